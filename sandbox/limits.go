@@ -1,0 +1,48 @@
+package sandbox
+
+import "time"
+
+// Limits bound one command. A zero field means the default of [DefaultLimits];
+// there is no way to ask for no limit.
+type Limits struct {
+	Memory  int64         // bytes of memory, swap included
+	CPUs    float64       // processors' worth of time
+	PIDs    int64         // processes and threads at once
+	Timeout time.Duration // wall time from the command's start
+	Output  int64         // bytes of stdout, and of stderr
+	Tmp     int64         // bytes of /tmp, and of /out
+	Files   int64         // open files of one process
+}
+
+// DefaultLimits returns the limits of a command whose skill and configuration
+// say nothing.
+func DefaultLimits() Limits {
+	return Limits{
+		Memory:  512 << 20,
+		CPUs:    1,
+		PIDs:    128,
+		Timeout: 600 * time.Second,
+		Output:  10 << 20,
+		Tmp:     256 << 20,
+		Files:   1024,
+	}
+}
+
+// Or returns l with every zero field taken from d.
+func (l Limits) Or(d Limits) Limits {
+	or(&l.Memory, d.Memory)
+	or(&l.CPUs, d.CPUs)
+	or(&l.PIDs, d.PIDs)
+	or(&l.Timeout, d.Timeout)
+	or(&l.Output, d.Output)
+	or(&l.Tmp, d.Tmp)
+	or(&l.Files, d.Files)
+	return l
+}
+
+func or[T comparable](field *T, otherwise T) {
+	var zero T
+	if *field == zero {
+		*field = otherwise
+	}
+}

@@ -1,0 +1,196 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Options configure a [Runner]. The zero value is usable.
+type Options struct {
+	Slots  Slots  // zero fields: DefaultSlots
+	Limits Limits // for commands that leave theirs open; zero fields: DefaultLimits
+}
+
+// A Runner runs commands with a driver: when a slot is free, within their
+// limits, with bounded output.
+type Runner struct {
+	driver Driver
+	limits Limits
+	gate   *gate
+
+	ctx   context.Context // ends with Close
+	close context.CancelCauseFunc
+	runs  sync.WaitGroup // the runs under way; Close waits for them
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// New returns a Runner for driver, which it owns from now on. Options may be
+// nil.
+func New(driver Driver, options *Options) *Runner {
+	var o Options
+	if options != nil {
+		o = *options
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return &Runner{
+		driver: driver,
+		limits: o.Limits.Or(DefaultLimits()),
+		gate:   newGate(o.Slots.Or(DefaultSlots())),
+		ctx:    ctx,
+		close:  cancel,
+	}
+}
+
+// Run runs cmd for caller, a name that slots are counted by, and returns when
+// it has ended. The result is non-nil whenever the command started; the error
+// says why it did not start or did not end by itself: [ErrBusy], [ErrClosed],
+// an [*UnavailableError], a [*LimitError], or the cause of ctx's end. A command
+// that ended by itself with a code other than 0 is no error.
+func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, error) {
+	if !r.enter() {
+		return nil, ErrClosed
+	}
+	defer r.runs.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(r.ctx, func() { cancel(context.Cause(r.ctx)) })()
+
+	if cmd.Progress == nil {
+		cmd.Progress = func(string) {}
+	}
+	release, err := r.gate.acquire(ctx, caller, func() {
+		cmd.Progress("waiting for other calls to finish")
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return run(ctx, cancel, r.driver, cmd, cmd.Limits.Or(r.limits))
+}
+
+// Close ends the runs under way, waits for them, and closes the driver.
+func (r *Runner) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.close(ErrClosed)
+	r.runs.Wait()
+	return r.driver.Close()
+}
+
+func (r *Runner) enter() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.runs.Add(1)
+	return true
+}
+
+// run puts the deadline and the output caps around one call of the driver.
+func run(ctx context.Context, cancel context.CancelCauseFunc, driver Driver, cmd Command, limits Limits) (*Result, error) {
+	flood := func() { cancel(&LimitError{LimitOutput, Bytes(limits.Output)}) }
+	stdout, stderr := newCapture(limits.Output, flood), newCapture(limits.Output, flood)
+	clock := &clock{timeout: limits.Timeout, expired: func() {
+		cancel(&LimitError{LimitTime, limits.Timeout.String()})
+	}}
+	defer clock.stop()
+
+	started := cmd.Started
+	cmd.Limits = limits
+	cmd.Stdout, cmd.Stderr = tee(stdout, cmd.Stdout), tee(stderr, cmd.Stderr)
+	cmd.Started = func() {
+		clock.start()
+		if started != nil {
+			started()
+		}
+	}
+	exit, err := driver.Run(ctx, &cmd)
+	wall, ran := clock.stop()
+	if !ran {
+		if err == nil {
+			err = fmt.Errorf("run %s: the driver never started it", cmd.RunID)
+		}
+		return nil, err
+	}
+	result := &Result{Stdout: stdout.output(), Stderr: stderr.output(), WallTime: wall}
+	if exit != nil {
+		result.Exit = *exit
+	}
+	return result, err
+}
+
+// tee returns a writer to kept and, where there is one, to live. What live
+// does with it must not keep the output from being kept, so its errors are
+// ignored.
+func tee(kept io.Writer, live io.Writer) io.Writer {
+	if live == nil {
+		return kept
+	}
+	return writerFunc(func(p []byte) (int, error) {
+		_, _ = live.Write(p)
+		return kept.Write(p)
+	})
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// clock measures a command from its start, and ends it at its timeout.
+type clock struct {
+	timeout time.Duration
+	expired func()
+
+	mu    sync.Mutex
+	timer *time.Timer // nil until started
+	began time.Time
+	wall  time.Duration // set by the first stop
+	done  bool
+}
+
+func (c *clock) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil || c.done {
+		return
+	}
+	c.began = time.Now()
+	c.timer = time.AfterFunc(c.timeout, c.expired)
+}
+
+// stop returns how long the clock ran, and whether it was ever started.
+func (c *clock) stop() (wall time.Duration, ran bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer == nil {
+		c.done = true
+		return 0, false
+	}
+	if !c.done {
+		c.done = true
+		c.timer.Stop()
+		c.wall = time.Since(c.began)
+	}
+	return c.wall, true
+}
+
+// Bytes renders a number of bytes for people: "512 MB".
+func Bytes(n int64) string {
+	units := []string{"bytes", "KB", "MB", "GB", "TB"}
+	unit, value := 0, float64(n)
+	for value >= 1024 && unit < len(units)-1 {
+		value /= 1024
+		unit++
+	}
+	if value == float64(int64(value)) {
+		return fmt.Sprintf("%d %s", int64(value), units[unit])
+	}
+	return fmt.Sprintf("%.1f %s", value, units[unit])
+}

@@ -1,0 +1,130 @@
+// Package sandbox runs a command of a stranger's skill in a fresh, locked-down
+// sandbox and reports what came of it. Start with [New], which puts admission,
+// limits and output caps around a [Driver].
+//
+// What a command finds, whichever driver runs it:
+//
+//   - its skill's folder, read-only, at [SkillDir]; the working directory;
+//   - the workspaces it was granted at their own absolute paths, the first also
+//     at [WorkspaceDir], read-only unless the grant says otherwise;
+//   - [OutDir] and /tmp, writable, in memory, bounded by [Limits.Tmp] each;
+//   - everything else read-only, no network, no capabilities, no way to gain
+//     privileges, a user that is not root, and no environment of the host's.
+//
+// The package knows nothing of skills or MCP.
+package sandbox
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+)
+
+// Where things are inside every sandbox.
+const (
+	SkillDir     = "/skill"
+	WorkspaceDir = "/workspace"
+	OutDir       = "/out"
+)
+
+// Nobody is the uid and gid that commands run as where the server itself runs
+// as root, or where the host has no such ids.
+const Nobody = 65534
+
+// A Driver runs one command in a sandbox of its own.
+//
+// Run must
+//   - call cmd.Started once, immediately before the command can begin to run,
+//     and not at all when it never runs;
+//   - copy the command's output to cmd.Stdout and cmd.Stderr, and not write to
+//     either after it returned;
+//   - when ctx is done, end every process of the sandbox and return within a
+//     second with [context.Cause](ctx);
+//   - leave nothing behind: on every path the sandbox and what belongs to it is
+//     gone, or is being removed in the background until Close.
+//
+// Exit is non-nil exactly when the command ended by itself or a driver's own
+// limit ended it. The error is an [*UnavailableError] when no sandbox could be
+// had, a [*LimitError] when a limit that the driver enforces ended the command,
+// and nil when the command ran to its end, whatever its exit code.
+//
+// Run is called concurrently.
+type Driver interface {
+	Run(ctx context.Context, cmd *Command) (*Exit, error)
+	// Close ends what still runs, waits until everything is gone and releases
+	// what the driver holds. Run fails afterwards.
+	Close() error
+}
+
+// A Command is what to run, and what it is granted. It is not changed by those
+// it is passed to.
+type Command struct {
+	// RunID names this run in labels and logs: 1 to 64 of [a-z0-9-].
+	RunID string
+	// Skill is the qualified name of the skill, for labels and logs.
+	Skill string
+	// Argv is the program and its arguments, each passed on byte for byte: valid
+	// UTF-8 without NUL, as engines take them in JSON. A program without a slash
+	// is looked up in the sandbox's PATH.
+	Argv []string
+	// Env is the environment, as "KEY=value", on top of what every sandbox sets:
+	// PATH, HOME (/tmp), TMPDIR (/tmp), LANG (C.UTF-8). Nothing is inherited.
+	Env []string
+	// Folder is the absolute host folder that is seen at [SkillDir]. It must be
+	// readable by others: it is the snapshot of a skill, not the skill itself.
+	Folder string
+	// Role names the image, for drivers that have images; "" is "default".
+	Role string
+
+	Grant  Grant
+	Limits Limits
+
+	// Stdin is the command's standard input; nil is empty. A driver may read
+	// more of it than the command does.
+	Stdin io.Reader
+	// Stdout and Stderr get the output as it comes; nil discards it.
+	Stdout, Stderr io.Writer
+	// Started is called when the command starts, after whatever had to be
+	// fetched or prepared; nil is fine.
+	Started func()
+	// Progress is told, in words for a person, about preparations that take
+	// time, such as the pull of an image; nil is fine.
+	Progress func(message string)
+}
+
+// A Grant is what a command may reach beyond its own sandbox. The zero Grant
+// is nothing.
+type Grant struct {
+	// Workspaces are absolute host folders.
+	Workspaces []string
+	// Write makes the workspaces writable.
+	Write bool
+}
+
+// An Exit is how a command ended.
+type Exit struct {
+	// Code is the exit code; 128+n when signal n ended the command.
+	Code int
+	// Sandbox says what ran it, for people, such as "docker (runc)".
+	Sandbox string
+}
+
+// A Result is what came of a command that started.
+type Result struct {
+	Exit
+	Stdout, Stderr Output
+	// WallTime is how long the command ran, without preparations and waiting.
+	WallTime time.Duration
+}
+
+// User is the uid and gid that commands run as: those of the person who runs
+// the server, so that files in a writable workspace are theirs, and [Nobody]
+// where that is root or where the system has no such ids.
+func User() (uid, gid int) {
+	uid, gid = os.Getuid(), os.Getgid()
+	if uid <= 0 || gid <= 0 {
+		return Nobody, Nobody
+	}
+	return uid, gid
+}
