@@ -1,0 +1,219 @@
+package skills
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Catalog is the result of one scan. It is not changed once it is published.
+type Catalog struct {
+	// Skills are those that count, sorted by qualified name.
+	Skills []*Skill
+	// Plugins are sorted by name.
+	Plugins []*Plugin
+	// Problems are all that were found, those of the skills included, sorted by
+	// path and line.
+	Problems []Problem
+	// Shadowed are the skills that did not get their name.
+	Shadowed []Shadow
+}
+
+// A Shadow is a skill whose name another one has, that ranks above it.
+type Shadow struct {
+	Skill, By *Skill
+}
+
+// A NotFoundError says that no skill has a name, and which ones are close.
+type NotFoundError struct {
+	Name    string
+	Closest []string
+	// Ambiguous says that Closest are those that Name could mean.
+	Ambiguous bool
+}
+
+func (e *NotFoundError) Error() string {
+	switch {
+	case e.Ambiguous:
+		return fmt.Sprintf("%q could be %s", e.Name, list(e.Closest, "or"))
+	case len(e.Closest) == 0:
+		return fmt.Sprintf("there is no skill %q", e.Name)
+	}
+	return fmt.Sprintf("there is no skill %q; did you mean %s?", e.Name, list(e.Closest, "or"))
+}
+
+// Lookup returns the skill with a qualified name, or the only one with a bare
+// name. The error is a [*NotFoundError].
+func (c *Catalog) Lookup(name string) (*Skill, error) {
+	var bare []*Skill
+	for _, s := range c.Skills {
+		if s.QualifiedName() == name {
+			return s, nil
+		}
+		if s.Name == name {
+			bare = append(bare, s)
+		}
+	}
+	switch len(bare) {
+	case 0:
+		return nil, &NotFoundError{Name: name, Closest: c.closest(name)}
+	case 1:
+		return bare[0], nil
+	}
+	err := &NotFoundError{Name: name, Ambiguous: true}
+	for _, s := range bare {
+		err.Closest = append(err.Closest, s.QualifiedName())
+	}
+	return nil, err
+}
+
+// closest returns up to three qualified names that someone may have meant.
+func (c *Catalog) closest(name string) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var near []candidate
+	name = strings.ToLower(name)
+	for _, s := range c.Skills {
+		distance := min(edits(name, strings.ToLower(s.Name)), edits(name, strings.ToLower(s.QualifiedName())))
+		if name != "" && strings.Contains(strings.ToLower(s.QualifiedName()), name) {
+			distance = min(distance, 1)
+		}
+		if distance <= 1+len(name)/3 {
+			near = append(near, candidate{s.QualifiedName(), distance})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var names []string
+	for _, n := range near[:min(3, len(near))] {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// edits is the Levenshtein distance of a and b, in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := diagonal
+			if a[i] != b[j] {
+				substitute++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Search returns the skills in which every word of query occurs, best first: a
+// word in the name counts more than one in the description, and that more than
+// one in when_to_use.
+func (c *Catalog) Search(query string) []*Skill {
+	type hit struct {
+		skill *Skill
+		score int
+	}
+	var hits []hit
+	words := strings.Fields(strings.ToLower(query))
+	for _, s := range c.Skills {
+		if score := s.score(words); score > 0 {
+			hits = append(hits, hit{s, score})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	found := make([]*Skill, len(hits))
+	for i, h := range hits {
+		found[i] = h.skill
+	}
+	return found
+}
+
+// score sums up where the words occur; 0 when one occurs nowhere.
+func (s *Skill) score(words []string) int {
+	texts := [...]string{s.WhenToUse, s.Description, s.QualifiedName()}
+	total := 0
+	for _, word := range words {
+		best := 0
+		for i, text := range texts {
+			if strings.Contains(strings.ToLower(text), word) {
+				best = 1 << (4 * i) // one word in the name outweighs any below
+			}
+		}
+		if best == 0 {
+			return 0
+		}
+		total += best
+	}
+	return total
+}
+
+// builder collects what a scan finds, highest priority first.
+type builder struct {
+	skills   map[string]*Skill // by qualified name
+	roots    map[*Skill]Root
+	folders  map[string]bool // host folders of skills, with the plugin they were found in
+	plugins  map[string]*Plugin
+	problems []Problem
+	shadowed []Shadow
+}
+
+func newBuilder() *builder {
+	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[string]bool{}, plugins: map[string]*Plugin{}}
+}
+
+// addSkill takes a skill unless its name is taken. One that was found before,
+// by way of another root, is passed over.
+func (b *builder) addSkill(skill *Skill, root Root) {
+	if skill.Dir != "" {
+		folder := skill.Plugin + "\x00" + skill.Dir
+		if b.folders[folder] {
+			return
+		}
+		b.folders[folder] = true
+	}
+	name := skill.QualifiedName()
+	first, taken := b.skills[name]
+	if !taken {
+		b.skills[name], b.roots[skill] = skill, root
+		b.problems = append(b.problems, skill.Problems...)
+		return
+	}
+	if b.roots[first].String() == root.String() {
+		b.problems = append(b.problems, Problem{Warning, skill.File, 0, fmt.Sprintf("the name %q is taken by %s", name, first.File), "rename one of them"})
+	}
+	b.shadowed = append(b.shadowed, Shadow{skill, first})
+}
+
+// addPlugin takes a plugin, or returns the one that has its name.
+func (b *builder) addPlugin(plugin *Plugin) (first *Plugin) {
+	if first, taken := b.plugins[plugin.Name]; taken {
+		return first
+	}
+	b.plugins[plugin.Name] = plugin
+	return nil
+}
+
+func (b *builder) catalog() *Catalog {
+	c := &Catalog{Problems: b.problems, Shadowed: b.shadowed}
+	for _, s := range b.skills {
+		c.Skills = append(c.Skills, s)
+	}
+	for _, p := range b.plugins {
+		c.Plugins = append(c.Plugins, p)
+	}
+	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
+	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(c.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	return c
+}

@@ -1,0 +1,218 @@
+package skills
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A field is one key of a mapping, with its value.
+type field struct {
+	key  string
+	line int // of the key, in the file
+	node *yaml.Node
+}
+
+// fields gives typed access to a mapping of a manifest. What is not of the
+// type asked for is reported once and read as absent.
+type fields struct {
+	list   []field
+	offset int // lines in the file before the YAML's first
+	report func(severity Severity, line int, remedy, format string, args ...any)
+}
+
+// newFields reads the keys of a mapping node. Of equal keys the last wins.
+func newFields(node *yaml.Node, offset int, report func(Severity, int, string, string, ...any)) fields {
+	f := fields{offset: offset, report: report}
+	node = deref(node)
+	if node == nil || node.Kind != yaml.MappingNode {
+		return f
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		next := field{key.Value, offset + key.Line, deref(node.Content[i+1])}
+		if at := f.index(next.key); at >= 0 {
+			report(Warning, next.line, "keep one of them", "%q is there twice; the last one counts", next.key)
+			f.list[at] = next
+			continue
+		}
+		f.list = append(f.list, next)
+	}
+	return f
+}
+
+func deref(node *yaml.Node) *yaml.Node {
+	for node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+func (f fields) index(key string) int {
+	for i := range f.list {
+		if f.list[i].key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// get returns the value of key, or nil where it is absent or null.
+func (f fields) get(key string) *yaml.Node {
+	i := f.index(key)
+	if i < 0 || isNull(f.list[i].node) {
+		return nil
+	}
+	return f.list[i].node
+}
+
+func isNull(n *yaml.Node) bool { return n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+func (f fields) line(key string) int {
+	if i := f.index(key); i >= 0 {
+		return f.list[i].line
+	}
+	return 0
+}
+
+func (f fields) wrongType(key, want string) {
+	f.report(Warning, f.line(key), "write "+want, "%q is not %s and is ignored", key, want)
+}
+
+// text returns a scalar as it is written.
+func (f fields) text(key string) string {
+	n := f.get(key)
+	if n == nil {
+		return ""
+	}
+	if n.Kind != yaml.ScalarNode {
+		f.wrongType(key, "text")
+		return ""
+	}
+	return n.Value
+}
+
+// flag returns a boolean as YAML 1.1 and Claude Code write it. It returns
+// otherwise where key is absent, and ok = false where it is not readable.
+func (f fields) flag(key string, otherwise bool) (value, ok bool) {
+	n := f.get(key)
+	if n == nil {
+		return otherwise, true
+	}
+	if n.Kind == yaml.ScalarNode {
+		switch strings.ToLower(n.Value) {
+		case "true", "yes", "on", "1":
+			return true, true
+		case "false", "no", "off", "0":
+			return false, true
+		}
+	}
+	return otherwise, false
+}
+
+// number returns a number above 0, or 0 where there is none.
+func (f fields) number(key string) float64 {
+	n := f.get(key)
+	if n == nil {
+		return 0
+	}
+	var value float64
+	if n.Kind != yaml.ScalarNode || n.Decode(&value) != nil || value <= 0 || math.IsInf(value, 0) || math.IsNaN(value) {
+		f.wrongType(key, "a number above 0")
+		return 0
+	}
+	return value
+}
+
+// words returns a list, or a string split by split.
+func (f fields) words(key string, split func(string) []string) []string {
+	n := f.get(key)
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yaml.ScalarNode:
+		return split(n.Value)
+	case n.Kind == yaml.SequenceNode:
+		var words []string
+		for _, item := range n.Content {
+			if item = deref(item); item.Kind == yaml.ScalarNode && !isNull(item) {
+				words = append(words, item.Value)
+			}
+		}
+		return words
+	}
+	f.wrongType(key, "a list")
+	return nil
+}
+
+// maxValues is how many values one manifest may expand to. Aliases could make
+// it any number.
+const maxValues = 100_000
+
+// jsonValue returns a YAML node as the values of encoding/json: map[string]any,
+// []any, string, float64 or int64, bool, nil. Dates stay as they are written.
+func jsonValue(node *yaml.Node) (any, error) {
+	budget := maxValues
+	return convert(node, &budget)
+}
+
+func convert(node *yaml.Node, budget *int) (any, error) {
+	if *budget--; *budget < 0 {
+		return nil, fmt.Errorf("it expands to more than %d values", maxValues)
+	}
+	node = deref(node)
+	switch {
+	case node == nil:
+		return nil, nil
+	case node.Kind == yaml.MappingNode:
+		return convertMapping(node, budget)
+	case node.Kind == yaml.SequenceNode:
+		list := make([]any, 0, len(node.Content))
+		for _, item := range node.Content {
+			value, err := convert(item, budget)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		return list, nil
+	}
+	return convertScalar(node), nil
+}
+
+func convertMapping(node *yaml.Node, budget *int) (any, error) {
+	m := make(map[string]any, len(node.Content)/2)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		value, err := convert(node.Content[i+1], budget)
+		if err != nil {
+			return nil, err
+		}
+		m[deref(node.Content[i]).Value] = value
+	}
+	return m, nil
+}
+
+func convertScalar(node *yaml.Node) any {
+	switch node.Tag {
+	case "!!null":
+		return nil
+	case "!!bool":
+		var b bool
+		if node.Decode(&b) == nil {
+			return b
+		}
+	case "!!int":
+		var i int64
+		if node.Decode(&i) == nil {
+			return i
+		}
+	case "!!float":
+		var f float64
+		if node.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return f
+		}
+	}
+	return node.Value
+}

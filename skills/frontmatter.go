@@ -1,0 +1,140 @@
+package skills
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxManifest is the largest SKILL.md or plugin.json that is read, in bytes.
+const maxManifest = 1 << 20
+
+// A document is a Markdown file with YAML frontmatter, taken apart.
+type document struct {
+	front    *yaml.Node // the mapping; nil without frontmatter
+	offset   int        // lines in the file before the frontmatter's first
+	body     string
+	repaired []int // lines of the file that were quoted to make them YAML
+}
+
+// parseDocument takes a file apart. It tolerates a byte order mark, CRLF, blank
+// lines before the fence and space behind one, and no frontmatter at all.
+func parseDocument(data []byte) (*document, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) {
+		return nil, reject(invalidLine(data), "save the file as UTF-8", "it is not valid UTF-8")
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return nil, reject(1+bytes.Count(data[:i], []byte("\n")), "remove the NUL byte", "it contains a NUL byte")
+	}
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	first, rest := 1, text
+	line, rest, more := strings.Cut(rest, "\n")
+	for more && strings.TrimSpace(line) == "" {
+		first++
+		line, rest, more = strings.Cut(rest, "\n")
+	}
+	if !isFence(line) {
+		return &document{body: text}, nil
+	}
+	var front []string
+	for more {
+		line, rest, more = strings.Cut(rest, "\n")
+		if isFence(line) {
+			doc := &document{offset: first, body: rest}
+			return doc, doc.decode(front)
+		}
+		front = append(front, line)
+	}
+	return nil, reject(first, `add a line "---" below the last field`, "the frontmatter is not closed")
+}
+
+func isFence(line string) bool { return strings.TrimRight(line, " \t") == "---" }
+
+func invalidLine(data []byte) int {
+	line := 1
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		if r == '\n' {
+			line++
+		}
+		data = data[size:]
+	}
+	return line
+}
+
+// decode reads the frontmatter, if need be after repairing it.
+func (d *document) decode(lines []string) error {
+	node, err := decodeYAML(lines)
+	if err != nil {
+		repaired, changed := quoteColons(lines)
+		again, stillBad := decodeYAML(repaired)
+		if len(changed) == 0 || stillBad != nil {
+			return d.syntaxError(err)
+		}
+		node = again
+		for _, i := range changed {
+			d.repaired = append(d.repaired, d.offset+i+1)
+		}
+	}
+	if node == nil { // an empty frontmatter
+		return nil
+	}
+	if node.Kind != yaml.MappingNode {
+		return reject(d.offset+node.Line, `write each field as "key: value"`, "the frontmatter is not a mapping")
+	}
+	d.front = node
+	return nil
+}
+
+func decodeYAML(lines []string) (*yaml.Node, error) {
+	var node yaml.Node
+	if err := yaml.Unmarshal([]byte(strings.Join(lines, "\n")), &node); err != nil {
+		return nil, err
+	}
+	if len(node.Content) == 0 {
+		return nil, nil
+	}
+	return node.Content[0], nil
+}
+
+// yamlLine finds the line that an error of the YAML library speaks of.
+var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+func (d *document) syntaxError(err error) error {
+	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+	if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
+		n, _ := strconv.Atoi(message[m[2]:m[3]])
+		line, message = d.offset+n, message[:m[0]]+message[m[1]:]
+	}
+	return reject(line, "quote values that contain : # or quotes, and indent with spaces", "the frontmatter is not YAML: %s", message)
+}
+
+// plainField matches "key: value", where the value is plain text.
+var plainField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!%@{\[#\x60].*)$`)
+
+// quoteColons quotes the plain values that contain a colon, which is what most
+// of the broken frontmatter out there needs. It returns the lines, and the
+// indices of those that it changed.
+func quoteColons(lines []string) (repaired []string, changed []int) {
+	repaired = append(repaired, lines...)
+	for i, line := range lines {
+		m := plainField.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		value := strings.TrimRight(m[2], " \t")
+		if strings.Contains(value, ": ") || strings.HasSuffix(value, ":") {
+			repaired[i] = m[1] + "'" + strings.ReplaceAll(value, "'", "''") + "'"
+			changed = append(changed, i)
+		}
+	}
+	return repaired, changed
+}

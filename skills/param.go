@@ -1,0 +1,204 @@
+package skills
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+	"gopkg.in/yaml.v3"
+)
+
+// A Param is one declared parameter of an entry.
+type Param struct {
+	Name     string
+	Required bool
+	// Path marks a parameter that names a file or folder in a workspace
+	// (`format: path`).
+	Path bool
+	// Schema describes the value. Its Type is "" where the author's is unknown:
+	// any value will do.
+	Schema *jsonschema.Schema
+}
+
+// paramTypes are the types that a parameter may declare, as in JSON Schema.
+var paramTypes = []string{"string", "integer", "number", "boolean", "array", "object"}
+
+// paramName is what can be passed as "--name".
+var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
+
+// parseParams reads the value of `params` in each of its three shapes: a map
+// of maps, a list of maps with a name, and `name: type`.
+func parseParams(f fields) []Param {
+	node := f.get("params")
+	switch {
+	case node == nil:
+		return nil
+	case node.Kind == yaml.MappingNode:
+		return paramsOfMap(f, node)
+	case node.Kind == yaml.SequenceNode:
+		return paramsOfList(f, node)
+	}
+	f.wrongType("params", "a map or a list of parameters")
+	return nil
+}
+
+func paramsOfMap(f fields, node *yaml.Node) []Param {
+	var params []Param
+	for _, entry := range newFields(node, f.offset, f.report).list {
+		params = appendParam(f, params, entry.key, entry.line, entry.node)
+	}
+	return params
+}
+
+func paramsOfList(f fields, node *yaml.Node) []Param {
+	var params []Param
+	for _, item := range node.Content {
+		item = deref(item)
+		line := f.offset + item.Line
+		if item.Kind == yaml.ScalarNode && item.Value != "" {
+			params = appendParam(f, params, item.Value, line, nil)
+			continue
+		}
+		name := newFields(item, f.offset, discard).text("name")
+		params = appendParam(f, params, name, line, item)
+	}
+	return params
+}
+
+func discard(Severity, int, string, string, ...any) {}
+
+func appendParam(f fields, params []Param, name string, line int, node *yaml.Node) []Param {
+	switch {
+	case !paramName.MatchString(name):
+		f.report(Warning, line, "use letters, digits, - and _", "parameter %q cannot be passed as an option and is ignored", name)
+		return params
+	case slices.ContainsFunc(params, func(p Param) bool { return p.Name == name }):
+		f.report(Warning, line, "keep one of them", "parameter %q is declared twice; the first counts", name)
+		return params
+	}
+	return append(params, parseParam(f, name, line, node))
+}
+
+func parseParam(f fields, name string, line int, node *yaml.Node) Param {
+	param := Param{Name: name, Schema: &jsonschema.Schema{}}
+	if node == nil || isNull(node) {
+		param.Schema.Type = "string"
+		return param
+	}
+	if node.Kind == yaml.ScalarNode {
+		param.Schema.Type = paramType(f, name, line, node.Value)
+		return param
+	}
+	p := newFields(node, f.offset, func(s Severity, line int, remedy, format string, args ...any) {
+		f.report(s, line, remedy, "parameter %q: %s", name, fmt.Sprintf(format, args...))
+	})
+	var ok bool
+	if param.Required, ok = p.flag("required", false); !ok {
+		p.wrongType("required", "true or false")
+	}
+	s := param.Schema
+	s.Type = paramType(f, name, p.line("type"), p.text("type"))
+	s.Description = p.text("description")
+	s.Enum = p.values("enum")
+	s.Minimum, s.Maximum = p.bound("minimum"), p.bound("maximum")
+	s.Pattern = p.pattern("pattern")
+	switch format := p.text("format"); format {
+	case "path":
+		// Clients know nothing of this format, and some refuse what they do not
+		// know, so it is left out of the schema.
+		param.Path = true
+	default:
+		s.Format = format
+	}
+	if items := p.get("items"); items != nil {
+		s.Items = parseItems(p, items)
+	}
+	s.Default = p.defaultValue(param)
+	return param
+}
+
+// paramType returns a type of JSON Schema, or "" for one that is not known and
+// so is not checked.
+func paramType(f fields, name string, line int, declared string) string {
+	if declared == "" {
+		return "string"
+	}
+	if slices.Contains(paramTypes, declared) {
+		return declared
+	}
+	f.report(Warning, line, "use one of "+list(paramTypes, "or"), "parameter %q has the unknown type %q, so its value is not checked", name, declared)
+	return ""
+}
+
+// parseItems reads the schema of an array's items: a map, or a type's name.
+func parseItems(p fields, node *yaml.Node) *jsonschema.Schema {
+	if node.Kind == yaml.ScalarNode {
+		return &jsonschema.Schema{Type: paramType(p, "items", p.line("items"), node.Value)}
+	}
+	items := newFields(node, p.offset, p.report)
+	s := &jsonschema.Schema{Description: items.text("description"), Enum: items.values("enum")}
+	if declared := items.text("type"); declared != "" {
+		s.Type = paramType(p, "items", items.line("type"), declared)
+	}
+	s.Minimum, s.Maximum = items.bound("minimum"), items.bound("maximum")
+	s.Pattern = items.pattern("pattern")
+	return s
+}
+
+func (f fields) values(key string) []any {
+	n := f.get(key)
+	if n == nil {
+		return nil
+	}
+	value, err := jsonValue(n)
+	values, ok := value.([]any)
+	if err != nil || !ok || len(values) == 0 {
+		f.wrongType(key, "a list of values")
+		return nil
+	}
+	return values
+}
+
+// bound returns a number as it is written, in JSON's terms.
+func (f fields) bound(key string) json.Number {
+	n := f.get(key)
+	if n == nil {
+		return ""
+	}
+	switch value := convertScalar(n).(type) {
+	case int64, float64:
+		return json.Number(fmt.Sprint(value))
+	}
+	f.wrongType(key, "a number")
+	return ""
+}
+
+func (f fields) pattern(key string) string {
+	pattern := f.text(key)
+	if _, err := regexp.Compile(pattern); err != nil {
+		f.report(Warning, f.line(key), "write a regular expression of RE2's syntax", "%q is not a regular expression and is ignored", pattern)
+		return ""
+	}
+	return pattern
+}
+
+// defaultValue returns the default where it is one that would be accepted.
+func (f fields) defaultValue(param Param) any {
+	n := f.get("default")
+	if n == nil {
+		return nil
+	}
+	value, err := jsonValue(n)
+	if err != nil {
+		f.wrongType("default", "a value")
+		return nil
+	}
+	entry := Entry{Params: []Param{{Name: param.Name, Schema: param.Schema}}}
+	if err := entry.Validate(map[string]any{param.Name: value}); err != nil {
+		f.report(Warning, f.line("default"), "give a default that the parameter accepts", "the default is ignored: %v", err)
+		return nil
+	}
+	return value
+}

@@ -1,0 +1,58 @@
+package skills
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Severity says what a problem costs.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"   // it did not load, or cannot run
+	Warning Severity = "warning" // it loaded, but not as written or not as meant
+	Note    Severity = "note"    // it says something that this server does not honour
+)
+
+// A Problem is why something did not load, or loaded otherwise than its author
+// may expect, and what to do about it.
+type Problem struct {
+	Severity Severity `json:"severity"`
+	Path     string   `json:"path"`
+	Line     int      `json:"line,omitempty"` // from 1; 0 where the whole file is meant
+	Message  string   `json:"message"`
+	Remedy   string   `json:"remedy,omitempty"` // an imperative
+}
+
+// String renders the problem as compilers do: "path:line: severity: message
+// (remedy)".
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.Path)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	fmt.Fprintf(&b, ": %s: %s", p.Severity, p.Message)
+	if p.Remedy != "" {
+		fmt.Fprintf(&b, " (%s)", p.Remedy)
+	}
+	return b.String()
+}
+
+// rejection is the error of an item that cannot be loaded at all.
+type rejection struct {
+	line            int
+	message, remedy string
+}
+
+func (r *rejection) Error() string { return r.message }
+
+func reject(line int, remedy, format string, args ...any) *rejection {
+	return &rejection{line, fmt.Sprintf(format, args...), remedy}
+}
+
+// problem places a rejection in a file.
+func (r *rejection) problem(path string) Problem {
+	return Problem{Error, path, r.line, r.message, r.remedy}
+}

@@ -1,0 +1,299 @@
+package skills
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Root is a folder that is scanned.
+type Root struct {
+	Source Source
+	// Dir is the absolute host folder; "" for a file system that is none.
+	Dir string
+	// FS is what is read; nil is the folder Dir.
+	FS fs.FS
+	// Label names the root where it has no Dir.
+	Label string
+	// Plugins says that the root holds plugins, not skills. Either kind may
+	// also be one itself.
+	Plugins bool
+}
+
+// String names the root for people.
+func (r Root) String() string { return cmp.Or(r.Dir, r.Label) }
+
+// Options configure [Scan]. The zero value is usable.
+type Options struct {
+	// Depth is how many folders below a root are entered; 0 is 6.
+	Depth int
+	// Folders is how many folders of one root are read; 0 is 2,000.
+	Folders int
+	// ImageRole reports whether an image is configured for a role; nil accepts
+	// every role.
+	ImageRole func(role string) bool
+}
+
+// Skip reports whether folders of this name are never entered.
+func Skip(name string) bool {
+	switch name {
+	case ".git", "node_modules", ".venv", "__pycache__":
+		return true
+	}
+	return false
+}
+
+// Scan reads the roots, which come in order of priority, into a new catalog.
+// A root that does not exist is fine. Options may be nil. A scan that ctx ends
+// early returns the cause.
+func Scan(ctx context.Context, roots []Root, options *Options) (*Catalog, error) {
+	var o Options
+	if options != nil {
+		o = *options
+	}
+	o.Depth, o.Folders = cmp.Or(o.Depth, 6), cmp.Or(o.Folders, 2000)
+	b := newBuilder()
+	for _, root := range roots {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		s := &scanner{ctx: ctx, options: o, root: root, builder: b, seen: map[string]bool{}}
+		s.scan()
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return b.catalog(), nil
+}
+
+// scanner reads one root.
+type scanner struct {
+	ctx      context.Context
+	options  Options
+	root     Root
+	builder  *builder
+	seen     map[string]bool // folders of this root, without links, that were entered
+	folders  int             // how many
+	inPlugin *Plugin         // whose skills are read; nil outside of plugins
+}
+
+func (s *scanner) scan() {
+	if s.root.FS == nil {
+		if real, err := filepath.EvalSymlinks(s.root.Dir); err == nil {
+			s.root.Dir = real
+		}
+		s.root.FS = DirFS(s.root.Dir)
+	}
+	info, err := fs.Stat(s.root.FS, ".")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil:
+		s.reject(s.root.String(), err)
+	case !info.IsDir():
+		s.problem(Problem{Error, s.root.String(), 0, "it is not a folder", "name a folder"})
+	case s.root.Plugins:
+		s.walk(".", 0, s.visitPlugin)
+	default:
+		s.skills(".")
+	}
+}
+
+// skills reads the skills at and below the folder dir.
+func (s *scanner) skills(dir string) { s.walk(dir, 0, s.visitSkill) }
+
+func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
+	if name := skillFile(entries); name != "" {
+		s.skill(dir, name)
+	}
+	return true
+}
+
+func (s *scanner) visitPlugin(dir string, _ []fs.DirEntry) (enter bool) {
+	manifest := findManifest(s.root.FS, dir)
+	if manifest == "" {
+		return true
+	}
+	s.plugin(dir, manifest)
+	return false
+}
+
+// walk calls visit for dir and the folders below it, in sorted order, each
+// once, whatever links lead there.
+func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []fs.DirEntry) (enter bool)) {
+	if s.ctx.Err() != nil {
+		return
+	}
+	// A plugin's folder is entered once to find it and once for its skills.
+	key := dir
+	if s.inPlugin != nil {
+		key = s.inPlugin.Name + "\x00" + dir
+	}
+	if s.seen[key] {
+		return
+	}
+	s.seen[key] = true
+	if s.folders++; s.folders > s.options.Folders {
+		if s.folders == s.options.Folders+1 {
+			s.problem(Problem{Error, s.display(dir), 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
+		}
+		return
+	}
+	entries, err := fs.ReadDir(s.root.FS, dir)
+	if err != nil {
+		s.reject(s.display(dir), err)
+		return
+	}
+	if !visit(dir, entries) {
+		return
+	}
+	for _, entry := range entries {
+		if child := s.child(dir, entry); child != "" {
+			if depth+1 > s.options.Depth {
+				s.problem(Problem{Note, s.display(child), 0, "it is too deep below its root and was not read", "name it with --skills"})
+				continue
+			}
+			s.walk(child, depth+1, visit)
+		}
+	}
+}
+
+// child returns the folder that an entry is, with links followed, or "".
+func (s *scanner) child(dir string, entry fs.DirEntry) string {
+	name := path.Join(dir, entry.Name())
+	switch {
+	case Skip(entry.Name()):
+		return ""
+	case entry.IsDir():
+		return name
+	case entry.Type()&fs.ModeSymlink == 0:
+		return ""
+	}
+	real, err := resolve(s.root.FS, s.root.Dir, name)
+	if errors.Is(err, errLeaves) {
+		s.leaving(name)
+	}
+	if err != nil {
+		return ""
+	}
+	if info, err := fs.Stat(s.root.FS, real); err != nil || !info.IsDir() {
+		return ""
+	}
+	return real
+}
+
+// leaving reports a link out of the root, where it leads to a skill.
+func (s *scanner) leaving(name string) {
+	if s.root.Dir == "" {
+		return
+	}
+	target, err := filepath.EvalSymlinks(s.host(name))
+	if err != nil || findSkillFile(DirFS(target), ".") == "" {
+		return
+	}
+	s.problem(Problem{Warning, s.display(name), 0, "the link leads out of its root to " + target + " and was not followed", "add --skills " + target})
+}
+
+// isSkillFile accepts SKILL.md as people write it.
+func isSkillFile(entry fs.DirEntry) bool {
+	return strings.EqualFold(entry.Name(), "SKILL.md") && !entry.IsDir()
+}
+
+// skillFile returns the name of the SKILL.md among a folder's sorted entries, or
+// "". Capitals sort first, so of several SKILL.md itself is preferred.
+func skillFile(entries []fs.DirEntry) string {
+	if i := slices.IndexFunc(entries, isSkillFile); i >= 0 {
+		return entries[i].Name()
+	}
+	return ""
+}
+
+func findSkillFile(fsys fs.FS, dir string) string {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return ""
+	}
+	return skillFile(entries)
+}
+
+// skill loads the skill in the folder dir from its SKILL.md.
+func (s *scanner) skill(dir, file string) {
+	name := path.Join(dir, file)
+	skill := &Skill{
+		Source: s.root.Source,
+		Dir:    s.host(dir),
+		File:   s.display(name),
+		Files:  subFS(s.root.FS, dir),
+	}
+	if s.inPlugin != nil {
+		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
+	}
+	data, err := readFile(s.root.FS, name, maxManifest)
+	if err == nil {
+		err = parseSkill(data, skill, s.folderName(dir))
+	}
+	if err != nil {
+		s.reject(skill.File, err)
+		return
+	}
+	s.checkRole(skill)
+	s.builder.addSkill(skill, s.root)
+}
+
+func (s *scanner) checkRole(skill *Skill) {
+	if skill.Entry == nil || skill.Entry.ImageRole == "" || s.options.ImageRole == nil || s.options.ImageRole(skill.Entry.ImageRole) {
+		return
+	}
+	role := skill.Entry.ImageRole
+	skill.Unavailable = "no image is configured for role " + role
+	skill.Problems = append(skill.Problems, Problem{Error, skill.File, 0, skill.Unavailable, "set images." + role + " in the configuration"})
+}
+
+func (s *scanner) problem(p Problem) { s.builder.problems = append(s.builder.problems, p) }
+
+// reject reports why an item did not load.
+func (s *scanner) reject(file string, err error) {
+	var r *rejection
+	if errors.As(err, &r) {
+		s.problem(r.problem(file))
+		return
+	}
+	message, remedy := err.Error(), "check that it exists and may be read"
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		message = "it cannot be read: " + pathError.Err.Error()
+	}
+	s.problem(Problem{Error, file, 0, message, remedy})
+}
+
+// display names a path of the root for people.
+func (s *scanner) display(name string) string {
+	if s.root.Dir == "" {
+		return path.Join(s.root.Label, name)
+	}
+	return s.host(name)
+}
+
+// host returns the host path of a path of the root, or "".
+func (s *scanner) host(name string) string {
+	if s.root.Dir == "" {
+		return ""
+	}
+	return filepath.Join(s.root.Dir, filepath.FromSlash(name))
+}
+
+// folderName names a folder of the root; the root itself by its host folder.
+func (s *scanner) folderName(dir string) string {
+	if dir != "." {
+		return path.Base(dir)
+	}
+	if s.root.Dir == "" {
+		return s.root.Label
+	}
+	return filepath.Base(s.root.Dir)
+}

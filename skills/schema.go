@@ -1,0 +1,198 @@
+package skills
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// Schema returns the JSON Schema (2020-12) of the entry's arguments: an object
+// with a property for each parameter, in the manifest's order. Undeclared
+// properties are allowed: they are passed on to the script.
+func (e *Entry) Schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	for _, p := range e.Params {
+		s.Properties.Set(p.Name, p.Schema)
+		if p.Required {
+			s.Required = append(s.Required, p.Name)
+		}
+	}
+	return s
+}
+
+// An ArgumentError says what is wrong with a call's arguments, one message for
+// each fault.
+type ArgumentError struct {
+	Faults []string
+}
+
+func (e *ArgumentError) Error() string { return strings.Join(e.Faults, "; ") }
+
+// Validate checks arguments, values of encoding/json, against the entry's
+// schema. It returns an [*ArgumentError], or nil.
+func (e *Entry) Validate(args map[string]any) error {
+	schema, err := compile(e.Schema())
+	if err != nil {
+		return err
+	}
+	err = schema.Validate(args)
+	var invalid *validator.ValidationError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	var faults []string
+	for _, leaf := range leaves(invalid) {
+		faults = append(faults, faultsOf(leaf)...)
+	}
+	slices.Sort(faults)
+	return &ArgumentError{slices.Compact(faults)}
+}
+
+// Defaults returns args with the default of each declared parameter that is
+// absent, or null, which models send for absent.
+func (e *Entry) Defaults(args map[string]any) map[string]any {
+	all := make(map[string]any, len(args))
+	for name, value := range args {
+		all[name] = value
+	}
+	for _, p := range e.Params {
+		if all[p.Name] != nil {
+			continue
+		}
+		delete(all, p.Name)
+		if p.Schema.Default != nil {
+			all[p.Name] = p.Schema.Default
+		}
+	}
+	return all
+}
+
+const schemaURL = "arguments.json"
+
+func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
+	data, err := json.Marshal(schema)
+	if err != nil {
+		return nil, fmt.Errorf("encode schema: %w", err)
+	}
+	doc, err := validator.UnmarshalJSON(strings.NewReader(string(data)))
+	if err != nil {
+		return nil, fmt.Errorf("decode schema: %w", err)
+	}
+	compiler := validator.NewCompiler()
+	compiler.DefaultDraft(validator.Draft2020)
+	if err := compiler.AddResource(schemaURL, doc); err != nil {
+		return nil, fmt.Errorf("compile schema: %w", err)
+	}
+	compiled, err := compiler.Compile(schemaURL)
+	if err != nil {
+		return nil, fmt.Errorf("compile schema: %w", err)
+	}
+	return compiled, nil
+}
+
+func leaves(err *validator.ValidationError) []*validator.ValidationError {
+	if len(err.Causes) == 0 {
+		return []*validator.ValidationError{err}
+	}
+	var all []*validator.ValidationError
+	for _, cause := range err.Causes {
+		all = append(all, leaves(cause)...)
+	}
+	return all
+}
+
+// faultsOf words one failed keyword for the model that wrote the arguments.
+func faultsOf(err *validator.ValidationError) []string {
+	where := place(err.InstanceLocation)
+	switch k := err.ErrorKind.(type) {
+	case *kind.Required:
+		var faults []string
+		for _, name := range k.Missing {
+			faults = append(faults, fmt.Sprintf("missing required parameter %q", name))
+		}
+		return faults
+	case *kind.Type:
+		return []string{fmt.Sprintf("%s must be %s, not %s", where, article(k.Want), article([]string{k.Got}))}
+	case *kind.Enum:
+		var allowed []string
+		for _, value := range k.Want {
+			allowed = append(allowed, show(value))
+		}
+		return []string{fmt.Sprintf("%s must be one of %s, not %s", where, list(allowed, "or"), show(k.Got))}
+	case *kind.Minimum:
+		return []string{fmt.Sprintf("%s must be at least %s, not %s", where, ratio(k.Want), ratio(k.Got))}
+	case *kind.Maximum:
+		return []string{fmt.Sprintf("%s must be at most %s, not %s", where, ratio(k.Want), ratio(k.Got))}
+	case *kind.Pattern:
+		return []string{fmt.Sprintf("%s must match %s, which %s does not", where, k.Want, show(k.Got))}
+	}
+	return []string{fmt.Sprintf("%s: %v", where, err.ErrorKind)}
+}
+
+// place renders where in the arguments a fault is: "categories"[2].
+func place(location []string) string {
+	if len(location) == 0 {
+		return "the arguments"
+	}
+	at := strconv.Quote(location[0])
+	for _, step := range location[1:] {
+		at += "[" + step + "]"
+	}
+	return at
+}
+
+func article(types []string) string {
+	named := make([]string, len(types))
+	for i, t := range types {
+		switch t {
+		case "null":
+			named[i] = "null"
+		case "integer", "array", "object":
+			named[i] = "an " + t
+		default:
+			named[i] = "a " + t
+		}
+	}
+	return list(named, "or")
+}
+
+func ratio(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// show renders a value of a message, shortened where it is long.
+func show(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	const most = 80
+	if len(data) > most {
+		return string(data[:most]) + "…"
+	}
+	return string(data)
+}
+
+// list renders "a, b or c".
+func list(items []string, conjunction string) string {
+	switch len(items) {
+	case 0:
+		return ""
+	case 1:
+		return items[0]
+	}
+	last := len(items) - 1
+	return strings.Join(items[:last], ", ") + " " + conjunction + " " + items[last]
+}

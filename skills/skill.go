@@ -1,0 +1,122 @@
+// Package skills finds the skills that a person has and reads them, whatever
+// their dialect, into one model. It runs nothing and knows no protocol.
+//
+// Start with [Scan], which reads a list of [Root] folders into an immutable
+// [Catalog]. A skill that cannot be read costs a [Problem], never the scan.
+package skills
+
+import (
+	"io/fs"
+	"time"
+)
+
+// A Skill is a folder that teaches something (instructions), and may have
+// something to run (an [Entry]). It is not changed once its catalog is
+// published.
+type Skill struct {
+	// Name is the skill's own name, by default its folder's.
+	Name string
+	// Plugin is the name of the plugin that the skill belongs to, or "".
+	Plugin string
+	// Description says what the skill does; "" where nobody said.
+	Description string
+	// WhenToUse says when to load the skill; "" where nobody said.
+	WhenToUse string
+
+	Source Source
+	// Dir is the absolute host folder, or "" for a bundled skill.
+	Dir string
+	// PluginDir is the absolute host folder of the plugin, or "" outside of one.
+	PluginDir string
+	// File is where the skill is defined, for people.
+	File string
+	// Files are the folder's contents. Nothing in it leads out of the folder.
+	Files fs.FS
+
+	// Instructions are the text below the frontmatter, for a model.
+	Instructions string
+	// Frontmatter is the whole frontmatter as JSON values, unknown keys included.
+	Frontmatter map[string]any
+
+	// Entry is what the skill runs; nil is an instruction skill.
+	Entry *Entry
+	// Class decides what the sandbox grants to a call.
+	Class Class
+	// Arguments are the names of positional arguments of the instructions.
+	Arguments []string
+	// ArgumentHint shows a person what to type after the skill's name.
+	ArgumentHint string
+	// ModelInvocable is false where only a person may call the skill.
+	ModelInvocable bool
+	// UserInvocable is false where the skill is not to be offered to a person.
+	UserInvocable bool
+	// Unavailable says why the skill cannot be run here; "" where it can.
+	Unavailable string
+
+	// Problems are what is wrong with this skill, though it loaded.
+	Problems []Problem
+}
+
+// QualifiedName is "plugin/skill", or the skill's name outside of plugins. It
+// is unique in a catalog.
+func (s *Skill) QualifiedName() string {
+	if s.Plugin == "" {
+		return s.Name
+	}
+	return s.Plugin + "/" + s.Name
+}
+
+// An Entry is what a skill runs.
+type Entry struct {
+	// Script is the path of a file in the skill's folder. It may contain
+	// placeholders such as {name} for parameters.
+	Script string
+	// Interpreter is the command that the script is passed to.
+	Interpreter []string
+	// Params are the declared parameters, in the order of the manifest.
+	Params []Param
+	// ImageRole names the image to run in; "" is the default one.
+	ImageRole string
+	// Timeout is the longest that a call may take; 0 leaves it to the
+	// configuration.
+	Timeout time.Duration
+}
+
+// A Class is how much harm a skill can do by what it is granted.
+type Class string
+
+// The classes, from the one that gets least.
+const (
+	Safe      Class = "safe"
+	Mutating  Class = "mutating"
+	Dangerous Class = "dangerous"
+)
+
+// A Source is the level at which a root ranks. Earlier ones win.
+type Source string
+
+// The sources, highest priority first.
+const (
+	SourceSession Source = "session" // the workspace
+	SourceUser    Source = "user"    // the person's own
+	SourceSystem  Source = "system"  // the machine's
+	SourceExtra   Source = "extra"   // named by flags and configuration, and bundled
+)
+
+// Sources returns all sources, highest priority first.
+func Sources() []Source {
+	return []Source{SourceSession, SourceUser, SourceSystem, SourceExtra}
+}
+
+// A Plugin is a folder with a manifest, that gives its name to its skills.
+type Plugin struct {
+	Name        string
+	Version     string
+	Description string
+	Author      string
+	Source      Source
+	// Dir is the absolute host folder, or "" for a bundled plugin.
+	Dir string
+	// File is the manifest, for people.
+	File string
+}

@@ -1,0 +1,290 @@
+package skills
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// parser reads one SKILL.md into a skill.
+type parser struct {
+	skill  *Skill
+	fields fields
+	doc    *document
+	// failed is set by a field that restricts and cannot be read: the skill then
+	// has nothing to run.
+	failed bool
+}
+
+// parseSkill reads a SKILL.md. skill comes with what is known of its place:
+// Plugin, Source, Dir, File, Files. folder is the name of its folder.
+func parseSkill(data []byte, skill *Skill, folder string) error {
+	doc, err := parseDocument(data)
+	if err != nil {
+		return err
+	}
+	p := &parser{skill: skill, doc: doc}
+	p.fields = newFields(doc.front, doc.offset, p.report)
+	if err := p.raw(); err != nil {
+		return err
+	}
+	p.repairs()
+	if err := p.identity(folder); err != nil {
+		return err
+	}
+	p.invocation()
+	p.class()
+	if err := p.entry(); err != nil {
+		return err
+	}
+	p.ignored()
+	if p.failed {
+		skill.Entry = nil
+	}
+	return nil
+}
+
+func (p *parser) report(severity Severity, line int, remedy, format string, args ...any) {
+	p.skill.Problems = append(p.skill.Problems, Problem{
+		Severity: severity, Path: p.skill.File, Line: line,
+		Message: fmt.Sprintf(format, args...), Remedy: remedy,
+	})
+}
+
+func (p *parser) raw() error {
+	value, err := jsonValue(p.doc.front)
+	if err != nil {
+		return reject(p.doc.offset, "use fewer aliases", "the frontmatter is too large: %v", err)
+	}
+	p.skill.Frontmatter, _ = value.(map[string]any)
+	return nil
+}
+
+func (p *parser) repairs() {
+	for _, line := range p.doc.repaired {
+		p.report(Warning, line, "quote the value", "a value with a colon is not quoted; it was read as if it were")
+	}
+}
+
+// conforming is a name as the Agent Skills specification wants it, and with
+// the underscores that Colony allows.
+var conforming = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
+
+func (p *parser) identity(folder string) error {
+	s := p.skill
+	s.Instructions = strings.TrimSpace(p.doc.body)
+	given := strings.TrimSpace(p.fields.text("name"))
+	s.Description = strings.TrimSpace(p.fields.text("description"))
+	s.WhenToUse = strings.TrimSpace(p.fields.text("when_to_use"))
+	if s.Description == "" {
+		s.Description = firstParagraph(s.Instructions)
+	}
+	if given == "" && s.Description == "" {
+		return reject(0, "add name and description between two lines ---", "it has neither a name nor a description")
+	}
+	s.Name = cleanName(given)
+	if s.Name == "" {
+		s.Name = cleanName(folder)
+	}
+	p.checkName(given, folder)
+	p.checkDescription()
+	return nil
+}
+
+func (p *parser) checkName(given, folder string) {
+	line, name := p.fields.line("name"), p.skill.Name
+	switch {
+	case given != "" && given != name:
+		p.report(Warning, line, "use a-z, 0-9 and -", "the name %q is not usable; the skill is called %q", given, name)
+	case len(name) > 64:
+		p.report(Warning, line, "shorten it to 64 characters", "the name is %d characters long", len(name))
+	case !conforming.MatchString(name):
+		p.report(Warning, line, "use a-z, 0-9 and -", "the name %q does not conform to the Agent Skills specification", name)
+	}
+	if folder != "" && given != "" && given != folder {
+		p.report(Warning, line, "give both the same name", "the name %q differs from the folder's, %q", given, folder)
+	}
+}
+
+func (p *parser) checkDescription() {
+	description := p.skill.Description
+	line := p.fields.line("description")
+	if p.fields.text("description") == "" {
+		p.report(Warning, line, "say what the skill does and when to use it", "there is no description")
+	}
+	if n := len([]rune(description)); n > 1024 {
+		p.report(Warning, line, "shorten it; clients may cut it", "the description is %d characters long, more than 1024", n)
+	}
+	if r, hidden := hiddenRune(p.skill.Name + description + p.skill.WhenToUse); hidden {
+		p.report(Warning, line, "remove it", "name or description contain the invisible or direction-changing character %U", r)
+	}
+}
+
+// hiddenRune finds a character that a person does not see but a model reads.
+func hiddenRune(text string) (rune, bool) {
+	for _, r := range text {
+		if unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u00ad' { // joiners and soft hyphens are ordinary
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+// cleanName makes a name that can be typed and that "plugin/skill" can be
+// split at.
+func cleanName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			return '-'
+		}
+		return r
+	}, name)
+	return strings.Trim(name, "-.")
+}
+
+// firstParagraph returns the first text of a Markdown body that is no heading,
+// or what follows "description:" where that is its first line.
+func firstParagraph(body string) string {
+	for _, block := range strings.Split(body, "\n\n") {
+		var words []string
+		for _, line := range strings.Split(strings.TrimSpace(block), "\n") {
+			if !strings.HasPrefix(line, "#") {
+				words = append(words, strings.Fields(line)...)
+			}
+		}
+		if len(words) > 0 {
+			return strings.TrimPrefix(strings.Join(words, " "), "description: ")
+		}
+	}
+	return ""
+}
+
+func (p *parser) invocation() {
+	s := p.skill
+	disabled, ok := p.fields.flag("disable-model-invocation", false)
+	if !ok {
+		p.restriction("disable-model-invocation", "true or false")
+		disabled = true
+	}
+	s.ModelInvocable = !disabled
+	if s.UserInvocable, ok = p.fields.flag("user-invocable", true); !ok {
+		p.fields.wrongType("user-invocable", "true or false")
+	}
+	s.Arguments = p.fields.words("arguments", strings.Fields)
+	s.ArgumentHint = p.fields.text("argument-hint")
+}
+
+// class reads what restricts the skill, and fails closed.
+func (p *parser) class() {
+	p.skill.Class = Safe
+	if p.fields.get("class") == nil {
+		return
+	}
+	switch class := Class(p.fields.text("class")); class {
+	case Safe, Mutating, Dangerous:
+		p.skill.Class = class
+	default:
+		p.restriction("class", "safe, mutating or dangerous")
+	}
+}
+
+func (p *parser) restriction(key, want string) {
+	p.failed = true
+	p.report(Error, p.fields.line(key), "write "+want, "%q is not %s, so the skill is loaded as instructions only", key, want)
+}
+
+// entry reads Colony's fields.
+func (p *parser) entry() error {
+	script := strings.TrimSpace(p.fields.text("script"))
+	if script == "" {
+		if p.fields.get("params") != nil {
+			p.report(Warning, p.fields.line("params"), "name the script to run", "there are params but no script, so there is nothing to run")
+		}
+		return nil
+	}
+	entry := &Entry{
+		Script:    script,
+		Params:    parseParams(p.fields),
+		ImageRole: p.fields.text("sandbox_image_role"),
+		Timeout:   time.Duration(p.fields.number("timeout_seconds") * float64(time.Second)),
+	}
+	p.skill.Entry = entry
+	if len(entry.Placeholders()) > 0 {
+		return p.checkPattern(entry)
+	}
+	name, err := p.skill.FindScript(script)
+	switch {
+	case errors.Is(err, errLeaves):
+		return reject(p.fields.line("script"), "put the script into the skill's folder", "script %q leads out of the skill's folder", script)
+	case errors.Is(err, fs.ErrNotExist):
+		p.unavailable("script "+script+" does not exist", "create it or correct the path")
+		return nil
+	case err != nil:
+		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", script, err), "make it a readable file")
+		return nil
+	}
+	return p.interpreter(entry, name)
+}
+
+// checkPattern checks what can be known of a script's path that depends on
+// parameters.
+func (p *parser) checkPattern(entry *Entry) error {
+	sample := entry.ExpandScript(func(string) string { return "x" })
+	if !fs.ValidPath(path.Clean(sample)) {
+		return reject(p.fields.line("script"), "put the scripts into the skill's folder", "script %q leads out of the skill's folder", entry.Script)
+	}
+	for _, name := range entry.Placeholders() {
+		if !entry.declares(name) {
+			p.report(Warning, p.fields.line("script"), "declare it in params", "script %q uses the undeclared parameter %q", entry.Script, name)
+		}
+	}
+	return nil
+}
+
+func (e *Entry) declares(name string) bool {
+	for _, p := range e.Params {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) unavailable(reason, remedy string) {
+	p.skill.Unavailable = reason
+	p.report(Error, p.fields.line("script"), remedy, "%s", reason)
+}
+
+func (p *parser) interpreter(entry *Entry, name string) error {
+	head, err := readHead(p.skill.Files, name)
+	if err != nil {
+		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", entry.Script, err), "make it a readable file")
+		return nil
+	}
+	entry.Interpreter = Interpreter(name, head)
+	if len(entry.Interpreter) == 3 && strings.Contains(entry.Interpreter[2], `tr -d`) {
+		p.report(Warning, p.fields.line("script"), "save it with LF line ends", "script %s has Windows line ends; they are removed while it is read", entry.Script)
+	}
+	return nil
+}
+
+// ignored says which fields this server does not honour.
+func (p *parser) ignored() {
+	for _, field := range []struct{ key, why string }{
+		{"allowed-tools", "it grants nothing here: the sandbox decides what a script can do"},
+		{"disallowed-tools", "it forbids nothing here: the sandbox decides what a script can do"},
+		{"hooks", "hooks are not run"},
+	} {
+		if p.fields.get(field.key) != nil {
+			p.report(Note, p.fields.line(field.key), "", "%q is not honoured: %s", field.key, field.why)
+		}
+	}
+	if hasBangCommand(p.skill.Instructions) {
+		p.report(Note, 0, "", "the instructions contain !`commands`; they are shown, not run")
+	}
+}

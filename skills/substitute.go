@@ -1,0 +1,119 @@
+package skills
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// bangCommand matches an inline command of Claude Code's: !`command`.
+var bangCommand = regexp.MustCompile("(?m)(^|\\s)!`[^`\n]+`")
+
+// variable matches what Instantiate replaces, and the backslash that keeps it
+// from being replaced.
+var variable = regexp.MustCompile(`\\?\$(ARGUMENTS(?:\[\d+\])?|\d+|[A-Za-z_][A-Za-z0-9_-]*|\{CLAUDE_SKILL_DIR\}|\{CLAUDE_PLUGIN_ROOT\})|\{baseDir\}`)
+
+// hasBangCommand looks for one; few texts have the two characters at all.
+func hasBangCommand(text string) bool {
+	return strings.Contains(text, "!`") && bangCommand.MatchString(text)
+}
+
+// Instantiate returns the skill's instructions for one use, with arguments and
+// places filled in as Claude Code does: $ARGUMENTS, $ARGUMENTS[N], $N (from 0),
+// $name for a declared argument, ${CLAUDE_SKILL_DIR}, ${CLAUDE_PLUGIN_ROOT},
+// and OpenClaw's {baseDir}. What has no value stays as it is written, and so
+// does what follows a backslash. Arguments that the text does not mention are
+// appended. Inline commands are never run; a note says so.
+//
+// dir is the skill's folder as the reader can reach it.
+func (s *Skill) Instantiate(args, dir string) string {
+	words := splitWords(args)
+	mentioned := false
+	text := variable.ReplaceAllStringFunc(s.Instructions, func(m string) string {
+		if escaped, ok := strings.CutPrefix(m, `\`); ok {
+			if s.isArgument(escaped) {
+				return escaped
+			}
+			return m // somebody else's dollar
+		}
+		value, ok := s.substitute(m, args, words, dir)
+		mentioned = mentioned || ok && !isPlace(m)
+		if !ok {
+			return m
+		}
+		return value
+	})
+	if args != "" && !mentioned {
+		text += "\n\nARGUMENTS: " + args
+	}
+	if hasBangCommand(s.Instructions) {
+		text += "\n\nNote: commands written as !`…` above were not run; run them yourself where you need their output."
+	}
+	return text
+}
+
+// isArgument reports whether a variable is one that arguments are put in for.
+func (s *Skill) isArgument(name string) bool {
+	rest := strings.TrimPrefix(name, "$")
+	return strings.HasPrefix(rest, "ARGUMENTS") || rest[0] >= '0' && rest[0] <= '9' || slices.Contains(s.Arguments, rest)
+}
+
+func isPlace(name string) bool { return strings.Contains(name, "{") }
+
+func (s *Skill) substitute(name, args string, words []string, dir string) (value string, ok bool) {
+	switch name {
+	case "$ARGUMENTS":
+		return args, true
+	case "${CLAUDE_SKILL_DIR}", "{baseDir}":
+		return dir, dir != ""
+	case "${CLAUDE_PLUGIN_ROOT}":
+		return s.PluginDir, s.PluginDir != ""
+	}
+	index := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "$"), "ARGUMENTS["), "]")
+	i, err := strconv.Atoi(index)
+	if err != nil {
+		i = slices.Index(s.Arguments, strings.TrimPrefix(name, "$"))
+	}
+	if i < 0 || i >= len(words) {
+		return "", false
+	}
+	return words[i], true
+}
+
+// splitWords splits as a shell does, at blanks outside of quotes. A quote that
+// is not closed reaches to the end.
+func splitWords(text string) []string {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	inWord, escaped := false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			inWord, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '"' || r == '\'':
+			inWord, quote = true, r
+		case r == ' ' || r == '\t' || r == '\n':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			inWord = false
+		default:
+			inWord = true
+			word.WriteRune(r)
+		}
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words
+}
