@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agext/levenshtein"
 )
 
 // A Catalog is the result of one scan. It is not changed once it is published.
@@ -77,7 +79,9 @@ func (c *Catalog) closest(name string) []string {
 	var near []candidate
 	name = strings.ToLower(name)
 	for _, s := range c.Skills {
-		distance := min(edits(name, strings.ToLower(s.Name)), edits(name, strings.ToLower(s.QualifiedName())))
+		distance := min(
+			levenshtein.Distance(name, strings.ToLower(s.Name), nil),
+			levenshtein.Distance(name, strings.ToLower(s.QualifiedName()), nil))
 		if name != "" && strings.Contains(strings.ToLower(s.QualifiedName()), name) {
 			distance = min(distance, 1)
 		}
@@ -91,27 +95,6 @@ func (c *Catalog) closest(name string) []string {
 		names = append(names, n.name)
 	}
 	return names
-}
-
-// edits is the Levenshtein distance of a and b, in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // Search returns the skills in which every word of query occurs, best first: a

@@ -108,11 +108,18 @@ func decodeYAML(lines []string) (*yaml.Node, error) {
 // yamlLine finds the line that an error of the YAML library speaks of.
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
+// fromParser matches the errors of the library's parser, which count lines from
+// 0; those of its scanner count from 1.
+var fromParser = regexp.MustCompile(`^did not find expected ('|key|node content|<)`)
+
 func (d *document) syntaxError(err error) error {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
 	if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
 		n, _ := strconv.Atoi(message[m[2]:m[3]])
 		line, message = d.offset+n, message[:m[0]]+message[m[1]:]
+		if fromParser.MatchString(message) {
+			line++
+		}
 	}
 	return reject(line, "quote values that contain : # or quotes, and indent with spaces", "the frontmatter is not YAML: %s", message)
 }

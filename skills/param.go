@@ -89,6 +89,7 @@ func parseParam(f fields, name string, line int, node *yaml.Node) Param {
 	}
 	if node.Kind == yaml.ScalarNode {
 		param.Schema.Type = paramType(f, name, line, node.Value)
+		describeAny(param.Schema)
 		return param
 	}
 	p := newFields(node, f.offset, func(s Severity, line int, remedy, format string, args ...any) {
@@ -116,7 +117,16 @@ func parseParam(f fields, name string, line int, node *yaml.Node) Param {
 		s.Items = parseItems(p, items)
 	}
 	s.Default = p.defaultValue(param)
+	describeAny(s)
 	return param
+}
+
+// describeAny keeps a schema from being empty: it would be written as true,
+// which some clients refuse.
+func describeAny(s *jsonschema.Schema) {
+	if s.Type == "" && s.Description == "" {
+		s.Description = "Any value."
+	}
 }
 
 // paramType returns a type of JSON Schema, or "" for one that is not known and

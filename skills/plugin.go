@@ -1,12 +1,10 @@
 package skills
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -35,20 +33,14 @@ type manifest struct {
 // parseManifest reads a plugin.json. plugin comes with what is known of its
 // place. A key of a wrong type is a problem of that key, not of the plugin.
 func parseManifest(data []byte, plugin *Plugin, folder string, report func(Severity, int, string, string, ...any)) (*manifest, error) {
-	// Every JSON text is YAML, whose nodes know their lines; but what JSON would
-	// refuse must not pass for it.
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(data, new(any)); errors.As(err, &syntax) {
-		line := 1 + strings.Count(string(data[:min(int(syntax.Offset), len(data))]), "\n")
-		return nil, reject(line, "correct the JSON", "it is not JSON: %v", err)
-	} else if err != nil {
-		return nil, reject(0, "correct the JSON", "it is not JSON: %v", err)
+	node, err := parseJSON(data)
+	if err != nil {
+		return nil, err
 	}
-	var node yaml.Node
-	if err := yaml.Unmarshal(data, &node); err != nil || len(node.Content) == 0 || node.Content[0].Kind != yaml.MappingNode {
+	if node.Kind != yaml.MappingNode {
 		return nil, reject(1, `write an object with a "name"`, "it is not a JSON object")
 	}
-	f := newFields(node.Content[0], 0, report)
+	f := newFields(node, 0, report)
 	plugin.Name = cleanName(f.text("name"))
 	if plugin.Name == "" {
 		plugin.Name = cleanName(folder)

@@ -89,14 +89,12 @@ func (s *scanner) scan() {
 		}
 		s.root.FS = DirFS(s.root.Dir)
 	}
-	info, err := fs.Stat(s.root.FS, ".")
+	_, err := fs.Stat(s.root.FS, ".")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return
 	case err != nil:
 		s.reject(s.root.String(), err)
-	case !info.IsDir():
-		s.problem(Problem{Error, s.root.String(), 0, "it is not a folder", "name a folder"})
 	case s.root.Plugins:
 		s.walk(".", 0, s.visitPlugin)
 	default:

@@ -38,12 +38,19 @@ func (e *ArgumentError) Error() string { return strings.Join(e.Faults, "; ") }
 
 // Validate checks arguments, values of encoding/json, against the entry's
 // schema. It returns an [*ArgumentError], or nil.
-func (e *Entry) Validate(args map[string]any) error {
-	schema, err := compile(e.Schema())
+func (e *Entry) Validate(args map[string]any) error { return Validate(e.Schema(), args) }
+
+// Validate checks arguments, values of encoding/json, against the schema of an
+// object. It returns an [*ArgumentError], or nil.
+func Validate(schema *jsonschema.Schema, args map[string]any) error {
+	compiled, err := compile(schema)
 	if err != nil {
 		return err
 	}
-	err = schema.Validate(args)
+	if args == nil {
+		args = map[string]any{}
+	}
+	err = compiled.Validate(args)
 	var invalid *validator.ValidationError
 	if !errors.As(err, &invalid) {
 		return err

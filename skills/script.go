@@ -50,10 +50,24 @@ func (s *Skill) FindScript(script string) (string, error) {
 	return name, nil
 }
 
-// Interpreter returns the command that a script is passed to, chosen by its
-// extension, then by its first line; bash where neither says. The executable
-// bit says nothing: two thirds of the scripts out there lack it.
-func Interpreter(name string, head []byte) []string {
+// InterpreterOf returns the command that a script of the skill is passed to.
+// The error is as of [Skill.FindScript].
+func (s *Skill) InterpreterOf(script string) ([]string, error) {
+	name, err := s.FindScript(script)
+	if err != nil {
+		return nil, err
+	}
+	head, err := readHead(s.Files, name)
+	if err != nil {
+		return nil, err
+	}
+	return interpreter(name, head), nil
+}
+
+// interpreter chooses by a script's extension, then by its first line; bash
+// where neither says. The executable bit says nothing: two thirds of the
+// scripts out there lack it.
+func interpreter(name string, head []byte) []string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".py":
 		return []string{"python3"}
@@ -62,18 +76,7 @@ func Interpreter(name string, head []byte) []string {
 	case ".sh", ".bash":
 		return shell("bash", head)
 	}
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	rest, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "#!")
-	if !ok {
-		return shell("bash", head)
-	}
-	words := strings.Fields(rest)
-	if len(words) > 1 && path.Base(words[0]) == "env" {
-		words = words[1:]
-		if words[0] == "-S" {
-			words = words[1:]
-		}
-	}
+	words := shebang(head)
 	if len(words) == 0 {
 		return shell("bash", head)
 	}
@@ -87,12 +90,41 @@ func Interpreter(name string, head []byte) []string {
 	}
 }
 
-// shell is the interpreter of a shell script. Shells take the carriage returns
-// of a script that was saved on Windows for part of its words, so such a script
-// is read without them; $0 is still its path.
+// shebang returns the words of a first line "#!…", without env.
+func shebang(head []byte) []string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	rest, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "#!")
+	if !ok {
+		return nil
+	}
+	words := strings.Fields(rest)
+	if len(words) == 0 || path.Base(words[0]) != "env" {
+		return words
+	}
+	words = words[1:]
+	if len(words) > 0 && words[0] == "-S" {
+		words = words[1:]
+	}
+	return words
+}
+
+// withoutReturns reads a shell script without its carriage returns, which
+// shells take for part of its words. $0 is still the script's path.
+const withoutReturns = `. <(tr -d '\r' <"$0")`
+
 func shell(program string, head []byte) []string {
-	if !bytes.Contains(head, []byte("\r\n")) {
+	if !hasCarriageReturns(head) {
 		return []string{program}
 	}
-	return []string{"bash", "-c", `. <(tr -d '\r' <"$0")`}
+	return []string{"bash", "-c", withoutReturns}
+}
+
+func hasCarriageReturns(head []byte) bool { return bytes.Contains(head, []byte("\r\n")) }
+
+func isShell(interpreter []string) bool {
+	switch interpreter[0] {
+	case "sh", "bash", "dash", "ash":
+		return true
+	}
+	return false
 }

@@ -266,8 +266,8 @@ func (p *parser) interpreter(entry *Entry, name string) error {
 		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", entry.Script, err), "make it a readable file")
 		return nil
 	}
-	entry.Interpreter = Interpreter(name, head)
-	if len(entry.Interpreter) == 3 && strings.Contains(entry.Interpreter[2], `tr -d`) {
+	entry.Interpreter = interpreter(name, head)
+	if isShell(entry.Interpreter) && hasCarriageReturns(head) {
 		p.report(Warning, p.fields.line("script"), "save it with LF line ends", "script %s has Windows line ends; they are removed while it is read", entry.Script)
 	}
 	return nil

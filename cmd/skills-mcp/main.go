@@ -1,8 +1,22 @@
+// Command skills-mcp serves the skills that a person has as MCP tools, and runs
+// each call in a fresh sandbox. Run it without arguments for help.
 package main
 
 import (
-	_ "github.com/docker/docker/client"
-	_ "github.com/mark3labs/mcp-go/server"
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/native"
 )
 
-func main() {}
+func main() {
+	// In a sandbox this very program is the first process; that must not wait
+	// for anything else.
+	native.RunInit()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/sandbox/native"
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// app is what the commands share. Commands take from it what they need; nothing
+// is set up before.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	flags struct {
+		config                      string
+		skills, plugins, workspaces []string
+		sandbox                     string
+		logLevel, logFormat         string
+	}
+}
+
+// settings are the configuration with flags applied.
+type settings struct {
+	*config.Config
+	home       string
+	workspaces []string // without links
+	logger     *slog.Logger
+}
+
+// settings reads the configuration. Flags beat the environment, that beats the
+// file, and that the defaults.
+func (a *app) settings() (*settings, error) {
+	logger, err := a.logger()
+	if err != nil {
+		return nil, err
+	}
+	home, _ := os.UserHomeDir() // without a home there are no folders in it
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{home: home, logger: logger}
+	if s.Config, err = a.loadConfig(folder, home); err != nil {
+		return nil, usage(err)
+	}
+	if s.Skills, err = appendFolders(s.Skills, a.flags.skills, folder); err != nil {
+		return nil, err
+	}
+	if s.Plugins, err = appendFolders(s.Plugins, a.flags.plugins, folder); err != nil {
+		return nil, err
+	}
+	if driver := a.flags.sandbox; driver != "" {
+		if !slices.Contains(config.Drivers(), driver) {
+			return nil, usage(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
+		}
+		s.Sandbox.Driver = driver
+	}
+	if s.workspaces, err = a.chooseWorkspaces(s, folder); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// loadConfig looks at --config (or its variable), then in the workspace, then
+// in the user's configuration folder.
+func (a *app) loadConfig(folder, home string) (*config.Config, error) {
+	if a.flags.config != "" {
+		if _, err := os.Stat(a.flags.config); err != nil {
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+		file, err := filepath.Abs(a.flags.config)
+		if err != nil {
+			return nil, err
+		}
+		return config.Load([]string{file}, home)
+	}
+	if len(a.flags.workspaces) > 0 {
+		folder = absolutePath(folder, a.flags.workspaces[0])
+	}
+	files := []string{filepath.Join(folder, ".skills-mcp.yaml")}
+	if dir, err := os.UserConfigDir(); err == nil {
+		files = append(files, filepath.Join(dir, "skills-mcp", "config.yaml"))
+	}
+	return config.Load(files, home)
+}
+
+func (a *app) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.flags.logLevel)); err != nil {
+		return nil, usage(fmt.Errorf("--log-level is %q; write one of debug, info, warn, error", a.flags.logLevel))
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch a.flags.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(a.stderr, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(a.stderr, options)), nil
+	}
+	return nil, usage(fmt.Errorf("--log-format is %q; write text or json", a.flags.logFormat))
+}
+
+// chooseWorkspaces returns those of the flags, else of the configuration, else
+// the current folder where it is a project's.
+func (a *app) chooseWorkspaces(s *settings, folder string) ([]string, error) {
+	chosen := s.Workspaces
+	if len(a.flags.workspaces) > 0 {
+		chosen = nil
+		for _, w := range a.flags.workspaces {
+			chosen = append(chosen, absolutePath(folder, w))
+		}
+	} else if len(chosen) == 0 {
+		chosen = defaultWorkspace(folder, s.home, os.TempDir())
+	}
+	var real []string
+	for _, w := range chosen {
+		resolved, err := filepath.EvalSymlinks(w)
+		if err != nil {
+			return nil, usage(fmt.Errorf("workspace: %w", err))
+		}
+		if info, err := os.Stat(resolved); err != nil || !info.IsDir() {
+			return nil, usage(fmt.Errorf("workspace %s is not a folder", w))
+		}
+		real = append(real, resolved)
+	}
+	return real, nil
+}
+
+func absolutePath(folder, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(folder, path)
+}
+
+// appendFolders adds folders of flags. One that does not exist is a mistake,
+// other than a folder of the configuration, which may come later.
+func appendFolders(folders, given []string, from string) ([]string, error) {
+	for _, folder := range given {
+		folder = absolutePath(from, folder)
+		if info, err := os.Stat(folder); err != nil {
+			return nil, usage(err)
+		} else if !info.IsDir() {
+			return nil, usage(fmt.Errorf("%s is not a folder", folder))
+		}
+		folders = append(folders, folder)
+	}
+	return folders, nil
+}
+
+// scan reads the roots into a catalog.
+func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
+	return skills.Scan(ctx, s.roots(), s.scanOptions())
+}
+
+func (s *settings) scanOptions() *skills.Options {
+	return &skills.Options{ImageRole: func(role string) bool {
+		_, ok := s.Images[role]
+		return ok
+	}}
+}
+
+// catalog is what most commands begin with.
+func (a *app) catalog(ctx context.Context) (*settings, *skills.Catalog, error) {
+	s, err := a.settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	catalog, err := s.scan(ctx)
+	return s, catalog, err
+}
+
+// runner returns what runs commands in sandboxes; whoever asked closes it.
+func (s *settings) runner() *sandbox.Runner {
+	return sandbox.New(s.driver(), &sandbox.Options{Slots: s.Slots(), Limits: s.Limits()})
+}
+
+func (s *settings) driver() sandbox.Driver {
+	switch s.Sandbox.Driver {
+	case "docker":
+		return s.docker()
+	case "native":
+		return s.native()
+	}
+	return sandbox.Fallback(s.docker(), s.native(), func(reason error) {
+		s.logger.Warn("skills run in the native sandbox, not in containers", "reason", reason)
+	})
+}
+
+func (s *settings) docker() *docker.Driver {
+	return docker.New(&docker.Options{
+		Images:  s.Images,
+		Runtime: s.Sandbox.Runtime,
+		Logger:  s.logger,
+		Places: docker.Places{
+			DockerHost: os.Getenv("DOCKER_HOST"),
+			Context:    os.Getenv("DOCKER_CONTEXT"),
+			ConfigDir:  os.Getenv("DOCKER_CONFIG"),
+			Home:       s.home,
+			RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
+		},
+	})
+}
+
+func (s *settings) native() *native.Driver {
+	return native.New(&native.Options{Logger: s.logger})
+}
+
+// snapshots are kept in the user's cache folder.
+func (s *settings) snapshots() (*snapshot.Store, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("find a cache folder: %w; set HOME or XDG_CACHE_HOME", err)
+	}
+	return snapshot.New(filepath.Join(dir, "skills-mcp", "snapshots")), nil
+}
+
+func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *call.Executor {
+	return call.New(runner, snapshots, &call.Options{Workspaces: s.workspaces, MaxTimeout: s.Limits().Timeout})
+}
+
+// printJSON writes a value for machines.
+func (a *app) printJSON(value any) error {
+	encoder := json.NewEncoder(a.stdout)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}

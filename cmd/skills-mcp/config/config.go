@@ -1,0 +1,209 @@
+// Package config reads the configuration file: what users may set beside the
+// flags. [Load] finds and decodes it; [Default] is what holds without one.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docker/go-units"
+	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// A Config is the content of a configuration file, with defaults for what it
+// leaves out. Paths are absolute.
+type Config struct {
+	// File is where the configuration was read from; "" without a file.
+	File string `yaml:"-"`
+
+	// Skills and Plugins are extra roots, after the built-in ones.
+	Skills  []string `yaml:"skills"`
+	Plugins []string `yaml:"plugins"`
+	// Roots switches built-in roots.
+	Roots Roots `yaml:"roots"`
+	// Workspaces are the folders that skills may see.
+	Workspaces []string `yaml:"workspaces"`
+	// Images maps image roles to images.
+	Images map[string]string `yaml:"images"`
+	// Sandbox says how skills are run.
+	Sandbox Sandbox `yaml:"sandbox"`
+}
+
+// Roots switches the built-in roots on or off.
+type Roots struct {
+	Session bool `yaml:"session"`
+	User    bool `yaml:"user"`
+	System  bool `yaml:"system"`
+	Samples bool `yaml:"samples"`
+}
+
+// Sandbox says how skills are run.
+type Sandbox struct {
+	Driver  string `yaml:"driver"`  // auto, docker or native
+	Runtime string `yaml:"runtime"` // of the engine; "" is its default
+	Limits  Limits `yaml:"limits"`
+	Slots   Slots  `yaml:"slots"`
+}
+
+// Limits bound each call.
+type Limits struct {
+	Memory  Size          `yaml:"memory"`
+	CPUs    float64       `yaml:"cpus"`
+	PIDs    int64         `yaml:"pids"`
+	Timeout time.Duration `yaml:"timeout"`
+	Output  Size          `yaml:"output"`
+	Tmp     Size          `yaml:"tmp"`
+}
+
+// Slots bound how many calls run at once.
+type Slots struct {
+	Total     int `yaml:"total"`
+	PerCaller int `yaml:"per_caller"`
+	Queue     int `yaml:"queue"`
+}
+
+// A Size is a number of bytes, written like 512MB (of 1024 × 1024 bytes).
+type Size int64
+
+// UnmarshalYAML reads a number of bytes or text such as "512MB".
+func (s *Size) UnmarshalYAML(node *yaml.Node) error {
+	bytes, err := units.RAMInBytes(node.Value)
+	if err != nil || node.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: %q is not a size; write for example 512MB", node.Line, node.Value)
+	}
+	*s = Size(bytes)
+	return nil
+}
+
+// Drivers are the values of sandbox.driver.
+func Drivers() []string { return []string{"auto", "docker", "native"} }
+
+// Default returns the configuration that holds without a file.
+func Default() *Config {
+	limits, slots := sandbox.DefaultLimits(), sandbox.DefaultSlots()
+	return &Config{
+		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
+		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
+		Sandbox: Sandbox{
+			Driver: "auto",
+			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
+			Slots:  Slots{slots.Total, slots.PerCaller, slots.Queue},
+		},
+	}
+}
+
+// Limits are those of the configuration, for the sandbox.
+func (c *Config) Limits() sandbox.Limits {
+	l := c.Sandbox.Limits
+	return sandbox.Limits{Memory: int64(l.Memory), CPUs: l.CPUs, PIDs: l.PIDs, Timeout: l.Timeout, Output: int64(l.Output), Tmp: int64(l.Tmp)}
+}
+
+// Slots are those of the configuration, for the sandbox.
+func (c *Config) Slots() sandbox.Slots {
+	s := c.Sandbox.Slots
+	return sandbox.Slots{Total: s.Total, PerCaller: s.PerCaller, Queue: s.Queue}
+}
+
+// Load reads the first of the files that exists; with none of them it returns
+// [Default]. home is what ~ stands for.
+func Load(files []string, home string) (*Config, error) {
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+		return Parse(data, file, home)
+	}
+	return Default(), nil
+}
+
+// Parse decodes the content of a configuration file. Unknown keys are errors,
+// and so are values that nothing could be run with.
+func Parse(data []byte, file, home string) (*Config, error) {
+	c := Default()
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", file, explain(err))
+	}
+	c.File = file
+	// A file that names one image keeps the others.
+	for role, image := range Default().Images {
+		if _, set := c.Images[role]; !set {
+			c.set(role, image)
+		}
+	}
+	for _, paths := range [][]string{c.Skills, c.Plugins, c.Workspaces} {
+		for i, path := range paths {
+			paths[i] = absolute(path, filepath.Dir(file), home)
+		}
+	}
+	if err := c.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return c, nil
+}
+
+func (c *Config) set(role, image string) {
+	if c.Images == nil {
+		c.Images = map[string]string{}
+	}
+	c.Images[role] = image
+}
+
+// absolute resolves a path of the file: ~ is home, and relative paths start
+// from the file's folder.
+func absolute(path, folder, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		return filepath.Join(home, rest)
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(folder, path)
+}
+
+func (c *Config) validate() error {
+	s := c.Sandbox
+	if !slices.Contains(Drivers(), s.Driver) {
+		return fmt.Errorf("sandbox.driver is %q; write one of %s", s.Driver, strings.Join(Drivers(), ", "))
+	}
+	for _, v := range []struct {
+		key string
+		ok  bool
+		min string
+	}{
+		{"sandbox.limits.memory", s.Limits.Memory >= 16<<20, "16MB"},
+		{"sandbox.limits.cpus", s.Limits.CPUs >= 0.01, "0.01"},
+		{"sandbox.limits.pids", s.Limits.PIDs >= 8, "8"},
+		{"sandbox.limits.timeout", s.Limits.Timeout >= time.Second, "1s"},
+		{"sandbox.limits.output", s.Limits.Output >= 1<<10, "1KB"},
+		{"sandbox.limits.tmp", s.Limits.Tmp >= 1<<20, "1MB"},
+		{"sandbox.slots.total", s.Slots.Total >= 1, "1"},
+		{"sandbox.slots.per_caller", s.Slots.PerCaller >= 1, "1"},
+		{"sandbox.slots.queue", s.Slots.Queue >= 1, "1"},
+	} {
+		if !v.ok {
+			return fmt.Errorf("%s is too small; write at least %s", v.key, v.min)
+		}
+	}
+	for role, image := range c.Images {
+		if image == "" {
+			return fmt.Errorf("images.%s is empty; name an image", role)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// listed is a skill in the output of list and search.
+type listed struct {
+	Name        string        `json:"name"`
+	Tool        string        `json:"tool,omitempty"`
+	Source      skills.Source `json:"source"`
+	Class       skills.Class  `json:"class"`
+	Kind        string        `json:"kind"`
+	State       string        `json:"state"`
+	Description string        `json:"description"`
+	File        string        `json:"file"`
+}
+
+// lister describes skills of one catalog.
+type lister struct{ tools map[*skills.Skill]string }
+
+func newLister(catalog *skills.Catalog) lister { return lister{server.ToolNames(catalog.Skills)} }
+
+func (l lister) describe(skill *skills.Skill) listed {
+	return listed{
+		Name: skill.QualifiedName(), Tool: l.tools[skill], Source: skill.Source, Class: skill.Class,
+		Kind: server.Kind(skill), State: server.State(skill), Description: skill.Description, File: skill.File,
+	}
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var source string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List every skill there is, and whether it is ready",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if source != "" && !slices.Contains(skills.Sources(), skills.Source(source)) {
+				return usage(fmt.Errorf("--source is %q; write one of session, user, system, extra", source))
+			}
+			_, catalog, err := a.catalog(cmd.Context())
+			if err != nil {
+				return err
+			}
+			found := listAll(catalog, skills.Source(source))
+			if asJSON {
+				return a.printJSON(map[string]any{"skills": found, "problems": nonNil(catalog.Problems)})
+			}
+			if err := a.printTable(found); err != nil {
+				return err
+			}
+			a.hintProblems(catalog)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&source, "source", "", "only skills of `SOURCE`: session, user, system or extra")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// listAll describes the skills that count and those that are shadowed.
+func listAll(catalog *skills.Catalog, source skills.Source) []listed {
+	l := newLister(catalog)
+	found := []listed{}
+	for _, skill := range catalog.Skills {
+		if source == "" || skill.Source == source {
+			found = append(found, l.describe(skill))
+		}
+	}
+	for _, shadow := range catalog.Shadowed {
+		if source == "" || shadow.Skill.Source == source {
+			hidden := l.describe(shadow.Skill)
+			hidden.State = "shadowed by " + shadow.By.File
+			found = append(found, hidden)
+		}
+	}
+	return found
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (a *app) printTable(found []listed) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(a.stderr, "no skills found; doctor says where they are looked for")
+		return err
+	}
+	return table(a.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\tSTATE")
+		for _, s := range found {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Tool, s.Source, s.Class, s.Kind, s.State)
+		}
+	})
+}
+
+// table aligns the columns that rows writes, separated by tabs.
+func table(w io.Writer, rows func(w io.Writer)) error {
+	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	rows(aligned)
+	return aligned.Flush()
+}
+
+// hintProblems says where to read about what did not load.
+func (a *app) hintProblems(catalog *skills.Catalog) {
+	for _, p := range catalog.Problems {
+		if p.Severity == skills.Error {
+			fmt.Fprintln(a.stderr, p)
+		}
+	}
+}
+
+func (a *app) searchCommand() *cobra.Command {
+	var limit int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "search QUERY",
+		Short: "Find skills by words of their name and description",
+		Long:  "Find the skills in which every word of QUERY occurs, best first: a word in the\nname counts most, then one in the description.",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 {
+				return usage(fmt.Errorf("--limit is %d; write 1 or more", limit))
+			}
+			_, catalog, err := a.catalog(cmd.Context())
+			if err != nil {
+				return err
+			}
+			l := newLister(catalog)
+			found := []listed{}
+			for _, skill := range catalog.Search(joinWords(args)) {
+				found = append(found, l.describe(skill))
+			}
+			found = found[:min(limit, len(found))]
+			if asJSON {
+				return a.printJSON(map[string]any{"skills": found})
+			}
+			return a.printFound(found)
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 10, "print at most `N` skills")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) printFound(found []listed) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(a.stderr, "no skill matches; list names them all")
+		return err
+	}
+	for _, s := range found {
+		if _, err := fmt.Fprintf(a.stdout, "%s\n    %s\n", s.Name, oneLine(s.Description, 160)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) pluginsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "plugins",
+		Short: "List the plugins that skills come from",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, catalog, err := a.catalog(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(map[string]any{"plugins": server.Plugins(catalog)})
+			}
+			return table(a.stdout, func(w io.Writer) {
+				fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tDESCRIPTION")
+				for _, p := range server.Plugins(catalog) {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", p.Name, p.Version, p.Source, len(p.Skills), oneLine(p.Description, 60))
+				}
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+// Exit codes. `run` also exits with the code of the skill.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// exitError ends the program with a code; the message, if any, is printed.
+type exitError struct {
+	code int
+	err  error // nil where everything has been said
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage marks an error as one of how the program was called.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{exitUsage, err}
+}
+
+// run is the program: it returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := a.command()
+	if len(args) == 0 && !isTerminal(stdin) {
+		args = []string{"serve"} // as an MCP client starts it
+	}
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &exit):
+		if exit.err != nil {
+			fmt.Fprintln(stderr, "skills-mcp:", exit.err)
+		}
+		return exit.code
+	}
+	fmt.Fprintln(stderr, "skills-mcp:", err)
+	return exitFailed
+}
+
+func isTerminal(r io.Reader) bool {
+	file, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// command builds the tree of commands.
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "skills-mcp",
+		Short: "Serve your agent skills as MCP tools, each call in its own sandbox",
+		Long: `skills-mcp finds the skills you already have, serves each as a typed MCP tool,
+and runs every call in a fresh, locked-down sandbox.
+
+Without arguments it serves MCP on standard input and output, unless that is a
+terminal. To try a skill by hand:
+
+  skills-mcp list
+  skills-mcp run colony-samples/code-complexity --path .`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return usage(fromEnvironment(cmd.Flags()))
+		},
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&a.flags.config, "config", "", "configuration `FILE` (default: .skills-mcp.yaml of the workspace, then of the user)")
+	f.StringArrayVar(&a.flags.skills, "skills", nil, "also find skills in `DIR`, or DIR itself if it is one (repeatable)")
+	f.StringArrayVar(&a.flags.plugins, "plugins", nil, "also find plugins in `DIR`, or DIR itself if it is one (repeatable)")
+	f.StringArrayVar(&a.flags.workspaces, "workspace", nil, "let skills see the files in `DIR` (repeatable; default: the current folder, where it is a project's)")
+	f.StringVar(&a.flags.sandbox, "sandbox", "", "run skills with `DRIVER`: auto, docker or native (default auto)")
+	f.StringVar(&a.flags.logLevel, "log-level", "warn", "log from `LEVEL` up: debug, info, warn or error")
+	f.StringVar(&a.flags.logFormat, "log-format", "text", "log in `FORMAT`: text or json")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.AddCommand(
+		a.serveCommand(), a.listCommand(), a.showCommand(), a.searchCommand(), a.pluginsCommand(),
+		a.runCommand(), a.checkCommand(), a.doctorCommand(), a.versionCommand(),
+	)
+	asUsage(root)
+	return root
+}
+
+// asUsage makes wrong arguments of every command an error of usage.
+func asUsage(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return usage(check(cmd, args)) }
+	}
+	for _, sub := range cmd.Commands() {
+		asUsage(sub)
+	}
+}
+
+// fromEnvironment sets each flag that was not given from its variable:
+// --log-level from SKILLS_MCP_LOG_LEVEL. Variables of repeatable flags hold
+// lists, separated as in PATH.
+func fromEnvironment(flags *pflag.FlagSet) error {
+	var failed error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := "SKILLS_MCP_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value := os.Getenv(name)
+		if f.Changed || value == "" || failed != nil {
+			return
+		}
+		values := []string{value}
+		if f.Value.Type() == "stringArray" {
+			values = filepath.SplitList(value)
+		}
+		for _, v := range values {
+			if err := flags.Set(f.Name, v); err != nil {
+				failed = fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	})
+	return failed
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+
+	colonysamples "github.com/skillsmcp/skills-mcp/plugins/colony-samples"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// roots are the folders to scan, highest priority first.
+func (s *settings) roots() []skills.Root {
+	var roots []skills.Root
+	both := func(source skills.Source, dir string) {
+		roots = append(roots,
+			skills.Root{Source: source, Dir: filepath.Join(dir, "skills")},
+			skills.Root{Source: source, Dir: filepath.Join(dir, "plugins"), Plugins: true})
+	}
+	if s.Roots.Session {
+		for _, workspace := range s.workspaces {
+			for _, name := range []string{".colony", ".claude", ".agents"} {
+				both(skills.SourceSession, filepath.Join(workspace, name))
+			}
+			roots = append(roots, skills.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, "skills")})
+		}
+	}
+	if s.Roots.User && s.home != "" {
+		for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
+			both(skills.SourceUser, filepath.Join(s.home, name))
+		}
+	}
+	if s.Roots.System && runtime.GOOS != "windows" {
+		both(skills.SourceSystem, "/etc/colony")
+		both(skills.SourceSystem, "/etc/skills-mcp")
+	}
+	for _, dir := range s.Skills {
+		roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir})
+	}
+	for _, dir := range s.Plugins {
+		roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir, Plugins: true})
+	}
+	if s.Roots.Samples {
+		roots = append(roots, skills.Root{Source: skills.SourceExtra, FS: colonysamples.FS(), Label: "bundled:colony-samples", Plugins: true})
+	}
+	return roots
+}
+
+// watched are the host folders of the roots.
+func (s *settings) watched() []string {
+	var dirs []string
+	for _, root := range s.roots() {
+		if root.Dir != "" {
+			dirs = append(dirs, root.Dir)
+		}
+	}
+	return dirs
+}
+
+// defaultWorkspace returns folder as the only workspace, or none where nobody
+// means to show it to skills: desktop clients start servers in /, in the home
+// folder, in a folder of the system's or in a temporary one.
+func defaultWorkspace(folder, home, temporary string) []string {
+	if folder == filepath.Dir(folder) || home != "" && within(folder, home) {
+		return nil
+	}
+	system := []string{
+		"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var",
+		"/System", "/Library", "/Applications", os.Getenv("SystemRoot"), os.Getenv("ProgramFiles"), temporary,
+	}
+	for _, dir := range system {
+		if dir != "" && within(dir, folder) {
+			return nil
+		}
+	}
+	return []string{folder}
+}
+
+// within reports whether name is dir or below it.
+func within(dir, name string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
+}

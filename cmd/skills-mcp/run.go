@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run NAME [--PARAM VALUE]...",
+		Short: "Run one skill, exactly as a client's call would",
+		Long: `Run one skill in a sandbox. Its standard error is shown as it comes, then its
+standard output; the exit code is the skill's. What the sandbox refuses or ends
+exits with 1, wrong arguments with 2.
+
+Flags of skills-mcp come before NAME. After it, each --PARAM VALUE is one of the
+skill's; "run NAME --help" prints them. These are understood there too, unless
+the skill has a parameter of that name:
+
+  --args-json JSON   more parameters, as a JSON object
+  --stdin            pass standard input to the skill
+  --timeout SECONDS  stop the skill after this time
+  --json             print the result with exit code, timing and digest as JSON`,
+		Example:           "  skills-mcp run colony-samples/code-complexity --path . --threshold 10",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.run(cmd.Context(), args[0], args[1:])
+		},
+	}
+	// What follows the name is the skill's.
+	cmd.Flags().SetInterspersed(false)
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, name string, args []string) (err error) {
+	s, catalog, err := a.catalog(ctx)
+	if err != nil {
+		return err
+	}
+	skill, err := server.Lookup(catalog, name)
+	if err != nil {
+		return usage(err)
+	}
+	given, err := parseRun(skill, args)
+	if err != nil {
+		return usage(err)
+	}
+	if given.help {
+		return a.printRunHelp(skill)
+	}
+	snapshots, err := s.snapshots()
+	if err != nil {
+		return err
+	}
+	runner := s.runner()
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	request, err := a.request(skill, given)
+	if err != nil {
+		return err
+	}
+	outcome, err := s.executor(runner, snapshots).Run(ctx, request)
+	if given.json && outcome != nil {
+		if err := a.printJSON(server.NewRunResult(skill, outcome, err)); err != nil {
+			return err
+		}
+	}
+	return exit(outcome, err)
+}
+
+func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return call.Request{}, err
+	}
+	request := call.Request{
+		Skill:    skill,
+		Args:     given.params,
+		Caller:   "cli",
+		Person:   true,
+		Timeout:  given.timeout,
+		Folder:   folder,
+		Stderr:   a.stderr,
+		Progress: func(message string) { fmt.Fprintln(a.stderr, message) },
+	}
+	if given.stdin {
+		request.Stdin = a.stdin
+	}
+	if !given.json {
+		request.Stdout = a.stdout
+	}
+	return request, nil
+}
+
+// exit is how the program ends after a run.
+func exit(outcome *call.Outcome, err error) error {
+	var e *call.Error
+	switch {
+	case err == nil && outcome.Code == 0:
+		return nil
+	case err == nil:
+		return &exitError{outcome.Code, nil}
+	case errors.As(err, &e) && (e.Code == call.InvalidParam || e.Code == call.NotFound):
+		return usage(err)
+	case errors.As(err, &e):
+		return fmt.Errorf("%s: %w", e.Code, err)
+	}
+	return err
+}
+
+// runArgs are the words after a skill's name, understood.
+type runArgs struct {
+	params            map[string]any
+	help, stdin, json bool
+	timeout           time.Duration
+}
+
+// parseRun reads the words after a skill's name: the skill's own parameters,
+// and the few options of run.
+func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
+	given := &runArgs{params: map[string]any{}}
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if !strings.HasPrefix(word, "--") || name == "" {
+			return nil, fmt.Errorf("%q is not an option; parameters of %s are written as --NAME VALUE", word, skill.QualifiedName())
+		}
+		param := declared(skill, name)
+		// A flag stands alone: a boolean's, or one of run's own.
+		bare := !joined && (len(words) == 0 || strings.HasPrefix(words[0], "--"))
+		next := func() (string, error) {
+			switch {
+			case joined:
+				return value, nil
+			case bare:
+				return "", fmt.Errorf("--%s needs a value; one that begins with -- is written as --%s=VALUE", name, name)
+			}
+			value, words = words[0], words[1:]
+			return value, nil
+		}
+		if param == nil {
+			if own, err := given.option(name, next); own || err != nil {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		if param != nil && param.Schema.Type == "boolean" && !joined && (bare || words[0] != "true" && words[0] != "false") {
+			given.params[name] = true
+			continue
+		}
+		text, err := next()
+		if err != nil {
+			return nil, err
+		}
+		if err := given.add(param, name, text); err != nil {
+			return nil, err
+		}
+	}
+	return given, nil
+}
+
+func declared(skill *skills.Skill, name string) *skills.Param {
+	if skill.Entry == nil {
+		return nil
+	}
+	for i := range skill.Entry.Params {
+		if skill.Entry.Params[i].Name == name {
+			return &skill.Entry.Params[i]
+		}
+	}
+	return nil
+}
+
+// option reads one of run's own options; own is false where it is none.
+func (g *runArgs) option(name string, next func() (string, error)) (own bool, err error) {
+	switch name {
+	case "help":
+		g.help = true
+	case "stdin":
+		g.stdin = true
+	case "json":
+		g.json = true
+	case "timeout":
+		text, err := next()
+		if err != nil {
+			return true, err
+		}
+		seconds, err := json.Number(text).Float64()
+		if err != nil || seconds <= 0 {
+			return true, fmt.Errorf("--timeout is %q; write a number of seconds", text)
+		}
+		g.timeout = time.Duration(seconds * float64(time.Second))
+	case "args-json":
+		text, err := next()
+		if err != nil {
+			return true, err
+		}
+		value, err := decodeJSON(text)
+		object, ok := value.(map[string]any)
+		if err != nil || !ok {
+			return true, errors.New("--args-json is not a JSON object")
+		}
+		for name, value := range object {
+			g.params[name] = value
+		}
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// add puts the text of an option in the form of its parameter's type. What
+// does not fit stays text, and is reported when the arguments are checked.
+func (g *runArgs) add(param *skills.Param, name, text string) error {
+	if param == nil {
+		g.params[name] = text
+		return nil
+	}
+	var value any = text
+	switch param.Schema.Type {
+	case "integer", "number", "boolean", "object":
+		if decoded, err := decodeJSON(text); err == nil {
+			value = decoded
+		}
+	case "array":
+		return g.addItem(param, name, text)
+	}
+	if _, twice := g.params[name]; twice {
+		return fmt.Errorf("--%s is given twice", name)
+	}
+	g.params[name] = value
+	return nil
+}
+
+// addItem takes a whole array as JSON, or one item of it.
+func (g *runArgs) addItem(param *skills.Param, name, text string) error {
+	items, _ := g.params[name].([]any)
+	if decoded, err := decodeJSON(text); err == nil {
+		if all, ok := decoded.([]any); ok {
+			g.params[name] = append(items, all...)
+			return nil
+		}
+		if param.Schema.Items != nil && param.Schema.Items.Type != "string" && param.Schema.Items.Type != "" {
+			g.params[name] = append(items, decoded)
+			return nil
+		}
+	}
+	g.params[name] = append(items, text)
+	return nil
+}
+
+// decodeJSON decodes one whole JSON value; numbers stay as they are written.
+func decodeJSON(text string) (any, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one value")
+	}
+	return value, nil
+}
+
+func (a *app) printRunHelp(skill *skills.Skill) error {
+	name := skill.QualifiedName()
+	fmt.Fprintf(a.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", strings.Join(strings.Fields(skill.Description), " "), name)
+	if skill.Entry == nil {
+		_, err := fmt.Fprintf(a.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
+		return err
+	}
+	if len(skill.Entry.Params) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "\nIt declares no parameters.")
+		return err
+	}
+	fmt.Fprintln(a.stdout, "\nParameters:")
+	return printParams(a.stdout, skill.Entry)
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/stdio"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/watch"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Serve MCP on standard input and output",
+		Long: `Serve the skills as MCP tools on standard input and output, until the input
+ends. Changes to skills are noticed while it runs. Logs go to standard error.
+
+Add it to an MCP client as the command "skills-mcp serve". Skills that read the
+files of a project need to see them: start it in the project's folder, or add
+--workspace DIR.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
+	}
+}
+
+func (a *app) serve(ctx context.Context) (err error) {
+	s, err := a.settings()
+	if err != nil {
+		return err
+	}
+	snapshots, err := s.snapshots()
+	if err != nil {
+		return err
+	}
+	runner := s.runner()
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	srv := server.New(s.executor(runner, snapshots), server.Options{
+		Version: readBuilt().Version, Load: s.scan, Snapshots: snapshots, Logger: s.logger,
+	})
+	stop, err := s.follow(ctx, srv)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	err = stdio.Serve(ctx, srv.MCP(), a.stdin, a.stdout, &stdio.Options{Logger: s.logger})
+	if ctx.Err() != nil {
+		return nil // a signal is how this ends
+	}
+	return err
+}
+
+// follow publishes the catalog now and after each change, until stop is called.
+func (s *settings) follow(ctx context.Context, srv *server.Server) (stop func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	// Watched first, then read: what changes in between is noticed.
+	watcher, err := watch.New(s.watched(), &watch.Options{Skip: skills.Skip, Logger: s.logger})
+	if err != nil {
+		s.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
+	}
+	catalog, err := s.scan(ctx)
+	if err != nil {
+		cancel()
+		if watcher != nil {
+			watcher.Close()
+		}
+		return nil, fmt.Errorf("read skills: %w", err)
+	}
+	srv.Publish(catalog)
+	if watcher == nil {
+		return cancel, nil
+	}
+	done := make(chan struct{}) // closed when the goroutine ends
+	go func() {
+		defer close(done)
+		s.republish(ctx, srv, watcher)
+	}()
+	return func() {
+		cancel()
+		watcher.Close()
+		<-done
+	}, nil
+}
+
+// republish reads the roots again after each change.
+func (s *settings) republish(ctx context.Context, srv *server.Server, watcher *watch.Watcher) {
+	for change := range watcher.Changes() {
+		catalog, err := s.scan(ctx)
+		if err != nil {
+			return // the server is stopping
+		}
+		changed := srv.Publish(catalog)
+		s.logger.Info("skills were read again", "changes", len(change.Paths), "skills", len(catalog.Skills), "tools_changed", changed)
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// shown is the output of show --json.
+type shown struct {
+	listed
+	WhenToUse   string           `json:"when_to_use,omitempty"`
+	Script      string           `json:"script,omitempty"`
+	Interpreter []string         `json:"interpreter,omitempty"`
+	ImageRole   string           `json:"image_role,omitempty"`
+	Timeout     float64          `json:"timeout_seconds,omitempty"`
+	Parameters  any              `json:"parameters,omitempty"`
+	Frontmatter map[string]any   `json:"frontmatter"`
+	Digest      string           `json:"digest"`
+	Files       []string         `json:"files"`
+	Problems    []skills.Problem `json:"problems"`
+}
+
+func (a *app) showCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "show NAME",
+		Short:             "Show one skill in full",
+		Long:              "Show one skill: what it does, its parameters, its files and their digest, and\nits problems. NAME is a skill's name, plugin/name, or the name of its tool.",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, catalog, err := a.catalog(cmd.Context())
+			if err != nil {
+				return err
+			}
+			skill, err := server.Lookup(catalog, args[0])
+			if err != nil {
+				return usage(err)
+			}
+			info, err := show(cmd.Context(), catalog, skill)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(info)
+			}
+			return a.printSkill(skill, info)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*shown, error) {
+	digest, err := snapshot.Digest(ctx, skill.Files)
+	if err != nil {
+		return nil, err
+	}
+	info := &shown{
+		listed:      newLister(catalog).describe(skill),
+		WhenToUse:   skill.WhenToUse,
+		Frontmatter: skill.Frontmatter,
+		Digest:      digest,
+		Files:       server.Files(skill, 1<<20),
+		Problems:    nonNil(skill.Problems),
+	}
+	if e := skill.Entry; e != nil {
+		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
+		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
+	}
+	return info, nil
+}
+
+func (a *app) printSkill(skill *skills.Skill, info *shown) error {
+	err := table(a.stdout, func(w io.Writer) {
+		row := func(key, value string) {
+			if value != "" {
+				fmt.Fprintf(w, "%s\t%s\n", key, value)
+			}
+		}
+		row("name", info.Name)
+		row("tool", info.Tool)
+		row("description", strings.Join(strings.Fields(info.Description), " "))
+		row("when to use", strings.Join(strings.Fields(info.WhenToUse), " "))
+		row("source", string(info.Source))
+		row("class", string(info.Class))
+		row("kind", info.Kind)
+		row("state", info.State)
+		row("file", info.File)
+		row("digest", info.Digest)
+		if skill.Entry != nil {
+			row("runs", strings.Join(append(append([]string{}, info.Interpreter...), info.Script), " "))
+			row("image role", cmp.Or(info.ImageRole, "default"))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if skill.Entry != nil && len(skill.Entry.Params) > 0 {
+		fmt.Fprintln(a.stdout, "\nparameters:")
+		if err := printParams(a.stdout, skill.Entry); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(a.stdout, "\nfiles:")
+	for _, name := range info.Files {
+		fmt.Fprintln(a.stdout, "  "+name)
+	}
+	if len(info.Problems) > 0 {
+		fmt.Fprintln(a.stdout, "\nproblems:")
+		for _, p := range info.Problems {
+			fmt.Fprintln(a.stdout, "  "+p.String())
+		}
+	}
+	return nil
+}
+
+// printParams writes a table of an entry's parameters.
+func printParams(w io.Writer, entry *skills.Entry) error {
+	return table(w, func(w io.Writer) {
+		for _, p := range entry.Params {
+			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), oneLine(paramHelp(p), 400))
+		}
+	})
+}
+
+func paramType(p skills.Param) string {
+	kind := cmp.Or(p.Schema.Type, "any")
+	if p.Path {
+		kind = "path"
+	}
+	if p.Required {
+		kind += ", required"
+	}
+	return kind
+}
+
+func paramHelp(p skills.Param) string {
+	help := p.Schema.Description
+	values := p.Schema.Enum
+	if p.Schema.Items != nil && values == nil {
+		values = p.Schema.Items.Enum
+	}
+	if values != nil {
+		help += fmt.Sprintf(" One of: %s.", strings.Trim(fmt.Sprint(values), "[]"))
+	}
+	if p.Schema.Default != nil {
+		help += fmt.Sprintf(" Default: %v.", p.Schema.Default)
+	}
+	return help
+}

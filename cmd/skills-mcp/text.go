@@ -1,0 +1,34 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// oneLine folds a text and cuts it at most characters.
+func oneLine(text string, most int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+func joinWords(words []string) string { return strings.Join(words, " ") }
+
+// completeNames completes the names of skills.
+func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	_, catalog, err := a.catalog(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, skill := range catalog.Skills {
+		names = append(names, skill.QualifiedName()+"\t"+oneLine(skill.Description, 80))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/spf13/cobra"
+)
+
+// built is what the Go toolchain recorded about this binary.
+type built struct {
+	Version   string   `json:"version"`
+	Commit    string   `json:"commit,omitempty"`
+	Modified  bool     `json:"modified,omitempty"`
+	Go        string   `json:"go"`
+	Platform  string   `json:"platform"`
+	Protocols []string `json:"protocols"`
+}
+
+func readBuilt() built {
+	b := built{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Protocols: mcp.ValidProtocolVersions}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit and the protocol revisions",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b := readBuilt()
+			if asJSON {
+				return a.printJSON(b)
+			}
+			_, err := fmt.Fprintf(a.stdout, "skills-mcp %s\ncommit     %s\nbuilt with %s for %s\nprotocols  %v\n",
+				b.Version, cmp.Or(b.Commit, "unknown"), b.Go, b.Platform, joinWords(b.Protocols))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

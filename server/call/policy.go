@@ -1,0 +1,27 @@
+package call
+
+import (
+	"fmt"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// grant decides whether a skill may be called, and what its sandbox gets.
+//
+// Only safe skills run without a person's word. Whoever calls a skill on the
+// command line has given it; a model's call of another class is refused until
+// there is a way to ask.
+func (x *Executor) grant(skill *skills.Skill, person bool) (sandbox.Grant, error) {
+	name := skill.QualifiedName()
+	if !person && !skill.ModelInvocable {
+		return sandbox.Grant{}, &Error{PermissionDenied, fmt.Sprintf("skill %s may be called by a person only; ask them to run: skills-mcp run %s", name, name), false, nil}
+	}
+	if skill.Class == skills.Safe {
+		return sandbox.Grant{Workspaces: x.options.Workspaces}, nil
+	}
+	if !person {
+		return sandbox.Grant{}, &Error{ApprovalRequired, fmt.Sprintf("skill %s is %s, so a person has to start it; ask them to run: skills-mcp run %s", name, skill.Class, name), false, nil}
+	}
+	return sandbox.Grant{Workspaces: x.options.Workspaces, Write: true}, nil
+}

@@ -1,0 +1,330 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// fixedNames are the names that no skill's tool can have.
+func fixedNames() []string {
+	return []string{"get_skill", "list_plugins", "list_skills", "load_skill", "reload_skills", "run_skill", "search_skills"}
+}
+
+// fixedTools are the tools that are there whatever the catalog holds.
+func (s *Server) fixedTools() []mcpserver.ServerTool {
+	return []mcpserver.ServerTool{
+		s.getSkillTool(), s.listPluginsTool(), s.listSkillsTool(), s.loadSkillTool(),
+		s.reloadSkillsTool(), s.runSkillTool(), s.searchSkillsTool(),
+	}
+}
+
+// summary is a skill in a list.
+type summary struct {
+	Name        string        `json:"name"`
+	Tool        string        `json:"tool"`
+	Source      skills.Source `json:"source"`
+	Class       skills.Class  `json:"class"`
+	Kind        string        `json:"kind"`
+	State       string        `json:"state"`
+	Description string        `json:"description"`
+}
+
+// maxSummary is how much of a description a list shows, in bytes.
+const maxSummary = 240
+
+func (v *view) summary(skill *skills.Skill) summary {
+	return summary{
+		Name: skill.QualifiedName(), Tool: v.names[skill], Source: skill.Source, Class: skill.Class,
+		Kind: Kind(skill), State: State(skill), Description: shorten(skill.Description, maxSummary),
+	}
+}
+
+// skillList is what list_skills and search_skills return.
+type skillList struct {
+	Skills []summary `json:"skills"`
+	// More is how many matched beyond those listed.
+	More int `json:"more,omitempty"`
+}
+
+type listArgs struct {
+	Source string `json:"source,omitempty" jsonschema:"enum=session,enum=user,enum=system,enum=extra" jsonschema_description:"Only skills of this source; all of them when left out."`
+}
+
+func (s *Server) listSkillsTool() mcpserver.ServerTool {
+	t := mcp.Tool{Name: "list_skills", Description: "List every skill there is: its name, its tool, where it comes from, whether it runs something or gives instructions, and whether it is ready.", Annotations: readOnly("List skills")}
+	schema := schemaOf[listArgs]()
+	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[listArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		found := skillList{Skills: []summary{}}
+		for _, skill := range r.view.catalog.Skills {
+			if args.Source == "" || string(skill.Source) == args.Source {
+				found.Skills = append(found.Skills, r.view.summary(skill))
+			}
+		}
+		return reply(found)
+	})
+}
+
+type searchArgs struct {
+	Query string `json:"query" jsonschema_description:"Words that all have to occur in a skill's name, description or when_to_use."`
+	// A number of any spelling is fine: 5.0 is an integer.
+	MaxResults float64 `json:"max_results,omitempty" jsonschema:"type=integer,minimum=1,default=10" jsonschema_description:"How many skills to return at the most."`
+}
+
+func (s *Server) searchSkillsTool() mcpserver.ServerTool {
+	t := mcp.Tool{
+		Name:        "search_skills",
+		Description: "Find the skills for a task. Call this before a task that a skill may cover; then use the skill's own tool, load_skill or run_skill.",
+		Annotations: readOnly("Search skills"),
+		// Clients that load tools on demand must always have this one.
+		Meta: mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true}),
+	}
+	schema := schemaOf[searchArgs]()
+	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[searchArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		if strings.TrimSpace(args.Query) == "" {
+			return nil, &call.Error{Code: call.InvalidParam, Message: `"query" is empty; give a word or two, or use list_skills`}
+		}
+		most := 10
+		if args.MaxResults > 0 {
+			most = int(min(args.MaxResults, 1000))
+		}
+		return reply(r.view.search(args.Query, most))
+	})
+}
+
+// search leaves out what a model may not call.
+func (v *view) search(query string, most int) skillList {
+	found := skillList{Skills: []summary{}}
+	for _, skill := range v.catalog.Search(query) {
+		switch {
+		case !skill.ModelInvocable:
+		case len(found.Skills) < most:
+			found.Skills = append(found.Skills, v.summary(skill))
+		default:
+			found.More++
+		}
+	}
+	return found
+}
+
+type nameArgs struct {
+	Name string `json:"name" jsonschema_description:"The skill's name, plugin/name, or the name of its tool."`
+}
+
+// details is what get_skill returns.
+type details struct {
+	summary
+	WhenToUse   string           `json:"when_to_use,omitempty"`
+	File        string           `json:"file"`
+	Script      string           `json:"script,omitempty"`
+	Parameters  json.RawMessage  `json:"parameters,omitempty"`
+	ImageRole   string           `json:"image_role,omitempty"`
+	Frontmatter map[string]any   `json:"frontmatter"`
+	Files       []string         `json:"files"`
+	Problems    []skills.Problem `json:"problems"`
+}
+
+// maxListed is how many files of a skill are named.
+const maxListed = 512
+
+func (s *Server) getSkillTool() mcpserver.ServerTool {
+	t := mcp.Tool{Name: "get_skill", Description: "Everything known of one skill: its frontmatter, parameters, files and problems. To use a skill, call load_skill or run_skill instead.", Annotations: readOnly("Show a skill")}
+	schema := schemaOf[nameArgs]()
+	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[nameArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		skill, err := r.view.lookup(args.Name)
+		if err != nil {
+			return nil, err
+		}
+		d, err := r.view.details(skill)
+		if err != nil {
+			return nil, err
+		}
+		return reply(d)
+	})
+}
+
+func (v *view) details(skill *skills.Skill) (*details, error) {
+	d := &details{
+		summary:     v.summary(skill),
+		WhenToUse:   skill.WhenToUse,
+		File:        skill.File,
+		Frontmatter: skill.Frontmatter,
+		Files:       Files(skill, maxListed),
+		Problems:    append([]skills.Problem{}, skill.Problems...),
+	}
+	d.Description = skill.Description
+	if skill.Entry == nil {
+		return d, nil
+	}
+	var err error
+	d.Script, d.ImageRole = skill.Entry.Script, skill.Entry.ImageRole
+	d.Parameters, err = json.Marshal(skill.Entry.Schema())
+	return d, err
+}
+
+// Files returns the paths of a skill's files, sorted, at most most of them.
+// What cannot be read is left out.
+func Files(skill *skills.Skill, most int) []string {
+	names := []string{}
+	_ = fs.WalkDir(skill.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && d != nil && d.IsDir():
+			return fs.SkipDir
+		case err != nil:
+			return nil
+		case d.IsDir() && skills.Skip(d.Name()):
+			return fs.SkipDir
+		case len(names) == most:
+			return fs.SkipAll
+		case !d.IsDir():
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
+}
+
+// A PluginSummary is a plugin in a list, with the names of its skills.
+type PluginSummary struct {
+	Name        string        `json:"name"`
+	Version     string        `json:"version,omitempty"`
+	Description string        `json:"description,omitempty"`
+	Author      string        `json:"author,omitempty"`
+	Source      skills.Source `json:"source"`
+	Skills      []string      `json:"skills"`
+}
+
+// Plugins describes the plugins of a catalog.
+func Plugins(catalog *skills.Catalog) []PluginSummary {
+	list := []PluginSummary{}
+	for _, p := range catalog.Plugins {
+		summary := PluginSummary{p.Name, p.Version, p.Description, p.Author, p.Source, []string{}}
+		for _, skill := range catalog.Skills {
+			if skill.Plugin == p.Name {
+				summary.Skills = append(summary.Skills, skill.QualifiedName())
+			}
+		}
+		list = append(list, summary)
+	}
+	return list
+}
+
+func (s *Server) listPluginsTool() mcpserver.ServerTool {
+	t := mcp.Tool{Name: "list_plugins", Description: "List the plugins that skills come from.", Annotations: readOnly("List plugins")}
+	return s.tool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
+		return reply(map[string]any{"plugins": Plugins(r.view.catalog)})
+	})
+}
+
+// reloaded is what reload_skills returns.
+type reloaded struct {
+	Skills   int      `json:"skills"`
+	Plugins  int      `json:"plugins"`
+	Changed  bool     `json:"changed"` // the tools have
+	Problems []string `json:"problems"`
+	Shadowed []string `json:"shadowed"`
+}
+
+func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
+	t := mcp.Tool{Name: "reload_skills", Description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found.", Annotations: readOnly("Reload skills")}
+	return s.tool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
+		catalog, err := s.options.Load(r.ctx)
+		if err != nil {
+			return nil, err
+		}
+		result := reloaded{Skills: len(catalog.Skills), Plugins: len(catalog.Plugins), Problems: []string{}, Shadowed: []string{}}
+		result.Changed = s.Publish(catalog)
+		for _, p := range catalog.Problems {
+			if p.Severity != skills.Note {
+				result.Problems = append(result.Problems, p.String())
+			}
+		}
+		for _, shadow := range catalog.Shadowed {
+			result.Shadowed = append(result.Shadowed, fmt.Sprintf("%s (%s) by %s", shadow.Skill.QualifiedName(), shadow.Skill.File, shadow.By.File))
+		}
+		return reply(result)
+	})
+}
+
+type loadArgs struct {
+	Name string `json:"name" jsonschema_description:"The skill's name, plugin/name, or the name of its tool."`
+	Args string `json:"args,omitempty" jsonschema_description:"What to put in for $ARGUMENTS in the instructions."`
+}
+
+func (s *Server) loadSkillTool() mcpserver.ServerTool {
+	t := mcp.Tool{Name: "load_skill", Description: "Return the instructions of a skill, to follow them. Nothing is run.", Annotations: readOnly("Load a skill's instructions")}
+	schema := schemaOf[loadArgs]()
+	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[loadArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		skill, err := r.view.lookup(args.Name)
+		if err != nil {
+			return nil, err
+		}
+		return s.load(r, skill, args.Args)
+	})
+}
+
+type runArgs struct {
+	Name    string         `json:"name" jsonschema_description:"The skill's name, plugin/name, or the name of its tool."`
+	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The skill's parameters; get_skill describes them."`
+	Timeout float64        `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the skill after this time, if it may take longer."`
+}
+
+func (s *Server) runSkillTool() mcpserver.ServerTool {
+	t := mcp.Tool{
+		Name:        "run_skill",
+		Description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every skill, also those without a tool of their own.",
+		Annotations: mcp.ToolAnnotation{Title: "Run a skill", ReadOnlyHint: hint(false), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
+	}
+	schema := schemaOf[runArgs]()
+	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[runArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		skill, err := r.view.lookup(args.Name)
+		if err != nil {
+			return nil, err
+		}
+		// Not those of args: here numbers are as they were written.
+		params, _ := r.args["params"].(map[string]any)
+		outcome, err := s.run(r, skill, params, time.Duration(args.Timeout*float64(time.Second)))
+		if outcome == nil {
+			return nil, err
+		}
+		return runReply(NewRunResult(skill, outcome, err), outcome)
+	})
+}
+
+func runReply(r RunResult, o *call.Outcome) (*mcp.CallToolResult, error) {
+	result, err := reply(r)
+	if err != nil || r.Error == nil {
+		return result, err
+	}
+	result.IsError = true
+	result.Content = failureContent(&call.Error{Code: r.Error.Code, Message: r.Error.Message}, o)
+	return result, nil
+}

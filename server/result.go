@@ -1,0 +1,181 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// maxText is how many bytes of a stream a model gets to read, head and tail.
+const maxText = 48 << 10
+
+// maxStructure is the largest stdout that is returned as structured content, for
+// programs, in bytes.
+const maxStructure = 1 << 20
+
+// maxErrorText is how much of stderr's end tells why a script failed.
+const maxErrorText = 4 << 10
+
+// reply is a result whose text is its structure as JSON.
+func reply(structured any) (*mcp.CallToolResult, error) {
+	text, err := json.Marshal(structured)
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(string(text))}, StructuredContent: structured}, nil
+}
+
+// failed is the structure of a failed call.
+type failed struct {
+	Error failedCall `json:"error"`
+}
+
+type failedCall struct {
+	Code      call.Code `json:"code"`
+	Message   string    `json:"message"`
+	Retryable bool      `json:"retryable"`
+}
+
+// failure words an error for the model; the log gets what it is not told.
+func (s *Server) failure(err error) *mcp.CallToolResult {
+	e := asCallError(err)
+	if e.Code == call.InternalError || e.Code == call.Unavailable {
+		s.logger.Warn("a call failed", "code", e.Code, "error", err, "cause", e.Err)
+	}
+	return &mcp.CallToolResult{
+		IsError:           true,
+		Content:           []mcp.Content{mcp.NewTextContent(fmt.Sprintf("%s: %s", e.Code, e.Message))},
+		StructuredContent: failed{failedCall{e.Code, e.Message, e.Retryable}},
+	}
+}
+
+func asCallError(err error) *call.Error {
+	var e *call.Error
+	var notFound *skills.NotFoundError
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &notFound):
+		return &call.Error{Code: call.NotFound, Message: err.Error() + "; list_skills and search_skills name those there are", Err: err}
+	}
+	return &call.Error{Code: call.InternalError, Message: err.Error(), Err: err}
+}
+
+// RunResult is what run_skill returns.
+type RunResult struct {
+	Skill     string          `json:"skill"`
+	RunID     string          `json:"run_id"`
+	ExitCode  int             `json:"exit_code"`
+	Stdout    string          `json:"stdout"`
+	Stderr    string          `json:"stderr"`
+	Result    json.RawMessage `json:"result,omitempty"` // stdout, where it is one JSON object
+	WallTime  int64           `json:"wall_time_ms"`
+	Truncated bool            `json:"truncated"`
+	Sandbox   string          `json:"sandbox"`
+	Digest    string          `json:"digest"`
+	Error     *failedCall     `json:"error,omitempty"`
+}
+
+// NewRunResult describes a run that started. err is why it did not end by
+// itself.
+func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
+	stdout, stderr := o.Stdout.Cut(maxText), o.Stderr.Cut(maxText)
+	r := RunResult{
+		Skill:     skill.QualifiedName(),
+		RunID:     o.RunID,
+		ExitCode:  o.Code,
+		Stdout:    text(stdout),
+		Stderr:    text(stderr),
+		WallTime:  o.WallTime.Milliseconds(),
+		Truncated: stdout.Truncated() || stderr.Truncated(),
+		Sandbox:   o.Sandbox,
+		Digest:    o.Digest,
+	}
+	r.Result = jsonObject(o.Stdout)
+	if e := runError(skill, o, err); e != nil {
+		r.Error = &failedCall{e.Code, e.Message, e.Retryable}
+	}
+	return r
+}
+
+// runError returns why a run failed, or nil.
+func runError(skill *skills.Skill, o *call.Outcome, err error) *call.Error {
+	if err != nil {
+		return asCallError(err)
+	}
+	if o.Code == 0 {
+		return nil
+	}
+	return &call.Error{
+		Code:    call.ExecutionError,
+		Message: fmt.Sprintf("skill %s failed with exit code %d; its error output says why", skill.QualifiedName(), o.Code),
+	}
+}
+
+// skillResult is what a skill's own tool returns: its stdout, and as structure
+// where that is one JSON object.
+func skillResult(skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolResult {
+	if e := runError(skill, o, err); e != nil {
+		return &mcp.CallToolResult{
+			IsError:           true,
+			Content:           failureContent(e, o),
+			StructuredContent: NewRunResult(skill, o, err),
+		}
+	}
+	result := &mcp.CallToolResult{}
+	output := text(o.Stdout.Cut(maxText))
+	if strings.TrimSpace(output) == "" {
+		output = fmt.Sprintf("skill %s has ended well and printed nothing", skill.QualifiedName())
+	}
+	result.Content = []mcp.Content{mcp.NewTextContent(output)}
+	if object := jsonObject(o.Stdout); object != nil {
+		result.StructuredContent = object
+	}
+	return result
+}
+
+// failureContent tells a model why a run failed: the reason, the end of stderr,
+// and what was printed until then.
+func failureContent(e *call.Error, o *call.Outcome) []mcp.Content {
+	content := []mcp.Content{mcp.NewTextContent(fmt.Sprintf("%s: %s", e.Code, e.Message))}
+	if end := lastText(o.Stderr); end != "" {
+		content = append(content, mcp.NewTextContent("stderr:\n"+end))
+	}
+	if printed := text(o.Stdout.Cut(maxErrorText)); strings.TrimSpace(printed) != "" {
+		content = append(content, mcp.NewTextContent("stdout:\n"+printed))
+	}
+	return content
+}
+
+// lastText returns the end of a stream.
+func lastText(o sandbox.Output) string {
+	all := append(append([]byte(nil), o.Head...), o.Tail...)
+	if len(all) > maxErrorText {
+		all = append([]byte("…"), all[len(all)-maxErrorText:]...)
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(string(all), "\ufffd"))
+}
+
+// text is an output as text: what is no UTF-8 is replaced.
+func text(o sandbox.Output) string {
+	return strings.ToValidUTF8(string(o.Bytes()), "\ufffd")
+}
+
+// jsonObject returns an output that is one JSON object, or nil.
+func jsonObject(o sandbox.Output) json.RawMessage {
+	if o.Truncated() || o.Total > maxStructure {
+		return nil
+	}
+	all := strings.TrimSpace(string(o.Bytes()))
+	if !strings.HasPrefix(all, "{") || !json.Valid([]byte(all)) {
+		return nil
+	}
+	return json.RawMessage(all)
+}

@@ -1,0 +1,191 @@
+// Package server makes a catalog of skills an MCP server: each skill a tool,
+// beside a few fixed ones that search, read and run all of them.
+//
+// Start with [New]; then [Server.Publish] a catalog, as often as it changes, and
+// give [Server.MCP] to a transport.
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// Options configure a [Server].
+type Options struct {
+	// Version is what the server calls itself beside its name.
+	Version string
+	// Load scans the roots anew, for reload_skills.
+	Load func(ctx context.Context) (*skills.Catalog, error)
+	// Snapshots are where the folders of bundled skills can be read by others.
+	Snapshots *snapshot.Store
+	// Logger gets what a person who runs the server may want to know; nil
+	// discards it.
+	Logger *slog.Logger
+}
+
+// A Server serves the catalog that was published last.
+type Server struct {
+	options Options
+	calls   *call.Executor
+	logger  *slog.Logger
+	core    *mcpserver.MCPServer
+
+	view atomic.Pointer[view] // what calls see; replaced as a whole
+
+	publishing sync.Mutex // one publication at a time
+	tools      []byte     // the tools that clients know, encoded; under publishing
+}
+
+// New returns a server that runs skills with calls, and has an empty catalog.
+func New(calls *call.Executor, options Options) *Server {
+	s := &Server{options: options, calls: calls, logger: options.Logger}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	s.core = mcpserver.NewMCPServer("skills-mcp", options.Version,
+		mcpserver.WithToolCapabilities(true),
+		mcpserver.WithInstructions(instructions),
+	)
+	s.publish(&skills.Catalog{})
+	return s
+}
+
+// instructions tell a model how to use the server as a whole. Clients cut them
+// at 2 KB.
+const instructions = `This server offers the skills that the person has installed.
+
+- A tool whose description names a skill either runs it, in a fresh sandbox without network, or returns its instructions.
+- Before a task that a skill may cover, call search_skills; read a skill's instructions with load_skill before you follow it.
+- run_skill runs any executable skill by name, also one that was added after this session began.
+- Files are named by their path in the workspace. A failed call says what to do next.`
+
+// MCP is the protocol core, for transports.
+func (s *Server) MCP() *mcpserver.MCPServer { return s.core }
+
+// Catalog returns the catalog that was published last.
+func (s *Server) Catalog() *skills.Catalog { return s.view.Load().catalog }
+
+// Publish replaces the catalog. Calls under way keep theirs. Clients are
+// notified once when the tools they know have changed, and not otherwise; the
+// result says whether they have.
+func (s *Server) Publish(catalog *skills.Catalog) (changed bool) {
+	s.log(s.Catalog(), catalog)
+	return s.publish(catalog)
+}
+
+func (s *Server) publish(catalog *skills.Catalog) (changed bool) {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	v := newView(catalog)
+	tools := append(s.fixedTools(), s.skillTools(v)...)
+	encoded, err := encodeTools(tools)
+	if err != nil { // every schema was made here, so this is a defect of ours
+		s.logger.Error("the new catalog cannot be published", "error", err)
+		return false
+	}
+	s.view.Store(v)
+	if bytes.Equal(encoded, s.tools) {
+		return false
+	}
+	s.tools = encoded
+	s.core.SetTools(tools...)
+	return true
+}
+
+func encodeTools(tools []mcpserver.ServerTool) ([]byte, error) {
+	all := make([]mcp.Tool, len(tools))
+	for i, t := range tools {
+		all[i] = t.Tool
+	}
+	encoded, err := json.Marshal(all)
+	if err != nil {
+		return nil, fmt.Errorf("encode tools: %w", err)
+	}
+	return encoded, nil
+}
+
+// log says what is new about a catalog: problems once, not at every change.
+func (s *Server) log(before, after *skills.Catalog) {
+	known := map[string]bool{}
+	for _, p := range before.Problems {
+		known[p.String()] = true
+	}
+	for _, p := range after.Problems {
+		if p.Severity == skills.Error && !known[p.String()] {
+			s.logger.Warn("a skill did not load as written", "problem", p.String())
+		}
+	}
+	hidden := map[[2]string]bool{}
+	for _, shadow := range before.Shadowed {
+		hidden[[2]string{shadow.Skill.File, shadow.By.File}] = true
+	}
+	for _, shadow := range after.Shadowed {
+		if !hidden[[2]string{shadow.Skill.File, shadow.By.File}] {
+			s.logger.Info("a skill is shadowed", "skill", shadow.Skill.QualifiedName(), "file", shadow.Skill.File, "by", shadow.By.File)
+		}
+	}
+}
+
+// A view is a catalog as clients see it.
+type view struct {
+	catalog *skills.Catalog
+	names   map[*skills.Skill]string // tool names
+	byTool  map[string]*skills.Skill
+}
+
+func newView(catalog *skills.Catalog) *view {
+	v := &view{catalog: catalog, names: ToolNames(catalog.Skills), byTool: map[string]*skills.Skill{}}
+	for skill, name := range v.names {
+		v.byTool[name] = skill
+	}
+	return v
+}
+
+// Lookup returns the skill that someone calls name: by its qualified name, its
+// bare name, or the name of its tool. The error is a [*skills.NotFoundError].
+func Lookup(catalog *skills.Catalog, name string) (*skills.Skill, error) {
+	return newView(catalog).lookup(name)
+}
+
+func (v *view) lookup(name string) (*skills.Skill, error) {
+	skill, err := v.catalog.Lookup(name)
+	if err == nil {
+		return skill, nil
+	}
+	if skill, ok := v.byTool[name]; ok {
+		return skill, nil
+	}
+	return nil, err
+}
+
+// State says in a word or two whether a skill can be used: "ready",
+// "unavailable: why" or "person only".
+func State(skill *skills.Skill) string {
+	switch {
+	case skill.Unavailable != "":
+		return "unavailable: " + skill.Unavailable
+	case !skill.ModelInvocable:
+		return "person only"
+	}
+	return "ready"
+}
+
+// Kind says what calling a skill does: "executable" or "instructions".
+func Kind(skill *skills.Skill) string {
+	if skill.Entry != nil {
+		return "executable"
+	}
+	return "instructions"
+}

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// maxDescription is where clients cut a tool's description.
+const maxDescription = 2 << 10
+
+// skillTools are the tools of the skills that a model can call.
+func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
+	var tools []mcpserver.ServerTool
+	for _, skill := range v.catalog.Skills {
+		if !skill.ModelInvocable || skill.Unavailable != "" {
+			continue
+		}
+		if skill.Entry == nil {
+			tools = append(tools, s.instructionTool(skill, v.names[skill]))
+		} else {
+			tools = append(tools, s.executableTool(skill, v.names[skill]))
+		}
+	}
+	return tools
+}
+
+func (s *Server) executableTool(skill *skills.Skill, name string) mcpserver.ServerTool {
+	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: annotate(skill)}
+	// The tool keeps to its name: a call finds the skill as it is by then.
+	return s.tool(t, skill.Entry.Schema(), func(r request) (*mcp.CallToolResult, error) {
+		skill, err := r.view.lookup(skill.QualifiedName())
+		if err != nil {
+			return nil, err
+		}
+		outcome, err := s.run(r, skill, r.args, 0)
+		if outcome == nil {
+			return nil, err
+		}
+		return skillResult(skill, outcome, err), nil
+	})
+}
+
+// argsOnly are the arguments of an instruction skill.
+type argsOnly struct {
+	Args string `json:"args,omitempty" jsonschema_description:"What to put in for $ARGUMENTS in the instructions."`
+}
+
+func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.ServerTool {
+	t := mcp.Tool{
+		Name:        name,
+		Description: shorten(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
+		Annotations: readOnly(skill.QualifiedName()),
+	}
+	schema := schemaOf[argsOnly]()
+	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[argsOnly](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		skill, err := r.view.lookup(skill.QualifiedName())
+		if err != nil {
+			return nil, err
+		}
+		return s.load(r, skill, args.Args)
+	})
+}
+
+// describe tells a model what a skill does and when to use it.
+func describe(skill *skills.Skill) string {
+	description := skill.Description
+	if description == "" {
+		description = "The skill " + skill.QualifiedName() + "."
+	}
+	if skill.WhenToUse != "" {
+		description += "\n\nWhen to use: " + skill.WhenToUse
+	}
+	return shorten(description, maxDescription)
+}
+
+// shorten cuts a text to at most limit bytes, between characters.
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	const mark = "…"
+	cut := limit - len(mark)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strings.TrimSpace(text[:cut]) + mark
+}
+
+// annotate derives the hints from the class: they are what the sandbox makes
+// true, not what the skill's author says.
+func annotate(skill *skills.Skill) mcp.ToolAnnotation {
+	return mcp.ToolAnnotation{
+		Title:           skill.QualifiedName(),
+		ReadOnlyHint:    hint(skill.Class == skills.Safe),
+		DestructiveHint: hint(skill.Class == skills.Dangerous),
+		OpenWorldHint:   hint(false), // there is no network
+	}
+}
+
+// run calls a skill for a model, with its stderr and what it waits for as
+// progress.
+func (s *Server) run(r request, skill *skills.Skill, args map[string]any, timeout time.Duration) (*call.Outcome, error) {
+	req := call.Request{Skill: skill, Args: args, Caller: r.caller, Timeout: timeout}
+	if progress := s.progress(r); progress != nil {
+		defer progress.close()
+		req.Stderr, req.Progress = progress, progress.say
+	}
+	return s.calls.Run(r.ctx, req)
+}
+
+// progress returns where a call's progress goes, or nil where the client asked
+// for none.
+func (s *Server) progress(r request) *progress {
+	if r.token == nil {
+		return nil
+	}
+	return newProgress(func(count int, message string) {
+		// A client that is gone needs no progress.
+		_ = s.core.SendNotificationToClient(context.WithoutCancel(r.ctx), "notifications/progress", map[string]any{
+			"progressToken": r.token, "progress": count, "message": message,
+		})
+	})
+}
+
+// load returns a skill's instructions.
+func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
+	if !skill.ModelInvocable {
+		return nil, &call.Error{Code: call.PermissionDenied, Message: "skill " + skill.QualifiedName() + " may be called by a person only"}
+	}
+	dir, err := s.baseDir(r.ctx, skill)
+	if err != nil {
+		return nil, err
+	}
+	content := skill.Instantiate(args, dir)
+	return &mcp.CallToolResult{
+		Content: []mcp.Content{mcp.NewTextContent("Base directory for this skill: " + dir + "\n\n" + content)},
+		StructuredContent: loaded{
+			Name: skill.QualifiedName(), BaseDir: dir, URI: URI(skill), Content: content,
+		},
+	}, nil
+}
+
+// loaded is what load_skill returns.
+type loaded struct {
+	Name    string `json:"name"`
+	BaseDir string `json:"base_dir"`
+	URI     string `json:"uri"`
+	Content string `json:"content"`
+}
+
+// URI names a skill's SKILL.md as the Skills extension does (SEP-2640).
+func URI(skill *skills.Skill) string {
+	return "skill://" + skill.QualifiedName() + "/SKILL.md"
+}
+
+// baseDir is where the files are that the instructions speak of: the skill's
+// own folder, or for a bundled skill a copy of it.
+func (s *Server) baseDir(ctx context.Context, skill *skills.Skill) (string, error) {
+	if skill.Dir != "" {
+		return skill.Dir, nil
+	}
+	snap, err := s.options.Snapshots.Take(ctx, skill.Files)
+	if err != nil {
+		return "", err
+	}
+	return snap.Dir, nil
+}

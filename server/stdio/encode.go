@@ -1,0 +1,72 @@
+package stdio
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// encode returns v as one line, with its end.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// encodeReply returns mcp-go's reply as a line with the id as the client sent
+// it: mcp-go has passed it through float64, which garbles integers above 2^53.
+func encodeReply(id json.RawMessage, reply mcp.JSONRPCMessage) ([]byte, error) {
+	switch r := reply.(type) {
+	case mcp.JSONRPCResponse:
+		return encode(struct {
+			JSONRPC string          `json:"jsonrpc"`
+			ID      json.RawMessage `json:"id"`
+			Result  any             `json:"result"`
+		}{mcp.JSONRPC_VERSION, id, r.Result})
+	case mcp.JSONRPCError:
+		return encode(errorReply{mcp.JSONRPC_VERSION, id, r.Error})
+	default:
+		return nil, fmt.Errorf("unexpected reply %T", reply)
+	}
+}
+
+type errorReply struct {
+	JSONRPC string                  `json:"jsonrpc"`
+	ID      json.RawMessage         `json:"id"` // nil is null
+	Error   mcp.JSONRPCErrorDetails `json:"error"`
+}
+
+// encode returns the fault as a line. It cannot fail: the id comes from valid
+// JSON, and the rest are strings and numbers.
+func (f *fault) encode() []byte {
+	line, _ := encode(errorReply{
+		JSONRPC: mcp.JSONRPC_VERSION,
+		ID:      f.id,
+		Error:   mcp.NewJSONRPCErrorDetails(f.code, f.message, nil),
+	})
+	return line
+}
+
+// withToken returns n with the progress token as the client sent it, where a
+// handler has repeated the number that mcp-go made of it.
+func withToken(n mcp.JSONRPCNotification, token json.RawMessage) mcp.JSONRPCNotification {
+	if token == nil || n.Method != string(mcp.MethodNotificationProgress) {
+		return n
+	}
+	var number float64
+	sent, ok := n.Params.AdditionalFields["progressToken"].(float64)
+	if !ok || json.Unmarshal(token, &number) != nil || number != sent {
+		return n
+	}
+	fields := maps.Clone(n.Params.AdditionalFields) // the handler's own
+	fields["progressToken"] = token
+	n.Params.AdditionalFields = fields
+	return n
+}

@@ -1,0 +1,173 @@
+package stdio
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+)
+
+var (
+	errDuplicate = errors.New("a request with this id is already in flight")
+	errBusy      = errors.New("too many requests in flight")
+)
+
+// call is a request from its admission until it is answered or cancelled.
+type call struct {
+	message
+	key    string
+	ctx    context.Context // of the handler; kept here while the call is queued
+	cancel context.CancelCauseFunc
+}
+
+// table knows the requests in flight of one client, by id. It bounds how many
+// run and wait, and it is where cancellation happens: mcp-go's own table knows
+// no queued request, and its transport answers a request after cancelling it.
+//
+// The calls are run by workers, which the caller of admit starts and which stay
+// until the table is closed: decoding JSON grows a new goroutine's stack so
+// often that a goroutine for each call costs a third more.
+type table struct {
+	slots, queue int // calls running, calls waiting
+	bytes        int // of the messages of both
+
+	idle chan struct{} // closed by the last worker, or by close if there is none
+
+	mu      sync.Mutex // guards what follows; no other lock is taken under it
+	wake    sync.Cond  // signalled by admit for a parked worker, and by close for all
+	calls   map[string]*call
+	waiting []*call // in order of arrival
+	running int     // calls
+	held    int     // bytes
+	workers int     // at most slots
+	parked  int     // workers waiting for wake and not yet signalled
+	closed  bool
+}
+
+func newTable(slots, queue, bytes int) *table {
+	t := &table{
+		slots: slots, queue: queue, bytes: bytes,
+		idle:  make(chan struct{}),
+		calls: map[string]*call{},
+	}
+	t.wake.L = &t.mu
+	return t
+}
+
+// admit takes c in. If hire is true the caller must start a worker, which runs
+// the calls that next returns.
+func (t *table) admit(c *call) (hire bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.calls[c.key] != nil:
+		return false, errDuplicate
+	case t.closed, t.running+len(t.waiting) >= t.slots+t.queue, t.held+len(c.raw) > t.bytes:
+		return false, errBusy
+	}
+	t.calls[c.key] = c
+	t.held += len(c.raw)
+	t.waiting = append(t.waiting, c)
+	switch {
+	case t.parked > 0:
+		t.parked--
+		t.wake.Signal()
+	case t.workers < t.slots:
+		t.workers++
+		return true, nil
+	}
+	return false, nil
+}
+
+// next waits for a call to run. The worker passes the call it has run before,
+// or nil, and ends when it gets nil.
+func (t *table) next(last *call) *call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if last != nil {
+		t.running--
+		t.held -= len(last.raw)
+	}
+	for len(t.waiting) == 0 && !t.closed {
+		t.parked++
+		t.wake.Wait()
+	}
+	if len(t.waiting) == 0 {
+		t.workers--
+		t.signalIdle()
+		return nil
+	}
+	c := t.waiting[0]
+	t.waiting = slices.Delete(t.waiting, 0, 1)
+	t.running++
+	return c
+}
+
+// cancel ends the call with that id, if there is one. It will not be answered,
+// and if it waits it will not start.
+func (t *table) cancel(key string, cause error) bool {
+	t.mu.Lock()
+	c := t.calls[key]
+	delete(t.calls, key)
+	if i := slices.Index(t.waiting, c); c != nil && i >= 0 {
+		t.waiting = slices.Delete(t.waiting, i, i+1)
+		t.held -= len(c.raw)
+	}
+	t.mu.Unlock()
+	if c == nil {
+		return false
+	}
+	c.cancel(cause)
+	return true
+}
+
+// has reports whether a request with that id is in flight.
+func (t *table) has(key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calls[key] != nil
+}
+
+// live reports whether messages about c may still be written.
+func (t *table) live(c *call) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calls[c.key] == c
+}
+
+// finish frees the id of c for the client, and reports whether c may be
+// answered. Past it a cancellation comes too late.
+func (t *table) finish(c *call) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.calls[c.key] != c {
+		return false
+	}
+	delete(t.calls, c.key)
+	return true
+}
+
+// close admits nothing more. What waits still runs.
+func (t *table) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	t.closed = true
+	t.wake.Broadcast()
+	t.signalIdle()
+}
+
+func (t *table) signalIdle() {
+	if t.closed && t.workers == 0 {
+		close(t.idle)
+	}
+}
+
+// count returns how many calls run.
+func (t *table) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.running
+}

@@ -1,0 +1,145 @@
+package stdio
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// maxID is the longest id accepted, in bytes. Every error echoes the id, so
+// without a bound small memory limits mean nothing.
+const maxID = 1024
+
+// kind is what a message is, by JSON-RPC's rules.
+type kind int
+
+const (
+	request kind = iota
+	notification
+	response // to a request of ours
+)
+
+// message is one message of the client, taken apart as far as the edge needs
+// it. mcp-go gets raw.
+type message struct {
+	raw    json.RawMessage
+	kind   kind
+	method string
+	params json.RawMessage
+	id     json.RawMessage // as sent, because mcp-go passes ids through float64
+	token  json.RawMessage // progress token as sent, for the same reason; may be nil
+	modern bool            // carries its protocol version, 2026-07-28 or later, in _meta
+}
+
+// fault is a message that cannot be served, as a JSON-RPC error.
+type fault struct {
+	id      json.RawMessage // nil if the message has none that can be trusted
+	code    int
+	message string
+}
+
+// parse classifies one line. Its verdict on what is a request must be the same
+// as mcp-go's, so it uses the same decoder.
+func parse(line []byte) (message, *fault) {
+	var wire struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Method  *string         `json:"method"`
+		Params  json.RawMessage `json:"params"`
+		Result  json.RawMessage `json:"result"`
+		Error   json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(line, &wire); err != nil {
+		return message{}, notAMessage(line, wire.ID, err)
+	}
+	if wire.JSONRPC != mcp.JSONRPC_VERSION {
+		return message{}, invalid(wire.ID, `"jsonrpc" must be "2.0"`)
+	}
+	answers := wire.Result != nil || wire.Error != nil
+	m := message{raw: line, id: wire.ID, params: wire.Params}
+	switch {
+	case wire.Method == nil && answers:
+		m.kind = response
+		return m, nil
+	case wire.Method == nil:
+		return message{}, invalid(wire.ID, "neither a request, a notification nor a response")
+	case answers:
+		return message{}, invalid(wire.ID, "both a request and a response")
+	case wire.ID == nil:
+		m.kind = notification
+	case !validID(wire.ID):
+		return message{}, invalid(nil, "the id must be a short string or a number")
+	}
+	m.method = *wire.Method
+	m.readMeta()
+	return m, nil
+}
+
+// readMeta looks at params._meta. Anything malformed there is mcp-go's to
+// report, with the words of the method.
+func (m *message) readMeta() {
+	var params struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if m.params == nil || json.Unmarshal(m.params, &params) != nil {
+		return
+	}
+	m.token = params.Meta["progressToken"]
+	var version string
+	if v := params.Meta[mcp.MetaKeyProtocolVersion]; v != nil && json.Unmarshal(v, &version) == nil {
+		m.modern = mcp.IsModernProtocol(version)
+	}
+}
+
+func notAMessage(line []byte, id json.RawMessage, err error) *fault {
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
+		return &fault{code: mcp.PARSE_ERROR, message: "not valid JSON: " + err.Error()}
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t\r"), []byte("[")) {
+		return invalid(nil, "batches are not supported: send one message a line")
+	}
+	return invalid(id, "not a JSON-RPC message")
+}
+
+func invalid(id json.RawMessage, text string) *fault {
+	if !validID(id) {
+		id = nil
+	}
+	return &fault{id: id, code: mcp.INVALID_REQUEST, message: text}
+}
+
+// validID reports whether id is one that MCP allows: a string or a number,
+// never null.
+func validID(id json.RawMessage) bool {
+	if len(id) == 0 || len(id) > maxID {
+		return false
+	}
+	c := id[0]
+	return c == '"' || c == '-' || '0' <= c && c <= '9'
+}
+
+// key returns what tells the id apart from others in flight: the id itself,
+// with the escapes of a string undone, because a client may spell the same
+// string in two ways.
+func key(id json.RawMessage) string {
+	var s string
+	if bytes.IndexByte(id, '\\') < 0 || json.Unmarshal(id, &s) != nil {
+		return string(id)
+	}
+	return `"` + s + `"`
+}
+
+// cancellation reads the params of notifications/cancelled.
+func (m *message) cancellation() (id json.RawMessage, reason string, ok bool) {
+	var params struct {
+		ID     json.RawMessage `json:"requestId"`
+		Reason json.RawMessage `json:"reason"`
+	}
+	if json.Unmarshal(m.params, &params) != nil || !validID(params.ID) {
+		return nil, "", false
+	}
+	_ = json.Unmarshal(params.Reason, &reason) // a reason that is no string is no reason
+	return params.ID, reason, true
+}

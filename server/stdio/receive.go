@@ -1,0 +1,139 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// receive handles one line in the read loop. It must not wait for a call or,
+// save for the reply to initialize, for the client to read.
+func (s *server) receive(ctx context.Context, line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	m, f := parse(line)
+	switch {
+	case f != nil:
+		s.refuse(ctx, f)
+	case m.kind == notification:
+		s.notified(ctx, m)
+	case m.kind == request:
+		s.requested(ctx, m)
+	default:
+		// mcp-go answers an error response as an unknown method. Nothing is
+		// asked of the client yet, so no response is waited for.
+		s.log.Debug("ignored a response", "id", string(m.id))
+	}
+}
+
+func (s *server) refuse(ctx context.Context, f *fault) {
+	s.log.Debug("refused a message", "id", string(f.id), "code", f.code, "reason", f.message)
+	s.outbox.reply(ctx, f.encode())
+}
+
+// notified never passes a cancellation on: mcp-go would look it up by the
+// float64 of its id, where different requests may be one.
+func (s *server) notified(ctx context.Context, m message) {
+	if m.method != string(mcp.MethodNotificationCancelled) {
+		s.notify(ctx, s.broadcasts, m)
+		return
+	}
+	id, reason, ok := m.cancellation()
+	found := ok && s.calls.cancel(key(id), &CancelledError{Reason: reason})
+	s.log.Debug("cancellation", "id", string(id), "found", found)
+}
+
+func (s *server) requested(ctx context.Context, m message) {
+	switch mcp.MCPMethod(m.method) {
+	case mcp.MethodInitialize:
+		s.inline(ctx, m, s.initialize)
+	case mcp.MethodPing:
+		s.inline(ctx, m, s.ping)
+	case mcp.MethodSubscriptionsListen:
+		// mcp-go would acknowledge, hold a slot for good and deliver nothing.
+		s.refuse(ctx, &fault{m.id, mcp.METHOD_NOT_FOUND, m.method + " is not supported on this transport"})
+	default:
+		s.start(ctx, m)
+	}
+}
+
+// inline runs a request that is answered before anything else is read, and so
+// cannot be cancelled.
+func (s *server) inline(ctx context.Context, m message, run func(context.Context, message)) {
+	if s.calls.has(key(m.id)) {
+		s.refuse(ctx, refusal(m, errDuplicate))
+		return
+	}
+	run(ctx, m)
+}
+
+// initialize writes its reply itself, so that neither a change notice nor the
+// reply to a request sent right after it can be first.
+func (s *server) initialize(ctx context.Context, m message) {
+	reply := s.exchange(ctx, s.peerOf(m), m, s.emit(nil))
+	s.writer.write(reply, nil)
+	s.client.welcome()
+}
+
+func (s *server) ping(ctx context.Context, m message) {
+	s.outbox.reply(ctx, s.exchange(ctx, s.peerOf(m), m, s.emit(nil)))
+}
+
+// start runs a request beside the read loop, now or when a slot is free.
+func (s *server) start(ctx context.Context, m message) {
+	c := &call{message: m, key: key(m.id)}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	hire, err := s.calls.admit(c)
+	if err != nil {
+		c.cancel(err)
+		s.refuse(ctx, refusal(m, err))
+		return
+	}
+	if hire {
+		go s.work()
+	}
+}
+
+func refusal(m message, err error) *fault {
+	f := &fault{m.id, mcp.INTERNAL_ERROR, err.Error()}
+	if err == errDuplicate {
+		f.code = mcp.INVALID_REQUEST
+	}
+	return f
+}
+
+// work is a worker of the table, by which Serve waits for it.
+func (s *server) work() {
+	for c := s.calls.next(nil); c != nil; c = s.calls.next(c) {
+		s.answer(c)
+	}
+}
+
+func (s *server) answer(c *call) {
+	defer c.cancel(nil)
+	live := func() bool { return s.calls.live(c) }
+	reply := s.exchange(c.ctx, s.peerOf(c.message), c.message, s.emit(live))
+	s.writer.write(reply, func() bool { return s.calls.finish(c) })
+}
+
+func (s *server) emit(wanted func() bool) func(line []byte) {
+	return func(line []byte) { s.writer.write(line, wanted) }
+}
+
+// announce takes mcp-go's broadcasts to the client. It must not block.
+func (s *server) announce(n mcp.JSONRPCNotification) {
+	if line, ok := s.encodeNotification(n); ok {
+		plain := n.Params.Meta == nil && len(n.Params.AdditionalFields) == 0
+		s.outbox.announce(notice{n.Method, plain, line})
+	}
+}
+
+func (s *server) peerOf(m message) *peer {
+	if !m.modern {
+		return s.client
+	}
+	return newModernPeer(fmt.Sprintf("%s-%d", s.client.id, s.moderns.Add(1)))
+}

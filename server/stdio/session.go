@@ -1,0 +1,90 @@
+package stdio
+
+import (
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// session is what mcp-go sees of a client: who it is, and where notifications
+// go. There is one for every request, because the only thing that tells mcp-go
+// which request a notification belongs to is the session in the context, and
+// one more for broadcasts.
+type session struct {
+	*peer
+	*mailbox
+}
+
+var (
+	_ mcpserver.ClientSession              = (*session)(nil)
+	_ mcpserver.SessionWithLogging         = (*session)(nil)
+	_ mcpserver.SessionWithClientInfo      = (*session)(nil)
+	_ mcpserver.SessionWithProtocolVersion = (*session)(nil)
+)
+
+// peer is what lasts of a client between its requests. A modern request brings
+// a peer of its own: mcp-go writes the client's name and capabilities into
+// every modern request's session and initialises it, which would turn a
+// client that never asked into one that gets broadcasts.
+type peer struct {
+	id string
+
+	mu           sync.RWMutex // guards what follows; taken by the methods
+	greeted      bool         // mcp-go has accepted initialize
+	ready        bool         // and the client can know it
+	level        mcp.LoggingLevel
+	info         mcp.Implementation
+	capabilities mcp.ClientCapabilities
+	version      string
+}
+
+func newPeer(id string) *peer {
+	return &peer{id: id, level: mcp.LoggingLevelError}
+}
+
+func newModernPeer(id string) *peer {
+	p := newPeer(id)
+	p.ready = true
+	return p
+}
+
+func (p *peer) SessionID() string { return p.id }
+
+// Initialize is called by mcp-go before the reply to initialize is written, so
+// the session does not count as initialised yet: a change notice would reach
+// the client ahead of the reply.
+func (p *peer) Initialize() { set(p, &p.greeted, true) }
+
+// welcome lets notifications go to a client that has initialised. The caller
+// has written the reply and has read nothing since: a notice missed until now
+// is about something the client has not seen.
+func (p *peer) welcome() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready = p.greeted
+}
+
+func (p *peer) Initialized() bool { return get(p, &p.ready) }
+
+func (p *peer) SetLogLevel(l mcp.LoggingLevel)     { set(p, &p.level, l) }
+func (p *peer) GetLogLevel() mcp.LoggingLevel      { return get(p, &p.level) }
+func (p *peer) SetClientInfo(i mcp.Implementation) { set(p, &p.info, i) }
+func (p *peer) GetClientInfo() mcp.Implementation  { return get(p, &p.info) }
+func (p *peer) SetProtocolVersion(v string)        { set(p, &p.version, v) }
+func (p *peer) ProtocolVersion() string            { return get(p, &p.version) }
+
+func (p *peer) SetClientCapabilities(c mcp.ClientCapabilities) { set(p, &p.capabilities, c) }
+func (p *peer) GetClientCapabilities() mcp.ClientCapabilities  { return get(p, &p.capabilities) }
+
+func set[T any](p *peer, field *T, value T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*field = value
+}
+
+func get[T any](p *peer, field *T) T {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return *field
+}

@@ -1,0 +1,69 @@
+package stdio
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// writer writes lines to the client, whole and one at a time. A caller waits
+// while the client does not read, so whoever must not wait uses the outbox.
+type writer struct {
+	w    io.Writer
+	fail context.CancelCauseFunc // called with the first error
+	lock chan struct{}           // holds one value while a line is written; a channel, so that who waits can be freed
+	quit chan struct{}           // closed by close or abandon, one of which is called once
+	err  error                   // of the first write that failed; guarded by lock
+}
+
+func newWriter(w io.Writer, fail context.CancelCauseFunc) *writer {
+	return &writer{w: w, fail: fail, lock: make(chan struct{}, 1), quit: make(chan struct{})}
+}
+
+// write writes line in one Write. If wanted is not nil it is asked under the
+// lock, with nothing between its yes and the Write: whatever makes it say no
+// is never followed by the line.
+func (w *writer) write(line []byte, wanted func() bool) {
+	select {
+	case w.lock <- struct{}{}:
+	case <-w.quit:
+		return
+	}
+	defer func() { <-w.lock }()
+	if w.closed() || w.err != nil || wanted != nil && !wanted() {
+		return
+	}
+	if _, err := w.w.Write(line); err != nil {
+		w.err = fmt.Errorf("write: %w", err)
+		w.fail(w.err)
+	}
+}
+
+func (w *writer) closed() bool {
+	select {
+	case <-w.quit:
+		return true
+	default:
+		return false
+	}
+}
+
+// close lets no further Write begin and returns the error of the first that
+// failed.
+func (w *writer) close() error {
+	close(w.quit)
+	select {
+	case w.lock <- struct{}{}:
+		defer func() { <-w.lock }()
+		return w.err
+	default: // a read loop that could not be interrupted is just writing
+		return nil
+	}
+}
+
+// abandon gives up on a client that does not read: nothing more is written,
+// nobody waits, and a pending Write is interrupted if it can be.
+func (w *writer) abandon() {
+	close(w.quit)
+	interruptible(w.w, func(f writeDeadliner) error { return f.SetWriteDeadline(longAgo) })
+}

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/invopop/jsonschema"
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// request is a tool's call, decoded.
+type request struct {
+	ctx    context.Context
+	args   map[string]any
+	caller string
+	token  mcp.ProgressToken
+	view   *view // one catalog for the whole call
+}
+
+// handler answers a call with a result, or with an error that becomes one.
+type handler func(r request) (*mcp.CallToolResult, error)
+
+// tool makes a tool whose arguments are checked against schema.
+func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) mcpserver.ServerTool {
+	encoded, err := json.Marshal(schema)
+	if err != nil { // schemas are made of what JSON was decoded to
+		panic(fmt.Sprintf("encode the schema of %s: %v", t.Name, err))
+	}
+	t.RawInputSchema = encoded
+	return mcpserver.ServerTool{Tool: t, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		r := request{ctx: ctx, caller: caller(ctx), view: s.view.Load()}
+		if in.Params.Meta != nil {
+			r.token = in.Params.Meta.ProgressToken
+		}
+		var err error
+		if r.args, err = decodeArguments(in); err == nil {
+			if result, handled := handle(r); handled == nil {
+				return result, nil
+			} else {
+				err = handled
+			}
+		}
+		return s.failure(err), nil
+	}}
+}
+
+// caller names who slots are counted for.
+func caller(ctx context.Context) string {
+	if session := mcpserver.ClientSessionFromContext(ctx); session != nil {
+		return session.SessionID()
+	}
+	return ""
+}
+
+// decodeArguments keeps numbers as they were written: an integer above 2^53
+// arrives whole.
+func decodeArguments(in mcp.CallToolRequest) (map[string]any, error) {
+	raw := in.Params.RawArguments
+	if len(raw) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return map[string]any{}, nil
+	}
+	return decodeObject(raw)
+}
+
+func decodeObject(raw []byte) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var args map[string]any
+	if err := decoder.Decode(&args); err != nil || args == nil {
+		return nil, &call.Error{Code: call.InvalidParam, Message: "the arguments must be a JSON object"}
+	}
+	return args, nil
+}
+
+// check validates a call's arguments and decodes them into a struct.
+func check[T any](r request, schema *jsonschema.Schema) (T, error) {
+	var args T
+	if err := skills.Validate(schema, r.args); err != nil {
+		return args, &call.Error{Code: call.InvalidParam, Message: err.Error(), Err: err}
+	}
+	encoded, err := json.Marshal(r.args)
+	if err == nil {
+		err = json.Unmarshal(encoded, &args)
+	}
+	if err != nil {
+		return args, &call.Error{Code: call.InvalidParam, Message: err.Error(), Err: err}
+	}
+	return args, nil
+}
+
+// schemaOf reflects the schema of a fixed tool's arguments.
+func schemaOf[T any]() *jsonschema.Schema {
+	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true, AllowAdditionalProperties: true}
+	schema := r.Reflect(new(T))
+	schema.Version = ""
+	return schema
+}
+
+func hint(b bool) *bool { return &b }
+
+// readOnly annotates tools that change nothing and reach nothing.
+func readOnly(title string) mcp.ToolAnnotation {
+	return mcp.ToolAnnotation{Title: title, ReadOnlyHint: hint(true), DestructiveHint: hint(false), IdempotentHint: hint(true), OpenWorldHint: hint(false)}
+}

@@ -1,0 +1,115 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func contextWithCancel(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}
+
+func demoCatalog(t *testing.T) *Catalog {
+	return scanFiles(t, map[string]string{
+		"p/plugin.json":              `{"name": "tools"}`,
+		"p/skills/format/SKILL.md":   "---\nname: format\ndescription: Formats code of every kind.\n---\n",
+		"p/skills/lint/SKILL.md":     "---\nname: lint\ndescription: Finds faults in code.\nwhen_to_use: Before a commit.\n---\n",
+		"q/plugin.json":              `{"name": "more"}`,
+		"q/skills/lint/SKILL.md":     "---\nname: lint\ndescription: Lints prose.\n---\n",
+		"q/skills/commit/SKILL.md":   "---\nname: commit\ndescription: Writes messages.\n---\n",
+		"q/skills/code-map/SKILL.md": "---\nname: code-map\ndescription: Draws.\nwhen_to_use: For an overview.\n---\n",
+	}, func(r *Root) { r.Plugins = true })
+}
+
+func TestLookup(t *testing.T) {
+	catalog := demoCatalog(t)
+	for name, want := range map[string]string{
+		"tools/lint": "tools/lint",
+		"format":     "tools/format",
+		"lint":       `"lint" could be more/lint or tools/lint`,
+		"formt":      `there is no skill "formt"; did you mean tools/format?`,
+		"map":        `there is no skill "map"; did you mean more/code-map?`,
+		"zzzzzzzz":   `there is no skill "zzzzzzzz"`,
+		"":           `there is no skill ""`,
+	} {
+		skill, err := catalog.Lookup(name)
+		got := message(err)
+		if err == nil {
+			got = skill.QualifiedName()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+		var notFound *NotFoundError
+		if err != nil && !errors.As(err, &notFound) {
+			t.Errorf("%q: error of type %T", name, err)
+		}
+	}
+}
+
+func TestSearch(t *testing.T) {
+	catalog := demoCatalog(t)
+	for query, want := range map[string][]string{
+		"code":        {"more/code-map", "tools/format", "tools/lint"}, // in the name, then in descriptions
+		"commit":      {"more/commit", "tools/lint"},                   // in the name, then in when_to_use
+		"LINT":        {"more/lint", "tools/lint"},
+		"lint code":   {"tools/lint"}, // every word
+		"tools":       {"tools/format", "tools/lint"},
+		"nothing":     nil,
+		"  overview ": {"more/code-map"},
+	} {
+		var got []string
+		for _, s := range catalog.Search(query) {
+			got = append(got, s.QualifiedName())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", query, diff)
+		}
+	}
+}
+
+func TestInstantiate(t *testing.T) {
+	for _, test := range []struct{ body, args, want string }{
+		{"Do $ARGUMENTS now.", "this thing", "Do this thing now."},
+		{"Do $ARGUMENTS now.", "", "Do  now."},
+		{"Do it.", "this", "Do it.\n\nARGUMENTS: this"},
+		{"Do it.", "", "Do it."},
+		{"$0 and $1 and $ARGUMENTS[1]", `one "two words"`, "one and two words and two words"},
+		{"$0 and $5", "one", "one and $5"},
+		{"Fix $issue on $branch", "12 main", "Fix 12 on main"},
+		{"Fix $issue on $branch", "12", "Fix 12 on $branch"},
+		{`costs \$1 and \$ARGUMENTS`, "x", "costs $1 and $ARGUMENTS\n\nARGUMENTS: x"},
+		{`echo \$HOME $HOME`, "", `echo \$HOME $HOME`},
+		{"Read ${CLAUDE_SKILL_DIR}/a and {baseDir}/b", "", "Read /dir/a and /dir/b"},
+		{"Read ${CLAUDE_PLUGIN_ROOT}/a", "x", "Read /plugin/a\n\nARGUMENTS: x"},
+		{"$ARGUMENTS", "$0 $ARGUMENTS", "$0 $ARGUMENTS"}, // values are not expanded again
+		{"Now: !`date`", "", "Now: !`date`\n\nNote: commands written as !`…` above were not run; run them yourself where you need their output."},
+	} {
+		skill := &Skill{Instructions: test.body, Arguments: []string{"issue", "branch"}, PluginDir: "/plugin"}
+		if got := skill.Instantiate(test.args, "/dir"); got != test.want {
+			t.Errorf("%q with %q:\n got %q\nwant %q", test.body, test.args, got, test.want)
+		}
+	}
+}
+
+func TestSplitWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                      nil,
+		"  ":                    nil,
+		"a b\tc\nd":             {"a", "b", "c", "d"},
+		`'a b' "c 'd'" e\ f`:    {"a b", "c 'd'", "e f"},
+		`"" ''`:                 {"", ""},
+		`a"b c"d`:               {"ab cd"},
+		`'not closed`:           {"not closed"},
+		`"a \" b" 'c \' `:       {`a " b`, `c \`},
+		"fix issue #5 für mich": {"fix", "issue", "#5", "für", "mich"},
+	} {
+		if got := splitWords(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

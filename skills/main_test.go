@@ -1,0 +1,58 @@
+package skills
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// files makes a file system of contents by path.
+func files(contents map[string]string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, content := range contents {
+		fsys[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
+	}
+	return fsys
+}
+
+// scanFiles scans one root of files.
+func scanFiles(t *testing.T, contents map[string]string, change ...func(*Root)) *Catalog {
+	t.Helper()
+	root := Root{Source: SourceExtra, FS: files(contents), Label: "root"}
+	for _, c := range change {
+		c(&root)
+	}
+	catalog, err := Scan(t.Context(), []Root{root}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalog
+}
+
+// loadSkill loads one SKILL.md in the folder demo, beside other files.
+func loadSkill(t *testing.T, skillMD string, others ...string) (*Skill, *Catalog) {
+	t.Helper()
+	contents := map[string]string{"demo/SKILL.md": skillMD}
+	for _, name := range others {
+		contents["demo/"+name] = "#!/bin/bash\necho\n"
+	}
+	catalog := scanFiles(t, contents)
+	if len(catalog.Skills) != 1 {
+		t.Fatalf("loaded %d skills; problems: %v", len(catalog.Skills), catalog.Problems)
+	}
+	return catalog.Skills[0], catalog
+}
+
+// lines renders problems, one a line.
+func lines(problems []Problem) string {
+	var b strings.Builder
+	for _, p := range problems {
+		fmt.Fprintln(&b, p)
+	}
+	return b.String()
+}

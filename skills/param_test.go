@@ -1,0 +1,168 @@
+package skills
+
+import (
+	"encoding/json"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+)
+
+const threeShapes = `{"properties":{"path":{"type":"string"},"count":{"type":"integer"},"verbose":{"type":"boolean"}},"type":"object"}`
+
+func TestParamShapes(t *testing.T) {
+	for name, params := range map[string]string{
+		"map of maps":    "params:\n  path: {type: string}\n  count: {type: integer}\n  verbose: {type: boolean}\n",
+		"list of maps":   "params:\n  - {name: path}\n  - {name: count, type: integer}\n  - name: verbose\n    type: boolean\n",
+		"name: type":     "params:\n  path: string\n  count: integer\n  verbose: boolean\n",
+		"list and words": "params:\n  - path\n  - {name: count, type: integer}\n  - {name: verbose, type: boolean}\n",
+		"null for text":  "params:\n  path:\n  count: integer\n  verbose: boolean\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			skill, catalog := loadSkill(t, "---\nname: demo\ndescription: d\nscript: run.sh\n"+params+"---\n", "run.sh")
+			if len(catalog.Problems) > 0 {
+				t.Errorf("problems: %v", catalog.Problems)
+			}
+			if got := encode(t, skill.Entry.Schema()); got != threeShapes {
+				t.Errorf("schema %s, want %s", got, threeShapes)
+			}
+		})
+	}
+}
+
+func TestParamFields(t *testing.T) {
+	skill, catalog := loadSkill(t, `---
+name: demo
+description: d
+script: run.sh
+params:
+  mode: {type: string, required: true, description: How., enum: [fast, slow], default: fast}
+  count: {type: integer, minimum: 1, maximum: 1e3, default: 5}
+  name: {type: string, pattern: "^[a-z]+$", format: uri}
+  tags: {type: array, items: {type: string, enum: [a, b]}}
+  any_thing: {type: whatever}
+---
+`, "run.sh")
+	const want = `{"properties":{` +
+		`"mode":{"type":"string","enum":["fast","slow"],"description":"How.","default":"fast"},` +
+		`"count":{"type":"integer","maximum":1000,"minimum":1,"default":5},` +
+		`"name":{"type":"string","pattern":"^[a-z]+$","format":"uri"},` +
+		`"tags":{"items":{"type":"string","enum":["a","b"]},"type":"array"},` +
+		`"any_thing":{"description":"Any value."}},"type":"object","required":["mode"]}`
+	if got := encode(t, skill.Entry.Schema()); got != want {
+		t.Errorf("schema\n%s\nwant\n%s", got, want)
+	}
+	if n := len(catalog.Problems); n != 1 { // of the unknown type
+		t.Errorf("problems: %v", catalog.Problems)
+	}
+}
+
+func TestParamProblems(t *testing.T) {
+	for name, test := range map[string]struct{ params, want string }{
+		"name that is no option": {"{'a b': string}", `"a b" cannot be passed as an option`},
+		"twice":                  {"[{name: a}, {name: a}]", `"a" is declared twice`},
+		"bad pattern":            {"{a: {pattern: '('}}", `"(" is not a regular expression`},
+		"bad bound":              {"{a: {type: integer, minimum: few}}", `"minimum" is not a number`},
+		"bad default":            {"{a: {type: integer, default: few}}", `the default is ignored: "a" must be an integer`},
+		"bad required":           {"{a: {required: perhaps}}", `"required" is not true or false`},
+		"no list of values":      {"{a: {enum: x}}", `"enum" is not a list of values`},
+		"no shape at all":        {"text", `"params" is not a map or a list of parameters`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, catalog := loadSkill(t, "---\nname: demo\ndescription: d\nscript: run.sh\nparams: "+test.params+"\n---\n", "run.sh")
+			if got := lines(catalog.Problems); !strings.Contains(got, test.want) || !strings.Contains(got, ":5:") {
+				t.Errorf("problems:\n%swant one in line 5 with %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestValidate(t *testing.T) {
+	skill, _ := loadSkill(t, `---
+name: demo
+description: d
+script: run.sh
+params:
+  path: {type: string, required: true}
+  count: {type: integer, minimum: 1, maximum: 9}
+  ratio: {type: number}
+  mode: {type: string, enum: [fast, slow]}
+  word: {type: string, pattern: "^[a-z]+$"}
+  tags: {type: array, items: {type: string}}
+  free: {type: whatever}
+---
+`, "run.sh")
+	for _, test := range []struct{ args, want string }{
+		{`{"path": "."}`, ``},
+		{`{"path": ".", "count": 3.0}`, ``},
+		{`{"path": ".", "count": 3, "ratio": 2, "tags": [], "undeclared": {"a": [1]}}`, ``},
+		{`{"path": ".", "free": [1, {"x": null}]}`, ``},
+		{`{}`, `missing required parameter "path"`},
+		{`{"path": 1}`, `"path" must be a string, not a number`},
+		{`{"path": ".", "count": true}`, `"count" must be an integer, not a boolean`},
+		{`{"path": ".", "count": 3.5}`, `"count" must be an integer, not a number`},
+		{`{"path": ".", "count": "3"}`, `"count" must be an integer, not a string`},
+		{`{"path": ".", "count": 0}`, `"count" must be at least 1, not 0`},
+		{`{"path": ".", "count": 10}`, `"count" must be at most 9, not 10`},
+		{`{"path": ".", "mode": "slower"}`, `"mode" must be one of "fast" or "slow", not "slower"`},
+		{`{"path": ".", "word": "A"}`, `"word" must match ^[a-z]+$, which "A" does not`},
+		{`{"path": ".", "tags": ["a", 1]}`, `"tags"[1] must be a string, not a number`},
+		{`{"count": 0, "ratio": "x"}`, `"count" must be at least 1, not 0; "ratio" must be a number, not a string; missing required parameter "path"`},
+	} {
+		err := skill.Entry.Validate(decode(t, test.args))
+		if got := message(err); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.args, got, test.want)
+		}
+		var argument *ArgumentError
+		if err != nil && !errors.As(err, &argument) {
+			t.Errorf("%s: error of type %T", test.args, err)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	skill, _ := loadSkill(t, "---\nname: demo\ndescription: d\nscript: run.sh\nparams:\n  a: {type: integer, default: 5}\n  b: string\n  c: {type: string, default: x}\n---\n", "run.sh")
+	given := map[string]any{"a": nil, "b": nil, "c": "given", "d": nil}
+	if got := encode(t, skill.Entry.Defaults(given)); got != `{"a":5,"c":"given","d":null}` {
+		t.Errorf("with defaults: %s", got)
+	}
+	if len(given) != 4 {
+		t.Error("the arguments were changed")
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func encode(t *testing.T, value any) string {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func decode(t *testing.T, text string) map[string]any {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value map[string]any
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func TestRatio(t *testing.T) {
+	for text, want := range map[string]string{"3": "3", "3.0": "3", "0.5": "0.5", "1e30": "1000000000000000000000000000000"} {
+		r, _ := new(big.Rat).SetString(text)
+		if got := ratio(r); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package skills
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// skillText is the SKILL.md of a skill that is fine.
+func skillText(name string) string {
+	return "---\nname: " + name + "\ndescription: What " + name + " does.\n---\nDo it.\n"
+}
+
+func names(catalog *Catalog) []string {
+	var names []string
+	for _, s := range catalog.Skills {
+		names = append(names, s.QualifiedName())
+	}
+	return names
+}
+
+func TestScanFindsSkills(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		"a/SKILL.md":                    skillText("a"),
+		"group/b/SKILL.md":              skillText("b"),
+		"a/nested/c/SKILL.md":           skillText("c"),
+		"README.md":                     "no skill",
+		"d/other.md":                    skillText("d"),
+		".git/e/SKILL.md":               skillText("e"),
+		"node_modules/f/SKILL.md":       skillText("f"),
+		"1/2/3/4/5/6/SKILL.md":          skillText("6"),
+		"1/2/3/4/5/6/7/SKILL.md":        skillText("7"),
+		"g/SKILL.md/unexpectedly/a/dir": "",
+	})
+	if diff := cmp.Diff([]string{"6", "a", "b", "c"}, names(catalog)); diff != "" {
+		t.Error(diff)
+	}
+	const want = "root/1/2/3/4/5/6/7: note: it is too deep below its root and was not read (name it with --skills)"
+	if got := lines(catalog.Problems); !strings.Contains(got, want) {
+		t.Errorf("problems:\n%swant %s", got, want)
+	}
+}
+
+func TestScanOneSkill(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "demo/SKILL.md", "---\ndescription: d\n---\n")
+	catalog := scanDir(t, filepath.Join(dir, "demo"), false)
+	if got := names(catalog); !slices.Equal(got, []string{"demo"}) {
+		t.Errorf("skills %v", got)
+	}
+}
+
+func TestScanFolderLimit(t *testing.T) {
+	fsys := files(map[string]string{"a/SKILL.md": skillText("a"), "b/SKILL.md": skillText("b"), "c/SKILL.md": skillText("c")})
+	catalog, err := Scan(t.Context(), []Root{{Source: SourceExtra, FS: fsys, Label: "root"}}, &Options{Folders: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(catalog); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("skills %v", got)
+	}
+	const want = "root/c: error: the root has too many folders; this one and what follows were not read (name the folders that have skills with --skills)\n"
+	if got := lines(catalog.Problems); got != want {
+		t.Errorf("problems:\n%swant:\n%s", got, want)
+	}
+}
+
+func TestScanMissingRoot(t *testing.T) {
+	catalog := scanDir(t, filepath.Join(t.TempDir(), "later"), false)
+	if len(catalog.Skills)+len(catalog.Problems) > 0 {
+		t.Errorf("catalog %+v", catalog)
+	}
+}
+
+func TestScanRootThatIsAFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "file", "")
+	catalog := scanDir(t, filepath.Join(dir, "file"), false)
+	if got := lines(catalog.Problems); !strings.Contains(got, "not a directory") {
+		t.Errorf("problems:\n%s", got)
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	roots := []Root{
+		{Source: SourceUser, Label: "user", FS: files(map[string]string{"a/SKILL.md": skillText("a"), "z/SKILL.md": skillText("a")})},
+		{Source: SourceUser, Label: "plugins", Plugins: true, FS: files(map[string]string{
+			"p/plugin.json": `{"name": "p"}`, "p/skills/a/SKILL.md": skillText("a")})},
+		{Source: SourceSystem, Label: "system", FS: files(map[string]string{"a/SKILL.md": skillText("a"), "b/SKILL.md": skillText("b")})},
+	}
+	catalog, err := Scan(t.Context(), roots, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "p/a"}, names(catalog)); diff != "" {
+		t.Error(diff)
+	}
+	a, err := catalog.Lookup("a")
+	if err != nil || a.Source != SourceUser || a.File != "user/a/SKILL.md" {
+		t.Errorf("a is %+v, %v", a, err)
+	}
+	var shadows []string
+	for _, s := range catalog.Shadowed {
+		shadows = append(shadows, s.Skill.File+" by "+s.By.File)
+	}
+	if diff := cmp.Diff([]string{"user/z/SKILL.md by user/a/SKILL.md", "system/a/SKILL.md by user/a/SKILL.md"}, shadows); diff != "" {
+		t.Error(diff)
+	}
+	// Only within one root is it a mistake.
+	const want = "user/z/SKILL.md: warning: the name \"a\" is taken by user/a/SKILL.md (rename one of them)\n"
+	if got := lines(catalog.Problems); got != want {
+		t.Errorf("problems:\n%swant:\n%s", got, want)
+	}
+}
+
+func TestPlugins(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		"full/.claude-plugin/plugin.json": `{"name": "full", "version": "1.2", "description": "All of it.", "author": {"name": "Ann"}, "skills": ["./more", "single"], "hooks": {"x": 1}}`,
+		"full/skills/a/SKILL.md":          skillText("a"),
+		"full/more/b/SKILL.md":            skillText("b"),
+		"full/single/SKILL.md":            skillText("single"),
+		"full/elsewhere/c/SKILL.md":       skillText("c"),
+		"bare/plugin.json":                `{"name": "bare", "author": "Bob", "skills": "extra"}`,
+		"bare/extra/d/SKILL.md":           skillText("d"),
+		"one/.claude-plugin/plugin.json":  `{"name": "one"}`,
+		"one/SKILL.md":                    skillText("e"),
+		"unnamed/plugin.json":             `{"skills": 5}`,
+		"unnamed/skills/f/SKILL.md":       skillText("f"),
+		"loose/SKILL.md":                  skillText("loose"),
+	}, func(r *Root) { r.Plugins = true })
+	if diff := cmp.Diff([]string{"bare/d", "full/a", "full/b", "full/single", "one/e", "unnamed/f"}, names(catalog)); diff != "" {
+		t.Error(diff)
+	}
+	if p := catalog.Plugins[1]; p.Name != "full" || p.Version != "1.2" || p.Author != "Ann" || p.Description != "All of it." {
+		t.Errorf("plugin %+v", p)
+	}
+	if p := catalog.Plugins[0]; p.Author != "Bob" {
+		t.Errorf("plugin %+v", p)
+	}
+}
+
+func TestPluginProblems(t *testing.T) {
+	for name, test := range map[string]struct{ manifest, want string }{
+		"no JSON":      {"{\n\"name\": \"p\",\n}", "p/plugin.json:3: error: it is not JSON: invalid character '}' looking for beginning of object key string (correct the JSON)"},
+		"tabs":         {"{\n\t\"name\":\t\"p\",\n\t\"version\": []\n}\n", `p/plugin.json:3: warning: "version" is not text and is ignored (write text)`},
+		"escapes":      {`{"name": "p\ud83d\ude00\/q", "version": []}`, `p/plugin.json:1: warning: "version" is not text and is ignored (write text)`},
+		"no object":    {`["p"]`, `p/plugin.json:1: error: it is not a JSON object (write an object with a "name")`},
+		"no name":      {`{}`, `p/plugin.json: warning: the plugin has no name; its folder's is used: "p" (add "name")`},
+		"leaving path": {`{"name": "p", "skills": "../other"}`, `p/plugin.json: error: the skills path "../other" leads out of the plugin (put the skills into the plugin's folder)`},
+		"missing path": {`{"name": "p", "skills": "gone"}`, `p/plugin.json: error: the skills path "gone" cannot be read: file does not exist (correct the path)`},
+		"wrong type":   {"{\"name\": \"p\",\n\"version\": {\"a\": 1}}", `p/plugin.json:2: warning: "version" is not text and is ignored (write text)`},
+		"taken name":   {`{"name": "first"}`, `p/plugin.json: warning: the plugin name "first" is taken by a/plugin.json, so this one is left out (rename one of them)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalog := scanFiles(t, map[string]string{
+				"a/plugin.json":       `{"name": "first"}`,
+				"a/skills/b/SKILL.md": skillText("b"),
+				"p/plugin.json":       test.manifest,
+			}, func(r *Root) { r.Plugins, r.Label = true, "" })
+			if got := lines(catalog.Problems); got != test.want+"\n" {
+				t.Errorf("problems:\n%swant:\n%s", got, test.want)
+			}
+			if !slices.Contains(names(catalog), "first/b") {
+				t.Error("the neighbour did not load")
+			}
+		})
+	}
+}
+
+func TestImageRole(t *testing.T) {
+	fsys := files(map[string]string{"a/SKILL.md": "---\nname: a\ndescription: d\nscript: run.sh\nsandbox_image_role: gpu\n---\n", "a/run.sh": ""})
+	catalog, err := Scan(t.Context(), []Root{{FS: fsys, Label: "root"}}, &Options{ImageRole: func(role string) bool { return role == "default" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := catalog.Skills[0].Unavailable; got != "no image is configured for role gpu" {
+		t.Errorf("unavailable: %q", got)
+	}
+	if got, want := lines(catalog.Problems), "root/a/SKILL.md: error: no image is configured for role gpu (set images.gpu in the configuration)\n"; got != want {
+		t.Errorf("problems:\n%swant:\n%s", got, want)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	outside := t.TempDir()
+	write(t, outside, "away/SKILL.md", skillText("away"))
+	write(t, outside, "secret", "secret")
+	write(t, dir, "real/SKILL.md", "---\nname: real\ndescription: d\nscript: run.sh\n---\n")
+	write(t, dir, "lib/run.sh", "echo")
+	write(t, dir, "stolen/SKILL.md", "---\nname: stolen\ndescription: d\nscript: run.sh\n---\n")
+	write(t, dir, "inner/SKILL.md", "---\nname: inner\ndescription: d\nscript: link.sh\n---\n")
+	write(t, dir, "inner/run.sh", "echo")
+	link(t, "../real", dir, "zz-again")                             // the same skill by another name
+	link(t, filepath.Join(dir, "real"), dir, "zz-absolute")         // and by an absolute link
+	link(t, "..", dir, "real/loop")                                 // around
+	link(t, "../lib/run.sh", dir, "real/run.sh")                    // out of the skill, inside of the root
+	link(t, filepath.Join(outside, "secret"), dir, "stolen/run.sh") // out of everything
+	link(t, "run.sh", dir, "inner/link.sh")                         // inside of the skill
+	link(t, filepath.Join(outside, "away"), dir, "away")            // a skill out of the root
+	link(t, "nowhere", dir, "dangling")
+
+	// The temporary folder itself may be reached by a link.
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog := scanDir(t, dir, false)
+	if diff := cmp.Diff([]string{"inner"}, names(catalog)); diff != "" {
+		t.Error(diff)
+	}
+	target, err := filepath.EvalSymlinks(filepath.Join(outside, "away"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := root + "/away: warning: the link leads out of its root to " + target + " and was not followed (add --skills " + target + ")\n" +
+		root + "/real/SKILL.md:4: error: script \"run.sh\" leads out of the skill's folder (put the script into the skill's folder)\n" +
+		root + "/stolen/SKILL.md:4: error: script \"run.sh\" leads out of the skill's folder (put the script into the skill's folder)\n"
+	if got := lines(catalog.Problems); got != want {
+		t.Errorf("problems:\n%swant:\n%s", got, want)
+	}
+}
+
+func TestLinkedSkillIsLoadedOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "real/SKILL.md", skillText("real"))
+	link(t, "real", dir, "again")
+	catalog := scanDir(t, dir, false)
+	if diff := cmp.Diff([]string{"real"}, names(catalog)); diff != "" || len(catalog.Problems)+len(catalog.Shadowed) > 0 {
+		t.Error(diff, catalog.Problems, catalog.Shadowed)
+	}
+}
+
+func TestSameFolderByTwoRoots(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "skills/a/SKILL.md", skillText("a"))
+	catalog, err := Scan(t.Context(), []Root{{Source: SourceSession, Dir: filepath.Join(dir, "skills")}, {Source: SourceUser, Dir: dir}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(catalog.Skills) != 1 || len(catalog.Shadowed) != 0 || catalog.Skills[0].Source != SourceSession {
+		t.Errorf("skills %v, shadowed %v", names(catalog), catalog.Shadowed)
+	}
+}
+
+func TestDirFSStaysInside(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	write(t, outside, "secret", "secret")
+	write(t, dir, "file", "content")
+	link(t, outside, dir, "out")
+	fsys := DirFS(dir)
+	for _, name := range []string{"out/secret", "../" + filepath.Base(outside) + "/secret", "/etc/passwd"} {
+		if file, err := fsys.Open(name); err == nil {
+			file.Close()
+			t.Errorf("%s was opened", name)
+		}
+	}
+	if _, err := fsys.Open("file"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestScanEndsWithItsContext(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a/SKILL.md", skillText("a"))
+	ctx, cancel := contextWithCancel(t)
+	cancel()
+	if catalog, err := Scan(ctx, []Root{{Dir: dir}}, nil); err == nil {
+		t.Errorf("catalog %v", names(catalog))
+	}
+}
+
+func scanDir(t *testing.T, dir string, plugins bool) *Catalog {
+	t.Helper()
+	catalog, err := Scan(t.Context(), []Root{{Source: SourceExtra, Dir: dir, Plugins: plugins}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalog
+}
+
+func write(t *testing.T, dir, name, content string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, target, dir, name string) {
+	t.Helper()
+	if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+}

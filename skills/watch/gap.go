@@ -1,0 +1,109 @@
+package watch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// A Gap is a folder in which, or below which, changes go unnoticed.
+type Gap struct {
+	Path string // as in [Change]
+	// Err says why, and the remedy where there is one: an [ErrLimit], an
+	// [ErrFolders], an [fs.ErrPermission] or an error of the file system's.
+	Err error
+}
+
+var (
+	// ErrLimit is when the system gives no more watches. The folders that got
+	// one stay watched. The error it is found in names the setting to raise.
+	ErrLimit = errors.New("the system's limit of file watches is reached")
+	// ErrFolders is when a root holds more folders than [Options].Folders. It
+	// stays until the root itself is replaced.
+	ErrFolders = errors.New("too many folders to watch them all: split the folder or raise the limit of folders per root")
+)
+
+// What to do about [ErrLimit], for a watch and for a watcher.
+const (
+	watchRemedy    = "fs.inotify.max_user_watches"
+	instanceRemedy = "fs.inotify.max_user_instances"
+)
+
+// asLimit returns err, as an [ErrLimit] if that is what it means. setting is
+// what holds the limit on Linux; elsewhere it is that of open files.
+func asLimit(err error, setting string) error {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
+		return err
+	}
+	remedy := "raise the limit of open files (ulimit -n)"
+	if runtime.GOOS == "linux" {
+		remedy = "raise it with: sysctl " + setting + "=524288"
+	}
+	return fmt.Errorf("%w: %s (%w)", ErrLimit, remedy, err)
+}
+
+// gaps is the set of gaps. The tree writes it, anyone reads it.
+type gaps struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	byPath map[string]error
+	warned bool // of the limit of watches
+}
+
+func newGaps(log *slog.Logger) *gaps {
+	return &gaps{log: log, byPath: map[string]error{}}
+}
+
+// add records that path is not watched because of err. A path that is not there
+// is no gap: the watch on its parent tells when it appears.
+func (g *gaps) add(path string, err error) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fsnotify.ErrClosed) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.byPath[path]; !known {
+		g.tell(path, err)
+	}
+	g.byPath[path] = err
+}
+
+// tell logs a gap. Every folder after the first meets the same limit of
+// watches, and saying so once is enough.
+func (g *gaps) tell(path string, err error) {
+	if !errors.Is(err, ErrLimit) {
+		g.log.Warn("folder is not watched: changes in it go unnoticed", "path", path, "err", err)
+		return
+	}
+	if !g.warned {
+		g.warned = true
+		g.log.Warn("some folders are not watched: changes in them go unnoticed", "first", path, "err", err)
+	}
+}
+
+func (g *gaps) remove(path string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.byPath, path)
+}
+
+func (g *gaps) list() []Gap {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := make([]Gap, 0, len(g.byPath))
+	for path, err := range maps.All(g.byPath) {
+		list = append(list, Gap{Path: path, Err: err})
+	}
+	slices.SortFunc(list, func(a, b Gap) int { return cmp.Compare(a.Path, b.Path) })
+	return list
+}

@@ -1,0 +1,112 @@
+package watch
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxPaths bounds the paths of one change. A burst that touched more (a
+// checkout, an unpacked archive) is reported by its roots.
+const maxPaths = 1024
+
+// settle collects the paths of in and offers them on out as one [Change] as
+// soon as none has come for quiet, or maxDelay after the first. While nobody
+// receives, what comes joins the offer, which has to settle again. It always
+// receives from in, and closes out and returns when in is closed.
+func settle(in <-chan []string, out chan<- Change, roots []string, quiet, maxDelay time.Duration) {
+	defer close(out)
+	var (
+		pending = pending{roots: roots}
+		latest  time.Time        // when this burst is reported even if it goes on
+		due     <-chan time.Time // nil unless a burst is settling
+		offer   chan<- Change    // out while there is a settled change, else nil
+		change  Change
+	)
+	for {
+		select {
+		case paths, ok := <-in:
+			if !ok {
+				return
+			}
+			pending.add(paths)
+			if due == nil {
+				latest = time.Now().Add(maxDelay)
+			}
+			if left := time.Until(latest); left > 0 {
+				due = time.After(min(quiet, left))
+			}
+			offer = nil
+		case <-due:
+			due, offer, change = nil, out, pending.change()
+		case offer <- change:
+			offer, pending.paths = nil, nil
+		}
+	}
+}
+
+// pending is the set of paths that are not reported yet.
+type pending struct {
+	roots []string
+	paths map[string]struct{}
+}
+
+func (p *pending) add(paths []string) {
+	if p.paths == nil {
+		p.paths = map[string]struct{}{}
+	}
+	for _, path := range paths {
+		p.paths[path] = struct{}{}
+	}
+	if len(p.paths) > maxPaths {
+		p.paths = p.rootsTouched()
+	}
+}
+
+// rootsTouched returns the roots that hold any of the paths.
+func (p *pending) rootsTouched() map[string]struct{} {
+	touched := map[string]struct{}{}
+	for path := range p.paths {
+		for _, root := range p.roots {
+			if within(path, root) {
+				touched[root] = struct{}{}
+			}
+		}
+	}
+	return touched
+}
+
+// change returns the paths without those that lie below another.
+func (p *pending) change() Change {
+	var paths []string
+	for _, path := range slices.Sorted(maps.Keys(p.paths)) {
+		if !p.covered(path) {
+			paths = append(paths, path)
+		}
+	}
+	return Change{Paths: paths}
+}
+
+// covered tells whether a folder that holds path is itself among the paths.
+func (p *pending) covered(path string) bool {
+	for {
+		dir := filepath.Dir(path)
+		if dir == path {
+			return false
+		}
+		if _, ok := p.paths[dir]; ok {
+			return true
+		}
+		path = dir
+	}
+}
+
+// within tells whether path is folder or lies below it. Both are clean.
+func within(path, folder string) bool {
+	rest, ok := strings.CutPrefix(path, folder)
+	return ok && (rest == "" || strings.HasSuffix(folder, separator) || strings.HasPrefix(rest, separator))
+}
+
+const separator = string(filepath.Separator)

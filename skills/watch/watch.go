@@ -1,0 +1,153 @@
+// Package watch tells when files under a set of folders have settled after a
+// change, and which. Start with [New].
+//
+// It watches folders that exist, folders that appear later, and what symbolic
+// links below them lead to. It is level-triggered: a [Change] names what may
+// have changed and never how, so the receiver reads those paths again and
+// compares. Being told of a path where nothing changed is allowed and rare;
+// not being told of one that did is a bug, or a [Gap].
+//
+// # What counts
+//
+// Creating, writing, removing and renaming files, folders and links counts, at
+// the path itself and, for a link, at what it leads to. So does a change of
+// mode, because it can make a file readable or executable; other changes of
+// metadata (times, extended attributes, link counts) do not. The kernel does
+// not tell the two apart, so the first one seen at a path is reported and later
+// ones only if the mode differs from then.
+//
+// # What it costs
+//
+// One watch per folder, and none per file (kqueue takes a file descriptor per
+// file all the same). An event costs what it touched: a file edit reads no
+// folder, a new folder is read once with everything below it.
+//
+// # How it works
+//
+// Three goroutines pass values on, each ending when the one before it does:
+//
+//	fsnotify ─▶ intake ─▶ tree ─▶ settle ─▶ Changes
+//
+// intake merges events so that the kernel's queue is always drained, tree keeps
+// the watches in step with the folders and turns events into paths, settle
+// waits for quiet.
+//
+// # What goes unnoticed
+//
+// Changes on file systems that send no events (network mounts, parts of FUSE);
+// changes made through a second mount of a folder that is watched through the
+// first; a change of owner that repeats a mode already seen; folders that are
+// Windows junctions. With kqueue, renaming a folder above the parent of a root
+// goes unnoticed, because watching every ancestor would open all their files.
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// A Change is what one settled burst of events touched.
+type Change struct {
+	// Paths are files and folders that may have appeared, changed or vanished,
+	// each with everything below it; nothing else has. They are sorted, unique,
+	// none lies below another, and each begins with a root as it was given to
+	// [New]: a file that is reached from two roots, or through a link as well,
+	// is named once for each. A root itself is named when it appeared, vanished
+	// or was replaced, and when too much happened to tell what.
+	Paths []string
+}
+
+// A Watcher watches folders until it is closed. Its methods may be called from
+// any goroutine.
+type Watcher struct {
+	source  notifier
+	gaps    *gaps
+	changes chan Change // closed by settle, after Close
+	running sync.WaitGroup
+
+	closing  sync.Once
+	closeErr error // written in closing
+}
+
+// New watches roots and everything below them. A root is an absolute path; it
+// need not exist yet, may be a symbolic link, may lie in another root, and may
+// be given twice.
+//
+// When New returns, everything there is being watched: read the roots after it,
+// not before, and no change is missed. It reads every folder below the roots.
+//
+// The error is about an argument, or because the system gives no more watchers,
+// which is an [ErrLimit]. Folders that cannot be watched are no error; see
+// [Watcher.Gaps]. The caller must call Close.
+func New(roots []string, options *Options) (*Watcher, error) {
+	roots, err := cleanRoots(roots)
+	if err != nil {
+		return nil, err
+	}
+	source, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch folders: %w", asLimit(err, instanceRemedy))
+	}
+	return start(source, source.Events, source.Errors, roots, options.withDefaults()), nil
+}
+
+// start runs a watcher on source, which must close events when it is closed.
+func start(source notifier, events <-chan fsnotify.Event, errs <-chan error, roots []string, o Options) *Watcher {
+	w := &Watcher{
+		source:  source,
+		gaps:    newGaps(o.Logger),
+		changes: make(chan Change),
+	}
+	batches := make(chan batch)    // closed by intake
+	touched := make(chan []string) // closed by the goroutine of the tree
+
+	// intake runs first: with some back ends adding a watch waits for events
+	// to be received.
+	w.running.Go(func() { intake(events, errs, batches, o.Logger) })
+	t := newTree(source, w.gaps, o)
+	t.plantRoots(roots)
+	w.running.Go(func() { t.run(batches, touched) })
+	w.running.Go(func() { settle(touched, w.changes, roots, o.Quiet, o.MaxDelay) })
+	return w
+}
+
+// Changes gives one value per settled burst, and is closed by [Watcher.Close].
+// Values that are not received merge into the next; the watcher never waits for
+// the receiver.
+func (w *Watcher) Changes() <-chan Change { return w.changes }
+
+// Gaps returns what is not being watched but should be, sorted by path. It
+// changes as folders come and go; a caller that shows it asks again after each
+// [Change].
+func (w *Watcher) Gaps() []Gap { return w.gaps.list() }
+
+// Close ends the watcher and waits until nothing of it runs. What has not
+// settled yet is not reported. Closing again does nothing and returns the same.
+func (w *Watcher) Close() error {
+	w.closing.Do(func() {
+		w.closeErr = w.source.Close()
+		w.running.Wait()
+	})
+	return w.closeErr
+}
+
+// cleanRoots returns roots in the shortest form, each once, in the order given.
+func cleanRoots(roots []string) ([]string, error) {
+	var clean []string
+	for _, root := range roots {
+		if !filepath.IsAbs(root) {
+			return nil, fmt.Errorf("watch %q: %w", root, errNotAbsolute)
+		}
+		if root = filepath.Clean(root); !slices.Contains(clean, root) {
+			clean = append(clean, root)
+		}
+	}
+	return clean, nil
+}
+
+var errNotAbsolute = errors.New("path is not absolute")
