@@ -63,7 +63,7 @@ func asCallError(err error) *call.Error {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &notFound):
-		return &call.Error{Code: call.NotFound, Message: err.Error() + "; list_skills and search_skills name those there are", Err: err}
+		return &call.Error{Code: call.NotFound, Message: err.Error() + " (list_skills and search_skills name those there are)", Err: err}
 	}
 	return &call.Error{Code: call.InternalError, Message: err.Error(), Err: err}
 }

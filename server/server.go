@@ -170,14 +170,16 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 	return nil, err
 }
 
-// State says in a word or two whether a skill can be used: "ready",
-// "unavailable: why" or "person only".
+// State says in a word or two whether a model can use a skill: "ready",
+// "unavailable: why", "person only", or "needs approval".
 func State(skill *skills.Skill) string {
 	switch {
 	case skill.Unavailable != "":
 		return "unavailable: " + skill.Unavailable
 	case !skill.ModelInvocable:
 		return "person only"
+	case skill.Entry != nil && skill.Class != skills.Safe:
+		return "needs approval"
 	}
 	return "ready"
 }

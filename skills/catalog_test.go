@@ -37,7 +37,7 @@ func TestLookup(t *testing.T) {
 		"":           `there is no skill ""`,
 	} {
 		skill, err := catalog.Lookup(name)
-		got := message(err)
+		got := words(err)
 		if err == nil {
 			got = skill.QualifiedName()
 		}

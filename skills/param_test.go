@@ -110,7 +110,7 @@ params:
 		{`{"count": 0, "ratio": "x"}`, `"count" must be at least 1, not 0; "ratio" must be a number, not a string; missing required parameter "path"`},
 	} {
 		err := skill.Entry.Validate(decode(t, test.args))
-		if got := message(err); got != test.want {
+		if got := words(err); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.args, got, test.want)
 		}
 		var argument *ArgumentError
@@ -131,7 +131,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func message(err error) string {
+func words(err error) string {
 	if err == nil {
 		return ""
 	}

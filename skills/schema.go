@@ -12,6 +12,8 @@ import (
 	"github.com/invopop/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
 
 // Schema returns the JSON Schema (2020-12) of the entry's arguments: an object
@@ -138,10 +140,14 @@ func faultsOf(err *validator.ValidationError) []string {
 		return []string{fmt.Sprintf("%s must be at least %s, not %s", where, ratio(k.Want), ratio(k.Got))}
 	case *kind.Maximum:
 		return []string{fmt.Sprintf("%s must be at most %s, not %s", where, ratio(k.Want), ratio(k.Got))}
+	case *kind.ExclusiveMinimum:
+		return []string{fmt.Sprintf("%s must be greater than %s, not %s", where, ratio(k.Want), ratio(k.Got))}
+	case *kind.ExclusiveMaximum:
+		return []string{fmt.Sprintf("%s must be less than %s, not %s", where, ratio(k.Want), ratio(k.Got))}
 	case *kind.Pattern:
 		return []string{fmt.Sprintf("%s must match %s, which %s does not", where, k.Want, show(k.Got))}
 	}
-	return []string{fmt.Sprintf("%s: %v", where, err.ErrorKind)}
+	return []string{where + ": " + err.ErrorKind.LocalizedString(message.NewPrinter(language.English))}
 }
 
 // place renders where in the arguments a fault is: "categories"[2].

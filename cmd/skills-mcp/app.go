@@ -221,11 +221,20 @@ func (s *settings) native() *native.Driver {
 
 // snapshots are kept in the user's cache folder.
 func (s *settings) snapshots() (*snapshot.Store, error) {
+	dir, err := s.cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.New(filepath.Join(dir, "snapshots")), nil
+}
+
+// cacheDir is where files are kept that can be made again.
+func (s *settings) cacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return nil, fmt.Errorf("find a cache folder: %w; set HOME or XDG_CACHE_HOME", err)
+		return "", fmt.Errorf("find a cache folder: %w; set HOME or XDG_CACHE_HOME", err)
 	}
-	return snapshot.New(filepath.Join(dir, "skills-mcp", "snapshots")), nil
+	return filepath.Join(dir, "skills-mcp"), nil
 }
 
 func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *call.Executor {

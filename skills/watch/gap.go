@@ -25,7 +25,9 @@ type Gap struct {
 
 var (
 	// ErrLimit is when the system gives no more watches. The folders that got
-	// one stay watched. The error it is found in names the setting to raise.
+	// one stay watched; one that got none is tried again when it, or a folder
+	// above it, is replaced. The error it is found in names the setting to
+	// raise.
 	ErrLimit = errors.New("the system's limit of file watches is reached")
 	// ErrFolders is when a root holds more folders than [Options].Folders. It
 	// stays until the root itself is replaced.

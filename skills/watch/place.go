@@ -22,7 +22,7 @@ type places struct {
 }
 
 // arm returns the place at path, watched if it can be. Whoever calls it adds
-// itself to the place, and removes itself with leave.
+// itself to the place: see enter and look.
 func (p *places) arm(path string) *place {
 	at := p.byPath[path]
 	if at == nil {
@@ -61,9 +61,13 @@ func (p *places) look(f *folder, l lookup) error {
 	return at.err
 }
 
-// unlook undoes look.
+// unlook undoes look. It may have been done: a path can make the same step
+// twice.
 func (p *places) unlook(f *folder, l lookup) {
 	at := p.byPath[l.dir]
+	if at == nil {
+		return
+	}
 	if delete(at.lookups[l.name], f); len(at.lookups[l.name]) == 0 {
 		delete(at.lookups, l.name)
 	}

@@ -1,40 +1,10 @@
 package watch
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
-
-// A folder is a root, or a folder or a symbolic link below one. The same folder
-// on disk is in the tree once for each path that leads to it.
-type folder struct {
-	site
-	root  *folder // itself for a root
-	depth int     // 0 for a root
-
-	found    bool // there is something, if only the file that a link leads to
-	real     string
-	trail    trail // how it was found, for a root or a link
-	children map[string]*folder
-	below    int  // of a root: how many folders and links are below it
-	felled   bool // no longer in the tree
-}
-
-// A site is where in the tree a folder is or could be.
-type site struct {
-	parent *folder // nil for a root
-	name   string  // for a root, its path
-}
-
-// path returns the path of s as in [Change].
-func (s site) path() string {
-	if s.parent == nil {
-		return s.name
-	}
-	return filepath.Join(s.parent.path(), s.name)
-}
 
 // A tree keeps the watches in step with the folders on disk. One goroutine uses
 // it at a time: that of New, then that of run.
@@ -124,68 +94,6 @@ func (t *tree) attach(s site, mode fs.FileMode) *folder {
 		f.real = "" // that it leads elsewhere is still noticed
 	}
 	return f
-}
-
-func (f *folder) add(child *folder) {
-	if f.children == nil {
-		f.children = map[string]*folder{}
-	}
-	f.children[child.name] = child
-}
-
-// loops tells whether f, a link, leads to a folder that f itself lies in.
-func (f *folder) loops() bool {
-	for up := f.parent; up != nil; up = up.parent {
-		if within(up.real, f.real) {
-			return true
-		}
-	}
-	return false
-}
-
-// maxTries is how often a path is followed that changes all the time. Giving up
-// is safe: the change that was in the way is an event by then.
-const maxTries = 5
-
-// track follows path, relative to dir, to where f is, and watches every step.
-// A step may change before it is watched, so the path is followed again until
-// it leads the same way twice.
-func (t *tree) track(f *folder, dir, path string) {
-	var unwatched error
-	for range maxTries {
-		next := follow(dir, path)
-		if f.trail.lookups != nil && f.trail.same(&next) {
-			break
-		}
-		unwatched = t.setTrail(f, next)
-	}
-	f.found = f.trail.err == nil
-	switch {
-	case f.trail.folder:
-		f.real = f.trail.real
-	case errors.Is(f.trail.err, fs.ErrPermission):
-		t.gaps.add(f.path(), f.trail.err)
-	case unwatched != nil:
-		t.gaps.add(f.path(), unwatched)
-	}
-}
-
-// setTrail watches the steps of next instead of those of f so far, and returns
-// why the last is not watched, or nil. That one further up is not watched is no
-// gap: those folders seldom change, and are often not ours to read.
-func (t *tree) setTrail(f *folder, next trail) (err error) {
-	t.clearTrail(f)
-	f.trail = next
-	for _, l := range next.watched() {
-		err = t.places.look(f, l)
-	}
-	return err
-}
-
-func (t *tree) clearTrail(f *folder) {
-	for _, l := range f.trail.watched() {
-		t.places.unlook(f, l)
-	}
 }
 
 // open watches f and returns what is below it, attached but not open yet.

@@ -257,6 +257,17 @@ func TestLoops(t *testing.T) {
 	}
 }
 
+func TestRootThatIsALoop(t *testing.T) {
+	base := tempDir(t)
+	root := link(t, "loop", filepath.Join(base, "loop"))
+	p := newProbe(t, root)
+	p.expect(func() {
+		remove(t, root)
+		mkdir(t, root)
+	}, root)
+	p.expect(func() { write(t, root, "SKILL.md") }, filepath.Join(root, "SKILL.md"))
+}
+
 func TestSkippedFolders(t *testing.T) {
 	root := tempDir(t)
 	git := mkdir(t, root, ".git", "objects")

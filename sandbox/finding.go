@@ -1,0 +1,19 @@
+package sandbox
+
+// A Finding is one thing that was looked at to see whether commands can run.
+type Finding struct {
+	Subject string `json:"subject"` // such as "engine" or "image default"
+	Level   Level  `json:"level"`
+	Detail  string `json:"detail"`           // what is the case
+	Remedy  string `json:"remedy,omitempty"` // what a person can do about it
+}
+
+// A Level says how bad a [Finding] is.
+type Level string
+
+// The levels, best first.
+const (
+	LevelOK      Level = "ok"
+	LevelWarning Level = "warning" // commands run, but not as well or as safely as they could
+	LevelFailed  Level = "failed"  // commands cannot run, or a promise is not kept
+)

@@ -1,0 +1,179 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRunnerResult(t *testing.T) {
+	var live bytes.Buffer
+	r := newRunner(t, &fake{run: func(_ context.Context, cmd *Command) (*Exit, error) {
+		cmd.Started()
+		_, _ = cmd.Stdout.Write([]byte("out"))
+		_, _ = cmd.Stderr.Write([]byte("err"))
+		return &Exit{Code: 3, Sandbox: "fake"}, nil
+	}}, nil)
+	result, err := r.Run(t.Context(), "", Command{Stderr: &live})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Code != 3 || result.Sandbox != "fake" || string(result.Stdout.Bytes()) != "out" || string(result.Stderr.Bytes()) != "err" || live.String() != "err" {
+		t.Errorf("result %+v, live %q", result, live.String())
+	}
+}
+
+func TestRunnerFillsInLimits(t *testing.T) {
+	var got Limits
+	r := newRunner(t, &fake{run: func(_ context.Context, cmd *Command) (*Exit, error) {
+		got = cmd.Limits
+		cmd.Started()
+		return &Exit{}, nil
+	}}, &Options{Limits: Limits{Memory: 1, PIDs: 2}})
+	if _, err := r.Run(t.Context(), "", Command{Limits: Limits{PIDs: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	want := DefaultLimits()
+	want.Memory, want.PIDs = 1, 3
+	if got != want {
+		t.Errorf("limits %+v, want %+v", got, want)
+	}
+}
+
+func TestRunnerTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner(t, &fake{run: func(ctx context.Context, cmd *Command) (*Exit, error) {
+			time.Sleep(time.Hour) // preparations do not count
+			cmd.Started()
+			_, _ = cmd.Stdout.Write([]byte("so far"))
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}}, nil)
+		result, err := r.Run(t.Context(), "", Command{Limits: Limits{Timeout: time.Minute}})
+		var limit *LimitError
+		if !errors.As(err, &limit) || limit.Limit != LimitTime || limit.Error() != "stopped at its time limit of 1m0s" {
+			t.Fatalf("error %v", err)
+		}
+		if result == nil || result.WallTime != time.Minute || string(result.Stdout.Bytes()) != "so far" {
+			t.Errorf("result %+v", result)
+		}
+	})
+}
+
+func TestRunnerOutputLimit(t *testing.T) {
+	r := newRunner(t, &fake{run: func(ctx context.Context, cmd *Command) (*Exit, error) {
+		cmd.Started()
+		for ctx.Err() == nil {
+			_, _ = cmd.Stderr.Write([]byte(strings.Repeat("x", 100)))
+		}
+		return nil, context.Cause(ctx)
+	}}, nil)
+	result, err := r.Run(t.Context(), "", Command{Limits: Limits{Output: 1 << 10}})
+	var limit *LimitError
+	if !errors.As(err, &limit) || limit.Limit != LimitOutput || limit.Value != "1 KB" {
+		t.Fatalf("error %v", err)
+	}
+	if o := result.Stderr; !o.Truncated() || len(o.Head)+len(o.Tail) > 1<<10 {
+		t.Errorf("kept %d and %d of %d", len(o.Head), len(o.Tail), o.Total)
+	}
+}
+
+func TestRunnerNotStarted(t *testing.T) {
+	missing := &UnavailableError{Reason: "no engine"}
+	r := newRunner(t, &fake{run: func(context.Context, *Command) (*Exit, error) { return nil, missing }}, nil)
+	if result, err := r.Run(t.Context(), "", Command{}); result != nil || !errors.Is(err, missing) {
+		t.Errorf("result %v, error %v", result, err)
+	}
+	forgot := newRunner(t, &fake{run: func(context.Context, *Command) (*Exit, error) { return &Exit{}, nil }}, nil)
+	if result, err := forgot.Run(t.Context(), "", Command{RunID: "run-1"}); result != nil || err == nil {
+		t.Errorf("result %v, error %v", result, err)
+	}
+}
+
+func TestRunnerCancellation(t *testing.T) {
+	r := newRunner(t, &fake{run: untilDone}, nil)
+	cause := errors.New("the client left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	result, err := r.Run(ctx, "", Command{Started: func() { cancel(cause) }})
+	if result == nil || !errors.Is(err, cause) {
+		t.Errorf("result %v, error %v", result, err)
+	}
+}
+
+func TestRunnerClose(t *testing.T) {
+	driver := &fake{run: untilDone}
+	r := New(driver, nil)
+	started, ended := make(chan struct{}), make(chan error)
+	go func() {
+		_, err := r.Run(t.Context(), "", Command{Started: func() { close(started) }})
+		ended <- err
+	}()
+	<-started
+	closed := make(chan error)
+	go func() { closed <- r.Close() }()
+	if err := <-ended; !errors.Is(err, ErrClosed) {
+		t.Errorf("error %v", err)
+	}
+	if err := <-closed; err != nil || driver.closed != 1 {
+		t.Errorf("close: %v, %d times", err, driver.closed)
+	}
+	if _, err := r.Run(t.Context(), "", Command{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner(t, &fake{run: untilDone}, &Options{Slots: Slots{Total: 3, PerCaller: 2, Queue: 2}})
+		type call struct {
+			cancel   context.CancelFunc
+			progress string
+			started  bool
+			err      error
+		}
+		begin := func(caller string) *call {
+			ctx, cancel := context.WithCancel(t.Context())
+			c := &call{cancel: cancel}
+			go func() {
+				_, c.err = r.Run(ctx, caller, Command{
+					Started:  func() { c.started = true },
+					Progress: func(m string) { c.progress = m },
+				})
+			}()
+			synctest.Wait()
+			return c
+		}
+		ann1, ann2, ann3 := begin("ann"), begin("ann"), begin("ann")
+		bob1, bob2 := begin("bob"), begin("bob")
+		if !ann1.started || !ann2.started || ann3.started || !bob1.started || bob2.started {
+			t.Fatal("not the first two of ann and the first of bob have started")
+		}
+		if ann3.progress != "waiting for other calls to finish" || bob1.progress != "" {
+			t.Errorf("progress %q and %q", ann3.progress, bob1.progress)
+		}
+		if full := begin("cid"); !errors.Is(full.err, ErrBusy) {
+			t.Errorf("with the queue full: %v", full.err)
+		}
+		bob1.cancel() // ann has her two already, so the place is bob's
+		synctest.Wait()
+		if ann3.started || !bob2.started {
+			t.Errorf("ann's third started: %t, bob's second: %t", ann3.started, bob2.started)
+		}
+		ann3.cancel() // while it waits
+		synctest.Wait()
+		if ann3.started || !errors.Is(ann3.err, context.Canceled) {
+			t.Errorf("cancelled in the queue: started %t, %v", ann3.started, ann3.err)
+		}
+		ann1.cancel()
+		ann2.cancel()
+		bob2.cancel()
+		synctest.Wait()
+		if total, running := r.gate.total, len(r.gate.running); total != 0 || running != 0 || len(r.gate.waiting) != 0 {
+			t.Errorf("left: %d of %d callers, %d waiting", total, running, len(r.gate.waiting))
+		}
+	})
+}

@@ -1,0 +1,323 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+func TestToolsList(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	golden(t, "tools.json", indent(t, b.ask("tools/list", "{}")))
+}
+
+func TestInitialize(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	golden(t, "initialize.json", indent(t, b.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)))
+	if len(instructions) >= 2<<10 {
+		t.Errorf("the instructions are %d bytes long; clients cut them at 2 KB", len(instructions))
+	}
+}
+
+func TestFixedTools(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	var all strings.Builder
+	for _, call := range []struct{ tool, args string }{
+		{"list_skills", `{}`},
+		{"list_skills", `{"source": "user"}`},
+		{"list_skills", `{"source": "elsewhere"}`},
+		{"get_skill", `{"name": "run"}`},
+		{"get_skill", `{"name": "demo__guide"}`},
+		{"get_skill", `{"name": "rum"}`},
+		{"search_skills", `{"query": "thing", "max_results": 1}`},
+		{"search_skills", `{"query": "persons"}`},
+		{"search_skills", `{"query": "  "}`},
+		{"search_skills", `{"query": "thing", "max_results": 1.5}`},
+		{"list_plugins", `{}`},
+		{"reload_skills", `{}`},
+		{"load_skill", `{"name": "private"}`},
+		{"load_skill", `{}`},
+		{"run_skill", `{"name": "private"}`},
+		{"run_skill", `{"name": "guide"}`},
+		{"run_skill", `{"name": "write"}`},
+		{"run_skill", `{"name": "gone"}`},
+		{"run_skill", `{"name": "nothing at all"}`},
+		{"run_skill", `{"name": "run", "params": {"target": "x"}, "timeout_seconds": 0}`},
+		{"demo__run", `{}`},
+		{"demo__run", `{"target": 1, "count": 0}`},
+	} {
+		a := b.call(call.tool, call.args)
+		fmt.Fprintf(&all, "== %s %s\nerror: %t\n%s%s\n", call.tool, call.args, a.IsError, indent(t, string(a.StructuredContent)), a.text())
+	}
+	golden(t, "fixed_tools.txt", all.String())
+}
+
+func TestLoadSkill(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	for _, a := range []answer{
+		b.call("load_skill", `{"name": "guide", "args": "this"}`),
+		b.call("demo__guide", `{"args": "this"}`),
+	} {
+		var got loaded
+		if err := json.Unmarshal(a.StructuredContent, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Name != "demo/guide" || got.URI != "skill://demo/guide/SKILL.md" || got.Content != "First this, then rest." || got.BaseDir == "" {
+			t.Errorf("%+v", got)
+		}
+		if want := "Base directory for this skill: " + got.BaseDir + "\n\nFirst this, then rest."; a.text() != want || a.IsError {
+			t.Errorf("text %q, want %q", a.text(), want)
+		}
+	}
+}
+
+func TestSkillResult(t *testing.T) {
+	long := strings.Repeat("x", 100<<10)
+	for _, test := range []struct {
+		name       string
+		driver     *script
+		isError    bool
+		text       string // a prefix
+		structured string // "" is none, "…" is anything
+	}{
+		{"text", ends(0, "plain text\n", "progress\n"), false, "plain text\n", ""},
+		{"object", ends(0, " {\"a\": 1}\n", ""), false, ` {"a": 1}`, `{"a":1}`},
+		{"two objects", ends(0, "{\"a\": 1}\n{\"b\": 1}\n", ""), false, "{\"a\": 1}\n{", ""},
+		{"list", ends(0, "[1, 2]\n", ""), false, "[1, 2]\n", ""},
+		{"nothing", ends(0, "", ""), false, "skill demo/run has ended well and printed nothing", ""},
+		{"no UTF-8", ends(0, "a\xffb", ""), false, "a\ufffdb", ""},
+		{"long", ends(0, long, ""), false, strings.Repeat("x", 24<<10) + "\n[… 53248 of 102400 bytes cut …]\n" + strings.Repeat("x", 24<<10), ""},
+		{"long object", ends(0, `{"a": "`+long+`"}`, ""), false, `{"a": "x`, `{"a":"` + long + `"}`},
+		{"failure", ends(3, "some", "it\nbroke\n"), true, "EXECUTION_ERROR: skill demo/run failed with exit code 3; its error output says why\n--\nstderr:\nit\nbroke\n--\nstdout:\nsome", "…"},
+		{"failure without words", ends(1, "", ""), true, "EXECUTION_ERROR: skill demo/run failed with exit code 1; its error output says why", "…"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := newBench(t, test.driver).call("demo__run", `{"target": "x"}`)
+			if a.IsError != test.isError || !strings.HasPrefix(a.text(), test.text) {
+				t.Errorf("error %t, text %.300q, want %.300q", a.IsError, a.text(), test.text)
+			}
+			if test.structured != "…" && string(a.StructuredContent) != test.structured {
+				t.Errorf("structured %.100s, want %.100s", a.StructuredContent, test.structured)
+			}
+		})
+	}
+}
+
+func TestRunSkill(t *testing.T) {
+	b := newBench(t, ends(0, `{"a": 1}`, "said"))
+	var got RunResult
+	a := b.call("run_skill", `{"name": "demo/run", "params": {"target": "x"}}`)
+	if err := json.Unmarshal(a.StructuredContent, &got); err != nil || a.IsError {
+		t.Fatalf("%v in %+v", err, a)
+	}
+	if !strings.HasPrefix(got.RunID, "run-") || !strings.HasPrefix(got.Digest, "sha256:") {
+		t.Errorf("run %q, digest %q", got.RunID, got.Digest)
+	}
+	got.RunID, got.Digest, got.WallTime = "", "", 0
+	want := RunResult{Skill: "demo/run", Stdout: `{"a": 1}`, Stderr: "said", Result: json.RawMessage(`{"a":1}`), Sandbox: "script"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRunSkillFailures(t *testing.T) {
+	floods := &script{func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+		cmd.Started()
+		_, _ = cmd.Stdout.Write(bytes.Repeat([]byte("x"), 11<<20))
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}}
+	missing := &script{func(context.Context, *sandbox.Command) (*sandbox.Exit, error) {
+		return nil, &sandbox.UnavailableError{Reason: "no engine", Remedy: "start one"}
+	}}
+	for _, test := range []struct {
+		name   string
+		driver *script
+		want   failedCall
+	}{
+		{"exit code", ends(4, "", "why"), failedCall{call.ExecutionError, "skill demo/run failed with exit code 4; its error output says why", false}},
+		{"limit", floods, failedCall{call.ExecutionError, "the skill was stopped at its output limit of 10 MB; ask for less at once", false}},
+		{"no sandbox", missing, failedCall{call.Unavailable, "no engine; start one", true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := newBench(t, test.driver).call("run_skill", `{"name": "demo/run", "params": {"target": "x"}}`)
+			var got failed
+			if err := json.Unmarshal(a.StructuredContent, &got); err != nil || !a.IsError {
+				t.Fatalf("%v in %+v", err, a)
+			}
+			if diff := cmp.Diff(test.want, got.Error); diff != "" {
+				t.Error(diff)
+			}
+			if !strings.HasPrefix(a.text(), string(test.want.Code)+": "+test.want.Message) {
+				t.Errorf("text %.200s", a.text())
+			}
+		})
+	}
+}
+
+func TestLargeIntegers(t *testing.T) {
+	var argv []string
+	b := newBench(t, &script{func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+		argv = cmd.Argv
+		cmd.Started()
+		return &sandbox.Exit{}, nil
+	}})
+	const args = `{"target": "x", "count": 9007199254740993}`
+	for _, call := range []struct{ tool, args string }{{"demo__run", args}, {"run_skill", `{"name": "run", "params": ` + args + `}`}} {
+		if a := b.call(call.tool, call.args); a.IsError {
+			t.Fatal(a.text())
+		}
+		if got := strings.Join(argv, " "); got != "bash run.sh --target x --count 9007199254740993" {
+			t.Errorf("%s: %s", call.tool, got)
+		}
+	}
+}
+
+func TestPublish(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	c := b.connect()
+	expect := func(step string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, c.notices()); diff != "" {
+			t.Errorf("%s: notices %s", step, diff)
+		}
+	}
+	if b.publish() {
+		t.Error("nothing changed, and yet")
+	}
+	expect("nothing changed")
+
+	b.files["p/skills/new/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: new\ndescription: New.\n---\n")}
+	b.files["p/skills/newer/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: newer\ndescription: Newer.\n---\n")}
+	if !b.publish() {
+		t.Error("two skills are new, and nothing changed")
+	}
+	expect("two skills are new", "notifications/tools/list_changed")
+
+	b.files["p/skills/new/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: new\ndescription: New.\n---\nOther words.\n")}
+	if b.publish() {
+		t.Error("only instructions changed, and yet the tools did")
+	}
+	expect("only instructions changed")
+	if got := b.call("demo__new", `{}`).text(); !strings.HasSuffix(got, "Other words.") {
+		t.Errorf("the instructions are the old ones: %q", got)
+	}
+
+	b.files["p/skills/new/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: new\n")}
+	b.publish()
+	expect("a skill broke", "notifications/tools/list_changed")
+	if got := b.ask("tools/call", `{"name": "demo__new"}`); !strings.Contains(got, "-32602") {
+		t.Errorf("calling a tool that is gone: %s", got)
+	}
+	if a := b.call("demo__newer", `{}`); a.IsError {
+		t.Errorf("its neighbour: %s", a.text())
+	}
+}
+
+// A call keeps the catalog that it began with.
+func TestCallKeepsItsCatalog(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	began, goOn := make(chan struct{}), make(chan struct{})
+	runner := sandbox.New(&script{func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+		close(began)
+		<-goOn
+		cmd.Started()
+		_, _ = cmd.Stdout.Write([]byte(cmd.Skill))
+		return &sandbox.Exit{}, nil
+	}}, nil)
+	defer runner.Close()
+	b.calls = call.New(runner, b.options.Snapshots, nil)
+	answers := make(chan answer)
+	go func() { answers <- b.call("demo__run", `{"target": "x"}`) }()
+	<-began
+	b.Publish(&skills.Catalog{})
+	close(goOn)
+	if a := <-answers; a.IsError || a.text() != "demo/run" {
+		t.Errorf("answer %+v", a)
+	}
+}
+
+func TestLog(t *testing.T) {
+	var log bytes.Buffer
+	b := newBench(t, ends(0, "", ""))
+	b.logger = slog.New(slog.NewTextHandler(&log, nil))
+	skill := func(file string) *skills.Skill { return &skills.Skill{Name: "a", File: file} }
+	problem := skills.Problem{Severity: skills.Error, Path: "a.md", Line: 3, Message: "bad"}
+	catalog := &skills.Catalog{Problems: []skills.Problem{problem}, Shadowed: []skills.Shadow{{Skill: skill("low"), By: skill("high")}}}
+	b.Publish(catalog)
+	b.Publish(catalog)
+	for _, want := range []string{`level=INFO msg="a skill is shadowed" skill=a file=low by=high`, `level=WARN msg="a skill did not load as written" problem="a.md:3: error: bad"`} {
+		if strings.Count(log.String(), want) != 1 {
+			t.Errorf("logged %q not once:\n%s", want, log.String())
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent []string
+		start := time.Now()
+		p := newProgress(func(count int, message string) {
+			sent = append(sent, fmt.Sprintf("%d %s @%s", count, message, time.Since(start)))
+		})
+		for i := range 100 { // a hundred lines in 110 ms
+			fmt.Fprintf(p, "line %d\n", i)
+			time.Sleep(1100 * time.Microsecond)
+		}
+		time.Sleep(time.Second)
+		fmt.Fprint(p, "no line yet")
+		time.Sleep(time.Second)
+		fmt.Fprint(p, ", now it is\n  \n")
+		time.Sleep(time.Second)
+		fmt.Fprint(p, strings.Repeat("y", 5000)+"\nlast, without end \xff")
+		p.close()
+		fmt.Fprint(p, "too late\n")
+		p.close()
+		want := []string{
+			"1 line 0 @0s", "2 line 45 @50ms", "3 line 90 @100ms", "4 line 99 @150ms", "5 no line yet, now it is @2.11s",
+			"6 " + strings.Repeat("y", 1024) + " @3.11s", "7 last, without end \ufffd @3.11s",
+		}
+		if diff := cmp.Diff(want, sent); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestProgressOfCall(t *testing.T) {
+	b := newBench(t, &script{func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+		cmd.Progress("pulling an image")
+		cmd.Started()
+		_, _ = cmd.Stderr.Write([]byte("half\ndone\n"))
+		return &sandbox.Exit{}, nil
+	}})
+	c := b.connect()
+	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__run","arguments":{"target":"x"},"_meta":{"progressToken":"tok"}}}`
+	b.MCP().HandleMessage(b.MCP().WithContext(t.Context(), c), json.RawMessage(message))
+	var got []string
+	for {
+		select {
+		case n := <-c.in:
+			got = append(got, fmt.Sprint(n.Params.AdditionalFields["progressToken"], " ", n.Params.AdditionalFields["message"]))
+			continue
+		default:
+		}
+		break
+	}
+	// What came within the same 50 ms is thinned to its last line.
+	if diff := cmp.Diff([]string{"tok pulling an image", "tok done"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,49 @@
+package watch
+
+import "path/filepath"
+
+// A folder is a root, or a folder or a symbolic link below one. The same folder
+// on disk is in the tree once for each path that leads to it.
+type folder struct {
+	site
+	root  *folder // itself for a root
+	depth int     // 0 for a root
+
+	found    bool               // there is something, if only the file that a link leads to
+	real     string             // where it is on disk, without links; "" if it is no folder to watch
+	trail    trail              // of a root or a link: how it was found
+	children map[string]*folder // by name
+	below    int                // of a root: how many folders and links are below it
+	felled   bool               // no longer in the tree
+}
+
+// A site is where in the tree a folder is or could be.
+type site struct {
+	parent *folder // nil for a root
+	name   string  // for a root, its path
+}
+
+// path returns the path of s as in [Change].
+func (s site) path() string {
+	if s.parent == nil {
+		return s.name
+	}
+	return filepath.Join(s.parent.path(), s.name)
+}
+
+func (f *folder) add(child *folder) {
+	if f.children == nil {
+		f.children = map[string]*folder{}
+	}
+	f.children[child.name] = child
+}
+
+// loops tells whether f, a link, leads to a folder that f itself lies in.
+func (f *folder) loops() bool {
+	for up := f.parent; up != nil; up = up.parent {
+		if within(up.real, f.real) {
+			return true
+		}
+	}
+	return false
+}
