@@ -8,6 +8,7 @@
 //   - the workspaces it was granted at their own absolute paths, the first also
 //     at [WorkspaceDir], read-only unless the grant says otherwise;
 //   - [OutDir] and /tmp, writable, in memory, bounded by [Limits.Tmp] each;
+//   - /dev/shm, which is memory of the command's own, where it is there;
 //   - everything else read-only, no network, no capabilities, no way to gain
 //     privileges, a user that is not root, and no environment of the host's.
 //
@@ -35,10 +36,11 @@ const Nobody = 65534
 // A Driver runs one command in a sandbox of its own.
 //
 // Run must
-//   - call cmd.Started once, immediately before the command can begin to run,
-//     and not at all when it never runs;
+//   - call cmd.Started once, when the command begins to run and before any of
+//     its output is passed on; not at all when it is known never to have run;
 //   - copy the command's output to cmd.Stdout and cmd.Stderr, and not write to
-//     either after it returned;
+//     either after it returned, other than to end a write that the writer does
+//     not take: writers must not block;
 //   - when ctx is done, end every process of the sandbox and return within a
 //     second with [context.Cause](ctx);
 //   - leave nothing behind: on every path the sandbox and what belongs to it is
@@ -64,9 +66,9 @@ type Command struct {
 	RunID string
 	// Skill is the qualified name of the skill, for labels and logs.
 	Skill string
-	// Argv is the program and its arguments, each passed on byte for byte: valid
-	// UTF-8 without NUL, as engines take them in JSON. A program without a slash
-	// is looked up in the sandbox's PATH.
+	// Argv is the program and its arguments, each passed on byte for byte, or
+	// refused: they are valid UTF-8 without NUL, as engines take them in JSON. A
+	// program without a slash is looked up in the sandbox's PATH.
 	Argv []string
 	// Env is the environment, as "KEY=value", on top of what every sandbox sets:
 	// PATH, HOME (/tmp), TMPDIR (/tmp), LANG (C.UTF-8). Nothing is inherited.

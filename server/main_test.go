@@ -68,7 +68,6 @@ type bench struct {
 	*Server
 	t     *testing.T
 	files fstest.MapFS
-	log   *bytes.Buffer
 }
 
 func (b *bench) scan(ctx context.Context) (*skills.Catalog, error) {

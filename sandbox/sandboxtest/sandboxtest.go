@@ -430,7 +430,7 @@ try:
         children += 1
 except BlockingIOError:
     pass
-print("bounded" if children < 40 else children)
+print("bounded" if children < 40 else children, flush=True) # _exit does not flush
 os._exit(0)
 EOF`)
 		must(t, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxID is the longest id accepted, in bytes. Every error echoes the id, so
-// without a bound small memory limits mean nothing.
+// maxID is the longest id accepted, in bytes. Replies echo it, and the replies
+// that wait to be written are bounded by their number only.
 const maxID = 1024
 
 // kind is what a message is, by JSON-RPC's rules.

@@ -96,16 +96,21 @@ func TestNothingAfterTheResult(t *testing.T) {
 	b.AddTool(mcp.NewTool("stray"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		go func() {
 			<-returned
-			late <- sendProgress(ctx, r, 1)
+			for range 20 {
+				late <- sendProgress(ctx, r, 1)
+			}
 		}()
-		return mcp.NewToolResultText("early"), nil
+		return mcp.NewToolResultText("early"), sendProgress(ctx, r, 0)
 	})
 	c := dial(t, b.MCPServer, nil).greet()
 	c.call("1", "stray", `{}`, `"_meta":{"progressToken":"t"}`)
+	c.want(`: notifications/progress{"progress":0,"progressToken":"t"}`)
 	c.want(text("1", "early"))
 	close(returned)
-	if err := <-late; err == nil {
-		t.Error("late progress was accepted")
+	for range 20 {
+		if err := <-late; err == nil {
+			t.Error("late progress was accepted")
+		}
 	}
 	c.ping()
 	c.hangUp()
@@ -131,7 +136,10 @@ func TestLogMessagesKeepTheLevelOfTheClient(t *testing.T) {
 }
 
 func TestChangeNoticesGoToThoseWhoInitialized(t *testing.T) {
-	b := newBench()
+	hooks, sessions := &mcpserver.Hooks{}, 0
+	hooks.AddOnRegisterSession(func(context.Context, mcpserver.ClientSession) { sessions++ })
+	hooks.AddOnUnregisterSession(func(context.Context, mcpserver.ClientSession) { sessions-- })
+	b := newBench(mcpserver.WithHooks(hooks))
 	c := dial(t, b.MCPServer, nil)
 	change := func() {
 		b.AddTool(mcp.NewTool("new"), echo)
@@ -144,7 +152,9 @@ func TestChangeNoticesGoToThoseWhoInitialized(t *testing.T) {
 	change()
 	c.want(": notifications/tools/list_changed")
 	c.hangUp()
-	change() // nobody left to tell
+	if sessions != 0 {
+		t.Errorf("%d sessions are left", sessions)
+	}
 }
 
 // A broadcast is sent from wherever the catalog changes; mcp-go would drop what

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -116,14 +118,30 @@ func TestContextEndsReadOfAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Serve(ctx, newBench().MCPServer, r, io.Discard, nil); err != context.Canceled {
 		t.Errorf("Serve: %v", err)
 	}
-	if err := r.SetReadDeadline(time.Time{}); err != nil {
-		t.Errorf("the file was closed: %v", err)
+	r.SetReadDeadline(time.Time{})
+	io.WriteString(w, "mine")
+	w.Close()
+	if rest, err := io.ReadAll(r); string(rest) != "mine" || err != nil {
+		t.Errorf("a read loop is left: read %q, %v", rest, err)
+	}
+}
+
+// Closing the standard input frees nobody, and may wait for its reader.
+func TestFilesAreNotClosed(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "input"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if interruptible(f, func(f readDeadliner) error { return f.SetReadDeadline(longAgo) }) {
+		t.Error("a file can be interrupted")
+	}
+	if err := f.Close(); err != nil {
+		t.Error("the file was closed")
 	}
 }
 
@@ -194,6 +212,30 @@ func TestClientThatDoesNotTakeItsLastMessages(t *testing.T) {
 		if d := time.Since(begin); d >= 3*time.Second {
 			t.Errorf("took %v", d)
 		}
+	})
+}
+
+// blockingWriter is a terminal or pipe nobody reads: nothing ends a Write.
+type blockingWriter struct{ free chan struct{} }
+
+func (w blockingWriter) Write(p []byte) (int, error) { <-w.free; return len(p), nil }
+
+func TestOutputThatCannotBeInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		w := blockingWriter{make(chan struct{})}
+		in := ""
+		for i := range 5 {
+			in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i) + "\n"
+		}
+		err := Serve(t.Context(), newBench().MCPServer, strings.NewReader(in), w, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if !errors.Is(err, ErrAbandoned) {
+			t.Errorf("Serve: %v", err)
+		}
+		if !strings.Contains(log.String(), "requests=1\n") {
+			t.Errorf("more is left than the one write: %s", &log)
+		}
+		close(w.free)
 	})
 }
 

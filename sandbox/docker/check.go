@@ -1,0 +1,119 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/system"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// Check looks at what the driver needs. It changes nothing and pulls nothing.
+func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return []sandbox.Finding{problem("engine", err)}
+	}
+	findings := []sandbox.Finding{
+		checkEngine(e),
+		{Subject: "runtime", Level: sandbox.LevelOK, Detail: runtimes(e)},
+	}
+	findings = append(findings, checkLimits(e.info)...)
+	findings = append(findings, checkIsolation(e.info)...)
+	for _, role := range slices.Sorted(maps.Keys(d.images)) {
+		findings = append(findings, d.checkImage(ctx, e, role))
+	}
+	return findings
+}
+
+// problem is the finding of an error.
+func problem(subject string, err error) sandbox.Finding {
+	var unavailable *sandbox.UnavailableError
+	if errors.As(err, &unavailable) {
+		return sandbox.Finding{Subject: subject, Level: sandbox.LevelFailed, Detail: unavailable.Reason, Remedy: unavailable.Remedy}
+	}
+	return sandbox.Finding{Subject: subject, Level: sandbox.LevelFailed, Detail: err.Error()}
+}
+
+func checkEngine(e *engine) sandbox.Finding {
+	detail := fmt.Sprintf("%s %s at %s, API version %s, %d CPUs, %s of memory, cgroup version %s, storage %s",
+		e.kind, e.version, e.host, e.api.ClientVersion(), e.info.NCPU, sandbox.Bytes(e.info.MemTotal), e.info.CgroupVersion, e.info.Driver)
+	return sandbox.Finding{Subject: "engine", Level: sandbox.LevelOK, Detail: detail}
+}
+
+func runtimes(e *engine) string {
+	used := e.runtime
+	if used == "" {
+		used = e.info.DefaultRuntime
+	}
+	return fmt.Sprintf("%s of %s", used, strings.Join(slices.Sorted(maps.Keys(e.info.Runtimes)), ", "))
+}
+
+// checkLimits finds the limits that the engine would silently leave out.
+func checkLimits(info system.Info) []sandbox.Finding {
+	const remedy = "let the engine have the controllers memory, cpu and pids of cgroup version 2"
+	var missing []string
+	for name, kept := range map[string]bool{
+		"memory":    info.MemoryLimit,
+		"processes": info.PidsLimit,
+		"CPU":       info.CPUCfsQuota,
+	} {
+		if !kept {
+			missing = append(missing, name)
+		}
+	}
+	slices.Sort(missing)
+	switch {
+	case len(missing) > 0:
+		return []sandbox.Finding{{Subject: "limits", Level: sandbox.LevelFailed, Detail: "the engine does not keep the limits on " + strings.Join(missing, ", "), Remedy: remedy}}
+	case !info.SwapLimit:
+		return []sandbox.Finding{{Subject: "limits", Level: sandbox.LevelWarning, Detail: "the engine limits memory, but not the swap used beyond it", Remedy: remedy}}
+	}
+	return []sandbox.Finding{{Subject: "limits", Level: sandbox.LevelOK, Detail: "memory, processes and CPU are limited"}}
+}
+
+// checkIsolation finds what of the engine's configuration weakens a sandbox or
+// stands in its way.
+func checkIsolation(info system.Info) []sandbox.Finding {
+	has := func(name string) bool {
+		return slices.ContainsFunc(info.SecurityOptions, func(option string) bool {
+			return strings.Contains(","+option+",", ","+name+",")
+		})
+	}
+	var findings []sandbox.Finding
+	if !has("name=seccomp") || has("profile=unconfined") {
+		findings = append(findings, sandbox.Finding{Subject: "seccomp", Level: sandbox.LevelWarning,
+			Detail: "the engine does not filter system calls", Remedy: "remove seccomp-profile: unconfined from the engine's configuration"})
+	}
+	if has("name=selinux") {
+		findings = append(findings, sandbox.Finding{Subject: "selinux", Level: sandbox.LevelWarning,
+			Detail: "SELinux keeps containers from folders that are not labelled for them", Remedy: "label workspaces with: chcon -R -t container_file_t FOLDER"})
+	}
+	if has("name=rootless") || has("name=userns") {
+		findings = append(findings, sandbox.Finding{Subject: "users", Level: sandbox.LevelWarning,
+			Detail: "the engine maps users, so that a command is not the owner of the files in a workspace", Remedy: "give others access to workspaces that commands are to read or change"})
+	}
+	if len(findings) == 0 {
+		findings = append(findings, sandbox.Finding{Subject: "isolation", Level: sandbox.LevelOK, Detail: strings.Join(info.SecurityOptions, "; ")})
+	}
+	return findings
+}
+
+// checkImage finds out whether the first command of a role has to wait.
+func (d *Driver) checkImage(ctx context.Context, e *engine, role string) sandbox.Finding {
+	subject, ref := "image "+role, d.images[role]
+	found, err := e.inspectImage(ctx, role, ref)
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there yet; the first call pulls it", Remedy: "get it ahead with: docker pull " + ref}
+	case err != nil:
+		return problem(subject, err)
+	}
+	return sandbox.Finding{Subject: subject, Level: sandbox.LevelOK, Detail: fmt.Sprintf("%s is there (%.19s)", ref, found.id)}
+}

@@ -1,0 +1,144 @@
+package docker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/client"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+var (
+	errRemote = errors.New("the engine is on another machine, where this machine's folders cannot be mounted")
+	// errLost marks an engine that went away under a request.
+	errLost = errors.New("the connection to the engine was lost")
+)
+
+// nativeInstead ends the remedy of what only an engine can do wrong.
+const nativeInstead = ", or set sandbox.driver: native"
+
+// A failure is why the engine at one host cannot be used.
+type failure struct {
+	host string
+	err  error
+}
+
+// noEngine says why none of the places has an engine to use. An engine that is
+// there and needs a hand is worth more words than nine places with none.
+func noEngine(failures []failure) error {
+	for _, f := range failures {
+		if errors.As(f.err, new(*sandbox.UnavailableError)) {
+			return f.err
+		}
+	}
+	if f, found := first(failures, forbidden); found {
+		return &sandbox.UnavailableError{
+			Reason: "this user may not use the Docker engine at " + f.host,
+			Remedy: "add the user to the group docker and log in again, or run a rootless engine" + nativeInstead,
+			Err:    joined(failures),
+		}
+	}
+	if f, found := first(failures, func(err error) bool { return errors.Is(err, errRemote) }); found {
+		return &sandbox.UnavailableError{
+			Reason: fmt.Sprintf("the Docker engine at %s is on another machine, where this machine's folders cannot be mounted", f.host),
+			Remedy: "use an engine on this machine" + nativeInstead,
+			Err:    joined(failures),
+		}
+	}
+	var tried []string
+	for _, f := range failures {
+		tried = append(tried, strings.TrimPrefix(f.host, "unix://"))
+	}
+	return &sandbox.UnavailableError{
+		Reason: "no Docker engine answers at " + strings.Join(tried, ", "),
+		Remedy: "start Docker Desktop, dockerd or Podman's service, or set DOCKER_HOST" + nativeInstead,
+		Err:    joined(failures),
+	}
+}
+
+// first returns the first failure that is of a kind.
+func first(failures []failure, is func(error) bool) (failure, bool) {
+	i := slices.IndexFunc(failures, func(f failure) bool { return is(f.err) })
+	if i < 0 {
+		return failure{}, false
+	}
+	return failures[i], true
+}
+
+// forbidden reports whether an engine's socket is there, but not for this user.
+// The client turns the system's error into words.
+func forbidden(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied")
+}
+
+// joined is all of failures, for the log.
+func joined(failures []failure) error {
+	var all []error
+	for _, f := range failures {
+		all = append(all, fmt.Errorf("%s: %w", f.host, f.err))
+	}
+	return errors.Join(all...)
+}
+
+// An explanation is what a part of an engine's message means for a person.
+type explanation struct {
+	says           string // in lower case
+	reason, remedy string
+}
+
+// explanations are looked through in order.
+func explanations() []explanation {
+	share := "share that folder with the engine (Docker Desktop: Settings, Resources, File sharing)" + nativeInstead
+	return []explanation{
+		{"mounts denied", "the Docker engine may not see a folder that the command needs", share},
+		{"is not shared from the host", "the Docker engine may not see a folder that the command needs", share},
+		{"bind source path does not exist", "the Docker engine does not see a folder that the command needs", share},
+		{"no space left on device", "the Docker engine's disk is full", "free some with: docker system prune"},
+		{"disk quota exceeded", "the Docker engine's disk quota is used up", "free some with: docker system prune"},
+		{"unknown runtime", "the Docker engine does not have the runtime that is configured", "change the setting sandbox.runtime"},
+		{"cannot allocate memory", "the Docker engine's machine is out of memory", "stop something there, or give it more memory"},
+		{"no such container", "the command's container was removed from outside", "try again"},
+		{"no such image", "the image was removed from the Docker engine", "try again"},
+	}
+}
+
+// failed explains an error of the engine to a person.
+func (e *engine) failed(doing string, err error) error {
+	if gone(err) {
+		return &sandbox.UnavailableError{
+			Reason: fmt.Sprintf("the Docker engine at %s went away", e.host),
+			Remedy: "start it, and try again",
+			Err:    fmt.Errorf("%s: %w: %w", doing, errLost, err),
+		}
+	}
+	cause := fmt.Errorf("%s: %w", doing, err)
+	message := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
+	for _, known := range explanations() {
+		if strings.Contains(strings.ToLower(message), known.says) {
+			return &sandbox.UnavailableError{
+				Reason: fmt.Sprintf("%s (%s)", known.reason, message),
+				Remedy: known.remedy,
+				Err:    cause,
+			}
+		}
+	}
+	return &sandbox.UnavailableError{
+		Reason: fmt.Sprintf("the Docker engine could not %s: %s", doing, message),
+		Remedy: "see what skills-mcp doctor says" + nativeInstead,
+		Err:    cause,
+	}
+}
+
+// gone reports whether err means that the engine did not answer, rather than
+// that it answered with an error.
+func gone(err error) bool {
+	var network net.Error
+	return client.IsErrConnectionFailed(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
+}

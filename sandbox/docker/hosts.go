@@ -1,0 +1,125 @@
+package docker
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Places are the values of a person's environment that say where their engine
+// is. All may be empty.
+type Places struct {
+	DockerHost string // $DOCKER_HOST; the only place looked at when it is set
+	Context    string // $DOCKER_CONTEXT
+	ConfigDir  string // $DOCKER_CONFIG; "" is .docker in Home
+	Home       string // the person's home folder
+	RuntimeDir string // $XDG_RUNTIME_DIR
+}
+
+// Hosts returns the addresses at which an engine may answer, best first. It
+// reads the docker client's configuration, which may name a context, and
+// contacts nobody.
+func (p Places) Hosts() []string {
+	if p.DockerHost != "" {
+		return []string{p.DockerHost}
+	}
+	var hosts []string
+	if host := p.contextHost(); host != "" {
+		hosts = append(hosts, host)
+	}
+	if runtime.GOOS == "windows" {
+		hosts = append(hosts, "npipe:////./pipe/docker_engine", "npipe:////./pipe/dockerDesktopLinuxEngine")
+	}
+	for _, socket := range p.sockets() {
+		host := "unix://" + filepath.ToSlash(socket)
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// sockets returns where engines put their sockets: Docker before Podman, and
+// the system's before the person's own.
+func (p Places) sockets() []string {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	sockets := []string{"/var/run/docker.sock"}
+	if p.RuntimeDir != "" {
+		sockets = append(sockets, filepath.Join(p.RuntimeDir, "docker.sock"))
+	}
+	if p.Home != "" {
+		for _, socket := range []string{
+			".docker/run/docker.sock",     // Docker Desktop on macOS
+			".docker/desktop/docker.sock", // Docker Desktop on Linux
+			".colima/default/docker.sock",
+			".orbstack/run/docker.sock",
+			".rd/docker.sock", // Rancher Desktop
+		} {
+			sockets = append(sockets, filepath.Join(p.Home, filepath.FromSlash(socket)))
+		}
+	}
+	if p.RuntimeDir != "" {
+		sockets = append(sockets, filepath.Join(p.RuntimeDir, "podman", "podman.sock"))
+	}
+	sockets = append(sockets, "/run/podman/podman.sock")
+	if p.Home != "" {
+		sockets = append(sockets, filepath.Join(p.Home, ".local", "share", "containers", "podman", "machine", "podman.sock"))
+	}
+	return sockets
+}
+
+// contextHost returns the address of the docker client's current context, and
+// "" when that is the default one or cannot be read.
+func (p Places) contextHost() string {
+	dir := p.ConfigDir
+	if dir == "" {
+		if p.Home == "" {
+			return ""
+		}
+		dir = filepath.Join(p.Home, ".docker")
+	}
+	name := p.Context
+	if name == "" {
+		var config struct {
+			CurrentContext string `json:"currentContext"`
+		}
+		readJSON(filepath.Join(dir, "config.json"), &config)
+		name = config.CurrentContext
+	}
+	if name == "" || name == "default" {
+		return ""
+	}
+	// The docker client keeps a context in a folder named by its name's digest.
+	digest := sha256.Sum256([]byte(name))
+	var meta struct {
+		Endpoints map[string]struct{ Host string }
+	}
+	readJSON(filepath.Join(dir, "contexts", "meta", hex.EncodeToString(digest[:]), "meta.json"), &meta)
+	return meta.Endpoints["docker"].Host
+}
+
+// readJSON leaves value as it is when the file cannot be read: a docker client
+// that was never set up has none, and a broken one names no engine.
+func readJSON(path string, value any) {
+	data, err := os.ReadFile(path)
+	if err == nil {
+		_ = json.Unmarshal(data, value)
+	}
+}
+
+// address returns host in the form that the client takes, and whether it is on
+// this machine, so that folders of this machine can be mounted.
+func address(host string) (normal string, local bool) {
+	scheme, _, found := strings.Cut(host, "://")
+	if !found {
+		return "unix://" + host, true
+	}
+	return host, scheme == "unix" || scheme == "npipe"
+}
