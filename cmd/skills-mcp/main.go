@@ -15,6 +15,9 @@ func main() {
 	// In a sandbox this very program is the first process; that must not wait
 	// for anything else.
 	native.RunInit()
+	// A client that is gone is seen as a failed write, so that what runs for it
+	// is ended before this program is.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -48,8 +49,8 @@ func (a *app) serve(ctx context.Context) (err error) {
 	}
 	defer stop()
 	err = stdio.Serve(ctx, srv.MCP(), a.stdin, a.stdout, &stdio.Options{Logger: s.logger})
-	if ctx.Err() != nil {
-		return nil // a signal is how this ends
+	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
+		return nil // a signal, or a client that left, is how this ends
 	}
 	return err
 }

@@ -275,8 +275,9 @@ func TestDescriptors(t *testing.T) {
 		}
 		return len(entries)
 	}
+	const runs = 10
 	var before int
-	for i := range 4 {
+	for i := range runs {
 		cmd := realCommand(t, "cat")
 		cmd.Stdin = strings.NewReader("x")
 		if _, err := d.Run(t.Context(), cmd); err != nil {
@@ -287,8 +288,10 @@ func TestDescriptors(t *testing.T) {
 			before = count()
 		}
 	}
-	if after := count(); after > before {
-		t.Errorf("%d descriptors are open, and %d were after the first run", after, before)
+	// The last connections may be just about to close, but one left by each run
+	// would be seen.
+	if after := count(); after >= before+runs-1 {
+		t.Errorf("%d descriptors are open, and %d were after the first of %d runs", after, before, runs)
 	}
 }
 

@@ -20,7 +20,8 @@
 //
 // One watch per folder, and none per file (kqueue takes a file descriptor per
 // file all the same). An event costs what it touched: a file edit reads no
-// folder, a new folder is read once with everything below it.
+// folder, a new folder is read with everything below it. Only when a folder
+// goes is the list of watches compared, in memory, for one lost with it.
 //
 // # How it works
 //

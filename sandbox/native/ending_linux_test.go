@@ -1,0 +1,204 @@
+//go:build amd64 || arm64
+
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// TestNothingLeft compares what the server has before and after runs that end in
+// every way.
+func TestNothingLeft(t *testing.T) {
+	d := newDriver(t)
+	folder := openFolder(t)
+	ways := map[string]func(){
+		"success":         func() { bash(t, d, `sleep 600 & echo out`) },
+		"missing program": func() { try(t, d, sandbox.Command{Argv: []string{"no-such-program"}}) },
+		"no workspace": func() {
+			try(t, d, sandbox.Command{Argv: []string{"true"}, Grant: sandbox.Grant{Workspaces: []string{folder, "/no-such-folder"}}})
+		},
+		"cancellation": func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			tryContext(t, ctx, d, sandbox.Command{Argv: []string{"sleep", "600"}, Started: cancel})
+		},
+		"stdin that blocks": func() {
+			reader, writer := io.Pipe()
+			try(t, d, sandbox.Command{Argv: []string{"true"}, Stdin: reader})
+			_ = writer.Close()
+		},
+	}
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			way() // what Go opens once, such as its poller
+			before := descriptors(t)
+			way()
+			if after := descriptors(t); !slices.Equal(before, after) {
+				t.Errorf("descriptors before:\n%s\nafter:\n%s", before, after)
+			}
+		})
+	}
+	for _, parent := range d.host.cgroups.parents {
+		left, _ := filepath.Glob(filepath.Join(parent.folder, fmt.Sprintf("%s%d-*", groupPrefix, os.Getpid())))
+		if len(left) > 0 {
+			t.Errorf("cgroups left: %s", left)
+		}
+	}
+	if _, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); !errors.Is(err, unix.ECHILD) {
+		t.Errorf("children left: wait4: %v", err)
+	}
+}
+
+// descriptors lists the open ones by what they are, numbers aside.
+func descriptors(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open []string
+	for _, path := range paths {
+		target, err := os.Readlink(path)
+		if err != nil {
+			continue // that of the listing itself
+		}
+		kind, _, _ := strings.Cut(target, ":") // a pipe's number is another each time
+		open = append(open, kind)
+	}
+	slices.Sort(open)
+	return open
+}
+
+// serverFolder makes the test binary a server that runs one command until it is
+// killed.
+const serverFolder = "SKILLS_MCP_TEST_SERVER_FOLDER"
+
+func serve(folder string) {
+	_, err := New(nil).Run(context.Background(), &sandbox.Command{
+		RunID:  "server",
+		Argv:   []string{"bash", "-c", `trap '' TERM; exec 9>/workspace/alive; echo started >&9; sleep 600 & sleep 600`},
+		Folder: folder,
+		Grant:  sandbox.Grant{Workspaces: []string{folder}, Write: true},
+		Stderr: os.Stderr,
+	})
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// TestServerKilled kills a server with SIGKILL. Every process of its sandbox
+// holds the writing end of a named pipe, whose end is awaited.
+func TestServerKilled(t *testing.T) {
+	newDriver(t)
+	folder := openFolder(t)
+	alive := filepath.Join(folder, "alive")
+	if err := unix.Mkfifo(alive, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{alive, folder} {
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := exec.Command("/proc/self/exe")
+	server.Env = append(os.Environ(), serverFolder+"="+folder)
+	server.Stderr = os.Stderr
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.Open(alive) // waits for a writer
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	line := make([]byte, len("started\n"))
+	if _, err := io.ReadFull(pipe, line); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(pipe); err != nil || len(rest) > 0 {
+		t.Errorf("the pipe ended with %q, %v", rest, err)
+	}
+	_ = server.Wait()
+	// The next server clears away what this one left.
+	for _, parent := range findCgroups(nil).parents {
+		left, _ := filepath.Glob(filepath.Join(parent.folder, fmt.Sprintf("%s%d-*", groupPrefix, server.Process.Pid)))
+		if len(left) > 0 {
+			t.Errorf("cgroups left: %s", left)
+		}
+	}
+}
+
+// TestWholeMemory has many processes use memory that only together is too much.
+func TestWholeMemory(t *testing.T) {
+	d := newDriver(t)
+	if !slices.Contains(d.host.cgroups.controllers(), "memory") {
+		skip(t, "no cgroup to limit memory with")
+	}
+	got := try(t, d, sandbox.Command{
+		Argv: []string{"bash", "-c", `
+			for i in 1 2 3 4 5 6 7 8; do
+				python3 -c 'import time; x = b"x" * (32 << 20); time.sleep(600)' &
+			done; wait`},
+		Limits: sandbox.Limits{Memory: 96 << 20},
+	})
+	var limit *sandbox.LimitError
+	if !errors.As(got.err, &limit) || limit.Limit != sandbox.LimitMemory || limit.Value != "96 MB" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestExecutionErrors wants errors that say what to do.
+func TestExecutionErrors(t *testing.T) {
+	d := newDriver(t)
+	folder := openFolder(t)
+	write(t, filepath.Join(folder, "orphan"), "#!/usr/bin/no-such-interpreter\n", 0o755)
+	write(t, filepath.Join(folder, "plain"), "echo hello\n", 0o755)
+	write(t, filepath.Join(folder, "closed"), "#!/bin/sh\n", 0o644)
+	for program, want := range map[string]string{
+		"no-such-program": "no-such-program is not on this machine",
+		"./orphan":        "the interpreter that ./orphan names",
+		"./plain":         "no script that begins with #!",
+		"./closed":        "permission denied",
+		"/skill/missing":  "there is no such file in the sandbox",
+		"/skill":          "permission denied",
+	} {
+		got := try(t, d, sandbox.Command{Argv: []string{program}, Folder: folder})
+		if got.err == nil || !strings.Contains(got.err.Error(), want) || got.started != 0 {
+			t.Errorf("%s: got %+v, want an error with %q", program, got, want)
+		}
+	}
+	for name, argv := range map[string][]string{"none": nil, "empty": {""}, "NUL": {"echo", "a\x00b"}} {
+		if got := try(t, d, sandbox.Command{Argv: argv}); got.err == nil || got.started != 0 {
+			t.Errorf("%s: got %+v, want an error", name, got)
+		}
+	}
+}
+
+// TestProgramInMemory starts the init from a copy, as for an executable that its
+// user may not execute.
+func TestProgramInMemory(t *testing.T) {
+	d := newDriver(t)
+	program, err := copyProgram("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.host.program = program // closed with the driver
+	if got := bash(t, d, `echo ran`); got.stdout != "ran\n" {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,41 @@
+// Package native runs each command in a sandbox that the Linux kernel gives to
+// everybody: no daemon, no image, nothing to install. Start with [New], and
+// call [RunInit] first thing in main: the program executes itself as the
+// sandbox's init.
+//
+// A command finds itself in user, mount, pid, network, ipc, uts and cgroup
+// namespaces of its own:
+//
+//   - The root is a fresh tmpfs, read-only once it is built. It has the host's
+//     /usr, /bin, /sbin, /lib*, /opt and /nix/store, and from /etc what the
+//     dynamic linker and interpreters need, all read-only without setuid or
+//     devices; what the host has anywhere else is not there. An interpreter
+//     below a home folder is therefore not seen.
+//   - /proc is its own, read-only, with the sensitive parts covered. /dev has
+//     null, zero, full, random, urandom, the standard streams and a small shm.
+//     There is no /sys.
+//   - /tmp, /out and /dev/shm are bounded tmpfs.
+//   - The network has a loopback interface and nothing else. A socket file in a
+//     granted workspace is reachable: grant folders, not sockets.
+//   - It is the person's own user, or nobody where the server is root; it has no
+//     capabilities in any set and cannot gain privileges; a seccomp filter lets
+//     through what Docker's default profile does, and less in places; it is in
+//     a session without a terminal; nothing is inherited but the three streams.
+//     An ordinary user's supplementary groups stay, as only root may drop them.
+//   - Memory, processes and processor time are bounded by a cgroup of its own
+//     where the server may make one. Where it may not, resource limits stand in:
+//     memory is then bounded for each process, not for all of them, and
+//     processor time by the deadline only. [Driver.Check] says which it is.
+//
+// When the command ends, so does every process that it left behind. When the
+// server ends, by kill -9 too, so does the sandbox.
+package native
+
+import "log/slog"
+
+// Options configure a [Driver]. The zero value is usable.
+type Options struct {
+	// Logger is told what an operator may want to know, such as that cgroup
+	// limits cannot be had; nil is silence.
+	Logger *slog.Logger
+}

@@ -1,0 +1,117 @@
+//go:build amd64 || arm64
+
+package native
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	RunInit()
+	if folder := os.Getenv(serverFolder); folder != "" {
+		serve(folder)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// newDriver returns a driver that is closed with the test, which is skipped
+// where there are no sandboxes.
+func newDriver(t testing.TB) *Driver {
+	t.Helper()
+	d := New(&Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	if found := d.checkSandbox(t.Context()); found.Level != sandbox.LevelOK {
+		skip(t, "no native sandbox here: "+found.Detail)
+	}
+	return d
+}
+
+// skip skips, unless whoever runs the tests wants none skipped.
+func skip(t testing.TB, reason string) {
+	t.Helper()
+	if os.Getenv("SKILLS_MCP_REQUIRE_SANDBOX") == "1" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+}
+
+// An outcome is what came of a run.
+type outcome struct {
+	code           int
+	stdout, stderr string
+	started        int
+	err            error
+}
+
+// try runs cmd with what it leaves open filled in.
+func try(t testing.TB, d *Driver, cmd sandbox.Command) outcome {
+	t.Helper()
+	return tryContext(t, t.Context(), d, cmd)
+}
+
+func tryContext(t testing.TB, ctx context.Context, d *Driver, cmd sandbox.Command) (o outcome) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.RunID = "test"
+	if cmd.Folder == "" {
+		cmd.Folder = openFolder(t)
+	}
+	if cmd.Stdout == nil {
+		cmd.Stdout = &stdout
+	}
+	cmd.Stderr = &stderr
+	started := cmd.Started
+	cmd.Started = func() {
+		o.started++
+		if started != nil {
+			started()
+		}
+	}
+	exit, err := d.Run(ctx, &cmd)
+	o.code, o.err = -1, err
+	if exit != nil {
+		o.code = exit.Code
+	}
+	o.stdout, o.stderr = stdout.String(), stderr.String()
+	return o
+}
+
+// bash runs a script and returns what it wrote.
+func bash(t testing.TB, d *Driver, script string) outcome {
+	t.Helper()
+	return try(t, d, sandbox.Command{Argv: []string{"bash", "-c", script}})
+}
+
+// openFolder returns a folder that others can read, as a snapshot of a skill.
+func openFolder(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "native-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func TestRun(t *testing.T) {
+	d := newDriver(t)
+	got := bash(t, d, `echo out; echo err >&2; exit 3`)
+	if got.err != nil || got.code != 3 || got.stdout != "out\n" || got.stderr != "err\n" || got.started != 1 {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,127 @@
+//go:build amd64 || arm64
+
+package native
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// stdio is the three streams of one command: pipes, and the copying between
+// them and what the command was given. The sandbox never gets a file of the
+// server's itself, which could be a terminal.
+type stdio struct {
+	theirs  [3]*os.File
+	ours    [3]*os.File // nil where the command's stream is nothing
+	outputs sync.WaitGroup
+}
+
+// openStdio makes the pipes. They belong to user, so that /dev/stdout can be
+// opened.
+func openStdio(cmd *sandbox.Command, user identity) (*stdio, error) {
+	s := &stdio{}
+	wanted := [3]bool{cmd.Stdin != nil, cmd.Stdout != nil, cmd.Stderr != nil}
+	for fd, piped := range wanted {
+		if err := s.open(fd, piped, user); err != nil {
+			s.close()
+			return nil, fmt.Errorf("make the command's streams: %w", err)
+		}
+	}
+	return s, nil
+}
+
+func (s *stdio) open(fd int, piped bool, user identity) (err error) {
+	if !piped {
+		s.theirs[fd], err = os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		return err
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	if fd == 0 {
+		s.theirs[fd], s.ours[fd] = reader, writer
+	} else {
+		s.theirs[fd], s.ours[fd] = writer, reader
+	}
+	if user.changes {
+		return s.theirs[fd].Chown(user.hostUID, user.hostGID)
+	}
+	return nil
+}
+
+// start starts the copying, once the command has been reported to run.
+func (s *stdio) start(cmd *sandbox.Command) {
+	if in := s.ours[0]; in != nil {
+		// Nobody waits for this one: when cmd.Stdin blocks, it ends with the
+		// first Read that returns after the command's end.
+		go func() {
+			defer in.Close()
+			_, _ = io.Copy(in, cmd.Stdin)
+		}()
+	}
+	for fd, to := range map[int]io.Writer{1: cmd.Stdout, 2: cmd.Stderr} {
+		if from := s.ours[fd]; from != nil {
+			s.outputs.Go(func() { drain(to, from) })
+		}
+	}
+}
+
+// drain copies all there is, and reads on when nobody wants it any more, so
+// that the command is not held up.
+func drain(to io.Writer, from *os.File) {
+	if _, err := io.Copy(struct{ io.Writer }{to}, from); err != nil {
+		_, _ = io.Copy(io.Discard, from)
+	}
+}
+
+// strayTime bounds how long outputs are awaited when all processes of the
+// sandbox have ended. Their streams are then closed, unless the command handed
+// one to a process outside, over a socket file in a workspace; and what was
+// written is copied, unless the writer blocks.
+const strayTime = 400 * time.Millisecond
+
+// finish waits until all output is copied, after the sandbox's end.
+func (s *stdio) finish() {
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		s.outputs.Wait()
+	}()
+	for range 2 { // the deadline first ends reading; a writer gets as long again
+		select {
+		case <-copied:
+			return
+		case <-time.After(strayTime):
+		}
+		for _, f := range s.ours[1:] {
+			if f != nil {
+				_ = f.SetReadDeadline(time.Now())
+			}
+		}
+	}
+}
+
+// closeTheirs closes the sandbox's ends, once it has its own.
+func (s *stdio) closeTheirs() {
+	for _, f := range s.theirs {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// close closes everything.
+func (s *stdio) close() {
+	s.closeTheirs()
+	for _, f := range s.ours {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
