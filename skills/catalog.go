@@ -143,26 +143,33 @@ func (s *Skill) score(words []string) int {
 type builder struct {
 	skills   map[string]*Skill // by qualified name
 	roots    map[*Skill]Root
-	folders  map[string]bool // host folders of skills, with the plugin they were found in
+	folders  map[[2]string]bool // plugins and host folders of the skills that were read
 	plugins  map[string]*Plugin
 	problems []Problem
 	shadowed []Shadow
 }
 
 func newBuilder() *builder {
-	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[string]bool{}, plugins: map[string]*Plugin{}}
+	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}}
 }
 
-// addSkill takes a skill unless its name is taken. One that was found before,
-// by way of another root, is passed over.
-func (b *builder) addSkill(skill *Skill, root Root) {
-	if skill.Dir != "" {
-		folder := skill.Plugin + "\x00" + skill.Dir
-		if b.folders[folder] {
-			return
-		}
-		b.folders[folder] = true
+// enter reports whether the skill in a host folder is still to be read: it may
+// have been, by way of another root. A plugin's skill is not one outside of the
+// plugin as well.
+func (b *builder) enter(plugin, dir string) bool {
+	if dir == "" {
+		return true
 	}
+	if b.folders[[2]string{plugin, dir}] {
+		return false
+	}
+	b.folders[[2]string{plugin, dir}] = true
+	b.folders[[2]string{"", dir}] = true
+	return true
+}
+
+// addSkill takes a skill unless its name is taken.
+func (b *builder) addSkill(skill *Skill, root Root) {
 	name := skill.QualifiedName()
 	first, taken := b.skills[name]
 	if !taken {

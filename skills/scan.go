@@ -28,11 +28,17 @@ type Root struct {
 // String names the root for people.
 func (r Root) String() string { return cmp.Or(r.Dir, r.Label) }
 
+// How far a root is read where nobody says otherwise.
+const (
+	DefaultDepth   = 6    // folders below the root, one in the other
+	DefaultFolders = 2000 // folders of one root
+)
+
 // Options configure [Scan]. The zero value is usable.
 type Options struct {
-	// Depth is how many folders below a root are entered; 0 is 6.
+	// Depth is how many folders below a root are entered; 0 is [DefaultDepth].
 	Depth int
-	// Folders is how many folders of one root are read; 0 is 2,000.
+	// Folders is how many folders of one root are read; 0 is [DefaultFolders].
 	Folders int
 	// ImageRole reports whether an image is configured for a role; nil accepts
 	// every role.
@@ -56,7 +62,7 @@ func Scan(ctx context.Context, roots []Root, options *Options) (*Catalog, error)
 	if options != nil {
 		o = *options
 	}
-	o.Depth, o.Folders = cmp.Or(o.Depth, 6), cmp.Or(o.Folders, 2000)
+	o.Depth, o.Folders = cmp.Or(o.Depth, DefaultDepth), cmp.Or(o.Folders, DefaultFolders)
 	b := newBuilder()
 	for _, root := range roots {
 		if err := ctx.Err(); err != nil {
@@ -230,6 +236,9 @@ func (s *scanner) skill(dir, file string) {
 	}
 	if s.inPlugin != nil {
 		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
+	}
+	if !s.builder.enter(skill.Plugin, skill.Dir) {
+		return
 	}
 	data, err := readFile(s.root.FS, name, maxManifest)
 	if err == nil {

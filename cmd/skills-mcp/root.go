@@ -67,6 +67,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exit.code
 	}
 	fmt.Fprintln(stderr, "skills-mcp:", err)
+	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
+		return exitUsage
+	}
 	return exitFailed
 }
 
@@ -90,7 +93,6 @@ terminal. To try a skill by hand:
   skills-mcp run colony-samples/code-complexity --path .`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return usage(fromEnvironment(cmd.Flags()))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/stdio"
-	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
@@ -59,7 +58,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 func (s *settings) follow(ctx context.Context, srv *server.Server) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	// Watched first, then read: what changes in between is noticed.
-	watcher, err := watch.New(s.watched(), &watch.Options{Skip: skills.Skip, Logger: s.logger})
+	watcher, err := watch.New(s.watched(), &watch.Options{Logger: s.logger})
 	if err != nil {
 		s.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -104,19 +105,37 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 		ShmSize:     sharedMemory,
 		OomScoreAdj: sacrifice,
 		Mounts:      mounts,
-		Tmpfs:       temporary(cmd.Limits),
+		Tmpfs:       temporary(cmd.Limits, mounts),
 		Resources:   resources(cmd.Limits, e.info.NCPU),
 	}, nil
 }
 
 // temporary are the places that a command may write to. Programs may be built
 // and run in /tmp; what is in /out is only ever read.
-func temporary(limits sandbox.Limits) map[string]string {
+func temporary(limits sandbox.Limits, mounts []mount.Mount) map[string]string {
 	options := fmt.Sprintf("rw,nosuid,nodev,mode=1777,size=%d", limits.Tmp)
-	return map[string]string{
+	all := map[string]string{
 		"/tmp":         options + ",exec",
 		sandbox.OutDir: options + ",noexec",
 	}
+	if hidden(mounts) {
+		// Runtimes give a tmpfs the mode of what it covers, whatever is asked for,
+		// so this one is the command's own.
+		uid, gid := sandbox.User()
+		all[rootHome] = fmt.Sprintf("ro,nosuid,nodev,noexec,size=64k,uid=%d,gid=%d", uid, gid)
+	}
+	return all
+}
+
+// rootHome is root's home folder, which images keep to root.
+const rootHome = "/root"
+
+// hidden reports whether something is mounted where a command could not reach
+// it for the image's own rootHome.
+func hidden(mounts []mount.Mount) bool {
+	return at(mounts, rootHome) == nil && slices.ContainsFunc(mounts, func(m mount.Mount) bool {
+		return strings.HasPrefix(m.Target, rootHome+"/")
+	})
 }
 
 // resources are the limits that the engine keeps.

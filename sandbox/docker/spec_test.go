@@ -101,6 +101,17 @@ func TestSpecWorkspaceAtWorkspace(t *testing.T) {
 	}
 }
 
+// Images keep /root to root, who a command is not.
+func TestSpecWorkspaceOfRoot(t *testing.T) {
+	for workspace, want := range map[string]bool{"/root/project": true, "/root": false, "/rooted": false} {
+		cmd := command()
+		cmd.Grant.Workspaces = []string{workspace}
+		if _, covered := testSpec(t, cmd, &image{}).host.Tmpfs["/root"]; covered != want {
+			t.Errorf("%s: the image's /root is covered: %t", workspace, covered)
+		}
+	}
+}
+
 func TestSpecProcessors(t *testing.T) {
 	cmd := command()
 	for asked, want := range map[float64]int64{0.5: 5e8, 2: 2e9, 64: 2e9} {

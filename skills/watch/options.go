@@ -3,6 +3,8 @@ package watch
 import (
 	"log/slog"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Options change how folders are watched. A nil *Options, and every zero field,
@@ -15,26 +17,18 @@ type Options struct {
 	// latest, settled or not. 1 s if zero, and never less than Quiet.
 	MaxDelay time.Duration
 
-	// Depth is how many levels of folders below a root are watched. 6 if zero.
+	// Depth is how many levels of folders below a root are watched.
+	// [skills.DefaultDepth] if zero.
 	Depth int
 	// Folders is how many folders and links below one root are watched; those
-	// nearest to the root come first. Reaching it is a [Gap]. 2000 if zero.
+	// nearest to the root come first. Reaching it is a [Gap]. [skills.DefaultFolders] if zero.
 	Folders int
 	// Skip tells which names below a root are not looked at, whether file or
-	// folder. It is called from one goroutine at a time. If nil, [SkipDefault].
+	// folder. It is called from one goroutine at a time. If nil, [skills.Skip].
 	Skip func(name string) bool
 
 	// Logger receives what the operator should know. If nil, [slog.Default].
 	Logger *slog.Logger
-}
-
-// SkipDefault skips the folders that no skill keeps its own files in.
-func SkipDefault(name string) bool {
-	switch name {
-	case ".git", "node_modules", ".venv", "__pycache__":
-		return true
-	}
-	return false
 }
 
 // withDefaults returns a copy of o with every zero field set. o may be nil.
@@ -45,11 +39,11 @@ func (o *Options) withDefaults() Options {
 	}
 	orDefault(&c.Quiet, 100*time.Millisecond)
 	orDefault(&c.MaxDelay, time.Second)
-	orDefault(&c.Depth, 6)
-	orDefault(&c.Folders, 2000)
+	orDefault(&c.Depth, skills.DefaultDepth)
+	orDefault(&c.Folders, skills.DefaultFolders)
 	c.MaxDelay = max(c.MaxDelay, c.Quiet)
 	if c.Skip == nil {
-		c.Skip = SkipDefault
+		c.Skip = skills.Skip
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

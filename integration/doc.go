@@ -1,0 +1,11 @@
+// Package integration holds the tests of the whole: the built binary with real
+// engines, real clients and real files, and the rules that the repository
+// keeps. There is nothing in it to import.
+//
+// Tests that need what a machine may not have skip and say so. These variables
+// turn such skips into failures:
+//
+//	SKILLS_MCP_REQUIRE_ENGINE=1   a Docker engine with the test image (integration/engine)
+//	SKILLS_MCP_REQUIRE_SANDBOX=1  namespaces for the native sandbox
+//	SKILLS_MCP_REQUIRE_TOOLS=1    MCP Inspector (integration/node-tools)
+package integration

@@ -1,0 +1,113 @@
+package integration
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/sandbox/native"
+)
+
+// binary is the program under test, built once. Only TestMain writes it.
+var binary string
+
+func TestMain(m *testing.M) {
+	native.RunInit() // this test asks the native driver itself what it can
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "skills-mcp-integration-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "skills-mcp")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/skills-mcp")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// testImage is the image that integration/engine makes.
+func testImage() string {
+	return cmp.Or(os.Getenv("SKILLS_MCP_TEST_IMAGE"), "skills-mcp-test:base")
+}
+
+// configuration is the file that lets the docker driver use the test image.
+func configuration() string {
+	return fmt.Sprintf("images: {default: %q, node: %q}\n", testImage(), testImage())
+}
+
+// drivers runs a test for each sandbox driver. Where one is not to be had, its
+// part skips, or fails where it is required.
+func drivers(t *testing.T, test func(t *testing.T, driver string)) {
+	t.Run("native", func(t *testing.T) {
+		need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+		test(t, "native")
+	})
+	t.Run("docker", func(t *testing.T) {
+		need(t, "SKILLS_MCP_REQUIRE_ENGINE", checkDocker(t.Context()))
+		test(t, "docker")
+	})
+}
+
+// need skips a test that cannot run, unless the variable says that it must.
+func need(t *testing.T, variable string, missing error) {
+	t.Helper()
+	switch {
+	case missing == nil:
+	case os.Getenv(variable) == "1":
+		t.Fatalf("%v (%s is set)", missing, variable)
+	default:
+		t.Skipf("SKIPPED: %v (set %s=1 to make this a failure)", missing, variable)
+	}
+}
+
+func checkNative(ctx context.Context) error {
+	d := native.New(nil)
+	defer d.Close()
+	return failures(d.Check(ctx))
+}
+
+func checkDocker(ctx context.Context) error {
+	d := docker.New(&docker.Options{
+		Images: map[string]string{"default": testImage()},
+		Places: docker.Places{DockerHost: os.Getenv("DOCKER_HOST"), Home: os.Getenv("HOME"), RuntimeDir: os.Getenv("XDG_RUNTIME_DIR")},
+	})
+	defer d.Close()
+	findings := d.Check(ctx)
+	for i, f := range findings {
+		if f.Subject == "image default" && f.Level != sandbox.LevelOK {
+			findings[i].Level = sandbox.LevelFailed
+			findings[i].Remedy = "run integration/engine"
+		}
+	}
+	return failures(findings)
+}
+
+// failures joins the findings of what cannot work.
+func failures(findings []sandbox.Finding) error {
+	var failed []string
+	for _, f := range findings {
+		if f.Level == sandbox.LevelFailed {
+			failed = append(failed, fmt.Sprintf("%s: %s (%s)", f.Subject, f.Detail, f.Remedy))
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(failed, "; "))
+}
