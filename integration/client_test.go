@@ -187,7 +187,9 @@ func TestLiveReload(t *testing.T) {
 			}
 		}
 	}
-	text := func(name string) string { return "---\nname: " + name + "\ndescription: Live.\n---\nHello from " + name + ".\n" }
+	text := func(name string) string {
+		return "---\nname: " + name + "\ndescription: Live.\n---\nHello from " + name + ".\n"
+	}
 
 	// The root itself comes into being.
 	writeFile(t, filepath.Join(dir, "first", "SKILL.md"), text("first"))

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -70,6 +71,9 @@ const instructions = `This server offers the skills that the person has installe
 - Before a task that a skill may cover, call search_skills; read a skill's instructions with load_skill before you follow it.
 - run_skill runs any executable skill by name, also one that was added after this session began.
 - Files are named by their path in the workspace. A failed call says what to do next.`
+
+// ProtocolVersions are the revisions of MCP that are spoken, newest first.
+func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions) }
 
 // MCP is the protocol core, for transports.
 func (s *Server) MCP() *mcpserver.MCPServer { return s.core }

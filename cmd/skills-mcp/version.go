@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server"
 )
 
 // built is what the Go toolchain recorded about this binary.
@@ -21,7 +22,7 @@ type built struct {
 }
 
 func readBuilt() built {
-	b := built{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Protocols: mcp.ValidProtocolVersions}
+	b := built{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Protocols: server.ProtocolVersions()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

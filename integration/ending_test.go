@@ -1,0 +1,133 @@
+package integration
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// However the server ends, what runs for it ends first, and nothing is left.
+func TestEnding(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: processes are looked for in /proc")
+	}
+	drivers(t, func(t *testing.T, driver string) {
+		for name, end := range map[string]func(t *testing.T, s *process){
+			"end of input": func(t *testing.T, s *process) { s.stdin.Close() },
+			"SIGTERM":      func(t *testing.T, s *process) { s.signal(t, syscall.SIGTERM) },
+			"SIGINT":       func(t *testing.T, s *process) { s.signal(t, syscall.SIGINT) },
+			"client gone":  func(t *testing.T, s *process) { s.stdout.Close(); s.stdin.Close() },
+		} {
+			t.Run(name, func(t *testing.T) {
+				// The number of seconds tells this skill's process from others.
+				mark := fmt.Sprintf("600.%09d", time.Now().UnixNano()%1e9)
+				s := start(t, driver, "#!/bin/bash\necho running >&2\nexec sleep "+mark+"\n")
+				s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"endless","arguments":{},"_meta":{"progressToken":1}}}`)
+				s.await(t, `"message":"running"`)
+				if !exists(t, mark) {
+					t.Fatal("the skill's process is not to be seen")
+				}
+				began := time.Now()
+				end(t, s)
+				if err := s.cmd.Wait(); err != nil {
+					t.Errorf("the server ended with %v", err)
+				}
+				t.Logf("ended after %v", time.Since(began))
+				if exists(t, mark) {
+					t.Error("the skill's process is still there")
+				}
+				if driver == "docker" {
+					out, err := exec.Command("docker", "ps", "--all", "--quiet", "--filter", "label=skills-mcp.skill=endless").Output()
+					if err != nil || len(out) > 0 {
+						t.Errorf("containers are left: %s, %v", out, err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// process is a server that is spoken to by hand.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout io.ReadCloser
+	lines  *bufio.Scanner
+}
+
+// start starts a server with one skill, endless, and initializes it.
+func start(t *testing.T, driver, script string) *process {
+	t.Helper()
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\n")
+	writeFile(t, filepath.Join(home, "skills", "endless", "SKILL.md"), "---\nname: endless\ndescription: Does not end.\nscript: run.sh\n---\n")
+	writeFile(t, filepath.Join(home, "skills", "endless", "run.sh"), script)
+	cmd := exec.Command(binary, "serve", "--config", filepath.Join(home, "config.yaml"), "--sandbox", driver)
+	cmd.Dir = home
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "XDG_CONFIG_HOME="+home)
+	cmd.Stderr = os.Stderr
+	s := &process{cmd: cmd}
+	var err error
+	if s.stdin, err = cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if s.stdout, err = cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	s.lines = bufio.NewScanner(s.stdout)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // does nothing where it has ended
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	s.await(t, `"id":1`)
+	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return s
+}
+
+func (s *process) send(line string) { fmt.Fprintln(s.stdin, line) }
+
+// await reads lines until one has the text.
+func (s *process) await(t *testing.T, text string) {
+	t.Helper()
+	for s.lines.Scan() {
+		if strings.Contains(s.lines.Text(), text) {
+			return
+		}
+		if strings.Contains(s.lines.Text(), `"isError":true`) {
+			t.Fatal(s.lines.Text())
+		}
+	}
+	t.Fatalf("no line with %s: %v", text, s.lines.Err())
+}
+
+func (s *process) signal(t *testing.T, signal os.Signal) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exists reports whether a process of the machine has the mark as an argument.
+func exists(t *testing.T, mark string) bool {
+	t.Helper()
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range commands {
+		line, err := os.ReadFile(name)
+		if err == nil && strings.HasPrefix(string(line), "sleep\x00"+mark) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,220 @@
+package integration
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// module is the placeholder that the owner may rename.
+func module(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// pkg is what go list says of a package.
+type pkg struct {
+	ImportPath, Dir, Doc string
+	Imports, Deps        []string
+	GoFiles              []string
+}
+
+// packages lists the packages of the module, by path without the module's.
+func packages(t *testing.T) map[string]pkg {
+	t.Helper()
+	list := exec.Command("go", "list", "-json", "./...")
+	list.Dir = ".."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix := module(t) + "/"
+	found := map[string]pkg{}
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return found
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		found[strings.TrimPrefix(p.ImportPath, prefix)] = p
+	}
+}
+
+func under(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// Who may import whom: architecture in one table.
+func TestImports(t *testing.T) {
+	prefix := module(t) + "/"
+	for path, p := range packages(t) {
+		for _, imported := range p.Imports {
+			own, ours := strings.CutPrefix(imported, prefix)
+			if !ours {
+				continue
+			}
+			var allowed []string
+			switch {
+			case under(path, "skills"):
+				allowed = []string{"skills"}
+			case under(path, "sandbox"):
+				allowed = []string{"sandbox"}
+			case under(path, "server"):
+				allowed = []string{"server", "skills", "sandbox"}
+			case under(path, "cmd"), under(path, "integration"):
+				allowed = []string{"cmd", "server", "skills", "sandbox", "plugins"}
+			}
+			if !slices.ContainsFunc(allowed, func(a string) bool { return under(own, a) }) {
+				t.Errorf("%s must not import %s", path, own)
+			}
+			if under(own, "integration") || under(own, "sandbox/sandboxtest") && path != "sandbox/sandboxtest" {
+				t.Errorf("%s imports %s outside of its tests", path, own)
+			}
+		}
+		if slices.Contains(p.Imports, "testing") && path != "sandbox/sandboxtest" {
+			t.Errorf("%s imports testing outside of its tests", path)
+		}
+	}
+}
+
+// Each library is confined to one place, so that a successor is a change of one
+// package.
+func TestLibraries(t *testing.T) {
+	for path, p := range packages(t) {
+		for _, imported := range p.Imports {
+			for library, places := range map[string][]string{
+				"github.com/docker/docker":                 {"sandbox/docker"},
+				"github.com/mark3labs/mcp-go":              {"server"},
+				"gopkg.in/yaml.v3":                         {"skills", "cmd/skills-mcp/config"},
+				"github.com/invopop/jsonschema":            {"skills", "server"},
+				"github.com/santhosh-tekuri/jsonschema/v6": {"skills"},
+				"github.com/fsnotify/fsnotify":             {"skills/watch"},
+				"github.com/spf13/cobra":                   {"cmd/skills-mcp"},
+				"golang.org/x/sys":                         {"sandbox/native", "sandbox/docker", "skills/watch"},
+			} {
+				if under(imported, library) && !slices.ContainsFunc(places, func(place string) bool { return under(path, place) }) {
+					t.Errorf("%s must not import %s", path, imported)
+				}
+			}
+		}
+	}
+}
+
+// Only cmd reads the environment or ends the program; the native driver's init
+// is a program of its own.
+func TestEnvironmentAndExit(t *testing.T) {
+	calls := regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Environ|Exit)\(`)
+	for path, p := range packages(t) {
+		if under(path, "cmd") || under(path, "integration") {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range calls.FindAllString(string(text), -1) {
+				if under(path, "sandbox/native") && call == "os.Exit(" {
+					continue
+				}
+				t.Errorf("%s/%s calls %s", path, name, strings.TrimSuffix(call, "("))
+			}
+		}
+	}
+}
+
+func TestPackageDocs(t *testing.T) {
+	for path, p := range packages(t) {
+		if p.Doc == "" {
+			t.Errorf("%s has no package doc", path)
+		}
+	}
+}
+
+func TestNoInitFunctions(t *testing.T) {
+	for path, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, declaration := range file.Decls {
+				if f, ok := declaration.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+					t.Errorf("%s/%s has an init function", path, name)
+				}
+			}
+		}
+	}
+}
+
+func TestNoReplace(t *testing.T) {
+	text, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if regexp.MustCompile(`(?m)^\s*replace\b`).Match(text) {
+		t.Error("go.mod has a replace directive: go install would not work")
+	}
+}
+
+// The top level is fixed.
+func TestTopLevel(t *testing.T) {
+	want := []string{
+		".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "cmd", "docs",
+		"go.mod", "go.sum", "integration", "plugins", "sandbox", "server", "skills",
+	}
+	list := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard")
+	list.Dir = ".."
+	out, err := list.Output()
+	if err != nil {
+		t.Skipf("SKIPPED: this is no git checkout: %v", err)
+	}
+	var got []string
+	for _, name := range strings.Fields(string(out)) {
+		got = append(got, strings.SplitN(name, "/", 2)[0])
+	}
+	slices.Sort(got)
+	if got = slices.Compact(got); !slices.Equal(got, want) {
+		t.Errorf("top level:\n%v\nwant\n%v", got, want)
+	}
+}
+
+// The README's commands are those that the tests and CI run, and its paths
+// exist.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ci, err := os.ReadFile("../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"go run ./cmd/skills-mcp run colony-samples/code-complexity --path .", "go test ./..."} {
+		if !strings.Contains(string(readme), command) {
+			t.Errorf("the README does not have the command %q", command)
+		}
+		if !strings.Contains(string(ci), command) {
+			t.Errorf("CI does not run the README's command %q", command)
+		}
+	}
+	for _, link := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(string(readme), -1) {
+		if _, err := os.Stat(filepath.Join("..", link[1])); errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the README links to %s, which does not exist", link[1])
+		}
+	}
+}
