@@ -147,6 +147,8 @@ type builder struct {
 	plugins  map[string]*Plugin
 	problems []Problem
 	shadowed []Shadow
+
+	candidates []*candidate // in the order in which they rank
 }
 
 func newBuilder() *builder {

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Root is a folder that is scanned.
@@ -41,7 +43,7 @@ type Options struct {
 	// Folders is how many folders of one root are read; 0 is [DefaultFolders].
 	Folders int
 	// ImageRole reports whether an image is configured for a role; nil accepts
-	// every role.
+	// every role. It is called concurrently.
 	ImageRole func(role string) bool
 }
 
@@ -71,6 +73,7 @@ func Scan(ctx context.Context, roots []Root, options *Options) (*Catalog, error)
 		s := &scanner{ctx: ctx, options: o, root: root, builder: b, seen: map[string]bool{}}
 		s.scan()
 	}
+	b.load(ctx, o)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -225,35 +228,76 @@ func findSkillFile(fsys fs.FS, dir string) string {
 	return skillFile(entries)
 }
 
-// skill loads the skill in the folder dir from its SKILL.md.
+// skill takes down that there is a skill in the folder dir.
 func (s *scanner) skill(dir, file string) {
-	name := path.Join(dir, file)
 	skill := &Skill{
 		Source: s.root.Source,
 		Dir:    s.host(dir),
-		File:   s.display(name),
+		File:   s.display(path.Join(dir, file)),
 		Files:  subFS(s.root.FS, dir),
 	}
 	if s.inPlugin != nil {
 		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}
-	if !s.builder.enter(skill.Plugin, skill.Dir) {
-		return
+	if s.builder.enter(skill.Plugin, skill.Dir) {
+		s.builder.candidates = append(s.builder.candidates, &candidate{
+			skill: skill, root: s.root, file: file, folder: s.folderName(dir),
+		})
 	}
-	data, err := readFile(s.root.FS, name, maxManifest)
-	if err == nil {
-		err = parseSkill(data, skill, s.folderName(dir))
-	}
-	if err != nil {
-		s.reject(skill.File, err)
-		return
-	}
-	s.checkRole(skill)
-	s.builder.addSkill(skill, s.root)
 }
 
-func (s *scanner) checkRole(skill *Skill) {
-	if skill.Entry == nil || skill.Entry.ImageRole == "" || s.options.ImageRole == nil || s.options.ImageRole(skill.Entry.ImageRole) {
+// A candidate is a skill that was found, and then read.
+type candidate struct {
+	skill  *Skill
+	root   Root
+	file   string // of Skill.Files
+	folder string // the folder's name
+	err    error  // why it did not load
+}
+
+// load reads the candidates, on all processors, and then takes them in the
+// order in which they were found.
+func (b *builder) load(ctx context.Context, o Options) {
+	next := make(chan *candidate)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(b.candidates)) {
+		workers.Go(func() {
+			for c := range next {
+				c.load(o)
+			}
+		})
+	}
+	for _, c := range b.candidates {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- c
+	}
+	close(next)
+	workers.Wait()
+	for _, c := range b.candidates {
+		if c.err != nil {
+			b.problems = append(b.problems, rejected(c.skill.File, c.err))
+			continue
+		}
+		b.addSkill(c.skill, c.root)
+	}
+}
+
+func (c *candidate) load(o Options) {
+	data, err := readFile(c.skill.Files, c.file, maxManifest)
+	if err == nil {
+		err = parseSkill(data, c.skill, c.folder)
+	}
+	if err != nil {
+		c.err = err
+		return
+	}
+	checkRole(c.skill, o)
+}
+
+func checkRole(skill *Skill, o Options) {
+	if skill.Entry == nil || skill.Entry.ImageRole == "" || o.ImageRole == nil || o.ImageRole(skill.Entry.ImageRole) {
 		return
 	}
 	role := skill.Entry.ImageRole
@@ -264,18 +308,20 @@ func (s *scanner) checkRole(skill *Skill) {
 func (s *scanner) problem(p Problem) { s.builder.problems = append(s.builder.problems, p) }
 
 // reject reports why an item did not load.
-func (s *scanner) reject(file string, err error) {
+func (s *scanner) reject(file string, err error) { s.problem(rejected(file, err)) }
+
+// rejected is the problem of an item that did not load.
+func rejected(file string, err error) Problem {
 	var r *rejection
 	if errors.As(err, &r) {
-		s.problem(r.problem(file))
-		return
+		return r.problem(file)
 	}
-	message, remedy := err.Error(), "check that it exists and may be read"
+	message := err.Error()
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		message = "it cannot be read: " + pathError.Err.Error()
 	}
-	s.problem(Problem{Error, file, 0, message, remedy})
+	return Problem{Error, file, 0, message, "check that it exists and may be read"}
 }
 
 // display names a path of the root for people.
