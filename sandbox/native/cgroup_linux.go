@@ -77,7 +77,7 @@ func (g *cgroup) make(own hierarchy, limits sandbox.Limits) error {
 		return err
 	}
 	for _, s := range own.settings(limits) {
-		err := os.WriteFile(filepath.Join(own.folder, s.file), []byte(s.value), 0)
+		err := set(own.folder, s.file, s.value)
 		if err != nil && !(s.optional && errors.Is(err, fs.ErrNotExist)) {
 			return errors.Join(err, os.Remove(own.folder))
 		}
@@ -137,29 +137,47 @@ func (h *hierarchy) settings(limits sandbox.Limits) []setting {
 // again, which is much quicker than to move a process: only that waits for all
 // processors.
 func (g *cgroup) start(attributes *syscall.SysProcAttr, start func() error) error {
-	if g.dir != nil {
-		attributes.UseCgroupFD = true
-		attributes.CgroupFD = int(g.dir.Fd())
-	}
 	g.enter()
 	defer g.leave()
-	return start()
+	if g.dir == nil {
+		return start()
+	}
+	attributes.UseCgroupFD, attributes.CgroupFD = true, int(g.dir.Fd())
+	refusal := start()
+	if refusal == nil {
+		return nil
+	}
+	attributes.UseCgroupFD = false
+	if err := start(); err != nil {
+		return err
+	}
+	g.forgo(refusal, func(own hierarchy) bool { return own.unified })
+	return nil
+}
+
+// forgo goes without the folders that refused the process.
+func (g *cgroup) forgo(refusal error, refused func(own hierarchy) bool) {
+	g.folders = slices.DeleteFunc(g.folders, func(own hierarchy) bool {
+		if !refused(own) {
+			return false
+		}
+		g.log.Warn("cannot limit a sandbox by its cgroup", "folder", own.folder, "error", refusal)
+		_ = os.Remove(own.folder)
+		return true
+	})
 }
 
 // enter takes the thread into the folders of version 1, and forgoes those that
 // refuse it, as the cpu controller does a real-time thread.
 func (g *cgroup) enter() {
-	g.folders = slices.DeleteFunc(g.folders, func(own hierarchy) bool {
+	for _, own := range slices.Clone(g.folders) {
 		if own.unified {
-			return false
+			continue
 		}
-		err := moveThread(own.folder)
-		if err != nil {
-			g.log.Warn("cannot limit a sandbox by its cgroup", "folder", own.folder, "error", err)
-			_ = os.Remove(own.folder)
+		if err := moveThread(own.folder); err != nil {
+			g.forgo(err, func(other hierarchy) bool { return other.folder == own.folder })
 		}
-		return err != nil
-	})
+	}
 }
 
 func (g *cgroup) leave() {
@@ -175,7 +193,18 @@ func (g *cgroup) leave() {
 
 func moveThread(folder string) error {
 	const caller = "0"
-	return os.WriteFile(filepath.Join(folder, "tasks"), []byte(caller), 0)
+	return set(folder, "tasks", caller)
+}
+
+// set writes one of a cgroup's files. It does not ask for one to be made, which
+// is refused with another error than that there is none.
+func set(folder, file, value string) error {
+	f, err := os.OpenFile(filepath.Join(folder, file), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	return errors.Join(err, f.Close())
 }
 
 func (g *cgroup) memory() *hierarchy {

@@ -3,7 +3,9 @@
 package native
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -172,5 +174,29 @@ func TestMaps(t *testing.T) {
 		if got := maps(ids, sandbox.Nobody); got != want {
 			t.Errorf("maps(%q) = %v", ids, got)
 		}
+	}
+}
+
+// TestRefusedByCgroup wants a process to start all the same, without the
+// folders that cannot take it.
+func TestRefusedByCgroup(t *testing.T) {
+	d := newDriver(t)
+	d.host.cgroups.parents = []hierarchy{
+		{folder: t.TempDir()},                // version 1: no file "tasks"
+		{folder: t.TempDir(), unified: true}, // not a cgroup at all
+	}
+	if got := bash(t, d, `echo ran`); got.stdout != "ran\n" || got.err != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestOptionalSetting(t *testing.T) {
+	folder := t.TempDir()
+	if err := set(folder, "memory.max", "1"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("set without the file: %v, want %v", err, fs.ErrNotExist)
+	}
+	write(t, filepath.Join(folder, "memory.max"), "max", 0o644)
+	if err := set(folder, "memory.max", "1"); err != nil {
+		t.Error(err)
 	}
 }

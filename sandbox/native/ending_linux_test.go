@@ -161,7 +161,7 @@ func TestServerKilled(t *testing.T) {
 func TestWholeMemory(t *testing.T) {
 	d := newDriver(t)
 	if !slices.Contains(d.host.cgroups.controllers(), "memory") {
-		skip(t, "no cgroup to limit memory with")
+		t.Skip("SKIPPED: no cgroup to limit memory with")
 	}
 	got := try(t, d, sandbox.Command{
 		Argv: []string{"bash", "-c", `

@@ -20,7 +20,7 @@ func TestOtherUsers(t *testing.T) {
 		t.Skip("this is another user's run")
 	}
 	if os.Geteuid() != 0 {
-		skip(t, "only root can become another user; these tests ran as an ordinary one")
+		t.Skip("SKIPPED: only root can become another user; these tests ran as an ordinary one")
 	}
 	const id = 1000
 	for name, attributes := range map[string]*syscall.SysProcAttr{
