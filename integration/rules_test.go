@@ -145,9 +145,14 @@ func TestPackageDocs(t *testing.T) {
 	}
 }
 
+// No package does anything when it is imported, but for the native driver, whose
+// init process must not wait for the packages of a whole server.
 func TestNoInitFunctions(t *testing.T) {
 	for path, p := range packages(t) {
 		for _, name := range p.GoFiles {
+			if path == "sandbox/native" && name == "init_linux.go" {
+				continue
+			}
 			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)

@@ -7,14 +7,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/skillsmcp/skills-mcp/sandbox/native"
 )
 
 func main() {
-	// In a sandbox this very program is the first process; that must not wait
-	// for anything else.
-	native.RunInit()
 	// A client that is gone is seen as a failed write, so that what runs for it
 	// is ended before this program is.
 	signal.Ignore(syscall.SIGPIPE)

@@ -1,7 +1,7 @@
 // Package native runs each command in a sandbox that the Linux kernel gives to
-// everybody: no daemon, no image, nothing to install. Start with [New], and
-// call [RunInit] first thing in main: the program executes itself as the
-// sandbox's init.
+// everybody: no daemon, no image, nothing to install. Start with [New]. The
+// program executes itself as the sandbox's init, which this package sees to
+// wherever it is imported.
 //
 // A command finds itself in user, mount, pid, network, ipc, uts and cgroup
 // namespaces of its own:

@@ -15,7 +15,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	RunInit()
 	if folder := os.Getenv(serverFolder); folder != "" {
 		serve(folder)
 	}

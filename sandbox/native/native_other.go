@@ -30,10 +30,6 @@ func (*Driver) Check(context.Context) []sandbox.Finding {
 	return []sandbox.Finding{{Subject: "sandbox", Level: sandbox.LevelFailed, Detail: err.Reason, Remedy: err.Remedy}}
 }
 
-// RunInit returns: there are no sandboxes, so this process is not the init of
-// one.
-func RunInit() {}
-
 func unavailable() *sandbox.UnavailableError {
 	return &sandbox.UnavailableError{
 		Reason: "the native sandbox needs Linux on amd64 or arm64, and this is " + runtime.GOOS + " on " + runtime.GOARCH,
