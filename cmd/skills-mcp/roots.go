@@ -59,14 +59,21 @@ func (s *settings) watched() []string {
 
 // defaultWorkspace returns folder as the only workspace, or none where nobody
 // means to show it to skills: desktop clients start servers in /, in the home
-// folder, in a folder of the system's or in a temporary one.
+// folder, in a folder of the system's or in a temporary one. A project in a
+// temporary folder is one all the same.
 func defaultWorkspace(folder, home, temporary string) []string {
 	if folder == filepath.Dir(folder) || home != "" && within(folder, home) {
 		return nil
 	}
 	system := []string{
 		"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var",
-		"/System", "/Library", "/Applications", os.Getenv("SystemRoot"), os.Getenv("ProgramFiles"), temporary,
+		"/System", "/Library", "/Applications", os.Getenv("SystemRoot"), os.Getenv("ProgramFiles"),
+	}
+	if within(temporary, folder) {
+		if !hasProject(folder) {
+			return nil
+		}
+		return []string{folder}
 	}
 	for _, dir := range system {
 		if dir != "" && within(dir, folder) {
@@ -74,6 +81,19 @@ func defaultWorkspace(folder, home, temporary string) []string {
 		}
 	}
 	return []string{folder}
+}
+
+// hasProject reports whether a folder looks like the top of a project.
+func hasProject(folder string) bool {
+	for _, name := range []string{
+		".git", ".hg", ".claude", ".colony", ".agents", "go.mod", "package.json", "pyproject.toml", "setup.py",
+		"requirements.txt", "Cargo.toml", "pom.xml", "build.gradle", "Gemfile", "composer.json", "Makefile",
+	} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // within reports whether name is dir or below it.
