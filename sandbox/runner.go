@@ -20,13 +20,7 @@ type Runner struct {
 	driver Driver
 	limits Limits
 	gate   *gate
-
-	ctx   context.Context // ends with Close
-	close context.CancelCauseFunc
-	runs  sync.WaitGroup // the runs under way; Close waits for them
-
-	mu     sync.Mutex
-	closed bool
+	life   *Lifetime // ended by Close
 }
 
 // New returns a Runner for driver, which it owns from now on. Options may be
@@ -36,13 +30,11 @@ func New(driver Driver, options *Options) *Runner {
 	if options != nil {
 		o = *options
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Runner{
 		driver: driver,
 		limits: o.Limits.Or(DefaultLimits()),
 		gate:   newGate(o.Slots.Or(DefaultSlots())),
-		ctx:    ctx,
-		close:  cancel,
+		life:   NewLifetime(),
 	}
 }
 
@@ -52,13 +44,13 @@ func New(driver Driver, options *Options) *Runner {
 // an [*UnavailableError], a [*LimitError], or the cause of ctx's end. A command
 // that ended by itself with a code other than 0 is no error.
 func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, error) {
-	if !r.enter() {
-		return nil, ErrClosed
+	ctx, leave, err := r.life.Join(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer r.runs.Done()
+	defer leave()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(r.ctx, func() { cancel(context.Cause(r.ctx)) })()
 
 	if cmd.Progress == nil {
 		cmd.Progress = func(string) {}
@@ -75,22 +67,8 @@ func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, 
 
 // Close ends the runs under way, waits for them, and closes the driver.
 func (r *Runner) Close() error {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
-	r.close(ErrClosed)
-	r.runs.Wait()
+	r.life.End()
 	return r.driver.Close()
-}
-
-func (r *Runner) enter() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return false
-	}
-	r.runs.Add(1)
-	return true
 }
 
 // run puts the deadline and the output caps around one call of the driver.

@@ -177,3 +177,11 @@ func TestSlots(t *testing.T) {
 		}
 	})
 }
+
+func TestEnviron(t *testing.T) {
+	cmd := &Command{Env: []string{"A=1", "HOME=/elsewhere", "A=2", "B=a=b"}}
+	want := "PATH=/bin HOME=/elsewhere TMPDIR=/tmp LANG=C.UTF-8 A=2 B=a=b"
+	if got := strings.Join(cmd.Environ("PATH=/bin"), " "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -19,6 +19,8 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -93,6 +95,24 @@ type Command struct {
 	// Progress is told, in words for a person, about preparations that take
 	// time, such as the pull of an image; nil is fine.
 	Progress func(message string)
+}
+
+// Environ returns the whole environment of the command: what every sandbox sets,
+// on top of what a driver gives, and c.Env on top of both. Each name is there
+// once: where one comes twice, programs disagree about which counts.
+func (c *Command) Environ(driver ...string) []string {
+	at := map[string]int{}
+	var all []string
+	for _, entry := range slices.Concat(driver, []string{"HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8"}, c.Env) {
+		name, _, _ := strings.Cut(entry, "=")
+		if i, again := at[name]; again {
+			all[i] = entry
+			continue
+		}
+		at[name] = len(all)
+		all = append(all, entry)
+	}
+	return all
 }
 
 // A Grant is what a command may reach beyond its own sandbox. The zero Grant

@@ -27,10 +27,10 @@ func (s *Server) fixedTools() []mcpserver.ServerTool {
 	}
 }
 
-// summary is a skill in a list.
-type summary struct {
+// A Summary is a skill in a list.
+type Summary struct {
 	Name        string        `json:"name"`
-	Tool        string        `json:"tool"`
+	Tool        string        `json:"tool,omitempty"`
 	Source      skills.Source `json:"source"`
 	Class       skills.Class  `json:"class"`
 	Kind        string        `json:"kind"`
@@ -38,19 +38,26 @@ type summary struct {
 	Description string        `json:"description"`
 }
 
-// maxSummary is how much of a description a list shows, in bytes.
+// Summarize describes a skill whose tool, if it has one, is called tool.
+func Summarize(skill *skills.Skill, tool string) Summary {
+	return Summary{
+		Name: skill.QualifiedName(), Tool: tool, Source: skill.Source, Class: skill.Class,
+		Kind: Kind(skill), State: State(skill), Description: skill.Description,
+	}
+}
+
+// maxSummary is how much of a description a model's list shows, in bytes.
 const maxSummary = 240
 
-func (v *view) summary(skill *skills.Skill) summary {
-	return summary{
-		Name: skill.QualifiedName(), Tool: v.names[skill], Source: skill.Source, Class: skill.Class,
-		Kind: Kind(skill), State: State(skill), Description: shorten(skill.Description, maxSummary),
-	}
+func (v *view) summary(skill *skills.Skill) Summary {
+	s := Summarize(skill, v.names[skill])
+	s.Description = shorten(s.Description, maxSummary)
+	return s
 }
 
 // skillList is what list_skills and search_skills return.
 type skillList struct {
-	Skills []summary `json:"skills"`
+	Skills []Summary `json:"skills"`
 	// More is how many matched beyond those listed.
 	More int `json:"more,omitempty"`
 }
@@ -67,7 +74,7 @@ func (s *Server) listSkillsTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		found := skillList{Skills: []summary{}}
+		found := skillList{Skills: []Summary{}}
 		for _, skill := range r.view.catalog.Skills {
 			if args.Source == "" || string(skill.Source) == args.Source {
 				found.Skills = append(found.Skills, r.view.summary(skill))
@@ -110,7 +117,7 @@ func (s *Server) searchSkillsTool() mcpserver.ServerTool {
 
 // search leaves out what a model may not call.
 func (v *view) search(query string, most int) skillList {
-	found := skillList{Skills: []summary{}}
+	found := skillList{Skills: []Summary{}}
 	for _, skill := range v.catalog.Search(query) {
 		switch {
 		case !skill.ModelInvocable:
@@ -129,7 +136,7 @@ type nameArgs struct {
 
 // details is what get_skill returns.
 type details struct {
-	summary
+	Summary
 	WhenToUse   string           `json:"when_to_use,omitempty"`
 	File        string           `json:"file"`
 	Script      string           `json:"script,omitempty"`
@@ -165,14 +172,13 @@ func (s *Server) getSkillTool() mcpserver.ServerTool {
 
 func (v *view) details(skill *skills.Skill) (*details, error) {
 	d := &details{
-		summary:     v.summary(skill),
+		Summary:     Summarize(skill, v.names[skill]),
 		WhenToUse:   skill.WhenToUse,
 		File:        skill.File,
 		Frontmatter: skill.Frontmatter,
 		Files:       Files(skill, maxListed),
 		Problems:    append([]skills.Problem{}, skill.Problems...),
 	}
-	d.Description = skill.Description
 	if skill.Entry == nil {
 		return d, nil
 	}

@@ -12,16 +12,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// listed is a skill in the output of list and search.
+// listed is a skill in the output of list, search and show.
 type listed struct {
-	Name        string        `json:"name"`
-	Tool        string        `json:"tool,omitempty"`
-	Source      skills.Source `json:"source"`
-	Class       skills.Class  `json:"class"`
-	Kind        string        `json:"kind"`
-	State       string        `json:"state"`
-	Description string        `json:"description"`
-	File        string        `json:"file"`
+	server.Summary
+	File string `json:"file"`
 }
 
 // lister describes skills of one catalog.
@@ -30,10 +24,7 @@ type lister struct{ tools map[*skills.Skill]string }
 func newLister(catalog *skills.Catalog) lister { return lister{server.ToolNames(catalog.Skills)} }
 
 func (l lister) describe(skill *skills.Skill) listed {
-	return listed{
-		Name: skill.QualifiedName(), Tool: l.tools[skill], Source: skill.Source, Class: skill.Class,
-		Kind: server.Kind(skill), State: server.State(skill), Description: skill.Description, File: skill.File,
-	}
+	return listed{server.Summarize(skill, l.tools[skill]), skill.File}
 }
 
 func (a *app) listCommand() *cobra.Command {

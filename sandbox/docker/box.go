@@ -98,7 +98,7 @@ func (d *Driver) pause(duration time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-d.ctx.Done():
+	case <-d.life.Context().Done():
 		time.Sleep(min(duration, closePause))
 	}
 }

@@ -60,14 +60,9 @@ type Driver struct {
 	pulls      *pulls
 	programs   programs
 
-	ctx        context.Context // ends with Close
-	close      context.CancelCauseFunc
-	background sync.WaitGroup // what outlives a Run; started by runs only, or by what they started
+	life       *sandbox.Lifetime // ended by Close
+	background sync.WaitGroup    // what outlives a Run; started by runs only, or by what they started
 	retries    []time.Duration
-
-	mu     sync.Mutex
-	closed bool
-	runs   sync.WaitGroup // the runs under way; entered under mu
 }
 
 // New returns a driver. It contacts no engine: the first use does. Options may
@@ -80,7 +75,6 @@ func New(options *Options) *Driver {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
 	d := &Driver{
 		images:     maps.Clone(o.Images),
 		runtime:    o.Runtime,
@@ -89,11 +83,10 @@ func New(options *Options) *Driver {
 		instance:   cmp.Or(o.Instance, strings.ToLower(rand.Text()[:12])),
 		log:        o.Logger,
 		connecting: make(chan struct{}, 1),
-		ctx:        ctx,
-		close:      cancel,
+		life:       sandbox.NewLifetime(),
 		retries:    removalRetries(),
 	}
-	d.pulls = newPulls(ctx, &d.background)
+	d.pulls = newPulls(d.life.Context(), &d.background)
 	return d
 }
 
@@ -104,29 +97,16 @@ func New(options *Options) *Driver {
 // command runs at all. Where the engine goes away instead of answering, Started
 // is called because the command may have run.
 func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	if !d.enter() {
-		return nil, sandbox.ErrClosed
+	ctx, leave, err := d.life.Join(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer d.runs.Done()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(d.ctx, func() { cancel(context.Cause(d.ctx)) })()
-
+	defer leave()
 	exit, err := d.run(ctx, cmd)
 	if err != nil && exit == nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx) // whatever failed, failed because of it
 	}
 	return exit, err
-}
-
-func (d *Driver) enter() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return false
-	}
-	d.runs.Add(1)
-	return true
 }
 
 // run gets a command what it needs, and runs it.
@@ -158,11 +138,7 @@ func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 // Close implements [sandbox.Driver]. Where the engine does not let go of a
 // container within [closeTimeout], Close returns an error that says so.
 func (d *Driver) Close() error {
-	d.mu.Lock()
-	d.closed = true
-	d.mu.Unlock()
-	d.close(sandbox.ErrClosed)
-	d.runs.Wait()
+	d.life.End()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if err := d.settle(ctx); err != nil {

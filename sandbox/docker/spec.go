@@ -45,7 +45,7 @@ type spec struct {
 // newSpec returns the container that cmd runs in on e. Its error is about the
 // command.
 func newSpec(cmd *sandbox.Command, image *image, e *engine, instance string) (*spec, error) {
-	env := environment(cmd.Env)
+	env := cmd.Environ()
 	if err := checkStrings(cmd.Argv, env); err != nil {
 		return nil, err
 	}
@@ -163,24 +163,6 @@ func resources(limits sandbox.Limits, cpus int) container.Resources {
 func user() string {
 	uid, gid := sandbox.User()
 	return fmt.Sprintf("%d:%d", uid, gid)
-}
-
-// environment returns what every sandbox sets and then env, each name once:
-// where a name comes twice, programs disagree about which one counts.
-func environment(env []string) []string {
-	all := slices.Concat([]string{"HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8"}, env)
-	index := map[string]int{}
-	var once []string
-	for _, entry := range all {
-		name, _, _ := strings.Cut(entry, "=")
-		if i, seen := index[name]; seen {
-			once[i] = entry
-			continue
-		}
-		index[name] = len(once)
-		once = append(once, entry)
-	}
-	return once
 }
 
 // searchPath returns where the command's program is looked for.

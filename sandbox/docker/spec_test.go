@@ -122,14 +122,6 @@ func TestSpecProcessors(t *testing.T) {
 	}
 }
 
-func TestEnvironment(t *testing.T) {
-	got := environment([]string{"A=1", "HOME=/elsewhere", "A=2", "B=a=b"})
-	want := []string{"HOME=/elsewhere", "TMPDIR=/tmp", "LANG=C.UTF-8", "A=2", "B=a=b"}
-	if !slices.Equal(got, want) {
-		t.Errorf("environment %q, want %q", got, want)
-	}
-}
-
 func TestSearchPath(t *testing.T) {
 	for _, test := range []struct {
 		env, image []string

@@ -14,36 +14,30 @@ import (
 type Driver struct {
 	log *slog.Logger
 
-	ctx   context.Context // ends with Close
-	close context.CancelCauseFunc
+	life *sandbox.Lifetime // ended by Close
 
-	mu     sync.Mutex
-	closed bool
-	host   *host          // nil before the first run
-	runs   sync.WaitGroup // the runs under way; Close waits for them
+	mu   sync.Mutex
+	host *host // nil before the first run
 }
 
 // New returns a Driver; options may be nil. It does nothing before the first
 // run.
 func New(options *Options) *Driver {
-	d := &Driver{log: slog.New(slog.DiscardHandler)}
+	d := &Driver{log: slog.New(slog.DiscardHandler), life: sandbox.NewLifetime()}
 	if options != nil && options.Logger != nil {
 		d.log = options.Logger
 	}
-	d.ctx, d.close = context.WithCancelCause(context.Background())
 	return d
 }
 
 // Run runs cmd as [sandbox.Driver] says. A reader in cmd.Stdin that blocks does
 // not hold it up; one Read may still be under way when Run returns.
 func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	if !d.enter() {
-		return nil, sandbox.ErrClosed
+	ctx, leave, err := d.life.Join(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer d.runs.Done()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(d.ctx, func() { cancel(context.Cause(d.ctx)) })()
+	defer leave()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -56,12 +50,7 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 
 // Close ends the runs under way and waits for them.
 func (d *Driver) Close() error {
-	d.mu.Lock()
-	d.closed = true
-	d.mu.Unlock()
-	d.close(sandbox.ErrClosed)
-	d.runs.Wait()
-
+	d.life.End()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.host == nil {
@@ -88,14 +77,4 @@ func (d *Driver) learn() (*host, error) {
 	}
 	d.host = h
 	return h, nil
-}
-
-func (d *Driver) enter() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return false
-	}
-	d.runs.Add(1)
-	return true
 }

@@ -120,7 +120,7 @@ func TestInitIsImmune(t *testing.T) {
 	d := newDriver(t)
 	got := bash(t, d, `trap '' TERM; for s in HUP INT QUIT TERM SEGV CHLD URG 33 34 KILL STOP; do kill -$s 1; done; echo still here`)
 	if got.stdout != "still here\n" || got.code != 0 {
-		t.Errorf("got %+v", got)
+		t.Errorf("code %d, error %v, stdout %q, stderr %q", got.code, got.err, got.stdout, got.stderr)
 	}
 }
 

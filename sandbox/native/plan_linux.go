@@ -60,9 +60,12 @@ func (h *host) plan(cmd *sandbox.Command, limits sandbox.Limits) (*plan, error) 
 func (p *plan) open(mounts []mount) error {
 	for i := range mounts {
 		m := &mounts[i]
-		tree, err := openTree(m.Source, m.attributes())
+		tree, err := m.openTree()
 		if errors.Is(err, unix.EPERM) { // root without the right to mount: the init will try
 			continue
+		}
+		if errors.Is(err, unix.ELOOP) && m.Around != "" {
+			return fmt.Errorf("workspace %s: a symbolic link leads there from workspace %s; remove the link", m.Source, m.Around)
 		}
 		if err != nil {
 			return fmt.Errorf("mount %s: %w", m.Source, err)
@@ -89,13 +92,24 @@ func commandMounts(cmd *sandbox.Command) ([]mount, error) {
 			return nil, err
 		}
 		if i == 0 {
-			mounts = append(mounts, mount{Source: path, Target: sandbox.WorkspaceDir, Write: cmd.Grant.Write})
+			mounts = append(mounts, mount{Source: path, Around: around(path, workspaces), Target: sandbox.WorkspaceDir, Write: cmd.Grant.Write})
 		}
 	}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(workspaces))) {
-		mounts = append(mounts, mount{Source: path, Target: path, Write: cmd.Grant.Write})
+		mounts = append(mounts, mount{Source: path, Around: around(path, workspaces), Target: path, Write: cmd.Grant.Write})
 	}
 	return mounts, nil
+}
+
+// around returns the outermost workspace that path is below, "" when none is.
+func around(path string, workspaces []string) string {
+	outermost := ""
+	for _, other := range workspaces {
+		if other != path && within(path, other) && (outermost == "" || within(outermost, other)) {
+			outermost = other
+		}
+	}
+	return outermost
 }
 
 // job returns the command's line and environment.
@@ -103,28 +117,11 @@ func (h *host) job(cmd *sandbox.Command) (*job, error) {
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
 		return nil, errors.New("the command is empty")
 	}
-	base := []string{"PATH=" + h.path, "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8"}
-	j := &job{Argv: cmd.Argv, Env: lastOfEach(slices.Concat(base, cmd.Env))}
+	j := &job{Argv: cmd.Argv, Env: cmd.Environ("PATH=" + h.path)}
 	for _, s := range slices.Concat(j.Argv, j.Env) {
 		if strings.ContainsRune(s, 0) {
 			return nil, errors.New("the command has a NUL byte in its arguments or environment")
 		}
 	}
 	return j, nil
-}
-
-// lastOfEach returns env with one entry per variable, the last that was given.
-func lastOfEach(env []string) []string {
-	at := make(map[string]int, len(env))
-	var out []string
-	for _, entry := range env {
-		key, _, _ := strings.Cut(entry, "=")
-		if i, again := at[key]; again {
-			out[i] = entry
-			continue
-		}
-		at[key] = len(out)
-		out = append(out, entry)
-	}
-	return out
 }

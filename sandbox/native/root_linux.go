@@ -57,7 +57,7 @@ func openTrees(mounts []mount, passed []int) ([]int, error) {
 			trees[i], passed = passed[0], passed[1:]
 			continue
 		}
-		tree, err := openTree(m.Source, m.attributes())
+		tree, err := m.openTree()
 		if err != nil && !(m.Optional && errors.Is(err, unix.ENOENT)) {
 			return nil, fail(stepMount, m.Source, err)
 		}
@@ -198,8 +198,8 @@ func cover(folder bool) (int, error) {
 		const attributes = noPrivileges | unix.MOUNT_ATTR_RDONLY
 		return newMount("tmpfs", attributes, option{"size", "4k"}, option{"nr_inodes", "2"}, option{"mode", "555"})
 	}
-	null := mount{Device: true}
-	return openTree("/dev/null", null.attributes())
+	null := mount{Source: "/dev/null", Device: true}
+	return null.openTree()
 }
 
 // sealRoot makes the root itself read-only; what is mounted on it stays as it

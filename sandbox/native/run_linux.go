@@ -35,7 +35,9 @@ func (h *host) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 	}
 	exit := &sandbox.Exit{Code: end.code, Sandbox: label}
 	switch {
-	case group.ranOutOfMemory():
+	// A command that got over the end of one of its processes is no case for the
+	// limit.
+	case end.code != 0 && group.ranOutOfMemory():
 		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(limits.Memory)}
 	case end.exited:
 		return exit, nil

@@ -2,27 +2,54 @@
 
 package native
 
-import "golang.org/x/sys/unix"
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
 
 // maxTrees is how many open trees go with a setup; the kernel takes 253.
 const maxTrees = 200
 
-// openTree returns a detached copy of what is mounted at path, and below it,
-// with no ties to the host's mounts: what is mounted on either later is not seen
-// on the other. Attributes are added to all of it; those that a mount already
-// has stay.
-func openTree(path string, attributes uint64) (int, error) {
-	const flags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
-	tree, err := unix.OpenTree(unix.AT_FDCWD, path, flags)
+// openTree returns a detached copy of what is mounted at the mount's source, and
+// below it, with no ties to the host's mounts: what is mounted on either later
+// is not seen on the other. The mount's attributes are added to all of it; those
+// that a mount already has stay.
+func (m *mount) openTree() (int, error) {
+	source, err := m.openSource()
 	if err != nil {
 		return -1, err
 	}
-	change := unix.MountAttr{Attr_set: attributes, Propagation: unix.MS_PRIVATE}
+	defer unix.Close(source)
+	const flags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE | unix.AT_EMPTY_PATH
+	tree, err := unix.OpenTree(source, "", flags)
+	if err != nil {
+		return -1, err
+	}
+	change := unix.MountAttr{Attr_set: m.attributes(), Propagation: unix.MS_PRIVATE}
 	if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &change); err != nil {
 		_ = unix.Close(tree)
 		return -1, err
 	}
 	return tree, nil
+}
+
+// openSource opens the path. What is in a workspace can be a skill's doing: a
+// link there that an earlier command left must not lead out of it.
+func (m *mount) openSource() (int, error) {
+	const flags = unix.O_PATH | unix.O_CLOEXEC
+	if m.Around == "" {
+		return unix.Open(m.Source, flags, 0)
+	}
+	around, err := unix.Open(m.Around, flags, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(around)
+	return unix.Openat2(around, strings.TrimPrefix(m.Source, m.Around+"/"), &unix.OpenHow{
+		Flags:   flags,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
+	})
 }
 
 // attributes of the mount in the sandbox.

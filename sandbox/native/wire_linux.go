@@ -30,6 +30,7 @@ type setup struct {
 func (s *setup) pack(c *codec) {
 	list(c, &s.Mounts, func(m *mount) {
 		c.text(&m.Source)
+		c.text(&m.Around)
 		c.text(&m.Target)
 		c.flag(&m.Passed)
 		c.flag(&m.Write)
@@ -48,6 +49,7 @@ func (s *setup) pack(c *codec) {
 // A mount is a folder or file of the host that is seen in the sandbox.
 type mount struct {
 	Source   string // the host's path, which the init opens unless Passed
+	Around   string // a folder that Source is in, below which no symbolic link is followed; or ""
 	Target   string // the sandbox's path
 	Passed   bool   // the open tree came with the setup, in the mounts' order
 	Write    bool

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	c, err := Parse([]byte(`
+skills: [~/skills, relative, /absolute]
+roots: {system: false}
+images: {default: mine, gpu: yours}
+sandbox:
+  runtime: runsc
+  limits: {memory: 1GB, timeout: 90s}
+  slots: {total: 8}
+`), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.File = filepath.FromSlash("/etc/x/config.yaml")
+	want.Skills = []string{filepath.FromSlash("/home/ann/skills"), filepath.FromSlash("/etc/x/relative"), filepath.FromSlash("/absolute")}
+	want.Roots.System = false
+	want.Images = map[string]string{"default": "mine", "gpu": "yours", "node": want.Images["node"]}
+	want.Sandbox.Runtime = "runsc"
+	want.Sandbox.Limits.Memory, want.Sandbox.Limits.Timeout = 1<<30, 90*time.Second
+	want.Sandbox.Slots.Total = 8
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"skils: []":                          `line 1: unknown key "skils"; did you mean "skills"?`,
+		"roots:\n  usr: true":                `line 2: unknown key "usr"; did you mean "user"?`,
+		"sandbox: {limits: {zzzzzzzzzz: 1}}": `line 1: unknown key "zzzzzzzzzz"`,
+		"skills: 5":                          "line 1: cannot unmarshal !!int `5` into []string",
+		"sandbox: {driver: podman}":          `sandbox.driver is "podman"; write one of auto, docker, native`,
+		"sandbox: {limits: {memory: -1}}":    `line 1: "-1" is not a size; write for example 512MB`,
+		"sandbox: {limits: {timeout: 1ms}}":  "sandbox.limits.timeout is too small; write at least 1s",
+		"sandbox: {slots: {queue: -1}}":      "sandbox.slots.queue is too small; write at least 1",
+		"images: {default: ''}":              "images.default is empty; name an image",
+		"skills: [\n":                        "line 1: did not find expected node content",
+	} {
+		_, err := Parse([]byte(text), "config.yaml", "/home/ann")
+		if err == nil || err.Error() != "config.yaml: "+want {
+			t.Errorf("%q:\n got %v\nwant config.yaml: %s", text, err, want)
+		}
+	}
+}
+
+func TestLoadTakesTheFirst(t *testing.T) {
+	c, err := Load([]string{filepath.Join(t.TempDir(), "none.yaml")}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Default(), c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// FuzzParse: any file is a configuration that can be used, or an error with the
+// file's name.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"", "skills: [a]", "sandbox: {limits: {memory: 1GB}}", "images:", "roots: 5", "a: &a [*a]", "images: {1: 2}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse(data, "config.yaml", "/home/ann")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "config.yaml: ") {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		if err := c.validate(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"context"
+	"sync"
+)
+
+// A Lifetime is that of something which runs commands: while it lasts, runs may
+// join it; its end ends them.
+type Lifetime struct {
+	ctx    context.Context // ends with End
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	ended bool
+	runs  sync.WaitGroup // those that joined; End waits for them
+}
+
+// NewLifetime returns a lifetime that lasts until End.
+func NewLifetime() *Lifetime {
+	l := &Lifetime{}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	return l
+}
+
+// Context is done, with the cause [ErrClosed], when the lifetime has ended.
+func (l *Lifetime) Context() context.Context { return l.ctx }
+
+// Join lets a run be under way, with a context that also ends with the
+// lifetime, until it calls leave. The error is [ErrClosed] once it has ended.
+func (l *Lifetime) Join(ctx context.Context) (run context.Context, leave func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return nil, nil, ErrClosed
+	}
+	l.runs.Add(1)
+	run, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(l.ctx, func() { cancel(ErrClosed) })
+	return run, func() {
+		stop()
+		cancel(nil)
+		l.runs.Done()
+	}, nil
+}
+
+// End refuses new runs, ends those under way and waits for them.
+func (l *Lifetime) End() {
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	l.cancel(ErrClosed)
+	l.runs.Wait()
+}
