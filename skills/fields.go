@@ -19,13 +19,14 @@ type field struct {
 // type asked for is reported once and read as absent.
 type fields struct {
 	list   []field
-	offset int // lines in the file before the YAML's first
+	at     map[string]int // index in list by key
+	offset int            // lines in the file before the YAML's first
 	report func(severity Severity, line int, remedy, format string, args ...any)
 }
 
 // newFields reads the keys of a mapping node. Of equal keys the last wins.
 func newFields(node *yaml.Node, offset int, report func(Severity, int, string, string, ...any)) fields {
-	f := fields{offset: offset, report: report}
+	f := fields{at: map[string]int{}, offset: offset, report: report}
 	node = deref(node)
 	if node == nil || node.Kind != yaml.MappingNode {
 		return f
@@ -33,11 +34,12 @@ func newFields(node *yaml.Node, offset int, report func(Severity, int, string, s
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
 		next := field{key.Value, offset + key.Line, deref(node.Content[i+1])}
-		if at := f.index(next.key); at >= 0 {
+		if at, twice := f.at[next.key]; twice {
 			report(Warning, next.line, "keep one of them", "%q is there twice; the last one counts", next.key)
 			f.list[at] = next
 			continue
 		}
+		f.at[next.key] = len(f.list)
 		f.list = append(f.list, next)
 	}
 	return f
@@ -50,19 +52,10 @@ func deref(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-func (f fields) index(key string) int {
-	for i := range f.list {
-		if f.list[i].key == key {
-			return i
-		}
-	}
-	return -1
-}
-
 // get returns the value of key, or nil where it is absent or null.
 func (f fields) get(key string) *yaml.Node {
-	i := f.index(key)
-	if i < 0 || isNull(f.list[i].node) {
+	i, there := f.at[key]
+	if !there || isNull(f.list[i].node) {
 		return nil
 	}
 	return f.list[i].node
@@ -71,7 +64,7 @@ func (f fields) get(key string) *yaml.Node {
 func isNull(n *yaml.Node) bool { return n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 func (f fields) line(key string) int {
-	if i := f.index(key); i >= 0 {
+	if i, there := f.at[key]; there {
 		return f.list[i].line
 	}
 	return 0

@@ -44,6 +44,10 @@ func parseParams(f fields) []Param {
 	return nil
 }
 
+// maxParams is how many parameters an entry may have. A tool's schema of
+// thousands helps nobody.
+const maxParams = 256
+
 func paramsOfMap(f fields, node *yaml.Node) []Param {
 	var params []Param
 	for _, entry := range newFields(node, f.offset, f.report).list {
@@ -71,6 +75,9 @@ func discard(Severity, int, string, string, ...any) {}
 
 func appendParam(f fields, params []Param, name string, line int, node *yaml.Node) []Param {
 	switch {
+	case len(params) == maxParams:
+		f.report(Warning, line, "declare fewer", "parameter %q is one too many and is ignored; there may be %d", name, maxParams)
+		return params
 	case !paramName.MatchString(name):
 		f.report(Warning, line, "use letters, digits, - and _", "parameter %q cannot be passed as an option and is ignored", name)
 		return params

@@ -49,7 +49,14 @@ func parseSkill(data []byte, skill *Skill, folder string) error {
 	return nil
 }
 
+// maxProblems is how many problems of one skill are told. Who mends these is
+// told the rest.
+const maxProblems = 50
+
 func (p *parser) report(severity Severity, line int, remedy, format string, args ...any) {
+	if len(p.skill.Problems) >= maxProblems && severity != Error {
+		return
+	}
 	p.skill.Problems = append(p.skill.Problems, Problem{
 		Severity: severity, Path: p.skill.File, Line: line,
 		Message: fmt.Sprintf(format, args...), Remedy: remedy,

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -267,5 +268,26 @@ func TestInterpreter(t *testing.T) {
 		if got := strings.Join(interpreter(test.name, []byte(test.head)), " "); got != test.want {
 			t.Errorf("%s %q: %q, want %q", test.name, test.head, got, test.want)
 		}
+	}
+}
+
+// However large a manifest is, it is read in a time that grows with its size,
+// and does not drown other problems in its own.
+func TestManyOfEverything(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("---\nname: demo\ndescription: d\nscript: run.sh\nparams:\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "  p%d: {type: date}\n", i)
+	}
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "k%d: v: w\n", i)
+	}
+	text.WriteString("---\n")
+	skill, catalog := loadSkill(t, text.String(), "run.sh")
+	if n := len(skill.Entry.Params); n != maxParams {
+		t.Errorf("%d parameters", n)
+	}
+	if n := len(catalog.Problems); n != maxProblems {
+		t.Errorf("%d problems", n)
 	}
 }

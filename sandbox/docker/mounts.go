@@ -24,6 +24,9 @@ func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := checkNested(folder, cmd.Grant.Workspaces); err != nil {
+			return nil, err
+		}
 		targets := []string{own}
 		if i == 0 {
 			targets = append(targets, sandbox.WorkspaceDir)
@@ -80,6 +83,30 @@ func ownPath(folder string) (string, error) {
 		}
 	}
 	return own, nil
+}
+
+// checkNested refuses a workspace in another one that a symbolic link leads away
+// from: the link can be an earlier command's doing, and the engine would follow
+// it wherever it leads.
+func checkNested(folder string, workspaces []string) error {
+	for _, other := range workspaces {
+		below, err := filepath.Rel(other, folder)
+		if err != nil || below == "." || !filepath.IsLocal(below) {
+			continue
+		}
+		outer, err := filepath.EvalSymlinks(other)
+		if err != nil {
+			return fmt.Errorf("mount workspace: %w", err)
+		}
+		inner, err := filepath.EvalSymlinks(folder)
+		if err != nil {
+			return fmt.Errorf("mount workspace: %w", err)
+		}
+		if inner != filepath.Join(outer, below) {
+			return fmt.Errorf("mount workspace %s: a symbolic link leads there from workspace %s; remove the link", folder, other)
+		}
+	}
+	return nil
 }
 
 // withoutVolumes covers the volumes that an image declares. The engine would
