@@ -27,10 +27,12 @@ func TestEnding(t *testing.T) {
 			"client gone":  func(t *testing.T, s *process) { s.stdout.Close(); s.stdin.Close() },
 		} {
 			t.Run(name, func(t *testing.T) {
-				// The number of seconds tells this skill's process from others.
-				mark := fmt.Sprintf("600.%09d", time.Now().UnixNano()%1e9)
-				s := start(t, driver, "#!/bin/bash\necho running >&2\nexec sleep "+mark+"\n")
-				s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"endless","arguments":{},"_meta":{"progressToken":1}}}`)
+				// The number of seconds tells this skill's process from others, and its
+				// name its container.
+				number := fmt.Sprintf("%09d", time.Now().UnixNano()%1e9)
+				mark, skill := "600."+number, "endless-"+number
+				s := start(t, driver, skill, "#!/bin/bash\necho running >&2\nexec sleep "+mark+"\n")
+				s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + skill + `","arguments":{},"_meta":{"progressToken":1}}}`)
 				s.await(t, `"message":"running"`)
 				if !exists(t, mark) {
 					t.Fatal("the skill's process is not to be seen")
@@ -45,7 +47,7 @@ func TestEnding(t *testing.T) {
 					t.Error("the skill's process is still there")
 				}
 				if driver == "docker" {
-					out, err := exec.Command("docker", "ps", "--all", "--quiet", "--filter", "label=skills-mcp.skill=endless").Output()
+					out, err := exec.Command("docker", "ps", "--all", "--quiet", "--filter", "label=skills-mcp.skill="+skill).Output()
 					if err != nil || len(out) > 0 {
 						t.Errorf("containers are left: %s, %v", out, err)
 					}
@@ -63,13 +65,13 @@ type process struct {
 	lines  *bufio.Scanner
 }
 
-// start starts a server with one skill, endless, and initializes it.
-func start(t *testing.T, driver, script string) *process {
+// start starts a server with one skill, and initializes it.
+func start(t *testing.T, driver, skill, script string) *process {
 	t.Helper()
 	home := t.TempDir()
 	writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\n")
-	writeFile(t, filepath.Join(home, "skills", "endless", "SKILL.md"), "---\nname: endless\ndescription: Does not end.\nscript: run.sh\n---\n")
-	writeFile(t, filepath.Join(home, "skills", "endless", "run.sh"), script)
+	writeFile(t, filepath.Join(home, "skills", skill, "SKILL.md"), "---\nname: "+skill+"\ndescription: Does not end.\nscript: run.sh\n---\n")
+	writeFile(t, filepath.Join(home, "skills", skill, "run.sh"), script)
 	cmd := exec.Command(binary, "serve", "--config", filepath.Join(home, "config.yaml"), "--sandbox", driver)
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "XDG_CONFIG_HOME="+home)
