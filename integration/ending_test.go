@@ -88,7 +88,10 @@ func start(t *testing.T, driver, skill, script string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // does nothing where it has ended
+	t.Cleanup(func() { // nothing to do where it has ended; a kill would leave a container
+		s.stdin.Close()
+		_ = cmd.Wait()
+	})
 	s.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	s.await(t, `"id":1`)
 	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
