@@ -8,7 +8,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -46,7 +45,7 @@ type Server struct {
 	view atomic.Pointer[view] // what calls see; replaced as a whole
 
 	publishing sync.Mutex // one publication at a time
-	tools      []byte     // the tools that clients know, encoded; under publishing
+	shown      []byte     // fingerprint of the tools that clients know; under publishing
 }
 
 // New returns a server that runs skills with calls, and has an empty catalog.
@@ -94,30 +93,24 @@ func (s *Server) publish(catalog *skills.Catalog) (changed bool) {
 	defer s.publishing.Unlock()
 	v := newView(catalog)
 	tools := append(s.fixedTools(), s.skillTools(v)...)
-	encoded, err := encodeTools(tools)
-	if err != nil { // every schema was made here, so this is a defect of ours
-		s.logger.Error("the new catalog cannot be published", "error", err)
-		return false
-	}
 	s.view.Store(v)
-	if bytes.Equal(encoded, s.tools) {
+	shown := fingerprint(tools)
+	if bytes.Equal(shown, s.shown) {
 		return false
 	}
-	s.tools = encoded
+	s.shown = shown
 	s.core.SetTools(tools...)
 	return true
 }
 
-func encodeTools(tools []mcpserver.ServerTool) ([]byte, error) {
-	all := make([]mcp.Tool, len(tools))
-	for i, t := range tools {
-		all[i] = t.Tool
+// fingerprint differs where clients would see a difference.
+func fingerprint(tools []mcpserver.ServerTool) []byte {
+	var b bytes.Buffer
+	for _, t := range tools {
+		a := t.Tool.Annotations
+		fmt.Fprintf(&b, "%q %q %q %t %t %s\n", t.Tool.Name, t.Tool.Description, a.Title, *a.ReadOnlyHint, *a.DestructiveHint, t.Tool.RawInputSchema)
 	}
-	encoded, err := json.Marshal(all)
-	if err != nil {
-		return nil, fmt.Errorf("encode tools: %w", err)
-	}
-	return encoded, nil
+	return b.Bytes()
 }
 
 // log says what is new about a catalog: problems once, not at every change.
