@@ -47,3 +47,8 @@ func (f *folder) loops() bool {
 	}
 	return false
 }
+
+// leaves tells whether f, a link, leads out of its root. What a stranger's
+// folder links to, such as /, is not to be watched at every start; the scanner
+// does not follow such links either.
+func (f *folder) leaves() bool { return !within(f.real, f.root.real) }

@@ -90,7 +90,7 @@ func (t *tree) attach(s site, mode fs.FileMode) *folder {
 		return f
 	}
 	t.track(f, s.parent.real, s.name)
-	if tooDeep || f.loops() {
+	if tooDeep || f.loops() || f.leaves() {
 		f.real = "" // that it leads elsewhere is still noticed
 	}
 	return f

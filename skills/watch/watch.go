@@ -2,7 +2,7 @@
 // change, and which. Start with [New].
 //
 // It watches folders that exist, folders that appear later, and what symbolic
-// links below them lead to. It is level-triggered: a [Change] names what may
+// links lead to inside of a root. It is level-triggered: a [Change] names what may
 // have changed and never how, so the receiver reads those paths again and
 // compares. Being told of a path where nothing changed is allowed and rare;
 // not being told of one that did is a bug, or a [Gap].

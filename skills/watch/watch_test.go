@@ -196,19 +196,39 @@ func TestRootsInRootsAndTwice(t *testing.T) {
 }
 
 func TestLinkedFolders(t *testing.T) {
-	root, elsewhere := tempDir(t), tempDir(t)
-	skill := mkdir(t, elsewhere, "skill")
+	root := tempDir(t)
+	skill := mkdir(t, root, "kept", "skill")
 	one, two := link(t, skill, filepath.Join(root, "one")), filepath.Join(root, "two")
 	p := newProbe(t, root)
+	own := filepath.Join(skill, "SKILL.md")
 
-	p.expect(func() { write(t, skill, "SKILL.md") }, filepath.Join(one, "SKILL.md"))
+	p.expect(func() { write(t, skill, "SKILL.md") }, own, filepath.Join(one, "SKILL.md"))
 	p.expect(func() { link(t, skill, two) }, two)
-	p.expect(func() { write(t, skill, "SKILL.md") }, filepath.Join(one, "SKILL.md"), filepath.Join(two, "SKILL.md"))
+	p.expect(func() { write(t, skill, "SKILL.md") }, own, filepath.Join(one, "SKILL.md"), filepath.Join(two, "SKILL.md"))
 	p.expect(func() { remove(t, one) }, one)
-	p.expect(func() { write(t, skill, "SKILL.md") }, filepath.Join(two, "SKILL.md"))
-	p.expect(func() { remove(t, skill) }, two)
-	p.expect(func() { mkdir(t, skill, "sub") }, two)
-	p.expect(func() { write(t, skill, "sub", "x") }, filepath.Join(two, "sub", "x"))
+	p.expect(func() { write(t, skill, "SKILL.md") }, own, filepath.Join(two, "SKILL.md"))
+	p.expect(func() { remove(t, skill) }, skill, two)
+	p.expect(func() { mkdir(t, skill, "sub") }, skill, two)
+	p.expect(func() { write(t, skill, "sub", "x") }, filepath.Join(skill, "sub", "x"), filepath.Join(two, "sub", "x"))
+}
+
+// What lies outside of a root is not watched, whatever links lead there; where
+// such a link leads is.
+func TestLinksOutOfTheRoot(t *testing.T) {
+	root, elsewhere := tempDir(t), tempDir(t)
+	skill := write(t, mkdir(t, elsewhere, "skill"), "SKILL.md")
+	out := link(t, filepath.Dir(skill), filepath.Join(root, "out"))
+	link(t, "/", filepath.Join(root, "everything"))
+	p := newProbe(t, root)
+
+	p.expect(func() { write(t, skill) })
+	p.expect(func() { remove(t, filepath.Dir(skill)) }, out)
+	inside := mkdir(t, root, "inside")
+	p.expect(func() {
+		remove(t, out)
+		link(t, inside, out)
+	}, out, inside)
+	p.expect(func() { write(t, inside, "SKILL.md") }, filepath.Join(inside, "SKILL.md"), filepath.Join(out, "SKILL.md"))
 }
 
 func TestLinkedFiles(t *testing.T) {
@@ -245,13 +265,12 @@ func TestLoops(t *testing.T) {
 	link(t, root, filepath.Join(deep, "up"))
 	link(t, base, filepath.Join(deep, "further-up"))
 	link(t, "self", filepath.Join(deep, "self"))
-	aside := mkdir(t, tempDir(t), "aside")
+	aside := mkdir(t, root, "aside")
 	link(t, aside, filepath.Join(deep, "aside"))
 	link(t, deep, filepath.Join(aside, "back"))
 	p := newProbe(t, root)
 
-	p.expect(func() { write(t, deep, "SKILL.md") }, filepath.Join(deep, "SKILL.md"))
-	p.expect(func() { write(t, aside, "x") }, filepath.Join(deep, "aside", "x"))
+	p.expect(func() { write(t, deep, "SKILL.md") }, filepath.Join(deep, "SKILL.md"), filepath.Join(aside, "back", "SKILL.md"))
 	if gaps := p.Gaps(); len(gaps) != 0 {
 		t.Errorf("gaps: %v", gaps)
 	}
