@@ -24,8 +24,11 @@ func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := checkNested(folder, cmd.Grant.Workspaces); err != nil {
-			return nil, err
+		if outer := around(folder, cmd.Grant.Workspaces); outer != "" {
+			if i == 0 {
+				return nil, fmt.Errorf("mount workspace %s: it is in workspace %s; name that one first, or leave one out", folder, outer)
+			}
+			continue // it is seen there
 		}
 		targets := []string{own}
 		if i == 0 {
@@ -85,28 +88,17 @@ func ownPath(folder string) (string, error) {
 	return own, nil
 }
 
-// checkNested refuses a workspace in another one that a symbolic link leads away
-// from: the link can be an earlier command's doing, and the engine would follow
-// it wherever it leads.
-func checkNested(folder string, workspaces []string) error {
+// around returns a workspace that folder is below, and "" when there is none.
+// Such a folder is not mounted: an earlier command can have put a symbolic link
+// on the way to it, or do so now, and the engine would follow it out.
+func around(folder string, workspaces []string) string {
 	for _, other := range workspaces {
 		below, err := filepath.Rel(other, folder)
-		if err != nil || below == "." || !filepath.IsLocal(below) {
-			continue
-		}
-		outer, err := filepath.EvalSymlinks(other)
-		if err != nil {
-			return fmt.Errorf("mount workspace: %w", err)
-		}
-		inner, err := filepath.EvalSymlinks(folder)
-		if err != nil {
-			return fmt.Errorf("mount workspace: %w", err)
-		}
-		if inner != filepath.Join(outer, below) {
-			return fmt.Errorf("mount workspace %s: a symbolic link leads there from workspace %s; remove the link", folder, other)
+		if err == nil && below != "." && filepath.IsLocal(below) {
+			return other
 		}
 	}
-	return nil
+	return ""
 }
 
 // withoutVolumes covers the volumes that an image declares. The engine would

@@ -19,6 +19,8 @@ func explain(f *failure, cmd *sandbox.Command) error {
 	switch {
 	case f.Step == stepSetup, f.Step == stepProc, f.Step == stepControl:
 		return diagnose(f)
+	case f.Step == stepMount && f.Errno == unix.ELOOP:
+		return fmt.Errorf("workspace %s: a symbolic link leads there from another workspace; remove the link", f.What)
 	case f.Step == stepSelf:
 		return fmt.Errorf("execute %s: the sandbox's own init is not for skills to run", program)
 	case f.Step == stepFind && f.Errno == unix.ENOENT:
