@@ -14,18 +14,36 @@ import (
 // DirFS is the file system below the host folder dir, like [os.DirFS], but
 // nothing in it leads out of the folder, neither ".." nor a symbolic link. It
 // holds no descriptor: the folder may go and come back.
-func DirFS(dir string) fs.FS { return dirFS(dir) }
+func DirFS(dir string) fs.FS { return dirFS{dir, "."} }
 
-type dirFS string
+// dirFS is the folder sub of a host folder. It is reached by way of that folder
+// each time: whoever can write there may put a link in the place of sub, which
+// must not lead out.
+type dirFS struct {
+	dir string
+	sub string // slash-separated
+}
 
 var (
-	_ fs.ReadDirFS  = dirFS("")
-	_ fs.StatFS     = dirFS("")
-	_ fs.ReadLinkFS = dirFS("")
+	_ fs.ReadDirFS  = dirFS{}
+	_ fs.StatFS     = dirFS{}
+	_ fs.ReadLinkFS = dirFS{}
+	_ fs.SubFS      = dirFS{}
 )
 
+// Sub implements [fs.SubFS].
+func (d dirFS) Sub(dir string) (fs.FS, error) {
+	if !fs.ValidPath(dir) {
+		return nil, &fs.PathError{Op: "sub", Path: dir, Err: fs.ErrInvalid}
+	}
+	return dirFS{d.dir, path.Join(d.sub, dir)}, nil
+}
+
 func (d dirFS) Open(name string) (fs.File, error) {
-	return in(d, "open", name, func(r *os.Root, name string) (*os.File, error) { return r.Open(name) })
+	return in(d, "open", name, func(r *os.Root, name string) (*os.File, error) {
+		// Whoever opens a named pipe to look at it must not wait for a writer.
+		return r.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	})
 }
 
 func (d dirFS) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -52,7 +70,15 @@ func in[T any](d dirFS, op, name string, do func(*os.Root, string) (T, error)) (
 	if !fs.ValidPath(name) {
 		return zero, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	root, err := os.OpenRoot(string(d))
+	dir, err := os.OpenRoot(d.dir)
+	if err != nil {
+		return zero, err
+	}
+	defer dir.Close()
+	if d.sub == "." {
+		return do(dir, filepath.FromSlash(name))
+	}
+	root, err := dir.OpenRoot(filepath.FromSlash(d.sub))
 	if err != nil {
 		return zero, err
 	}
@@ -122,17 +148,9 @@ func linkTarget(fsys fs.FS, name string) (string, error) {
 	return filepath.ToSlash(target), err
 }
 
-// readFile reads a regular file of at most limit bytes. Anything else, such as
-// a named pipe that would never end, is an error and is not opened.
+// readFile reads a regular file of at most limit bytes.
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, reject(0, "put a file there", "%s is not a regular file", path.Base(name))
-	}
-	file, err := fsys.Open(name)
+	file, err := OpenRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -147,12 +165,30 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// readHead returns the first 4 KiB of a file.
+// readHead returns the first 4 KiB of a regular file.
 func readHead(fsys fs.FS, name string) ([]byte, error) {
-	file, err := fsys.Open(name)
+	file, err := OpenRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, 4<<10))
+}
+
+// OpenRegular opens a file that is a regular one. Anything else, such as a named
+// pipe that would never end, is an error.
+func OpenRegular(fsys fs.FS, name string) (fs.File, error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = reject(0, "put a file there", "%s is not a regular file", path.Base(name))
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }

@@ -115,9 +115,6 @@ func (s *scanner) pluginSkills(dir string, m *manifest, report func(Severity, in
 }
 
 func subFS(fsys fs.FS, dir string) fs.FS {
-	if d, ok := fsys.(dirFS); ok {
-		return DirFS(path.Join(string(d), dir))
-	}
 	sub, err := fs.Sub(fsys, dir)
 	if err != nil { // dir is valid: it was read from fsys
 		panic(err)

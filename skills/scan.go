@@ -18,6 +18,9 @@ type Root struct {
 	Source Source
 	// Dir is the absolute host folder; "" for a file system that is none.
 	Dir string
+	// Within is a host folder above Dir, which others may write to: no link in
+	// it makes Dir a folder outside of it. "" trusts the way to Dir.
+	Within string
 	// FS is what is read; nil is the folder Dir.
 	FS fs.FS
 	// Label names the root where it has no Dir.
@@ -93,10 +96,10 @@ type scanner struct {
 
 func (s *scanner) scan() {
 	if s.root.FS == nil {
-		if real, err := filepath.EvalSymlinks(s.root.Dir); err == nil {
-			s.root.Dir = real
+		if err := s.open(); err != nil {
+			s.reject(s.root.String(), err)
+			return
 		}
-		s.root.FS = DirFS(s.root.Dir)
 	}
 	_, err := fs.Stat(s.root.FS, ".")
 	switch {
@@ -109,6 +112,34 @@ func (s *scanner) scan() {
 	default:
 		s.skills(".")
 	}
+}
+
+// open finds the folder of the root, with links followed.
+func (s *scanner) open() error {
+	if s.root.Within == "" {
+		if real, err := filepath.EvalSymlinks(s.root.Dir); err == nil {
+			s.root.Dir = real
+		}
+		s.root.FS = DirFS(s.root.Dir)
+		return nil
+	}
+	outer := DirFS(s.root.Within)
+	below, err := filepath.Rel(s.root.Within, s.root.Dir)
+	if err != nil {
+		return err
+	}
+	real, err := resolve(outer, s.root.Within, filepath.ToSlash(below))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		real = filepath.ToSlash(below) // which is fine, and seen to by the caller
+	case errors.Is(err, errLeaves):
+		return reject(0, "name the folder with --skills or --plugins, if you trust it", "a link leads out of %s", s.root.Within)
+	case err != nil:
+		return err
+	}
+	s.root.Dir = filepath.Join(s.root.Within, filepath.FromSlash(real))
+	s.root.FS = subFS(outer, real)
+	return nil
 }
 
 // skills reads the skills at and below the folder dir.

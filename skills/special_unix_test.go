@@ -47,3 +47,69 @@ func TestScriptThatIsAPipe(t *testing.T) {
 		t.Errorf("unavailable: %q", got)
 	}
 }
+
+// Whoever may write to a workspace may put a link in the place of a skill's
+// folder, or of one above it, after it was read: it leads nowhere.
+func TestSwappedFolder(t *testing.T) {
+	outside := t.TempDir()
+	write(t, outside, "evil/secret", "secret")
+	write(t, outside, "skills/evil/secret", "secret")
+	for swapped, target := range map[string]string{
+		".claude/skills/evil": filepath.Join(outside, "evil"),
+		".claude/skills":      filepath.Join(outside, "skills"),
+		".claude":             outside,
+	} {
+		t.Run(swapped, func(t *testing.T) {
+			workspace, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, workspace, ".claude/skills/evil/SKILL.md", skillText("evil"))
+			roots := []Root{{Dir: filepath.Join(workspace, ".claude", "skills"), Within: workspace}}
+			catalog, err := Scan(t.Context(), roots, nil)
+			if err != nil || len(catalog.Skills) != 1 {
+				t.Fatalf("skills %v, %v", names(catalog), err)
+			}
+			path := filepath.Join(workspace, swapped)
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(target, path); err != nil {
+				t.Fatal(err)
+			}
+			if data, err := readFile(catalog.Skills[0].Files, "secret", 100); err == nil {
+				t.Errorf("read %q", data)
+			}
+			after, err := Scan(t.Context(), roots, nil)
+			if err != nil || len(after.Skills) != 0 {
+				t.Errorf("afterwards: skills %v, %v", names(after), err)
+			}
+		})
+	}
+}
+
+// A link that stays in the workspace is fine.
+func TestLinkedRootInsideOfAWorkspace(t *testing.T) {
+	workspace, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, workspace, "tools/skills/a/SKILL.md", skillText("a"))
+	link(t, "tools", workspace, ".claude")
+	catalog, err := Scan(t.Context(), []Root{{Dir: filepath.Join(workspace, ".claude", "skills"), Within: workspace}}, nil)
+	if err != nil || len(catalog.Skills) != 1 || catalog.Skills[0].Dir != filepath.Join(workspace, "tools", "skills", "a") {
+		t.Errorf("skills %v, %v, problems %v", names(catalog), err, catalog.Problems)
+	}
+}
+
+// A named pipe that was put in the place of a file is refused, not waited for.
+func TestOpenRegularDoesNotWait(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if file, err := OpenRegular(DirFS(dir), "pipe"); err == nil {
+		file.Close()
+		t.Error("a pipe was opened as a file")
+	}
+}

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -37,7 +39,8 @@ type app struct {
 type settings struct {
 	*config.Config
 	home       string
-	workspaces []string // without links
+	workspaces []string        // without links
+	project    *config.Project // of the first workspace; nil without a file
 	logger     *slog.Logger
 }
 
@@ -54,7 +57,7 @@ func (a *app) settings() (*settings, error) {
 		return nil, err
 	}
 	s := &settings{home: home, logger: logger}
-	if s.Config, err = a.loadConfig(folder, home); err != nil {
+	if s.Config, err = a.loadConfig(home); err != nil {
 		return nil, usage(err)
 	}
 	if s.Skills, err = appendFolders(s.Skills, a.flags.skills, folder); err != nil {
@@ -72,12 +75,12 @@ func (a *app) settings() (*settings, error) {
 	if s.workspaces, err = a.chooseWorkspaces(s, folder); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, usage(s.loadProject())
 }
 
-// loadConfig looks at --config (or its variable), then in the workspace, then
-// in the user's configuration folder.
-func (a *app) loadConfig(folder, home string) (*config.Config, error) {
+// loadConfig looks at --config (or its variable), or else in the user's
+// configuration folder.
+func (a *app) loadConfig(home string) (*config.Config, error) {
 	if a.flags.config != "" {
 		if _, err := os.Stat(a.flags.config); err != nil {
 			return nil, fmt.Errorf("read configuration: %w", err)
@@ -88,14 +91,36 @@ func (a *app) loadConfig(folder, home string) (*config.Config, error) {
 		}
 		return config.Load([]string{file}, home)
 	}
-	if len(a.flags.workspaces) > 0 {
-		folder = absolutePath(folder, a.flags.workspaces[0])
-	}
-	files := []string{filepath.Join(folder, ".skills-mcp.yaml")}
+	var files []string
 	if dir, err := os.UserConfigDir(); err == nil {
 		files = append(files, filepath.Join(dir, "skills-mcp", "config.yaml"))
 	}
 	return config.Load(files, home)
+}
+
+// maxProject is the largest file of a workspace's own that is read, in bytes.
+const maxProject = 64 << 10
+
+// loadProject reads the file of the first workspace, where it has one.
+func (s *settings) loadProject() error {
+	if len(s.workspaces) == 0 {
+		return nil
+	}
+	dir := s.workspaces[0]
+	file, err := skills.OpenRegular(skills.DirFS(dir), config.ProjectFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(dir, config.ProjectFile), err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxProject))
+	if err != nil {
+		return err
+	}
+	s.project, err = config.ParseProject(data, dir)
+	return err
 }
 
 func (a *app) logger() (*slog.Logger, error) {
@@ -125,8 +150,20 @@ func (a *app) chooseWorkspaces(s *settings, folder string) ([]string, error) {
 	} else if len(chosen) == 0 {
 		chosen = defaultWorkspace(folder, s.home, os.TempDir())
 	}
+	return resolveWorkspaces(chosen)
+}
+
+// resolveWorkspaces follows the links in the paths of workspaces, each of which
+// must be a folder of its own. Where one lay in another, a skill that may write
+// to the outer one could make the inner one a link to anywhere.
+func resolveWorkspaces(chosen []string) ([]string, error) {
 	var real []string
-	for _, w := range chosen {
+	for i, w := range chosen {
+		for j, outer := range chosen {
+			if i != j && within(outer, w) {
+				return nil, usage(fmt.Errorf("workspace %s is in workspace %s, which shows it already; name one of them", w, outer))
+			}
+		}
 		resolved, err := filepath.EvalSymlinks(w)
 		if err != nil {
 			return nil, usage(fmt.Errorf("workspace: %w", err))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -102,6 +103,9 @@ func (s *settings) checkSetup() []sandbox.Finding {
 			Subject: "workspace", Level: sandbox.LevelWarning, Detail: "none, so skills see no files of yours",
 			Remedy: "start it in a project's folder, or add --workspace DIR",
 		})
+	}
+	if s.project != nil {
+		findings = append(findings, ok("project", "%s", filepath.Join(s.workspaces[0], config.ProjectFile)))
 	}
 	for _, w := range s.workspaces {
 		findings = append(findings, ok("workspace", "%s", w))

@@ -12,27 +12,37 @@ import (
 // roots are the folders to scan, highest priority first.
 func (s *settings) roots() []skills.Root {
 	var roots []skills.Root
-	both := func(source skills.Source, dir string) {
+	// A workspace may be a stranger's, so nothing in it leads out of it; its
+	// owner trusts all other folders.
+	both := func(source skills.Source, dir, within string) {
 		roots = append(roots,
-			skills.Root{Source: source, Dir: filepath.Join(dir, "skills")},
-			skills.Root{Source: source, Dir: filepath.Join(dir, "plugins"), Plugins: true})
+			skills.Root{Source: source, Dir: filepath.Join(dir, "skills"), Within: within},
+			skills.Root{Source: source, Dir: filepath.Join(dir, "plugins"), Within: within, Plugins: true})
 	}
 	if s.Roots.Session {
 		for _, workspace := range s.workspaces {
 			for _, name := range []string{".colony", ".claude", ".agents"} {
-				both(skills.SourceSession, filepath.Join(workspace, name))
+				both(skills.SourceSession, filepath.Join(workspace, name), workspace)
 			}
-			roots = append(roots, skills.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, "skills")})
+			roots = append(roots, skills.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, "skills"), Within: workspace})
 		}
 	}
 	if s.Roots.User && s.home != "" {
 		for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
-			both(skills.SourceUser, filepath.Join(s.home, name))
+			both(skills.SourceUser, filepath.Join(s.home, name), "")
 		}
 	}
 	if s.Roots.System && runtime.GOOS != "windows" {
-		both(skills.SourceSystem, "/etc/colony")
-		both(skills.SourceSystem, "/etc/skills-mcp")
+		both(skills.SourceSystem, "/etc/colony", "")
+		both(skills.SourceSystem, "/etc/skills-mcp", "")
+	}
+	if s.project != nil {
+		for _, dir := range s.project.Skills {
+			roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir, Within: s.workspaces[0]})
+		}
+		for _, dir := range s.project.Plugins {
+			roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir, Within: s.workspaces[0], Plugins: true})
+		}
 	}
 	for _, dir := range s.Skills {
 		roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir})

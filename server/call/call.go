@@ -89,7 +89,7 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	}
 	snap, err := x.snapshots.Take(ctx, r.Skill.Files)
 	if err != nil {
-		return nil, &Error{Unavailable, fmt.Sprintf("the folder of skill %s cannot be read: %v", r.Skill.QualifiedName(), err), true, err}
+		return nil, &Error{Unavailable, fmt.Sprintf("the folder of skill %s cannot be copied to the cache: %v", r.Skill.QualifiedName(), err), true, err}
 	}
 	command.Folder = snap.Dir
 	result, err := x.runner.Run(ctx, r.Caller, *command)

@@ -53,7 +53,8 @@ type Snapshot struct {
 }
 
 // Take returns a snapshot of what fsys holds now. Left out are .git folders,
-// links that lead out of fsys and what is neither file, folder nor link.
+// links that lead out of fsys, names that are no UTF-8, and what is neither file,
+// folder nor link.
 func (s *Store) Take(ctx context.Context, fsys fs.FS) (*Snapshot, error) {
 	tree, err := list(fsys)
 	if err != nil {

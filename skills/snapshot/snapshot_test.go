@@ -231,3 +231,30 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// growing is a file system whose one file has more in it than it says.
+type growing struct{ fstest.MapFS }
+
+func (g growing) Open(name string) (fs.File, error) {
+	file, err := g.MapFS.Open(name)
+	if name != "SKILL.md" || err != nil {
+		return file, err
+	}
+	return longer{file}, nil
+}
+
+type longer struct{ fs.File }
+
+func (longer) Read(p []byte) (int, error) { return len(p), nil }
+
+// A file that grows while it is read does not fill the disk.
+func TestGrowingFile(t *testing.T) {
+	dir := t.TempDir()
+	_, err := New(dir).Take(t.Context(), growing{fstest.MapFS{"SKILL.md": {Data: []byte("x")}}})
+	if err == nil || !strings.Contains(err.Error(), "SKILL.md has changed while it was read") {
+		t.Errorf("error %v", err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+		t.Errorf("left: %v", entries)
+	}
+}

@@ -10,6 +10,9 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A tree is the entries of a folder that are copied, each after its parent, in
@@ -20,6 +23,7 @@ type entry struct {
 	name   string
 	kind   byte   // one of the below
 	target string // of a link
+	size   int64  // of a file
 }
 
 const (
@@ -43,12 +47,15 @@ func list(fsys fs.FS) (tree, error) {
 		if d.IsDir() && d.Name() == ".git" {
 			return fs.SkipDir
 		}
-		e, size, err := classify(fsys, name, d)
+		if !utf8.ValidString(d.Name()) { // file systems of Go do not know such names
+			return skip(d)
+		}
+		e, err := classify(fsys, name, d)
 		if err != nil || e.kind == 0 {
 			return err
 		}
 		t = append(t, e)
-		bytes += size
+		bytes += e.size
 		if len(t) > MaxFiles || bytes > MaxBytes {
 			return fmt.Errorf("the skill's folder is larger than %d files or %d MiB", MaxFiles, MaxBytes>>20)
 		}
@@ -57,31 +64,39 @@ func list(fsys fs.FS) (tree, error) {
 	return t, err
 }
 
+// skip passes over an entry, and over what is below it.
+func skip(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
 // classify says how an entry is copied; kind 0 is not at all.
-func classify(fsys fs.FS, name string, d fs.DirEntry) (e entry, size int64, err error) {
+func classify(fsys fs.FS, name string, d fs.DirEntry) (entry, error) {
 	info, err := d.Info()
 	if err != nil {
-		return e, 0, err
+		return entry{}, err
 	}
 	switch {
 	case d.IsDir():
-		return entry{name: name, kind: folder}, 0, nil
+		return entry{name: name, kind: folder}, nil
 	case d.Type()&fs.ModeSymlink != 0:
 		target, err := fs.ReadLink(fsys, name)
 		if err != nil {
-			return e, 0, err
+			return entry{}, err
 		}
 		target = filepath.ToSlash(target)
 		if _, err := fs.Stat(fsys, name); err != nil || path.IsAbs(target) {
-			return e, 0, nil // it leads out, or nowhere
+			return entry{}, nil // it leads out, or nowhere
 		}
-		return entry{name: name, kind: link, target: target}, 0, nil
+		return entry{name: name, kind: link, target: target}, nil
 	case !info.Mode().IsRegular():
-		return e, 0, nil
+		return entry{}, nil
 	case info.Mode()&0o111 != 0:
-		return entry{name: name, kind: executable}, info.Size(), nil
+		return entry{name: name, kind: executable, size: info.Size()}, nil
 	}
-	return entry{name: name, kind: file}, info.Size(), nil
+	return entry{name: name, kind: file, size: info.Size()}, nil
 }
 
 // digest hashes the tree's entries as they are read, and copies them where w is
@@ -122,25 +137,32 @@ func (e entry) copy(fsys fs.FS, w *writer) (content string, err error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// copyFile reads a file as it was listed: what others put in its place, or write
+// to it meanwhile, must neither block nor fill the disk.
 func (e entry) copyFile(fsys fs.FS, w *writer, sum hash.Hash) error {
-	source, err := fsys.Open(e.name)
+	source, err := skills.OpenRegular(fsys, e.name)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	// The file may have grown since it was listed.
-	limited := io.LimitReader(source, MaxBytes)
 	if w == nil {
-		_, err := io.Copy(sum, limited)
-		return err
+		return e.copyBytes(sum, source)
 	}
 	copied, err := w.create(e.name, e.kind == executable)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(io.MultiWriter(sum, copied), limited)
+	err = e.copyBytes(io.MultiWriter(sum, copied), source)
 	if closeErr := copied.Close(); err == nil {
 		err = closeErr
+	}
+	return err
+}
+
+func (e entry) copyBytes(to io.Writer, from io.Reader) error {
+	n, err := io.Copy(to, io.LimitReader(from, e.size+1))
+	if err == nil && n != e.size {
+		err = fmt.Errorf("%s has changed while it was read", e.name)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func explain(err error) error {
 // suggest names the closest key of the type that has no such key.
 func suggest(key, typeName string) string {
 	best, distance := "", len(key)/2+1
-	for _, known := range keys(reflect.TypeFor[Config](), typeName) {
+	for _, known := range keysOf(typeName) {
 		if d := levenshtein.Distance(key, known, nil); d < distance {
 			best, distance = known, d
 		}
@@ -42,6 +42,16 @@ func suggest(key, typeName string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// keysOf returns the keys of a struct type of this package.
+func keysOf(typeName string) []string {
+	for _, t := range []reflect.Type{reflect.TypeFor[Config](), reflect.TypeFor[Project]()} {
+		if known := keys(t, typeName); known != nil {
+			return known
+		}
+	}
+	return nil
 }
 
 // keys returns the keys of the named struct type, t or one inside of it.
