@@ -185,3 +185,16 @@ func TestEnviron(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+func TestAliased(t *testing.T) {
+	for want, workspaces := range map[bool][][]string{
+		true:  {{"/home/me"}, {"/workspaces/a"}, {"/a", "/b"}},
+		false: {nil, {"/workspace"}, {"/workspace/a"}, {"/a", "/workspace/b"}},
+	} {
+		for _, w := range workspaces {
+			if got := (Grant{Workspaces: w}).Aliased(); got != want {
+				t.Errorf("%v: %t", w, got)
+			}
+		}
+	}
+}

@@ -6,7 +6,8 @@
 //
 //   - its skill's folder, read-only, at [SkillDir]; the working directory;
 //   - the workspaces it was granted at their own absolute paths, the first also
-//     at [WorkspaceDir], read-only unless the grant says otherwise;
+//     at [WorkspaceDir] where nothing is in its way, read-only unless the grant
+//     says otherwise;
 //   - [OutDir] and /tmp, writable, in memory, bounded by [Limits.Tmp] each;
 //   - /dev/shm, which is memory of the command's own, where it is there;
 //   - everything else read-only, no network, no capabilities, no way to gain
@@ -122,6 +123,14 @@ type Grant struct {
 	Workspaces []string
 	// Write makes the workspaces writable.
 	Write bool
+}
+
+// Aliased reports whether the first workspace is also seen at [WorkspaceDir]. It
+// is, unless that is on the own path of one.
+func (g Grant) Aliased() bool {
+	return len(g.Workspaces) > 0 && !slices.ContainsFunc(g.Workspaces, func(w string) bool {
+		return w == WorkspaceDir || strings.HasPrefix(w, WorkspaceDir+"/")
+	})
 }
 
 // An Exit is how a command ended.

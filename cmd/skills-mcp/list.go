@@ -104,7 +104,7 @@ func table(w io.Writer, rows func(w io.Writer)) error {
 	return aligned.Flush()
 }
 
-// hintProblems says where to read about what did not load.
+// hintProblems says what did not load: it may be what somebody misses.
 func (a *app) hintProblems(catalog *skills.Catalog) {
 	for _, p := range catalog.Problems {
 		if p.Severity == skills.Error {

@@ -52,6 +52,7 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	}
 	skill, err := server.Lookup(catalog, name)
 	if err != nil {
+		a.hintProblems(catalog)
 		return usage(err)
 	}
 	given, err := parseRun(skill, args)

@@ -44,6 +44,7 @@ func (a *app) showCommand() *cobra.Command {
 			}
 			skill, err := server.Lookup(catalog, args[0])
 			if err != nil {
+				a.hintProblems(catalog)
 				return usage(err)
 			}
 			info, err := show(cmd.Context(), catalog, skill)

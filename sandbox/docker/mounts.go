@@ -31,7 +31,7 @@ func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 			continue // it is seen there
 		}
 		targets := []string{own}
-		if i == 0 {
+		if i == 0 && cmd.Grant.Aliased() {
 			targets = append(targets, sandbox.WorkspaceDir)
 		}
 		for _, target := range targets {

@@ -91,7 +91,7 @@ func commandMounts(cmd *sandbox.Command) ([]mount, error) {
 		if err := checkWorkspace(path); err != nil {
 			return nil, err
 		}
-		if i == 0 {
+		if i == 0 && cmd.Grant.Aliased() {
 			mounts = append(mounts, mount{Source: path, Around: around(path, workspaces), Target: sandbox.WorkspaceDir, Write: cmd.Grant.Write})
 		}
 	}

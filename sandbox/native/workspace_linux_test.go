@@ -14,7 +14,7 @@ import (
 
 func TestCheckWorkspace(t *testing.T) {
 	for _, path := range []string{
-		"/", "/skill", "/skill/below", "/workspace", "/workspace/below", "/out", "/out/below", "/tmp", "/proc",
+		"/", "/skill", "/skill/below", "/out", "/out/below", "/tmp", "/proc",
 		"/proc/self", "/dev", "/dev/shm", "/sys", "/sys/fs", "/usr", "/etc", "/bin", "/lib", "relative", "",
 		"/usr/../etc", "/usr/share/", "/usr/share/no-such-folder", "/etc/passwd",
 	} {
