@@ -254,12 +254,11 @@ type reloaded struct {
 func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "reload_skills", Description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found.", Annotations: readOnly("Reload skills")}
 	return s.tool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
-		catalog, err := s.options.Load(r.ctx)
+		catalog, changed, err := s.Reload(r.ctx)
 		if err != nil {
 			return nil, err
 		}
-		result := reloaded{Skills: len(catalog.Skills), Plugins: len(catalog.Plugins), Problems: []string{}, Shadowed: []string{}}
-		result.Changed = s.Publish(catalog)
+		result := reloaded{Skills: len(catalog.Skills), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
 		for _, p := range catalog.Problems {
 			if p.Severity != skills.Note {
 				result.Problems = append(result.Problems, p.String())

@@ -1,8 +1,8 @@
 // Package server makes a catalog of skills an MCP server: each skill a tool,
 // beside a few fixed ones that search, read and run all of them.
 //
-// Start with [New]; then [Server.Publish] a catalog, as often as it changes, and
-// give [Server.MCP] to a transport.
+// Start with [New]; then [Server.Reload], as often as files change, and give
+// [Server.MCP] to a transport.
 package server
 
 import (
@@ -26,7 +26,7 @@ import (
 type Options struct {
 	// Version is what the server calls itself beside its name.
 	Version string
-	// Load scans the roots anew, for reload_skills.
+	// Load scans the roots anew, for [Server.Reload].
 	Load func(ctx context.Context) (*skills.Catalog, error)
 	// Snapshots are where the folders of bundled skills can be read by others.
 	Snapshots *snapshot.Store
@@ -44,6 +44,7 @@ type Server struct {
 
 	view atomic.Pointer[view] // what calls see; replaced as a whole
 
+	reloading  sync.Mutex // one reload at a time, or an older catalog could replace a newer one
 	publishing sync.Mutex // one publication at a time
 	shown      []byte     // fingerprint of the tools that clients know; under publishing
 }
@@ -79,6 +80,17 @@ func (s *Server) MCP() *mcpserver.MCPServer { return s.core }
 
 // Catalog returns the catalog that was published last.
 func (s *Server) Catalog() *skills.Catalog { return s.view.Load().catalog }
+
+// Reload scans the roots and publishes what it finds, as [Server.Publish] does.
+func (s *Server) Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error) {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	catalog, err = s.options.Load(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("read skills: %w", err)
+	}
+	return catalog, s.Publish(catalog), nil
+}
 
 // Publish replaces the catalog. Calls under way keep theirs. Clients are
 // notified once when the tools they know have changed, and not otherwise; the

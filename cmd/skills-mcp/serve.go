@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -62,15 +61,13 @@ func (s *settings) follow(ctx context.Context, srv *server.Server) (stop func(),
 	if err != nil {
 		s.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
 	}
-	catalog, err := s.scan(ctx)
-	if err != nil {
+	if _, _, err := srv.Reload(ctx); err != nil {
 		cancel()
 		if watcher != nil {
 			watcher.Close()
 		}
-		return nil, fmt.Errorf("read skills: %w", err)
+		return nil, err
 	}
-	srv.Publish(catalog)
 	if watcher == nil {
 		return cancel, nil
 	}
@@ -89,11 +86,10 @@ func (s *settings) follow(ctx context.Context, srv *server.Server) (stop func(),
 // republish reads the roots again after each change.
 func (s *settings) republish(ctx context.Context, srv *server.Server, watcher *watch.Watcher) {
 	for change := range watcher.Changes() {
-		catalog, err := s.scan(ctx)
+		catalog, changed, err := srv.Reload(ctx)
 		if err != nil {
 			return // the server is stopping
 		}
-		changed := srv.Publish(catalog)
 		s.logger.Info("skills were read again", "changes", len(change.Paths), "skills", len(catalog.Skills), "tools_changed", changed)
 	}
 }
