@@ -69,7 +69,7 @@ type listArgs struct {
 func (s *Server) listSkillsTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "list_skills", Description: "List every skill there is: its name, its tool, where it comes from, whether it runs something or gives instructions, and whether it is ready.", Annotations: readOnly("List skills")}
 	schema := schemaOf[listArgs]()
-	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[listArgs](r, schema)
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (s *Server) searchSkillsTool() mcpserver.ServerTool {
 		Meta: mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true}),
 	}
 	schema := schemaOf[searchArgs]()
-	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[searchArgs](r, schema)
 		if err != nil {
 			return nil, err
@@ -153,7 +153,7 @@ const maxListed = 512
 func (s *Server) getSkillTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "get_skill", Description: "Everything known of one skill: its frontmatter, parameters, files and problems. To use a skill, call load_skill or run_skill instead.", Annotations: readOnly("Show a skill")}
 	schema := schemaOf[nameArgs]()
-	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[nameArgs](r, schema)
 		if err != nil {
 			return nil, err
@@ -237,7 +237,7 @@ func Plugins(catalog *skills.Catalog) []PluginSummary {
 
 func (s *Server) listPluginsTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "list_plugins", Description: "List the plugins that skills come from.", Annotations: readOnly("List plugins")}
-	return s.tool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
+	return s.fixedTool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
 		return reply(map[string]any{"plugins": Plugins(r.view.catalog)})
 	})
 }
@@ -253,7 +253,7 @@ type reloaded struct {
 
 func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "reload_skills", Description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found.", Annotations: readOnly("Reload skills")}
-	return s.tool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
+	return s.fixedTool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
 		catalog, changed, err := s.Reload(r.ctx)
 		if err != nil {
 			return nil, err
@@ -279,7 +279,7 @@ type loadArgs struct {
 func (s *Server) loadSkillTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "load_skill", Description: "Return the instructions of a skill, to follow them. Nothing is run.", Annotations: readOnly("Load a skill's instructions")}
 	schema := schemaOf[loadArgs]()
-	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[loadArgs](r, schema)
 		if err != nil {
 			return nil, err
@@ -305,7 +305,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		Annotations: mcp.ToolAnnotation{Title: "Run a skill", ReadOnlyHint: hint(false), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
 	}
 	schema := schemaOf[runArgs]()
-	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[runArgs](r, schema)
 		if err != nil {
 			return nil, err

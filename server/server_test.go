@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/call"
@@ -248,6 +249,21 @@ func TestCallKeepsItsCatalog(t *testing.T) {
 	close(goOn)
 	if a := <-answers; a.IsError || a.text() != "demo/run" {
 		t.Errorf("answer %+v", a)
+	}
+}
+
+// A schema that cannot be sent costs that skill its tool, and nothing else.
+func TestSchemaThatCannotBeEncoded(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	catalog := *b.Catalog()
+	bad := &skills.Skill{Name: "bad", ModelInvocable: true, Class: skills.Safe, Entry: &skills.Entry{
+		Params: []skills.Param{{Name: "p", Schema: &jsonschema.Schema{Default: func() {}}}},
+	}}
+	catalog.Skills = append([]*skills.Skill{bad}, catalog.Skills...)
+	b.Publish(&catalog)
+	tools := b.ask("tools/list", "{}")
+	if strings.Contains(tools, `"bad"`) || !strings.Contains(tools, `"demo__run"`) {
+		t.Errorf("tools %s", tools)
 	}
 }
 

@@ -25,14 +25,19 @@ func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 		}
 		if skill.Entry == nil {
 			tools = append(tools, s.instructionTool(skill, v.names[skill]))
-		} else {
-			tools = append(tools, s.executableTool(skill, v.names[skill]))
+			continue
 		}
+		tool, err := s.executableTool(skill, v.names[skill])
+		if err != nil { // costs that skill its tool, and nothing else
+			s.logger.Error("a skill has no tool", "skill", skill.QualifiedName(), "error", err)
+			continue
+		}
+		tools = append(tools, tool)
 	}
 	return tools
 }
 
-func (s *Server) executableTool(skill *skills.Skill, name string) mcpserver.ServerTool {
+func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
 	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: annotate(skill)}
 	// The tool keeps to its name: a call finds the skill as it is by then.
 	return s.tool(t, skill.Entry.Schema(), func(r request) (*mcp.CallToolResult, error) {
@@ -60,7 +65,7 @@ func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.Ser
 		Annotations: readOnly(skill.QualifiedName()),
 	}
 	schema := schemaOf[argsOnly]()
-	return s.tool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[argsOnly](r, schema)
 		if err != nil {
 			return nil, err

@@ -26,11 +26,21 @@ type request struct {
 // handler answers a call with a result, or with an error that becomes one.
 type handler func(r request) (*mcp.CallToolResult, error)
 
-// tool makes a tool whose arguments are checked against schema.
-func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) mcpserver.ServerTool {
+// fixedTool makes a tool of ours.
+func (s *Server) fixedTool(t mcp.Tool, schema *jsonschema.Schema, handle handler) mcpserver.ServerTool {
+	tool, err := s.tool(t, schema, handle)
+	if err != nil { // the schema is reflected from a type of this package
+		panic(err)
+	}
+	return tool
+}
+
+// tool makes a tool with a schema, which the handler checks the arguments
+// against.
+func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mcpserver.ServerTool, error) {
 	encoded, err := json.Marshal(schema)
-	if err != nil { // schemas are made of what JSON was decoded to
-		panic(fmt.Sprintf("encode the schema of %s: %v", t.Name, err))
+	if err != nil {
+		return mcpserver.ServerTool{}, fmt.Errorf("encode the schema of tool %s: %w", t.Name, err)
 	}
 	t.RawInputSchema = encoded
 	return mcpserver.ServerTool{Tool: t, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -38,16 +48,17 @@ func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) mcp
 		if in.Params.Meta != nil {
 			r.token = in.Params.Meta.ProgressToken
 		}
-		var err error
-		if r.args, err = decodeArguments(in); err == nil {
-			if result, handled := handle(r); handled == nil {
-				return result, nil
-			} else {
-				err = handled
-			}
+		var result *mcp.CallToolResult
+		args, err := decodeArguments(in)
+		if err == nil {
+			r.args = args
+			result, err = handle(r)
 		}
-		return s.failure(err), nil
-	}}
+		if err != nil {
+			return s.failure(err), nil
+		}
+		return result, nil
+	}}, nil
 }
 
 // caller names who slots are counted for.
