@@ -21,7 +21,7 @@ func start(j *job) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	resetSignals()
+	ignoreSignals()
 	pid, err = syscall.ForkExec(program, argv, &syscall.ProcAttr{
 		Env:   j.Env,
 		Files: []uintptr{0, 1, 2},
@@ -112,13 +112,26 @@ func reap(command int) (code int64) {
 	}
 }
 
-// resetSignals takes Go's handlers away. Without a handler the kernel keeps
-// signals from process 1 that come out of its own sandbox.
-func resetSignals() {
+// ignoreSignals keeps process 1 from what its own sandbox sends it. That a
+// process 1 without handlers gets none of it holds only while its first thread
+// does not block signals, as Go does around a fork: then one that would be fatal
+// is, if another thread takes it.
+//
+// The command does not inherit this: Go gives a child the default of every
+// signal that it handles itself. Those that it does not are the three that C
+// libraries keep for themselves, and those left out here: they stop or continue
+// a process, which is never fatal.
+func ignoreSignals() {
 	const signals, setBytes = 64, 8
-	var byDefault [4]uint64 // struct sigaction: all zero is SIG_DFL
+	ignore := [4]uint64{1} // struct sigaction, its handler first: SIG_IGN
 	for signal := uintptr(1); signal <= signals; signal++ {
+		switch syscall.Signal(signal) {
+		case unix.SIGCHLD: // ignored, it would take away the children's exit codes
+			continue
+		case unix.SIGCONT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
+			continue
+		}
 		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, signal,
-			uintptr(unsafe.Pointer(&byDefault)), 0, setBytes, 0, 0)
+			uintptr(unsafe.Pointer(&ignore)), 0, setBytes, 0, 0)
 	}
 }
