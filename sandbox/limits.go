@@ -12,6 +12,7 @@ type Limits struct {
 	Output  int64         // bytes of stdout, and of stderr
 	Tmp     int64         // bytes of /tmp, and of /out
 	Files   int64         // open files of one process
+	File    int64         // bytes of one file in a writable workspace
 }
 
 // DefaultLimits returns the limits of a command whose skill and configuration
@@ -25,6 +26,7 @@ func DefaultLimits() Limits {
 		Output:  10 << 20,
 		Tmp:     256 << 20,
 		Files:   1024,
+		File:    1 << 30,
 	}
 }
 
@@ -37,6 +39,7 @@ func (l Limits) Or(d Limits) Limits {
 	or(&l.Output, d.Output)
 	or(&l.Tmp, d.Tmp)
 	or(&l.Files, d.Files)
+	or(&l.File, d.File)
 	return l
 }
 

@@ -84,6 +84,9 @@ type Command struct {
 
 	Grant  Grant
 	Limits Limits
+	// Warm is how many sandboxes like this command's a driver should have ready
+	// for the next ones: 0 is one, and a negative number none.
+	Warm int
 
 	// Stdin is the command's standard input; nil is empty. A driver may read
 	// more of it than the command does.
@@ -123,6 +126,10 @@ type Grant struct {
 	Workspaces []string
 	// Write makes the workspaces writable.
 	Write bool
+	// Hosts are what it may connect to, through a proxy alone, as package
+	// [github.com/skillsmcp/skills-mcp/sandbox/egress] writes them, such as
+	// "api.example.com:443". None is no network.
+	Hosts []string
 }
 
 // Aliased reports whether the first workspace is also seen at [WorkspaceDir]. It
@@ -133,12 +140,50 @@ func (g Grant) Aliased() bool {
 	})
 }
 
+// A Keeper is a [Driver] that can keep a sandbox for several commands.
+type Keeper interface {
+	Driver
+	// Open makes a sandbox for commands like cmd: its folder, role, grant and
+	// limits are theirs. Nothing of cmd is run. What holds for Driver.Run and its
+	// errors holds for Open.
+	Open(ctx context.Context, cmd *Command) (Kept, error)
+}
+
+// A Kept is a sandbox whose files, processes and memory outlive a command.
+type Kept interface {
+	// Run runs a command as [Driver].Run does, in this sandbox: its folder, role,
+	// grant and limits but Timeout and Output are not heeded, and Exit has no
+	// files. Processes that the command leaves behind go on, unless ctx ends the
+	// command: then every process in the sandbox is ended. One command runs at a
+	// time; others wait. When the sandbox itself has ended, the error is an
+	// [*UnavailableError].
+	Run(ctx context.Context, cmd *Command) (*Exit, error)
+	// Close ends the sandbox, and the command that runs in it, and waits until
+	// it is gone. It may be called more than once. The driver's Close does it too.
+	Close() error
+}
+
 // An Exit is how a command ended.
 type Exit struct {
 	// Code is the exit code; 128+n when signal n ended the command.
 	Code int
 	// Sandbox says what ran it, for people, such as "docker (runc)".
 	Sandbox string
+	// Out is what the command left in [OutDir].
+	Out Files
+	// Connections are those that the command made or tried to make, where it was
+	// granted hosts.
+	Connections []Connection
+}
+
+// A Connection is one that a command made, or that it was refused.
+type Connection struct {
+	Host    string        `json:"host"`              // as the command named it, with its port
+	Address string        `json:"address,omitempty"` // the IP address and port it went to
+	Refused string        `json:"refused,omitempty"` // why it was not made
+	Sent    int64         `json:"sent"`              // bytes, by the command
+	Got     int64         `json:"got"`               // bytes, by the command
+	Time    time.Duration `json:"-"`                 // from its start to its end
 }
 
 // A Result is what came of a command that started.
