@@ -238,7 +238,12 @@ func (s *settings) driver() sandbox.Driver {
 }
 
 func (s *settings) docker() *docker.Driver {
+	var dir string
+	if cache, err := s.cacheDir(); err == nil {
+		dir = filepath.Join(cache, "docker")
+	}
 	return docker.New(&docker.Options{
+		Dir:     dir,
 		Images:  s.Images,
 		Runtime: s.Sandbox.Runtime,
 		Logger:  s.logger,

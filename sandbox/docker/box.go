@@ -2,19 +2,22 @@ package docker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 )
 
 const (
-	// createTimeout bounds the making of a container, which is not given up
-	// when its caller is: it would leave one that nobody knows of.
-	createTimeout = 2 * time.Minute
+	// makeTimeout bounds the making of a container, which is not given up when
+	// its caller is: another call may use it, and it would else leave one that
+	// nobody knows of.
+	makeTimeout = 2 * time.Minute
 	// removeTimeout bounds one attempt at removing a container.
 	removeTimeout = 30 * time.Second
 	// closeTimeout bounds the wait for an engine that does not answer.
@@ -24,71 +27,100 @@ const (
 	closePause = 100 * time.Millisecond
 )
 
-// A box is one container, made for one command.
+// A box is a container that was made for one command, which it waits for.
 type box struct {
-	engine *engine
-	id     string
+	engine  *engine
+	id      string
+	streams *streams
 }
 
-// create makes the container of spec. Whoever gets it must remove it.
-func (d *Driver) create(ctx context.Context, e *engine, spec *spec) (*box, error) {
-	type result struct {
-		box *box
-		err error
-	}
-	made := make(chan result, 1)
-	d.background.Go(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
-		defer cancel()
-		b, err := d.makeBox(ctx, e, spec)
-		made <- result{b, err}
-	})
-	select {
-	case r := <-made:
-		return r.box, r.err
-	case <-ctx.Done():
-		d.background.Go(func() {
-			if r := <-made; r.err == nil {
-				d.removeBox(r.box)
-			}
-		})
-		return nil, context.Cause(ctx)
-	}
-}
-
-func (d *Driver) makeBox(ctx context.Context, e *engine, spec *spec) (*box, error) {
-	made, err := e.api.ContainerCreate(ctx, spec.config, spec.host, nil, nil, spec.name)
+// makeBox makes, starts and connects to a container of spec. Whoever gets it
+// discards it; ended is called when nothing more can come from it.
+func (d *Driver) makeBox(ctx context.Context, e *engine, spec *spec, ended func(*box)) (*box, error) {
+	name, spec := newName(), spec.claimed(d.labels())
+	made, err := e.api.ContainerCreate(ctx, spec.config, spec.host, nil, nil, name)
 	if err != nil {
 		// The answer may be what was lost, rather than the request.
 		if gone(err) {
-			d.remove(&box{e, spec.name})
+			d.remove(e, name)
 		}
 		return nil, e.failed("create the sandbox", err)
 	}
 	for _, warning := range made.Warnings {
 		d.log.Warn("the Docker engine has a reservation about a sandbox", "warning", warning)
 	}
-	return &box{e, made.ID}, nil
+	b := &box{engine: e, id: made.ID}
+	if err := d.startBox(ctx, b, ended); err != nil {
+		d.remove(e, b.id)
+		return nil, err
+	}
+	return b, nil
 }
 
-// remove removes b in the background.
-func (d *Driver) remove(b *box) {
-	d.background.Go(func() { d.removeBox(b) })
+// startBox connects to b before it starts it, as an engine asks for.
+func (d *Driver) startBox(ctx context.Context, b *box, ended func(*box)) error {
+	conn, err := b.attach(ctx)
+	if err != nil {
+		return b.engine.failed("connect to the sandbox", err)
+	}
+	b.streams = openStreams(conn, func() { ended(b) })
+	if err := b.engine.api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
+		b.streams.close()
+		return b.engine.failed("start the sandbox", err)
+	}
+	return nil
 }
 
-// removeBox removes b, and tries again while the engine is away, in a hurry
-// once the driver is being closed.
-func (d *Driver) removeBox(b *box) {
-	err := b.remove()
+// attach is ContainerAttach, which does not heed ctx, made to.
+func (b *box) attach(ctx context.Context) (types.HijackedResponse, error) {
+	type result struct {
+		conn types.HijackedResponse
+		err  error
+	}
+	attached := make(chan result, 1)
+	go func() {
+		conn, err := b.engine.api.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+		attached <- result{conn, err}
+	}()
+	select {
+	case r := <-attached:
+		return r.conn, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-attached; r.err == nil {
+				r.conn.Close()
+			}
+		}()
+		return types.HijackedResponse{}, context.Cause(ctx)
+	}
+}
+
+// discard ends b and whatever runs in it, in the background.
+func (d *Driver) discard(b *box) {
+	d.background.Go(func() {
+		b.streams.close()
+		d.removeNow(b.engine, b.id)
+	})
+}
+
+// remove removes a container, by id or name, in the background.
+func (d *Driver) remove(e *engine, id string) {
+	d.background.Go(func() { d.removeNow(e, id) })
+}
+
+// removeNow removes a container, and tries again while the engine is away, in a
+// hurry once the driver is being closed.
+func (d *Driver) removeNow(e *engine, id string) {
+	err := e.remove(id)
 	for _, pause := range d.retries {
 		if err == nil {
 			return
 		}
 		d.pause(pause)
-		err = b.remove()
+		err = e.remove(id)
 	}
 	if err != nil {
-		d.log.Error("a container is left on the Docker engine", "container", b.id, "error", err)
+		d.log.Error("a container is left on the Docker engine", "container", id, "error", err)
 	}
 }
 
@@ -111,12 +143,12 @@ func removalRetries() []time.Duration {
 	return []time.Duration{second / 10, second / 2, 2 * second, 5 * second, 15 * second, 30 * second, 60 * second, 120 * second}
 }
 
-// remove ends the container and whatever runs in it. It is not cancelled by
-// the end of a run, which is when it is needed.
-func (b *box) remove() error {
+// remove ends a container and whatever runs in it. It is not cancelled by the
+// end of a run, which is when it is needed.
+func (e *engine) remove(id string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
 	defer cancel()
-	err := b.engine.api.ContainerRemove(ctx, b.id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	err := e.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 	if cerrdefs.IsNotFound(err) {
 		return nil
 	}
@@ -145,19 +177,41 @@ func (d *Driver) sweep(ctx context.Context) error {
 	if e == nil {
 		return nil
 	}
-	left, err := e.api.ContainerList(ctx, container.ListOptions{
-		All:     true,
-		Filters: filters.NewArgs(filters.Arg("label", labelInstance+"="+d.instance)),
-	})
+	left, err := e.list(ctx, labelInstance+"="+d.instance)
 	if err != nil {
 		return fmt.Errorf("list what is left on the Docker engine: %w", err)
 	}
 	var failures []error
 	for _, c := range left {
 		// In conflict is a removal with another that is under way.
-		if err := (&box{e, c.ID}).remove(); err != nil && !cerrdefs.IsConflict(err) {
+		if err := e.remove(c.ID); err != nil && !cerrdefs.IsConflict(err) {
 			failures = append(failures, fmt.Errorf("remove container %s: %w", c.ID, err))
 		}
 	}
 	return errors.Join(failures...)
+}
+
+// list returns the containers with a label, running or not.
+func (e *engine) list(ctx context.Context, label string) ([]container.Summary, error) {
+	return e.api.ContainerList(ctx, container.ListOptions{
+		All:     true,
+		Filters: filters.NewArgs(filters.Arg("label", label)),
+	})
+}
+
+// weigh returns the bytes of memory that a container holds, and 0 where the
+// engine does not say.
+func weigh(b *box) int64 {
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+	defer cancel()
+	answer, err := b.engine.api.ContainerStatsOneShot(ctx, b.id)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	var stats container.StatsResponse
+	if err := json.NewDecoder(answer.Body).Decode(&stats); err != nil {
+		return 0
+	}
+	return int64(stats.MemoryStats.Usage)
 }

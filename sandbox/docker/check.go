@@ -26,7 +26,7 @@ func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	}
 	findings = append(findings, checkLimits(e.info)...)
 	findings = append(findings, checkIsolation(e.info)...)
-	for _, role := range slices.Sorted(maps.Keys(d.images)) {
+	for _, role := range slices.Sorted(maps.Keys(d.roles)) {
 		findings = append(findings, d.checkImage(ctx, e, role))
 	}
 	return findings
@@ -107,7 +107,7 @@ func checkIsolation(info system.Info) []sandbox.Finding {
 
 // checkImage finds out whether the first command of a role has to wait.
 func (d *Driver) checkImage(ctx context.Context, e *engine, role string) sandbox.Finding {
-	subject, ref := "image "+role, d.images[role]
+	subject, ref := "image "+role, d.roles[role]
 	found, err := e.inspectImage(ctx, role, ref)
 	switch {
 	case cerrdefs.IsNotFound(err):

@@ -3,14 +3,16 @@
 // Start with [New].
 //
 // A container is made for one command, is never used twice, and is removed on
-// every path. It carries labels that name the driver's instance; nothing on the
-// engine without that label is ever touched.
+// every path. A few are started ahead of the commands that they are for, and
+// wait; see [Pool]. All carry labels that name the driver's instance; nothing on
+// the engine without such a label is ever touched. Those of a driver that was
+// killed are removed by the next driver of any process that uses the engine.
 package docker
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"maps"
 	"strings"
@@ -38,9 +40,13 @@ type Options struct {
 	Host string
 	// Places is where engines are looked for when Host is "".
 	Places Places
-	// Instance is the value of the label that marks this driver's containers;
-	// the default is random.
-	Instance string
+	// Pool bounds the containers that wait for commands.
+	Pool Pool
+	// Dir is an absolute host folder, made where it is missing, for a few small
+	// files. All drivers of a person share one: by it, one of them knows that
+	// another was killed. With "" none is kept: containers of a driver that was
+	// killed stay for a day, and starting one takes twice the time.
+	Dir string
 	// Logger gets what concerns the operator alone, such as containers that
 	// cannot be removed. The default discards it.
 	Logger *slog.Logger
@@ -48,20 +54,25 @@ type Options struct {
 
 // A Driver runs commands in containers. It is a [sandbox.Driver].
 type Driver struct {
-	images   map[string]string
+	roles    map[string]string // images' references
 	runtime  string
 	host     string
 	places   Places
-	instance string
+	dir      string
+	instance string // of the label that marks this driver's containers
 	log      *slog.Logger
 
 	engine     atomic.Pointer[engine] // nil until one has answered, and after it was lost
 	connecting chan struct{}          // holds one token while somebody looks for an engine
 	pulls      *pulls
-	programs   programs
+	known      images
+	pool       *pool
+	lease      *lease // nil until an engine has answered
+	hosts      string // a file; see engine.hosts
 
 	life       *sandbox.Lifetime // ended by Close
 	background sync.WaitGroup    // what outlives a Run; started by runs only, or by what they started
+	watchers   sync.WaitGroup    // what goes on until Close; started by connect
 	retries    []time.Duration
 }
 
@@ -76,26 +87,34 @@ func New(options *Options) *Driver {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	d := &Driver{
-		images:     maps.Clone(o.Images),
+		roles:      maps.Clone(o.Images),
 		runtime:    o.Runtime,
 		host:       o.Host,
 		places:     o.Places,
-		instance:   cmp.Or(o.Instance, strings.ToLower(rand.Text()[:12])),
+		dir:        o.Dir,
+		instance:   strings.ToLower(rand.Text()[:12]),
 		log:        o.Logger,
 		connecting: make(chan struct{}, 1),
 		life:       sandbox.NewLifetime(),
 		retries:    removalRetries(),
 	}
 	d.pulls = newPulls(d.life.Context(), &d.background)
+	d.pool = &pool{
+		limits:  o.Pool.or(),
+		make:    d.makeBox,
+		drop:    d.discard,
+		weigh:   weigh,
+		spawn:   func(do func()) { d.background.Go(do) },
+		shelves: map[shelfKey]*shelf{},
+	}
 	return d
 }
 
 // Run implements [sandbox.Driver].
 //
-// A command's Started is called once the engine has answered that its container
-// runs, and before any of its output is passed on: only then is it sure that the
-// command runs at all. Where the engine goes away instead of answering, Started
-// is called because the command may have run.
+// A command's Started is called when its container has answered that it begins.
+// Where the container is lost before it has answered, Started is called because
+// the command may have run.
 func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 	ctx, leave, err := d.life.Join(ctx)
 	if err != nil {
@@ -119,30 +138,51 @@ func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	if err != nil {
 		return nil, d.lost(e, err)
 	}
-	spec, err := newSpec(cmd, image, e, d.instance)
+	spec, err := newSpec(cmd, image, e)
 	if err != nil {
 		return nil, err
 	}
-	box, err := d.create(ctx, e, spec)
+	for range maxStale {
+		var exit *sandbox.Exit
+		exit, err = d.runOnce(ctx, e, spec, image, cmd)
+		if !errors.Is(err, errStale) {
+			return exit, d.lost(e, err)
+		}
+	}
+	return nil, d.lost(e, e.failed("send the command", err))
+}
+
+// maxStale is how often a container is taken for a command that turns out to
+// have ended while it waited.
+const maxStale = 3
+
+// runOnce runs cmd in a container that nobody uses before or after.
+func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *image, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	b, err := d.pool.take(ctx, e, spec, cmd.Warm)
 	if err != nil {
-		return nil, d.lost(e, err)
+		return nil, err
 	}
-	defer d.remove(box)
-	if err := d.programs.check(ctx, box, cmd, image); err != nil {
-		return nil, d.lost(e, err)
-	}
-	exit, err := box.run(ctx, cmd)
-	return exit, d.lost(e, err)
+	defer d.discard(b)
+	defer b.streams.close()
+	return b.run(ctx, cmd, image)
 }
 
 // Close implements [sandbox.Driver]. Where the engine does not let go of a
 // container within [closeTimeout], Close returns an error that says so.
 func (d *Driver) Close() error {
 	d.life.End()
+	d.pool.close()
+	d.watchers.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if err := d.settle(ctx); err != nil {
 		return err
 	}
-	return d.sweep(ctx)
+	if err := d.sweep(ctx); err != nil {
+		return err
+	}
+	return d.lease.end()
 }
+
+// Forget discards what waits for a skill that has changed or gone.
+func (d *Driver) Forget(skill string) { d.pool.forget(skill) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,16 @@ type engine struct {
 	info    system.Info
 	version string
 	runtime string // what containers are created with; "" is the engine's default
+	hosts   string // the host file that containers see as /etc/hosts; "" leaves it to the engine
 }
+
+// bare reports whether containers get no network of the engine's at all, rather
+// than its network "none". They have a network namespace of their own either
+// way, with a loopback interface and nothing else; but for "none" Docker runs
+// itself twice more to set it up, which is half of the work of starting a
+// container (measured: 113 ms instead of 225 ms of processor time). What is
+// missing then is /etc/hosts.
+func (e *engine) bare() bool { return e.kind == "docker" && e.hosts != "" }
 
 // sandbox is what a result says of where the command ran.
 func (e *engine) sandbox() string {
@@ -66,8 +76,36 @@ func (d *Driver) connect(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.lease == nil {
+		d.settleIn()
+		defer d.watchOrphans()
+	}
+	e.hosts = d.hosts
+	d.watchImages(e)
 	d.engine.Store(e)
 	return e, nil
+}
+
+// settleIn makes the files that the driver needs once it has an engine. Without
+// them it works too.
+func (d *Driver) settleIn() {
+	d.lease = &lease{}
+	if d.dir == "" {
+		return
+	}
+	lease, err := newLease(d.dir, d.instance)
+	if err != nil {
+		d.log.Warn("if this server is killed, its containers stay for a day", "reason", err)
+		return
+	}
+	d.lease = lease
+	const hosts = "127.0.0.1\tlocalhost " + hostname + "\n::1\tlocalhost\n"
+	file := filepath.Join(d.dir, "hosts")
+	if _, err := readOrMake(file, hosts, 0o644); err != nil {
+		d.log.Warn("containers start slower than they could", "reason", err)
+		return
+	}
+	d.hosts = file
 }
 
 // lost forgets e when err says that it is gone, so that the next run looks for

@@ -59,7 +59,7 @@ func TestConnectOnce(t *testing.T) {
 func TestConnectPodman(t *testing.T) {
 	f := newFake(t)
 	f.fault("GET /version", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 200, map[string]any{"Version": "5.0", "Components": []map[string]string{{"Name": "Podman Engine"}}})
+		respond(w, 200, map[string]any{"Version": "5.0", "Components": []map[string]string{{"Name": "Podman Engine"}}})
 	})
 	e, err := f.driver(t, Options{}).connect(t.Context())
 	if err != nil || e.kind != "podman" {

@@ -1,10 +1,12 @@
 package docker
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -45,7 +47,6 @@ type fakeContainer struct {
 	stream  net.Conn      // nil until attached
 	ended   chan struct{} // closed when it has ended or was removed
 	end     func()
-	code    int
 }
 
 // newFake returns an engine that listens, has the image "base", and is stopped
@@ -138,7 +139,7 @@ func (f *fakeEngine) count(route string) int {
 
 // says answers with an error, as an engine does.
 func says(code int, message string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { answer(w, code, map[string]string{"message": message}) }
+	return func(w http.ResponseWriter, _ *http.Request) { respond(w, code, map[string]string{"message": message}) }
 }
 
 // drops cuts the connection instead of answering.
@@ -149,7 +150,7 @@ func drops(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-func answer(w http.ResponseWriter, code int, body any) {
+func respond(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	if body != nil {
@@ -173,21 +174,27 @@ func (f *fakeEngine) handler() http.Handler {
 		})
 	}
 	handle("HEAD /_ping", f.ping)
-	handle("GET /info", func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, f.info) })
+	handle("GET /info", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, f.info) })
 	handle("GET /version", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 200, map[string]string{"Version": "20.10.24"})
+		respond(w, 200, map[string]string{"Version": "20.10.24"})
 	})
 	handle("GET /images/{ref}/json", f.inspectImage)
 	handle("POST /images/create", f.pull)
 	handle("POST /containers/create", f.create)
-	handle("HEAD /containers/{id}/archive", f.stat)
 	handle("POST /containers/{id}/attach", f.attach)
 	handle("POST /containers/{id}/start", f.start)
 	handle("POST /containers/{id}/wait", f.wait)
 	handle("GET /containers/{id}/json", f.inspect)
 	handle("DELETE /containers/{id}", f.remove)
 	handle("GET /containers/json", f.list)
-	handle("GET /events", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) })
+	handle("GET /containers/{id}/stats", func(w http.ResponseWriter, _ *http.Request) {
+		respond(w, 200, map[string]any{"memory_stats": map[string]int{"usage": 1 << 20}})
+	})
+	handle("GET /events", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
 	version := regexp.MustCompile(`^/v1\.\d+`)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.Path = version.ReplaceAllString(r.URL.Path, "")
@@ -204,10 +211,10 @@ func (f *fakeEngine) inspectImage(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.images[r.PathValue("ref")] {
-		answer(w, 404, map[string]string{"message": "No such image: " + r.PathValue("ref")})
+		respond(w, 404, map[string]string{"message": "No such image: " + r.PathValue("ref")})
 		return
 	}
-	answer(w, 200, map[string]any{"Id": "sha256:" + r.PathValue("ref"), "Config": map[string]any{"Env": []string{"PATH=/bin"}}})
+	respond(w, 200, map[string]any{"Id": "sha256:" + r.PathValue("ref"), "Config": map[string]any{"Env": []string{"PATH=/bin"}}})
 }
 
 func (f *fakeEngine) pull(w http.ResponseWriter, r *http.Request) {
@@ -223,14 +230,14 @@ func (f *fakeEngine) create(w http.ResponseWriter, r *http.Request) {
 	c := &fakeContainer{ended: make(chan struct{})}
 	c.end = sync.OnceFunc(func() { close(c.ended) })
 	if err := json.NewDecoder(r.Body).Decode(&c.request); err != nil {
-		answer(w, 400, map[string]string{"message": err.Error()})
+		respond(w, 400, map[string]string{"message": err.Error()})
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id := fmt.Sprintf("c%d", f.requests["POST /containers/create"])
 	f.containers[id] = c
-	answer(w, 201, map[string]any{"Id": id})
+	respond(w, 201, map[string]any{"Id": id})
 }
 
 func (f *fakeEngine) find(w http.ResponseWriter, r *http.Request) *fakeContainer {
@@ -238,20 +245,9 @@ func (f *fakeEngine) find(w http.ResponseWriter, r *http.Request) *fakeContainer
 	defer f.mu.Unlock()
 	c := f.containers[r.PathValue("id")]
 	if c == nil {
-		answer(w, 404, map[string]string{"message": "No such container: " + r.PathValue("id")})
+		respond(w, 404, map[string]string{"message": "No such container: " + r.PathValue("id")})
 	}
 	return c
-}
-
-func (f *fakeEngine) stat(w http.ResponseWriter, r *http.Request) {
-	if f.find(w, r) == nil {
-		return
-	}
-	if r.URL.Query().Get("path") != "/bin/bash" {
-		w.WriteHeader(404)
-		return
-	}
-	w.Header().Set("X-Docker-Container-Path-Stat", "e30=") // {}
 }
 
 func (f *fakeEngine) attach(w http.ResponseWriter, r *http.Request) {
@@ -275,19 +271,50 @@ func (f *fakeEngine) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(204)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	c.code = f.code
-	if c.stream == nil {
+	if c.stream != nil {
+		go f.shell(c)
+	}
+}
+
+// shell is the first process of a container.
+func (f *fakeEngine) shell(c *fakeContainer) {
+	defer c.end()
+	defer c.stream.Close()
+	line, err := bufio.NewReader(c.stream).ReadString('\n')
+	if err != nil {
 		return
 	}
-	frame := append([]byte{1, 0, 0, 0, 0, 0, 0, 0}, f.output...)
-	binary.BigEndian.PutUint32(frame[4:], uint32(len(f.output)))
-	_, _ = c.stream.Write(frame)
-	if !f.hang {
-		c.stream.Close()
-		c.end()
+	nonce := regexp.MustCompile(`printf %s '([A-Z0-9]+)\+'`).FindStringSubmatch(line)[1]
+	f.mu.Lock()
+	output, code, hang := f.output, f.code, f.hang
+	f.mu.Unlock()
+	if strings.Contains(line, "command -v 'node'") {
+		say(c.stream, 1, nonce+"-")
+		return
 	}
+	say(c.stream, 1, nonce+"+"+output)
+	say(c.stream, 2, nonce+"+")
+	if hang {
+		<-c.ended
+		return
+	}
+	if code == fakeLost {
+		return
+	}
+	say(c.stream, 2, nonce+".")
+	say(c.stream, 1, fmt.Sprintf("%s.%d 0 0\n", nonce, code))
+	_, _ = io.Copy(io.Discard, c.stream)
+}
+
+// fakeLost as a fake engine's code is that of a container which ends under its
+// command.
+const fakeLost = 137
+
+// say writes one frame of a container's stream.
+func say(to io.Writer, stream byte, text string) {
+	frame := append([]byte{stream, 0, 0, 0, 0, 0, 0, 0}, text...)
+	binary.BigEndian.PutUint32(frame[4:], uint32(len(text)))
+	_, _ = to.Write(frame)
 }
 
 func (f *fakeEngine) wait(w http.ResponseWriter, r *http.Request) {
@@ -299,14 +326,14 @@ func (f *fakeEngine) wait(w http.ResponseWriter, r *http.Request) {
 	w.(http.Flusher).Flush()
 	select {
 	case <-c.ended:
-		_ = json.NewEncoder(w).Encode(map[string]int{"StatusCode": c.code})
+		_ = json.NewEncoder(w).Encode(map[string]int{"StatusCode": fakeLost})
 	case <-r.Context().Done():
 	}
 }
 
 func (f *fakeEngine) inspect(w http.ResponseWriter, r *http.Request) {
 	if c := f.find(w, r); c != nil {
-		answer(w, 200, map[string]any{"State": map[string]any{"ExitCode": c.code}})
+		respond(w, 200, map[string]any{"State": map[string]any{"ExitCode": fakeLost}})
 	}
 }
 
@@ -318,7 +345,7 @@ func (f *fakeEngine) remove(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r.URL.Query().Get("force") != "1" || r.URL.Query().Get("v") != "1" {
-		answer(w, 400, map[string]string{"message": "not forced, or not with its volumes"})
+		respond(w, 400, map[string]string{"message": "not forced, or not with its volumes"})
 		return
 	}
 	delete(f.containers, r.PathValue("id"))
@@ -332,13 +359,14 @@ func (f *fakeEngine) remove(w http.ResponseWriter, r *http.Request) {
 func (f *fakeEngine) list(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	found := []map[string]string{}
+	found := []map[string]any{}
 	for id, c := range f.containers {
-		if strings.Contains(r.URL.Query().Get("filters"), labelInstance+"="+c.request.Labels[labelInstance]) {
-			found = append(found, map[string]string{"Id": id})
+		asked := r.URL.Query().Get("filters")
+		if strings.Contains(asked, labelInstance+"="+c.request.Labels[labelInstance]) || !strings.Contains(asked, "=") {
+			found = append(found, map[string]any{"Id": id, "Labels": c.request.Labels})
 		}
 	}
-	answer(w, 200, found)
+	respond(w, 200, found)
 }
 
 // command is one that f can run.

@@ -29,11 +29,12 @@ func setting(role string) string { return "images." + role }
 // there.
 func (d *Driver) image(ctx context.Context, e *engine, cmd *sandbox.Command) (*image, error) {
 	role := cmp.Or(cmd.Role, "default")
-	ref, known := d.images[role]
+	ref, known := d.roles[role]
 	if !known {
-		return nil, unknownRole(role, slices.Sorted(maps.Keys(d.images)))
+		return nil, unknownRole(role, slices.Sorted(maps.Keys(d.roles)))
 	}
-	found, err := e.inspectImage(ctx, role, ref)
+	inspect := func() (*image, error) { return e.inspectImage(ctx, role, ref) }
+	found, err := d.known.get(e, role, ref, inspect)
 	if !cerrdefs.IsNotFound(err) {
 		return found, err
 	}
@@ -41,7 +42,7 @@ func (d *Driver) image(ctx context.Context, e *engine, cmd *sandbox.Command) (*i
 	if err := d.pulls.get(ctx, ref, fetch, cmd.Progress); err != nil {
 		return nil, notPulled(e, role, ref, err)
 	}
-	found, err = e.inspectImage(ctx, role, ref)
+	found, err = inspect()
 	if cerrdefs.IsNotFound(err) { // removed again, or known by another name
 		return nil, notPulled(e, role, ref, err)
 	}

@@ -155,7 +155,7 @@ func TestImagePulled(t *testing.T) {
 	if _, err := d.Run(t.Context(), cmd); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) == 0 || !strings.HasPrefix(told[0], "pulling python:3.13-slim") {
+	if len(told) == 0 || !strings.Contains(told[0], "python:3.13-slim") {
 		t.Errorf("told %q", told)
 	}
 	if f.pulls != 1 {

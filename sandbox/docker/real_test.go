@@ -6,14 +6,11 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/filters"
 	dockerimage "github.com/docker/docker/api/types/image"
 	"go.uber.org/goleak"
 
@@ -36,6 +33,7 @@ func realEngine(t testing.TB) *Options {
 	t.Helper()
 	options := &Options{
 		Images: map[string]string{"default": testImage()},
+		Dir:    t.TempDir(),
 		Places: Places{
 			DockerHost: os.Getenv("DOCKER_HOST"),
 			Home:       os.Getenv("HOME"),
@@ -82,10 +80,7 @@ func containers(t testing.TB, d *Driver) []container.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := e.api.ContainerList(ctx, container.ListOptions{
-		All:     true,
-		Filters: filters.NewArgs(filters.Arg("label", labelInstance+"="+d.instance)),
-	})
+	all, err := e.list(ctx, labelInstance+"="+d.instance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +120,14 @@ func started(t *testing.T, ctx context.Context, d *Driver, cmd *sandbox.Command)
 	case err := <-errs:
 		t.Fatal(err)
 	}
-	return containers(t, d)[0].ID, errs
+	for _, c := range containers(t, d) {
+		top, err := d.engine.Load().api.ContainerTop(ctx, c.ID, nil)
+		if err == nil && len(top.Processes) > 1 { // more than the shell that waits
+			return c.ID, errs
+		}
+	}
+	t.Fatal("the command has no container")
+	return "", nil
 }
 
 // TestHardening reads back what the engine made of what it was told.
@@ -157,14 +159,14 @@ func TestHardening(t *testing.T) {
 		"OOM killer works":       host.OomKillDisable == nil || !*host.OomKillDisable,
 		"processors":             host.NanoCPUs == 1e9,
 		"processes":              host.PidsLimit != nil && *host.PidsLimit == limits.PIDs,
-		"init":                   host.Init != nil && *host.Init,
+		"no network interfaces":  c.Config.NetworkDisabled,
 		"no log":                 host.LogConfig.Type == "none",
 		"no devices":             len(host.Devices) == 0 && len(host.DeviceRequests) == 0,
 		"kernel paths masked":    len(host.MaskedPaths) > 0 && len(host.ReadonlyPaths) > 0,
 		"not root":               c.Config.User == user() && !strings.HasPrefix(c.Config.User, "0"),
 		"never started again":    host.RestartPolicy.Name == "" || host.RestartPolicy.IsNone(),
-		"one mount, read-only":   len(c.Mounts) == 1 && c.Mounts[0].Destination == sandbox.SkillDir && !c.Mounts[0].RW,
-		"labels":                 c.Config.Labels[labelRun] == cmd.RunID && c.Config.Labels[labelSkill] == cmd.Skill,
+		"two mounts, read-only":  len(c.Mounts) == 2 && !c.Mounts[0].RW && !c.Mounts[1].RW,
+		"labels":                 c.Config.Labels[labelSkill] == cmd.Skill,
 		"three limits on a user": len(host.Ulimits) == 3,
 		"two temporary folders":  len(host.Tmpfs) == 2,
 	} {
@@ -176,8 +178,10 @@ func TestHardening(t *testing.T) {
 
 func TestEndedFromOutside(t *testing.T) {
 	for name, end := range map[string]func(ctx context.Context, e *engine, id string) error{
-		"killed":     func(ctx context.Context, e *engine, id string) error { return e.api.ContainerKill(ctx, id, "KILL") },
-		"terminated": func(ctx context.Context, e *engine, id string) error { return e.api.ContainerKill(ctx, id, "TERM") },
+		"killed": func(ctx context.Context, e *engine, id string) error { return e.api.ContainerKill(ctx, id, "KILL") },
+		"stopped": func(ctx context.Context, e *engine, id string) error {
+			return e.api.ContainerStop(ctx, id, container.StopOptions{})
+		},
 		"removed": func(ctx context.Context, e *engine, id string) error {
 			return e.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true})
 		},
@@ -245,18 +249,19 @@ func TestImageVolume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer (&box{e, made.ID}).remove()
+	defer e.remove(made.ID)
 	const tagged = "skills-mcp-test:volume"
 	if _, err := e.api.ContainerCommit(t.Context(), made.ID, container.CommitOptions{Reference: tagged, Changes: []string{"VOLUME /data", "ENTRYPOINT /bin/false"}}); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
+		d.pool.close()
 		d.background.Wait() // an image with a container cannot be removed
 		if _, err := e.api.ImageRemove(t.Context(), tagged, dockerimage.RemoveOptions{}); err != nil {
 			t.Error(err)
 		}
 	}()
-	d.images = map[string]string{"default": tagged}
+	d.roles = map[string]string{"default": tagged}
 	var out bytes.Buffer
 	cmd := realCommand(t, `(echo x >/data/file) 2>/dev/null || echo refused`)
 	cmd.Stdout = &out
@@ -304,25 +309,4 @@ func TestCheckReal(t *testing.T) {
 			t.Error("the engine that runs is not found")
 		}
 	}
-}
-
-// BenchmarkRun is one call of a small script, from nothing to its end.
-func BenchmarkRun(b *testing.B) {
-	d := realDriver(b)
-	cmd := realCommand(b, "")
-	if err := os.WriteFile(filepath.Join(cmd.Folder, "run.sh"), []byte("echo hello\n"), 0o644); err != nil {
-		b.Fatal(err)
-	}
-	cmd.Argv = []string{"bash", "run.sh"}
-	var times []time.Duration
-	for b.Loop() {
-		began := time.Now()
-		if _, err := d.Run(b.Context(), cmd); err != nil {
-			b.Fatal(err)
-		}
-		times = append(times, time.Since(began))
-		d.background.Wait() // a removal would slow down the next
-	}
-	slices.Sort(times)
-	b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
 }

@@ -52,7 +52,7 @@ func TestEngineRestarts(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	if left := containers(t, New(&Options{Host: d.host, Instance: d.instance})); len(left) > 0 {
+	if left := containers(t, d); len(left) > 0 {
 		t.Errorf("containers are left: %v", left)
 	}
 }

@@ -2,51 +2,146 @@ package docker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// run runs cmd in b, which has not been started yet.
-func (b *box) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	streams, err := b.attach(ctx, cmd)
-	if err != nil {
+const (
+	// beginTimeout is how long a container's shell may take to begin with a
+	// command. A sound one takes milliseconds.
+	beginTimeout = 30 * time.Second
+	// outTimeout bounds the time that reading /out may take.
+	outTimeout = 30 * time.Second
+)
+
+// errStale is the failure of a container that had ended before it was sent its
+// command, which another one can therefore run.
+var errStale = errors.New("the container has ended while it waited")
+
+// run runs cmd in b.
+func (b *box) run(ctx context.Context, cmd *sandbox.Command, image *image) (*sandbox.Exit, error) {
+	nonce := rand.Text()
+	a := newAnswer(nonce, cmd)
+	defer context.AfterFunc(ctx, func() {
+		b.streams.conn.Close()
+		_ = a.tail.Close()
+	})()
+	if err := b.streams.send(newLine(cmd, nonce), cmd.Stdin, a); err != nil {
+		// A line without its end is never evaluated.
+		return nil, fmt.Errorf("%w: %w", errStale, err)
+	}
+	if err := b.begin(ctx, cmd, image, a); err != nil {
 		return nil, err
 	}
-	defer streams.close()
-	ran, err := b.start(ctx)
-	if ran && cmd.Started != nil {
+	status, rest, err := a.status()
+	if err != nil {
+		return b.verdict(ctx, cmd, image, err)
+	}
+	exit := &sandbox.Exit{Code: status.code, Sandbox: b.engine.sandbox()}
+	exit.Out = b.collect(ctx, cmd, status, rest)
+	if err := b.streams.drain(ctx, a); err != nil {
+		return nil, b.engine.failed("read the output", err)
+	}
+	// A command that got over the end of one of its processes is no case for
+	// the limit; one that failed for it is, whatever its own code.
+	if status.code != 0 && status.oomKills > 0 {
+		return exit, outOfMemory(cmd)
+	}
+	return exit, nil
+}
+
+// begin waits until the shell has begun with the command.
+func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *answer) error {
+	timer := time.NewTimer(beginTimeout)
+	defer timer.Stop()
+	select {
+	case <-a.began:
+	case <-b.streams.copied:
+	case <-ctx.Done():
+	case <-timer.C:
+		return badShell(image, fmt.Errorf("it did not begin within %v", beginTimeout))
+	}
+	select {
+	case <-a.began:
+	default:
+		if !errors.Is(b.streams.failure(), errJunk) && cmd.Started != nil {
+			cmd.Started() // it may have begun
+		}
+		_, err := b.verdict(ctx, cmd, image, b.streams.failure())
+		return err
+	}
+	if a.missing {
+		return &sandbox.UnavailableError{
+			Reason: fmt.Sprintf("the image %s of the role %q has no program %q", image.ref, image.role, cmd.Argv[0]),
+			Remedy: fmt.Sprintf("set %s to an image that has it", setting(image.role)),
+		}
+	}
+	if cmd.Started != nil {
 		cmd.Started()
 	}
-	if err != nil {
-		return nil, err
+	a.pass()
+	return nil
+}
+
+// collect reads what the command left in /out. What cannot be read is no
+// failure of the command.
+func (b *box) collect(ctx context.Context, cmd *sandbox.Command, s status, stream io.Reader) sandbox.Files {
+	switch s.out {
+	case outEmpty:
+		return sandbox.Files{}
+	case outNoTar:
+		return sandbox.Files{Left: []string{"what is in /out: the image has no tar to read it with"}}
 	}
-	streams.pass()
+	stop := time.AfterFunc(outTimeout, func() { b.streams.conn.Close() })
+	defer stop.Stop()
+	files, err := sandbox.CollectTar(io.LimitReader(stream, 2*cmd.Limits.Tmp), strings.TrimPrefix(sandbox.OutDir, "/"))
+	if err != nil && ctx.Err() == nil {
+		files.Left = append(files.Left, fmt.Sprintf("the rest of /out: %v", err))
+	}
+	return files
+}
+
+// verdict says why a container's shell has ended before its command: it was
+// killed, or it is no shell.
+func (b *box) verdict(ctx context.Context, cmd *sandbox.Command, image *image, err error) (*sandbox.Exit, error) {
+	if errors.Is(err, errJunk) {
+		return nil, badShell(image, err)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	defer cancel()
 	code, err := b.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := streams.drain(ctx); err != nil {
-		return nil, b.engine.failed("read the output", err)
+	c, err := b.engine.api.ContainerInspect(ctx, b.id)
+	if err != nil {
+		return nil, b.engine.failed("see how the command ended", err)
 	}
-	return b.verdict(ctx, cmd, code)
+	switch {
+	case c.State != nil && c.State.OOMKilled:
+		return &sandbox.Exit{Code: code, Sandbox: b.engine.sandbox()}, outOfMemory(cmd)
+	case code > 128:
+		return nil, &sandbox.UnavailableError{
+			Reason: "the command's container was ended from outside, as happens when the Docker engine stops",
+			Remedy: "try again",
+			Err:    fmt.Errorf("container %s was killed", b.id),
+		}
+	}
+	return nil, badShell(image, fmt.Errorf("it ended by itself, with code %d", code))
 }
 
-// start starts the command, and reports whether it can have run. It can when
-// the engine is gone before it answered, so that it must not be run again.
-func (b *box) start(ctx context.Context) (ran bool, err error) {
-	err = b.engine.api.ContainerStart(ctx, b.id, container.StartOptions{})
-	if err == nil {
-		return true, nil
-	}
-	return gone(err) || ctx.Err() != nil, b.engine.failed("start the sandbox", err)
-}
-
-// wait returns the command's exit code. The container is not removed by itself,
-// so that it can be asked for one however soon the command ended.
+// wait returns the exit code of a container that ends.
 func (b *box) wait(ctx context.Context) (int, error) {
 	ended, failed := b.engine.api.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
 	select { // the client sends to one of them, and waits until it is read
@@ -60,32 +155,14 @@ func (b *box) wait(ctx context.Context) (int, error) {
 	}
 }
 
-// verdict says how a command ended that has ended: by itself, by its memory
-// limit, or because somebody else ended its container.
-func (b *box) verdict(ctx context.Context, cmd *sandbox.Command, code int) (*sandbox.Exit, error) {
-	exit := &sandbox.Exit{Code: code, Sandbox: b.engine.sandbox()}
-	if code == 0 {
-		return exit, nil
+func outOfMemory(cmd *sandbox.Command) error {
+	return &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(cmd.Limits.Memory)}
+}
+
+func badShell(image *image, err error) error {
+	return &sandbox.UnavailableError{
+		Reason: fmt.Sprintf("the image %s of the role %q has no /bin/sh that works: %v", image.ref, image.role, err),
+		Remedy: fmt.Sprintf("set %s to an image whose /bin/sh is a POSIX shell", setting(image.role)),
+		Err:    err,
 	}
-	c, err := b.engine.api.ContainerInspect(ctx, b.id)
-	if err != nil {
-		return nil, b.engine.failed("see how the command ended", err)
-	}
-	// A command that got over the end of one of its processes is no case for
-	// the limit; one that failed for it is, whatever its own code.
-	outOfMemory := &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(cmd.Limits.Memory)}
-	if c.State != nil && c.State.OOMKilled {
-		return exit, outOfMemory
-	}
-	switch b.whatEnded(ctx, code, c.State) {
-	case eventOOM:
-		return exit, outOfMemory
-	case eventKill:
-		return nil, &sandbox.UnavailableError{
-			Reason: "the command's container was ended from outside, as happens when the Docker engine stops",
-			Remedy: "try again",
-			Err:    fmt.Errorf("container %s was killed", b.id),
-		}
-	}
-	return exit, nil
 }

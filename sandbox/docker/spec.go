@@ -2,8 +2,10 @@ package docker
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
-	"path"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +18,8 @@ import (
 // The labels of every container that this package makes.
 const (
 	labelInstance = "skills-mcp.instance" // whose it is: the driver that removes it
-	labelRun      = "skills-mcp.run"
+	labelHome     = "skills-mcp.home"     // where that driver says that it lives; see lease.go
+	labelExpires  = "skills-mcp.expires"  // when it may be removed by anybody, in seconds since 1970
 	labelSkill    = "skills-mcp.skill"
 )
 
@@ -27,26 +30,25 @@ const (
 	// /tmp it is in memory, is gone with the container, and counts as its
 	// memory.
 	sharedMemory = 64 << 20
-	// fileSize bounds one file in a writable workspace. It is above what fits
-	// into /tmp, so that a full /tmp is an error there and not a signal.
-	fileSize = 1 << 30
+	// minInodes and bytesPerInode bound how many files /tmp and /out hold.
+	minInodes     = 4096
+	bytesPerInode = 4096
 	// sacrifice makes the kernel end a sandbox before anything else of the
 	// host's when memory runs out. Raising it needs no privilege.
 	sacrifice = 500
 )
 
-// A spec is what an engine is told of one container.
+// A spec is what an engine is told of one container: all that a command needs
+// to have ready, and nothing of the command itself.
 type spec struct {
-	name   string
 	config *container.Config
 	host   *container.HostConfig
 }
 
-// newSpec returns the container that cmd runs in on e. Its error is about the
-// command.
-func newSpec(cmd *sandbox.Command, image *image, e *engine, instance string) (*spec, error) {
-	env := cmd.Environ()
-	if err := checkStrings(cmd.Argv, env); err != nil {
+// newSpec returns the container that commands like cmd run in on e. Its error
+// is about the command.
+func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
+	if err := checkStrings(cmd.Argv, cmd.Environ()); err != nil {
 		return nil, err
 	}
 	host, err := hostConfig(cmd, image, e)
@@ -55,32 +57,47 @@ func newSpec(cmd *sandbox.Command, image *image, e *engine, instance string) (*s
 	}
 	stopTimeout := 0 // what an engine that stops gives it
 	return &spec{
-		name: fmt.Sprintf("skills-mcp-%s-%s", cmd.RunID, strings.ToLower(rand.Text()[:6])),
 		host: host,
 		config: &container.Config{
-			Image:    image.ref,
+			// Not what the role names: that may be another image in a moment.
+			Image:    image.id,
 			Hostname: hostname,
 			User:     user(),
-			// All of argv is the entry point, so that none of the image's
-			// comes before or after it.
-			Entrypoint:   cmd.Argv,
-			Env:          env,
-			WorkingDir:   sandbox.SkillDir,
-			AttachStdin:  cmd.Stdin != nil,
-			AttachStdout: true,
-			AttachStderr: true,
-			OpenStdin:    cmd.Stdin != nil,
-			StdinOnce:    cmd.Stdin != nil,
-			Healthcheck:  &container.HealthConfig{Test: []string{"NONE"}},
-			StopTimeout:  &stopTimeout,
-			Labels: map[string]string{
-				labelInstance: instance,
-				labelRun:      cmd.RunID,
-				labelSkill:    cmd.Skill,
-			},
+			// All of the command line is the entry point, so that none of the
+			// image's comes before or after it.
+			Entrypoint:      []string{"/bin/sh", "-c", waiter},
+			Env:             (&sandbox.Command{}).Environ(),
+			WorkingDir:      sandbox.SkillDir,
+			NetworkDisabled: e.bare(),
+			AttachStdin:     true,
+			AttachStdout:    true,
+			AttachStderr:    true,
+			OpenStdin:       true,
+			StdinOnce:       true,
+			Healthcheck:     &container.HealthConfig{Test: []string{"NONE"}},
+			StopTimeout:     &stopTimeout,
+			Labels:          map[string]string{labelSkill: cmd.Skill},
 		},
 	}, nil
 }
+
+// key is the same for containers that can stand in for each other.
+func (s *spec) key() string {
+	text, _ := json.Marshal([]any{s.config, s.host}) // plain data: it cannot fail
+	sum := sha256.Sum256(text)
+	return string(sum[:])
+}
+
+// claimed returns s as a container of a driver's.
+func (s *spec) claimed(labels map[string]string) *spec {
+	config := *s.config
+	config.Labels = maps.Clone(config.Labels)
+	maps.Copy(config.Labels, labels)
+	return &spec{&config, s.host}
+}
+
+// newName returns a name for a container.
+func newName() string { return "skills-mcp-" + strings.ToLower(rand.Text()[:12]) }
 
 // hostConfig is what keeps the command in.
 func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostConfig, error) {
@@ -88,7 +105,9 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 	if err != nil {
 		return nil, err
 	}
-	reap := true
+	if e.bare() {
+		mounts = append(mounts, bind(e.hosts, "/etc/hosts", false))
+	}
 	return &container.HostConfig{
 		Runtime:        e.runtime,
 		NetworkMode:    "none",
@@ -98,7 +117,6 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 		CapDrop:        []string{"ALL"},
 		// Nothing is said of seccomp: the engine's default profile stays.
 		SecurityOpt: []string{"no-new-privileges:true"},
-		Init:        &reap,
 		// The output is read from the stream alone; a copy of it in a log of
 		// the engine's would fill its disk.
 		LogConfig:   container.LogConfig{Type: "none"},
@@ -113,7 +131,8 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 // temporary are the places that a command may write to. Programs may be built
 // and run in /tmp; what is in /out is only ever read.
 func temporary(limits sandbox.Limits, mounts []mount.Mount) map[string]string {
-	options := fmt.Sprintf("rw,nosuid,nodev,mode=1777,size=%d", limits.Tmp)
+	// An empty file takes memory too, which no size counts.
+	options := fmt.Sprintf("rw,nosuid,nodev,mode=1777,size=%d,nr_inodes=%d", limits.Tmp, max(minInodes, limits.Tmp/bytesPerInode))
 	all := map[string]string{
 		"/tmp":         options + ",exec",
 		sandbox.OutDir: options + ",noexec",
@@ -154,7 +173,9 @@ func resources(limits sandbox.Limits, cpus int) container.Resources {
 		PidsLimit:  &limits.PIDs,
 		Ulimits: []*container.Ulimit{
 			ulimit("nofile", limits.Files),
-			ulimit("fsize", max(fileSize, 2*limits.Tmp)),
+			// Above what fits into /tmp, so that a full /tmp is an error there and
+			// not a signal.
+			ulimit("fsize", max(limits.File, 2*limits.Tmp)),
 			ulimit("core", 0),
 		},
 	}
@@ -163,21 +184,4 @@ func resources(limits sandbox.Limits, cpus int) container.Resources {
 func user() string {
 	uid, gid := sandbox.User()
 	return fmt.Sprintf("%d:%d", uid, gid)
-}
-
-// searchPath returns where the command's program is looked for.
-func searchPath(env, imageEnv []string) []string {
-	value := "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" // the engine's default
-	for _, entry := range slices.Concat(imageEnv, env) {
-		if v, found := strings.CutPrefix(entry, "PATH="); found {
-			value = v
-		}
-	}
-	var dirs []string
-	for _, dir := range strings.Split(value, ":") {
-		if path.IsAbs(dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
 }

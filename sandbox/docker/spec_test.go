@@ -15,7 +15,7 @@ func testSpec(t *testing.T, cmd *sandbox.Command, image *image) *spec {
 	t.Helper()
 	e := &engine{}
 	e.info.NCPU = 2
-	s, err := newSpec(cmd, image, e, "mine")
+	s, err := newSpec(cmd, image, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSpecRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cmd := command()
 			change(cmd)
-			if _, err := newSpec(cmd, &image{}, &engine{}, "mine"); err == nil {
+			if _, err := newSpec(cmd, &image{}, &engine{}); err == nil {
 				t.Error("accepted")
 			} else if len(err.Error()) > 300 {
 				t.Errorf("the message is %d bytes", len(err.Error()))
@@ -117,21 +117,6 @@ func TestSpecProcessors(t *testing.T) {
 		cmd.Limits.CPUs = asked
 		if got := testSpec(t, cmd, &image{}).host.NanoCPUs; got != want {
 			t.Errorf("%v processors: %d, want %d", asked, got, want)
-		}
-	}
-}
-
-func TestSearchPath(t *testing.T) {
-	for _, test := range []struct {
-		env, image []string
-		want       string
-	}{
-		{nil, nil, "/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin"},
-		{nil, []string{"PATH=/opt/bin:/bin"}, "/opt/bin /bin"},
-		{[]string{"PATH=/mine::relative"}, []string{"PATH=/bin"}, "/mine"},
-	} {
-		if got := strings.Join(searchPath(test.env, test.image), " "); got != test.want {
-			t.Errorf("path %q, want %q", got, test.want)
 		}
 	}
 }

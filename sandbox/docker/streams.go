@@ -8,83 +8,83 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types"
-	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/pkg/stdcopy"
-
-	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 const (
 	// drainTimeout is how long the engine may take, after a command's end, to
-	// pass on the next bit of its output.
+	// pass on the next bit of what its container said.
 	drainTimeout = 10 * time.Second
 	// writeTimeout is how long the reader of a command's output is waited for
 	// when the command is given up.
 	writeTimeout = 500 * time.Millisecond
 )
 
-// streams are the standard streams of one container.
+// streams are the standard streams of a shell that waits for a line. What it
+// says before it has one is read when it has.
 type streams struct {
 	conn     types.HijackedResponse
-	started  chan struct{} // closed by pass and by close
-	pass     func()        // lets output through
+	answer   *answer       // of the one command; valid after bound
+	bound    chan struct{} // closed by bind, and by close
 	draining atomic.Bool   // the command has ended
 	shut     atomic.Bool   // nothing is to be written any more
-	copied   chan struct{} // closed by the goroutine that copies the output
-	err      error         // of the copying; valid after copied
+	copied   chan struct{} // closed by the goroutine that reads conn, at its end
+	err      error         // why conn could be read no further; valid after copied
+	release  func()        // closes bound
 }
 
-// attach connects to the streams of b. It is done before the start so that no
-// output is missed; none is passed on before pass is called.
-func (b *box) attach(ctx context.Context, cmd *sandbox.Command) (*streams, error) {
-	conn, err := b.hijack(ctx, container.AttachOptions{
-		Stream: true,
-		Stdin:  cmd.Stdin != nil,
-		Stdout: true,
-		Stderr: true,
-	})
-	if err != nil {
-		return nil, b.engine.failed("connect to the sandbox", err)
-	}
-	s := &streams{conn: conn, started: make(chan struct{}), copied: make(chan struct{})}
-	s.pass = sync.OnceFunc(func() { close(s.started) })
+// open starts the reading of conn. ended, if not nil, is called at its end.
+func openStreams(conn types.HijackedResponse, ended func()) *streams {
+	s := &streams{conn: conn, bound: make(chan struct{}), copied: make(chan struct{})}
+	s.release = sync.OnceFunc(func() { close(s.bound) })
 	go func() {
-		defer close(s.copied)
-		_, s.err = stdcopy.StdCopy(s.to(cmd.Stdout), s.to(cmd.Stderr), s)
+		_, s.err = stdcopy.StdCopy(s.to(func(a *answer) io.Writer { return &a.stdout }), s.to(func(a *answer) io.Writer { return &a.stderr }), s)
+		close(s.copied)
+		if ended != nil {
+			ended()
+		}
+		<-s.bound
+		if s.answer != nil {
+			s.answer.close(s.err)
+		}
 	}()
-	if cmd.Stdin != nil {
+	return s
+}
+
+// over reports whether there is nobody to talk to any more.
+func (s *streams) over() bool {
+	select {
+	case <-s.copied:
+		return true
+	default:
+		return false
+	}
+}
+
+// failure returns why the reading ended, and nil while it has not.
+func (s *streams) failure() error {
+	if !s.over() {
+		return nil
+	}
+	return s.err
+}
+
+// send sends the one line and all of stdin. What comes back is a's.
+func (s *streams) send(line string, stdin io.Reader, a *answer) error {
+	s.answer = a
+	s.release()
+	if _, err := io.WriteString(s.conn.Conn, line); err != nil {
+		return err
+	}
+	if stdin != nil {
 		// Nobody waits for this: a read of stdin can be ended by nobody but
 		// who writes to it. A write ends with the connection.
 		go func() {
-			_, _ = io.Copy(conn.Conn, cmd.Stdin)
-			_ = conn.CloseWrite()
+			_, _ = io.Copy(s.conn.Conn, stdin)
+			_ = s.conn.CloseWrite()
 		}()
 	}
-	return s, nil
-}
-
-// hijack is ContainerAttach, which does not heed ctx, made to.
-func (b *box) hijack(ctx context.Context, options container.AttachOptions) (types.HijackedResponse, error) {
-	type result struct {
-		conn types.HijackedResponse
-		err  error
-	}
-	attached := make(chan result, 1)
-	go func() {
-		conn, err := b.engine.api.ContainerAttach(ctx, b.id, options)
-		attached <- result{conn, err}
-	}()
-	select {
-	case r := <-attached:
-		return r.conn, r.err
-	case <-ctx.Done():
-		go func() {
-			if r := <-attached; r.err == nil {
-				r.conn.Close()
-			}
-		}()
-		return types.HijackedResponse{}, context.Cause(ctx)
-	}
+	return nil
 }
 
 // Read reads what the engine sends, without a limit of time while the command
@@ -96,15 +96,14 @@ func (s *streams) Read(p []byte) (int, error) {
 	return s.conn.Reader.Read(p)
 }
 
-// to returns a writer to w that never fails: a reader that went away must not
-// stop the command.
-func (s *streams) to(w io.Writer) io.Writer {
+// to returns a writer to a stream of the answer, once there is one.
+func (s *streams) to(stream func(*answer) io.Writer) io.Writer {
 	return writerFunc(func(p []byte) (int, error) {
-		<-s.started
-		if w != nil && !s.shut.Load() {
-			_, _ = w.Write(p)
+		<-s.bound
+		if s.answer == nil || s.shut.Load() {
+			return len(p), nil
 		}
-		return len(p), nil
+		return stream(s.answer).Write(p)
 	})
 }
 
@@ -112,11 +111,13 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// drain waits for the rest of the output of a command that has ended.
-func (s *streams) drain(ctx context.Context) error {
+// drain waits for the rest of stderr, when stdout is complete.
+func (s *streams) drain(ctx context.Context, a *answer) error {
 	s.draining.Store(true)
 	_ = s.conn.Conn.SetReadDeadline(time.Now().Add(drainTimeout))
 	select {
+	case <-a.quiet:
+		return nil
 	case <-s.copied:
 		return s.err
 	case <-ctx.Done():
@@ -124,12 +125,16 @@ func (s *streams) drain(ctx context.Context) error {
 	}
 }
 
-// close ends the copying. After it nothing is written, except by a write that
+// close ends the reading. After it nothing is written, except by a write that
 // was under way and that its reader does not take.
 func (s *streams) close() {
 	s.shut.Store(true)
-	s.pass()
+	s.release()
 	s.conn.Close()
+	if s.answer != nil {
+		s.answer.pass()
+		_ = s.answer.tail.Close()
+	}
 	timer := time.NewTimer(writeTimeout)
 	defer timer.Stop()
 	select {

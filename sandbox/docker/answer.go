@@ -1,0 +1,177 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// errJunk is the failure of an image whose shell does not do what it is told.
+var errJunk = errors.New("it said something else than it was asked to")
+
+// An answer is what a container says of one command: on each stream a mark, the
+// command's output, and a mark; on stdout then how it ended, and what is in
+// /out. One goroutine writes to its streams.
+type answer struct {
+	stdout, stderr marked
+	tail           *io.PipeReader // what follows the end on stdout
+	began          chan struct{}  // closed when the command begins, or is known not to
+	missing        bool           // the program is not there; valid after began
+	passed         chan struct{}  // closed by pass
+	pass           func()         // lets output through
+	quiet          chan struct{}  // closed at stderr's end
+}
+
+// newAnswer returns the answer to the line of cmd with nonce.
+func newAnswer(nonce string, cmd *sandbox.Command) *answer {
+	a := &answer{began: make(chan struct{}), passed: make(chan struct{}), quiet: make(chan struct{})}
+	a.pass = sync.OnceFunc(func() { close(a.passed) })
+	tail, after := io.Pipe()
+	a.tail = tail
+	begun := false
+	begin := func(mark byte) error {
+		switch {
+		case mark != markBegin && mark != markMissing:
+			return errJunk
+		case begun:
+			return nil
+		}
+		begun, a.missing = true, mark == markMissing
+		close(a.began)
+		<-a.passed
+		return nil
+	}
+	a.stdout = marked{nonce: []byte(nonce), begin: begin, body: cmd.Stdout, after: after.Write, close: after.CloseWithError}
+	a.stderr = marked{nonce: []byte(nonce), begin: begin, body: cmd.Stderr, end: func() { close(a.quiet) }}
+	return a
+}
+
+// close tells readers that nothing more comes.
+func (a *answer) close(err error) {
+	if err == nil {
+		err = io.EOF
+	}
+	_ = a.stdout.close(err)
+}
+
+// A status is how a command ended.
+type status struct {
+	code     int
+	oomKills int
+	out      int // one of the constants out…
+}
+
+// status waits for the command's end. The reader is at what follows.
+func (a *answer) status() (status, *bufio.Reader, error) {
+	var s status
+	r := bufio.NewReader(a.tail)
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return s, nil, err
+	}
+	_, err = fmt.Sscanf(line, "%d %d %d\n", &s.code, &s.oomKills, &s.out)
+	if err != nil || s.code < 0 || s.code > 255 {
+		return s, nil, errJunk
+	}
+	return s, r, nil
+}
+
+// marked is one stream of an answer.
+type marked struct {
+	nonce []byte
+	begin func(mark byte) error       // the first mark
+	body  io.Writer                   // what comes between the marks; may be nil
+	end   func()                      // the second; may be nil
+	after func(p []byte) (int, error) // what follows; may be nil
+	close func(error) error
+
+	state int // how many marks have come
+	held  []byte
+}
+
+// Write takes what the container says. Its error ends the reading: from the
+// body's reader there is none.
+func (m *marked) Write(p []byte) (int, error) {
+	rest := p
+	if len(m.held) > 0 {
+		rest = append(m.held, p...)
+		m.held = nil
+	}
+	for len(rest) > 0 {
+		var err error
+		switch m.state {
+		case 0:
+			rest, err = m.first(rest)
+		case 1:
+			rest = m.second(rest)
+		default:
+			rest, err = nil, m.follow(rest)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+// first looks for the first mark, before which there is nothing.
+func (m *marked) first(p []byte) ([]byte, error) {
+	n := len(m.nonce)
+	switch {
+	case !bytes.HasPrefix(p, m.nonce[:min(n, len(p))]):
+		return nil, errJunk
+	case len(p) <= n:
+		m.held = bytes.Clone(p)
+		return nil, nil
+	}
+	m.state++
+	return p[n+1:], m.begin(p[n])
+}
+
+// second passes on what comes before the second mark, and holds back what may
+// be the beginning of one.
+func (m *marked) second(p []byte) []byte {
+	mark := append(bytes.Clone(m.nonce), markEnd)
+	at := bytes.Index(p, mark)
+	if at >= 0 {
+		m.pass(p[:at])
+		m.state++
+		if m.end != nil {
+			m.end()
+		}
+		return p[at+len(mark):]
+	}
+	held := suffix(p, mark)
+	m.pass(p[:len(p)-held])
+	m.held = bytes.Clone(p[len(p)-held:])
+	return nil
+}
+
+func (m *marked) pass(p []byte) {
+	if m.body != nil && len(p) > 0 {
+		_, _ = m.body.Write(p)
+	}
+}
+
+func (m *marked) follow(p []byte) error {
+	if m.after == nil {
+		return nil
+	}
+	_, err := m.after(p)
+	return err
+}
+
+// suffix returns how many bytes at the end of p can begin mark.
+func suffix(p, mark []byte) int {
+	for n := min(len(p), len(mark)-1); n > 0; n-- {
+		if bytes.HasSuffix(p, mark[:n]) {
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,217 @@
+package docker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/gofrs/flock"
+)
+
+const (
+	// expiry is how long a container is left alone by those who cannot tell
+	// whether its driver lives.
+	expiry = 24 * time.Hour
+	// reapPause is the time between looks for containers without a driver.
+	reapPause = time.Minute
+)
+
+// A lease is how a driver shows that it lives: a file that it keeps locked,
+// which the kernel unlocks when the process ends, however it does. Drivers that
+// have the same folder can so tell each other's containers from orphans; of
+// others' they know only when they expire.
+type lease struct {
+	home string // the folder's own name; "" when there is no folder
+	dir  string
+	lock *flock.Flock
+}
+
+// newLease takes the lease of an instance in dir.
+func newLease(dir, instance string) (*lease, error) {
+	l := &lease{dir: filepath.Join(dir, "instances")}
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return nil, err
+	}
+	home, err := readOrMake(filepath.Join(dir, "home"), strings.ToLower(rand.Text()[:16]), 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l.home = home
+	l.lock, err = hold(filepath.Join(l.dir, instance))
+	return l, err
+}
+
+// hold makes a file and locks it. Between the two, somebody who cleans up can
+// have removed it.
+func hold(file string) (*flock.Flock, error) {
+	for range 10 {
+		lock := flock.New(file)
+		locked, err := lock.TryLock()
+		if err != nil {
+			return nil, err
+		}
+		if locked && same(lock, file) {
+			return lock, nil
+		}
+		_ = lock.Close()
+	}
+	return nil, fmt.Errorf("lock %s: somebody else does", file)
+}
+
+// same reports whether the file that is locked is the one of that name.
+func same(lock *flock.Flock, file string) bool {
+	locked, err := lock.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(file)
+	return err == nil && os.SameFile(locked, named)
+}
+
+// end gives the lease up.
+func (l *lease) end() error {
+	if l == nil || l.lock == nil {
+		return nil
+	}
+	// The file goes first, so that nobody takes an unlocked one for an orphan's.
+	err := os.Remove(l.lock.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // it was ended before
+	}
+	return errors.Join(err, l.lock.Close())
+}
+
+// readOrMake returns the content of a small file. Of several processes that
+// find it missing, one's content counts.
+func readOrMake(file, content string, mode fs.FileMode) (string, error) {
+	data, err := os.ReadFile(file)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return string(data), err
+	}
+	aside, err := os.CreateTemp(filepath.Dir(file), ".aside-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(aside.Name())
+	_, err = aside.WriteString(content)
+	if err := errors.Join(err, aside.Chmod(mode), aside.Close()); err != nil {
+		return "", err
+	}
+	if err := os.Link(aside.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	data, err = os.ReadFile(file)
+	return string(data), err
+}
+
+// labels are what says whose a new container is.
+func (d *Driver) labels() map[string]string {
+	labels := map[string]string{
+		labelInstance: d.instance,
+		labelExpires:  strconv.FormatInt(time.Now().Add(expiry).Unix(), 10),
+	}
+	if d.lease.home != "" {
+		labels[labelHome] = d.lease.home
+	}
+	return labels
+}
+
+// watchOrphans removes containers whose driver is gone, now and every minute,
+// until the driver is closed.
+func (d *Driver) watchOrphans() {
+	d.watchers.Go(func() {
+		tick := time.NewTicker(reapPause)
+		defer tick.Stop()
+		for {
+			if e := d.engine.Load(); e != nil {
+				d.reap(d.life.Context(), e)
+			}
+			select {
+			case <-tick.C:
+			case <-d.life.Context().Done():
+				return
+			}
+		}
+	})
+}
+
+// reap removes the containers whose driver is gone.
+func (d *Driver) reap(ctx context.Context, e *engine) {
+	all, err := e.list(ctx, labelInstance)
+	if err != nil {
+		return // it is tried again soon
+	}
+	dead := map[string]bool{}
+	for _, c := range all {
+		instance := c.Labels[labelInstance]
+		if instance == d.instance {
+			continue
+		}
+		if c.Labels[labelHome] == d.lease.home && d.lease.home != "" {
+			if _, known := dead[instance]; !known {
+				dead[instance] = d.lease.free(instance, false)
+			}
+		}
+		if !dead[instance] && !expired(c) {
+			continue
+		}
+		if err := e.remove(c.ID); err != nil && !cerrdefs.IsConflict(err) {
+			d.log.Warn("a container that a server left cannot be removed", "container", c.ID, "error", err)
+			continue
+		}
+		d.log.Info("removed a container that a server left", "container", c.ID, "skill", c.Labels[labelSkill])
+	}
+	d.lease.clean(all)
+}
+
+// free reports whether an instance that shares the folder has ended, and
+// removes the file of one that has, if told to.
+func (l *lease) free(instance string, remove bool) bool {
+	if instance != filepath.Base(instance) {
+		return false // it is no name of ours
+	}
+	lock := flock.New(filepath.Join(l.dir, instance), flock.SetFlag(os.O_RDWR))
+	locked, err := lock.TryLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	defer lock.Close()
+	if remove && err == nil && locked { // while nobody else can lock it
+		_ = os.Remove(lock.Path())
+	}
+	return err == nil && locked
+}
+
+// clean removes the files of instances that have ended and have no containers.
+func (l *lease) clean(all []container.Summary) {
+	if l.dir == "" {
+		return
+	}
+	has := map[string]bool{}
+	for _, c := range all {
+		has[c.Labels[labelInstance]] = true
+	}
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if !has[entry.Name()] {
+			l.free(entry.Name(), true)
+		}
+	}
+}
+
+func expired(c container.Summary) bool {
+	at, err := strconv.ParseInt(c.Labels[labelExpires], 10, 64)
+	return err == nil && time.Now().Unix() > at
+}

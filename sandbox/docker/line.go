@@ -1,0 +1,120 @@
+package docker
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// The first process of every container is the image's /bin/sh, which waits for
+// one line on its standard input and evaluates it. So containers can be started
+// ahead of the commands that they are for, and nothing of a command (arguments,
+// variables, what stands for secrets) is ever in what the engine knows of its
+// container.
+//
+// The shell reads byte by byte, as POSIX asks of read, so the rest of the input
+// is the command's. It reaps what the command leaves behind, and no process in
+// the container can kill it: it is process 1.
+//
+// A newline can be quoted in no way that all shells know within one line, so it
+// is in a variable.
+const waiter = "skills_mcp_nl='\n'\n" + `IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
+
+// The marks that follow a run's nonce on the streams.
+const (
+	markBegin   = '+' // the command begins: on both streams
+	markMissing = '-' // its program is not there: on stdout, and nothing follows
+	markEnd     = '.' // the command has ended: on both; on stdout, status and files follow
+)
+
+// What a status says of /out.
+const (
+	outEmpty = 0
+	outTar   = 1 // a tar stream of it follows
+	outNoTar = 2 // the image has no tar
+)
+
+// newLine returns the line that runs cmd. Every mark begins with nonce.
+//
+// In the container's end, everything but the shell is killed before the last
+// mark, so that what has been answered has ended.
+func newLine(cmd *sandbox.Command, nonce string) string {
+	var b strings.Builder
+	b.WriteString("unset skills_mcp_line; ")
+	b.WriteString(invocation(cmd, nonce))
+	b.WriteString(`; s=$?; kill -9 -1 2>/dev/null; `)
+	b.WriteString(oomKills + collection)
+	fmt.Fprintf(&b, `printf %%s '%s%c' >&2; printf '%%s%%d %%d %%d\n' '%s%c' "$s" "$k" "$f"; `, nonce, markEnd, nonce, markEnd)
+	b.WriteString(`if [ "$f" = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi; exit 0` + "\n")
+	return b.String()
+}
+
+const (
+	// oomKills sets k to how many processes the kernel has killed for want of
+	// memory, as far as the shell can see (cgroup version 2, and 1).
+	oomKills = `k=0; if [ "$s" != 0 ]; then for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do ` +
+		`if [ -r "$g" ]; then while read -r a n; do if [ "$a" = oom_kill ]; then k=$n; fi; done <"$g"; fi; done; fi; `
+	// collection sets f to what there is in /out.
+	collection = `f=0; for g in /out/* /out/.[!.]* /out/..?*; do if [ -e "$g" ] || [ -L "$g" ]; then f=1; break; fi; done; ` +
+		`if [ $f = 1 ] && ! command -v tar >/dev/null 2>&1; then f=2; fi; `
+)
+
+// invocation is the part of the line that runs the command's program, up to its
+// exit status.
+func invocation(cmd *sandbox.Command, nonce string) string {
+	var b strings.Builder
+	plain, odd := variables(cmd.Env)
+	for _, entry := range plain {
+		name, value, _ := strings.Cut(entry, "=")
+		fmt.Fprintf(&b, "export %s=%s; ", name, quote(value))
+	}
+	program := quote(cmd.Argv[0])
+	if !strings.Contains(cmd.Argv[0], "/") {
+		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s '%s%c'; exit 0; }; `, program, nonce, markMissing)
+	}
+	fmt.Fprintf(&b, `printf %%s '%s%c'; printf %%s '%s%c' >&2; `, nonce, markBegin, nonce, markBegin)
+	// exec never takes a builtin of the shell's for the program.
+	b.WriteString("(exec ")
+	if len(odd) > 0 {
+		b.WriteString("env")
+		for _, entry := range odd {
+			b.WriteString(" " + quote(entry))
+		}
+		b.WriteString(" ")
+	}
+	for i, arg := range cmd.Argv {
+		if i > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(quote(arg))
+	}
+	if cmd.Stdin == nil {
+		b.WriteString(" </dev/null")
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+// plainVariable is that of a variable which means nothing to a shell. Setting one
+// takes no program.
+var plainVariable = regexp.MustCompile(`^(PATH|SKILL_[A-Z0-9_]+)=`)
+
+// variables splits an environment into what a shell can export without harm and
+// what it cannot, for which there is env(1).
+func variables(env []string) (plain, odd []string) {
+	for _, entry := range env {
+		if plainVariable.MatchString(entry) {
+			plain = append(plain, entry)
+		} else {
+			odd = append(odd, entry)
+		}
+	}
+	return plain, odd
+}
+
+// quote writes s as one word of a shell, in one line.
+func quote(s string) string {
+	return "'" + strings.NewReplacer("'", `'\''`, "\n", `'"$skills_mcp_nl"'`).Replace(s) + "'"
+}
