@@ -55,7 +55,7 @@ func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, 
 	if cmd.Progress == nil {
 		cmd.Progress = func(string) {}
 	}
-	release, err := r.gate.acquire(ctx, caller, func() {
+	release, err := r.gate.acquire(ctx, caller, cmd.Skill, func() {
 		cmd.Progress("waiting for other calls to finish")
 	})
 	if err != nil {

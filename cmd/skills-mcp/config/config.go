@@ -53,6 +53,7 @@ type Sandbox struct {
 	Runtime string `yaml:"runtime"` // of the engine; "" is its default
 	Limits  Limits `yaml:"limits"`
 	Slots   Slots  `yaml:"slots"`
+	Pool    Pool   `yaml:"pool"`
 }
 
 // Limits bound each call.
@@ -65,11 +66,19 @@ type Limits struct {
 	Tmp     Size          `yaml:"tmp"`
 }
 
-// Slots bound how many calls run at once.
+// Slots bound how many calls run at once, and how many wait.
 type Slots struct {
-	Total     int `yaml:"total"`
+	Total     int `yaml:"total"` // 0 is twice the number of processors
 	PerCaller int `yaml:"per_caller"`
+	PerSkill  int `yaml:"per_skill"` // 0 is all but one
 	Queue     int `yaml:"queue"`
+}
+
+// Pool bounds the containers that are kept started and waiting for a call.
+type Pool struct {
+	Max    int           `yaml:"max"`    // containers; 0 keeps none
+	Memory Size          `yaml:"memory"` // the sum of their limits
+	Idle   time.Duration `yaml:"idle"`   // how long one waits for a call
 }
 
 // A Size is a number of bytes, written like 512MB (of 1024 × 1024 bytes).
@@ -97,7 +106,8 @@ func Default() *Config {
 		Sandbox: Sandbox{
 			Driver: "auto",
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
-			Slots:  Slots{slots.Total, slots.PerCaller, slots.Queue},
+			Slots:  Slots{PerCaller: slots.PerCaller, Queue: slots.Queue},
+			Pool:   Pool{Max: 8, Memory: 1 << 30, Idle: 5 * time.Minute},
 		},
 	}
 }
@@ -111,7 +121,7 @@ func (c *Config) Limits() sandbox.Limits {
 // Slots are those of the configuration, for the sandbox.
 func (c *Config) Slots() sandbox.Slots {
 	s := c.Sandbox.Slots
-	return sandbox.Slots{Total: s.Total, PerCaller: s.PerCaller, Queue: s.Queue}
+	return sandbox.Slots{Total: s.Total, PerCaller: s.PerCaller, PerSkill: s.PerSkill, Queue: s.Queue}
 }
 
 // Load reads the first of the files that exists; with none of them it returns
@@ -192,9 +202,13 @@ func (c *Config) validate() error {
 		{"sandbox.limits.timeout", s.Limits.Timeout >= time.Second, "1s"},
 		{"sandbox.limits.output", s.Limits.Output >= 1<<10, "1KB"},
 		{"sandbox.limits.tmp", s.Limits.Tmp >= 1<<20, "1MB"},
-		{"sandbox.slots.total", s.Slots.Total >= 1, "1"},
+		{"sandbox.slots.total", s.Slots.Total >= 0, "1, or 0 for twice the number of processors"},
 		{"sandbox.slots.per_caller", s.Slots.PerCaller >= 1, "1"},
+		{"sandbox.slots.per_skill", s.Slots.PerSkill >= 0, "1, or 0 for all slots but one"},
 		{"sandbox.slots.queue", s.Slots.Queue >= 1, "1"},
+		{"sandbox.pool.max", s.Pool.Max >= 0, "1, or 0 for no pool"},
+		{"sandbox.pool.memory", s.Pool.Memory >= 16<<20, "16MB"},
+		{"sandbox.pool.idle", s.Pool.Idle >= time.Second, "1s"},
 	} {
 		if !v.ok {
 			return fmt.Errorf("%s is too small; write at least %s", v.key, v.min)

@@ -17,7 +17,8 @@ images: {default: mine, gpu: yours}
 sandbox:
   runtime: runsc
   limits: {memory: 1GB, timeout: 90s}
-  slots: {total: 8}
+  slots: {total: 8, per_skill: 2}
+  pool: {max: 0, memory: 256MB, idle: 30s}
 `), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +30,8 @@ sandbox:
 	want.Images = map[string]string{"default": "mine", "gpu": "yours", "node": want.Images["node"]}
 	want.Sandbox.Runtime = "runsc"
 	want.Sandbox.Limits.Memory, want.Sandbox.Limits.Timeout = 1<<30, 90*time.Second
-	want.Sandbox.Slots.Total = 8
+	want.Sandbox.Slots.Total, want.Sandbox.Slots.PerSkill = 8, 2
+	want.Sandbox.Pool = Pool{Max: 0, Memory: 256 << 20, Idle: 30 * time.Second}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -45,6 +47,11 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {limits: {memory: -1}}":    `line 1: "-1" is not a size; write for example 512MB`,
 		"sandbox: {limits: {timeout: 1ms}}":  "sandbox.limits.timeout is too small; write at least 1s",
 		"sandbox: {slots: {queue: -1}}":      "sandbox.slots.queue is too small; write at least 1",
+		"sandbox: {slots: {total: -1}}":      "sandbox.slots.total is too small; write at least 1, or 0 for twice the number of processors",
+		"sandbox: {pool: {max: -1}}":         "sandbox.pool.max is too small; write at least 1, or 0 for no pool",
+		"sandbox: {pool: {memory: 1MB}}":     "sandbox.pool.memory is too small; write at least 16MB",
+		"sandbox: {pool: {idle: 0s}}":        "sandbox.pool.idle is too small; write at least 1s",
+		"sandbox: {pool: {maxx: 1}}":         `line 1: unknown key "maxx"; did you mean "max"?`,
 		"images: {default: ''}":              "images.default is empty; name an image",
 		"skills: [\n":                        "line 1: did not find expected node content",
 	} {
