@@ -295,7 +295,7 @@ func (s *Server) loadSkillTool() mcpserver.ServerTool {
 type runArgs struct {
 	Name    string         `json:"name" jsonschema_description:"The skill's name, plugin/name, or the name of its tool."`
 	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The skill's parameters; get_skill describes them."`
-	Timeout float64        `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the skill after this time, if it may take longer."`
+	Timeout *float64       `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the skill after this time, if it may take longer."`
 }
 
 func (s *Server) runSkillTool() mcpserver.ServerTool {
@@ -316,12 +316,24 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		}
 		// Not those of args: here numbers are as they were written.
 		params, _ := r.args["params"].(map[string]any)
-		outcome, err := s.run(r, skill, params, time.Duration(args.Timeout*float64(time.Second)))
+		timeout, err := seconds(args.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		outcome, err := s.run(r, skill, params, timeout)
 		if outcome == nil {
 			return nil, err
 		}
 		return runReply(NewRunResult(skill, outcome, err), outcome)
 	})
+}
+
+// seconds is the argument timeout_seconds; 0 where it is left out.
+func seconds(n *float64) (time.Duration, error) {
+	if n == nil {
+		return 0, nil
+	}
+	return call.Seconds("timeout_seconds", *n)
 }
 
 func runReply(r RunResult, o *call.Outcome) (*mcp.CallToolResult, error) {

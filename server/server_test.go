@@ -58,6 +58,8 @@ func TestFixedTools(t *testing.T) {
 		{"run_skill", `{"name": "gone"}`},
 		{"run_skill", `{"name": "nothing at all"}`},
 		{"run_skill", `{"name": "run", "params": {"target": "x"}, "timeout_seconds": 0}`},
+		{"run_skill", `{"name": "run", "params": {"target": "x"}, "timeout_seconds": -1}`},
+		{"run_skill", `{"name": "run", "params": {"target": "x"}, "timeout_seconds": "5"}`},
 		{"demo__run", `{}`},
 		{"demo__run", `{"target": 1, "count": 0}`},
 	} {

@@ -7,7 +7,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -218,7 +217,7 @@ func (p *parser) entry() error {
 		Script:    script,
 		Params:    parseParams(p.fields),
 		ImageRole: p.fields.text("sandbox_image_role"),
-		Timeout:   time.Duration(p.fields.number("timeout_seconds") * float64(time.Second)),
+		Timeout:   p.fields.seconds("timeout_seconds"),
 	}
 	p.skill.Entry = entry
 	if len(entry.Placeholders()) > 0 {

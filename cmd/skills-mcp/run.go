@@ -202,10 +202,12 @@ func (g *runArgs) option(name string, next func() (string, error)) (own bool, er
 			return true, err
 		}
 		seconds, err := json.Number(text).Float64()
-		if err != nil || seconds <= 0 {
-			return true, fmt.Errorf("--timeout is %q; write a number of seconds", text)
+		if err == nil {
+			g.timeout, err = skills.Seconds(seconds)
 		}
-		g.timeout = time.Duration(seconds * float64(time.Second))
+		if err != nil {
+			return true, fmt.Errorf("--timeout is %q; write a number of seconds above 0", text)
+		}
 	case "args-json":
 		text, err := next()
 		if err != nil {

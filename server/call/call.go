@@ -121,6 +121,10 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	if err != nil {
 		return nil, err
 	}
+	timeout, err := x.timeout(skill.Entry.Timeout, r.Timeout)
+	if err != nil {
+		return nil, err
+	}
 	runID := newRunID()
 	return &sandbox.Command{
 		RunID:    runID,
@@ -129,24 +133,12 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 		Env:      x.environment(skill, runID, args),
 		Role:     skill.Entry.ImageRole,
 		Grant:    grant,
-		Limits:   sandbox.Limits{Timeout: x.timeout(skill.Entry.Timeout, r.Timeout)},
+		Limits:   sandbox.Limits{Timeout: timeout},
 		Stdin:    r.Stdin,
 		Stdout:   r.Stdout,
 		Stderr:   r.Stderr,
 		Progress: r.Progress,
 	}, nil
-}
-
-// timeout is the smallest of what the skill, the call and the configuration
-// allow.
-func (x *Executor) timeout(asked ...time.Duration) time.Duration {
-	smallest := x.options.MaxTimeout
-	for _, t := range asked {
-		if t > 0 {
-			smallest = min(smallest, t)
-		}
-	}
-	return smallest
 }
 
 // newRunID returns a new name for a run, in the alphabet of labels.
