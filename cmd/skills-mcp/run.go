@@ -14,6 +14,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -93,16 +94,25 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 		Person:   true,
 		Timeout:  given.timeout,
 		Folder:   folder,
-		Stderr:   a.stderr,
+		Stderr:   display(a.stderr),
 		Progress: func(message string) { fmt.Fprintln(a.stderr, message) },
 	}
 	if given.stdin {
 		request.Stdin = a.stdin
 	}
 	if !given.json {
-		request.Stdout = a.stdout
+		request.Stdout = display(a.stdout)
 	}
 	return request, nil
+}
+
+// display is where a skill's output goes: to a terminal as plain text, so that a
+// skill cannot work the terminal; to a file or a pipe as it is.
+func display(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return plain.NewWriter(w)
+	}
+	return w
 }
 
 // exit is how the program ends after a run.
