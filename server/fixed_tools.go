@@ -324,7 +324,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		if outcome == nil {
 			return nil, err
 		}
-		return runReply(NewRunResult(skill, outcome, err), outcome)
+		return s.runReply(r, skill, outcome, err)
 	})
 }
 
@@ -336,12 +336,17 @@ func seconds(n *float64) (time.Duration, error) {
 	return call.Seconds("timeout_seconds", *n)
 }
 
-func runReply(r RunResult, o *call.Outcome) (*mcp.CallToolResult, error) {
-	result, err := reply(r)
-	if err != nil || r.Error == nil {
-		return result, err
+// runReply is a run's whole result, as structure and text, and what it left.
+func (s *Server) runReply(r request, skill *skills.Skill, o *call.Outcome, err error) (*mcp.CallToolResult, error) {
+	report, left := s.report(r, skill, o, err)
+	result, err := reply(report)
+	if err != nil {
+		return nil, err
 	}
-	result.IsError = true
-	result.Content = failureContent(&call.Error{Code: r.Error.Code, Message: r.Error.Message}, o)
+	if report.Error != nil {
+		result.IsError = true
+		result.Content = failureContent(&call.Error{Code: report.Error.Code, Message: report.Error.Message}, o)
+	}
+	result.Content = append(result.Content, left...)
 	return result, nil
 }

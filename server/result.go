@@ -80,6 +80,10 @@ type RunResult struct {
 	Truncated bool            `json:"truncated"`
 	Sandbox   string          `json:"sandbox"`
 	Digest    string          `json:"digest"`
+	Out       []OutFile       `json:"out,omitempty"`
+	OutLeft   []string        `json:"out_left,omitempty"`   // what was not taken of /out, and why
+	StdoutURI string          `json:"stdout_uri,omitempty"` // where it can be read uncut for a while
+	StderrURI string          `json:"stderr_uri,omitempty"`
 	Error     *failedCall     `json:"error,omitempty"`
 }
 
@@ -97,6 +101,8 @@ func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
 		Truncated: stdout.Truncated() || stderr.Truncated(),
 		Sandbox:   o.Sandbox,
 		Digest:    o.Digest,
+		Out:       outFiles(o.Out.Taken),
+		OutLeft:   o.Out.Left,
 	}
 	r.Result = jsonObject(o.Stdout)
 	if e := runError(skill, o, err); e != nil {
@@ -120,13 +126,14 @@ func runError(skill *skills.Skill, o *call.Outcome, err error) *call.Error {
 }
 
 // skillResult is what a skill's own tool returns: its stdout, and as structure
-// where that is one JSON object.
-func skillResult(skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolResult {
+// where that is one JSON object; then what it left.
+func (s *Server) skillResult(r request, skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolResult {
+	report, left := s.report(r, skill, o, err)
 	if e := runError(skill, o, err); e != nil {
 		return &mcp.CallToolResult{
 			IsError:           true,
-			Content:           failureContent(e, o),
-			StructuredContent: NewRunResult(skill, o, err),
+			Content:           append(failureContent(e, o), left...),
+			StructuredContent: report,
 		}
 	}
 	result := &mcp.CallToolResult{}
@@ -134,7 +141,7 @@ func skillResult(skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolR
 	if strings.TrimSpace(output) == "" {
 		output = fmt.Sprintf("skill %s has ended well and printed nothing", skill.QualifiedName())
 	}
-	result.Content = []mcp.Content{mcp.NewTextContent(output)}
+	result.Content = append([]mcp.Content{mcp.NewTextContent(output)}, left...)
 	if object := jsonObject(o.Stdout); object != nil {
 		result.StructuredContent = object
 	}

@@ -18,6 +18,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -41,6 +42,7 @@ type Server struct {
 	calls   *call.Executor
 	logger  *slog.Logger
 	core    *mcpserver.MCPServer
+	outputs *output.Store
 
 	view atomic.Pointer[view] // what calls see; replaced as a whole
 
@@ -51,16 +53,28 @@ type Server struct {
 
 // New returns a server that runs skills with calls, and has an empty catalog.
 func New(calls *call.Executor, options Options) *Server {
-	s := &Server{options: options, calls: calls, logger: options.Logger}
+	s := &Server{options: options, calls: calls, logger: options.Logger, outputs: output.New(nil)}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.core = mcpserver.NewMCPServer("skills-mcp", options.Version,
 		mcpserver.WithToolCapabilities(true),
+		mcpserver.WithResourceCapabilities(false, false),
 		mcpserver.WithInstructions(instructions),
+		mcpserver.WithHooks(s.hooks()),
 	)
+	s.core.SetResourceTemplates(s.outputTemplate())
 	s.publish(&skills.Catalog{})
 	return s
+}
+
+// hooks end what belongs to a caller when that one leaves.
+func (s *Server) hooks() *mcpserver.Hooks {
+	hooks := &mcpserver.Hooks{}
+	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
+		s.outputs.Forget(callerOf(session))
+	})
+	return hooks
 }
 
 // instructions tell a model how to use the server as a whole. Clients cut them

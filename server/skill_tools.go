@@ -49,7 +49,7 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 		if outcome == nil {
 			return nil, err
 		}
-		return skillResult(skill, outcome, err), nil
+		return s.skillResult(r, skill, outcome, err), nil
 	})
 }
 

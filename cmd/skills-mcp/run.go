@@ -33,6 +33,8 @@ the skill has a parameter of that name:
   --args-json JSON   more parameters, as a JSON object
   --stdin            pass standard input to the skill
   --timeout SECONDS  stop the skill after this time
+  --out DIR          write the files that the skill leaves in /out to DIR
+  --force            overwrite files there
   --json             print the result with exit code, timing and digest as JSON`,
 		Example:           "  skills-mcp run colony-samples/code-complexity --path . --threshold 10",
 		Args:              cobra.MinimumNArgs(1),
@@ -76,6 +78,11 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	outcome, err := s.executor(runner, snapshots).Run(ctx, request)
 	if given.json && outcome != nil {
 		if err := a.printJSON(server.NewRunResult(skill, outcome, err)); err != nil {
+			return err
+		}
+	}
+	if outcome != nil {
+		if err := a.takeOut(given, outcome.Out); err != nil {
 			return err
 		}
 	}
@@ -133,9 +140,10 @@ func exit(outcome *call.Outcome, err error) error {
 
 // runArgs are the words after a skill's name, understood.
 type runArgs struct {
-	params            map[string]any
-	help, stdin, json bool
-	timeout           time.Duration
+	params                   map[string]any
+	help, stdin, json, force bool
+	out                      string // a folder; "" is none
+	timeout                  time.Duration
 }
 
 // parseRun reads the words after a skill's name: the skill's own parameters,
@@ -206,6 +214,14 @@ func (g *runArgs) option(name string, next func() (string, error)) (own bool, er
 		g.stdin = true
 	case "json":
 		g.json = true
+	case "force":
+		g.force = true
+	case "out":
+		g.out, err = next()
+		if err == nil && g.out == "" {
+			err = errors.New("--out is empty; name a folder")
+		}
+		return true, err
 	case "timeout":
 		text, err := next()
 		if err != nil {
