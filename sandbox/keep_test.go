@@ -249,9 +249,11 @@ func TestKeptTakesTurns(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
+		r.gate.mu.Lock()
 		if r.gate.total != 1 {
 			t.Errorf("%d slots are taken", r.gate.total)
 		}
+		r.gate.mu.Unlock()
 		calls.Wait()
 		if took := time.Since(began); took != 30*time.Second {
 			t.Errorf("it took %s", took)
