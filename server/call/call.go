@@ -55,6 +55,8 @@ type Request struct {
 	Args map[string]any
 	// Caller is who slots are counted for.
 	Caller string
+	// Container is a sandbox that the caller has opened; "" is a fresh one.
+	Container string
 	// Person says that a person makes this call, not a model.
 	Person bool
 	// Timeout asks for less time than the skill and the configuration allow; 0
@@ -83,6 +85,13 @@ type Outcome struct {
 // there was until then, or nil when the script never started. A script that
 // failed is no error: see the outcome's exit code.
 func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
+	var opened *sandbox.Command
+	if r.Container != "" {
+		var err error
+		if x, opened, err = x.kept(r.Caller, r.Container); err != nil {
+			return nil, err
+		}
+	}
 	command, err := x.prepare(r)
 	if err != nil {
 		return nil, err
@@ -92,12 +101,20 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 		return nil, &Error{Unavailable, fmt.Sprintf("the folder of skill %s cannot be copied to the cache: %v", r.Skill.QualifiedName(), err), true, err}
 	}
 	command.Folder = snap.Dir
-	result, err := x.runner.Run(ctx, r.Caller, *command)
-	var outcome *Outcome
-	if result != nil {
-		outcome = &Outcome{command.RunID, snap.Digest, result}
+	if opened != nil {
+		if err := fits(opened, command, r.Container); err != nil {
+			return nil, err
+		}
 	}
-	return outcome, translate(err)
+	result, err := x.start(ctx, r.Caller, r.Container, command)
+	return outcome(command, snap.Digest, result), failure("the skill", r.Container, err)
+}
+
+func outcome(command *sandbox.Command, digest string, result *sandbox.Result) *Outcome {
+	if result == nil {
+		return nil
+	}
+	return &Outcome{command.RunID, digest, result}
 }
 
 // prepare does all that can be done without a sandbox.
@@ -125,7 +142,7 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	runID := newRunID()
+	runID := newID("run-")
 	return &sandbox.Command{
 		RunID:    runID,
 		Skill:    skill.QualifiedName(),
@@ -141,12 +158,15 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	}, nil
 }
 
-// newRunID returns a new name for a run, in the alphabet of labels.
-func newRunID() string { return "run-" + strings.ToLower(rand.Text()[:16]) }
+// newID returns a new name for a run or a sandbox, in the alphabet of labels. It
+// cannot be guessed.
+func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:16]) }
 
-// translate puts what the sandbox says into the codes of a call.
-func translate(err error) error {
+// translate puts what the sandbox says of something, such as "the skill", into
+// the codes of a call.
+func translate(what string, err error) error {
 	var limit *sandbox.LimitError
+	var many *sandbox.TooManyError
 	var unavailable *sandbox.UnavailableError
 	switch {
 	case err == nil:
@@ -156,9 +176,13 @@ func translate(err error) error {
 	case errors.Is(err, sandbox.ErrClosed):
 		return &Error{Unavailable, "the server is stopping", true, err}
 	case errors.As(err, &limit) && limit.Limit == sandbox.LimitTime:
-		return &Error{Timeout, "the skill was " + limit.Error() + "; ask for less at once", false, err}
+		return &Error{Timeout, what + " was " + limit.Error() + "; ask for less at once", false, err}
 	case errors.As(err, &limit):
-		return &Error{ExecutionError, "the skill was " + limit.Error() + "; ask for less at once", false, err}
+		return &Error{ExecutionError, what + " was " + limit.Error() + "; ask for less at once", false, err}
+	case errors.As(err, &many) && many.Yours:
+		return &Error{Busy, err.Error() + "; close one with close_sandbox", true, err}
+	case errors.As(err, &many):
+		return &Error{Busy, err.Error() + "; run each call in a sandbox of its own, without container_id, or try again later", true, err}
 	case errors.As(err, &unavailable):
 		return &Error{Unavailable, unavailable.Error(), true, err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -319,11 +319,11 @@ func TestTranslate(t *testing.T) {
 		{errors.New("other"), InternalError, false, "other"},
 	} {
 		var e *Error
-		if err := translate(test.err); !errors.As(err, &e) || e.Code != test.code || e.Retryable != test.retryable || e.Message != test.message || !errors.Is(err, test.err) {
+		if err := translate("the skill", test.err); !errors.As(err, &e) || e.Code != test.code || e.Retryable != test.retryable || e.Message != test.message || !errors.Is(err, test.err) {
 			t.Errorf("%v: %+v", test.err, err)
 		}
 	}
-	if translate(nil) != nil {
+	if translate("", nil) != nil {
 		t.Error("no error became one")
 	}
 }
