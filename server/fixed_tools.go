@@ -16,15 +16,18 @@ import (
 
 // fixedNames are the names that no skill's tool can have.
 func fixedNames() []string {
-	return []string{"get_skill", "list_plugins", "list_skills", "load_skill", "reload_skills", "run_skill", "search_skills"}
+	return []string{
+		"close_sandbox", "get_skill", "list_plugins", "list_skills", "load_skill", "open_sandbox",
+		"reload_skills", "run_code", "run_skill", "search_skills",
+	}
 }
 
 // fixedTools are the tools that are there whatever the catalog holds.
 func (s *Server) fixedTools() []mcpserver.ServerTool {
-	return []mcpserver.ServerTool{
+	return append(s.sandboxTools(),
 		s.getSkillTool(), s.listPluginsTool(), s.listSkillsTool(), s.loadSkillTool(),
 		s.reloadSkillsTool(), s.runSkillTool(), s.searchSkillsTool(),
-	}
+	)
 }
 
 // A Summary is a skill in a list.
@@ -296,6 +299,8 @@ type runArgs struct {
 	Name    string         `json:"name" jsonschema_description:"The skill's name, plugin/name, or the name of its tool."`
 	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The skill's parameters; get_skill describes them."`
 	Timeout *float64       `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the skill after this time, if it may take longer."`
+
+	ContainerID string `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox, which open_sandbox has opened for this skill, instead of a fresh one."`
 }
 
 func (s *Server) runSkillTool() mcpserver.ServerTool {
@@ -304,7 +309,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		Description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every skill, also those without a tool of their own.",
 		Annotations: mcp.ToolAnnotation{Title: "Run a skill", ReadOnlyHint: hint(false), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
 	}
-	schema := schemaOf[runArgs]()
+	schema := containerSchema[runArgs](s)
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[runArgs](r, schema)
 		if err != nil {
@@ -320,7 +325,11 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		outcome, err := s.run(r, skill, params, timeout)
+		container, err := s.container(args.ContainerID)
+		if err != nil {
+			return nil, err
+		}
+		outcome, err := s.run(r, call.Request{Skill: skill, Args: params, Timeout: timeout, Container: container})
 		if outcome == nil {
 			return nil, err
 		}

@@ -18,7 +18,8 @@ const maxProgressLine = 1 << 10
 
 // progress turns the lines of a stream into progress messages, at most one
 // every progressEvery. Of those that come faster the last is sent, at the
-// latest by close. Neither Write nor say ever waits for the client.
+// latest by close. Neither Write nor say ever waits for the client. A nil progress
+// takes everything and sends nothing.
 type progress struct {
 	send func(count int, message string) // called by run only
 
@@ -49,6 +50,9 @@ func newProgress(send func(count int, message string)) *progress {
 // Write takes a part of the stream. A carriage return ends a line too: it is how
 // progress is drawn on a terminal.
 func (p *progress) Write(data []byte) (int, error) {
+	if p == nil {
+		return len(data), nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for rest := data; ; {
@@ -77,6 +81,9 @@ func (p *progress) endLine() {
 
 // say sends a message that is not of the stream, such as what is waited for.
 func (p *progress) say(message string) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.offer(&p.said, message)
@@ -135,6 +142,9 @@ func (p *progress) take() (messages []string) {
 // close returns when what is left has been sent: the last line always, also
 // one without end. Nothing is sent afterwards.
 func (p *progress) close() {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	if !p.closed {
 		p.endLine()

@@ -68,9 +68,9 @@ func asCallError(err error) *call.Error {
 	return &call.Error{Code: call.InternalError, Message: err.Error(), Err: err}
 }
 
-// RunResult is what run_skill returns.
+// RunResult is what run_skill and run_code return.
 type RunResult struct {
-	Skill     string          `json:"skill"`
+	Skill     string          `json:"skill,omitempty"` // "" where code of none was run
 	RunID     string          `json:"run_id"`
 	ExitCode  int             `json:"exit_code"`
 	Stdout    string          `json:"stdout"`
@@ -79,7 +79,7 @@ type RunResult struct {
 	WallTime  int64           `json:"wall_time_ms"`
 	Truncated bool            `json:"truncated"`
 	Sandbox   string          `json:"sandbox"`
-	Digest    string          `json:"digest"`
+	Digest    string          `json:"digest,omitempty"`
 	Out       []OutFile       `json:"out,omitempty"`
 	OutLeft   []string        `json:"out_left,omitempty"`   // what was not taken of /out, and why
 	StdoutURI string          `json:"stdout_uri,omitempty"` // where it can be read uncut for a while
@@ -87,12 +87,13 @@ type RunResult struct {
 	Error     *failedCall     `json:"error,omitempty"`
 }
 
-// NewRunResult describes a run that started. err is why it did not end by
+// NewRunResult describes a run that started, of a skill or of code, where skill
+// is nil or the one whose folder was at hand. err is why it did not end by
 // itself.
 func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
 	stdout, stderr := o.Stdout.Cut(maxText), o.Stderr.Cut(maxText)
 	r := RunResult{
-		Skill:     skill.QualifiedName(),
+		Skill:     nameOf(skill),
 		RunID:     o.RunID,
 		ExitCode:  o.Code,
 		Stdout:    text(stdout),
@@ -105,14 +106,14 @@ func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
 		OutLeft:   o.Out.Left,
 	}
 	r.Result = jsonObject(o.Stdout)
-	if e := runError(skill, o, err); e != nil {
+	if e := runError(o, err); e != nil {
 		r.Error = &failedCall{e.Code, e.Message, e.Retryable}
 	}
 	return r
 }
 
 // runError returns why a run failed, or nil.
-func runError(skill *skills.Skill, o *call.Outcome, err error) *call.Error {
+func runError(o *call.Outcome, err error) *call.Error {
 	if err != nil {
 		return asCallError(err)
 	}
@@ -121,7 +122,7 @@ func runError(skill *skills.Skill, o *call.Outcome, err error) *call.Error {
 	}
 	return &call.Error{
 		Code:    call.ExecutionError,
-		Message: fmt.Sprintf("skill %s failed with exit code %d; its error output says why", skill.QualifiedName(), o.Code),
+		Message: fmt.Sprintf("%s failed with exit code %d; its error output says why", o.What, o.Code),
 	}
 }
 
@@ -129,7 +130,7 @@ func runError(skill *skills.Skill, o *call.Outcome, err error) *call.Error {
 // where that is one JSON object; then what it left.
 func (s *Server) skillResult(r request, skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolResult {
 	report, left := s.report(r, skill, o, err)
-	if e := runError(skill, o, err); e != nil {
+	if e := runError(o, err); e != nil {
 		return &mcp.CallToolResult{
 			IsError:           true,
 			Content:           append(failureContent(e, o), left...),
@@ -139,7 +140,7 @@ func (s *Server) skillResult(r request, skill *skills.Skill, o *call.Outcome, er
 	result := &mcp.CallToolResult{}
 	output := text(o.Stdout.Cut(maxText))
 	if strings.TrimSpace(output) == "" {
-		output = fmt.Sprintf("skill %s has ended well and printed nothing", skill.QualifiedName())
+		output = o.What + " has ended well and printed nothing"
 	}
 	result.Content = append([]mcp.Content{mcp.NewTextContent(output)}, left...)
 	if object := jsonObject(o.Stdout); object != nil {

@@ -31,6 +31,10 @@ type Options struct {
 	Load func(ctx context.Context) (*skills.Catalog, error)
 	// Snapshots are where the folders of bundled skills can be read by others.
 	Snapshots *snapshot.Store
+	// RunCode offers the tool run_code, which runs what a model wrote.
+	RunCode bool
+	// KeptSandboxes offers sandboxes that are kept between calls.
+	KeptSandboxes bool
 	// Logger gets what a person who runs the server may want to know; nil
 	// discards it.
 	Logger *slog.Logger
@@ -73,6 +77,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	hooks := &mcpserver.Hooks{}
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		s.outputs.Forget(callerOf(session))
+		s.calls.Leave(callerOf(session))
 	})
 	return hooks
 }

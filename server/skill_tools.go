@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -45,7 +44,7 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 		if err != nil {
 			return nil, err
 		}
-		outcome, err := s.run(r, skill, r.args, 0)
+		outcome, err := s.run(r, call.Request{Skill: skill, Args: r.args})
 		if outcome == nil {
 			return nil, err
 		}
@@ -116,17 +115,15 @@ func annotate(skill *skills.Skill) mcp.ToolAnnotation {
 
 // run calls a skill for a model, with its stderr and what it waits for as
 // progress.
-func (s *Server) run(r request, skill *skills.Skill, args map[string]any, timeout time.Duration) (*call.Outcome, error) {
-	req := call.Request{Skill: skill, Args: args, Caller: r.caller, Timeout: timeout}
-	if progress := s.progress(r); progress != nil {
-		defer progress.close()
-		req.Stderr, req.Progress = progress, progress.say
-	}
+func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
+	progress := s.progress(r)
+	defer progress.close()
+	req.Caller, req.Stderr, req.Progress = r.caller, progress, progress.say
 	return s.calls.Run(r.ctx, req)
 }
 
-// progress returns where a call's progress goes, or nil where the client asked
-// for none.
+// progress returns where a call's progress goes. It goes nowhere where the
+// client asked for none.
 func (s *Server) progress(r request) *progress {
 	if r.token == nil {
 		return nil

@@ -222,7 +222,7 @@ func (a *app) catalog(ctx context.Context) (*settings, *skills.Catalog, error) {
 
 // runner returns what runs commands in sandboxes; whoever asked closes it.
 func (s *settings) runner() *sandbox.Runner {
-	return sandbox.New(s.driver(), &sandbox.Options{Slots: s.Slots(), Limits: s.Limits()})
+	return sandbox.New(s.driver(), &sandbox.Options{Slots: s.Slots(), Limits: s.Limits(), Keeping: s.Keeping()})
 }
 
 func (s *settings) driver() sandbox.Driver {

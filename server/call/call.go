@@ -76,6 +76,8 @@ type Request struct {
 // An Outcome is what came of a call whose script has started.
 type Outcome struct {
 	RunID string
+	// What was run, for messages: "skill NAME" or "the code".
+	What string
 	// Digest is that of the skill's folder as it was run.
 	Digest string
 	*sandbox.Result
@@ -107,14 +109,14 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 		}
 	}
 	result, err := x.start(ctx, r.Caller, r.Container, command)
-	return outcome(command, snap.Digest, result), failure("the skill", r.Container, err)
+	return outcome("skill "+command.Skill, command, snap.Digest, result), failure("the skill", r.Container, err)
 }
 
-func outcome(command *sandbox.Command, digest string, result *sandbox.Result) *Outcome {
+func outcome(what string, command *sandbox.Command, digest string, result *sandbox.Result) *Outcome {
 	if result == nil {
 		return nil
 	}
-	return &Outcome{command.RunID, digest, result}
+	return &Outcome{command.RunID, what, digest, result}
 }
 
 // prepare does all that can be done without a sandbox.

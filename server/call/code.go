@@ -74,7 +74,7 @@ func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error)
 		}
 	}
 	result, err := x.start(ctx, r.Caller, r.Container, command)
-	return outcome(command, digest, result), failure("the code", r.Container, err)
+	return outcome("the code", command, digest, result), failure("the code", r.Container, err)
 }
 
 func (x *Executor) codeCommand(ctx context.Context, r CodeRequest) (command *sandbox.Command, digest string, err error) {

@@ -37,6 +37,14 @@ type Config struct {
 	Images map[string]string `yaml:"images"`
 	// Sandbox says how skills are run.
 	Sandbox Sandbox `yaml:"sandbox"`
+	// Tools turns tools on that are off by default.
+	Tools Tools `yaml:"tools"`
+}
+
+// Tools turns tools on that let a model do more than call skills.
+type Tools struct {
+	RunCode       bool `yaml:"run_code"`       // run what the model wrote
+	KeptSandboxes bool `yaml:"kept_sandboxes"` // share a sandbox between calls
 }
 
 // Roots switches the built-in roots on or off.
@@ -54,6 +62,7 @@ type Sandbox struct {
 	Limits  Limits `yaml:"limits"`
 	Slots   Slots  `yaml:"slots"`
 	Pool    Pool   `yaml:"pool"`
+	Kept    Kept   `yaml:"kept"`
 }
 
 // Limits bound each call.
@@ -81,6 +90,14 @@ type Pool struct {
 	Idle   time.Duration `yaml:"idle"`   // how long one waits for a call
 }
 
+// Kept bounds the sandboxes that are kept between calls.
+type Kept struct {
+	Total     int           `yaml:"total"`
+	PerCaller int           `yaml:"per_caller"`
+	Idle      time.Duration `yaml:"idle"`
+	Lifetime  time.Duration `yaml:"lifetime"`
+}
+
 // A Size is a number of bytes, written like 512MB (of 1024 × 1024 bytes).
 type Size int64
 
@@ -99,7 +116,7 @@ func Drivers() []string { return []string{"auto", "docker", "native"} }
 
 // Default returns the configuration that holds without a file.
 func Default() *Config {
-	limits, slots := sandbox.DefaultLimits(), sandbox.DefaultSlots()
+	limits, slots, kept := sandbox.DefaultLimits(), sandbox.DefaultSlots(), sandbox.DefaultKeeping()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
 		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
@@ -108,6 +125,7 @@ func Default() *Config {
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
 			Slots:  Slots{PerCaller: slots.PerCaller, Queue: slots.Queue},
 			Pool:   Pool{Max: 8, Memory: 1 << 30, Idle: 5 * time.Minute},
+			Kept:   Kept{kept.Total, kept.PerCaller, kept.Idle, kept.Lifetime},
 		},
 	}
 }
@@ -122,6 +140,12 @@ func (c *Config) Limits() sandbox.Limits {
 func (c *Config) Slots() sandbox.Slots {
 	s := c.Sandbox.Slots
 	return sandbox.Slots{Total: s.Total, PerCaller: s.PerCaller, PerSkill: s.PerSkill, Queue: s.Queue}
+}
+
+// Keeping bounds kept sandboxes, for the sandbox.
+func (c *Config) Keeping() sandbox.Keeping {
+	k := c.Sandbox.Kept
+	return sandbox.Keeping{Total: k.Total, PerCaller: k.PerCaller, Idle: k.Idle, Lifetime: k.Lifetime}
 }
 
 // Load reads the first of the files that exists; with none of them it returns
@@ -209,6 +233,10 @@ func (c *Config) validate() error {
 		{"sandbox.pool.max", s.Pool.Max >= 0, "1, or 0 for no pool"},
 		{"sandbox.pool.memory", s.Pool.Memory >= 16<<20, "16MB"},
 		{"sandbox.pool.idle", s.Pool.Idle >= time.Second, "1s"},
+		{"sandbox.kept.total", s.Kept.Total >= 1, "1"},
+		{"sandbox.kept.per_caller", s.Kept.PerCaller >= 1, "1"},
+		{"sandbox.kept.idle", s.Kept.Idle >= time.Second, "1s"},
+		{"sandbox.kept.lifetime", s.Kept.Lifetime >= time.Second, "1s"},
 	} {
 		if !v.ok {
 			return fmt.Errorf("%s is too small; write at least %s", v.key, v.min)

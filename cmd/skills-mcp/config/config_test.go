@@ -19,6 +19,8 @@ sandbox:
   limits: {memory: 1GB, timeout: 90s}
   slots: {total: 8, per_skill: 2}
   pool: {max: 0, memory: 256MB, idle: 30s}
+  kept: {total: 1, lifetime: 2h}
+tools: {run_code: true}
 `), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +34,8 @@ sandbox:
 	want.Sandbox.Limits.Memory, want.Sandbox.Limits.Timeout = 1<<30, 90*time.Second
 	want.Sandbox.Slots.Total, want.Sandbox.Slots.PerSkill = 8, 2
 	want.Sandbox.Pool = Pool{Max: 0, Memory: 256 << 20, Idle: 30 * time.Second}
+	want.Sandbox.Kept.Total, want.Sandbox.Kept.Lifetime = 1, 2*time.Hour
+	want.Tools.RunCode = true
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -52,6 +56,8 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {pool: {memory: 1MB}}":     "sandbox.pool.memory is too small; write at least 16MB",
 		"sandbox: {pool: {idle: 0s}}":        "sandbox.pool.idle is too small; write at least 1s",
 		"sandbox: {pool: {maxx: 1}}":         `line 1: unknown key "maxx"; did you mean "max"?`,
+		"sandbox: {kept: {per_caller: 0}}":   "sandbox.kept.per_caller is too small; write at least 1",
+		"tools: {run_cod: true}":             `line 1: unknown key "run_cod"; did you mean "run_code"?`,
 		"images: {default: ''}":              "images.default is empty; name an image",
 		"skills: [\n":                        "line 1: did not find expected node content",
 	} {
