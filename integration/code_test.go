@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,7 +79,8 @@ func TestKeptSandbox(t *testing.T) {
 		c, _ := connectWith(t, driver, "tools: {run_code: true, kept_sandboxes: true}\n")
 		text, result := c.call("open_sandbox", map[string]any{"skill": "helper"})
 		if strings.Contains(text, "UNAVAILABLE: this sandbox driver cannot keep a sandbox") {
-			t.Skipf("SKIPPED: the driver %s keeps no sandboxes yet", driver)
+			variable := map[string]string{"native": "SKILLS_MCP_REQUIRE_SANDBOX", "docker": "SKILLS_MCP_REQUIRE_ENGINE"}[driver]
+			need(t, variable, errors.New("the driver "+driver+" keeps no sandboxes"))
 		}
 		id, _ := structured(result.StructuredContent)["container_id"].(string)
 		if id == "" {
