@@ -71,23 +71,31 @@ func (d *Driver) startBox(ctx context.Context, b *box, ended func(*box)) error {
 	return nil
 }
 
-// attach is ContainerAttach, which does not heed ctx, made to.
+// attach connects to the streams of b.
 func (b *box) attach(ctx context.Context) (types.HijackedResponse, error) {
+	return hijack(ctx, func() (types.HijackedResponse, error) {
+		return b.engine.api.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	})
+}
+
+// hijack is a request that takes the connection over. The client's do not heed
+// ctx; this one does.
+func hijack(ctx context.Context, request func() (types.HijackedResponse, error)) (types.HijackedResponse, error) {
 	type result struct {
 		conn types.HijackedResponse
 		err  error
 	}
-	attached := make(chan result, 1)
+	done := make(chan result, 1)
 	go func() {
-		conn, err := b.engine.api.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
-		attached <- result{conn, err}
+		conn, err := request()
+		done <- result{conn, err}
 	}()
 	select {
-	case r := <-attached:
+	case r := <-done:
 		return r.conn, r.err
 	case <-ctx.Done():
 		go func() {
-			if r := <-attached; r.err == nil {
+			if r := <-done; r.err == nil {
 				r.conn.Close()
 			}
 		}()

@@ -130,15 +130,7 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 
 // run gets a command what it needs, and runs it.
 func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	e, err := d.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	image, err := d.image(ctx, e, cmd)
-	if err != nil {
-		return nil, d.lost(e, err)
-	}
-	spec, err := newSpec(cmd, image, e)
+	e, image, spec, err := d.prepare(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +142,20 @@ func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 		}
 	}
 	return nil, d.lost(e, e.failed("send the command", err))
+}
+
+// prepare finds an engine and an image, and says what container cmd needs.
+func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*engine, *image, *spec, error) {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	image, err := d.image(ctx, e, cmd)
+	if err != nil {
+		return nil, nil, nil, d.lost(e, err)
+	}
+	spec, err := newSpec(cmd, image, e)
+	return e, image, spec, err
 }
 
 // maxStale is how often a container is taken for a command that turns out to

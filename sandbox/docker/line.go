@@ -24,9 +24,9 @@ const waiter = "skills_mcp_nl='\n'\n" + `IFS= read -r skills_mcp_line && eval "$
 
 // The marks that follow a run's nonce on the streams.
 const (
-	markBegin   = '+' // the command begins: on both streams
-	markMissing = '-' // its program is not there: on stdout, and nothing follows
-	markEnd     = '.' // the command has ended: on both; on stdout, status and files follow
+	markBegin   = "+" // the command begins: on both streams
+	markMissing = "-" // its program is not there: on stdout, and nothing follows
+	markEnd     = "." // the command has ended: on both; on stdout, status and files follow
 )
 
 // What a status says of /out.
@@ -36,26 +36,37 @@ const (
 	outNoTar = 2 // the image has no tar
 )
 
-// newLine returns the line that runs cmd. Every mark begins with nonce.
+// newLine returns the line that runs cmd in a container of its own. Every mark
+// begins with nonce.
 //
-// In the container's end, everything but the shell is killed before the last
-// mark, so that what has been answered has ended.
+// At the command's end everything but the shell is killed before the last mark,
+// so that what has been answered has ended.
 func newLine(cmd *sandbox.Command, nonce string) string {
-	var b strings.Builder
-	b.WriteString("unset skills_mcp_line; ")
-	b.WriteString(invocation(cmd, nonce))
-	b.WriteString(`; s=$?; kill -9 -1 2>/dev/null; `)
-	b.WriteString(oomKills + collection)
-	fmt.Fprintf(&b, `printf %%s '%s%c' >&2; printf '%%s%%d %%d %%d\n' '%s%c' "$s" "$k" "$f"; `, nonce, markEnd, nonce, markEnd)
-	b.WriteString(`if [ "$f" = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi; exit 0` + "\n")
-	return b.String()
+	return "unset skills_mcp_line; " + invocation(cmd, nonce) +
+		`; s=$?; kill -9 -1 2>/dev/null; k=0; [ "$s" = 0 ] || { ` + oomKills + `}; ` + collection +
+		ending(nonce) + `if [ "$f" = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi; exit 0` + "\n"
+}
+
+// keptLine returns the line that runs cmd in a container that is kept: what the
+// command leaves behind stays.
+func keptLine(cmd *sandbox.Command, nonce string) string {
+	return "unset skills_mcp_line; k=0; " + oomKills + "skills_mcp_k=$k; " + invocation(cmd, nonce) +
+		"; s=$?; " + oomKills + "k=$((k-skills_mcp_k)); f=0; " + ending(nonce) + "exit 0\n"
+}
+
+// ending prints the last marks: s is the exit status, k how many processes were
+// killed for want of memory, f what there is of /out.
+func ending(nonce string) string {
+	mark := quote(nonce + markEnd)
+	return `printf %s ` + mark + ` >&2; printf '%s%d %d %d\n' ` + mark + ` "$s" "$k" "$f"; `
 }
 
 const (
-	// oomKills sets k to how many processes the kernel has killed for want of
-	// memory, as far as the shell can see (cgroup version 2, and 1).
-	oomKills = `k=0; if [ "$s" != 0 ]; then for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do ` +
-		`if [ -r "$g" ]; then while read -r a n; do if [ "$a" = oom_kill ]; then k=$n; fi; done <"$g"; fi; done; fi; `
+	// oomKills sets k to how many processes the kernel has killed in this
+	// container for want of memory, as far as the shell can see: in cgroups of
+	// version 2 and of version 1.
+	oomKills = `for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do ` +
+		`if [ -r "$g" ]; then while read -r a n; do if [ "$a" = oom_kill ]; then k=$n; fi; done <"$g"; fi; done; `
 	// collection sets f to what there is in /out.
 	collection = `f=0; for g in /out/* /out/.[!.]* /out/..?*; do if [ -e "$g" ] || [ -L "$g" ]; then f=1; break; fi; done; ` +
 		`if [ $f = 1 ] && ! command -v tar >/dev/null 2>&1; then f=2; fi; `
@@ -72,9 +83,10 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 	}
 	program := quote(cmd.Argv[0])
 	if !strings.Contains(cmd.Argv[0], "/") {
-		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s '%s%c'; exit 0; }; `, program, nonce, markMissing)
+		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s %s; exit 0; }; `, program, quote(nonce+markMissing))
 	}
-	fmt.Fprintf(&b, `printf %%s '%s%c'; printf %%s '%s%c' >&2; `, nonce, markBegin, nonce, markBegin)
+	mark := quote(nonce + markBegin)
+	fmt.Fprintf(&b, `printf %%s %s; printf %%s %s >&2; `, mark, mark)
 	// exec never takes a builtin of the shell's for the program.
 	b.WriteString("(exec ")
 	if len(odd) > 0 {

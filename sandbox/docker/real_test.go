@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -153,7 +154,7 @@ func TestHardening(t *testing.T) {
 		"root is read-only":      host.ReadonlyRootfs,
 		"not privileged":         !host.Privileged,
 		"capabilities dropped":   slices.Equal(host.CapDrop, []string{"ALL"}) && len(host.CapAdd) == 0,
-		"no new privileges":      slices.Equal(host.SecurityOpt, []string{"no-new-privileges:true"}),
+		"no new privileges":      slices.Equal(host.SecurityOpt, []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()}),
 		"not the host's spaces":  host.PidMode == "" && host.UTSMode == "" && host.UsernsMode == "" && host.IpcMode.IsPrivate() && host.CgroupnsMode.IsPrivate(),
 		"memory":                 host.Memory == limits.Memory && host.MemorySwap == limits.Memory,
 		"OOM killer works":       host.OomKillDisable == nil || !*host.OomKillDisable,

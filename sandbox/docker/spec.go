@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 )
 
 // The labels of every container that this package makes.
@@ -115,8 +116,7 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 		CgroupnsMode:   container.CgroupnsModePrivate,
 		ReadonlyRootfs: true,
 		CapDrop:        []string{"ALL"},
-		// Nothing is said of seccomp: the engine's default profile stays.
-		SecurityOpt: []string{"no-new-privileges:true"},
+		SecurityOpt:    []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()},
 		// The output is read from the stream alone; a copy of it in a log of
 		// the engine's would fill its disk.
 		LogConfig:   container.LogConfig{Type: "none"},
