@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -32,6 +33,15 @@ type box struct {
 	engine  *engine
 	id      string
 	streams *streams
+	way     net.Listener // of connections to the hosts that are granted; nil without any
+}
+
+// close ends the talk with b.
+func (b *box) close() {
+	b.streams.close()
+	if b.way != nil {
+		_ = b.way.Close()
+	}
 }
 
 // makeBox makes, starts and connects to a container of spec. Whoever gets it
@@ -50,7 +60,7 @@ func (d *Driver) makeBox(ctx context.Context, e *engine, spec *spec, ended func(
 		d.log.Warn("the Docker engine has a reservation about a sandbox", "warning", warning)
 	}
 	b := &box{engine: e, id: made.ID}
-	if err := d.startBox(ctx, b, ended); err != nil {
+	if err := d.startBox(ctx, b, spec, ended); err != nil {
 		d.remove(e, b.id)
 		return nil, err
 	}
@@ -58,7 +68,7 @@ func (d *Driver) makeBox(ctx context.Context, e *engine, spec *spec, ended func(
 }
 
 // startBox connects to b before it starts it, as an engine asks for.
-func (d *Driver) startBox(ctx context.Context, b *box, ended func(*box)) error {
+func (d *Driver) startBox(ctx context.Context, b *box, spec *spec, ended func(*box)) error {
 	conn, err := b.attach(ctx)
 	if err != nil {
 		return b.engine.failed("connect to the sandbox", err)
@@ -68,7 +78,13 @@ func (d *Driver) startBox(ctx context.Context, b *box, ended func(*box)) error {
 		b.streams.close()
 		return b.engine.failed("start the sandbox", err)
 	}
-	return nil
+	if !spec.connected() {
+		return nil
+	}
+	if b.way, err = b.openWay(ctx); err != nil {
+		b.streams.close()
+	}
+	return err
 }
 
 // attach connects to the streams of b.
@@ -106,7 +122,7 @@ func hijack(ctx context.Context, request func() (types.HijackedResponse, error))
 // discard ends b and whatever runs in it, in the background.
 func (d *Driver) discard(b *box) {
 	d.background.Go(func() {
-		b.streams.close()
+		b.close()
 		d.removeNow(b.engine, b.id)
 	})
 }

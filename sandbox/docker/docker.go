@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
 // RuntimeAuto as [Options.Runtime] takes the strongest runtime that the engine
@@ -47,6 +48,12 @@ type Options struct {
 	// another was killed. With "" none is kept: containers of a driver that was
 	// killed stay for a day, and starting one takes twice the time.
 	Dir string
+	// Forwarder is the absolute path of a program that is [egress.Main] where its
+	// first argument is [egress.Command], and that runs in containers: a static
+	// one for Linux. With "" commands that are granted hosts cannot run.
+	Forwarder string
+	// Egress configures the proxy to the hosts that a command is granted.
+	Egress *egress.Options
 	// Logger gets what concerns the operator alone, such as containers that
 	// cannot be removed. The default discards it.
 	Logger *slog.Logger
@@ -54,13 +61,15 @@ type Options struct {
 
 // A Driver runs commands in containers. It is a [sandbox.Driver].
 type Driver struct {
-	roles    map[string]string // images' references
-	runtime  string
-	host     string
-	places   Places
-	dir      string
-	instance string // of the label that marks this driver's containers
-	log      *slog.Logger
+	roles     map[string]string // images' references
+	runtime   string
+	host      string
+	places    Places
+	dir       string
+	forwarder string
+	egress    *egress.Options
+	instance  string // of the label that marks this driver's containers
+	log       *slog.Logger
 
 	engine     atomic.Pointer[engine] // nil until one has answered, and after it was lost
 	connecting chan struct{}          // holds one token while somebody looks for an engine
@@ -92,6 +101,8 @@ func New(options *Options) *Driver {
 		host:       o.Host,
 		places:     o.Places,
 		dir:        o.Dir,
+		forwarder:  o.Forwarder,
+		egress:     o.Egress,
 		instance:   strings.ToLower(rand.Text()[:12]),
 		log:        o.Logger,
 		connecting: make(chan struct{}, 1),
@@ -170,7 +181,15 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 	}
 	defer d.discard(b)
 	defer b.streams.close()
-	return b.run(ctx, cmd, image)
+	disconnect, err := b.connect(cmd, d.egress)
+	if err != nil {
+		return nil, err
+	}
+	exit, err := b.run(ctx, cmd, image)
+	if connections := disconnect(); exit != nil {
+		exit.Connections = connections
+	}
+	return exit, err
 }
 
 // Close implements [sandbox.Driver]. Where the engine does not let go of a

@@ -35,6 +35,8 @@ type engine struct {
 	version string
 	runtime string // what containers are created with; "" is the engine's default
 	hosts   string // the host file that containers see as /etc/hosts; "" leaves it to the engine
+
+	forwarder string // the host file of the program that listens in containers; "" without one
 }
 
 // bare reports whether containers get no network of the engine's at all, rather
@@ -80,7 +82,7 @@ func (d *Driver) connect(ctx context.Context) (*engine, error) {
 		d.settleIn()
 		defer d.watchOrphans()
 	}
-	e.hosts = d.hosts
+	e.hosts, e.forwarder = d.hosts, d.forwarder
 	d.watchImages(e)
 	d.engine.Store(e)
 	return e, nil

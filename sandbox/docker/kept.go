@@ -50,6 +50,9 @@ func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Kept, 
 }
 
 func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*kept, error) {
+	if len(cmd.Grant.Hosts) > 0 {
+		return nil, &sandbox.UnavailableError{Reason: "a kept sandbox has no way to hosts", Remedy: "run what needs them in a sandbox of its own"}
+	}
 	like := *cmd
 	like.Argv = []string{"true"} // a command names a program; this one is never run
 	e, image, spec, err := d.prepare(ctx, &like)

@@ -111,7 +111,7 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 
 // plainVariable is that of a variable which means nothing to a shell. Setting one
 // takes no program.
-var plainVariable = regexp.MustCompile(`^(PATH|SKILL_[A-Z0-9_]+)=`)
+var plainVariable = regexp.MustCompile(`^(PATH|SKILL_[A-Z0-9_]+|(?i:https?|all|no)_(?i:proxy))=`)
 
 // variables splits an environment into what a shell can export without harm and
 // what it cannot, for which there is env(1).

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
 const (
@@ -40,7 +42,7 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 		b.streams.conn.Close()
 		_ = a.tail.Close()
 	})()
-	if err := b.streams.send(line(cmd, nonce), cmd.Stdin, a); err != nil {
+	if err := b.streams.send(line(b.surround(cmd), nonce), cmd.Stdin, a); err != nil {
 		// A line without its end is never evaluated.
 		return nil, fmt.Errorf("%w: %w", errStale, err)
 	}
@@ -64,6 +66,16 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 		return exit, outOfMemory(cmd)
 	}
 	return exit, nil
+}
+
+// surround returns cmd with the variables that tell it of its way out.
+func (b *box) surround(cmd *sandbox.Command) *sandbox.Command {
+	if b.way == nil {
+		return cmd
+	}
+	connected := *cmd
+	connected.Env = slices.Concat(egress.Environ(egress.Address), cmd.Env)
+	return &connected
 }
 
 type (

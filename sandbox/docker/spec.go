@@ -109,6 +109,12 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 	if e.bare() {
 		mounts = append(mounts, bind(e.hosts, "/etc/hosts", false))
 	}
+	if len(cmd.Grant.Hosts) > 0 {
+		if e.forwarder == "" {
+			return nil, noForwarder()
+		}
+		mounts = append(mounts, bind(e.forwarder, forwarder, false))
+	}
 	return &container.HostConfig{
 		Runtime:        e.runtime,
 		NetworkMode:    "none",
