@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -44,90 +45,97 @@ func outFiles(taken []sandbox.File) []OutFile {
 // the run left, beside its output.
 func (s *Server) report(r request, skill *skills.Skill, o *call.Outcome, err error) (RunResult, []mcp.Content) {
 	result := NewRunResult(skill, o, err)
-	contents := []mcp.Content{}
-	link := func(uri, name, description, mediaType string, size int) {
-		if speaks(r.ctx, mcp.ProtocolVersion20250618) { // older clients do not know links
-			contents = append(contents, resourceLink(uri, name, description, mediaType, size))
-		}
+	rep := reporter{
+		outputs: s.outputs, caller: r.caller, runID: o.RunID,
+		links:  speaks(r.ctx, mcp.ProtocolVersion20250618),
+		sounds: speaks(r.ctx, mcp.ProtocolVersion20250326),
 	}
-	keep := func(piece string, item output.Item) (uri string) {
-		if uri = output.URI(o.RunID, piece); !s.outputs.Put(r.caller, uri, item) {
-			return ""
-		}
-		return uri
-	}
-	for _, stream := range []struct {
-		name string
-		out  sandbox.Output
-		uri  *string
-	}{{"stdout", o.Stdout, &result.StdoutURI}, {"stderr", o.Stderr, &result.StderrURI}} {
-		if !stream.out.Cut(maxText).Truncated() {
-			continue
-		}
-		data := stream.out.Bytes()
-		if *stream.uri = keep(stream.name, output.Item{MIMEType: streamType(data), Data: data}); *stream.uri != "" {
-			link(*stream.uri, stream.name, "What was printed, uncut.", streamType(data), len(data))
-		}
-	}
-	inline := inliner{modern: speaks(r.ctx, mcp.ProtocolVersion20250326)}
+	result.StdoutURI = rep.stream("stdout", o.Stdout)
+	result.StderrURI = rep.stream("stderr", o.Stderr)
 	for i, f := range o.Out.Taken {
-		file := &result.Out[i]
-		file.URI = keep("out/"+f.Name, output.Item{MIMEType: file.MIMEType, Data: f.Data})
-		if content := inline.content(*file, f.Data); content != nil {
-			contents = append(contents, content)
-		} else if file.URI != "" {
-			link(file.URI, f.Name, "", file.MIMEType, file.Size)
-		}
+		rep.file(&result.Out[i], f.Data)
 	}
 	if summary := outSummary(result); summary != "" {
-		contents = append([]mcp.Content{mcp.NewTextContent(summary)}, contents...)
+		rep.contents = append([]mcp.Content{mcp.NewTextContent(summary)}, rep.contents...)
 	}
-	return result, contents
+	return result, rep.contents
 }
 
-// speaks reports whether the client's protocol is at least that of a revision.
-func speaks(ctx context.Context, revision string) bool {
-	version := mcpserver.RequestProtocolVersion(ctx)
-	return version == "" || version >= revision
+// reporter gathers the contents of one result, as long as there is room, and
+// keeps what they link to.
+type reporter struct {
+	outputs       *output.Store
+	caller, runID string
+	links, sounds bool // the client knows these kinds of content
+	contents      []mcp.Content
+	media, texts  int // bytes in contents so far
 }
 
-func streamType(data []byte) string {
-	if isText(data) {
-		return "text/plain"
+// keep keeps a piece of the run, and returns where it can be read, or "".
+func (r *reporter) keep(piece, mediaType string, data []byte) (uri string) {
+	uri = output.URI(r.runID, piece)
+	if !r.outputs.Put(r.caller, uri, output.Item{MIMEType: mediaType, Data: data}) {
+		return ""
 	}
-	return "application/octet-stream"
+	return uri
 }
 
-func resourceLink(uri, name, description, mediaType string, size int) mcp.ResourceLink {
+func (r *reporter) link(uri, name, description, mediaType string, size int) {
+	if uri == "" || !r.links {
+		return
+	}
 	link := mcp.NewResourceLink(uri, name, description, mediaType)
 	bytes := int64(size)
 	link.Size = &bytes
-	return link
+	r.contents = append(r.contents, link)
 }
 
-// inliner puts files into a result, as long as there is room.
-type inliner struct {
-	modern       bool // the client knows sounds
-	media, texts int  // bytes so far
+// stream links to a stream that is cut in the result, and returns where it is.
+func (r *reporter) stream(name string, out sandbox.Output) (uri string) {
+	if !out.Cut(maxText).Truncated() {
+		return ""
+	}
+	data, mediaType := out.Bytes(), "text/plain"
+	if !isText(data) {
+		mediaType = "application/octet-stream"
+	}
+	uri = r.keep(name, mediaType, data)
+	r.link(uri, name, "What was printed, uncut.", mediaType, len(data))
+	return uri
 }
 
-// content returns a file as content, or nil where it is to be linked to.
-func (in *inliner) content(f OutFile, data []byte) mcp.Content {
-	picture := isPicture(f.MIMEType, data)
-	sound := in.modern && strings.HasPrefix(f.MIMEType, "audio/")
-	if (picture || sound) && len(data) <= maxInlineMedia && in.media+len(data) <= maxMedia {
-		in.media += len(data)
+// file adds a file: itself, where that is of use to a model, or a link.
+func (r *reporter) file(f *OutFile, data []byte) {
+	f.URI = r.keep("out/"+f.Name, f.MIMEType, data)
+	if content := r.inline(f, data); content != nil {
+		r.contents = append(r.contents, content)
+		return
+	}
+	r.link(f.URI, f.Name, "", f.MIMEType, f.Size)
+}
+
+// inline returns a file as content, or nil where it is to be linked to.
+func (r *reporter) inline(f *OutFile, data []byte) mcp.Content {
+	picture, sound := isPicture(f.MIMEType, data), r.sounds && strings.HasPrefix(f.MIMEType, "audio/")
+	if (picture || sound) && len(data) <= maxInlineMedia && r.media+len(data) <= maxMedia {
+		r.media += len(data)
 		encoded := base64.StdEncoding.EncodeToString(data)
 		if picture {
 			return mcp.NewImageContent(encoded, f.MIMEType)
 		}
 		return mcp.NewAudioContent(encoded, f.MIMEType)
 	}
-	if isText(data) && f.URI != "" && len(data) <= maxInlineText && in.texts+len(data) <= maxTexts {
-		in.texts += len(data)
+	if f.URI != "" && isText(data) && len(data) <= maxInlineText && r.texts+len(data) <= maxTexts {
+		r.texts += len(data)
 		return mcp.NewEmbeddedResource(mcp.TextResourceContents{URI: f.URI, MIMEType: f.MIMEType, Text: string(data)})
 	}
 	return nil
+}
+
+// speaks reports whether the client's protocol is at least that of a revision.
+func speaks(ctx context.Context, revision string) bool {
+	version := mcpserver.RequestProtocolVersion(ctx)
+	return version == "" || version >= revision
 }
 
 // outSummary names the files of a result, for models, which do not see the names
@@ -138,7 +146,7 @@ func outSummary(r RunResult) string {
 		lines = append(lines, "Files left in /out:")
 	}
 	for _, f := range r.Out {
-		line := fmt.Sprintf("- %s (%s, %s)", f.Name, f.MIMEType, sandbox.Bytes(int64(f.Size)))
+		line := fmt.Sprintf("- %s (%s, %s)", plain.Text(f.Name), f.MIMEType, sandbox.Bytes(int64(f.Size)))
 		if f.URI != "" {
 			line += " " + f.URI
 		}

@@ -105,22 +105,23 @@ func (p *progress) offer(place *string, message string) {
 func (p *progress) run() {
 	defer close(p.done)
 	count := 0
-	flush := func() {
+	flush := func() (sent time.Duration) {
 		for _, message := range p.take() {
 			count++
+			sent++
 			p.send(count, message)
 		}
+		return sent
 	}
 	for {
 		select {
 		case <-p.wake:
-			flush()
 		case <-p.closing:
 			flush()
 			return
 		}
 		select {
-		case <-time.After(progressEvery):
+		case <-time.After(flush() * progressEvery):
 		case <-p.closing:
 		}
 	}

@@ -341,6 +341,11 @@ func TestProgress(t *testing.T) {
 			fmt.Fprint(p, text)
 			time.Sleep(time.Second)
 		}
+		p.say("pull")
+		fmt.Fprint(p, "start\n")
+		time.Sleep(60 * time.Millisecond)
+		fmt.Fprint(p, "soon after\n")
+		time.Sleep(time.Second)
 		p.say("said")
 		fmt.Fprint(p, "a line\nlast, without end \xff")
 		p.close()
@@ -349,7 +354,8 @@ func TestProgress(t *testing.T) {
 		want := []string{
 			"1 line 0 @0s", "2 line 45 @50ms", "3 line 90 @100ms", "4 line 99 @150ms", "5 no line yet, now it is @2.11s",
 			"6 " + strings.Repeat("y", 1021) + "… @3.11s", "7 " + strings.Repeat("y", 1024) + " @4.11s", "8 " + strings.Repeat("y", 1020) + "… @5.11s",
-			"9 10% @6.11s", "10 30% @7.11s", "11 red \ufffd @8.11s", "12 said @9.11s", "13 last, without end \ufffd @9.11s",
+			"9 10% @6.11s", "10 30% @7.11s", "11 red \ufffd @8.11s", "12 pull @9.11s", "13 start @9.11s", "14 soon after @9.21s",
+			"15 said @10.17s", "16 last, without end \ufffd @10.17s",
 		}
 		if diff := cmp.Diff(want, sent); diff != "" {
 			t.Error(diff)

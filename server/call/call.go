@@ -109,14 +109,15 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 		}
 	}
 	result, err := x.start(ctx, r.Caller, r.Container, command)
-	return outcome("skill "+command.Skill, command, snap.Digest, result), failure("the skill", r.Container, err)
+	o := outcome("skill "+command.Skill, command, snap.Digest, result)
+	return o, failure("the skill", r.Container, err)
 }
 
 func outcome(what string, command *sandbox.Command, digest string, result *sandbox.Result) *Outcome {
 	if result == nil {
 		return nil
 	}
-	return &Outcome{command.RunID, what, digest, result}
+	return &Outcome{RunID: command.RunID, What: what, Digest: digest, Result: result}
 }
 
 // prepare does all that can be done without a sandbox.
