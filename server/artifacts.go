@@ -100,7 +100,7 @@ func (r *reporter) stream(name string, out sandbox.Output) (uri string) {
 		mediaType = "application/octet-stream"
 	}
 	uri = r.keep(name, mediaType, data)
-	r.link(uri, name, "What was printed, uncut.", mediaType, len(data))
+	r.link(uri, name, "All of "+name+" that was kept.", mediaType, len(data))
 	return uri
 }
 

@@ -23,3 +23,22 @@ func callerOf(session mcpserver.ClientSession) string {
 	}
 	return session.SessionID()
 }
+
+// Leave ends what belongs to a caller who has left: kept sandboxes and outputs.
+// A caller that is one session leaves with it; a transport whose callers have
+// several sessions calls Leave itself.
+func (s *Server) Leave(caller string) {
+	s.outputs.Forget(caller)
+	s.calls.Leave(caller)
+}
+
+// leaving notices the end of sessions.
+func (s *Server) leaving() *mcpserver.Hooks {
+	hooks := &mcpserver.Hooks{}
+	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
+		if id := session.SessionID(); callerOf(session) == id {
+			s.Leave(id)
+		}
+	})
+	return hooks
+}

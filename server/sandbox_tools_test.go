@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -83,7 +84,7 @@ func TestSandboxToolsList(t *testing.T) {
 }
 
 // as calls a tool for a client, and returns its structure.
-func (b *bench) as(c *client, tool, args string) map[string]any {
+func (b *bench) as(c mcpserver.ClientSession, tool, args string) map[string]any {
 	b.t.Helper()
 	message := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, args)
 	encoded, err := json.Marshal(b.MCP().HandleMessage(b.MCP().WithContext(b.t.Context(), c), json.RawMessage(message)))

@@ -65,21 +65,11 @@ func New(calls *call.Executor, options Options) *Server {
 		mcpserver.WithToolCapabilities(true),
 		mcpserver.WithResourceCapabilities(false, false),
 		mcpserver.WithInstructions(instructions),
-		mcpserver.WithHooks(s.hooks()),
+		mcpserver.WithHooks(s.leaving()),
 	)
 	s.core.SetResourceTemplates(s.outputTemplate())
 	s.publish(&skills.Catalog{})
 	return s
-}
-
-// hooks end what belongs to a caller when that one leaves.
-func (s *Server) hooks() *mcpserver.Hooks {
-	hooks := &mcpserver.Hooks{}
-	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
-		s.outputs.Forget(callerOf(session))
-		s.calls.Leave(callerOf(session))
-	})
-	return hooks
 }
 
 // instructions tell a model how to use the server as a whole. Clients cut them
