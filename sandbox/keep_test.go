@@ -182,6 +182,24 @@ func TestKeptEndsWhenIdle(t *testing.T) {
 	})
 }
 
+// A command that comes as the idle time ends is not ended by it.
+func TestKeptIsUsedInTheLastMoment(t *testing.T) {
+	driver := &keeping{}
+	keptTest(t, driver, Keeping{}, func(t *testing.T, r *Runner) {
+		open3(t, r, "ann")
+		b, err := r.keep.use("ann", "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.keep.dropIdle(b) // the clock had struck before the command stopped it
+		synctest.Wait()
+		if got := driver.ids(); got != "a" {
+			t.Errorf("kept: %q", got)
+		}
+		r.keep.unuse(b)
+	})
+}
+
 func TestKeptEndsWithItsLifetime(t *testing.T) {
 	keptTest(t, &keeping{}, Keeping{Idle: time.Minute, Lifetime: time.Hour}, func(t *testing.T, r *Runner) {
 		open3(t, r, "ann")
