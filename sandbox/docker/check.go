@@ -111,7 +111,7 @@ func (d *Driver) checkImage(ctx context.Context, e *engine, role string) sandbox
 	found, err := e.inspectImage(ctx, role, ref)
 	switch {
 	case cerrdefs.IsNotFound(err):
-		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there yet; the first call pulls it", Remedy: "get it ahead with: docker pull " + ref}
+		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there yet; the first call pulls it", Remedy: "get it ahead with: skills-mcp image pull " + role}
 	case err != nil:
 		return problem(subject, err)
 	}
