@@ -48,10 +48,12 @@ func TestBuildImageFails(t *testing.T) {
 		fault http.HandlerFunc
 		want  string
 	}{
-		"no base":   {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"error":"pull access denied for x"}`) }, "--base"},
-		"a command": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"error":"returned a non-zero code: 100"}`) }, "non-zero code: 100"},
-		"refused":   {says(400, "invalid reference format"), "invalid reference format"},
-		"gone":      {drops, "went away"},
+		"no base": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"error":"pull access denied for x"}`) }, "--base"},
+		"a command": {func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, `{"error":"returned a non-zero code: 100"}`)
+		}, "non-zero code: 100"},
+		"refused": {says(400, "invalid reference format"), "invalid reference format"},
+		"gone":    {drops, "went away"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
