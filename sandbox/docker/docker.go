@@ -38,6 +38,9 @@ type Options struct {
 	Host string
 	// Places is where engines are looked for when Host is "".
 	Places Places
+	// DependencyEnv is the environment in which dependencies are installed, as
+	// "KEY=value", such as PIP_INDEX_URL. It is in no sandbox and in no image.
+	DependencyEnv []string
 	// Instance is the value of the label that marks this driver's containers;
 	// the default is random.
 	Instance string
@@ -58,6 +61,7 @@ type Driver struct {
 	engine     atomic.Pointer[engine] // nil until one has answered, and after it was lost
 	connecting chan struct{}          // holds one token while somebody looks for an engine
 	pulls      *pulls
+	layers     *layers
 	programs   programs
 
 	life       *sandbox.Lifetime // ended by Close
@@ -87,6 +91,7 @@ func New(options *Options) *Driver {
 		retries:    removalRetries(),
 	}
 	d.pulls = newPulls(d.life.Context(), &d.background)
+	d.layers = newLayers(o.DependencyEnv, newPulls(d.life.Context(), &d.background))
 	return d
 }
 
@@ -116,6 +121,9 @@ func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 		return nil, err
 	}
 	image, err := d.image(ctx, e, cmd)
+	if err == nil {
+		image, err = d.withDependencies(ctx, e, image, cmd)
+	}
 	if err != nil {
 		return nil, d.lost(e, err)
 	}

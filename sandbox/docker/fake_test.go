@@ -179,7 +179,7 @@ func (f *fakeEngine) handler() http.Handler {
 	})
 	handle("GET /images/{ref}/json", f.inspectImage)
 	handle("POST /images/create", f.pull)
-	handle("POST /build", says(500, "no build"))
+	f.handleImages(handle)
 	handle("POST /containers/create", f.create)
 	handle("HEAD /containers/{id}/archive", f.stat)
 	handle("POST /containers/{id}/attach", f.attach)
