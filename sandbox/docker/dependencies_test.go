@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -193,7 +192,7 @@ func TestLayerFails(t *testing.T) {
 	}{
 		"the installer fails": {func(f *fakeEngine) {
 			f.code, f.output = 1, strings.Repeat("noise\n", 50)+"ERROR: No matching distribution found for requests\n"
-		}, "into the image base: noise\n"},
+		}, "…\nnoise\n"},
 		"and says why": {func(f *fakeEngine) { f.code, f.output = 1, "ERROR: No matching distribution" }, "No matching distribution (exit code 1)"},
 		"no commit":    {func(f *fakeEngine) { f.fault("POST /commit", says(500, "no space left on device")) }, "disk is full"},
 		"no memory": {func(f *fakeEngine) {
@@ -299,26 +298,6 @@ func TestPrune(t *testing.T) {
 	all, err := d.Layers(t.Context())
 	if err != nil || len(all) != 4 || all[0].Ref != "skills-mcp-deps:old" || all[0].Packages != "a, b" || all[0].Base != "base" {
 		t.Errorf("layers %+v, %v", all, err)
-	}
-}
-
-func TestLastLines(t *testing.T) {
-	var told []string
-	l := &lastLines{each: func(line string) { told = append(told, line) }}
-	if s := l.String(); s != "the installer printed nothing" {
-		t.Errorf("at first %q", s)
-	}
-	for _, part := range []string{"a", "b\n\n\x1b[31mred\n", strings.Repeat("x", 1000) + "\n", "no end"} {
-		if n, err := l.Write([]byte(part)); n != len(part) || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	want := []string{"ab", "[31mred", strings.Repeat("x", lineLength)}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Error(diff)
-	}
-	if s := l.String(); s != strings.Join(append(want, "no end"), "\n") {
-		t.Errorf("in the end %q", s)
 	}
 }
 

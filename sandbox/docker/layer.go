@@ -101,7 +101,7 @@ func (d *Driver) install(ctx context.Context, b *box, l *layer, say func(line st
 	if err := api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
 		return b.engine.failed("start the installer", err)
 	}
-	output := &lastLines{each: say}
+	output := &transcript{each: say}
 	if err := b.follow(ctx, output); err != nil {
 		return b.engine.failed("read what the installer prints", err)
 	}
@@ -121,7 +121,7 @@ func (b *box) follow(ctx context.Context, w io.Writer) error {
 
 // installed returns nil where the installer in b has ended well and has not
 // installed too much.
-func (b *box) installed(ctx context.Context, l *layer, output *lastLines) error {
+func (b *box) installed(ctx context.Context, l *layer, output *transcript) error {
 	ended, failed := b.engine.api.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
 	var code int64
 	select { // the client sends to one of them
@@ -251,59 +251,4 @@ func (a *archive) folder(name string) {
 
 func (a *archive) file(name string, mode int64, data []byte) {
 	a.add(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode}, data)
-}
-
-// lastLines tells of each line that is written to it, and keeps the last ones.
-type lastLines struct {
-	each func(line string)
-	line []byte // without end so far
-	kept []string
-}
-
-// What is kept of an installer's output.
-const (
-	keptLines  = 12
-	lineLength = 300 // bytes
-)
-
-func (l *lastLines) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		part, rest, ended := bytes.Cut(p, []byte("\n"))
-		l.line = append(l.line, part[:min(len(part), lineLength-min(lineLength, len(l.line)))]...)
-		if !ended {
-			return n, nil
-		}
-		l.add(string(l.line))
-		l.line, p = l.line[:0], rest
-	}
-}
-
-func (l *lastLines) add(line string) {
-	line = strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(line, "\ufffd")))
-	if line == "" {
-		return
-	}
-	l.each(line)
-	l.kept = append(l.kept, line)
-	l.kept = l.kept[max(0, len(l.kept)-keptLines):]
-}
-
-func printable(r rune) rune {
-	if r < ' ' || r == 0x7f {
-		return -1
-	}
-	return r
-}
-
-// String is the last lines, and what has no end yet.
-func (l *lastLines) String() string {
-	if len(l.line) > 0 {
-		l.add(string(l.line))
-		l.line = l.line[:0]
-	}
-	if len(l.kept) == 0 {
-		return "the installer printed nothing"
-	}
-	return strings.Join(l.kept, "\n")
 }
