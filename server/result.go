@@ -113,10 +113,11 @@ func runError(skill *skills.Skill, o *call.Outcome, err error) *call.Error {
 	if o.Code == 0 {
 		return nil
 	}
-	return &call.Error{
-		Code:    call.ExecutionError,
-		Message: fmt.Sprintf("skill %s failed with exit code %d; its error output says why", skill.QualifiedName(), o.Code),
+	message := fmt.Sprintf("skill %s failed with exit code %d; its error output says why", skill.QualifiedName(), o.Code)
+	if o.Hint != "" {
+		message += "; " + o.Hint
 	}
+	return &call.Error{Code: call.ExecutionError, Message: message}
 }
 
 // skillResult is what a skill's own tool returns: its stdout, and as structure

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -242,6 +243,8 @@ func (s *settings) docker() *docker.Driver {
 		Images:  s.Images,
 		Runtime: s.Sandbox.Runtime,
 		Logger:  s.logger,
+
+		DependencyEnv: s.dependencyEnv(),
 		Places: docker.Places{
 			DockerHost: os.Getenv("DOCKER_HOST"),
 			Context:    os.Getenv("DOCKER_CONTEXT"),
@@ -250,6 +253,20 @@ func (s *settings) docker() *docker.Driver {
 			RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
 		},
 	})
+}
+
+// dependencyEnv is the environment of installers. A name without a value has
+// that of this program; where it has none, nor have they.
+func (s *settings) dependencyEnv() []string {
+	var env []string
+	for _, entry := range s.Sandbox.DependencyEnv {
+		if strings.Contains(entry, "=") {
+			env = append(env, entry)
+		} else if value, set := os.LookupEnv(entry); set {
+			env = append(env, entry+"="+value)
+		}
+	}
+	return env
 }
 
 func (s *settings) native() *native.Driver {
@@ -275,7 +292,12 @@ func (s *settings) cacheDir() (string, error) {
 }
 
 func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *call.Executor {
-	return call.New(runner, snapshots, &call.Options{Workspaces: s.workspaces, MaxTimeout: s.Limits().Timeout})
+	return call.New(runner, snapshots, &call.Options{
+		Workspaces: s.workspaces,
+		MaxTimeout: s.Limits().Timeout,
+
+		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
+	})
 }
 
 // printJSON writes a value for machines.

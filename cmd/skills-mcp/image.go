@@ -18,13 +18,13 @@ import (
 func (a *app) imageCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "image",
-		Short: "List, pull and build the images that skills run in",
-		Long: `List, pull and build the images that the docker driver runs skills in. Which
-image a role has is the setting "images" of the configuration.`,
+		Short: "List, pull, build and prune the images that skills run in",
+		Long: `List, pull, build and prune the images that the docker driver runs skills in.
+Which image a role has is the setting "images" of the configuration.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.imageListCommand(), a.imagePullCommand(), a.imageBuildCommand())
+	cmd.AddCommand(a.imageListCommand(), a.imagePullCommand(), a.imageBuildCommand(), a.imagePruneCommand())
 	return cmd
 }
 
@@ -42,6 +42,7 @@ func (a *app) withDocker(do func(*settings, *docker.Driver) error) (err error) {
 // images is the output of image list --json.
 type images struct {
 	Images []docker.Image `json:"images"`
+	Layers []docker.Layer `json:"layers"`
 }
 
 func (a *app) imageListCommand() *cobra.Command {
@@ -49,17 +50,27 @@ func (a *app) imageListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the image of each role, and whether it is there",
-		Args:  cobra.NoArgs,
+		Long: `List the image of each role, whether the Docker engine has it, and the layers
+with packages that skills declare, which were made from these images.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withDocker(func(_ *settings, d *docker.Driver) error {
 				found, err := d.Images(cmd.Context())
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					return a.printJSON(images{found})
+				layers, err := d.Layers(cmd.Context())
+				if err != nil {
+					return err
 				}
-				return a.printImages(found)
+				if asJSON {
+					return a.printJSON(images{nonNil(found), nonNil(layers)})
+				}
+				if err := a.printImages(found); err != nil || len(layers) == 0 {
+					return err
+				}
+				fmt.Fprintln(a.stdout)
+				return a.printLayers(layers)
 			})
 		},
 	}
@@ -76,6 +87,15 @@ func (a *app) printImages(found []docker.Image) error {
 				continue
 			}
 			fmt.Fprintf(w, "%s\t%s\tready\t%s\t%s\t%s\n", i.Role, i.Ref, shortID(i.ID), sandbox.Bytes(i.Size), day(i.Created))
+		}
+	})
+}
+
+func (a *app) printLayers(layers []docker.Layer) error {
+	return table(a.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "LAYER\tFROM\tID\tSIZE\tUSED\tPACKAGES")
+		for _, l := range layers {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s: %s\n", l.Ref, l.Base, shortID(l.ID), sandbox.Bytes(l.Size), day(l.Used), l.Kind, oneLine(l.Packages, 60))
 		}
 	})
 }

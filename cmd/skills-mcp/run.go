@@ -78,6 +78,9 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 			return err
 		}
 	}
+	if outcome != nil && outcome.Hint != "" {
+		fmt.Fprintf(a.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
+	}
 	return exit(outcome, err)
 }
 

@@ -29,7 +29,7 @@ func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	for _, role := range slices.Sorted(maps.Keys(d.images)) {
 		findings = append(findings, d.checkImage(ctx, e, role))
 	}
-	return findings
+	return append(findings, checkLayers(ctx, e)...)
 }
 
 // problem is the finding of an error.

@@ -13,10 +13,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	dockerimage "github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/client"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -204,11 +206,11 @@ func removeLayers(t *testing.T, d *Driver, base string) {
 		t.Error(err)
 		return
 	}
-	for _, layer := range all {
+	for _, layer := range slices.Backward(all) {
 		if layer.Base != base && !strings.Contains(layer.Base, layerName) {
 			continue
 		}
-		if _, err := e.api.ImageRemove(ctx, layer.Ref, dockerimage.RemoveOptions{PruneChildren: true}); err != nil {
+		if _, err := e.api.ImageRemove(ctx, layer.Ref, dockerimage.RemoveOptions{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -276,6 +278,13 @@ func TestDependencies(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("listed", func(t *testing.T) {
+		all, err := d.Layers(t.Context())
+		own := slices.DeleteFunc(all, func(l Layer) bool { return l.Base != d.images["default"] })
+		if err != nil || len(own) != 2 || own[0].Kind != sandbox.Python || own[1].Kind != sandbox.Node || own[0].Packages != "demo-skill" || own[0].Size == 0 {
+			t.Errorf("layers %+v, %v", own, err)
+		}
+	})
 	t.Run("image", func(t *testing.T) { checkLayerImage(t, d, python) })
 	t.Run("failures", func(t *testing.T) { checkFailures(t, d) })
 }
@@ -294,12 +303,12 @@ func checkLayerImage(t *testing.T, d *Driver, deps sandbox.Dependencies) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, raw, err := e.api.ImageInspectWithRaw(t.Context(), l.ref)
-	if err != nil {
+	var raw bytes.Buffer
+	if _, err := e.api.ImageInspect(t.Context(), l.ref, client.ImageInspectWithRawResponse(&raw)); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(raw), "hush-hush") {
-		t.Errorf("the installer's environment is in the image:\n%s", raw)
+	if !strings.Contains(raw.String(), labelLayer) || strings.Contains(raw.String(), "hush-hush") {
+		t.Errorf("the installer's environment is in the image:\n%s", raw.String())
 	}
 	got, err := output(t, d, `grep -r hush-hush /opt/skill-deps || echo nothing; ls /opt/skill-deps; find /opt/skill-deps ! -perm -o=r`, deps)
 	if want := "nothing\npython\n"; err != nil || got != want {

@@ -291,6 +291,10 @@ func TestPrune(t *testing.T) {
 		answer(w, 200, []any{})
 	})
 	d := f.driver(t, Options{})
+	findings := d.Check(t.Context())
+	if last := findings[len(findings)-1]; last.Subject != "dependencies" || last.Level != sandbox.LevelWarning || !strings.HasPrefix(last.Detail, "4 images with packages of skills, 2 of them") {
+		t.Errorf("finding %+v", last)
+	}
 	got, err := d.Prune(t.Context(), LayerUnused)
 	if err != nil || len(got) != 1 || got[0].Ref != "skills-mcp-deps:old" || !slices.Equal(removed, []string{"skills-mcp-deps:old"}) {
 		t.Errorf("removed %v, %+v, %v", removed, got, err)

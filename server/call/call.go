@@ -26,6 +26,9 @@ type Options struct {
 	// MaxTimeout bounds what skills and callers ask for; 0 is the sandbox's
 	// default limit.
 	MaxTimeout time.Duration
+	// InstallDependencies has the packages that a skill declares installed before
+	// it runs.
+	InstallDependencies bool
 }
 
 // An Executor calls skills. It may be used concurrently.
@@ -76,6 +79,9 @@ type Outcome struct {
 	RunID string
 	// Digest is that of the skill's folder as it was run.
 	Digest string
+	// Hint says, for a script that failed, what it may have missed; "" where
+	// nothing is known.
+	Hint string
 	*sandbox.Result
 }
 
@@ -92,10 +98,18 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 		return nil, &Error{Unavailable, fmt.Sprintf("the folder of skill %s cannot be copied to the cache: %v", r.Skill.QualifiedName(), err), true, err}
 	}
 	command.Folder = snap.Dir
+	if x.options.InstallDependencies {
+		if command.Dependencies, err = required(r.Skill, snap.Dir, command.Argv); err != nil {
+			return nil, err
+		}
+	}
 	result, err := x.runner.Run(ctx, r.Caller, *command)
 	var outcome *Outcome
 	if result != nil {
-		outcome = &Outcome{command.RunID, snap.Digest, result}
+		outcome = &Outcome{RunID: command.RunID, Digest: snap.Digest, Result: result}
+		if result.Code != 0 && !x.options.InstallDependencies {
+			outcome.Hint = missing(snap.Dir, command.Argv)
+		}
 	}
 	return outcome, translate(err)
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +54,12 @@ type Sandbox struct {
 	Runtime string `yaml:"runtime"` // of the engine; "" is its default
 	Limits  Limits `yaml:"limits"`
 	Slots   Slots  `yaml:"slots"`
+	// Dependencies says what is done about packages that a skill declares: report
+	// or build.
+	Dependencies string `yaml:"dependencies"`
+	// DependencyEnv is the environment in which they are installed: "NAME=value",
+	// or "NAME" for the value that the server itself has.
+	DependencyEnv []string `yaml:"dependency_env"`
 }
 
 // Limits bound each call.
@@ -88,6 +95,12 @@ func (s *Size) UnmarshalYAML(node *yaml.Node) error {
 // Drivers are the values of sandbox.driver.
 func Drivers() []string { return []string{"auto", "docker", "native"} }
 
+// What [Sandbox.Dependencies] may be.
+const (
+	DependenciesReport = "report" // they are told, and not installed
+	DependenciesBuild  = "build"  // they are installed, once
+)
+
 // Default returns the configuration that holds without a file.
 func Default() *Config {
 	limits, slots := sandbox.DefaultLimits(), sandbox.DefaultSlots()
@@ -98,6 +111,8 @@ func Default() *Config {
 			Driver: "auto",
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
 			Slots:  Slots{slots.Total, slots.PerCaller, slots.Queue},
+
+			Dependencies: DependenciesReport,
 		},
 	}
 }
@@ -176,10 +191,21 @@ func absolute(path, folder, home string) string {
 	return filepath.Join(folder, path)
 }
 
+// environmentEntry is a name, perhaps with a value.
+var environmentEntry = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=[^\x00]*)?$`)
+
 func (c *Config) validate() error {
 	s := c.Sandbox
 	if !slices.Contains(Drivers(), s.Driver) {
 		return fmt.Errorf("sandbox.driver is %q; write one of %s", s.Driver, strings.Join(Drivers(), ", "))
+	}
+	if s.Dependencies != DependenciesReport && s.Dependencies != DependenciesBuild {
+		return fmt.Errorf("sandbox.dependencies is %q; write one of %s, %s", s.Dependencies, DependenciesReport, DependenciesBuild)
+	}
+	for _, entry := range s.DependencyEnv {
+		if !environmentEntry.MatchString(entry) {
+			return fmt.Errorf("sandbox.dependency_env has %q; write NAME or NAME=value", entry)
+		}
 	}
 	for _, v := range []struct {
 		key string

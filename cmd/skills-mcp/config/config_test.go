@@ -18,6 +18,8 @@ sandbox:
   runtime: runsc
   limits: {memory: 1GB, timeout: 90s}
   slots: {total: 8}
+  dependencies: build
+  dependency_env: [PIP_INDEX_URL, "NPM_CONFIG_REGISTRY=https://npm.example.com"]
 `), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +32,8 @@ sandbox:
 	want.Sandbox.Runtime = "runsc"
 	want.Sandbox.Limits.Memory, want.Sandbox.Limits.Timeout = 1<<30, 90*time.Second
 	want.Sandbox.Slots.Total = 8
+	want.Sandbox.Dependencies = DependenciesBuild
+	want.Sandbox.DependencyEnv = []string{"PIP_INDEX_URL", "NPM_CONFIG_REGISTRY=https://npm.example.com"}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -45,6 +49,8 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {limits: {memory: -1}}":    `line 1: "-1" is not a size; write for example 512MB`,
 		"sandbox: {limits: {timeout: 1ms}}":  "sandbox.limits.timeout is too small; write at least 1s",
 		"sandbox: {slots: {queue: -1}}":      "sandbox.slots.queue is too small; write at least 1",
+		"sandbox: {dependencies: pip}":       `sandbox.dependencies is "pip"; write one of report, build`,
+		"sandbox: {dependency_env: ['a b']}": `sandbox.dependency_env has "a b"; write NAME or NAME=value`,
 		"images: {default: ''}":              "images.default is empty; name an image",
 		"skills: [\n":                        "line 1: did not find expected node content",
 	} {
