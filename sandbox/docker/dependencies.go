@@ -34,15 +34,16 @@ var installers embed.FS
 
 // layers are the images with dependencies in them.
 type layers struct {
-	env    []string // "KEY=value", for installers
-	builds *pulls   // by the image's name
+	env     []string          // "KEY=value", for installers
+	secrets *strings.Replacer // hides those in env
+	builds  *pulls            // by the image's name
 
 	mu   sync.Mutex
 	used map[string]time.Time // when a layer's use was last marked on the engine
 }
 
 func newLayers(env []string, builds *pulls) *layers {
-	return &layers{env: env, builds: builds, used: map[string]time.Time{}}
+	return &layers{env: env, secrets: secrets(env), builds: builds, used: map[string]time.Time{}}
 }
 
 // A layer is an image to be made of another and of dependencies.

@@ -286,6 +286,7 @@ func TestDependencies(t *testing.T) {
 		}
 	})
 	t.Run("image", func(t *testing.T) { checkLayerImage(t, d, python) })
+	t.Run("from an index", func(t *testing.T) { checkIndex(t, d) })
 	t.Run("failures", func(t *testing.T) { checkFailures(t, d) })
 }
 

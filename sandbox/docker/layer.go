@@ -101,7 +101,7 @@ func (d *Driver) install(ctx context.Context, b *box, l *layer, say func(line st
 	if err := api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
 		return b.engine.failed("start the installer", err)
 	}
-	output := &transcript{each: say}
+	output := &transcript{each: say, hide: d.layers.secrets}
 	if err := b.follow(ctx, output); err != nil {
 		return b.engine.failed("read what the installer prints", err)
 	}

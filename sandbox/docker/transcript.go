@@ -2,6 +2,8 @@ package docker
 
 import (
 	"bytes"
+	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -17,6 +19,7 @@ const (
 // the last ones.
 type transcript struct {
 	each        func(line string)
+	hide        *strings.Replacer
 	line        []byte // without end so far
 	first, last []string
 	cut         bool // there were more
@@ -36,7 +39,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 }
 
 func (t *transcript) add(line string) {
-	line = strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(line, "\ufffd")))
+	line = t.hide.Replace(strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(line, "\ufffd"))))
 	if line == "" {
 		return
 	}
@@ -57,6 +60,35 @@ func printable(r rune) rune {
 	}
 	return r
 }
+
+// secrets hides what in the environment of an installer may be a password, as
+// its output reaches a model: those in addresses, and all values of variables
+// whose names say so.
+func secrets(env []string) *strings.Replacer {
+	var pairs []string
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if value != "" && secretName.MatchString(name) {
+			pairs = append(pairs, value, "***")
+		}
+		for _, word := range strings.Fields(value) {
+			address, err := url.Parse(word)
+			if err != nil || address.User == nil {
+				continue
+			}
+			// In an address a password is escaped, in messages it may not be.
+			_, escaped, _ := strings.Cut(address.User.String(), ":")
+			if password, _ := address.User.Password(); password != "" {
+				pairs = append(pairs, escaped, "***", password, "***")
+			} else if user := address.User.Username(); user != "" { // a token
+				pairs = append(pairs, user, "***")
+			}
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+var secretName = regexp.MustCompile(`(?i)token|password|passwd|secret|auth|credential|key`)
 
 // String is what is kept, and what has no end yet.
 func (t *transcript) String() string {

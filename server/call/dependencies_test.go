@@ -40,7 +40,7 @@ func TestDependenciesInstalled(t *testing.T) {
 		"inline":       {declaring(t, "script: run.py", "run.py", inline), nil, []string{"python requests requirements.txt"}},
 		"placeholder":  {declaring(t, pattern, "scripts/a.py", inline, "scripts/b.py", ""), map[string]any{"name": "a"}, []string{"python requests requirements.txt"}},
 		"of another":   {declaring(t, pattern, "scripts/a.py", inline, "scripts/b.py", ""), map[string]any{"name": "b"}, nil},
-		"Windows ends": {declaring(t, "script: run.sh", "run.sh", "echo\r\necho\r\n", "package.json", `{"dependencies": {"a": "1"}}`, "package-lock.json", "{}"), nil, []string{"node a@1 package.json package-lock.json"}},
+		"Windows ends": {declaring(t, "script: run.sh", "run.sh", "echo\r\necho\r\n", "package.json", `{"dependencies": {"a": "1"}}`, "package-lock.json", `{"lockfileVersion": 3, "packages": {}}`), nil, []string{"node a@1 package.json package-lock.json"}},
 		"a shell": {declaring(t, "script: run.sh", "run.sh", "echo", "requirements.txt", "flask", "package.json", `{"dependencies": {"a": "1"}}`), nil,
 			[]string{"python flask requirements.txt", "node a@1 package.json"}},
 	} {

@@ -106,9 +106,18 @@ func TestRefused(t *testing.T) {
 	for want, files := range map[string]fstest.MapFS{
 		"package.json: it is no JSON":                   folder("package.json", `{"dependencies": [1]}`),
 		"package-lock.json: it is no JSON":              folder("package.json", `{"dependencies": {"a": "1"}}`, "package-lock.json", "{"),
-		`"a b@1" is no name and version`:                folder("package.json", `{"dependencies": {"a b": "1"}}`),
-		`"a@\x1b[31m" is no name and version`:           folder("package.json", `{"dependencies": {"a": "\u001b[31m"}}`),
-		`".hidden@1" is no name and version`:            folder("package.json", `{"dependencies": {".hidden": "1"}}`),
+		`"a b@1" is not taken`:                          folder("package.json", `{"dependencies": {"a b": "1"}}`),
+		`"a@file:../build" is not taken`:                folder("package.json", `{"dependencies": {"a": "file:../build"}}`),
+		`"a@user/repo" is not taken`:                    folder("package.json", `{"dependencies": {"a": "user/repo"}}`),
+		`"a@git+ssh://h/r" is not taken`:                folder("package.json", `{"optionalDependencies": {"a": "git+ssh://h/r"}}`),
+		`"b@https://h/t.tgz" is not taken`:              folder("package.json", `{"dependencies": {"a": "1"}, "peerDependencies": {"b": "https://h/t.tgz"}}`),
+		`"c@file:x" is not taken`:                       folder("package.json", `{"dependencies": {"a": "1"}, "overrides": {"b": {"c": "file:x"}}}`),
+		`"b@[1]" is not taken`:                          folder("package.json", `{"dependencies": {"a": "1"}, "overrides": {"b": [1]}}`),
+		"it has lockfileVersion 1":                      folder("package.json", `{"dependencies": {"a": "1"}}`, "package-lock.json", `{"lockfileVersion": 1}`),
+		`"node_modules/a" is not taken`:                 folder("package.json", `{"dependencies": {"a": "1"}}`, "package-lock.json", `{"lockfileVersion": 3, "packages": {"node_modules/a": {"resolved": "git+ssh://h/r"}}}`),
+		`"../build" is not taken`:                       folder("package.json", `{"dependencies": {"a": "1"}}`, "package-lock.json", `{"lockfileVersion": 3, "packages": {"../build": {"integrity": "x"}}}`),
+		`"a@\x1b[31m" is not taken`:                     folder("package.json", `{"dependencies": {"a": "\u001b[31m"}}`),
+		`".hidden@1" is not taken`:                      folder("package.json", `{"dependencies": {".hidden": "1"}}`),
 		"package-lock.json: it is larger than 4096 KiB": folder("package.json", `{"dependencies": {"a": "1"}}`, "package-lock.json", strings.Repeat(" ", maxLock+1)),
 	} {
 		if _, err := Find(files, "run", []string{"node"}); err == nil || !strings.Contains(err.Error(), want) {
@@ -139,7 +148,7 @@ func TestDigest(t *testing.T) {
 	if other := of("node", "package.json", `{"scripts": {"postinstall": "evil"}, "dependencies": {"a": "1"}, "name": "n"}`); other != one {
 		t.Error("the scripts of package.json change the digest")
 	}
-	if other := of("node", "package.json", manifest, "package-lock.json", `{"lockfileVersion": 3}`); other == one {
+	if other := of("node", "package.json", manifest, "package-lock.json", `{"lockfileVersion": 3, "packages": {}}`); other == one {
 		t.Error("a lock file does not change the digest")
 	}
 }
@@ -166,6 +175,26 @@ func TestSummary(t *testing.T) {
 	got := Summary([]Declared{{Kind: Python, Packages: []string{"a"}}, {Kind: Node, Packages: strings.Split("b c d e f g", " ")}})
 	if want := "1 Python package (a) and 6 Node packages (b, c, d, e, f, …)"; got != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Of a lock the addresses are left out: where packages come from is not the
+// skill's to say.
+func TestNodeLock(t *testing.T) {
+	const locked = `{"lockfileVersion": 3, "name": "n", "scripts": {"x": "evil"}, "packages": {
+		"": {"dependencies": {"a": "1"}},
+		"node_modules/a": {"version": "1.0.0", "resolved": "https://evil.example/a.tgz", "integrity": "sha512-x"},
+		"node_modules/a/node_modules/b": {"version": "1.0.0", "inBundle": true}}}`
+	found, err := Find(folder("package.json", `{"dependencies": {"a": "1"}, "devDependencies": {"jest": "^1 || npm"}, "overrides": {"b": {"c": "$a"}}}`, "package-lock.json", locked), "run", []string{"node"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []File{
+		{"package.json", []byte(`{"dependencies":{"a":"1"},"devDependencies":{"jest":"^1 || npm"},"overrides":{"b":{"c":"$a"}}}`)},
+		{"package-lock.json", []byte(`{"name":"n","lockfileVersion":3,"requires":true,"packages":{"":{"dependencies":{"a":"1"}},"node_modules/a":{"integrity":"sha512-x","version":"1.0.0"},"node_modules/a/node_modules/b":{"inBundle":true,"version":"1.0.0"}}}`)},
+	}
+	if diff := cmp.Diff(want, found[0].Lock); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -200,13 +229,16 @@ func FuzzPython(f *testing.F) {
 func FuzzNode(f *testing.F) {
 	f.Add([]byte(`{"dependencies": {"a": "1"}, "overrides": {"b": "2"}}`), []byte(`{}`))
 	f.Add([]byte(`{"optionalDependencies": {"@a/b": "file:x"}}`), []byte(`[`))
+	f.Add([]byte(`{"dependencies": {"a": "npm:b@1"}}`), []byte(`{"lockfileVersion": 3, "packages": {"node_modules/a": {"integrity": "x"}}}`))
 	f.Fuzz(func(t *testing.T, manifest, lock []byte) {
 		fsys := fstest.MapFS{"package.json": {Data: manifest}, "package-lock.json": {Data: lock}}
 		found, err := Find(fsys, "run", []string{"node"})
 		if err != nil || len(found) == 0 {
 			return
 		}
-		fsys["package.json"] = &fstest.MapFile{Data: found[0].Lock[0].Data}
+		for _, file := range found[0].Lock {
+			fsys[file.Name] = &fstest.MapFile{Data: file.Data}
+		}
 		again, err := Find(fsys, "run", []string{"node"})
 		if err != nil || len(again) != 1 || again[0].Digest != found[0].Digest {
 			t.Errorf("read again: %v, %v", again, err)
