@@ -23,15 +23,23 @@ type pullView struct {
 func (a *app) newPullView(ref string) *pullView {
 	view := &pullView{out: a.stderr}
 	if file, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		view.bar = progressbar.NewOptions64(1,
-			progressbar.OptionSetWriter(a.stderr),
-			progressbar.OptionSetDescription(ref),
-			progressbar.OptionShowBytes(true),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(),
-		)
+		view.bar = newBar(a.stderr, ref)
 	}
 	return view
+}
+
+// newBar returns a bar that redraws itself ten times a second at most, and that
+// is gone when it is finished.
+func newBar(out io.Writer, what string) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(1,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionUseIECUnits(true),
+		progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+	)
 }
 
 func (v *pullView) report(p docker.PullProgress) {
@@ -43,7 +51,9 @@ func (v *pullView) report(p docker.PullProgress) {
 	}
 	// A bar that was full once stays so, and the engine learns of more layers
 	// as it goes.
-	v.bar.ChangeMax64(p.Total + 1)
+	if most := p.Total + 1; most != v.bar.GetMax64() { // which draws it
+		v.bar.ChangeMax64(most)
+	}
 	_ = v.bar.Set64(p.Have)
 }
 
