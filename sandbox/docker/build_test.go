@@ -131,7 +131,7 @@ func deriveTar(t *testing.T, files io.Reader) (ref string) {
 		t.Fatal(err)
 	}
 	ref = "skills-mcp-test:" + made.ID[:12]
-	if _, err := e.api.ContainerCommit(t.Context(), made.ID, container.CommitOptions{Reference: ref}); err != nil {
+	if _, err := e.api.ContainerCommit(t.Context(), made.ID, container.CommitOptions{Reference: ref, Config: &container.Config{}}); err != nil {
 		t.Fatal(err)
 	}
 	removeImage(t, ref)

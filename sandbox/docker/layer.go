@@ -161,7 +161,7 @@ func (l *layer) commit(ctx context.Context, b *box) error {
 		name, value, _ := strings.Cut(entry, "=")
 		changes = append(changes, "ENV "+name+"="+quote(value))
 	}
-	_, err := b.engine.api.ContainerCommit(ctx, b.id, container.CommitOptions{Reference: l.ref, Comment: "dependencies of a skill", Changes: changes})
+	_, err := b.engine.api.ContainerCommit(ctx, b.id, container.CommitOptions{Reference: l.ref, Comment: "dependencies of a skill", Changes: changes, Config: &container.Config{}})
 	if err != nil {
 		return b.engine.failed("keep the dependencies", err)
 	}
