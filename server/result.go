@@ -120,10 +120,11 @@ func runError(o *call.Outcome, err error) *call.Error {
 	if o.Code == 0 {
 		return nil
 	}
-	return &call.Error{
-		Code:    call.ExecutionError,
-		Message: fmt.Sprintf("%s failed with exit code %d; its error output says why", o.What, o.Code),
+	message := fmt.Sprintf("%s failed with exit code %d; its error output says why", o.What, o.Code)
+	if o.Hint != "" {
+		message += "; " + o.Hint
 	}
+	return &call.Error{Code: call.ExecutionError, Message: message}
 }
 
 // skillResult is what a skill's own tool returns: its stdout, and as structure

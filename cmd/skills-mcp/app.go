@@ -10,7 +10,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -243,10 +245,14 @@ func (s *settings) docker() *docker.Driver {
 		dir = filepath.Join(cache, "docker")
 	}
 	return docker.New(&docker.Options{
-		Dir:     dir,
-		Images:  s.Images,
-		Runtime: s.Sandbox.Runtime,
-		Logger:  s.logger,
+		Dir:       dir,
+		Pool:      s.pool(),
+		Forwarder: forwarder(),
+		Images:    s.Images,
+		Runtime:   s.Sandbox.Runtime,
+		Logger:    s.logger,
+
+		DependencyEnv: s.dependencyEnv(),
 		Places: docker.Places{
 			DockerHost: os.Getenv("DOCKER_HOST"),
 			Context:    os.Getenv("DOCKER_CONTEXT"),
@@ -255,6 +261,39 @@ func (s *settings) docker() *docker.Driver {
 			RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
 		},
 	})
+}
+
+// pool bounds the containers that wait. A pool of none is what the driver calls
+// a negative one.
+func (s *settings) pool() docker.Pool {
+	pool := docker.Pool{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
+	if pool.Max == 0 {
+		pool.Max = -1
+	}
+	return pool
+}
+
+// forwarder is this program, where it can run in a container.
+func forwarder() string {
+	program, err := os.Executable()
+	if err != nil || runtime.GOOS != "linux" {
+		return ""
+	}
+	return program
+}
+
+// dependencyEnv is the environment of installers. A name without a value has
+// that of this program; where it has none, nor have they.
+func (s *settings) dependencyEnv() []string {
+	var env []string
+	for _, entry := range s.Sandbox.DependencyEnv {
+		if strings.Contains(entry, "=") {
+			env = append(env, entry)
+		} else if value, set := os.LookupEnv(entry); set {
+			env = append(env, entry+"="+value)
+		}
+	}
+	return env
 }
 
 func (s *settings) native() *native.Driver {
@@ -280,7 +319,12 @@ func (s *settings) cacheDir() (string, error) {
 }
 
 func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *call.Executor {
-	return call.New(runner, snapshots, &call.Options{Workspaces: s.workspaces, MaxTimeout: s.Limits().Timeout})
+	return call.New(runner, snapshots, &call.Options{
+		Workspaces: s.workspaces,
+		MaxTimeout: s.Limits().Timeout,
+
+		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
+	})
 }
 
 // printJSON writes a value for machines.

@@ -82,6 +82,9 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 		}
 	}
 	if outcome != nil {
+		if outcome.Hint != "" {
+			fmt.Fprintf(a.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
+		}
 		if err := a.takeOut(given, outcome.Out); err != nil {
 			return err
 		}

@@ -47,8 +47,24 @@ func (b *box) close() {
 // makeBox makes, starts and connects to a container of spec. Whoever gets it
 // discards it; ended is called when nothing more can come from it.
 func (d *Driver) makeBox(ctx context.Context, e *engine, spec *spec, ended func(*box)) (*box, error) {
+	b, err := d.create(ctx, e, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.startBox(ctx, b, spec, ended); err != nil {
+		d.remove(e, b.id)
+		return nil, err
+	}
+	return b, nil
+}
+
+// create makes a container, which nobody has started. It heeds ctx only when it
+// knows what became of it.
+func (d *Driver) create(ctx context.Context, e *engine, spec *spec) (*box, error) {
+	sure, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeTimeout)
+	defer cancel()
 	name, spec := newName(), spec.claimed(d.labels())
-	made, err := e.api.ContainerCreate(ctx, spec.config, spec.host, nil, nil, name)
+	made, err := e.api.ContainerCreate(sure, spec.config, spec.host, nil, nil, name)
 	if err != nil {
 		// The answer may be what was lost, rather than the request.
 		if gone(err) {
@@ -59,12 +75,11 @@ func (d *Driver) makeBox(ctx context.Context, e *engine, spec *spec, ended func(
 	for _, warning := range made.Warnings {
 		d.log.Warn("the Docker engine has a reservation about a sandbox", "warning", warning)
 	}
-	b := &box{engine: e, id: made.ID}
-	if err := d.startBox(ctx, b, spec, ended); err != nil {
-		d.remove(e, b.id)
-		return nil, err
+	if ctx.Err() != nil {
+		d.remove(e, made.ID)
+		return nil, context.Cause(ctx)
 	}
-	return b, nil
+	return &box{engine: e, id: made.ID}, nil
 }
 
 // startBox connects to b before it starts it, as an engine asks for.

@@ -54,6 +54,9 @@ type Options struct {
 	Forwarder string
 	// Egress configures the proxy to the hosts that a command is granted.
 	Egress *egress.Options
+	// DependencyEnv is the environment in which dependencies are installed, as
+	// "KEY=value", such as PIP_INDEX_URL. It is in no sandbox and in no image.
+	DependencyEnv []string
 	// Logger gets what concerns the operator alone, such as containers that
 	// cannot be removed. The default discards it.
 	Logger *slog.Logger
@@ -78,6 +81,7 @@ type Driver struct {
 	pool       *pool
 	lease      *lease // nil until an engine has answered
 	hosts      string // a file; see engine.hosts
+	layers     *layers
 
 	life       *sandbox.Lifetime // ended by Close
 	background sync.WaitGroup    // what outlives a Run; started by runs only, or by what they started
@@ -118,6 +122,7 @@ func New(options *Options) *Driver {
 		spawn:   func(do func()) { d.background.Go(do) },
 		shelves: map[shelfKey]*shelf{},
 	}
+	d.layers = newLayers(o.DependencyEnv, newPulls(d.life.Context(), &d.background))
 	return d
 }
 
@@ -162,6 +167,9 @@ func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*engine, *i
 		return nil, nil, nil, err
 	}
 	image, err := d.image(ctx, e, cmd)
+	if err == nil {
+		image, err = d.withDependencies(ctx, e, image, cmd)
+	}
 	if err != nil {
 		return nil, nil, nil, d.lost(e, err)
 	}

@@ -34,6 +34,7 @@ type fakeEngine struct {
 	images     map[string]bool
 	pulls      int
 	containers map[string]*fakeContainer
+	made       int            // containers, ever
 	requests   map[string]int // by route
 	output     string
 	code       int
@@ -47,6 +48,7 @@ type fakeContainer struct {
 	stream  net.Conn      // nil until attached
 	ended   chan struct{} // closed when it has ended or was removed
 	end     func()
+	code    int // of its first process; valid after ended
 }
 
 // newFake returns an engine that listens, has the image "base", and is stopped
@@ -180,6 +182,7 @@ func (f *fakeEngine) handler() http.Handler {
 	})
 	handle("GET /images/{ref}/json", f.inspectImage)
 	handle("POST /images/create", f.pull)
+	f.handleImages(handle)
 	handle("POST /containers/create", f.create)
 	handle("POST /containers/{id}/attach", f.attach)
 	handle("POST /containers/{id}/start", f.start)
@@ -235,7 +238,8 @@ func (f *fakeEngine) create(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id := fmt.Sprintf("c%d", f.requests["POST /containers/create"])
+	f.made++
+	id := fmt.Sprintf("c%d", f.made)
 	f.containers[id] = c
 	respond(w, 201, map[string]any{"Id": id})
 }
@@ -271,7 +275,10 @@ func (f *fakeEngine) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(204)
-	if c.stream != nil {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c.code = f.code; c.stream != nil {
+		c.code = fakeLost
 		go f.shell(c)
 	}
 }
@@ -326,14 +333,14 @@ func (f *fakeEngine) wait(w http.ResponseWriter, r *http.Request) {
 	w.(http.Flusher).Flush()
 	select {
 	case <-c.ended:
-		_ = json.NewEncoder(w).Encode(map[string]int{"StatusCode": fakeLost})
+		_ = json.NewEncoder(w).Encode(map[string]int{"StatusCode": c.code})
 	case <-r.Context().Done():
 	}
 }
 
 func (f *fakeEngine) inspect(w http.ResponseWriter, r *http.Request) {
 	if c := f.find(w, r); c != nil {
-		respond(w, 200, map[string]any{"State": map[string]any{"ExitCode": fakeLost}})
+		respond(w, 200, map[string]any{"State": map[string]any{"ExitCode": c.code}})
 	}
 }
 

@@ -57,7 +57,7 @@ func keptLine(cmd *sandbox.Command, nonce string) string {
 // ending prints the last marks: s is the exit status, k how many processes were
 // killed for want of memory, f what there is of /out.
 func ending(nonce string) string {
-	mark := quote(nonce + markEnd)
+	mark := word(nonce + markEnd)
 	return `printf %s ` + mark + ` >&2; printf '%s%d %d %d\n' ` + mark + ` "$s" "$k" "$f"; `
 }
 
@@ -79,20 +79,20 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 	plain, odd := variables(cmd.Env)
 	for _, entry := range plain {
 		name, value, _ := strings.Cut(entry, "=")
-		fmt.Fprintf(&b, "export %s=%s; ", name, quote(value))
+		fmt.Fprintf(&b, "export %s=%s; ", name, word(value))
 	}
-	program := quote(cmd.Argv[0])
+	program := word(cmd.Argv[0])
 	if !strings.Contains(cmd.Argv[0], "/") {
-		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s %s; exit 0; }; `, program, quote(nonce+markMissing))
+		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s %s; exit 0; }; `, program, word(nonce+markMissing))
 	}
-	mark := quote(nonce + markBegin)
+	mark := word(nonce + markBegin)
 	fmt.Fprintf(&b, `printf %%s %s; printf %%s %s >&2; `, mark, mark)
 	// exec never takes a builtin of the shell's for the program.
 	b.WriteString("(exec ")
 	if len(odd) > 0 {
 		b.WriteString("env")
 		for _, entry := range odd {
-			b.WriteString(" " + quote(entry))
+			b.WriteString(" " + word(entry))
 		}
 		b.WriteString(" ")
 	}
@@ -100,7 +100,7 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 		if i > 0 {
 			b.WriteString(" ")
 		}
-		b.WriteString(quote(arg))
+		b.WriteString(word(arg))
 	}
 	if cmd.Stdin == nil {
 		b.WriteString(" </dev/null")
@@ -126,7 +126,7 @@ func variables(env []string) (plain, odd []string) {
 	return plain, odd
 }
 
-// quote writes s as one word of a shell, in one line.
-func quote(s string) string {
+// word writes s as one word of a shell, in one line.
+func word(s string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, "\n", `'"$skills_mcp_nl"'`).Replace(s) + "'"
 }

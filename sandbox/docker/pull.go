@@ -87,12 +87,7 @@ func (p *pulls) join(ref string, fetch fetch) *pull {
 // begin starts a pull. The caller holds p.mu.
 func (p *pulls) begin(ref string, fetch fetch) *pull {
 	ctx, cancel := context.WithCancel(p.ctx)
-	current := &pull{
-		cancel:  cancel,
-		done:    make(chan struct{}),
-		message: fmt.Sprintf("pulling %s", ref),
-		changed: make(chan struct{}),
-	}
+	current := &pull{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
 	p.byRef[ref] = current
 	p.background.Go(func() {
 		defer cancel()
@@ -157,12 +152,28 @@ func (p *pull) report(message string) {
 
 // pull has the engine pull ref.
 func (e *engine) pull(ctx context.Context, ref string, report func(string)) error {
+	report("pulling " + ref)
+	tally := newTally(ref)
+	return e.pullEach(ctx, ref, func(s pullStatus) {
+		if message, news := tally.add(s); news {
+			report(message)
+		}
+	})
+}
+
+// pullEach has the engine pull ref, and passes on each line of what it says.
+func (e *engine) pullEach(ctx context.Context, ref string, each func(pullStatus)) error {
 	body, err := e.api.ImagePull(ctx, ref, dockerimage.PullOptions{})
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	tally := newTally(ref)
+	return eachStatus(body, each)
+}
+
+// eachStatus passes on what an engine says, line by line. An error among the
+// lines is the error of what it is doing.
+func eachStatus(body io.Reader, each func(pullStatus)) error {
 	for decoder := json.NewDecoder(body); ; {
 		var s pullStatus
 		if err := decoder.Decode(&s); errors.Is(err, io.EOF) {
@@ -173,16 +184,15 @@ func (e *engine) pull(ctx context.Context, ref string, report func(string)) erro
 		if s.Error != "" {
 			return errors.New(s.Error)
 		}
-		if message, news := tally.add(s); news {
-			report(message)
-		}
+		each(s)
 	}
 }
 
-// A pullStatus is one line of what an engine says during a pull.
+// A pullStatus is one line of what an engine says during a pull or a build.
 type pullStatus struct {
 	ID       string `json:"id"` // of the layer
 	Status   string `json:"status"`
+	Stream   string `json:"stream"` // the output of a build
 	Progress struct {
 		Current int64 `json:"current"`
 		Total   int64 `json:"total"`

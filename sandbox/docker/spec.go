@@ -92,7 +92,8 @@ func (s *spec) key() string {
 // claimed returns s as a container of a driver's.
 func (s *spec) claimed(labels map[string]string) *spec {
 	config := *s.config
-	config.Labels = maps.Clone(config.Labels)
+	config.Labels = map[string]string{}
+	maps.Copy(config.Labels, s.config.Labels)
 	maps.Copy(config.Labels, labels)
 	return &spec{&config, s.host}
 }

@@ -33,6 +33,9 @@ func New(options *Options) *Driver {
 // Run runs cmd as [sandbox.Driver] says. A reader in cmd.Stdin that blocks does
 // not hold it up; one Read may still be under way when Run returns.
 func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	if err := checkDependencies(cmd); err != nil {
+		return nil, err
+	}
 	ctx, leave, err := d.life.Join(ctx)
 	if err != nil {
 		return nil, err

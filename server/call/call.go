@@ -26,6 +26,9 @@ type Options struct {
 	// MaxTimeout bounds what skills and callers ask for; 0 is the sandbox's
 	// default limit.
 	MaxTimeout time.Duration
+	// InstallDependencies has the packages that a skill declares installed before
+	// it runs.
+	InstallDependencies bool
 }
 
 // An Executor calls skills. It may be used concurrently.
@@ -80,6 +83,9 @@ type Outcome struct {
 	What string
 	// Digest is that of the skill's folder as it was run.
 	Digest string
+	// Hint says, for a script that failed, what it may have missed; "" where
+	// nothing is known.
+	Hint string
 	*sandbox.Result
 }
 
@@ -108,8 +114,16 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 			return nil, err
 		}
 	}
+	if x.options.InstallDependencies {
+		if command.Dependencies, err = required(r.Skill, snap.Dir, command.Argv); err != nil {
+			return nil, err
+		}
+	}
 	result, err := x.start(ctx, r.Caller, r.Container, command)
 	o := outcome("skill "+command.Skill, command, snap.Digest, result)
+	if o != nil && o.Code != 0 && !x.options.InstallDependencies {
+		o.Hint = missing(snap.Dir, command.Argv)
+	}
 	return o, failure("the skill", r.Container, err)
 }
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -63,6 +64,12 @@ type Sandbox struct {
 	Slots   Slots  `yaml:"slots"`
 	Pool    Pool   `yaml:"pool"`
 	Kept    Kept   `yaml:"kept"`
+	// Dependencies says what is done about packages that a skill declares: report
+	// or build.
+	Dependencies string `yaml:"dependencies"`
+	// DependencyEnv is the environment in which they are installed: "NAME=value",
+	// or "NAME" for the value that the server itself has.
+	DependencyEnv []string `yaml:"dependency_env"`
 }
 
 // Limits bound each call.
@@ -86,7 +93,7 @@ type Slots struct {
 // Pool bounds the containers that are kept started and waiting for a call.
 type Pool struct {
 	Max    int           `yaml:"max"`    // containers; 0 keeps none
-	Memory Size          `yaml:"memory"` // the sum of their limits
+	Memory Size          `yaml:"memory"` // that they hold together while they wait
 	Idle   time.Duration `yaml:"idle"`   // how long one waits for a call
 }
 
@@ -114,6 +121,12 @@ func (s *Size) UnmarshalYAML(node *yaml.Node) error {
 // Drivers are the values of sandbox.driver.
 func Drivers() []string { return []string{"auto", "docker", "native"} }
 
+// What [Sandbox.Dependencies] may be.
+const (
+	DependenciesReport = "report" // they are told, and not installed
+	DependenciesBuild  = "build"  // they are installed, once
+)
+
 // Default returns the configuration that holds without a file.
 func Default() *Config {
 	limits, slots, kept := sandbox.DefaultLimits(), sandbox.DefaultSlots(), sandbox.DefaultKeeping()
@@ -126,6 +139,8 @@ func Default() *Config {
 			Slots:  Slots{PerCaller: slots.PerCaller, Queue: slots.Queue},
 			Pool:   Pool{Max: 8, Memory: 1 << 30, Idle: 5 * time.Minute},
 			Kept:   Kept{kept.Total, kept.PerCaller, kept.Idle, kept.Lifetime},
+
+			Dependencies: DependenciesReport,
 		},
 	}
 }
@@ -210,10 +225,21 @@ func absolute(path, folder, home string) string {
 	return filepath.Join(folder, path)
 }
 
+// environmentEntry is a name, perhaps with a value.
+var environmentEntry = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=[^\x00]*)?$`)
+
 func (c *Config) validate() error {
 	s := c.Sandbox
 	if !slices.Contains(Drivers(), s.Driver) {
 		return fmt.Errorf("sandbox.driver is %q; write one of %s", s.Driver, strings.Join(Drivers(), ", "))
+	}
+	if s.Dependencies != DependenciesReport && s.Dependencies != DependenciesBuild {
+		return fmt.Errorf("sandbox.dependencies is %q; write one of %s, %s", s.Dependencies, DependenciesReport, DependenciesBuild)
+	}
+	for _, entry := range s.DependencyEnv {
+		if !environmentEntry.MatchString(entry) {
+			return fmt.Errorf("sandbox.dependency_env has %q; write NAME or NAME=value", entry)
+		}
 	}
 	for _, v := range []struct {
 		key string

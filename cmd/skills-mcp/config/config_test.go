@@ -20,6 +20,8 @@ sandbox:
   slots: {total: 8, per_skill: 2}
   pool: {max: 0, memory: 256MB, idle: 30s}
   kept: {total: 1, lifetime: 2h}
+  dependencies: build
+  dependency_env: [PIP_INDEX_URL, "NPM_CONFIG_REGISTRY=https://npm.example.com"]
 tools: {run_code: true}
 `), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
 	if err != nil {
@@ -36,6 +38,8 @@ tools: {run_code: true}
 	want.Sandbox.Pool = Pool{Max: 0, Memory: 256 << 20, Idle: 30 * time.Second}
 	want.Sandbox.Kept.Total, want.Sandbox.Kept.Lifetime = 1, 2*time.Hour
 	want.Tools.RunCode = true
+	want.Sandbox.Dependencies = DependenciesBuild
+	want.Sandbox.DependencyEnv = []string{"PIP_INDEX_URL", "NPM_CONFIG_REGISTRY=https://npm.example.com"}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -58,6 +62,8 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {pool: {maxx: 1}}":         `line 1: unknown key "maxx"; did you mean "max"?`,
 		"sandbox: {kept: {per_caller: 0}}":   "sandbox.kept.per_caller is too small; write at least 1",
 		"tools: {run_cod: true}":             `line 1: unknown key "run_cod"; did you mean "run_code"?`,
+		"sandbox: {dependencies: pip}":       `sandbox.dependencies is "pip"; write one of report, build`,
+		"sandbox: {dependency_env: ['a b']}": `sandbox.dependency_env has "a b"; write NAME or NAME=value`,
 		"images: {default: ''}":              "images.default is empty; name an image",
 		"skills: [\n":                        "line 1: did not find expected node content",
 	} {
