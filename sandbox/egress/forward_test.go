@@ -6,6 +6,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -222,6 +224,59 @@ func TestStdio(t *testing.T) {
 	_ = listener.Close()
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// A process of its own serves a proxy's clients, ends when its input does, and
+// says why it cannot begin.
+func TestProcess(t *testing.T) {
+	taken := listen(t)
+	defer taken.Close()
+	var stderr strings.Builder
+	failing := exec.Command(os.Args[0], Command, taken.Addr().String())
+	failing.Stderr = &stderr
+	if err := failing.Run(); err == nil || !strings.Contains(stderr.String(), "in use") {
+		t.Errorf("at an address that is taken: %v, %s", err, &stderr)
+	}
+
+	free := listen(t)
+	address := free.Addr().String()
+	_ = free.Close()
+	process := exec.Command(os.Args[0], Command, address)
+	stdin, err := process.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := Listener(&pipe{stdout, stdin, func() { _ = stdin.Close(); _ = stdout.Close() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := api(t)
+	p, err := New([]string{"api.example.com"}, &Options{Resolver: w, Dial: w.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- p.Serve(listener) }()
+	through := &running{p, t, address}
+	if status, body := through.get("http://api.example.com/"); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	if err := p.Close(); err != nil { // closes the listener, that the pipes
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if err := process.Wait(); err != nil {
+		t.Errorf("the forwarder ended with %v", err)
 	}
 }
 

@@ -1,22 +1,31 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net"
 )
 
+// Command is the argument with which this server's program is [Main].
+const Command = "egress-forward"
+
 // Main is the program that forwards the connections of a sandbox: it listens at
-// [Address] and carries what connects over stdin and stdout, whose other end is
-// a [Listener]. The first that it writes says that it listens. It returns nil
-// when stdin ends or ctx is done, and an error, for stderr, when it cannot do
-// its work.
+// address, by default [Address], and carries what connects over stdin and
+// stdout, whose other end is a [Listener]. The first that it writes is a line
+// that says that it listens. It returns nil when stdin ends or ctx is done, and
+// an error, for stderr, when it cannot do its work.
 //
 // The process has to end after it: a read of stdin may still be under way.
-func Main(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+//
+// A driver starts it inside of the sandbox as the server's own program with the
+// argument [Command], with pipes and no terminal as its standard streams, before
+// the command that is to use it. The test program of a driver becomes it in its
+// TestMain, where its first argument is [Command].
+func Main(ctx context.Context, address string, stdin io.Reader, stdout io.Writer) error {
 	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", Address)
+	listener, err := config.Listen(ctx, "tcp", cmp.Or(address, Address))
 	if err != nil {
 		return err
 	}

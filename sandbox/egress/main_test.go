@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,18 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain makes the test program the forwarder where it was started as one, as
+// a driver's does.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == Command {
+		if err := Main(context.Background(), os.Args[2], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // world is the internet of a test: names with addresses, and addresses, with
 // ports, where servers of the test listen.
