@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -204,10 +205,16 @@ func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
 }
 
 func (s *settings) scanOptions() *skills.Options {
-	return &skills.Options{ImageRole: func(role string) bool {
-		_, ok := s.Images[role]
-		return ok
-	}}
+	return &skills.Options{
+		ImageRole: func(role string) bool {
+			_, ok := s.Images[role]
+			return ok
+		},
+		Host: func(host string) error {
+			_, err := egress.ParseRule(host)
+			return err
+		},
+	}
 }
 
 // catalog is what most commands begin with.

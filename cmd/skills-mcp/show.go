@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,8 @@ type shown struct {
 	Script      string           `json:"script,omitempty"`
 	Interpreter []string         `json:"interpreter,omitempty"`
 	ImageRole   string           `json:"image_role,omitempty"`
+	Network     []string         `json:"network,omitempty"`
+	Warm        int              `json:"warm,omitempty"` // negative is none
 	Timeout     float64          `json:"timeout_seconds,omitempty"`
 	Parameters  any              `json:"parameters,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
@@ -76,6 +79,7 @@ func show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*s
 	}
 	if e := skill.Entry; e != nil {
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
+		info.Network, info.Warm = e.Network, e.Warm
 		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
 	}
 	return info, nil
@@ -101,6 +105,8 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		if skill.Entry != nil {
 			row("runs", strings.Join(append(append([]string{}, info.Interpreter...), info.Script), " "))
 			row("image role", cmp.Or(info.ImageRole, "default"))
+			row("network", strings.Join(info.Network, ", "))
+			row("warm", warm(info.Warm))
 		}
 	})
 	if err != nil {
@@ -123,6 +129,17 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		}
 	}
 	return nil
+}
+
+// warm words how many sandboxes a skill wants to have ready, where it says so.
+func warm(n int) string {
+	switch {
+	case n == 0:
+		return ""
+	case n < 0:
+		return "none"
+	}
+	return strconv.Itoa(n)
 }
 
 // printParams writes a table of an entry's parameters.
