@@ -282,7 +282,12 @@ func (s *settings) cacheDir() (string, error) {
 }
 
 func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *call.Executor {
-	return call.New(runner, snapshots, &call.Options{Workspaces: s.workspaces, MaxTimeout: s.Limits().Timeout})
+	return call.New(runner, snapshots, &call.Options{
+		Workspaces: s.workspaces,
+		Hosts:      s.Hosts(),
+		MaxTimeout: s.Limits().Timeout,
+		Logger:     s.logger,
+	})
 }
 
 // printJSON writes a value for machines.

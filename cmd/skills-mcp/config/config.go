@@ -49,10 +49,11 @@ type Roots struct {
 
 // Sandbox says how skills are run.
 type Sandbox struct {
-	Driver  string `yaml:"driver"`  // auto, docker or native
-	Runtime string `yaml:"runtime"` // of the engine; "" is its default
-	Limits  Limits `yaml:"limits"`
-	Slots   Slots  `yaml:"slots"`
+	Driver  string  `yaml:"driver"`  // auto, docker or native
+	Runtime string  `yaml:"runtime"` // of the engine; "" is its default
+	Limits  Limits  `yaml:"limits"`
+	Slots   Slots   `yaml:"slots"`
+	Network Network `yaml:"network"`
 }
 
 // Limits bound each call.
