@@ -145,6 +145,7 @@ type details struct {
 	Script      string           `json:"script,omitempty"`
 	Parameters  json.RawMessage  `json:"parameters,omitempty"`
 	ImageRole   string           `json:"image_role,omitempty"`
+	Network     []string         `json:"network,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
 	Files       []string         `json:"files"`
 	Problems    []skills.Problem `json:"problems"`
@@ -186,7 +187,7 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 		return d, nil
 	}
 	var err error
-	d.Script, d.ImageRole = skill.Entry.Script, skill.Entry.ImageRole
+	d.Script, d.ImageRole, d.Network = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network
 	d.Parameters, err = json.Marshal(skill.Entry.Schema())
 	return d, err
 }

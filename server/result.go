@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -84,7 +85,10 @@ type RunResult struct {
 	OutLeft   []string        `json:"out_left,omitempty"`   // what was not taken of /out, and why
 	StdoutURI string          `json:"stdout_uri,omitempty"` // where it can be read uncut for a while
 	StderrURI string          `json:"stderr_uri,omitempty"`
-	Error     *failedCall     `json:"error,omitempty"`
+	// Connections are those that the skill made or was refused, the first of
+	// them where there are many.
+	Connections []sandbox.Connection `json:"connections,omitempty"`
+	Error       *failedCall          `json:"error,omitempty"`
 }
 
 // NewRunResult describes a run that started, of a skill or of code, where skill
@@ -104,12 +108,30 @@ func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
 		Digest:    o.Digest,
 		Out:       outFiles(o.Out.Taken),
 		OutLeft:   o.Out.Left,
+
+		Connections: firstConnections(o.Connections),
 	}
 	r.Result = jsonObject(o.Stdout)
 	if e := runError(o, err); e != nil {
 		r.Error = &failedCall{e.Code, e.Message, e.Retryable}
 	}
 	return r
+}
+
+// maxConnections is how many connections a result names.
+const maxConnections = 50
+
+// firstConnections returns the first of many, and one for all others.
+func firstConnections(all []sandbox.Connection) []sandbox.Connection {
+	if len(all) <= maxConnections {
+		return all
+	}
+	rest := sandbox.Connection{Host: fmt.Sprintf("(%d more; the log names them)", len(all)-maxConnections)}
+	for _, c := range all[maxConnections:] {
+		rest.Sent += c.Sent
+		rest.Got += c.Got
+	}
+	return append(slices.Clone(all[:maxConnections]), rest)
 }
 
 // runError returns why a run failed, or nil.

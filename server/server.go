@@ -76,7 +76,7 @@ func New(calls *call.Executor, options Options) *Server {
 // at 2 KB.
 const instructions = `This server offers the skills that the person has installed.
 
-- A tool whose description names a skill either runs it, in a fresh sandbox without network, or returns its instructions.
+- A tool whose description names a skill either runs it, in a fresh sandbox, without network but for what the person granted, or returns its instructions.
 - Before a task that a skill may cover, call search_skills; read a skill's instructions with load_skill before you follow it.
 - run_skill runs any executable skill by name, also one that was added after this session began.
 - Files are named by their path in the workspace. A failed call says what to do next.`
@@ -129,7 +129,7 @@ func fingerprint(tools []mcpserver.ServerTool) []byte {
 	var b bytes.Buffer
 	for _, t := range tools {
 		a := t.Tool.Annotations
-		fmt.Fprintf(&b, "%q %q %q %t %t %s\n", t.Tool.Name, t.Tool.Description, a.Title, *a.ReadOnlyHint, *a.DestructiveHint, t.Tool.RawInputSchema)
+		fmt.Fprintf(&b, "%q %q %q %t %t %t %s\n", t.Tool.Name, t.Tool.Description, a.Title, *a.ReadOnlyHint, *a.DestructiveHint, *a.OpenWorldHint, t.Tool.RawInputSchema)
 	}
 	return b.Bytes()
 }

@@ -37,7 +37,7 @@ func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 }
 
 func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
-	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: annotate(skill)}
+	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: s.annotate(skill)}
 	// The tool keeps to its name: a call finds the skill as it is by then.
 	return s.tool(t, skill.Entry.Schema(), func(r request) (*mcp.CallToolResult, error) {
 		skill, err := r.view.lookup(skill.QualifiedName())
@@ -104,12 +104,13 @@ func shorten(text string, limit int) string {
 
 // annotate derives the hints from the class: they are what the sandbox makes
 // true, not what the skill's author says.
-func annotate(skill *skills.Skill) mcp.ToolAnnotation {
+func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
+	hosts, err := s.calls.Hosts(skill)
 	return mcp.ToolAnnotation{
 		Title:           skill.QualifiedName(),
 		ReadOnlyHint:    hint(skill.Class == skills.Safe),
 		DestructiveHint: hint(skill.Class == skills.Dangerous),
-		OpenWorldHint:   hint(false), // there is no network
+		OpenWorldHint:   hint(err == nil && len(hosts) > 0),
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 
 // parser reads one SKILL.md into a skill.
 type parser struct {
-	skill  *Skill
-	fields fields
-	doc    *document
+	skill   *Skill
+	fields  fields
+	doc     *document
+	options Options
 	// failed is set by a field that restricts and cannot be read: the skill then
 	// has nothing to run.
 	failed bool
@@ -22,12 +23,12 @@ type parser struct {
 
 // parseSkill reads a SKILL.md. skill comes with what is known of its place:
 // Plugin, Source, Dir, File, Files. folder is the name of its folder.
-func parseSkill(data []byte, skill *Skill, folder string) error {
+func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return err
 	}
-	p := &parser{skill: skill, doc: doc}
+	p := &parser{skill: skill, doc: doc, options: o}
 	p.fields = newFields(doc.front, doc.offset, p.report)
 	if err := p.raw(); err != nil {
 		return err
@@ -220,6 +221,7 @@ func (p *parser) entry() error {
 		Timeout:   p.fields.seconds("timeout_seconds"),
 	}
 	p.skill.Entry = entry
+	p.sandbox(entry)
 	if len(entry.Placeholders()) > 0 {
 		return p.checkPattern(entry)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -206,10 +207,16 @@ func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
 }
 
 func (s *settings) scanOptions() *skills.Options {
-	return &skills.Options{ImageRole: func(role string) bool {
-		_, ok := s.Images[role]
-		return ok
-	}}
+	return &skills.Options{
+		ImageRole: func(role string) bool {
+			_, ok := s.Images[role]
+			return ok
+		},
+		Host: func(host string) error {
+			_, err := egress.ParseRule(host)
+			return err
+		},
+	}
 }
 
 // catalog is what most commands begin with.
@@ -248,6 +255,7 @@ func (s *settings) docker() *docker.Driver {
 		Dir:       dir,
 		Pool:      s.pool(),
 		Forwarder: forwarder(),
+		Egress:    s.Egress(),
 		Images:    s.Images,
 		Runtime:   s.Sandbox.Runtime,
 		Logger:    s.logger,
@@ -321,7 +329,9 @@ func (s *settings) cacheDir() (string, error) {
 func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *call.Executor {
 	return call.New(runner, snapshots, &call.Options{
 		Workspaces: s.workspaces,
+		Hosts:      s.Hosts(),
 		MaxTimeout: s.Limits().Timeout,
+		Logger:     s.logger,
 
 		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,8 @@ type shown struct {
 	Script      string   `json:"script,omitempty"`
 	Interpreter []string `json:"interpreter,omitempty"`
 	ImageRole   string   `json:"image_role,omitempty"`
+	Network     []string `json:"network,omitempty"`
+	Warm        int      `json:"warm,omitempty"` // negative is none
 	Timeout     float64  `json:"timeout_seconds,omitempty"`
 
 	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
@@ -81,6 +84,7 @@ func show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*s
 	}
 	if e := skill.Entry; e != nil {
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
+		info.Network, info.Warm = e.Network, e.Warm
 		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
 		declared, problem := declaredBy(skill)
 		info.Dependencies = declared
@@ -112,6 +116,8 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 			row("runs", strings.Join(append(append([]string{}, info.Interpreter...), info.Script), " "))
 			row("image role", cmp.Or(info.ImageRole, "default"))
 			row("declares", dependencies.Summary(info.Dependencies))
+			row("network", strings.Join(info.Network, ", "))
+			row("warm", warm(info.Warm))
 		}
 	})
 	if err != nil {
@@ -134,6 +140,17 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		}
 	}
 	return nil
+}
+
+// warm words how many sandboxes a skill wants to have ready, where it says so.
+func warm(n int) string {
+	switch {
+	case n == 0:
+		return ""
+	case n < 0:
+		return "none"
+	}
+	return strconv.Itoa(n)
 }
 
 // printParams writes a table of an entry's parameters.

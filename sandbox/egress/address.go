@@ -74,10 +74,14 @@ func refusal(addr netip.Addr, allowed []netip.Prefix) string {
 		return refusal(netip.AddrFrom4([4]byte(b[12:])), nil)
 	}
 	kind, never := classify(addr)
-	if kind != "" && !never && slices.ContainsFunc(allowed, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+	if kind != "" && !never && contains(allowed, addr) {
 		return ""
 	}
 	return kind
+}
+
+func contains(prefixes []netip.Prefix, addr netip.Addr) bool {
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // classify says what an address is that is not public.

@@ -102,7 +102,7 @@ func (p *Proxy) list() string {
 // addresses returns those of a host that may be connected to, at least one.
 func (p *Proxy) addresses(ctx context.Context, to Rule) ([]netip.Addr, error) {
 	if to.addr.IsValid() {
-		if why := refusal(to.addr, p.options.Private); why != "" {
+		if why := p.refusal(to.addr, p.options.Private); why != "" {
 			return nil, &fault{status: http.StatusForbidden, message: fmt.Sprintf("%s is not reached: its address is %s", to, why)}
 		}
 		return []netip.Addr{to.addr}, nil
@@ -115,7 +115,7 @@ func (p *Proxy) addresses(ctx context.Context, to Rule) ([]netip.Addr, error) {
 	var good []netip.Addr
 	var why, bad string
 	for _, addr := range found {
-		if kind := refusal(addr, nil); kind != "" {
+		if kind := p.refusal(addr, nil); kind != "" {
 			why, bad = kind, addr.String()
 			continue
 		}
@@ -128,6 +128,29 @@ func (p *Proxy) addresses(ctx context.Context, to Rule) ([]netip.Addr, error) {
 		return nil, &fault{http.StatusForbidden, fmt.Sprintf("%s is not reached: its address is %s", to, why), " (" + bad + ")"}
 	}
 	return nil, &fault{status: http.StatusBadGateway, message: fmt.Sprintf("%s cannot be looked up: it has no address", to)}
+}
+
+// refusal says why an address is not connected to; "" is that it may be. One of
+// this machine's own is not, public or not: what serves it may count on a
+// firewall that stands before the machine.
+func (p *Proxy) refusal(addr netip.Addr, allowed []netip.Prefix) string {
+	if why := refusal(addr, allowed); why != "" {
+		return why
+	}
+	addr = addr.Unmap()
+	if contains(allowed, addr) {
+		return ""
+	}
+	own, err := p.own()
+	if err != nil {
+		return "not known not to be this machine's own"
+	}
+	for _, o := range own {
+		if prefix, err := netip.ParsePrefix(o.String()); err == nil && prefix.Addr().Unmap() == addr {
+			return loopback
+		}
+	}
+	return ""
 }
 
 // reason words an error of the network without addresses of the host's own,

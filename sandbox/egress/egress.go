@@ -50,6 +50,8 @@ const (
 	maxHeader = 64 << 10
 	// headTimeout is how long the head of a request may take.
 	headTimeout = 15 * time.Second
+	// lingerTimeout is how long a client that was refused may take to read why.
+	lingerTimeout = time.Second
 )
 
 // Options configure a [Proxy]. The zero value is usable.
@@ -111,12 +113,13 @@ type Proxy struct {
 	life    *sandbox.Lifetime // of every connection
 	active  atomic.Int64      // requests and tunnels under way
 	open    chan struct{}     // has an element for each connection that a sandbox opened
+	own     func() ([]net.Addr, error)
 }
 
 // New returns a proxy to hosts, each as [ParseRule] reads it. Options may be
 // nil.
 func New(hosts []string, options *Options) (*Proxy, error) {
-	p := &Proxy{options: options.withDefaults(), life: sandbox.NewLifetime()}
+	p := &Proxy{options: options.withDefaults(), life: sandbox.NewLifetime(), own: net.InterfaceAddrs}
 	for _, host := range hosts {
 		rule, err := ParseRule(host)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"strings"
+	"time"
 )
 
 // handler returns what answers the requests of a sandbox.
@@ -104,7 +105,7 @@ func answer(w http.ResponseWriter, r *http.Request, f *fault) {
 	if r.Method == http.MethodConnect {
 		if conn, stream, err := hijack(w); err == nil {
 			refuse(stream.Writer, f.status, line)
-			_ = conn.Close()
+			linger(conn)
 			return
 		}
 	}
@@ -119,6 +120,15 @@ func refuse(w *bufio.Writer, status int, line string) {
 	_, _ = fmt.Fprintf(w, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
 		status, printable(line), len(line)+1, line)
 	_ = w.Flush()
+}
+
+// linger closes a connection when its other end has, or soon: were it closed
+// with something unread, the answer could be lost.
+func linger(conn net.Conn) {
+	defer conn.Close()
+	_ = closeWrite(conn)
+	_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
+	_, _ = io.Copy(io.Discard, conn)
 }
 
 // printable keeps a line within what a reason phrase may have.

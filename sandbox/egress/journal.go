@@ -61,7 +61,7 @@ func (e *entry) end(refused string) {
 
 // Connections returns the connections that were made or refused, in the order
 // of their beginning: the first 1000, and then one for all others, whose host is
-// such as "(12 more)" and whose bytes are theirs.
+// such as "(12 more)" and whose bytes are theirs. After Close nothing of it changes any more.
 func (p *Proxy) Connections() []sandbox.Connection {
 	j := &p.journal
 	j.mu.Lock()

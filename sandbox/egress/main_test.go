@@ -153,6 +153,14 @@ type running struct {
 // start runs a proxy to hosts in w until the test ends.
 func start(t *testing.T, w *world, options *Options, hosts ...string) *running {
 	t.Helper()
+	p, listener := unstarted(t, w, options, hosts...)
+	p.serve(listener)
+	return p
+}
+
+// unstarted is a proxy that does not serve yet.
+func unstarted(t *testing.T, w *world, options *Options, hosts ...string) (*running, net.Listener) {
+	t.Helper()
 	var o Options
 	if options != nil {
 		o = *options
@@ -163,17 +171,21 @@ func start(t *testing.T, w *world, options *Options, hosts ...string) *running {
 		t.Fatal(err)
 	}
 	listener := listen(t)
+	return &running{p, t, listener.Addr().String()}, listener
+}
+
+// serve serves until the test ends.
+func (r *running) serve(listener net.Listener) {
 	served := make(chan error, 1)
-	go func() { served <- p.Serve(listener) }()
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+	go func() { served <- r.Serve(listener) }()
+	r.t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			r.t.Errorf("Close: %v", err)
 		}
 		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
+			r.t.Errorf("Serve: %v", err)
 		}
 	})
-	return &running{p, t, listener.Addr().String()}
 }
 
 // dial connects to the proxy.

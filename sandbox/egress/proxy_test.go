@@ -144,6 +144,29 @@ func TestRefusesPrivateAddresses(t *testing.T) {
 	}
 }
 
+// What listens at this machine's own public address is this machine's, unless
+// the operator allows it.
+func TestRefusesOwnAddresses(t *testing.T) {
+	for _, test := range []struct {
+		rule, private string
+		want          int
+	}{
+		{"api.example.com:80", apiAddress + "/32", 403},
+		{apiAddress + ":80", "10.0.0.0/8", 403},
+		{apiAddress + ":80", apiAddress + "/32", 200},
+		{"other.example.com:80", "10.0.0.0/8", 200},
+	} {
+		p, listener := unstarted(t, api(t), &Options{Private: []netip.Prefix{netip.MustParsePrefix(test.private)}}, test.rule)
+		p.own = func() ([]net.Addr, error) {
+			return []net.Addr{&net.IPNet{IP: net.ParseIP(apiAddress), Mask: net.CIDRMask(24, 32)}}, nil
+		}
+		p.serve(listener)
+		if status, body := p.get("http://" + test.rule + "/"); status != test.want {
+			t.Errorf("%s with %s: %d %s", test.rule, test.private, status, body)
+		}
+	}
+}
+
 // Of several addresses only the public ones are connected to, one after the
 // other until one answers.
 func TestTriesPublicAddresses(t *testing.T) {
@@ -232,6 +255,39 @@ func TestHeaders(t *testing.T) {
 		"Proxy-Authorization: Basic eDp5\r\nConnection: X-Hop, close\r\nX-Hop: secret\r\nContent-Length: 3\r\n\r\nabc")
 	if got, want := text(t, response.Body), `POST api.example.com / "abc" Connection=close`; got != want {
 		t.Errorf("the host saw %s, want %s", got, want)
+	}
+}
+
+// An upgraded connection is a tunnel to the host that was asked for, and ends
+// with the proxy.
+func TestUpgrade(t *testing.T) {
+	w := api(t)
+	w.serve(t, apiAddress+":8080", func(conn net.Conn) {
+		reader := bufio.NewReader(conn)
+		if r, err := http.ReadRequest(reader); err == nil && r.Header.Get("Upgrade") == "websocket" {
+			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+			_, _ = io.Copy(conn, reader)
+		}
+	})
+	p := start(t, w, nil, "api.example.com:8080")
+	response, reader, conn := p.say("GET http://api.example.com:8080/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	if response.StatusCode != 101 {
+		t.Fatal(response.Status)
+	}
+	if _, err := io.WriteString(conn, "ping\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := reader.ReadString('\n'); got != "ping\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.ReadByte(); err == nil {
+		t.Error("the connection is open after Close")
+	}
+	if c := p.Connections(); len(c) != 1 || c[0].Sent == 0 || c[0].Got == 0 {
+		t.Errorf("recorded %+v", c)
 	}
 }
 

@@ -11,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -23,6 +25,11 @@ import (
 type Options struct {
 	// Workspaces are the absolute host folders that skills may see.
 	Workspaces []string
+	// Hosts are what skills may connect to at the most; each gets of them what it
+	// declares.
+	Hosts []egress.Rule
+	// Logger is told what skills connect to; nil discards it.
+	Logger *slog.Logger
 	// MaxTimeout bounds what skills and callers ask for; 0 is the sandbox's
 	// default limit.
 	MaxTimeout time.Duration
@@ -47,6 +54,9 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, options *Options) *E
 	}
 	if x.options.MaxTimeout == 0 {
 		x.options.MaxTimeout = sandbox.DefaultLimits().Timeout
+	}
+	if x.options.Logger == nil {
+		x.options.Logger = slog.New(slog.DiscardHandler)
 	}
 	return x
 }
@@ -121,6 +131,9 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	}
 	result, err := x.start(ctx, r.Caller, r.Container, command)
 	o := outcome("skill "+command.Skill, command, snap.Digest, result)
+	if o != nil {
+		x.logConnections(ctx, command, o.Connections)
+	}
 	if o != nil && o.Code != 0 && !x.options.InstallDependencies {
 		o.Hint = missing(snap.Dir, command.Argv)
 	}
@@ -168,6 +181,7 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 		Role:     skill.Entry.ImageRole,
 		Grant:    grant,
 		Limits:   sandbox.Limits{Timeout: timeout},
+		Warm:     skill.Entry.Warm,
 		Stdin:    r.Stdin,
 		Stdout:   r.Stdout,
 		Stderr:   r.Stderr,

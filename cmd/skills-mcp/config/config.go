@@ -70,6 +70,8 @@ type Sandbox struct {
 	// DependencyEnv is the environment in which they are installed: "NAME=value",
 	// or "NAME" for the value that the server itself has.
 	DependencyEnv []string `yaml:"dependency_env"`
+	// Network says what hosts skills may be granted.
+	Network Network `yaml:"network"`
 }
 
 // Limits bound each call.
