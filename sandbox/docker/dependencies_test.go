@@ -131,7 +131,7 @@ func TestLayer(t *testing.T) {
 	if strings.Contains(all, "secret") {
 		t.Error("the mirror's password is in the image")
 	}
-	if len(told) == 0 || !strings.HasPrefix(told[0], "installing Python packages") {
+	if len(told) == 0 || !strings.HasPrefix(told[0], "installing packages") {
 		t.Errorf("told %q", told)
 	}
 }

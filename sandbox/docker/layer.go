@@ -35,7 +35,6 @@ const (
 // into layerDir.
 func (d *Driver) buildLayer(ctx context.Context, e *engine, l *layer, report func(string)) error {
 	what := languageOf(l.deps.Kind) + " packages"
-	report("installing " + what)
 	ctx, cancel := context.WithTimeoutCause(ctx, layerTimeout, &sandbox.LimitError{Limit: sandbox.LimitTime, Value: layerTimeout.String()})
 	defer cancel()
 	b, err := d.create(ctx, e, l.spec(e, d.instance))
