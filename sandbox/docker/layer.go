@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,7 @@ func (l *layer) spec(e *engine, instance string) *spec {
 			Hostname:    hostname,
 			User:        fmt.Sprintf("%d:%d", sandbox.Nobody, sandbox.Nobody),
 			Entrypoint:  []string{"sh", layerDir + "/build/install", layerDir},
+			Env:         []string{"PATH=" + l.installerPath()},
 			Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 			Labels:      map[string]string{labelInstance: instance},
 		},
@@ -85,6 +87,13 @@ func (l *layer) spec(e *engine, instance string) *spec {
 			Resources:    resources(l.limits, e.info.NCPU),
 		},
 	}
+}
+
+// installerPath is where the installer looks for programs: not among those of
+// packages that were installed before, which must not be run with the network.
+func (l *layer) installerPath() string {
+	dirs := slices.DeleteFunc(searchPath(nil, l.base.env), func(dir string) bool { return strings.HasPrefix(dir, layerDir+"/") })
+	return strings.Join(dirs, ":")
 }
 
 // install runs the installer in b.
