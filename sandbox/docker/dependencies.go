@@ -43,6 +43,7 @@ type layers struct {
 }
 
 func newLayers(env []string, builds *pulls) *layers {
+	builds.first = func(string) string { return "installing packages" }
 	return &layers{env: env, secrets: secrets(env), builds: builds, used: map[string]time.Time{}}
 }
 

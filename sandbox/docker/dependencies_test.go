@@ -110,7 +110,7 @@ func TestLayer(t *testing.T) {
 		!slices.Equal(h.SecurityOpt, []string{"no-new-privileges:true"}) || h.Memory != cmd.Limits.Memory || *h.PidsLimit != cmd.Limits.PIDs {
 		t.Errorf("host configuration %+v", h)
 	}
-	if request.Config.User != "65534:65534" || len(request.Config.Env) > 0 || request.Config.Image != "sha256:base" {
+	if request.Config.User != "65534:65534" || !slices.Equal(request.Config.Env, []string{"PATH=/bin"}) || request.Config.Image != "sha256:base" {
 		t.Errorf("configuration %+v", request.Config)
 	}
 	if got, want := files["opt/skill-deps/build/environment"], `export PIP_INDEX_URL='https://a:'\''secret'\''@mirror'`+"\n"; got != want {
@@ -131,7 +131,7 @@ func TestLayer(t *testing.T) {
 	if strings.Contains(all, "secret") {
 		t.Error("the mirror's password is in the image")
 	}
-	if len(told) == 0 || !strings.HasPrefix(told[0], "installing Python packages") {
+	if len(told) == 0 || !strings.HasPrefix(told[0], "installing packages") {
 		t.Errorf("told %q", told)
 	}
 }
@@ -302,6 +302,21 @@ func TestPrune(t *testing.T) {
 	all, err := d.Layers(t.Context())
 	if err != nil || len(all) != 4 || all[0].Ref != "skills-mcp-deps:old" || all[0].Packages != "a, b" || all[0].Base != "base" {
 		t.Errorf("layers %+v, %v", all, err)
+	}
+}
+
+// A package's program is not run while the next packages are installed.
+func TestInstallerPath(t *testing.T) {
+	base := &image{id: "a", env: []string{"PATH=/usr/bin:/bin:/opt/skill-deps/python/bin"}}
+	l, err := newLayer(&engine{}, base, &sandbox.Dependencies{Kind: sandbox.Node}, sandbox.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.spec(&engine{}, "").config.Env; !slices.Equal(got, []string{"PATH=/usr/bin:/bin"}) {
+		t.Errorf("environment %q", got)
+	}
+	if got, want := l.environ()[0], "PATH=/usr/bin:/bin:/opt/skill-deps/python/bin:/opt/skill-deps/node/node_modules/.bin"; got != want {
+		t.Errorf("afterwards %q, want %q", got, want)
 	}
 }
 

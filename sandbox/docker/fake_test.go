@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -164,6 +165,9 @@ func (f *fakeEngine) handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(route string, do http.HandlerFunc) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+			// A client that still sends when it is answered may see no answer.
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			f.mu.Lock()
 			f.requests[route]++
 			fault := f.faults[route]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,6 @@ const (
 // into layerDir.
 func (d *Driver) buildLayer(ctx context.Context, e *engine, l *layer, report func(string)) error {
 	what := languageOf(l.deps.Kind) + " packages"
-	report("installing " + what)
 	ctx, cancel := context.WithTimeoutCause(ctx, layerTimeout, &sandbox.LimitError{Limit: sandbox.LimitTime, Value: layerTimeout.String()})
 	defer cancel()
 	b, err := d.create(ctx, e, l.spec(e))
@@ -68,6 +68,7 @@ func (l *layer) spec(e *engine) *spec {
 			Hostname:    hostname,
 			User:        fmt.Sprintf("%d:%d", sandbox.Nobody, sandbox.Nobody),
 			Entrypoint:  []string{"sh", layerDir + "/build/install", layerDir},
+			Env:         []string{"PATH=" + l.installerPath()},
 			Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 		},
 		host: &container.HostConfig{
@@ -84,6 +85,13 @@ func (l *layer) spec(e *engine) *spec {
 			Resources:    resources(l.limits, e.info.NCPU),
 		},
 	}
+}
+
+// installerPath is where the installer looks for programs: not among those of
+// packages that were installed before, which must not be run with the network.
+func (l *layer) installerPath() string {
+	dirs := slices.DeleteFunc(strings.Split(searchPath(l.base.env), ":"), func(dir string) bool { return strings.HasPrefix(dir, layerDir+"/") })
+	return strings.Join(dirs, ":")
 }
 
 // install runs the installer in b.

@@ -24,6 +24,7 @@ type fetch func(ctx context.Context, report func(message string)) error
 type pulls struct {
 	ctx        context.Context // ends every pull
 	background *sync.WaitGroup // counts the pulls under way
+	first      func(ref string) (message string)
 
 	mu    sync.Mutex
 	byRef map[string]*pull // those under way, and those that failed lately
@@ -43,7 +44,7 @@ type pull struct {
 }
 
 func newPulls(ctx context.Context, background *sync.WaitGroup) *pulls {
-	return &pulls{ctx: ctx, background: background, byRef: map[string]*pull{}}
+	return &pulls{ctx: ctx, background: background, byRef: map[string]*pull{}, first: func(ref string) string { return "pulling " + ref }}
 }
 
 // get waits for a pull of ref, the one under way or a new one by fetch, and
@@ -52,10 +53,14 @@ func newPulls(ctx context.Context, background *sync.WaitGroup) *pulls {
 func (p *pulls) get(ctx context.Context, ref string, fetch fetch, progress func(string)) error {
 	pull := p.join(ref, fetch)
 	defer p.leave(ref, pull)
-	told := ""
+	if progress == nil {
+		progress = func(string) {}
+	}
+	told := p.first(ref)
+	progress(told)
 	for {
 		message, changed := pull.progress()
-		if message != told && progress != nil {
+		if message != told {
 			progress(message)
 			told = message
 		}
@@ -87,7 +92,12 @@ func (p *pulls) join(ref string, fetch fetch) *pull {
 // begin starts a pull. The caller holds p.mu.
 func (p *pulls) begin(ref string, fetch fetch) *pull {
 	ctx, cancel := context.WithCancel(p.ctx)
-	current := &pull{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
+	current := &pull{
+		cancel:  cancel,
+		done:    make(chan struct{}),
+		message: p.first(ref),
+		changed: make(chan struct{}),
+	}
 	p.byRef[ref] = current
 	p.background.Go(func() {
 		defer cancel()
@@ -152,7 +162,6 @@ func (p *pull) report(message string) {
 
 // pull has the engine pull ref.
 func (e *engine) pull(ctx context.Context, ref string, report func(string)) error {
-	report("pulling " + ref)
 	tally := newTally(ref)
 	return e.pullEach(ctx, ref, func(s pullStatus) {
 		if message, news := tally.add(s); news {
