@@ -72,7 +72,7 @@ func findEngine(ctx context.Context, host string) (*engine, error) {
 
 func newEngine(host string) (*engine, error) {
 	scheme, address, _ := strings.Cut(host, "://")
-	e := &engine{host: host, base: "http://" + address, client: http.DefaultClient}
+	e := &engine{host: host, base: "http://" + address, client: &http.Client{Transport: &http.Transport{}}}
 	switch scheme {
 	case "unix":
 		e.base = "http://engine"

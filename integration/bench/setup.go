@@ -43,7 +43,12 @@ func newSetup(ctx context.Context, o *options, log io.Writer) (*setup, error) {
 	return s, nil
 }
 
-func (s *setup) close() error { return os.RemoveAll(s.dir) }
+func (s *setup) close() error {
+	if s.engine != nil {
+		s.engine.client.CloseIdleConnections()
+	}
+	return os.RemoveAll(s.dir)
+}
 
 // makeFolder writes the scripts where every user may read them: some contenders
 // run them as nobody.
