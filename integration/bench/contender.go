@@ -88,7 +88,7 @@ func (s *setup) open(ctx context.Context) (contenders []*contender, absent []abs
 		if len(s.only) > 0 && !slices.Contains(s.only, e.name) {
 			continue
 		}
-		c, err := e.open(s, ctx, e.name)
+		c, err := s.try(ctx, e)
 		var lacking *absentError
 		if errors.As(err, &lacking) && len(s.only) == 0 {
 			absent = append(absent, absence{e.name, lacking.what})
@@ -100,6 +100,23 @@ func (s *setup) open(ctx context.Context) (contenders []*contender, absent []abs
 		contenders = append(contenders, c)
 	}
 	return contenders, absent, nil
+}
+
+// try sets up a contender and lets it run a script, which shows whether what the
+// machine has also works.
+func (s *setup) try(ctx context.Context, e entry) (*contender, error) {
+	c, err := e.open(s, ctx, e.name)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.call(ctx, part{scripts()[0], 1}); err != nil {
+		var failure error = &absentError{fmt.Sprintf("it does not work here: %v", err)}
+		if ctx.Err() != nil {
+			failure = context.Cause(ctx)
+		}
+		return nil, errors.Join(failure, closeAll([]*contender{c}))
+	}
+	return c, nil
 }
 
 // closeAll closes contenders, and reports all that failed.
