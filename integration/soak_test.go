@@ -43,10 +43,10 @@ func TestSoak(t *testing.T) {
 	})
 	t.Run("docker", func(t *testing.T) {
 		s := newSoak(t, 60, 1_000, time.Second)
-		s.engine = newSoakEngine(t, fmt.Sprintf("soak-%d", s.seed))
+		s.engine = newSoakEngine(t, s.skill())
 		s.newDriver = func() sandbox.Driver {
 			return docker.New(&docker.Options{
-				Images: map[string]string{"default": testImage()}, Host: s.engine.host, Instance: s.engine.instance,
+				Images: map[string]string{"default": testImage()}, Host: s.engine.host,
 			})
 		}
 		s.run(t)
@@ -218,6 +218,9 @@ func (s *soak) note(answer string, e *excuse) {
 	}
 }
 
+// skill is a name that nobody else's containers have in their labels.
+func (s *soak) skill() string { return fmt.Sprintf("soak-%d", s.seed) }
+
 // The kinds of calls, by how they end.
 type soakKind string
 
@@ -266,7 +269,7 @@ func (s *soak) draw(n int) soakCall {
 func (s *soak) command(c soakCall, live *soakWriter, started func()) sandbox.Command {
 	cmd := sandbox.Command{
 		RunID:  fmt.Sprintf("soak-%d", c.number),
-		Skill:  "soak",
+		Skill:  s.skill(),
 		Argv:   []string{"bash", "run.sh", s.mark, c.token, fmt.Sprint(c.code), c.mode},
 		Folder: s.folder,
 		// Long enough that nothing but a call that hangs gets there.

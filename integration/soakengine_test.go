@@ -20,18 +20,18 @@ import (
 
 // A soakEngine is the engine that the soak's containers are on.
 type soakEngine struct {
-	host     string
-	instance string       // marks the test's own containers
-	restart  func() error // nil for one that others use
-	volumes  []string     // that were there before; of an engine of its own
-	root     string       // its folder
+	host    string
+	skill   string       // marks the test's own containers
+	restart func() error // nil for one that others use
+	volumes []string     // that were there before; of an engine of its own
+	root    string       // its folder
 }
 
 // newSoakEngine returns the engine that tests use or, in the long version and where
 // tests may restart engines, one of its own.
-func newSoakEngine(t *testing.T, instance string) *soakEngine {
+func newSoakEngine(t *testing.T, skill string) *soakEngine {
 	t.Helper()
-	e := &soakEngine{instance: instance}
+	e := &soakEngine{skill: skill}
 	if *soakLong || os.Getenv("SKILLS_MCP_TEST_RESTART") == "1" {
 		e.bringUp(t)
 	} else {
@@ -145,7 +145,7 @@ func (f *follower) stop() []string {
 }
 
 // own is a filter for what is the test's.
-func (e *soakEngine) own() string { return "label=skills-mcp.instance=" + e.instance }
+func (e *soakEngine) own() string { return "label=skills-mcp.skill=" + e.skill }
 
 // checkNothingLeft fails the test for what the engine still has of the test's
 // containers, which are ids.

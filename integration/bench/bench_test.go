@@ -63,7 +63,7 @@ func TestSettle(t *testing.T) {
 	}
 	var asked int
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if want := `{"label":["skills-mcp.instance=x"]}`; r.URL.Query().Get("filters") != want {
+		if want := `{"label":["skills-mcp.skill=x"]}`; r.URL.Query().Get("filters") != want {
 			t.Errorf("filters %s, want %s", r.URL.Query().Get("filters"), want)
 		}
 		_ = json.NewEncoder(w).Encode(lists[min(asked, len(lists)-1)])
@@ -71,7 +71,7 @@ func TestSettle(t *testing.T) {
 	}))
 	defer server.Close()
 	e := &engine{base: server.URL, client: server.Client()}
-	waiting, err := e.settle(t.Context(), label("instance", "x"))
+	waiting, err := e.settle(t.Context(), label("skill", "x"))
 	if err != nil || waiting != 1 || asked <= len(lists) {
 		t.Errorf("%d waiting after asking %d times, error %v", waiting, asked, err)
 	}

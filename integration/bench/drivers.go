@@ -45,15 +45,16 @@ func works(ctx context.Context, d checker) error {
 	return nil
 }
 
-// calls returns the way to run a script with a driver alone. warm says how many
+// calls returns the way to run a script with a driver alone, for the contender
+// of a name. warm says how many
 // sandboxes to have ready for so many calls at once.
-func (s *setup) calls(d sandbox.Driver, warm func(atOnce int) int) func(context.Context, part) error {
+func (s *setup) calls(d sandbox.Driver, name string, warm func(atOnce int) int) func(context.Context, part) error {
 	var last atomic.Int64
 	return func(ctx context.Context, p part) error {
 		var stdout, stderr bytes.Buffer
 		exit, err := d.Run(ctx, &sandbox.Command{
 			RunID:  fmt.Sprintf("bench-%s-%d", s.id, last.Add(1)),
-			Skill:  s.skill(p.script),
+			Skill:  s.skill(name, p.script),
 			Argv:   p.script.argv(),
 			Folder: s.folder,
 			Limits: sandbox.DefaultLimits(),
@@ -70,8 +71,20 @@ func (s *setup) calls(d sandbox.Driver, warm func(atOnce int) int) func(context.
 	}
 }
 
-// skill is the name of a script's skill. No other run has one of that name.
-func (s *setup) skill(script script) string { return "bench-" + s.id + "-" + script.name }
+// skill is the name of a script's skill for one contender. Nobody else on the
+// engine has one of that name, so that containers can be told by it.
+func (s *setup) skill(contender string, script script) string {
+	return strings.Join([]string{"bench", s.id, contender, script.name}, "-")
+}
+
+// labels are those of a contender's containers.
+func (s *setup) labels(contender string) []string {
+	var all []string
+	for _, script := range scripts() {
+		all = append(all, label("skill", s.skill(contender, script)))
+	}
+	return all
+}
 
 // ready has as many sandboxes ready as there are calls at once.
 func ready(atOnce int) int { return atOnce }
@@ -86,7 +99,7 @@ func (s *setup) native(ctx context.Context, name string) (*contender, error) {
 	}
 	return &contender{
 		name:   name,
-		call:   s.calls(d, ready),
+		call:   s.calls(d, name, ready),
 		settle: func(ctx context.Context) (int, error) { return 0, pause(ctx, nativeThink) },
 		close:  d.Close,
 	}, nil
@@ -114,28 +127,29 @@ func (s *setup) docker(ctx context.Context, name, runtime string, warm func(int)
 	if err := s.needImage(ctx); err != nil {
 		return nil, err
 	}
-	instance := strings.Join([]string{"bench", s.id, name}, "-")
 	d := docker.New(&docker.Options{
-		Images:   map[string]string{"default": s.image},
-		Runtime:  runtime,
-		Host:     s.engine.host,
-		Instance: instance,
+		Images:  map[string]string{"default": s.image},
+		Runtime: runtime,
+		Host:    s.engine.host,
 	})
 	if err := works(ctx, d); err != nil {
 		return nil, closed(d, err)
 	}
-	own := label("instance", instance)
-	return &contender{
+	own := s.labels(name)
+	c := &contender{
 		name:   name,
-		call:   s.calls(d, warm),
-		settle: func(ctx context.Context) (int, error) { return s.engine.settle(ctx, own) },
+		call:   s.calls(d, name, warm),
+		settle: func(ctx context.Context) (int, error) { return s.engine.settle(ctx, own...) },
 		shows:  true,
-		memory: func(ctx context.Context) ([]holding, error) { return s.engine.holdings(ctx, own) },
 		close:  d.Close,
-	}, nil
+	}
+	if warm(1) > 0 {
+		c.memory = func(ctx context.Context) ([]holding, error) { return s.engine.holdings(ctx, own...) }
+	}
+	return c, nil
 }
 
-// label is a filter for what the docker driver makes.
+// label is a filter for containers.
 func label(key, value string) string { return "skills-mcp." + key + "=" + value }
 
 // closed closes a driver that is not used after all.

@@ -19,7 +19,7 @@ import (
 
 const (
 	// poll is the pause between two looks at the engine's containers.
-	poll = 25 * time.Millisecond
+	poll = 50 * time.Millisecond
 	// steadyFor is how long they have to stay the same. The engine shows a new
 	// container some tens of milliseconds after it was asked for one.
 	steadyFor = 200 * time.Millisecond
@@ -113,28 +113,34 @@ type box struct {
 	State string
 }
 
-// containers lists those with a label, running or not.
-func (e *engine) containers(ctx context.Context, label string) ([]box, error) {
-	filters, err := json.Marshal(map[string][]string{"label": {label}})
-	if err != nil {
-		return nil, err
+// containers lists those that have one of the labels, running or not.
+func (e *engine) containers(ctx context.Context, labels ...string) ([]box, error) {
+	var all []box
+	for _, label := range labels { // the engine's own filter wants all of them
+		filters, err := json.Marshal(map[string][]string{"label": {label}})
+		if err != nil {
+			return nil, err
+		}
+		var found []box
+		if err := e.get(ctx, "/containers/json", url.Values{"all": {"1"}, "filters": {string(filters)}}, &found); err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
 	}
-	var found []box
-	err = e.get(ctx, "/containers/json", url.Values{"all": {"1"}, "filters": {string(filters)}}, &found)
-	slices.SortFunc(found, func(a, b box) int { return strings.Compare(a.ID, b.ID) })
-	return found, err
+	slices.SortFunc(all, func(a, b box) int { return strings.Compare(a.ID, b.ID) })
+	return all, nil
 }
 
-// settle waits until all containers with the label run and have been the same
+// settle waits until all containers with one of the labels run and have been the same
 // ones for steadyFor, and returns how many there are: nothing is being made or
 // removed then, and those that wait for a call are ready for it.
-func (e *engine) settle(ctx context.Context, label string) (waiting int, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("containers with the label %s still come and go after %v", label, settleTimeout))
+func (e *engine) settle(ctx context.Context, labels ...string) (waiting int, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("containers with the labels %q still come and go after %v", labels, settleTimeout))
 	defer cancel()
 	var before []box
 	since := time.Now()
 	for {
-		now, err := e.containers(ctx, label)
+		now, err := e.containers(ctx, labels...)
 		if err != nil {
 			return 0, cmp.Or(context.Cause(ctx), err)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,12 +19,13 @@ type holding struct {
 	extra int64 // PSS of what the engine has running for it
 }
 
-// held is what waiting sandboxes hold: the median of each.
+// held is what a contender's waiting sandboxes hold.
 type held struct {
 	Contender string `json:"contender"`
-	Waiting   int    `json:"waiting"`
-	Own       int64  `json:"own_bytes"`   // -1: not to be read here
-	Extra     int64  `json:"extra_bytes"` // PSS of the engine's shim; -1 likewise
+	Waiting   int    `json:"waiting"`     // containers, or processes with that which they are forked from
+	Own       int64  `json:"own_bytes"`   // of each, median; -1: not to be read here
+	Extra     int64  `json:"extra_bytes"` // PSS of the engine's shim of each, median; -1 likewise
+	Total     int64  `json:"total_bytes"` // of all that can be read
 	Failure   string `json:"failure,omitempty"`
 }
 
@@ -36,11 +36,11 @@ func (h held) String() string {
 	case h.Waiting == 0:
 		return fmt.Sprintf("memory of what waits: %s: nothing was waiting", h.Contender)
 	}
-	text := fmt.Sprintf("memory of what waits: %s: %d waiting, each holds %s", h.Contender, h.Waiting, amount(h.Own))
+	each := amount(h.Own)
 	if h.Extra != 0 {
-		text += fmt.Sprintf(", and the engine's shim for it %s", amount(h.Extra))
+		each += fmt.Sprintf(" and its shim %s", amount(h.Extra))
 	}
-	return text
+	return fmt.Sprintf("memory of what waits: %s: %d waiting, each holds %s; together %s", h.Contender, h.Waiting, each, amount(h.Total))
 }
 
 func amount(bytes int64) string {
@@ -69,6 +69,7 @@ func memory(ctx context.Context, contenders []*contender) []held {
 		var own, extra []int
 		for _, w := range waiting {
 			own, extra = append(own, int(w.own)), append(extra, int(w.extra))
+			h.Total += max(w.own, 0) + max(w.extra, 0)
 		}
 		h.Waiting, h.Own, h.Extra = len(waiting), int64(percentile(own, 50)), int64(percentile(extra, 50))
 		all = append(all, h)
@@ -76,9 +77,9 @@ func memory(ctx context.Context, contenders []*contender) []held {
 	return all
 }
 
-// holdings are those of the running containers with a label.
-func (e *engine) holdings(ctx context.Context, label string) ([]holding, error) {
-	boxes, err := e.containers(ctx, label)
+// holdings are those of the containers that have one of the labels.
+func (e *engine) holdings(ctx context.Context, labels ...string) ([]holding, error) {
+	boxes, err := e.containers(ctx, labels...)
 	if err != nil {
 		return nil, err
 	}
@@ -139,30 +140,44 @@ func (e *engine) shim(ctx context.Context, b box) (int64, error) {
 	return -1, nil
 }
 
-// waitingInits are the holdings of the processes that a server has started and
-// that are not running anything: all of its children, when no call is under way.
+// waitingInits are the holdings of the processes below a server while no call is
+// under way: those that wait, and what they are forked from.
 func waitingInits(server int) ([]holding, error) {
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", server))
+	children, err := childrenOf(strconv.Itoa(server))
+	if err != nil {
+		return nil, err
+	}
+	var all []holding
+	for len(children) > 0 {
+		pid := children[0]
+		all = append(all, holding{own: pss(pid)})
+		below, err := childrenOf(pid)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		children = append(children[1:], below...)
+	}
+	return all, nil
+}
+
+// childrenOf returns the process ids of a process's children.
+func childrenOf(pid string) ([]string, error) {
+	lists, err := filepath.Glob(filepath.Join("/proc", pid, "task", "*", "children"))
 	if err != nil {
 		return nil, err
 	}
 	if len(lists) == 0 {
-		return nil, errors.New("the server's processes are not to be seen")
+		return nil, fmt.Errorf("the children of process %s are not to be seen: %w", pid, os.ErrNotExist)
 	}
 	var children []string
 	for _, list := range lists {
 		text, err := os.ReadFile(list)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // a thread may have ended
 			return nil, err
 		}
 		children = append(children, strings.Fields(string(text))...)
 	}
-	slices.Sort(children)
-	var all []holding
-	for _, pid := range slices.Compact(children) {
-		all = append(all, holding{own: pss(pid)})
-	}
-	return all, nil
+	return children, nil
 }
 
 // pss is the proportional set size of a process in bytes: its own memory, and

@@ -41,21 +41,11 @@ func (s *setup) serveDocker(ctx context.Context, name string) (*contender, error
 		return nil, err
 	}
 	return &contender{
-		name: name,
-		call: p.call,
-		settle: func(ctx context.Context) (int, error) {
-			var waiting int
-			for _, script := range scripts() {
-				n, err := s.engine.settle(ctx, label("skill", s.skill(script)+name))
-				if err != nil {
-					return 0, err
-				}
-				waiting += n
-			}
-			return waiting, nil
-		},
-		shows: true,
-		close: p.close,
+		name:   name,
+		call:   p.call,
+		settle: func(ctx context.Context) (int, error) { return s.engine.settle(ctx, s.labels(name)...) },
+		shows:  true,
+		close:  p.close,
 	}, nil
 }
 
@@ -67,15 +57,15 @@ type server struct {
 	tool   func(script) string
 }
 
-// serve starts a server with one skill for each script. suffix keeps its skills
-// apart from another server's.
-func (s *setup) serve(ctx context.Context, suffix, driver string) (*server, error) {
+// serve starts a server with one skill for each script, for the contender of a
+// name.
+func (s *setup) serve(ctx context.Context, name, driver string) (*server, error) {
 	program, err := s.server(ctx)
 	if err != nil {
 		return nil, err
 	}
-	home := filepath.Join(s.dir, suffix)
-	p := &server{tool: func(script script) string { return s.skill(script) + suffix }}
+	home := filepath.Join(s.dir, name)
+	p := &server{tool: func(script script) string { return s.skill(name, script) }}
 	if err := s.writeHome(home, driver, p.tool); err != nil {
 		return nil, err
 	}
