@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -84,23 +85,30 @@ func measure(ctx context.Context, o *options, p part, contenders []*contender) (
 // rounds, and for the slowest call to be made often enough.
 func window(o *options, contenders int, slowest time.Duration) time.Duration {
 	share := o.duration / time.Duration(2*contenders)
-	return max(min(max(share, 500*time.Millisecond), 5*time.Second), 12*slowest)
+	return max(min(max(share, 500*time.Millisecond), 5*time.Second), 6*slowest)
 }
 
-// warmUp makes the calls that are not counted: the first ones find nothing
-// prepared, and fill caches. It returns how long the slowest took.
-func warmUp(ctx context.Context, c *contender, p part) (slowest time.Duration, err error) {
-	for range 2 {
-		start := time.Now()
-		if err := c.call(ctx, p); err != nil {
-			return 0, err
-		}
-		slowest = max(slowest, time.Since(start))
-		if _, err := c.ready(ctx); err != nil {
-			return 0, err
-		}
+// warmUp makes the calls that are not counted: they fill caches, and use up
+// what is prepared. It returns how long the slowest took.
+func warmUp(ctx context.Context, c *contender, p part) (time.Duration, error) {
+	var mu sync.Mutex // guards what is below, until the workers have ended
+	var slowest time.Duration
+	var errs []error
+	var workers sync.WaitGroup
+	for range p.atOnce {
+		workers.Go(func() {
+			for range 2 {
+				start := time.Now()
+				err := c.call(ctx, p)
+				mu.Lock()
+				slowest, errs = max(slowest, time.Since(start)), append(errs, err)
+				mu.Unlock()
+			}
+		})
 	}
-	return slowest, nil
+	workers.Wait()
+	_, err := c.ready(ctx)
+	return slowest, errors.Join(append(errs, err)...)
 }
 
 // ready waits until the contender is.
