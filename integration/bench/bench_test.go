@@ -77,7 +77,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// The smallest run there is, on the host alone, in both forms.
+// The smallest run there is, on the host alone, in all forms.
 func TestRun(t *testing.T) {
 	needScripts(t)
 	var stdout, stderr bytes.Buffer
@@ -92,8 +92,12 @@ func TestRun(t *testing.T) {
 		t.Errorf("report %s", &stdout)
 	}
 	var text strings.Builder
-	if err := r.write(&text, false); err != nil || strings.Count(text.String(), "\n  bare ") != len(parts()) {
+	if err := r.write(&text, &options{}); err != nil || strings.Count(text.String(), "\n  bare ") != len(parts()) {
 		t.Errorf("text %s, error %v", &text, err)
+	}
+	var table strings.Builder
+	if err := r.write(&table, &options{markdown: true}); err != nil || strings.Count(table.String(), " (`bare`) | ") != 1 {
+		t.Errorf("table %s, error %v", &table, err)
 	}
 }
 

@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	r, err := bench(ctx, o, stderr)
 	if r != nil {
-		err = errors.Join(err, r.write(stdout, o.json))
+		err = errors.Join(err, r.write(stdout, o))
 	}
 	switch {
 	case ctx.Err() != nil:

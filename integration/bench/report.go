@@ -153,13 +153,21 @@ func percentile[T int | time.Duration](values []T, p int) T {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// write prints the report as JSON or for people.
-func (r *report) write(w io.Writer, asJSON bool) error {
-	if asJSON {
+// write prints the report as the flags say.
+func (r *report) write(w io.Writer, o *options) error {
+	switch {
+	case o.json:
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
+	case o.markdown:
+		return r.writeMarkdown(w)
 	}
+	return r.writeText(w)
+}
+
+// writeText prints the report for people.
+func (r *report) writeText(w io.Writer) error {
 	fmt.Fprintln(w, r.Machine)
 	fmt.Fprintf(w, "image %s; %s for each script and concurrency\n", r.Settings.Image, r.Settings.Duration)
 	if r.Settings.Quick {
