@@ -150,47 +150,59 @@ func (t *tally) sustained(ctx context.Context, c *contender, p part, window time
 	if err != nil {
 		return err
 	}
-	t.waiting = append(t.waiting, waiting)
 	start := time.Now()
-	from, until := start.Add(window/4), start.Add(window)
-	var mu sync.Mutex // guards what is below, until the workers have ended
-	var first error
-	var turn []time.Duration
-	var ended int
+	b := &burst{from: start.Add(window / 4), until: start.Add(window)}
 	var workers sync.WaitGroup
 	for range p.atOnce {
 		workers.Go(func() {
-			for begin := time.Now(); begin.Before(until); begin = time.Now() {
-				err := c.call(ctx, p)
-				end := time.Now()
-				mu.Lock()
-				if first == nil {
-					first = err
-				}
-				if !begin.Before(from) {
-					turn = append(turn, end.Sub(begin))
-				}
-				if !end.Before(from) && !end.After(until) {
-					ended++
-				}
-				mu.Unlock()
-				if err != nil {
-					return
-				}
+			for b.call(ctx, c, p) {
 			}
 		})
 	}
 	workers.Wait()
-	if first != nil {
-		return first
+	if b.failure != nil {
+		return b.failure
 	}
-	if len(turn) == 0 {
+	if len(b.times) == 0 {
 		return fmt.Errorf("no call was begun in the last three quarters of %v: measure for longer", window)
 	}
-	t.times = append(t.times, turn...)
-	t.ended += ended
-	t.counted += until.Sub(from)
+	t.waiting = append(t.waiting, waiting)
+	t.times = append(t.times, b.times...)
+	t.ended += b.ended
+	t.counted += b.until.Sub(b.from)
 	return t.drain(ctx, c)
+}
+
+// A burst is what the workers of a sustained turn measure.
+type burst struct {
+	from, until time.Time // what is counted
+
+	mu      sync.Mutex
+	times   []time.Duration // of calls that began in between
+	ended   int             // calls that ended in between
+	failure error           // the first
+}
+
+// call makes one call, and reports whether there is time for another.
+func (b *burst) call(ctx context.Context, c *contender, p part) bool {
+	begin := time.Now()
+	if begin.After(b.until) {
+		return false
+	}
+	err := c.call(ctx, p)
+	end := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failure == nil {
+		b.failure = err
+	}
+	if !begin.Before(b.from) {
+		b.times = append(b.times, end.Sub(begin))
+	}
+	if !end.Before(b.from) && !end.After(b.until) {
+		b.ended++
+	}
+	return b.failure == nil
 }
 
 // drain waits until what the calls left behind is gone.
