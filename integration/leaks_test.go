@@ -153,10 +153,11 @@ type memorySample struct {
 	heap, rss uint64 // bytes
 }
 
-// What may be added from the first tenth to the last, in bytes: noise, and not
-// what is left of thousands of calls.
+// What may be added from the first tenth to the last, in bytes: not what is left
+// of thousands of calls, but the buffers of as many sandboxes as run and wait at
+// a time, which may be there in one sample and not in the other.
 const (
-	moreHeap = 1 << 20
+	moreHeap = 2 << 20
 	moreRSS  = 24 << 20
 )
 
