@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -34,24 +35,32 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// Ratios are to the contenders of the same part, and shares are the medians of
-// the differences of turns.
-func TestFigures(t *testing.T) {
-	tallied := func(turns ...time.Duration) tally {
-		return tally{times: turns, medians: turns, ended: len(turns), counted: time.Second}
-	}
+// Ratios are to the contenders of the same part.
+func TestRatios(t *testing.T) {
 	const ms = time.Millisecond
-	contenders := []*contender{{name: "bare"}, {name: "native"}, {name: "serve-native"}, {name: "docker-run"}}
-	got := results(part{scripts()[0], 1}, contenders, []tally{
-		tallied(2*ms, 2*ms), tallied(4*ms, 5*ms, 10*ms), tallied(5*ms, 8*ms, 12*ms), {},
-	})
-	if len(got) != 3 || *got[1].Bare != 2.5 || got[1].Run != nil || got[1].P95 != 10 || got[1].PerSecond != 3 {
+	tallied := func(times ...time.Duration) tally {
+		return tally{times: times, ended: len(times), counted: time.Second}
+	}
+	contenders := []*contender{{name: "bare"}, {name: "native"}, {name: "docker-run"}}
+	got := results(part{scripts()[0], 1}, contenders, []tally{tallied(2*ms, 2*ms), tallied(4*ms, 5*ms, 10*ms), {}})
+	if len(got) != 2 || *got[1].Bare != 2.5 || got[1].Run != nil || got[1].P95 != 10 || got[1].PerSecond != 3 {
 		t.Errorf("results %+v", got)
 	}
-	want := share{Script: "bash", Server: "serve-native", Driver: "native", Turns: 3, Median: 2, Least: 1, Most: 3}
-	if s := shares(got); len(s) != 1 || s[0] != want {
-		t.Errorf("shares %+v, want %+v", s, want)
-	}
+}
+
+// A share is positive where the server is slower, whichever was first.
+func TestShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		takes := func(name string, duration time.Duration) *contender {
+			return &contender{name: name, call: func(ctx context.Context, _ part) error { return pause(ctx, duration) }}
+		}
+		contenders := []*contender{takes("native", 4*time.Millisecond), takes("serve-native", 5*time.Millisecond), takes("serve-docker", time.Millisecond)}
+		got, err := shares(t.Context(), &options{duration: 400 * time.Millisecond}, contenders)
+		want := share{Script: "bash", Server: "serve-native", Driver: "native", Pairs: 12, Median: 1, P25: 1, P75: 1}
+		if err != nil || len(got) != len(scripts()) || got[0] != want {
+			t.Errorf("shares %+v, error %v, want %+v", got, err, want)
+		}
+	})
 }
 
 // An engine is settled when its containers run and stay the same.

@@ -73,7 +73,10 @@ func bench(ctx context.Context, o *options, log io.Writer) (r *report, err error
 			return r, err
 		}
 	}
-	r.Shares = shares(r.Results)
+	fmt.Fprintln(log, "bench: the server's own share")
+	if r.Shares, err = shares(ctx, o, contenders); err != nil {
+		return r, err
+	}
 	r.Memory = memory(ctx, contenders)
 	return r, nil
 }

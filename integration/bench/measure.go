@@ -46,7 +46,6 @@ func parts() []part {
 // A tally is what was measured of one contender in one part.
 type tally struct {
 	times   []time.Duration // of all calls
-	medians []time.Duration // of the calls of each turn
 	ended   int             // calls that calls per second are counted of
 	counted time.Duration   // and the time that they are counted in
 	settled []time.Duration // after each turn
@@ -119,26 +118,30 @@ func (c *contender) ready(ctx context.Context) (waiting int, err error) {
 	return c.settle(ctx)
 }
 
+// timed makes a call when the contender is ready for it.
+func (c *contender) timed(ctx context.Context, p part) (waiting int, took time.Duration, err error) {
+	if waiting, err = c.ready(ctx); err != nil {
+		return 0, 0, err
+	}
+	start := time.Now()
+	err = c.call(ctx, p)
+	return waiting, time.Since(start), err
+}
+
 // quiet is a turn of one call at a time, each when the contender is ready.
 func (t *tally) quiet(ctx context.Context, c *contender, p part) error {
 	var turn []time.Duration
 	for began := time.Now(); len(turn) < turnCalls && (len(turn) == 0 || time.Since(began) < turnTime); {
-		waiting, err := c.ready(ctx)
+		waiting, took, err := c.timed(ctx, p)
 		if err != nil {
 			return err
 		}
 		t.waiting = append(t.waiting, waiting)
-		start := time.Now()
-		if err := c.call(ctx, p); err != nil {
-			return err
-		}
-		took := time.Since(start)
 		turn = append(turn, took)
 		t.counted += took
 	}
 	t.times = append(t.times, turn...)
 	t.ended += len(turn)
-	t.medians = append(t.medians, percentile(turn, 50))
 	// What this contender clears up is not to hold up the next.
 	_, err := c.ready(ctx)
 	return err

@@ -44,7 +44,7 @@ used up. The first quarter of each turn is not counted. "settled" is how long th
 engine then needed to clear up and to get ready again.
 
 The server's own share is what "serve" takes longer than its driver alone: the
-median of the differences between the medians of neighbouring turns.
+median of the differences between two calls made one after the other.
 
 Contenders:
 %[4]s

@@ -43,19 +43,6 @@ type result struct {
 	Run       *float64 `json:"times_docker_run"` // p50 by that of docker run
 	Waiting   *int     `json:"waiting"`          // containers before a call, median; null where nothing shows it
 	Settled   *float64 `json:"settled_ms"`       // after a turn, median; null one at a time
-
-	medians []time.Duration // of the turns, for shares
-}
-
-// A share is what the server takes of a call, one at a time.
-type share struct {
-	Script string  `json:"script"`
-	Server string  `json:"server"`
-	Driver string  `json:"driver"`
-	Turns  int     `json:"turns"` // differences that this is the median of
-	Median float64 `json:"median_ms"`
-	Least  float64 `json:"least_ms"`
-	Most   float64 `json:"most_ms"`
 }
 
 // An absence is a contender that the machine does not have.
@@ -77,7 +64,6 @@ func results(p part, contenders []*contender, tallies []tally) []result {
 			P50:       milliseconds(percentile(t.times, 50)),
 			P95:       milliseconds(percentile(t.times, 95)),
 			PerSecond: float64(t.ended) / t.counted.Seconds(),
-			medians:   t.medians,
 		}
 		if contenders[i].shows {
 			r.Waiting = pointer(percentile(t.waiting, 50))
@@ -105,40 +91,6 @@ func ratio(r result, part []result, other string) *float64 {
 }
 
 func pointer[T any](value T) *T { return &value }
-
-// shares compares servers with their drivers.
-func shares(results []result) []share {
-	var all []share
-	for _, pair := range [][2]string{{"serve-native", "native"}, {"serve-docker", "docker-warm"}} {
-		for _, s := range scripts() {
-			server, driver := turns(results, s.name, pair[0]), turns(results, s.name, pair[1])
-			var differences []time.Duration
-			for i := range min(len(server), len(driver)) {
-				differences = append(differences, server[i]-driver[i])
-			}
-			if len(differences) == 0 {
-				continue
-			}
-			all = append(all, share{
-				Script: s.name, Server: pair[0], Driver: pair[1], Turns: len(differences),
-				Median: milliseconds(percentile(differences, 50)),
-				Least:  milliseconds(slices.Min(differences)),
-				Most:   milliseconds(slices.Max(differences)),
-			})
-		}
-	}
-	return all
-}
-
-// turns are the medians of a contender's turns, one call at a time.
-func turns(results []result, script, contender string) []time.Duration {
-	for _, r := range results {
-		if r.Script == script && r.Contender == contender && r.AtOnce == 1 {
-			return r.medians
-		}
-	}
-	return nil
-}
 
 // percentile is the smallest value that at least p percent of values are not
 // above (the nearest rank); the zero value when there are none.
@@ -206,10 +158,10 @@ func (r *report) writeRest(w io.Writer) error {
 	table := newTable(w)
 	if len(r.Shares) > 0 {
 		fmt.Fprintf(w, "\nthe server's own share of a call, one at a time\n")
-		fmt.Fprintln(table, "\t\tturns\tmedian ms\tleast\tmost\t")
+		fmt.Fprintln(table, "\t\tpairs\tmedian ms\tp25\tp75\t")
 	}
 	for _, s := range r.Shares {
-		fmt.Fprintf(table, "%-26s\t%-6s\t%d\t%.2f\t%.2f\t%.2f\t\n", s.Server+" − "+s.Driver, s.Script, s.Turns, s.Median, s.Least, s.Most)
+		fmt.Fprintf(table, "%-26s\t%-6s\t%d\t%.2f\t%.2f\t%.2f\t\n", s.Server+" − "+s.Driver, s.Script, s.Pairs, s.Median, s.P25, s.P75)
 	}
 	if err := table.Flush(); err != nil {
 		return err
