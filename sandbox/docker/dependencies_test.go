@@ -312,7 +312,7 @@ func TestInstallerPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := l.spec(&engine{}, "").config.Env; !slices.Equal(got, []string{"PATH=/usr/bin:/bin"}) {
+	if got := l.spec(&engine{}).config.Env; !slices.Equal(got, []string{"PATH=/usr/bin:/bin"}) {
 		t.Errorf("environment %q", got)
 	}
 	if got, want := l.environ()[0], "PATH=/usr/bin:/bin:/opt/skill-deps/python/bin:/opt/skill-deps/node/node_modules/.bin"; got != want {
