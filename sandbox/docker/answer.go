@@ -70,12 +70,15 @@ type status struct {
 func (a *answer) status() (status, *bufio.Reader, error) {
 	var s status
 	r := bufio.NewReader(a.tail)
-	line, err := r.ReadString('\n')
+	line, err := r.ReadSlice('\n') // which holds a few KB, and no more
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return s, nil, errJunk
+	}
 	if err != nil {
 		return s, nil, err
 	}
-	_, err = fmt.Sscanf(line, "%d %d %d\n", &s.code, &s.oomKills, &s.out)
-	if err != nil || s.code < 0 || s.code > 255 {
+	_, err = fmt.Sscanf(string(line), "%d %d %d\n", &s.code, &s.oomKills, &s.out)
+	if err != nil || s.code < 0 || s.code > 255 || s.oomKills < 0 || s.out < outEmpty || s.out > outNoTar {
 		return s, nil, errJunk
 	}
 	return s, r, nil
