@@ -113,7 +113,8 @@ func (m *marked) Write(p []byte) (int, error) {
 		case 1:
 			rest = m.second(rest)
 		default:
-			rest, err = nil, m.follow(rest)
+			m.follow(rest)
+			rest = nil
 		}
 		if err != nil {
 			return 0, err
@@ -161,12 +162,12 @@ func (m *marked) pass(p []byte) {
 	}
 }
 
-func (m *marked) follow(p []byte) error {
-	if m.after == nil {
-		return nil
+// follow passes on what comes after the second mark. When its reader has had
+// enough, the other stream still has not.
+func (m *marked) follow(p []byte) {
+	if m.after != nil {
+		_, _ = m.after(p)
 	}
-	_, err := m.after(p)
-	return err
 }
 
 // suffix returns how many bytes at the end of p can begin mark.

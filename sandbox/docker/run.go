@@ -47,6 +47,7 @@ func (b *box) run(ctx context.Context, cmd *sandbox.Command, image *image) (*san
 	}
 	exit := &sandbox.Exit{Code: status.code, Sandbox: b.engine.sandbox()}
 	exit.Out = b.collect(ctx, cmd, status, rest)
+	_ = a.tail.Close() // the rest of it must not keep stderr back
 	if err := b.streams.drain(ctx, a); err != nil {
 		return nil, b.engine.failed("read the output", err)
 	}
