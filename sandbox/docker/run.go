@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -103,7 +102,7 @@ func (b *box) collect(ctx context.Context, cmd *sandbox.Command, s status, strea
 	}
 	stop := time.AfterFunc(outTimeout, func() { b.streams.conn.Close() })
 	defer stop.Stop()
-	files, err := sandbox.CollectTar(io.LimitReader(stream, 2*cmd.Limits.Tmp), strings.TrimPrefix(sandbox.OutDir, "/"))
+	files, err := sandbox.CollectTar(io.LimitReader(stream, 2*cmd.Limits.Tmp), ".")
 	if err != nil && ctx.Err() == nil {
 		files.Left = append(files.Left, fmt.Sprintf("the rest of /out: %v", err))
 	}
