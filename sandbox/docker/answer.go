@@ -70,12 +70,15 @@ type status struct {
 func (a *answer) status() (status, *bufio.Reader, error) {
 	var s status
 	r := bufio.NewReader(a.tail)
-	line, err := r.ReadString('\n')
+	line, err := r.ReadSlice('\n') // which holds a few KB, and no more
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return s, nil, errJunk
+	}
 	if err != nil {
 		return s, nil, err
 	}
-	_, err = fmt.Sscanf(line, "%d %d %d\n", &s.code, &s.oomKills, &s.out)
-	if err != nil || s.code < 0 || s.code > 255 {
+	_, err = fmt.Sscanf(string(line), "%d %d %d\n", &s.code, &s.oomKills, &s.out)
+	if err != nil || s.code < 0 || s.code > 255 || s.oomKills < 0 || s.out < outEmpty || s.out > outNoTar {
 		return s, nil, errJunk
 	}
 	return s, r, nil
@@ -110,7 +113,8 @@ func (m *marked) Write(p []byte) (int, error) {
 		case 1:
 			rest = m.second(rest)
 		default:
-			rest, err = nil, m.follow(rest)
+			m.follow(rest)
+			rest = nil
 		}
 		if err != nil {
 			return 0, err
@@ -158,12 +162,12 @@ func (m *marked) pass(p []byte) {
 	}
 }
 
-func (m *marked) follow(p []byte) error {
-	if m.after == nil {
-		return nil
+// follow passes on what comes after the second mark. When its reader has had
+// enough, the other stream still has not.
+func (m *marked) follow(p []byte) {
+	if m.after != nil {
+		_, _ = m.after(p)
 	}
-	_, err := m.after(p)
-	return err
 }
 
 // suffix returns how many bytes at the end of p can begin mark.

@@ -83,6 +83,11 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 	}
 	program := word(cmd.Argv[0])
 	if !strings.Contains(cmd.Argv[0], "/") {
+		for _, entry := range odd {
+			if path, set := strings.CutPrefix(entry, "PATH="); set {
+				fmt.Fprintf(&b, "PATH=%s ", word(path)) // not the shell's own, where env(1) and tar(1) are
+			}
+		}
 		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s %s; exit 0; }; `, program, word(nonce+markMissing))
 	}
 	mark := word(nonce + markBegin)
@@ -111,7 +116,7 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 
 // plainVariable is that of a variable which means nothing to a shell. Setting one
 // takes no program.
-var plainVariable = regexp.MustCompile(`^(PATH|SKILL_[A-Z0-9_]+|(?i:https?|all|no)_(?i:proxy))=`)
+var plainVariable = regexp.MustCompile(`^(SKILL_[A-Z0-9_]+|(?i:https?|all|no)_(?i:proxy))=`)
 
 // variables splits an environment into what a shell can export without harm and
 // what it cannot, for which there is env(1).

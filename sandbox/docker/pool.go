@@ -206,6 +206,11 @@ func (p *pool) offer(s *shelf, b *box) {
 		t.got <- taken{box: b}
 		return
 	}
+	if b.streams.over() { // it has ended at once, as another would
+		p.drop(b)
+		p.tidy(s)
+		return
+	}
 	parked := &parked{box: b, timer: time.AfterFunc(p.limits.Idle, func() { p.expire(s, b) })}
 	s.ready = append(s.ready, parked)
 	p.trim(s)
@@ -280,7 +285,7 @@ func (p *pool) leave(s *shelf, t *taker) {
 		return
 	}
 	if r := <-t.got; r.box != nil {
-		if p.closed {
+		if p.closed || p.shelves[s.key] != s { // nobody would find it
 			p.drop(r.box)
 			return
 		}

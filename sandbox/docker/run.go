@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -57,6 +56,7 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 	}
 	exit := &sandbox.Exit{Code: status.code, Sandbox: b.engine.sandbox()}
 	exit.Out = b.collect(ctx, cmd, status, rest)
+	_ = a.tail.Close() // the rest of it must not keep stderr back
 	if err := b.streams.drain(ctx, a); err != nil {
 		return nil, b.engine.failed("read the output", err)
 	}
@@ -126,7 +126,7 @@ func (b *box) collect(ctx context.Context, cmd *sandbox.Command, s status, strea
 	}
 	stop := time.AfterFunc(outTimeout, func() { b.streams.conn.Close() })
 	defer stop.Stop()
-	files, err := sandbox.CollectTar(io.LimitReader(stream, 2*cmd.Limits.Tmp), strings.TrimPrefix(sandbox.OutDir, "/"))
+	files, err := sandbox.CollectTar(io.LimitReader(stream, 2*cmd.Limits.Tmp), ".")
 	if err != nil && ctx.Err() == nil {
 		files.Left = append(files.Left, fmt.Sprintf("the rest of /out: %v", err))
 	}

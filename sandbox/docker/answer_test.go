@@ -1,0 +1,389 @@
+package docker
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand"
+	"net"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/docker/docker/api/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+const (
+	nonce  = "AABAABAAABAABAAAABAABAAAAB" // its beginnings come again within it
+	begins = nonce + string(markBegin)
+	ends   = nonce + string(markEnd)
+)
+
+// A said is one piece of a container's stream: 1 is stdout, 2 is stderr.
+type said struct {
+	stream int
+	text   string
+}
+
+// A heard is what an answer made of what was said.
+type heard struct {
+	Stdout, Stderr string
+	Began, Missing bool
+	Quiet          bool
+	Status         [3]int
+	Tail           string
+	Failed         bool // it was no answer
+}
+
+// hear passes pieces to an answer, as the reader of a connection does, and then
+// ends it. It does not return when somebody waits for what never comes.
+func hear(pieces []said) heard {
+	var stdout, stderr bytes.Buffer
+	a := newAnswer(nonce, &sandbox.Command{Stdout: &stdout, Stderr: &stderr})
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		var err error
+		for i := 0; i < len(pieces) && err == nil; i++ {
+			to := &a.stdout
+			if pieces[i].stream == 2 {
+				to = &a.stderr
+			}
+			_, err = to.Write([]byte(pieces[i].text))
+		}
+		a.close(err)
+	}()
+	select {
+	case <-a.began:
+	case <-over:
+	}
+	a.pass()
+	var h heard
+	s, rest, err := a.status()
+	if err != nil {
+		h.Failed = true
+		_ = a.tail.Close()
+	} else {
+		tail, _ := io.ReadAll(rest)
+		h.Status, h.Tail = [3]int{s.code, s.oomKills, s.out}, string(tail)
+	}
+	<-over
+	h.Began, h.Quiet = closed(a.began), closed(a.quiet)
+	h.Missing = h.Began && a.missing
+	h.Stdout, h.Stderr = stdout.String(), stderr.String()
+	return h
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	whole := heard{Began: true, Quiet: true, Status: [3]int{3, 0, 0}}
+	with := func(change func(*heard)) heard {
+		h := whole
+		change(&h)
+		return h
+	}
+	for name, test := range map[string]struct {
+		stdout, stderr string
+		want           heard
+	}{
+		"nothing":            {begins + ends + "3 0 0\n", begins + ends, whole},
+		"no newline":         {begins + "out" + ends + "3 0 0\n", begins + "err" + ends, with(func(h *heard) { h.Stdout, h.Stderr = "out", "err" })},
+		"binary":             {begins + "\x00\xff\n\r\x80" + ends + "3 0 0\n", begins + ends, with(func(h *heard) { h.Stdout = "\x00\xff\n\r\x80" })},
+		"all but the end":    {begins + nonce + nonce[:25] + ends + "3 0 0\n", begins + ends, with(func(h *heard) { h.Stdout = nonce + nonce[:25] })},
+		"the other marks":    {begins + begins + nonce + "-" + ends + "3 0 0\n", begins + ends, with(func(h *heard) { h.Stdout = begins + nonce + "-" })},
+		"the line's own end": {begins + "3 0 0\n" + ends + "3 0 0\n", begins + ends, with(func(h *heard) { h.Stdout = "3 0 0\n" })},
+		"signal, killed, out": {begins + ends + "137 2 1\ntar\n", begins + ends,
+			with(func(h *heard) { h.Status, h.Tail = [3]int{137, 2, 1}, "tar\n" })},
+		"end in the tail":      {begins + ends + "3 0 1\n" + ends, begins + ends, with(func(h *heard) { h.Status[2], h.Tail = 1, ends })},
+		"more after stderr":    {begins + ends + "3 0 0\n", begins + ends + "late", whole},
+		"end on stdout alone":  {begins + ends + "3 0 0\n", begins + "err", with(func(h *heard) { h.Stderr, h.Quiet = "err", false })},
+		"end on stderr alone":  {begins + "out", begins + ends, heard{Began: true, Quiet: true, Stdout: "out", Failed: true}},
+		"no end":               {begins + "out", begins + "err", heard{Began: true, Stdout: "out", Stderr: "err", Failed: true}},
+		"killed in the status": {begins + ends + "3 0", begins + ends, heard{Began: true, Quiet: true, Failed: true}},
+		"missing program":      {nonce + string(markMissing), "", heard{Began: true, Missing: true, Failed: true}},
+		"nothing at all":       {"", "", heard{Failed: true}},
+		"half a mark":          {nonce, "", heard{Failed: true}},
+		"junk before":          {"hello " + begins, "", heard{Failed: true}},
+		"junk that fits":       {nonce[:20] + "hello", "", heard{Failed: true}},
+		"another mark":         {nonce + ".0 0 0\n", "", heard{Failed: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				got := hear([]said{{1, test.stdout}, {2, test.stderr}})
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("stdout first (-want +got):\n%s", diff)
+				}
+				if test.stderr == "" || !strings.HasPrefix(test.stderr, begins) {
+					return
+				}
+				if diff := cmp.Diff(test.want, hear([]said{{2, test.stderr}, {1, test.stdout}})); diff != "" {
+					t.Errorf("stderr first (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestAnswerStatus(t *testing.T) {
+	for line, good := range map[string]bool{
+		"0 0 0\n":                    true,
+		"255 7 2\n":                  true,
+		"256 0 0\n":                  false,
+		"-1 0 0\n":                   false,
+		"0 -1 0\n":                   false,
+		"0 0 3\n":                    false,
+		"0 0 -1\n":                   false,
+		"0 0\n":                      false,
+		"0 0 0 0\n":                  false,
+		"\n":                         false,
+		"0 0 x\n":                    false,
+		"99999999999999999999 0 0\n": false,
+	} {
+		h := hear([]said{{1, begins + ends + line}, {2, begins + ends}})
+		if h.Failed == good {
+			t.Errorf("%q: taken for an answer: %v, want %v", line, !h.Failed, good)
+		}
+	}
+}
+
+// A status that never ends must not be kept.
+func TestAnswerStatusWithoutEnd(t *testing.T) {
+	a := newAnswer(nonce, &sandbox.Command{})
+	a.pass()
+	over := make(chan int)
+	go func() {
+		_, _ = a.stdout.Write([]byte(begins + ends))
+		sent := 0
+		for chunk := bytes.Repeat([]byte("0"), 32<<10); sent < 16<<20; sent += len(chunk) {
+			if n, err := a.stdout.Write(chunk); err != nil || n < len(chunk) {
+				break
+			}
+		}
+		a.close(nil)
+		over <- sent
+	}()
+	_, _, err := a.status()
+	_ = a.tail.Close()
+	if sent := <-over; err == nil || a.tail == nil {
+		t.Errorf("%d bytes were taken for a status", sent)
+	}
+	if !errors.Is(err, errJunk) {
+		t.Errorf("error %v, want %v: all of it was read", err, errJunk)
+	}
+}
+
+// Whatever the pieces that the engine sends: the same is heard.
+func TestAnswerPieces(t *testing.T) {
+	stdout := begins + "out" + nonce[:9] + "\x00" + nonce[:25] + ends + "7 0 1\n" + "tail" + ends
+	stderr := begins + nonce[:25] + ends
+	want := heard{
+		Stdout: "out" + nonce[:9] + "\x00" + nonce[:25], Stderr: nonce[:25], Began: true, Quiet: true,
+		Status: [3]int{7, 0, 1}, Tail: "tail" + ends,
+	}
+	synctest.Test(t, func(t *testing.T) {
+		for i := range len(stdout) + 1 {
+			for j := range len(stderr) + 1 {
+				got := hear([]said{{1, stdout[:i]}, {2, stderr[:j]}, {1, stdout[i:]}, {2, stderr[j:]}})
+				if got != want {
+					t.Fatalf("split at %d and %d: %s", i, j, cmp.Diff(want, got))
+				}
+			}
+		}
+	})
+}
+
+// FuzzAnswerPieces does so for any output.
+func FuzzAnswerPieces(f *testing.F) {
+	f.Add("out", "err", "tail", byte(0), int64(1))
+	f.Add(nonce[:25], nonce, "", byte(255), int64(2))
+	f.Fuzz(func(t *testing.T, stdout, stderr, tail string, code byte, seed int64) {
+		if strings.Contains(stdout+ends[:len(ends)-1], ends) || strings.Contains(stderr+ends[:len(ends)-1], ends) {
+			return
+		}
+		status := heard{Status: [3]int{int(code), 0, 1}}.line()
+		random := rand.New(rand.NewSource(seed))
+		pieces := interleave(random, begins+stdout+ends+status+tail, begins+stderr+ends)
+		want := heard{
+			Stdout: stdout, Stderr: stderr, Began: true, Quiet: true,
+			Status: [3]int{int(code), 0, 1}, Tail: tail,
+		}
+		synctest.Test(t, func(t *testing.T) {
+			if diff := cmp.Diff(want, hear(pieces)); diff != "" {
+				t.Errorf("seed %d (-want +got):\n%s", seed, diff)
+			}
+		})
+	})
+}
+
+// FuzzAnswer says anything: it may be no answer, and that is all.
+func FuzzAnswer(f *testing.F) {
+	f.Add(begins+"out"+ends+"0 0 0\n", begins+ends, int64(1))
+	f.Add(nonce+"-", "", int64(2))
+	f.Add("junk", "junk", int64(3))
+	f.Fuzz(func(t *testing.T, stdout, stderr string, seed int64) {
+		pieces := interleave(rand.New(rand.NewSource(seed)), stdout, stderr)
+		synctest.Test(t, func(t *testing.T) {
+			h := hear(pieces)
+			if len(h.Stdout)+len(h.Tail) > len(stdout) || len(h.Stderr) > len(stderr) {
+				t.Errorf("heard more than was said: %+v", h)
+			}
+		})
+	})
+}
+
+// line is the status as a shell says it.
+func (h heard) line() string {
+	var b strings.Builder
+	for i, n := range h.Status {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		for _, digit := range []int{100, 10, 1} {
+			b.WriteByte('0' + byte(n/digit%10))
+		}
+	}
+	return b.String() + "\n"
+}
+
+// interleave cuts both streams into pieces, in an order that an engine may send
+// them in.
+func interleave(random *rand.Rand, stdout, stderr string) []said {
+	var pieces []said
+	for stdout != "" || stderr != "" {
+		stream, from := 1, &stdout
+		if stdout == "" || stderr != "" && random.Intn(2) == 0 {
+			stream, from = 2, &stderr
+		}
+		n := 1 + random.Intn(min(len(*from), 40))
+		pieces = append(pieces, said{stream, (*from)[:n]})
+		*from = (*from)[n:]
+	}
+	return pieces
+}
+
+// talk returns a box whose shell is the function. It has ended when the test
+// does.
+func talk(t *testing.T, shell func(conn net.Conn, stdin *bufio.Reader, nonce string)) *box {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer theirs.Close()
+		stdin := bufio.NewReader(theirs)
+		line, err := stdin.ReadString('\n')
+		if err != nil {
+			return
+		}
+		shell(theirs, stdin, regexp.MustCompile(`printf %s '([A-Z0-9]+)\+'`).FindStringSubmatch(line)[1])
+	}()
+	b := &box{engine: &engine{kind: "docker"}, id: "c1"}
+	b.streams = openStreams(types.NewHijackedResponse(ours, ""), nil)
+	t.Cleanup(func() {
+		b.streams.close()
+		<-over
+	})
+	return b
+}
+
+// The engine passes the two streams on independently: the end of stderr may be
+// the last to come, after a tar stream that goes on beyond its end, as all do
+// that fill up their last record.
+func TestAnswerStderrLast(t *testing.T) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	if err := w.WriteHeader(&tar.Header{Name: "./file", Mode: 0o644, Size: 4}); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write([]byte("data"))
+	_ = w.Close()
+	archive.Write(make([]byte, 10240-archive.Len()%10240))
+
+	b := talk(t, func(conn net.Conn, _ *bufio.Reader, nonce string) {
+		say(conn, 1, nonce+"+")
+		say(conn, 2, nonce+"+err")
+		say(conn, 1, nonce+".0 0 1\n")
+		say(conn, 1, archive.String())
+		say(conn, 2, nonce+".")
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*drainTimeout)
+	defer cancel()
+	var stderr bytes.Buffer
+	cmd := command()
+	cmd.Stderr = &stderr
+	exit, err := b.run(ctx, cmd, &image{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(exit.Out.Taken) != 1 || string(exit.Out.Taken[0].Data) != "data" || stderr.String() != "err" {
+		t.Errorf("files %+v, stderr %q", exit.Out, &stderr)
+	}
+}
+
+// Standard input that nobody reads keeps no command from ending.
+func TestAnswerStdinNotRead(t *testing.T) {
+	b := talk(t, func(conn net.Conn, _ *bufio.Reader, nonce string) {
+		say(conn, 1, nonce+"+")
+		say(conn, 2, nonce+"+")
+		say(conn, 2, nonce+".")
+		say(conn, 1, nonce+".4 0 0\n")
+	})
+	cmd := command()
+	cmd.Stdin = strings.NewReader(strings.Repeat("x", 1<<20))
+	exit, err := b.run(t.Context(), cmd, &image{})
+	if err != nil || exit.Code != 4 {
+		t.Errorf("exit %v, error %v", exit, err)
+	}
+}
+
+// A reader that fails gets nothing more, and changes nothing of the answer.
+func TestAnswerReaderFails(t *testing.T) {
+	b := talk(t, func(conn net.Conn, _ *bufio.Reader, nonce string) {
+		say(conn, 1, nonce+"+one")
+		say(conn, 2, nonce+"+")
+		say(conn, 1, "two"+nonce+".5 0 0\n")
+		say(conn, 2, nonce+".")
+	})
+	cmd := command()
+	cmd.Stdout = writerFunc(func([]byte) (int, error) { return 0, errors.New("gone") })
+	exit, err := b.run(t.Context(), cmd, &image{})
+	if err != nil || exit.Code != 5 {
+		t.Errorf("exit %v, error %v", exit, err)
+	}
+}
+
+// Nothing of the output is passed on before Started has returned.
+func TestAnswerStartedFirst(t *testing.T) {
+	b := talk(t, func(conn net.Conn, _ *bufio.Reader, nonce string) {
+		say(conn, 2, nonce+"+err"+nonce+".")
+		say(conn, 1, nonce+"+out"+nonce+".0 0 0\n")
+	})
+	var order []string
+	note := func(what string) writerFunc {
+		return func(p []byte) (int, error) { order = append(order, what+string(p)); return len(p), nil }
+	}
+	cmd := command()
+	cmd.Stdout, cmd.Stderr = note("1"), note("2")
+	cmd.Started = func() { order = append(order, "started") }
+	if _, err := b.run(t.Context(), cmd, &image{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"started", "2err", "1out"}, order); diff != "" {
+		t.Error(diff)
+	}
+}
