@@ -36,7 +36,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -111,7 +110,7 @@ type Proxy struct {
 	server  *http.Server
 	journal journal
 	life    *sandbox.Lifetime // of every connection
-	active  atomic.Int64      // requests and tunnels under way
+	active  chan struct{}     // has an element for each request and tunnel under way
 	open    chan struct{}     // has an element for each connection that a sandbox opened
 	own     func() ([]net.Addr, error)
 }
@@ -127,6 +126,7 @@ func New(hosts []string, options *Options) (*Proxy, error) {
 		}
 		p.rules = append(p.rules, rule)
 	}
+	p.active = make(chan struct{}, p.options.MaxConnections)
 	p.open = make(chan struct{}, 2*p.options.MaxConnections)
 	silent := log.New(io.Discard, "", 0)
 	p.server = &http.Server{

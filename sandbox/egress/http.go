@@ -23,19 +23,24 @@ func (p *Proxy) handler(silent *log.Logger) http.Handler {
 			return
 		}
 		defer leave()
-		defer p.active.Add(-1)
 		target, f := p.admit(r)
-		switch {
-		case p.active.Add(1) > int64(p.options.MaxConnections):
-			answer(w, r, &fault{status: http.StatusServiceUnavailable, message: fmt.Sprintf("more than %d connections at once; close some first", p.options.MaxConnections)})
-		case f != nil:
+		if f != nil {
 			answer(w, r, f)
-		case r.Method == http.MethodConnect:
-			p.tunnel(run, w, r, target)
-		default:
-			r.URL.Host = target.String()
-			forward.ServeHTTP(w, r.WithContext(run))
+			return
 		}
+		select {
+		case p.active <- struct{}{}:
+			defer func() { <-p.active }()
+		default:
+			answer(w, r, &fault{status: http.StatusServiceUnavailable, message: fmt.Sprintf("more than %d connections at once; close some first", p.options.MaxConnections)})
+			return
+		}
+		if r.Method == http.MethodConnect {
+			p.tunnel(run, w, r, target)
+			return
+		}
+		r.URL.Host = target.String()
+		forward.ServeHTTP(w, r.WithContext(run))
 	})
 }
 

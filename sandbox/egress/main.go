@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os/signal"
+	"syscall"
 )
 
 // Command is the argument with which this server's program is [Main].
@@ -24,6 +26,7 @@ const Command = "egress-forward"
 // the command that is to use it. The test program of a driver becomes it in its
 // TestMain, where its first argument is [Command].
 func Main(ctx context.Context, address string, stdin io.Reader, stdout io.Writer) error {
+	signal.Ignore(syscall.SIGPIPE) // a server that is gone is the session's end
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", cmp.Or(address, Address))
 	if err != nil {
