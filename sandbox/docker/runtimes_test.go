@@ -12,12 +12,12 @@ import (
 func TestGVisor(t *testing.T) {
 	options := otherEngine(t, "SKILLS_MCP_TEST_RUNSC", "--runsc")
 	options.Runtime = "runsc"
-	suite(t, options)
+	sandboxtest.RunOwnKernel(t, drivers(options))
 }
 
 // TestPodman runs the suite on Podman's compatible service.
 func TestPodman(t *testing.T) {
-	suite(t, otherEngine(t, "SKILLS_MCP_TEST_PODMAN", "--podman"))
+	sandboxtest.Run(t, drivers(otherEngine(t, "SKILLS_MCP_TEST_PODMAN", "--podman")))
 }
 
 // otherEngine returns options for the engine whose address is in a variable,
@@ -36,13 +36,13 @@ func otherEngine(t *testing.T, variable, flag string) Options {
 	return Options{Host: host, Images: map[string]string{"default": testImage()}}
 }
 
-// suite runs what every driver passes on drivers with the same options.
-func suite(t *testing.T, options Options) {
-	sandboxtest.Run(t, func(t *testing.T) sandbox.Driver {
+// drivers makes drivers with the same options, which leave no container.
+func drivers(options Options) func(t *testing.T) sandbox.Driver {
+	return func(t *testing.T) sandbox.Driver {
 		d := New(&options)
 		t.Cleanup(func() { noneLeft(t, d) })
 		return d
-	})
+	}
 }
 
 // noneLeft closes d and fails the test where a container of it is left.
