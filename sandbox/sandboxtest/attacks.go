@@ -68,10 +68,11 @@ const attackTimeout = 60 * time.Second
 // each.
 func (s suite) attacks(t *testing.T) {
 	h := newHost(t, s.start(t))
+	h.victim = newVictim(t, h)
 	for _, a := range attacks() {
 		t.Run(a.name, func(t *testing.T) {
 			mark := newMark()
-			h.before(t)
+			h.available = availableMemory()
 			o := h.run(t, a, mark)
 			if err := s.verdict(a, o); err != nil {
 				t.Errorf("%v\n%v", err, o)

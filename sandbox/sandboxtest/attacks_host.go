@@ -147,6 +147,7 @@ for pid in range(2, 70000):
 				renice -n -5 $$ >/dev/null 2>&1 && echo priority
 				ulimit -n 1000000 2>/dev/null && echo limit
 				true`,
+			inside: []string{"/proc/1/oom_score_adj", "/proc/self/oom_score_adj", "priority"},
 		},
 		{
 			name: "read the kernel's memory and log",

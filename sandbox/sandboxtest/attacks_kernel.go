@@ -20,6 +20,7 @@ call("mount_setattr", 442, 442, -100, b"/", 0, b"\0" * 32, 32)
 call("open_by_handle_at", 304, 265, -100, b"\0" * 128, 0)
 call("swapon", 167, 224, b"/tmp/swap", 0)
 `,
+			inside: []string{"open_by_handle_at"},
 		},
 		{
 			name: "make namespaces",
@@ -40,7 +41,7 @@ for name in os.listdir("/proc/self/ns"):
         continue
     call("setns " + name, 308, 268, fd, 0)
 `,
-			inside: append([]string{"clone user"}, userNamespaces()...),
+			inside: ownNamespaces(),
 		},
 		{
 			name: "trace processes",
@@ -88,7 +89,8 @@ for pid in {1, os.getppid()}:
 					[ -b "$device" ] && echo "$device"
 				done
 				true`,
-			bare: true,
+			inside: []string{"/dev/fuse", "/dev/net/tun"},
+			bare:   true,
 		},
 		{
 			name: "open raw sockets",
@@ -183,11 +185,11 @@ if x86:
 	}
 }
 
-// userNamespaces are what works where user namespaces do.
-func userNamespaces() []string {
-	all := []string{"unshare user"}
+// ownNamespaces are what works where a kernel of the sandbox's own makes them.
+func ownNamespaces() []string {
+	var all []string
 	for _, name := range []string{"mount", "cgroup", "uts", "ipc", "user", "pid", "net"} {
-		all = append(all, "unshare user and "+name)
+		all = append(all, "unshare "+name, "unshare user and "+name, "clone "+name, "setns "+name)
 	}
 	return all
 }

@@ -73,6 +73,7 @@ def dummy():
         raise OSError(-code, "refused")
 attempt("interface", dummy)
 `,
+			inside: []string{"tunnel"},
 		},
 	}
 }

@@ -54,7 +54,8 @@ type host struct {
 	available   int // kB of memory before an attack; 0 where it is not known
 }
 
-// newHost returns a host whose listeners, process and victim end with the test.
+// newHost returns a host whose listeners and process end with the test. It has
+// no victim.
 func newHost(t *testing.T, start func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error)) *host {
 	t.Helper()
 	h := &host{start: start, secret: secretPrefix + strings.ToLower(rand.Text())}
@@ -66,7 +67,6 @@ func newHost(t *testing.T, start func(ctx context.Context, cmd sandbox.Command) 
 	h.listen(t)
 	leakDescriptor(t, h.secretFile)
 	h.bystander = newBystander(t, "SUITE_SECRET="+h.secret)
-	h.victim = newVictim(t, h)
 	return h
 }
 
@@ -129,7 +129,8 @@ func newVictim(t *testing.T, h *host) *victim {
 	cmd.Env = []string{"SUITE_SECRET=" + h.secret}
 	cmd.Stdin = stdin
 	cmd.Limits.Timeout = time.Hour
-	cmd.Stderr = writer(func([]byte) { close(running) })
+	ready := sync.OnceFunc(func() { close(running) })
+	cmd.Stderr = writer(func([]byte) { ready() })
 	go func() {
 		defer close(v.ended)
 		v.result, v.err = h.start(t.Context(), cmd)
@@ -173,9 +174,6 @@ func (h *host) leaked(o outcome) error {
 	}
 	return nil
 }
-
-// before notes what check compares.
-func (h *host) before(*testing.T) { h.available = availableMemory() }
 
 // check fails the test where an attack has changed or left anything.
 func (h *host) check(t *testing.T, mark string) {

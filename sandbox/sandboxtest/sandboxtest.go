@@ -310,7 +310,7 @@ func (s suite) workspace(t *testing.T) {
 	})
 	t.Run("with an awkward name", func(t *testing.T) {
 		// Whoever writes a mount as text may read another one than was meant.
-		for _, name := range []string{"a, b", "a,rw", "a,dst=/usr", "a:rw", "a=b", `a"b'c`, "a b\tc", "ä"} {
+		for _, name := range []string{"a, b", "a,rw", "a,dst=usr", "a:rw", "a=b", `a"b'c`, "a b\tc", "ä"} {
 			folder := filepath.Join(shared(t), name)
 			must(t, os.Mkdir(folder, 0o755))
 			must(t, os.WriteFile(filepath.Join(folder, "file"), []byte("read\n"), 0o666))
@@ -407,12 +407,13 @@ refused("unshare", 0x10000000)
 refused("userfaultfd", 0)
 EOF
 		echo end`)
+	got := string(r.Stdout.Bytes())
 	if s.ownKernel { // of which these are
-		for _, own := range []string{"new user namespace\n", "keyctl succeeded\n", "unshare succeeded\n"} {
-			r.Stdout.Head = bytes.ReplaceAll(r.Stdout.Head, []byte(own), nil)
-		}
+		got = strings.NewReplacer("new user namespace\n", "", "keyctl succeeded\n", "", "unshare succeeded\n", "").Replace(got)
 	}
-	wantStdout(t, r, "end\n")
+	if got != "end\n" {
+		t.Errorf("these worked, or the script did not end: %q\nexit %d, stderr: %s", got, r.Code, r.Stderr.Bytes())
+	}
 }
 
 func (s suite) fresh(t *testing.T) {
