@@ -310,9 +310,9 @@ func (s suite) workspace(t *testing.T) {
 	})
 	t.Run("with an awkward name", func(t *testing.T) {
 		// Whoever writes a mount as text may read another one than was meant.
-		for _, name := range []string{"a, b", "a,rw", "a,dst=usr", "a:rw", "a=b", `a"b'c`, "a b\tc", "ä"} {
+		for _, name := range []string{"a, b", "a,rw", "a,dst=/usr", "a,src=/etc", "a:rw", "a=b", `a"b'c`, "a b\tc", "ä"} {
 			folder := filepath.Join(shared(t), name)
-			must(t, os.Mkdir(folder, 0o755))
+			must(t, os.MkdirAll(folder, 0o755))
 			must(t, os.WriteFile(filepath.Join(folder, "file"), []byte("read\n"), 0o666))
 			must(t, os.Chmod(filepath.Join(folder, "file"), 0o666))
 			cmd := bash(`cat "$1/file"; (echo x >"$1/file") 2>/dev/null || echo refused`, folder)
