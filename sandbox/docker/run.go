@@ -18,7 +18,7 @@ import (
 const (
 	// beginTimeout is how long a container's shell may take to begin with a
 	// command. A sound one takes milliseconds.
-	beginTimeout = 30 * time.Second
+	beginTimeout = 10 * time.Second
 	// outTimeout bounds the time that reading /out may take.
 	outTimeout = 30 * time.Second
 )
