@@ -182,19 +182,22 @@ func layerDriver(t *testing.T) *Driver {
 	options.DependencyEnv = []string{"PIP_NO_INDEX=1", "PIP_FIND_LINKS=/opt/wheels", "SECRET_OF_MIRROR=hush-hush"}
 	d := New(options)
 	t.Cleanup(func() {
-		removeLayers(t, d, ref)
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
 		if left := containers(t, d); len(left) > 0 {
 			t.Errorf("containers are left: %v", left)
 		}
+		removeLayers(t, options, ref)
 	})
 	return d
 }
 
-func removeLayers(t *testing.T, d *Driver, base string) {
+// removeLayers removes those made from base, which no container uses any more.
+func removeLayers(t *testing.T, options *Options, base string) {
 	t.Helper()
+	d := New(options)
+	defer d.Close()
 	ctx := context.Background() // the test's own has ended
 	all, err := d.Layers(ctx)
 	if err != nil {
