@@ -12,20 +12,28 @@ import (
 
 // A Driver runs commands in sandboxes of the Linux kernel.
 type Driver struct {
-	log *slog.Logger
+	log  *slog.Logger
+	warm int
 
 	life *sandbox.Lifetime // ended by Close
 
 	mu   sync.Mutex
 	host *host // nil before the first run
+	pool *pool // of host
 }
 
 // New returns a Driver; options may be nil. It does nothing before the first
 // run.
 func New(options *Options) *Driver {
-	d := &Driver{log: slog.New(slog.DiscardHandler), life: sandbox.NewLifetime()}
-	if options != nil && options.Logger != nil {
+	d := &Driver{log: slog.New(slog.DiscardHandler), warm: defaultWarm, life: sandbox.NewLifetime()}
+	if options == nil {
+		return d
+	}
+	if options.Logger != nil {
 		d.log = options.Logger
+	}
+	if options.Warm != 0 {
+		d.warm = max(options.Warm, 0)
 	}
 	return d
 }
@@ -41,14 +49,15 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	h, err := d.learn()
+	p, err := d.learn()
 	if err != nil {
 		return nil, diagnose(err)
 	}
-	return h.run(ctx, cmd)
+	return p.run(ctx, cmd)
 }
 
-// Close ends the runs under way and waits for them.
+// Close ends the runs under way, and what is ready for others, and waits until
+// all is gone.
 func (d *Driver) Close() error {
 	d.life.End()
 	d.mu.Lock()
@@ -56,17 +65,19 @@ func (d *Driver) Close() error {
 	if d.host == nil {
 		return nil
 	}
+	d.pool.close()
+	d.host.cgroups.close()
 	err := d.host.program.close()
-	d.host = nil
+	d.host, d.pool = nil, nil
 	return err
 }
 
-// learn returns what there is to know about the machine.
-func (d *Driver) learn() (*host, error) {
+// learn finds out what there is to know about the machine, once.
+func (d *Driver) learn() (*pool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.host != nil {
-		return d.host, nil
+		return d.pool, nil
 	}
 	h, err := newHost(d.log)
 	if err != nil {
@@ -75,6 +86,6 @@ func (d *Driver) learn() (*host, error) {
 	if len(h.cgroups.parents) == 0 {
 		d.log.Warn("sandboxes have no cgroup: memory is bounded for each process, not for all of a sandbox")
 	}
-	d.host = h
-	return h, nil
+	d.host, d.pool = h, newPool(h, d.warm)
+	return d.pool, nil
 }

@@ -38,4 +38,7 @@ type Options struct {
 	// Logger is told what an operator may want to know, such as that cgroup
 	// limits cannot be had; nil is silence.
 	Logger *slog.Logger
+	// Warm is how many sandboxes are kept ready for commands to come, from the
+	// first command on; 0 is 4, and a negative number none.
+	Warm int
 }

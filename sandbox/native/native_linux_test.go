@@ -25,7 +25,13 @@ func TestMain(m *testing.M) {
 // where there are no sandboxes.
 func newDriver(t testing.TB) *Driver {
 	t.Helper()
-	d := New(&Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	return newWarmDriver(t, 0)
+}
+
+// newWarmDriver returns one with as many sandboxes ready as Options say.
+func newWarmDriver(t testing.TB, warm int) *Driver {
+	t.Helper()
+	d := New(&Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Warm: warm})
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Errorf("Close: %v", err)

@@ -4,9 +4,8 @@ package native
 
 import (
 	"context"
-	"errors"
-	"io"
-	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -18,115 +17,124 @@ const (
 	killed = 128 + 9
 )
 
-// run runs one command.
-func (h *host) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+// run runs one command in a sandbox of its own.
+func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 	limits := cmd.Limits.Or(sandbox.DefaultLimits())
-	plan, err := h.plan(cmd, limits)
+	env := cmd.Environ("PATH=" + p.host.path)
+	if err := checkLine(cmd, env); err != nil {
+		return nil, err
+	}
+	mounts, err := commandMounts(cmd)
 	if err != nil {
 		return nil, err
 	}
-	defer plan.close()
-	group := h.cgroups.create(limits)
-	defer group.remove()
-
-	end, err := h.execute(ctx, cmd, plan, group)
+	trees, err := p.host.openMounts(mounts, p.open)
 	if err != nil {
 		return nil, diagnose(err)
 	}
-	exit := &sandbox.Exit{Code: end.code, Sandbox: label}
-	switch {
-	// A command that got over the end of one of its processes is no case for the
-	// limit.
-	case end.code != 0 && group.ranOutOfMemory():
-		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(limits.Memory)}
-	case end.exited:
-		return exit, nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case end.failure != nil:
-		return nil, explain(end.failure, cmd)
-	}
-	return nil, &sandbox.UnavailableError{
-		Reason: "the sandbox was killed from outside before its command ended",
-		Remedy: "try again",
-		Err:    end.err,
-	}
-}
-
-// execute starts an init, lets it run the command, and returns when every
-// process of the sandbox has ended and all output is copied.
-func (h *host) execute(ctx context.Context, cmd *sandbox.Command, plan *plan, group *cgroup) (*ending, error) {
-	streams, err := openStdio(cmd, h.user)
+	defer closeAll(trees)
+	streams, err := openStdio(cmd, p.host.user)
 	if err != nil {
 		return nil, err
 	}
 	defer streams.close()
-	control, theirs, err := socketPair()
+	b, err := p.take(limits)
 	if err != nil {
-		return nil, err
+		return nil, diagnose(err)
 	}
-	defer control.Close()
-	init, err := startInit(h, append(streams.theirs[:], theirs), group)
-	_ = theirs.Close()
-	streams.closeTheirs()
-	if err != nil {
-		return nil, err
-	}
-	defer context.AfterFunc(ctx, init.kill)()
+	defer p.drop(b)
+	defer context.AfterFunc(ctx, b.kill)()
 
-	end := &ending{code: killed}
-	if end.err = instruct(control, plan, group); end.err != nil {
-		init.kill()
-	}
-	end.listen(control, func() {
+	b.group.limit(limits)
+	t := &turn{box: b, setup: p.host.setupScript(mounts, limits, false)}
+	t.job = jobScript(cmd.Argv, env, lookup(env, "PATH"), slot(len(trees)), resourceLimits(limits, b.privateLimit(limits)))
+	t.err = b.line.send(t.job.pack(t.setup.pack(nil, kindSetup), kindOnce), append(trees, streams.fds()...))
+	streams.closeTheirs()
+	t.listen(func() {
 		if cmd.Started != nil {
 			cmd.Started()
 		}
 		streams.start(cmd)
 	})
-	init.kill()
-	<-init.ended
+	if !t.exited {
+		b.kill()
+		b.wait()
+	}
 	streams.finish()
-	return end, nil
+	return t.result(ctx, cmd, limits)
 }
 
-// instruct sends the plan. Where the cgroup does not bound memory, a limit on
-// each process stands in. An init that has failed already reads no further; why
-// it did is in its report.
-func instruct(control *os.File, plan *plan, group *cgroup) error {
-	if !group.boundsMemory() {
-		plan.setup.Data = plan.memory
+// privateLimit is what bounds the memory of each process, where the cgroup does
+// not bound that of all.
+func (b *box) privateLimit(limits sandbox.Limits) int64 {
+	if b.group.boundsMemory() {
+		return 0
 	}
-	if err := send(control, plan.setup, plan.trees); err != nil {
-		return err
-	}
-	_, err := control.Write(plan.job)
-	return err
+	return limits.Memory
 }
 
-// An ending is how an init ended.
-type ending struct {
-	exited  bool
-	code    int      // killed unless exited
+// A turn is one command's in a box, and how it ended.
+type turn struct {
+	box        *box
+	setup, job *script
+
+	exited  bool // by itself
+	code    int
 	failure *failure // why the command never began
 	err     error    // why nothing is known
 }
 
 // listen takes the init's reports until there is nothing more to come.
-func (e *ending) listen(control io.Reader, started func()) {
-	for !e.exited && e.failure == nil {
-		var r report
-		if err := decode(control, &r); err != nil {
-			e.err = errors.Join(e.err, err)
+func (t *turn) listen(started func()) {
+	for !t.exited && t.failure == nil {
+		r, err := t.box.line.report()
+		if err != nil {
+			if t.err == nil {
+				t.err = err
+			}
 			return
 		}
-		switch {
-		case r.Started:
+		switch r.news {
+		case hasStarted:
 			started()
-		case r.Exited:
-			e.exited, e.code = true, int(r.Code)
-		default:
-			e.failure = &r.Failed
+		case hasExited:
+			t.exited, t.code = true, r.a
+		case isSelf:
+			t.failure = &failure{Step: stepSelf, Errno: unix.EPERM}
+		case hasFailed:
+			t.failure = t.script(kind(r.a)).failed(r.call, unix.Errno(r.b))
 		}
+	}
+}
+
+func (t *turn) script(k kind) *script {
+	if k == kindSetup {
+		return t.setup
+	}
+	return t.job
+}
+
+// result returns what came of the turn.
+func (t *turn) result(ctx context.Context, cmd *sandbox.Command, limits sandbox.Limits) (*sandbox.Exit, error) {
+	exit := &sandbox.Exit{Code: t.code, Sandbox: label}
+	if !t.exited {
+		exit.Code = killed
+	}
+	switch {
+	// A command that got over the end of one of its processes is no case for the
+	// limit.
+	case exit.Code != 0 && t.box.group.ranOutOfMemory():
+		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(limits.Memory)}
+	case t.exited:
+		return exit, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case t.failure != nil:
+		return nil, explain(t.failure, cmd)
+	}
+	return nil, &sandbox.UnavailableError{
+		Reason: "the sandbox was killed from outside before its command ended",
+		Remedy: "try again",
+		Err:    t.err,
 	}
 }

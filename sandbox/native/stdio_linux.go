@@ -55,6 +55,15 @@ func (s *stdio) open(fd int, piped bool, user identity) (err error) {
 	return nil
 }
 
+// fds returns the sandbox's ends.
+func (s *stdio) fds() []int {
+	fds := make([]int, len(s.theirs))
+	for i, f := range s.theirs {
+		fds[i] = int(f.Fd())
+	}
+	return fds
+}
+
 // start starts the copying, once the command has been reported to run.
 func (s *stdio) start(cmd *sandbox.Command) {
 	if in := s.ours[0]; in != nil {
