@@ -65,8 +65,6 @@ func (c *codec) text(v *string) {
 	*v = string(c.take(uint64(n)))
 }
 
-func (c *codec) texts(v *[]string) { list(c, v, c.text) }
-
 // list packs the number of items and then each.
 func list[T any](c *codec, v *[]T, each func(*T)) {
 	n := int64(len(*v))

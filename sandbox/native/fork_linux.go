@@ -12,11 +12,9 @@ import (
 // What is in this file runs in forks of a Go program that execute nothing: the
 // inits. Go's runtime is not there for them, as its other threads are not, so
 // they may only do what the standard library does between fork and exec: no
-// allocation, no growing of the stack, no function that may do either. Hence
-// go:nosplit, and go:norace and go:nocheckptr for what tests add. In return an
-// init costs a third of a millisecond where an executed one costs three (measured,
-// with the namespaces that both make), has one thread, and nearly all its memory
-// is the zygote's.
+// allocation, no growing of the stack, no function that may do either. Hence the
+// directives, of which "nosplit" is the one that matters and the others are about
+// what tests add.
 
 // A nest is what the zygote prepares for its forks, and each fork's own state
 // once it is one.
