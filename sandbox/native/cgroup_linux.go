@@ -294,15 +294,14 @@ func (c *cgroups) keep(g *cgroup) bool {
 	return true
 }
 
-// empty reports whether no process is in the cgroup.
+// empty reports whether no process is in the cgroup: one that is in any folder is
+// in each.
 func (g *cgroup) empty() bool {
-	for _, f := range g.folders {
-		processes, err := os.ReadFile(filepath.Join(f.folder, "cgroup.procs"))
-		if err != nil || len(processes) > 0 {
-			return false
-		}
+	if len(g.folders) == 0 {
+		return true
 	}
-	return true
+	processes, err := os.ReadFile(filepath.Join(g.folders[0].folder, "cgroup.procs"))
+	return err == nil && len(processes) == 0
 }
 
 // close removes the cgroups that are kept; the others are removed as they are

@@ -17,11 +17,15 @@ import (
 // what tests add.
 
 // A nest is what the zygote prepares for its forks, and each fork's own state
-// once it is one.
+// once it is one. It lies in memory of its own, outside of Go's heap, of which
+// the forks have nothing: to copy, and to end, memory that is not needed would
+// be most of what an init costs.
 type nest struct {
-	memory   unsafe.Pointer // memoryBytes, mapped: the areas below
+	memory   unsafe.Pointer // memoryBytes, mapped: the areas below, and this
 	room     uintptr        // how many bytes a script that comes may have
-	incoming uintptr        // where it is put: its offset in memory
+	generic  uintptr        // where the first script is: its offset in memory
+	incoming uintptr        // where those are put that come
+	page     uintptr        // bytes
 
 	control int32            // the socket to the server
 	groups  [maxGroups]int32 // files to write "0" to, to enter a cgroup
@@ -41,7 +45,7 @@ type nest struct {
 	slots  [slots]int32
 	polled [2]unix.PollFd
 	status int32
-	path   [32]byte
+	path   [32]byte // begins with "/proc/"
 	stat   unix.Statx_t
 	info   [128]byte   // of a signal
 	vector unix.Iovec  // for header
@@ -52,7 +56,7 @@ type nest struct {
 
 const (
 	memoryBytes = 20 << 20 // touched only as far as it is used
-	sharedBytes = 4096     // the first page is shared by an init and the command's process before its exec
+	sharedBytes = 64 << 10 // shared by an init and the command's process before its exec; a page, of any size
 	maxScript   = 16 << 20 // far above what the kernel takes as arguments and environment
 	maxGroups   = 4
 	rightsBytes = unix.SizeofCmsghdr + 4*maxRights + 4
@@ -87,6 +91,8 @@ const (
 //go:norace
 //go:nocheckptr
 func (n *nest) fork() (uintptr, syscall.Errno) {
+	var stack byte
+	raw4(unix.SYS_MADVISE, uintptr(unsafe.Pointer(&stack))&^(n.page-1)-n.page, 3*n.page, unix.MADV_DOFORK, 0)
 	// A signal must not find the fork with Go's handlers.
 	raw4(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&n.all)), uintptr(unsafe.Pointer(&n.before)), 8)
 	pid, _, errno := syscall.RawSyscall6(unix.SYS_CLONE, forkFlags, 0, uintptr(unsafe.Pointer(&n.pidfd)), 0, 0, 0)
@@ -115,7 +121,7 @@ func (n *nest) live() {
 	n.share()
 	fd, _ := raw4(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&n.child)), 8, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK)
 	n.signals = int32(fd)
-	n.setUp(sharedBytes)
+	n.setUp(n.generic)
 	for {
 		n.polled[0].Fd, n.polled[0].Events = initControl, unix.POLLIN
 		n.polled[1].Fd, n.polled[1].Events = n.signals, unix.POLLIN
@@ -332,9 +338,7 @@ func (n *nest) finish() {
 //go:norace
 //go:nocheckptr
 func (n *nest) runsThisFile(pid uintptr) bool {
-	const before, after = "/proc/", "/exe\x00"
-	at := len(before)
-	copy(n.path[:], before)
+	at := len("/proc/")
 	digits := 1
 	for rest := pid / 10; rest > 0; rest /= 10 {
 		digits++
@@ -343,7 +347,8 @@ func (n *nest) runsThisFile(pid uintptr) bool {
 		n.path[i] = byte('0' + pid%10)
 		pid /= 10
 	}
-	copy(n.path[at+digits:], after)
+	n.path[at+digits], n.path[at+digits+1], n.path[at+digits+2] = '/', 'e', 'x'
+	n.path[at+digits+3], n.path[at+digits+4] = 'e', 0
 	_, _, errno := syscall.RawSyscall6(unix.SYS_STATX, ^uintptr(99), uintptr(unsafe.Pointer(&n.path)), 0, unix.STATX_INO, uintptr(unsafe.Pointer(&n.stat)), 0)
 	return errno == 0 && n.stat.Ino == n.exeInode && n.stat.Dev_major == n.exeMajor && n.stat.Dev_minor == n.exeMinor
 }

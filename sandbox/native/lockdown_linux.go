@@ -34,7 +34,6 @@ func (s *script) lockDown(user identity, filter []unix.SockFilter) {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	none := make([]byte, 2*unsafe.Sizeof(unix.CapUserData{}))
 	s.add(at("drop capabilities"), unix.SYS_CAPSET, s.bytes(asBytes(&header)), s.bytes(none))
-	s.dieWithParent()
 	s.prctl("set no_new_privs", unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	program := s.words(number(len(filter)), s.bytes(asBytes(&filter[0], len(filter))))
 	s.add(at("install the seccomp filter"), unix.SYS_SECCOMP, number(unix.SECCOMP_SET_MODE_FILTER), number(0), program)

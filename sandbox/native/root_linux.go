@@ -38,15 +38,15 @@ func buildTemplate(l *layout) error {
 		return err
 	}
 	// The kernel lets a namespace have its own /proc only where it sees another
-	// in full. No sandbox does: an init leaves this one.
-	procs, err := openTrees([]mount{{Source: "/proc", Write: true}})
+	// in full: those of the inits, below the zygote's.
+	proc, err := newMount("proc", noPrivileges|unix.MOUNT_ATTR_NOEXEC)
 	if err != nil {
-		return err
+		return fail(stepProc, "", err)
 	}
 	if err := pivot(); err != nil {
 		return err
 	}
-	if err := attachNew(procs[0], "/proc"); err != nil {
+	if err := attachNew(proc, "/proc"); err != nil {
 		return err
 	}
 	return furnish(l, trees)

@@ -29,13 +29,12 @@ func genericScript(l *layout, tmp int64) *script {
 	at := func(what string) place { return place{stepSetup, what} }
 	s.add(at("make a cgroup namespace"), unix.SYS_UNSHARE, number(unix.CLONE_NEWCGROUP))
 	s.defaultSignals()
-	s.dieWithParent()
 	s.add(at("make a session"), unix.SYS_SETSID)
 	s.add(at("set the host name"), unix.SYS_SETHOSTNAME, s.text(hostname), number(len(hostname)))
 	s.raiseLoopback()
 
-	// Nothing of the host's names users, so the files by which the init says who
-	// it is are reached by the template's /proc.
+	// The sandbox's own is read-only, so the files by which the init says who it is
+	// are reached by the template's.
 	s.add(at("open /proc"), unix.SYS_OPENAT, here(), s.text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC)).keep = slotProc
 	s.tmpfs(newRoot, 1<<20, 0o755)
 	s.shareTemplate(l)
@@ -45,9 +44,11 @@ func genericScript(l *layout, tmp int64) *script {
 	s.ownProc(l)
 	s.folder(newRoot + sandbox.SkillDir)
 
+	// The template stays, out of sight and out of reach, below the root: to take
+	// it away, or to use pivot_root, would cost as much as all else here.
 	s.add(at("enter the root"), unix.SYS_CHDIR, s.text(newRoot))
-	s.add(at("pivot_root"), unix.SYS_PIVOT_ROOT, s.text("."), s.text("."))
-	s.add(at("detach the template"), unix.SYS_UMOUNT2, s.text("."), number(unix.MNT_DETACH))
+	s.add(at("cover the template"), unix.SYS_MOVE_MOUNT, here(), s.text(newRoot), here(), s.text("/"), number(0))
+	s.add(at("enter the root"), unix.SYS_CHROOT, s.text("."))
 	s.add(at("enter the root"), unix.SYS_CHDIR, s.text("/"))
 	s.add(at("open /out"), unix.SYS_OPENAT, here(), s.text(sandbox.OutDir), number(unix.O_DIRECTORY|unix.O_CLOEXEC)).keep = slotResult
 	s.report(isReady, slotResult)
@@ -62,12 +63,6 @@ func (s *script) defaultSignals() {
 	for signal := 1; signal <= signals; signal++ {
 		s.add(place{}, unix.SYS_RT_SIGACTION, number(signal), standard, number(0), number(setBytes)).otherwise = goesOn
 	}
-}
-
-// dieWithParent has the kernel kill the init when the zygote ends, and so when
-// the server does. A change of credentials undoes it.
-func (s *script) dieWithParent() {
-	s.prctl("die with the server", unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
 }
 
 func (s *script) prctl(what string, option int, args ...uintptr) *call {

@@ -69,14 +69,16 @@ func (z *zygote) start(h *host, theirs *os.File) error {
 func zygoteAttributes(user identity, null, control *os.File) *os.ProcAttr {
 	uids, gids := user.mappings()
 	attributes := &syscall.SysProcAttr{
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+		// It is the first of its own namespace of processes, so that all forks end
+		// with it.
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID,
 		UidMappings: uids,
 		GidMappings: gids,
 		Setsid:      true,
 		Pdeathsig:   unix.SIGKILL,
 		// What the forks need in their own namespaces. A user other than 0 keeps
 		// no others over an exec.
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
 	}
 	if user.changes {
 		attributes.Credential = &syscall.Credential{Uid: uint32(user.uid), Gid: uint32(user.gid)}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -141,11 +143,14 @@ type forkResult struct {
 }
 
 // forker makes the zygote's forks on a thread of its own, which alone sees the
-// template of their mounts, and on whose end, as at the zygote's, the kernel
-// kills them.
+// template of their mounts.
 func forker(n *nest, l *layout, forks <-chan []int, forked chan<- forkResult) {
 	runtime.LockOSThread()
-	forked <- forkResult{err: buildTemplate(l)}
+	err := buildTemplate(l)
+	if err == nil {
+		err = n.keepHeap()
+	}
+	forked <- forkResult{err: err}
 	for fds := range forks {
 		n.control, n.grouped = int32(fds[0]), int32(copyFDs(n.groups[:], fds[1:]))
 		var result forkResult
@@ -174,9 +179,12 @@ func newNest(generic []byte) (*nest, error) {
 	if err := unix.Madvise(memory, unix.MADV_NOHUGEPAGE); err != nil && err != unix.EINVAL {
 		return nil, fail(stepSetup, "map memory", err)
 	}
-	n := &nest{memory: unsafe.Pointer(&memory[0]), all: ^uint64(0), child: 1 << (unix.SIGCHLD - 1), zero: [2]byte{'0'}}
-	end := sharedBytes + copy(memory[sharedBytes:], generic)
-	n.incoming = uintptr(end+sharedBytes-1) &^ (sharedBytes - 1)
+	n := (*nest)(unsafe.Pointer(&memory[sharedBytes]))
+	n.memory, n.page = unsafe.Pointer(&memory[0]), uintptr(os.Getpagesize())
+	n.all, n.child, n.zero[0] = ^uint64(0), 1<<(unix.SIGCHLD-1), '0'
+	copy(n.path[:], "/proc/")
+	n.generic = aligned(sharedBytes + unsafe.Sizeof(*n))
+	n.incoming = aligned(n.generic + uintptr(copy(memory[n.generic:], generic)))
 	n.room = memoryBytes - n.incoming - headerWords*wordBytes
 	n.vector = unix.Iovec{Base: &memory[n.incoming], Len: headerWords * wordBytes}
 	n.header = unix.Msghdr{Iov: &n.vector, Iovlen: 1, Control: &n.rights[0]}
@@ -185,6 +193,54 @@ func newNest(generic []byte) (*nest, error) {
 	}
 	n.exeMajor, n.exeMinor, n.exeInode = n.stat.Dev_major, n.stat.Dev_minor, n.stat.Ino
 	return n, nil
+}
+
+func aligned(offset uintptr) uintptr { return (offset + wordBytes - 1) &^ (wordBytes - 1) }
+
+// keepHeap keeps Go's memory from the forks, but for the program's own variables,
+// what is the calling thread's and, at each fork, the stack.
+func (n *nest) keepHeap() error {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return fail(stepSetup, "read own maps", err)
+	}
+	end := uintptr(0) // of the last mapping that belongs to a file
+	for text := range strings.Lines(string(maps)) {
+		m, ok := parseMapping(text)
+		switch {
+		case !ok:
+		case m.file || m.start == end:
+			end = m.end
+		case m.private && (m.end <= uintptr(n.memory) || m.start >= uintptr(n.memory)+memoryBytes):
+			// Where it is refused the memory is copied.
+			_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTFORK)
+		}
+	}
+	if thread := threadMemory(); thread != 0 {
+		_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, thread&^(n.page-1), n.page, unix.MADV_DOFORK)
+	}
+	return nil
+}
+
+// A mapping is one of a process's memory, see proc_pid_maps(5).
+type mapping struct {
+	start, end uintptr
+	private    bool // writable, and not shared
+	file       bool // of a file
+}
+
+func parseMapping(text string) (m mapping, ok bool) {
+	fields := strings.Fields(text)
+	if len(fields) < 5 {
+		return m, false
+	}
+	from, to, _ := strings.Cut(fields[0], "-")
+	start, err := strconv.ParseUint(from, 16, 64)
+	if err != nil {
+		return m, false
+	}
+	end, err := strconv.ParseUint(to, 16, 64)
+	return mapping{uintptr(start), uintptr(end), strings.HasPrefix(fields[1], "rw-p"), fields[4] != "0"}, err == nil
 }
 
 // fail returns nil for a nil error, and otherwise a failure that can be sent.
