@@ -61,7 +61,11 @@ func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 		b.wait()
 	}
 	streams.finish()
-	return t.result(ctx, cmd, limits)
+	exit, err := t.result(ctx, cmd, limits)
+	if exit != nil {
+		exit.Out = b.collect()
+	}
+	return exit, err
 }
 
 // privateLimit is what bounds the memory of each process, where the cgroup does
