@@ -196,7 +196,7 @@ func useCgroups(t *testing.T, d *Driver, parents ...hierarchy) {
 	d.pool.close()
 	d.host.cgroups.close()
 	d.host.cgroups = &cgroups{parents: parents, log: d.log}
-	d.pool = newPool(d.host, d.warm)
+	d.pool = newPool(d.host, d.warm, nil)
 }
 
 // TestCgroupRefuses wants a sandbox to do without a cgroup that cannot be

@@ -4,16 +4,19 @@ package native
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
 // A Driver runs commands in sandboxes of the Linux kernel.
 type Driver struct {
-	log  *slog.Logger
-	warm int
+	log    *slog.Logger
+	warm   int
+	egress *egress.Options
 
 	life *sandbox.Lifetime // ended by Close
 
@@ -32,6 +35,7 @@ func New(options *Options) *Driver {
 	if options.Logger != nil {
 		d.log = options.Logger
 	}
+	d.egress = options.Egress
 	if options.Warm != 0 {
 		d.warm = max(options.Warm, 0)
 	}
@@ -54,6 +58,36 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 		return nil, diagnose(err)
 	}
 	return p.run(ctx, cmd)
+}
+
+// Open makes a sandbox for several commands, as [sandbox.Keeper] says.
+func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Kept, error) {
+	opening, opened, err := d.life.Join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer opened()
+	if opening.Err() != nil {
+		return nil, context.Cause(opening)
+	}
+	p, err := d.learn()
+	if err != nil {
+		return nil, diagnose(err)
+	}
+	k, err := p.keep(opening, cmd)
+	if err != nil {
+		return nil, err
+	}
+	life, leave, err := d.life.Join(context.WithoutCancel(ctx))
+	if err != nil { // closed by now, which waits for opened
+		leave = func() {}
+	}
+	k.leave = leave
+	if err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	context.AfterFunc(life, func() { _ = k.Close() })
+	return k, nil
 }
 
 // Close ends the runs under way, and what is ready for others, and waits until
@@ -86,6 +120,6 @@ func (d *Driver) learn() (*pool, error) {
 	if len(h.cgroups.parents) == 0 {
 		d.log.Warn("sandboxes have no cgroup: memory is bounded for each process, not for all of a sandbox")
 	}
-	d.host, d.pool = h, newPool(h, d.warm)
+	d.host, d.pool = h, newPool(h, d.warm, d.egress)
 	return d.pool, nil
 }

@@ -77,6 +77,7 @@ type news int32
 const (
 	isReady     news = 1 + iota // the sandbox is built; its /out comes with it
 	isListening                 // the listening socket of the proxy comes with it
+	isSettled                   // the setup of a sandbox that is kept is made
 	hasStarted                  // the command
 	hasExited                   // the command: its code
 	hasFailed                   // a script: its kind, the call's index; the errno

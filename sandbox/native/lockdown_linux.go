@@ -82,9 +82,8 @@ type resourceLimit struct {
 }
 
 // resourceLimits are what every process of a sandbox inherits and none can
-// raise. They stand behind the cgroup's limits, and stand in where there is
-// none: data is then the bytes of private memory of each process, and else 0.
-func resourceLimits(limits sandbox.Limits, data int64) []resourceLimit {
+// raise. They stand behind the cgroup's limits, and stand in where there is none.
+func (b *box) resourceLimits(limits sandbox.Limits) []resourceLimit {
 	list := []resourceLimit{
 		{unix.RLIMIT_CORE, 0},
 		// A file in memory meets the end of that first, which is an error and not
@@ -97,8 +96,8 @@ func resourceLimits(limits sandbox.Limits, data int64) []resourceLimit {
 		// Counted in the sandbox's own user namespace, with the init.
 		{unix.RLIMIT_NPROC, uint64(limits.PIDs) + 1},
 	}
-	if data > 0 {
-		list = append(list, resourceLimit{unix.RLIMIT_DATA, uint64(data)})
+	if !b.group.boundsMemory() { // of all processes together
+		list = append(list, resourceLimit{unix.RLIMIT_DATA, uint64(limits.Memory)})
 	}
 	return list
 }

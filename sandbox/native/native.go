@@ -31,7 +31,11 @@
 // server ends, by kill -9 too, so does the sandbox.
 package native
 
-import "log/slog"
+import (
+	"log/slog"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+)
 
 // Options configure a [Driver]. The zero value is usable.
 type Options struct {
@@ -41,4 +45,7 @@ type Options struct {
 	// Warm is how many sandboxes are kept ready for commands to come, from the
 	// first command on; 0 is 4, and a negative number none.
 	Warm int
+	// Egress are the options of the proxies for commands that are granted hosts;
+	// nil is the defaults.
+	Egress *egress.Options
 }

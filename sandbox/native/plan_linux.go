@@ -18,20 +18,20 @@ const maxTrees = 200
 
 // setupScript is what an init does when it knows the command's grant and limits:
 // it attaches the trees that come with the script, and locks itself down.
-func (h *host) setupScript(mounts []mount, limits sandbox.Limits, proxied bool) *script {
-	s := &script{}
+func (h *host) setupScript(g *ground) *script {
+	s, limits := &script{}, g.limits
 	if limits.Tmp != h.tmp {
 		s.resize("/tmp", limits.Tmp)
 		s.resize(sandbox.OutDir, limits.Tmp)
 		s.resize("/dev/shm", min(limits.Tmp, shmLimit))
 	}
-	for i, m := range mounts {
+	for i, m := range g.mounts {
 		if m.Target != sandbox.SkillDir {
 			s.folder(m.Target)
 		}
 		s.attach(place{stepMount, m.Source}, slot(i), m.Target)
 	}
-	if proxied {
+	if g.gateway != nil {
 		s.listen()
 	}
 	seal := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
@@ -54,7 +54,7 @@ func (s *script) resize(path string, size int64) {
 
 // jobScript is what the process does that becomes the command. Its streams are
 // in the slots from the first on.
-func jobScript(argv, env []string, searched string, first slot, limits []resourceLimit) *script {
+func jobScript(argv, env []string, first slot, limits []resourceLimit) *script {
 	s := &script{}
 	at := func(what string) place { return place{stepSetup, what} }
 	s.add(at("make a session"), unix.SYS_SETSID)
@@ -65,7 +65,7 @@ func jobScript(argv, env []string, searched string, first slot, limits []resourc
 	s.limitResources(limits)
 	const setBytes = 8
 	s.add(at("unblock signals"), unix.SYS_RT_SIGPROCMASK, number(unix.SIG_SETMASK), s.words(number(0)), number(0), number(setBytes))
-	s.execute(argv, env, searched)
+	s.execute(argv, env, lookup(env, "PATH"))
 	return s
 }
 

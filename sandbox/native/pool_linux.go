@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
 const (
@@ -20,8 +21,9 @@ const (
 // A pool has inits ready for commands: any init is fit for any command. It holds
 // no process before the first one, and none a while after the last.
 type pool struct {
-	host *host
-	warm int // how many are to be ready
+	host   *host
+	warm   int             // how many are to be ready
+	egress *egress.Options // of the proxies of sandboxes with hosts
 
 	work sync.WaitGroup // what goes on behind calls; close waits for it
 
@@ -37,22 +39,26 @@ type pool struct {
 	closed  bool
 }
 
-func newPool(h *host, warm int) *pool {
-	return &pool{host: h, warm: warm, limits: sandbox.DefaultLimits()}
+func newPool(h *host, warm int, egress *egress.Options) *pool {
+	return &pool{host: h, warm: warm, egress: egress, limits: sandbox.DefaultLimits()}
 }
 
-// take returns a box: a ready one, or else one that is started for it. Another
-// is then made ready in the background.
-func (p *pool) take(limits sandbox.Limits) (*box, error) {
+// take returns a box with limits: a ready one, or else one that is started for
+// it. Another is then made ready in the background, unless warm, the command's
+// own wish, is negative.
+func (p *pool) take(limits sandbox.Limits, warm int) (*box, error) {
 	b, closed := p.pop(limits)
 	if closed {
 		return nil, sandbox.ErrClosed
 	}
-	defer p.fill()
-	if b != nil {
-		return b, nil
+	if warm >= 0 {
+		defer p.fill()
 	}
-	return p.make(limits)
+	if b == nil {
+		return p.make(limits)
+	}
+	b.group.limit(limits)
+	return b, nil
 }
 
 // pop returns a ready box, nil without one.

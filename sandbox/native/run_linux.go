@@ -17,71 +17,94 @@ const (
 	killed = 128 + 9
 )
 
+// A ground is what a sandbox is made of for a command's grant.
+type ground struct {
+	limits  sandbox.Limits
+	mounts  []mount
+	trees   []int    // open, one for each mount
+	gateway *gateway // nil without hosts
+}
+
+// ground checks what cmd is granted and opens it.
+func (p *pool) ground(cmd *sandbox.Command) (*ground, error) {
+	g := &ground{limits: cmd.Limits.Or(sandbox.DefaultLimits())}
+	var err error
+	if g.mounts, err = commandMounts(cmd); err != nil {
+		return nil, err
+	}
+	if g.gateway, err = newGateway(cmd.Grant, p.egress); err != nil {
+		return nil, err
+	}
+	if g.trees, err = p.host.openMounts(g.mounts, p.open); err != nil {
+		return nil, diagnose(err)
+	}
+	return g, nil
+}
+
+// close releases what the sandbox has its own of, and ends its gateway.
+func (g *ground) close() {
+	closeAll(g.trees)
+	g.trees = nil
+	g.gateway.close()
+}
+
 // run runs one command in a sandbox of its own.
 func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	limits := cmd.Limits.Or(sandbox.DefaultLimits())
-	env := cmd.Environ("PATH=" + p.host.path)
+	g, err := p.ground(cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer g.close()
+	env := p.host.environ(cmd, g.gateway)
 	if err := checkLine(cmd, env); err != nil {
 		return nil, err
 	}
-	mounts, err := commandMounts(cmd)
-	if err != nil {
-		return nil, err
-	}
-	trees, err := p.host.openMounts(mounts, p.open)
-	if err != nil {
-		return nil, diagnose(err)
-	}
-	defer closeAll(trees)
 	streams, err := openStdio(cmd, p.host.user)
 	if err != nil {
 		return nil, err
 	}
 	defer streams.close()
-	b, err := p.take(limits)
+	b, err := p.take(g.limits, cmd.Warm)
 	if err != nil {
 		return nil, diagnose(err)
 	}
 	defer p.drop(b)
 	defer context.AfterFunc(ctx, b.kill)()
 
-	b.group.limit(limits)
-	t := &turn{box: b, setup: p.host.setupScript(mounts, limits, false)}
-	t.job = jobScript(cmd.Argv, env, lookup(env, "PATH"), slot(len(trees)), resourceLimits(limits, b.privateLimit(limits)))
-	t.err = b.line.send(t.job.pack(t.setup.pack(nil, kindSetup), kindOnce), append(trees, streams.fds()...))
+	t := &turn{box: b, cmd: cmd, gateway: g.gateway, streams: streams, limits: g.limits}
+	t.setup = p.host.setupScript(g)
+	t.job = jobScript(cmd.Argv, env, slot(len(g.trees)), b.resourceLimits(g.limits))
+	t.err = b.line.send(t.job.pack(t.setup.pack(nil, kindSetup), kindOnce), append(g.trees, streams.fds()...))
 	streams.closeTheirs()
-	t.listen(func() {
-		if cmd.Started != nil {
-			cmd.Started()
-		}
-		streams.start(cmd)
-	})
+	t.listen()
 	if !t.exited {
 		b.kill()
 		b.wait()
 	}
 	streams.finish()
-	exit, err := t.result(ctx, cmd, limits)
+	g.gateway.close()
+	exit, err := t.result(ctx)
 	if exit != nil {
-		exit.Out = b.collect()
+		exit.Out, exit.Connections = b.collect(), g.gateway.connections(0)
 	}
 	return exit, err
 }
 
-// privateLimit is what bounds the memory of each process, where the cgroup does
-// not bound that of all.
-func (b *box) privateLimit(limits sandbox.Limits) int64 {
-	if b.group.boundsMemory() {
-		return 0
-	}
-	return limits.Memory
+// environ returns a command's environment.
+func (h *host) environ(cmd *sandbox.Command, g *gateway) []string {
+	return cmd.Environ(append(g.environ(), "PATH="+h.path)...)
 }
 
 // A turn is one command's in a box, and how it ended.
 type turn struct {
 	box        *box
-	setup, job *script
+	cmd        *sandbox.Command
+	gateway    *gateway
+	streams    *stdio
+	limits     sandbox.Limits
+	setup, job *script // setup is nil where it was made before
 
+	settled bool // the setup is made
 	exited  bool // by itself
 	code    int
 	failure *failure // why the command never began
@@ -89,37 +112,51 @@ type turn struct {
 }
 
 // listen takes the init's reports until there is nothing more to come.
-func (t *turn) listen(started func()) {
-	for !t.exited && t.failure == nil {
+func (t *turn) listen() {
+	for !t.settled && !t.exited && t.failure == nil {
 		r, err := t.box.line.report()
+		if err == nil {
+			err = t.note(r)
+		}
 		if err != nil {
 			if t.err == nil {
 				t.err = err
 			}
 			return
 		}
-		switch r.news {
-		case hasStarted:
-			started()
-		case hasExited:
-			t.exited, t.code = true, r.a
-		case isSelf:
-			t.failure = &failure{Step: stepSelf, Errno: unix.EPERM}
-		case hasFailed:
-			t.failure = t.script(kind(r.a)).failed(r.call, unix.Errno(r.b))
-		}
 	}
 }
 
-func (t *turn) script(k kind) *script {
-	if k == kindSetup {
-		return t.setup
+// note takes one report.
+func (t *turn) note(r report) error {
+	switch r.news {
+	case isListening:
+		if len(r.fds) == 1 && t.gateway != nil {
+			return t.gateway.serve(r.fds[0])
+		}
+	case isSettled:
+		t.settled = true
+	case hasStarted:
+		if t.cmd.Started != nil {
+			t.cmd.Started()
+		}
+		t.streams.start(t.cmd)
+	case hasExited:
+		t.exited, t.code = true, r.a
+	case isSelf:
+		t.failure = &failure{Step: stepSelf, Errno: unix.EPERM}
+	case hasFailed:
+		failed := t.job
+		if kind(r.a) == kindSetup {
+			failed = t.setup
+		}
+		t.failure = failed.failed(r.call, unix.Errno(r.b))
 	}
-	return t.job
+	return nil
 }
 
 // result returns what came of the turn.
-func (t *turn) result(ctx context.Context, cmd *sandbox.Command, limits sandbox.Limits) (*sandbox.Exit, error) {
+func (t *turn) result(ctx context.Context) (*sandbox.Exit, error) {
 	exit := &sandbox.Exit{Code: t.code, Sandbox: label}
 	if !t.exited {
 		exit.Code = killed
@@ -128,13 +165,13 @@ func (t *turn) result(ctx context.Context, cmd *sandbox.Command, limits sandbox.
 	// A command that got over the end of one of its processes is no case for the
 	// limit.
 	case exit.Code != 0 && t.box.group.ranOutOfMemory():
-		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(limits.Memory)}
+		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(t.limits.Memory)}
 	case t.exited:
 		return exit, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case t.failure != nil:
-		return nil, explain(t.failure, cmd)
+		return nil, explain(t.failure, t.cmd)
 	}
 	return nil, &sandbox.UnavailableError{
 		Reason: "the sandbox was killed from outside before its command ended",

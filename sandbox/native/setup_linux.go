@@ -169,18 +169,29 @@ func (s *script) ownProc(l *layout) {
 	}
 }
 
+// tell sends the server a report.
+func (s *script) tell(what news) {
+	words := encodeReport(what)
+	s.add(place{stepControl, ""}, unix.SYS_SENDTO, number(initControl), s.bytes(words), number(len(words)), number(unix.MSG_NOSIGNAL), number(0), number(0))
+}
+
 // report sends the server a report with a descriptor, which it closes.
 func (s *script) report(what news, fd slot) {
 	at := place{stepControl, ""}
 	s.add(at, unix.SYS_DUP3, fd.arg(), number(handover), number(unix.O_CLOEXEC))
 	s.close(fd)
-	words := make([]byte, 4*reportWords)
-	binary.LittleEndian.PutUint32(words, uint32(what))
+	words := encodeReport(what)
 	vector := s.words(s.bytes(words), number(len(words)))
 	rights := unix.UnixRights(handover)
 	header := s.words(number(0), number(0), vector, number(1), s.bytes(rights), number(len(rights)), number(0))
 	s.add(at, unix.SYS_SENDMSG, number(initControl), header, number(unix.MSG_NOSIGNAL))
 	s.add(at, unix.SYS_CLOSE, number(handover))
+}
+
+func encodeReport(what news) []byte {
+	words := make([]byte, 4*reportWords)
+	binary.LittleEndian.PutUint32(words, uint32(what))
+	return words
 }
 
 // sizeOfHeader fails to compile where report's header is not struct msghdr.
