@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 	if folder := os.Getenv(serverFolder); folder != "" {
 		serve(folder)
 	}
+	if os.Getenv(serverReady) != "" {
+		serveReady()
+	}
 	goleak.VerifyTestMain(m)
 }
 

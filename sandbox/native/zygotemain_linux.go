@@ -18,6 +18,8 @@ const (
 	// initName is the zygote's argv[0], and so that of its forks. No slash, so
 	// that no skill's path is it.
 	initName = "skills-mcp: sandbox"
+	// shortName is what the kernel calls it.
+	shortName = "skills-mcp"
 	// zygoteControl is the zygote's end of the socket pair.
 	zygoteControl = 3
 )
@@ -75,6 +77,9 @@ func zygoteMain(server *line) error {
 	// host's file and, for some time, have capabilities.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fail(stepSetup, "become undumpable", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&[]byte(shortName + "\x00")[0])), 0, 0, 0); err != nil {
+		return fail(stepSetup, "take a name", err)
 	}
 	unix.Umask(0o022)
 	if err := unix.CloseRange(zygoteControl, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
@@ -226,7 +231,7 @@ func (n *nest) keepHeap() error {
 type mapping struct {
 	start, end uintptr
 	private    bool // writable, and not shared
-	file       bool // of a file
+	file       bool // of a file, or the program's arguments, which the fork is to show as its own
 }
 
 func parseMapping(text string) (m mapping, ok bool) {
@@ -240,7 +245,7 @@ func parseMapping(text string) (m mapping, ok bool) {
 		return m, false
 	}
 	end, err := strconv.ParseUint(to, 16, 64)
-	return mapping{uintptr(start), uintptr(end), strings.HasPrefix(fields[1], "rw-p"), fields[4] != "0"}, err == nil
+	return mapping{uintptr(start), uintptr(end), strings.HasPrefix(fields[1], "rw-p"), fields[4] != "0" || fields[len(fields)-1] == "[stack]"}, err == nil
 }
 
 // fail returns nil for a nil error, and otherwise a failure that can be sent.
