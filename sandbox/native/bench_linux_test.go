@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -96,15 +95,6 @@ func contend(b *testing.B, bench func(b *testing.B, ready func(), run func() err
 		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", folder, "/skill", "--chdir", "/skill", "bash", "run.sh"))
 }
 
-// awaitFull returns when as many sandboxes are ready as are to be.
-func awaitFull(p *pool) {
-	for {
-		p.mu.Lock()
-		full := len(p.idle) >= p.warm && !p.filling
-		p.mu.Unlock()
-		if full {
-			return
-		}
-		runtime.Gosched()
-	}
-}
+// awaitFull returns when as many sandboxes are ready as are to be, and those that
+// were used have gone.
+func awaitFull(p *pool) { p.work.Wait() }

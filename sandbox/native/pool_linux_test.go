@@ -98,7 +98,6 @@ func TestPoolIsFilled(t *testing.T) {
 		awaitFull(d.pool)
 	}
 	const threads = 1
-	d.pool.work.Wait() // what is no longer used has gone
 	ids := processesOf(d.pool.zygote)
 	if len(ids) != 1+defaultWarm {
 		t.Errorf("%d processes with %d sandboxes ready", len(ids), defaultWarm)
@@ -161,7 +160,6 @@ func TestKilledWhileReady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDriver(t)
 			awaitFull(d.pool)
-			d.pool.work.Wait()
 			for _, id := range victims(processesOf(d.pool.zygote)) {
 				if err := unix.Kill(id, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
 					t.Fatal(err)
@@ -245,7 +243,6 @@ func serveReady() {
 		os.Exit(1)
 	}
 	awaitFull(d.pool)
-	d.pool.work.Wait()
 	fmt.Println(strings.Trim(fmt.Sprint(processesOf(d.pool.zygote)), "[]"))
 	select {}
 }
