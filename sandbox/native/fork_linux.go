@@ -35,12 +35,14 @@ type nest struct {
 	exeMajor, exeMinor uint32 // the file that this process executes
 	exeInode           uint64
 
-	all, before uint64  // sets of signals: every one, and what the zygote blocks
-	child       uint64  // SIGCHLD alone
-	zero        [2]byte // "0"
-	signals     int32   // descriptor that is readable when a child has ended
-	command     int32   // process id of the command, 0 without one
-	once        bool    // the command is the last
+	all, before uint64        // sets of signals: every one, and what the zygote blocks
+	child       uint64        // SIGCHLD alone
+	zero        [2]byte       // "0"
+	signals     int32         // descriptor that is readable when a child has ended
+	command     int32         // process id of the command, 0 without one
+	once        bool          // the command is the last
+	failed      uintptr       // the call of the last job that did
+	errno       syscall.Errno // why, 0 when none did
 
 	slots  [slots]int32
 	polled [2]unix.PollFd
@@ -56,7 +58,6 @@ type nest struct {
 
 const (
 	memoryBytes = 20 << 20 // touched only as far as it is used
-	sharedBytes = 64 << 10 // shared by an init and the command's process before its exec; a page, of any size
 	maxScript   = 16 << 20 // far above what the kernel takes as arguments and environment
 	maxGroups   = 4
 	rightsBytes = unix.SizeofCmsghdr + 4*maxRights + 4
@@ -84,6 +85,10 @@ const (
 	isSelf                      // the command is the init's own file; it was ended
 	isRefused                   // entering a cgroup: its index; the errno
 )
+
+// vfork makes a new process with the memory of this one, which goes on when the
+// new one has executed a program or ended.
+func vfork(flags uintptr) (pid, errno uintptr)
 
 // fork starts an init, which gets the control socket and the cgroups' files, and
 // returns its process id.
@@ -119,7 +124,6 @@ func (n *nest) live() {
 	}
 	raw4(unix.SYS_DUP3, uintptr(n.control), initControl, unix.O_CLOEXEC, 0)
 	raw4(unix.SYS_CLOSE_RANGE, initFree, uintptr(^uint32(0)), 0, 0)
-	n.share()
 	fd, _ := raw4(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&n.child)), 8, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK)
 	n.signals = int32(fd)
 	n.setUp(n.generic)
@@ -134,21 +138,6 @@ func (n *nest) live() {
 		if n.polled[0].Revents != 0 {
 			n.obey()
 		}
-	}
-}
-
-// share makes the first page of the memory one that this process will share
-// with its own forks, and no longer copies from the zygote.
-//
-//go:nosplit
-//go:norace
-//go:nocheckptr
-func (n *nest) share() {
-	_, _, errno := syscall.RawSyscall6(unix.SYS_MMAP, uintptr(n.memory), sharedBytes,
-		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS|unix.MAP_FIXED, ^uintptr(0), 0)
-	if errno != 0 {
-		n.tell(initControl, hasFailed, int32(kindGeneric), int32(errno))
-		exit()
 	}
 }
 
@@ -291,19 +280,17 @@ func (n *nest) word(at uintptr) *uint64 { return (*uint64)(unsafe.Add(n.memory, 
 //go:norace
 //go:nocheckptr
 func (n *nest) start() {
-	*n.word(0) = 0 // of the page that both have
-	pid, _, errno := syscall.RawSyscall6(unix.SYS_CLONE, unix.CLONE_VFORK|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	n.failed, n.errno = 0, 0
+	pid, errno := vfork(unix.CLONE_VM | unix.CLONE_VFORK | uintptr(unix.SIGCHLD))
 	if errno == 0 && pid == 0 {
-		failed, errno := n.run(n.incoming)
-		*n.word(8) = uint64(failed)
-		*n.word(0) = uint64(errno)
+		n.failed, n.errno = n.run(n.incoming) // both have the same memory
 		exit()
 	}
 	// Only the command's own copies may keep its streams open.
 	raw4(unix.SYS_CLOSE_RANGE, uintptr(n.signals)+1, uintptr(^uint32(0)), 0, 0)
 	if errno == 0 {
-		n.report[3] = int32(*n.word(8))
-		errno = syscall.Errno(*n.word(0))
+		n.report[3] = int32(n.failed)
+		errno = uintptr(n.errno)
 	}
 	switch {
 	case errno != 0:

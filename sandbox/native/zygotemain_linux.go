@@ -184,11 +184,11 @@ func newNest(generic []byte) (*nest, error) {
 	if err := unix.Madvise(memory, unix.MADV_NOHUGEPAGE); err != nil && err != unix.EINVAL {
 		return nil, fail(stepSetup, "map memory", err)
 	}
-	n := (*nest)(unsafe.Pointer(&memory[sharedBytes]))
+	n := (*nest)(unsafe.Pointer(&memory[0]))
 	n.memory, n.page = unsafe.Pointer(&memory[0]), uintptr(os.Getpagesize())
 	n.all, n.child, n.zero[0] = ^uint64(0), 1<<(unix.SIGCHLD-1), '0'
 	copy(n.path[:], "/proc/")
-	n.generic = aligned(sharedBytes + unsafe.Sizeof(*n))
+	n.generic = aligned(unsafe.Sizeof(*n))
 	n.incoming = aligned(n.generic + uintptr(copy(memory[n.generic:], generic)))
 	n.room = memoryBytes - n.incoming - headerWords*wordBytes
 	n.vector = unix.Iovec{Base: &memory[n.incoming], Len: headerWords * wordBytes}
