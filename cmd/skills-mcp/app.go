@@ -305,7 +305,7 @@ func (s *settings) dependencyEnv() []string {
 }
 
 func (s *settings) native() *native.Driver {
-	return native.New(&native.Options{Logger: s.logger})
+	return native.New(&native.Options{Logger: s.logger, Egress: s.Egress()})
 }
 
 // snapshots are kept in the user's cache folder.
