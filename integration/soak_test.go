@@ -44,9 +44,10 @@ func TestSoak(t *testing.T) {
 	t.Run("docker", func(t *testing.T) {
 		s := newSoak(t, 60, 1_000, time.Second)
 		s.engine = newSoakEngine(t, s.skill())
+		dir := t.TempDir()
 		s.newDriver = func() sandbox.Driver {
 			return docker.New(&docker.Options{
-				Images: map[string]string{"default": testImage()}, Host: s.engine.host,
+				Images: map[string]string{"default": testImage()}, Host: s.engine.host, Dir: dir,
 			})
 		}
 		s.run(t)

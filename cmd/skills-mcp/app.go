@@ -267,6 +267,7 @@ func (s *settings) docker() *docker.Driver {
 			ConfigDir:  os.Getenv("DOCKER_CONFIG"),
 			Home:       s.home,
 			RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
+			CertPath:   os.Getenv("DOCKER_CERT_PATH"),
 		},
 	})
 }

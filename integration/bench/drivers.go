@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -131,6 +132,7 @@ func (s *setup) docker(ctx context.Context, name, runtime string, warm func(int)
 		Images:  map[string]string{"default": s.image},
 		Runtime: runtime,
 		Host:    s.engine.host,
+		Dir:     filepath.Join(s.dir, "state"),
 	})
 	if err := works(ctx, d); err != nil {
 		return nil, closed(d, err)

@@ -227,7 +227,8 @@ func (d *Driver) sweep(ctx context.Context) error {
 			failures = append(failures, fmt.Errorf("remove container %s: %w", c.ID, err))
 		}
 	}
-	return errors.Join(failures...)
+	mine := func(labels map[string]string) bool { return labels[labelInstance] == d.instance }
+	return errors.Join(append(failures, e.sweepVolumes(ctx, mine))...)
 }
 
 // list returns the containers with a label, running or not.

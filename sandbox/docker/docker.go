@@ -78,6 +78,7 @@ type Driver struct {
 	connecting chan struct{}          // holds one token while somebody looks for an engine
 	pulls      *pulls
 	known      images
+	copies     copies
 	pool       *pool
 	lease      *lease // nil until an engine has answered
 	hosts      string // a file; see engine.hosts
@@ -153,6 +154,10 @@ func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	for range maxStale {
 		var exit *sandbox.Exit
 		exit, err = d.runOnce(ctx, e, spec, image, cmd)
+		if !e.apart() && unseen(err, cmd.Folder) {
+			e.blind.Store(true)
+			return d.run(ctx, cmd)
+		}
 		if !errors.Is(err, errStale) {
 			return exit, d.lost(e, err)
 		}
@@ -174,6 +179,9 @@ func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*engine, *i
 		return nil, nil, nil, d.lost(e, err)
 	}
 	spec, err := newSpec(cmd, image, e)
+	if err == nil && e.apart() {
+		err = d.lost(e, d.copyIn(ctx, e, image, spec))
+	}
 	return e, image, spec, err
 }
 

@@ -40,6 +40,7 @@ type fakeEngine struct {
 	output     string
 	code       int
 	hang       bool
+	blind      string // a folder that it does not see
 	info       map[string]any
 	api        string
 }
@@ -197,6 +198,9 @@ func (f *fakeEngine) handler() http.Handler {
 	handle("GET /containers/{id}/stats", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, 200, map[string]any{"memory_stats": map[string]int{"usage": 1 << 20}})
 	})
+	handle("POST /volumes/create", func(w http.ResponseWriter, _ *http.Request) { respond(w, 201, map[string]any{}) })
+	handle("GET /volumes", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, map[string]any{}) })
+	handle("DELETE /volumes/{name}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })
 	handle("GET /events", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(200)
 		w.(http.Flusher).Flush()
@@ -242,6 +246,12 @@ func (f *fakeEngine) create(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, m := range c.request.HostConfig.Mounts {
+		if f.blind != "" && m.Source == f.blind {
+			respond(w, 400, map[string]string{"message": `invalid mount config for type "bind": bind source path does not exist: ` + m.Source})
+			return
+		}
+	}
 	f.made++
 	id := fmt.Sprintf("c%d", f.made)
 	f.containers[id] = c

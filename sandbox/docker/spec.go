@@ -52,6 +52,9 @@ func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
 	if err := checkStrings(cmd.Argv, cmd.Environ()); err != nil {
 		return nil, err
 	}
+	if e.apart() && len(cmd.Grant.Workspaces) > 0 {
+		return nil, noWorkspaces(e)
+	}
 	host, err := hostConfig(cmd, image, e)
 	if err != nil {
 		return nil, err
@@ -95,7 +98,8 @@ func (s *spec) claimed(labels map[string]string) *spec {
 	config.Labels = map[string]string{}
 	maps.Copy(config.Labels, s.config.Labels)
 	maps.Copy(config.Labels, labels)
-	return &spec{&config, s.host}
+	host := *s.host // the client changes it
+	return &spec{&config, &host}
 }
 
 // newName returns a name for a container.
@@ -111,7 +115,7 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 		mounts = append(mounts, bind(e.hosts, "/etc/hosts", false))
 	}
 	if len(cmd.Grant.Hosts) > 0 {
-		if e.forwarder == "" {
+		if e.forwarder == "" || e.apart() {
 			return nil, noForwarder()
 		}
 		mounts = append(mounts, bind(e.forwarder, forwarder, false))
