@@ -93,7 +93,7 @@ func (s suite) verdict(a attack, o outcome) error {
 	}
 	var worked []string
 	for line := range strings.Lines(o.stdout()) {
-		if line != tried && !(s.ownKernel && slices.Contains(a.inside, strings.TrimSpace(line))) {
+		if line != tried && !(s.traits.OwnKernel && slices.Contains(a.inside, strings.TrimSpace(line))) {
 			worked = append(worked, line)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -137,7 +138,7 @@ func bounded(files sandbox.Files) error {
 	var bytes int
 	for _, file := range files.Taken {
 		bytes += len(file.Data)
-		if strings.ContainsAny(file.Name, "\n\x1b\\\xff") {
+		if strings.ContainsAny(file.Name, "\n\x1b\\") || !utf8.ValidString(file.Name) {
 			return fmt.Errorf("a file's name is %q", file.Name)
 		}
 	}

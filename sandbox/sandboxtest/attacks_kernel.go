@@ -135,7 +135,6 @@ call("ioperm", 173, None, 0, 1, 1)
 		{
 			name:   "use io_uring",
 			python: `call("io_uring_setup", 425, 425, 1, ctypes.create_string_buffer(256))`,
-			bare:   true,
 		},
 		{
 			name:   "use bpf",
@@ -145,7 +144,6 @@ call("ioperm", 173, None, 0, 1, 1)
 		{
 			name:   "use performance counters",
 			python: `call("perf_event_open", 298, 241, ctypes.create_string_buffer(b"\1\0\0\0\x70", 0x70), 0, -1, -1, 0)`,
-			bare:   true,
 		},
 		{
 			name: "use keyrings",
