@@ -51,20 +51,19 @@ func newLease(dir, instance string) (*lease, error) {
 }
 
 // hold makes a file and locks it. Between the two, somebody who cleans up can
-// have removed it.
+// lock it for a moment, and remove it.
 func hold(file string) (*flock.Flock, error) {
 	for range 10 {
 		lock := flock.New(file)
-		locked, err := lock.TryLock()
-		if err != nil {
+		if err := lock.Lock(); err != nil {
 			return nil, err
 		}
-		if locked && same(lock, file) {
+		if same(lock, file) {
 			return lock, nil
 		}
 		_ = lock.Close()
 	}
-	return nil, fmt.Errorf("lock %s: somebody else does", file)
+	return nil, fmt.Errorf("lock %s: it is removed again and again", file)
 }
 
 // same reports whether the file that is locked is the one of that name.
