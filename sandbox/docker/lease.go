@@ -152,15 +152,17 @@ func (d *Driver) reap(ctx context.Context, e *engine) {
 	dead := map[string]bool{}
 	for _, c := range all {
 		instance := c.Labels[labelInstance]
-		if instance == d.instance {
+		if instance == "" || instance == d.instance {
 			continue
 		}
-		if c.Labels[labelHome] == d.lease.home && d.lease.home != "" {
+		orphan := expired(c)
+		if c.Labels[labelHome] == d.lease.home && d.lease.home != "" { // so there is no need to guess
 			if _, known := dead[instance]; !known {
 				dead[instance] = d.lease.free(instance, false)
 			}
+			orphan = dead[instance]
 		}
-		if !dead[instance] && !expired(c) {
+		if !orphan {
 			continue
 		}
 		if err := e.remove(c.ID); err != nil && !cerrdefs.IsConflict(err) {
