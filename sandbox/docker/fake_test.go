@@ -34,6 +34,7 @@ type fakeEngine struct {
 	images     map[string]bool
 	pulls      int
 	containers map[string]*fakeContainer
+	made       int            // containers, ever
 	requests   map[string]int // by route
 	output     string
 	code       int
@@ -235,7 +236,8 @@ func (f *fakeEngine) create(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id := fmt.Sprintf("c%d", f.requests["POST /containers/create"])
+	f.made++
+	id := fmt.Sprintf("c%d", f.made)
 	f.containers[id] = c
 	respond(w, 201, map[string]any{"Id": id})
 }
