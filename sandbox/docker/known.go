@@ -48,14 +48,14 @@ func (i *images) trust(e *engine) {
 	i.changes++
 }
 
-// watchImages has e tell of changes until the driver is closed or e is gone.
+// watchImages has e tell of changes until the driver is closed or e is gone. No
+// call waits until it does.
 func (d *Driver) watchImages(e *engine) {
-	ctx := d.life.Context()
-	messages, ended := e.api.Events(ctx, events.ListOptions{
-		Filters: filters.NewArgs(filters.Arg("type", string(events.ImageEventType))),
-	})
-	d.known.trust(e)
 	d.watchers.Go(func() {
+		messages, ended := e.api.Events(d.life.Context(), events.ListOptions{
+			Filters: filters.NewArgs(filters.Arg("type", string(events.ImageEventType))),
+		})
+		d.known.trust(e)
 		defer d.known.distrust(e)
 		for {
 			select {

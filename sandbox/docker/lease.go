@@ -51,20 +51,19 @@ func newLease(dir, instance string) (*lease, error) {
 }
 
 // hold makes a file and locks it. Between the two, somebody who cleans up can
-// have removed it.
+// lock it for a moment, and remove it.
 func hold(file string) (*flock.Flock, error) {
 	for range 10 {
 		lock := flock.New(file)
-		locked, err := lock.TryLock()
-		if err != nil {
+		if err := lock.Lock(); err != nil {
 			return nil, err
 		}
-		if locked && same(lock, file) {
+		if same(lock, file) {
 			return lock, nil
 		}
 		_ = lock.Close()
 	}
-	return nil, fmt.Errorf("lock %s: somebody else does", file)
+	return nil, fmt.Errorf("lock %s: it is removed again and again", file)
 }
 
 // same reports whether the file that is locked is the one of that name.
@@ -173,15 +172,16 @@ func (d *Driver) orphaned() func(labels map[string]string) bool {
 	dead := map[string]bool{}
 	return func(labels map[string]string) bool {
 		instance := labels[labelInstance]
-		if instance == d.instance {
+		if instance == "" || instance == d.instance {
 			return false
 		}
-		if labels[labelHome] == d.lease.home && d.lease.home != "" {
-			if _, known := dead[instance]; !known {
-				dead[instance] = d.lease.free(instance, false)
-			}
+		if labels[labelHome] != d.lease.home || d.lease.home == "" {
+			return expired(labels) // all that there is to go by
 		}
-		return dead[instance] || expired(labels)
+		if _, known := dead[instance]; !known {
+			dead[instance] = d.lease.free(instance, false)
+		}
+		return dead[instance]
 	}
 }
 

@@ -133,14 +133,17 @@ func started(t *testing.T, ctx context.Context, d *Driver, cmd *sandbox.Command)
 	case err := <-errs:
 		t.Fatal(err)
 	}
-	for _, c := range containers(t, d) {
-		top, err := d.engine.Load().api.ContainerTop(ctx, c.ID, nil)
-		if err == nil && len(top.Processes) > 1 { // more than the shell that waits
-			return c.ID, errs
+	// Its shell has said that it begins, and may not have got further.
+	eventually(t, "the command has a container", func() bool {
+		for _, c := range containers(t, d) {
+			top, err := d.engine.Load().api.ContainerTop(ctx, c.ID, nil)
+			if err == nil && len(top.Processes) > 1 { // more than the shell that waits
+				id = c.ID
+			}
 		}
-	}
-	t.Fatal("the command has no container")
-	return "", nil
+		return id != ""
+	})
+	return id, errs
 }
 
 // TestHardening reads back what the engine made of what it was told.
