@@ -236,8 +236,14 @@ func awaitEnd(t *testing.T, pid int) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 30_000); n != 1 {
-		t.Fatalf("process %d has not ended: %v", pid, err)
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 30_000)
+		if n == 1 {
+			return
+		}
+		if !errors.Is(err, unix.EINTR) {
+			t.Fatalf("process %d has not ended: %v", pid, err)
+		}
 	}
 }
 
