@@ -209,6 +209,7 @@ func TestKilledWhileReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDriver(t)
+			bash(t, d, `true`)
 			awaitFull(d.pool)
 			for _, id := range victims(processesOf(d.pool.zygote)) {
 				if err := unix.Kill(id, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
