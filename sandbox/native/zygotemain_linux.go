@@ -82,9 +82,7 @@ func zygoteMain(server *line) error {
 		return fail(stepSetup, "take a name", err)
 	}
 	unix.Umask(0o022)
-	if err := unix.CloseRange(zygoteControl, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return fail(stepSetup, "close_range", err)
-	}
+	closeInherited()
 	forgetChildren()
 	var b birth
 	if _, err := server.receiveMessage(&b); err != nil {
@@ -110,6 +108,22 @@ func zygoteMain(server *line) error {
 		}
 		attend(server, &r, fds, forks, forked)
 	}
+}
+
+// closeInherited closes what those who started the server left open. What is to
+// be closed on exec is not theirs, but of Go's runtime.
+func closeInherited() {
+	entries, _ := os.ReadDir("/proc/self/fd") // the forks close all of them in any case
+	for _, entry := range entries {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd <= zygoteControl {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			_ = unix.Close(fd)
+		}
+	}
+	unix.CloseOnExec(zygoteControl)
 }
 
 func attend(server *line, r *request, fds []int, forks chan<- []int, forked <-chan forkResult) {
