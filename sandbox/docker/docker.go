@@ -225,5 +225,5 @@ func (d *Driver) Close() error {
 	return d.lease.end()
 }
 
-// Forget discards what waits for a skill that has changed or gone.
+// Forget implements [sandbox.Warmer].
 func (d *Driver) Forget(skill string) { d.pool.forget(skill) }
