@@ -81,7 +81,8 @@ type Driver struct {
 	copies     copies
 	pool       *pool
 	lease      *lease // nil until an engine has answered
-	hosts      string // a file; see engine.hosts
+	hosts      string // files; see engine
+	profile    string
 	layers     *layers
 
 	life       *sandbox.Lifetime // ended by Close
