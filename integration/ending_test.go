@@ -31,7 +31,7 @@ func TestEnding(t *testing.T) {
 				// process from others, and its name its container.
 				number := fmt.Sprintf("%09d", time.Now().UnixNano()%1e9)
 				mark, skill := "600."+number, "endless-"+number
-				s := start(t, driver, skill, "#!/bin/bash\necho running >&2\nsleep \"$2\"\n")
+				s := start(t, driver, skill, endless)
 				s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + skill + `","arguments":{"mark":"` + mark + `"},"_meta":{"progressToken":1}}}`)
 				s.await(t, `"message":"running"`)
 				if !exists(t, mark) {
@@ -57,6 +57,45 @@ func TestEnding(t *testing.T) {
 	})
 }
 
+// endless is a script that wants to outlive its call: it ignores signals, and
+// leaves processes in sessions of their own.
+const endless = `#!/bin/bash
+trap '' TERM INT HUP
+(setsid nohup sleep "$2" >/dev/null 2>&1 &)
+(setsid bash -c 'sleep "$0" & sleep "$0"' "$2" &)
+echo running >&2
+sleep "$2"
+sleep "$2"
+`
+
+// A call that the client cancels ends with all of its processes, and is never
+// answered; the server goes on.
+func TestCancelledCall(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: processes are looked for in /proc")
+	}
+	drivers(t, func(t *testing.T, driver string) {
+		number := fmt.Sprintf("%09d", time.Now().UnixNano()%1e9)
+		mark, skill := "601."+number, "cancelled-"+number
+		s := start(t, driver, skill, `[ "$2" = quick ] && exit`+"\n"+endless)
+		s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + skill + `","arguments":{"mark":"` + mark + `"},"_meta":{"progressToken":1}}}`)
+		s.await(t, `"message":"running"`)
+		if !exists(t, mark) {
+			t.Fatal("the skill's process is not to be seen")
+		}
+		// There is one slot, so the second call has to wait for the end of the first.
+		s.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"` + skill + `","arguments":{"mark":"quick"},"_meta":{"progressToken":2}}}`)
+		s.await(t, `"message":"waiting for other calls to finish"`)
+		s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"enough"}}`)
+		if line := s.await(t, `"id":`); !strings.Contains(line, `"id":3`) || strings.Contains(line, `"isError":true`) {
+			t.Errorf("the answer is %s", line)
+		}
+		if exists(t, mark) {
+			t.Error("the skill's processes are still there")
+		}
+	})
+}
+
 // process is a server that is spoken to by hand.
 type process struct {
 	cmd    *exec.Cmd
@@ -69,7 +108,7 @@ type process struct {
 func start(t *testing.T, driver, skill, script string) *process {
 	t.Helper()
 	home := t.TempDir()
-	writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\n")
+	writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\nsandbox: {slots: {total: 1}}\n")
 	writeFile(t, filepath.Join(home, "skills", skill, "SKILL.md"), "---\nname: "+skill+"\ndescription: Does not end.\nscript: run.sh\n---\n")
 	writeFile(t, filepath.Join(home, "skills", skill, "run.sh"), script)
 	cmd := exec.Command(binary, "serve", "--config", filepath.Join(home, "config.yaml"), "--sandbox", driver)
@@ -100,18 +139,19 @@ func start(t *testing.T, driver, skill, script string) *process {
 
 func (s *process) send(line string) { fmt.Fprintln(s.stdin, line) }
 
-// await reads lines until one has the text.
-func (s *process) await(t *testing.T, text string) {
+// await reads lines until one has the text, and returns it.
+func (s *process) await(t *testing.T, text string) string {
 	t.Helper()
 	for s.lines.Scan() {
 		if strings.Contains(s.lines.Text(), text) {
-			return
+			return s.lines.Text()
 		}
 		if strings.Contains(s.lines.Text(), `"isError":true`) {
 			t.Fatal(s.lines.Text())
 		}
 	}
 	t.Fatalf("no line with %s: %v", text, s.lines.Err())
+	return ""
 }
 
 func (s *process) signal(t *testing.T, signal os.Signal) {

@@ -104,6 +104,8 @@ func TestLibraries(t *testing.T) {
 				"github.com/santhosh-tekuri/jsonschema/v6": {"skills"},
 				"github.com/fsnotify/fsnotify":             {"skills/watch"},
 				"github.com/spf13/cobra":                   {"cmd/skills-mcp"},
+				"github.com/BurntSushi/toml":               {"skills/dependencies"},
+				"github.com/schollz/progressbar/v3":        {"cmd/skills-mcp"},
 				"golang.org/x/sys":                         {"sandbox/native", "sandbox/docker", "skills/watch"},
 			} {
 				if under(imported, library) && !slices.ContainsFunc(places, func(place string) bool { return under(path, place) }) {

@@ -42,15 +42,44 @@ func (f *fallback) Run(ctx context.Context, cmd *Command) (*Exit, error) {
 		}
 	}
 	exit, second := f.second.Run(ctx, &attempt)
-	var also *UnavailableError
-	if errors.As(second, &also) {
-		return nil, &UnavailableError{
-			Reason: unavailable.Reason + ", and " + also.Reason,
-			Remedy: unavailable.Remedy + ", or " + also.Remedy,
-			Err:    errors.Join(err, second),
-		}
+	return exit, both(err, second)
+}
+
+// both is the error of the second driver, with that of the first where neither
+// has a sandbox to offer.
+func both(first, second error) error {
+	var one, two *UnavailableError
+	if !errors.As(first, &one) || !errors.As(second, &two) {
+		return second
 	}
-	return exit, second
+	return &UnavailableError{
+		Reason: one.Reason + ", and " + two.Reason,
+		Remedy: one.Remedy + ", or " + two.Remedy,
+		Err:    errors.Join(first, second),
+	}
+}
+
+// Open makes the sandbox with the first driver that can keep one and has one to
+// offer.
+func (f *fallback) Open(ctx context.Context, cmd *Command) (Kept, error) {
+	kept, err := open(ctx, f.first, cmd)
+	var unavailable *UnavailableError
+	if !errors.As(err, &unavailable) {
+		return kept, err
+	}
+	kept, second := open(ctx, f.second, cmd)
+	if second == nil {
+		f.once.Do(func() { f.warn(err) })
+	}
+	return kept, both(err, second)
+}
+
+// open makes a kept sandbox with a driver that may be no [Keeper].
+func open(ctx context.Context, driver Driver, cmd *Command) (Kept, error) {
+	if keeper, ok := driver.(Keeper); ok {
+		return keeper.Open(ctx, cmd)
+	}
+	return nil, cannotKeep()
 }
 
 func (f *fallback) Close() error {

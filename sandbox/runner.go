@@ -12,6 +12,8 @@ import (
 type Options struct {
 	Slots  Slots  // zero fields: DefaultSlots
 	Limits Limits // for commands that leave theirs open; zero fields: DefaultLimits
+	// Keeping bounds kept sandboxes; zero fields: DefaultKeeping.
+	Keeping Keeping
 }
 
 // A Runner runs commands with a driver: when a slot is free, within their
@@ -20,6 +22,7 @@ type Runner struct {
 	driver Driver
 	limits Limits
 	gate   *gate
+	keep   *keep
 	life   *Lifetime // ended by Close
 }
 
@@ -34,6 +37,7 @@ func New(driver Driver, options *Options) *Runner {
 		driver: driver,
 		limits: o.Limits.Or(DefaultLimits()),
 		gate:   newGate(o.Slots.Or(DefaultSlots())),
+		keep:   newKeep(o.Keeping.Or(DefaultKeeping())),
 		life:   NewLifetime(),
 	}
 }
@@ -55,24 +59,27 @@ func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, 
 	if cmd.Progress == nil {
 		cmd.Progress = func(string) {}
 	}
-	release, err := r.gate.acquire(ctx, caller, func() {
-		cmd.Progress("waiting for other calls to finish")
-	})
+	release, err := r.gate.acquire(ctx, caller, cmd.Skill, func() { cmd.Progress(waiting) })
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	return run(ctx, cancel, r.driver, cmd, cmd.Limits.Or(r.limits))
+	return run(ctx, cancel, r.driver.Run, cmd, cmd.Limits.Or(r.limits))
 }
 
-// Close ends the runs under way, waits for them, and closes the driver.
+// waiting is the progress of a command that has no slot yet.
+const waiting = "waiting for other calls to finish"
+
+// Close ends the runs under way and the kept sandboxes, waits for them, and
+// closes the driver.
 func (r *Runner) Close() error {
 	r.life.End()
+	r.keep.close()
 	return r.driver.Close()
 }
 
-// run puts the deadline and the output caps around one call of the driver.
-func run(ctx context.Context, cancel context.CancelCauseFunc, driver Driver, cmd Command, limits Limits) (*Result, error) {
+// run puts the deadline and the output caps around one call of a driver's Run.
+func run(ctx context.Context, cancel context.CancelCauseFunc, start func(context.Context, *Command) (*Exit, error), cmd Command, limits Limits) (*Result, error) {
 	flood := func() { cancel(&LimitError{LimitOutput, Bytes(limits.Output)}) }
 	stdout, stderr := newCapture(limits.Output, flood), newCapture(limits.Output, flood)
 	clock := &clock{timeout: limits.Timeout, expired: func() {
@@ -89,7 +96,7 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, driver Driver, cmd
 			started()
 		}
 	}
-	exit, err := driver.Run(ctx, &cmd)
+	exit, err := start(ctx, &cmd)
 	wall, ran := clock.stop()
 	if !ran {
 		if err == nil {

@@ -128,7 +128,7 @@ func TestRunnerClose(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRunner(t, &fake{run: untilDone}, &Options{Slots: Slots{Total: 3, PerCaller: 2, Queue: 2}})
+		r := newRunner(t, &fake{run: untilDone}, &Options{Slots: Slots{Total: 3, PerCaller: 2, PerSkill: 3, Queue: 2}})
 		type call struct {
 			cancel   context.CancelFunc
 			progress string
@@ -172,8 +172,8 @@ func TestSlots(t *testing.T) {
 		ann2.cancel()
 		bob2.cancel()
 		synctest.Wait()
-		if total, running := r.gate.total, len(r.gate.running); total != 0 || running != 0 || len(r.gate.waiting) != 0 {
-			t.Errorf("left: %d of %d callers, %d waiting", total, running, len(r.gate.waiting))
+		if total, running := r.gate.total, len(r.gate.callers); total != 0 || running != 0 || r.gate.waiting != 0 {
+			t.Errorf("left: %d of %d callers, %d waiting", total, running, r.gate.waiting)
 		}
 	})
 }

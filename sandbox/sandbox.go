@@ -81,6 +81,9 @@ type Command struct {
 	Folder string
 	// Role names the image, for drivers that have images; "" is "default".
 	Role string
+	// Dependencies are installed before the command runs, one after the other,
+	// and kept for the next command that asks for the same.
+	Dependencies []Dependencies
 
 	Grant  Grant
 	Limits Limits

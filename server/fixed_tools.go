@@ -16,15 +16,18 @@ import (
 
 // fixedNames are the names that no skill's tool can have.
 func fixedNames() []string {
-	return []string{"get_skill", "list_plugins", "list_skills", "load_skill", "reload_skills", "run_skill", "search_skills"}
+	return []string{
+		"close_sandbox", "get_skill", "list_plugins", "list_skills", "load_skill", "open_sandbox",
+		"reload_skills", "run_code", "run_skill", "search_skills",
+	}
 }
 
 // fixedTools are the tools that are there whatever the catalog holds.
 func (s *Server) fixedTools() []mcpserver.ServerTool {
-	return []mcpserver.ServerTool{
+	return append(s.sandboxTools(),
 		s.getSkillTool(), s.listPluginsTool(), s.listSkillsTool(), s.loadSkillTool(),
 		s.reloadSkillsTool(), s.runSkillTool(), s.searchSkillsTool(),
-	}
+	)
 }
 
 // A Summary is a skill in a list.
@@ -142,6 +145,7 @@ type details struct {
 	Script      string           `json:"script,omitempty"`
 	Parameters  json.RawMessage  `json:"parameters,omitempty"`
 	ImageRole   string           `json:"image_role,omitempty"`
+	Network     []string         `json:"network,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
 	Files       []string         `json:"files"`
 	Problems    []skills.Problem `json:"problems"`
@@ -183,7 +187,7 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 		return d, nil
 	}
 	var err error
-	d.Script, d.ImageRole = skill.Entry.Script, skill.Entry.ImageRole
+	d.Script, d.ImageRole, d.Network = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network
 	d.Parameters, err = json.Marshal(skill.Entry.Schema())
 	return d, err
 }
@@ -295,7 +299,9 @@ func (s *Server) loadSkillTool() mcpserver.ServerTool {
 type runArgs struct {
 	Name    string         `json:"name" jsonschema_description:"The skill's name, plugin/name, or the name of its tool."`
 	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The skill's parameters; get_skill describes them."`
-	Timeout float64        `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the skill after this time, if it may take longer."`
+	Timeout *float64       `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the skill after this time, if it may take longer."`
+
+	ContainerID string `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox, which open_sandbox has opened for this skill, instead of a fresh one."`
 }
 
 func (s *Server) runSkillTool() mcpserver.ServerTool {
@@ -304,7 +310,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		Description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every skill, also those without a tool of their own.",
 		Annotations: mcp.ToolAnnotation{Title: "Run a skill", ReadOnlyHint: hint(false), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
 	}
-	schema := schemaOf[runArgs]()
+	schema := containerSchema[runArgs](s)
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[runArgs](r, schema)
 		if err != nil {
@@ -316,20 +322,41 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		}
 		// Not those of args: here numbers are as they were written.
 		params, _ := r.args["params"].(map[string]any)
-		outcome, err := s.run(r, skill, params, time.Duration(args.Timeout*float64(time.Second)))
+		timeout, err := seconds(args.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		container, err := s.container(args.ContainerID)
+		if err != nil {
+			return nil, err
+		}
+		outcome, err := s.run(r, call.Request{Skill: skill, Args: params, Timeout: timeout, Container: container})
 		if outcome == nil {
 			return nil, err
 		}
-		return runReply(NewRunResult(skill, outcome, err), outcome)
+		return s.runReply(r, skill, outcome, err)
 	})
 }
 
-func runReply(r RunResult, o *call.Outcome) (*mcp.CallToolResult, error) {
-	result, err := reply(r)
-	if err != nil || r.Error == nil {
-		return result, err
+// seconds is the argument timeout_seconds; 0 where it is left out.
+func seconds(n *float64) (time.Duration, error) {
+	if n == nil {
+		return 0, nil
 	}
-	result.IsError = true
-	result.Content = failureContent(&call.Error{Code: r.Error.Code, Message: r.Error.Message}, o)
+	return call.Seconds("timeout_seconds", *n)
+}
+
+// runReply is a run's whole result, as structure and text, and what it left.
+func (s *Server) runReply(r request, skill *skills.Skill, o *call.Outcome, err error) (*mcp.CallToolResult, error) {
+	report, left := s.report(r, skill, o, err)
+	result, err := reply(report)
+	if err != nil {
+		return nil, err
+	}
+	if report.Error != nil {
+		result.IsError = true
+		result.Content = failureContent(&call.Error{Code: report.Error.Code, Message: report.Error.Message}, o)
+	}
+	result.Content = append(result.Content, left...)
 	return result, nil
 }

@@ -76,6 +76,11 @@ func (b *bench) scan(ctx context.Context) (*skills.Catalog, error) {
 
 func newBench(t *testing.T, driver sandbox.Driver) *bench {
 	t.Helper()
+	return newBenchWith(t, driver, Options{})
+}
+
+func newBenchWith(t *testing.T, driver sandbox.Driver, options Options) *bench {
+	t.Helper()
 	runner := sandbox.New(driver, nil)
 	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
@@ -84,7 +89,8 @@ func newBench(t *testing.T, driver sandbox.Driver) *bench {
 	})
 	snapshots := snapshot.New(t.TempDir())
 	b := &bench{t: t, files: library()}
-	b.Server = New(call.New(runner, snapshots, nil), Options{Version: "test", Load: b.scan, Snapshots: snapshots})
+	options.Version, options.Load, options.Snapshots = "test", b.scan, snapshots
+	b.Server = New(call.New(runner, snapshots, nil), options)
 	b.publish()
 	return b
 }

@@ -5,99 +5,153 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/plain"
 )
 
 // progressEvery is the shortest time between two progress notifications of one
 // call: 20 a second.
 const progressEvery = 50 * time.Millisecond
 
-// maxProgressLine is where a line without end is cut.
+// maxProgressLine is where a line is cut, in bytes.
 const maxProgressLine = 1 << 10
 
 // progress turns the lines of a stream into progress messages, at most one
 // every progressEvery. Of those that come faster the last is sent, at the
-// latest when progress is closed.
+// latest by close. Neither Write nor say ever waits for the client. A nil progress
+// takes everything and sends nothing.
 type progress struct {
-	send func(count int, message string)
+	send func(count int, message string) // called by run only
 
-	mu      sync.Mutex // held while sending: messages stay in order
-	line    []byte     // without end so far
-	pending string     // not sent yet
-	count   int
-	last    time.Time
-	timer   *time.Timer // sends pending; stopped by close
-	closed  bool
+	wake    chan struct{} // has room for one: there is something to send
+	closing chan struct{} // closed by close
+	done    chan struct{} // closed by run when it ends
+
+	mu     sync.Mutex // guards what follows; not held while sending
+	line   []byte     // without end so far, cut
+	said   string     // not sent yet, of say
+	last   string     // not sent yet, of the stream
+	closed bool
 }
 
 // newProgress returns a progress that sends message number count, from 1, with
-// send.
+// send, which may block. It must be closed.
 func newProgress(send func(count int, message string)) *progress {
-	return &progress{send: send}
+	p := &progress{
+		send:    send,
+		wake:    make(chan struct{}, 1),
+		closing: make(chan struct{}),
+		done:    make(chan struct{}),
+	}
+	go p.run()
+	return p
 }
 
-// Write takes a part of the stream.
+// Write takes a part of the stream. A carriage return ends a line too: it is how
+// progress is drawn on a terminal.
 func (p *progress) Write(data []byte) (int, error) {
+	if p == nil {
+		return len(data), nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := len(data)
-	for {
-		line, rest, found := bytes.Cut(data, []byte("\n"))
-		p.line = append(p.line, line[:min(len(line), maxProgressLine-min(maxProgressLine, len(p.line)))]...)
-		if !found {
-			return n, nil
+	for rest := data; ; {
+		end := bytes.IndexAny(rest, "\r\n")
+		if end < 0 {
+			p.keep(rest)
+			return len(data), nil
 		}
-		p.offer(string(p.line))
-		p.line, data = p.line[:0], rest
+		p.keep(rest[:end])
+		p.endLine()
+		rest = rest[end+1:]
 	}
 }
 
-// say sends a message that is not of the stream.
-func (p *progress) say(message string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.offer(message)
+// keep adds to the line, up to one byte more than is shown.
+func (p *progress) keep(part []byte) {
+	room := maxProgressLine + 1 - len(p.line)
+	p.line = append(p.line, part[:min(len(part), room)]...)
 }
 
-func (p *progress) offer(message string) {
-	message = strings.TrimSpace(strings.ToValidUTF8(message, "\ufffd"))
+func (p *progress) endLine() {
+	text := shorten(string(p.line), maxProgressLine)
+	p.line = p.line[:0]
+	p.offer(&p.last, text)
+}
+
+// say sends a message that is not of the stream, such as what is waited for.
+func (p *progress) say(message string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.offer(&p.said, message)
+}
+
+func (p *progress) offer(place *string, message string) {
+	message = strings.TrimSpace(plain.Text(message))
 	if message == "" || p.closed {
 		return
 	}
-	p.pending = message
-	wait := progressEvery - time.Since(p.last)
-	if wait <= 0 {
-		p.flush()
-		return
-	}
-	if p.timer == nil {
-		p.timer = time.AfterFunc(wait, func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.timer = nil
-			p.flush()
-		})
+	*place = message
+	select {
+	case p.wake <- struct{}{}:
+	default:
 	}
 }
 
-func (p *progress) flush() {
-	if p.pending == "" || p.closed {
-		return
+// run sends until close, and then what is left.
+func (p *progress) run() {
+	defer close(p.done)
+	count := 0
+	flush := func() (sent time.Duration) {
+		for _, message := range p.take() {
+			count++
+			sent++
+			p.send(count, message)
+		}
+		return sent
 	}
-	p.count++
-	p.send(p.count, p.pending)
-	p.pending, p.last = "", time.Now()
+	for {
+		select {
+		case <-p.wake:
+		case <-p.closing:
+			flush()
+			return
+		}
+		select {
+		case <-time.After(flush() * progressEvery):
+		case <-p.closing:
+		}
+	}
 }
 
-// close sends what is left. Nothing is sent afterwards.
-func (p *progress) close() {
+// take returns what is to be sent.
+func (p *progress) take() (messages []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.line) > 0 {
-		p.offer(string(p.line))
+	for _, place := range []*string{&p.said, &p.last} {
+		if *place != "" {
+			messages = append(messages, *place)
+			*place = ""
+		}
 	}
-	p.flush()
-	p.closed = true
-	if p.timer != nil {
-		p.timer.Stop()
+	return messages
+}
+
+// close returns when what is left has been sent: the last line always, also
+// one without end. Nothing is sent afterwards.
+func (p *progress) close() {
+	if p == nil {
+		return
 	}
+	p.mu.Lock()
+	if !p.closed {
+		p.endLine()
+		p.closed = true
+		close(p.closing)
+	}
+	p.mu.Unlock()
+	<-p.done
 }

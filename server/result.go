@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -68,9 +69,9 @@ func asCallError(err error) *call.Error {
 	return &call.Error{Code: call.InternalError, Message: err.Error(), Err: err}
 }
 
-// RunResult is what run_skill returns.
+// RunResult is what run_skill and run_code return.
 type RunResult struct {
-	Skill     string          `json:"skill"`
+	Skill     string          `json:"skill,omitempty"` // "" where code of none was run
 	RunID     string          `json:"run_id"`
 	ExitCode  int             `json:"exit_code"`
 	Stdout    string          `json:"stdout"`
@@ -79,16 +80,24 @@ type RunResult struct {
 	WallTime  int64           `json:"wall_time_ms"`
 	Truncated bool            `json:"truncated"`
 	Sandbox   string          `json:"sandbox"`
-	Digest    string          `json:"digest"`
-	Error     *failedCall     `json:"error,omitempty"`
+	Digest    string          `json:"digest,omitempty"`
+	Out       []OutFile       `json:"out,omitempty"`
+	OutLeft   []string        `json:"out_left,omitempty"`   // what was not taken of /out, and why
+	StdoutURI string          `json:"stdout_uri,omitempty"` // where it can be read uncut for a while
+	StderrURI string          `json:"stderr_uri,omitempty"`
+	// Connections are those that the skill made or was refused, the first of
+	// them where there are many.
+	Connections []sandbox.Connection `json:"connections,omitempty"`
+	Error       *failedCall          `json:"error,omitempty"`
 }
 
-// NewRunResult describes a run that started. err is why it did not end by
+// NewRunResult describes a run that started, of a skill or of code, where skill
+// is nil or the one whose folder was at hand. err is why it did not end by
 // itself.
 func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
 	stdout, stderr := o.Stdout.Cut(maxText), o.Stderr.Cut(maxText)
 	r := RunResult{
-		Skill:     skill.QualifiedName(),
+		Skill:     nameOf(skill),
 		RunID:     o.RunID,
 		ExitCode:  o.Code,
 		Stdout:    text(stdout),
@@ -97,44 +106,66 @@ func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
 		Truncated: stdout.Truncated() || stderr.Truncated(),
 		Sandbox:   o.Sandbox,
 		Digest:    o.Digest,
+		Out:       outFiles(o.Out.Taken),
+		OutLeft:   o.Out.Left,
+
+		Connections: firstConnections(o.Connections),
 	}
 	r.Result = jsonObject(o.Stdout)
-	if e := runError(skill, o, err); e != nil {
+	if e := runError(o, err); e != nil {
 		r.Error = &failedCall{e.Code, e.Message, e.Retryable}
 	}
 	return r
 }
 
+// maxConnections is how many connections a result names.
+const maxConnections = 50
+
+// firstConnections returns the first of many, and one for all others.
+func firstConnections(all []sandbox.Connection) []sandbox.Connection {
+	if len(all) <= maxConnections {
+		return all
+	}
+	rest := sandbox.Connection{Host: fmt.Sprintf("(%d more; the log names them)", len(all)-maxConnections)}
+	for _, c := range all[maxConnections:] {
+		rest.Sent += c.Sent
+		rest.Got += c.Got
+	}
+	return append(slices.Clone(all[:maxConnections]), rest)
+}
+
 // runError returns why a run failed, or nil.
-func runError(skill *skills.Skill, o *call.Outcome, err error) *call.Error {
+func runError(o *call.Outcome, err error) *call.Error {
 	if err != nil {
 		return asCallError(err)
 	}
 	if o.Code == 0 {
 		return nil
 	}
-	return &call.Error{
-		Code:    call.ExecutionError,
-		Message: fmt.Sprintf("skill %s failed with exit code %d; its error output says why", skill.QualifiedName(), o.Code),
+	message := fmt.Sprintf("%s failed with exit code %d; its error output says why", o.What, o.Code)
+	if o.Hint != "" {
+		message += "; " + o.Hint
 	}
+	return &call.Error{Code: call.ExecutionError, Message: message}
 }
 
 // skillResult is what a skill's own tool returns: its stdout, and as structure
-// where that is one JSON object.
-func skillResult(skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolResult {
-	if e := runError(skill, o, err); e != nil {
+// where that is one JSON object; then what it left.
+func (s *Server) skillResult(r request, skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolResult {
+	report, left := s.report(r, skill, o, err)
+	if e := runError(o, err); e != nil {
 		return &mcp.CallToolResult{
 			IsError:           true,
-			Content:           failureContent(e, o),
-			StructuredContent: NewRunResult(skill, o, err),
+			Content:           append(failureContent(e, o), left...),
+			StructuredContent: report,
 		}
 	}
 	result := &mcp.CallToolResult{}
 	output := text(o.Stdout.Cut(maxText))
 	if strings.TrimSpace(output) == "" {
-		output = fmt.Sprintf("skill %s has ended well and printed nothing", skill.QualifiedName())
+		output = o.What + " has ended well and printed nothing"
 	}
-	result.Content = []mcp.Content{mcp.NewTextContent(output)}
+	result.Content = append([]mcp.Content{mcp.NewTextContent(output)}, left...)
 	if object := jsonObject(o.Stdout); object != nil {
 		result.StructuredContent = object
 	}

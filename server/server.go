@@ -18,6 +18,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -30,6 +31,10 @@ type Options struct {
 	Load func(ctx context.Context) (*skills.Catalog, error)
 	// Snapshots are where the folders of bundled skills can be read by others.
 	Snapshots *snapshot.Store
+	// RunCode offers the tool run_code, which runs what a model wrote.
+	RunCode bool
+	// KeptSandboxes offers sandboxes that are kept between calls.
+	KeptSandboxes bool
 	// Logger gets what a person who runs the server may want to know; nil
 	// discards it.
 	Logger *slog.Logger
@@ -41,6 +46,7 @@ type Server struct {
 	calls   *call.Executor
 	logger  *slog.Logger
 	core    *mcpserver.MCPServer
+	outputs *output.Store
 
 	view atomic.Pointer[view] // what calls see; replaced as a whole
 
@@ -51,14 +57,17 @@ type Server struct {
 
 // New returns a server that runs skills with calls, and has an empty catalog.
 func New(calls *call.Executor, options Options) *Server {
-	s := &Server{options: options, calls: calls, logger: options.Logger}
+	s := &Server{options: options, calls: calls, logger: options.Logger, outputs: output.New(nil)}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.core = mcpserver.NewMCPServer("skills-mcp", options.Version,
 		mcpserver.WithToolCapabilities(true),
+		mcpserver.WithResourceCapabilities(false, false),
 		mcpserver.WithInstructions(instructions),
+		mcpserver.WithHooks(s.leaving()),
 	)
+	s.core.SetResourceTemplates(s.outputTemplate())
 	s.publish(&skills.Catalog{})
 	return s
 }
@@ -67,7 +76,7 @@ func New(calls *call.Executor, options Options) *Server {
 // at 2 KB.
 const instructions = `This server offers the skills that the person has installed.
 
-- A tool whose description names a skill either runs it, in a fresh sandbox without network, or returns its instructions.
+- A tool whose description names a skill either runs it, in a fresh sandbox, without network but for what the person granted, or returns its instructions.
 - Before a task that a skill may cover, call search_skills; read a skill's instructions with load_skill before you follow it.
 - run_skill runs any executable skill by name, also one that was added after this session began.
 - Files are named by their path in the workspace. A failed call says what to do next.`
@@ -120,7 +129,7 @@ func fingerprint(tools []mcpserver.ServerTool) []byte {
 	var b bytes.Buffer
 	for _, t := range tools {
 		a := t.Tool.Annotations
-		fmt.Fprintf(&b, "%q %q %q %t %t %s\n", t.Tool.Name, t.Tool.Description, a.Title, *a.ReadOnlyHint, *a.DestructiveHint, t.Tool.RawInputSchema)
+		fmt.Fprintf(&b, "%q %q %q %t %t %t %s\n", t.Tool.Name, t.Tool.Description, a.Title, *a.ReadOnlyHint, *a.DestructiveHint, *a.OpenWorldHint, t.Tool.RawInputSchema)
 	}
 	return b.Bytes()
 }

@@ -58,6 +58,8 @@ func TestFixedTools(t *testing.T) {
 		{"run_skill", `{"name": "gone"}`},
 		{"run_skill", `{"name": "nothing at all"}`},
 		{"run_skill", `{"name": "run", "params": {"target": "x"}, "timeout_seconds": 0}`},
+		{"run_skill", `{"name": "run", "params": {"target": "x"}, "timeout_seconds": -1}`},
+		{"run_skill", `{"name": "run", "params": {"target": "x"}, "timeout_seconds": "5"}`},
 		{"demo__run", `{}`},
 		{"demo__run", `{"target": 1, "count": 0}`},
 	} {
@@ -332,18 +334,51 @@ func TestProgress(t *testing.T) {
 		time.Sleep(time.Second)
 		fmt.Fprint(p, ", now it is\n  \n")
 		time.Sleep(time.Second)
-		fmt.Fprint(p, strings.Repeat("y", 5000)+"\nlast, without end \xff")
+		for _, text := range []string{
+			strings.Repeat("y", 5000) + "\n", strings.Repeat("y", 1024) + "\n", strings.Repeat("y", 1020) + "\u00fcxyz\n",
+			"10%\r20%", "\r30%\n", "\x1b[31mred\x1b[0m \x00\xff\x07\n",
+		} {
+			fmt.Fprint(p, text)
+			time.Sleep(time.Second)
+		}
+		p.say("pull")
+		fmt.Fprint(p, "start\n")
+		time.Sleep(60 * time.Millisecond)
+		fmt.Fprint(p, "soon after\n")
+		time.Sleep(time.Second)
+		p.say("said")
+		fmt.Fprint(p, "a line\nlast, without end \xff")
 		p.close()
 		fmt.Fprint(p, "too late\n")
 		p.close()
 		want := []string{
 			"1 line 0 @0s", "2 line 45 @50ms", "3 line 90 @100ms", "4 line 99 @150ms", "5 no line yet, now it is @2.11s",
-			"6 " + strings.Repeat("y", 1024) + " @3.11s", "7 last, without end \ufffd @3.11s",
+			"6 " + strings.Repeat("y", 1021) + "… @3.11s", "7 " + strings.Repeat("y", 1024) + " @4.11s", "8 " + strings.Repeat("y", 1020) + "… @5.11s",
+			"9 10% @6.11s", "10 30% @7.11s", "11 red \ufffd @8.11s", "12 pull @9.11s", "13 start @9.11s", "14 soon after @9.21s",
+			"15 said @10.17s", "16 last, without end \ufffd @10.17s",
 		}
 		if diff := cmp.Diff(want, sent); diff != "" {
 			t.Error(diff)
 		}
 	})
+}
+
+// A client that does not read holds up neither the skill nor what it waits for.
+func TestProgressDoesNotBlock(t *testing.T) {
+	goOn, sent := make(chan struct{}), 0
+	p := newProgress(func(int, string) {
+		<-goOn
+		sent++
+	})
+	for i := range 1000 {
+		fmt.Fprintf(p, "line %d\n", i)
+		p.say("waiting")
+	}
+	close(goOn)
+	p.close()
+	if sent == 0 {
+		t.Error("nothing was sent")
+	}
 }
 
 func TestProgressOfCall(t *testing.T) {

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -38,18 +37,18 @@ func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 }
 
 func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
-	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: annotate(skill)}
+	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: s.annotate(skill)}
 	// The tool keeps to its name: a call finds the skill as it is by then.
 	return s.tool(t, skill.Entry.Schema(), func(r request) (*mcp.CallToolResult, error) {
 		skill, err := r.view.lookup(skill.QualifiedName())
 		if err != nil {
 			return nil, err
 		}
-		outcome, err := s.run(r, skill, r.args, 0)
+		outcome, err := s.run(r, call.Request{Skill: skill, Args: r.args})
 		if outcome == nil {
 			return nil, err
 		}
-		return skillResult(skill, outcome, err), nil
+		return s.skillResult(r, skill, outcome, err), nil
 	})
 }
 
@@ -105,28 +104,27 @@ func shorten(text string, limit int) string {
 
 // annotate derives the hints from the class: they are what the sandbox makes
 // true, not what the skill's author says.
-func annotate(skill *skills.Skill) mcp.ToolAnnotation {
+func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
+	hosts, err := s.calls.Hosts(skill)
 	return mcp.ToolAnnotation{
 		Title:           skill.QualifiedName(),
 		ReadOnlyHint:    hint(skill.Class == skills.Safe),
 		DestructiveHint: hint(skill.Class == skills.Dangerous),
-		OpenWorldHint:   hint(false), // there is no network
+		OpenWorldHint:   hint(err == nil && len(hosts) > 0),
 	}
 }
 
 // run calls a skill for a model, with its stderr and what it waits for as
 // progress.
-func (s *Server) run(r request, skill *skills.Skill, args map[string]any, timeout time.Duration) (*call.Outcome, error) {
-	req := call.Request{Skill: skill, Args: args, Caller: r.caller, Timeout: timeout}
-	if progress := s.progress(r); progress != nil {
-		defer progress.close()
-		req.Stderr, req.Progress = progress, progress.say
-	}
+func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
+	progress := s.progress(r)
+	defer progress.close()
+	req.Caller, req.Stderr, req.Progress = r.caller, progress, progress.say
 	return s.calls.Run(r.ctx, req)
 }
 
-// progress returns where a call's progress goes, or nil where the client asked
-// for none.
+// progress returns where a call's progress goes. It goes nowhere where the
+// client asked for none.
 func (s *Server) progress(r request) *progress {
 	if r.token == nil {
 		return nil

@@ -61,14 +61,6 @@ func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mc
 	}}, nil
 }
 
-// caller names who slots are counted for.
-func caller(ctx context.Context) string {
-	if session := mcpserver.ClientSessionFromContext(ctx); session != nil {
-		return session.SessionID()
-	}
-	return ""
-}
-
 // decodeArguments keeps numbers as they were written: an integer above 2^53
 // arrives whole.
 func decodeArguments(in mcp.CallToolRequest) (map[string]any, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -105,18 +106,20 @@ func (f fields) flag(key string, otherwise bool) (value, ok bool) {
 	return otherwise, false
 }
 
-// number returns a number above 0, or 0 where there is none.
-func (f fields) number(key string) float64 {
+// seconds returns a time, or 0 where there is none.
+func (f fields) seconds(key string) time.Duration {
 	n := f.get(key)
 	if n == nil {
 		return 0
 	}
 	var value float64
-	if n.Kind != yaml.ScalarNode || n.Decode(&value) != nil || value <= 0 || math.IsInf(value, 0) || math.IsNaN(value) {
-		f.wrongType(key, "a number above 0")
-		return 0
+	if n.Kind == yaml.ScalarNode && n.Decode(&value) == nil {
+		if d, err := Seconds(value); err == nil {
+			return d
+		}
 	}
-	return value
+	f.wrongType(key, "a number above 0")
+	return 0
 }
 
 // words returns a list, or a string split by split.

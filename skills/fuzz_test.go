@@ -12,7 +12,8 @@ import (
 func FuzzSkill(f *testing.F) {
 	for _, seed := range []string{
 		"---\nname: demo\ndescription: d\nscript: run.sh\nparams:\n  a: {type: integer, default: 5}\n---\nBody $0\n",
-		"---\na: &a [*a]\n---\n", "---\n---\n", "# Title\n\ntext", "---\nname: [\n---\n", "---\ndescription: a: b\n---\n",
+		"---\na: &a [*a]\n---\n", "---\n---\n", "# Title\n\ntext", "---\nname: [\n---\n",
+		"---\nname: demo\nscript: run.sh\nclass: mutating\nsandbox: {network: [a, {b: c}], warm: no}\n---\n", "---\ndescription: a: b\n---\n",
 		"---\nparams: [{name: a}, b, [c]]\nscript: '{a}.sh'\n---\n", "---\n<<: {name: x}\n? [k]\n: v\n---\n",
 	} {
 		f.Add([]byte(seed), "arg \"two words\"")
@@ -23,7 +24,7 @@ func FuzzSkill(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, args string) {
 		skill := &Skill{Files: DirFS(dir), Dir: dir, File: "SKILL.md"}
-		if err := parseSkill(data, skill, "folder"); err != nil {
+		if err := parseSkill(data, skill, "folder", Options{}); err != nil {
 			return
 		}
 		if skill.Name == "" || skill.Class == "" {

@@ -48,6 +48,9 @@ type Options struct {
 	// ImageRole reports whether an image is configured for a role; nil accepts
 	// every role. It is called concurrently.
 	ImageRole func(role string) bool
+	// Host says what is wrong with a host of a skill's sandbox.network, and what
+	// to write; nil accepts all. It is called concurrently.
+	Host func(host string) error
 }
 
 // Skip reports whether folders of this name are never entered.
@@ -318,7 +321,7 @@ func (b *builder) load(ctx context.Context, o Options) {
 func (c *candidate) load(o Options) {
 	data, err := readFile(c.skill.Files, c.file, maxManifest)
 	if err == nil {
-		err = parseSkill(data, c.skill, c.folder)
+		err = parseSkill(data, c.skill, c.folder, o)
 	}
 	if err != nil {
 		c.err = err

@@ -77,6 +77,12 @@ type Entry struct {
 	Params []Param
 	// ImageRole names the image to run in; "" is the default one.
 	ImageRole string
+	// Network are the hosts that the script connects to, as the manifest has
+	// them, such as "api.example.com:443". Only a grant makes them reachable.
+	Network []string
+	// Warm is how many sandboxes to have ready for the next calls: 0 is one, and
+	// a negative number none. It is at most [MaxWarm].
+	Warm int
 	// Timeout is the longest that a call may take; 0 leaves it to the
 	// configuration.
 	Timeout time.Duration

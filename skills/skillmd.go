@@ -7,15 +7,15 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 )
 
 // parser reads one SKILL.md into a skill.
 type parser struct {
-	skill  *Skill
-	fields fields
-	doc    *document
+	skill   *Skill
+	fields  fields
+	doc     *document
+	options Options
 	// failed is set by a field that restricts and cannot be read: the skill then
 	// has nothing to run.
 	failed bool
@@ -23,12 +23,12 @@ type parser struct {
 
 // parseSkill reads a SKILL.md. skill comes with what is known of its place:
 // Plugin, Source, Dir, File, Files. folder is the name of its folder.
-func parseSkill(data []byte, skill *Skill, folder string) error {
+func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return err
 	}
-	p := &parser{skill: skill, doc: doc}
+	p := &parser{skill: skill, doc: doc, options: o}
 	p.fields = newFields(doc.front, doc.offset, p.report)
 	if err := p.raw(); err != nil {
 		return err
@@ -218,9 +218,10 @@ func (p *parser) entry() error {
 		Script:    script,
 		Params:    parseParams(p.fields),
 		ImageRole: p.fields.text("sandbox_image_role"),
-		Timeout:   time.Duration(p.fields.number("timeout_seconds") * float64(time.Second)),
+		Timeout:   p.fields.seconds("timeout_seconds"),
 	}
 	p.skill.Entry = entry
+	p.sandbox(entry)
 	if len(entry.Placeholders()) > 0 {
 		return p.checkPattern(entry)
 	}

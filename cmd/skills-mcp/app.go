@@ -10,11 +10,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -204,10 +207,16 @@ func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
 }
 
 func (s *settings) scanOptions() *skills.Options {
-	return &skills.Options{ImageRole: func(role string) bool {
-		_, ok := s.Images[role]
-		return ok
-	}}
+	return &skills.Options{
+		ImageRole: func(role string) bool {
+			_, ok := s.Images[role]
+			return ok
+		},
+		Host: func(host string) error {
+			_, err := egress.ParseRule(host)
+			return err
+		},
+	}
 }
 
 // catalog is what most commands begin with.
@@ -222,7 +231,7 @@ func (a *app) catalog(ctx context.Context) (*settings, *skills.Catalog, error) {
 
 // runner returns what runs commands in sandboxes; whoever asked closes it.
 func (s *settings) runner() *sandbox.Runner {
-	return sandbox.New(s.driver(), &sandbox.Options{Slots: s.Slots(), Limits: s.Limits()})
+	return sandbox.New(s.driver(), &sandbox.Options{Slots: s.Slots(), Limits: s.Limits(), Keeping: s.Keeping()})
 }
 
 func (s *settings) driver() sandbox.Driver {
@@ -243,22 +252,61 @@ func (s *settings) docker() *docker.Driver {
 		dir = filepath.Join(cache, "docker")
 	}
 	return docker.New(&docker.Options{
-		Dir:     dir,
-		Images:  s.Images,
-		Runtime: s.Sandbox.Runtime,
-		Logger:  s.logger,
+		Dir:       dir,
+		Pool:      s.pool(),
+		Forwarder: forwarder(),
+		Egress:    s.Egress(),
+		Images:    s.Images,
+		Runtime:   s.Sandbox.Runtime,
+		Logger:    s.logger,
+
+		DependencyEnv: s.dependencyEnv(),
 		Places: docker.Places{
 			DockerHost: os.Getenv("DOCKER_HOST"),
 			Context:    os.Getenv("DOCKER_CONTEXT"),
 			ConfigDir:  os.Getenv("DOCKER_CONFIG"),
 			Home:       s.home,
 			RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
+			CertPath:   os.Getenv("DOCKER_CERT_PATH"),
 		},
 	})
 }
 
+// pool bounds the containers that wait. A pool of none is what the driver calls
+// a negative one.
+func (s *settings) pool() docker.Pool {
+	pool := docker.Pool{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
+	if pool.Max == 0 {
+		pool.Max = -1
+	}
+	return pool
+}
+
+// forwarder is this program, where it can run in a container.
+func forwarder() string {
+	program, err := os.Executable()
+	if err != nil || runtime.GOOS != "linux" {
+		return ""
+	}
+	return program
+}
+
+// dependencyEnv is the environment of installers. A name without a value has
+// that of this program; where it has none, nor have they.
+func (s *settings) dependencyEnv() []string {
+	var env []string
+	for _, entry := range s.Sandbox.DependencyEnv {
+		if strings.Contains(entry, "=") {
+			env = append(env, entry)
+		} else if value, set := os.LookupEnv(entry); set {
+			env = append(env, entry+"="+value)
+		}
+	}
+	return env
+}
+
 func (s *settings) native() *native.Driver {
-	return native.New(&native.Options{Logger: s.logger})
+	return native.New(&native.Options{Logger: s.logger, Egress: s.Egress()})
 }
 
 // snapshots are kept in the user's cache folder.
@@ -280,7 +328,14 @@ func (s *settings) cacheDir() (string, error) {
 }
 
 func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *call.Executor {
-	return call.New(runner, snapshots, &call.Options{Workspaces: s.workspaces, MaxTimeout: s.Limits().Timeout})
+	return call.New(runner, snapshots, &call.Options{
+		Workspaces: s.workspaces,
+		Hosts:      s.Hosts(),
+		MaxTimeout: s.Limits().Timeout,
+		Logger:     s.logger,
+
+		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
+	})
 }
 
 // printJSON writes a value for machines.

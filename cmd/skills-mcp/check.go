@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -52,6 +54,7 @@ func (a *app) check(ctx context.Context, s *settings, paths []string, asJSON boo
 			return usage(err)
 		}
 		total.add(catalog)
+		total.addDependencies(catalog, s.Sandbox.Dependencies == config.DependenciesBuild)
 	}
 	if asJSON {
 		if err := a.printJSON(total); err != nil {
@@ -107,8 +110,32 @@ func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog,
 func (c *checked) add(catalog *skills.Catalog) {
 	c.Skills += len(catalog.Skills)
 	c.Plugins += len(catalog.Plugins)
-	c.Problems = append(c.Problems, catalog.Problems...)
-	for _, p := range catalog.Problems {
+	c.report(catalog.Problems...)
+}
+
+// addDependencies notes which skills declare packages, which are installed where
+// installs says so.
+func (c *checked) addDependencies(catalog *skills.Catalog, installs bool) {
+	for _, skill := range catalog.Skills {
+		declared, problem := declaredBy(skill)
+		if problem != nil {
+			c.report(*problem)
+		}
+		if len(declared) == 0 {
+			continue
+		}
+		note := skills.Problem{Severity: skills.Note, Path: skill.File, Message: "it declares " + dependencies.Summary(declared) + ": installed at its first run"}
+		if !installs {
+			note.Message = "it declares " + dependencies.Summary(declared) + ": not installed"
+			note.Remedy = "set sandbox.dependencies: build, or use an image that has them"
+		}
+		c.report(note)
+	}
+}
+
+func (c *checked) report(problems ...skills.Problem) {
+	c.Problems = append(c.Problems, problems...)
+	for _, p := range problems {
 		switch p.Severity {
 		case skills.Error:
 			c.Errors++

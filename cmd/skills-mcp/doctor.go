@@ -110,6 +110,7 @@ func (s *settings) checkSetup() []sandbox.Finding {
 	for _, w := range s.workspaces {
 		findings = append(findings, ok("workspace", "%s", w))
 	}
+	findings = append(findings, ok("network", "%s", s.network()))
 	store, err := s.cacheDir()
 	if err == nil {
 		err = writable(store)
@@ -118,6 +119,18 @@ func (s *settings) checkSetup() []sandbox.Finding {
 		return append(findings, sandbox.Finding{Subject: "cache", Level: sandbox.LevelFailed, Detail: err.Error(), Remedy: "set XDG_CACHE_HOME to a folder that can be written"})
 	}
 	return append(findings, ok("cache", "%s", store))
+}
+
+// network names what skills may connect to.
+func (s *settings) network() string {
+	var hosts []string
+	for _, rule := range s.Hosts() {
+		hosts = append(hosts, rule.String())
+	}
+	if len(hosts) == 0 {
+		return "none for skills"
+	}
+	return "granted to skills that declare it: " + strings.Join(hosts, ", ")
 }
 
 // writable checks that files can be made in dir, or in the folder that it would

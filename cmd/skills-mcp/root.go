@@ -73,8 +73,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitFailed
 }
 
-func isTerminal(r io.Reader) bool {
-	file, ok := r.(*os.File)
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
@@ -109,7 +109,8 @@ terminal. To try a skill by hand:
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(
 		a.serveCommand(), a.listCommand(), a.showCommand(), a.searchCommand(), a.pluginsCommand(),
-		a.runCommand(), a.checkCommand(), a.doctorCommand(), a.versionCommand(),
+		a.runCommand(), a.checkCommand(), a.doctorCommand(), a.imageCommand(), a.versionCommand(),
+		a.egressCommand(),
 	)
 	asUsage(root)
 	return root

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -32,6 +33,8 @@ the skill has a parameter of that name:
   --args-json JSON   more parameters, as a JSON object
   --stdin            pass standard input to the skill
   --timeout SECONDS  stop the skill after this time
+  --out DIR          write the files that the skill leaves in /out to DIR
+  --force            overwrite files there
   --json             print the result with exit code, timing and digest as JSON`,
 		Example:           "  skills-mcp run colony-samples/code-complexity --path . --threshold 10",
 		Args:              cobra.MinimumNArgs(1),
@@ -78,6 +81,14 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 			return err
 		}
 	}
+	if outcome != nil {
+		if outcome.Hint != "" {
+			fmt.Fprintf(a.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
+		}
+		if err := a.takeOut(given, outcome.Out); err != nil {
+			return err
+		}
+	}
 	return exit(outcome, err)
 }
 
@@ -93,16 +104,25 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 		Person:   true,
 		Timeout:  given.timeout,
 		Folder:   folder,
-		Stderr:   a.stderr,
+		Stderr:   display(a.stderr),
 		Progress: func(message string) { fmt.Fprintln(a.stderr, message) },
 	}
 	if given.stdin {
 		request.Stdin = a.stdin
 	}
 	if !given.json {
-		request.Stdout = a.stdout
+		request.Stdout = display(a.stdout)
 	}
 	return request, nil
+}
+
+// display is where a skill's output goes: to a terminal as plain text, so that a
+// skill cannot work the terminal; to a file or a pipe as it is.
+func display(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return plain.NewWriter(w)
+	}
+	return w
 }
 
 // exit is how the program ends after a run.
@@ -123,9 +143,10 @@ func exit(outcome *call.Outcome, err error) error {
 
 // runArgs are the words after a skill's name, understood.
 type runArgs struct {
-	params            map[string]any
-	help, stdin, json bool
-	timeout           time.Duration
+	params                   map[string]any
+	help, stdin, json, force bool
+	out                      string // a folder; "" is none
+	timeout                  time.Duration
 }
 
 // parseRun reads the words after a skill's name: the skill's own parameters,
@@ -196,16 +217,26 @@ func (g *runArgs) option(name string, next func() (string, error)) (own bool, er
 		g.stdin = true
 	case "json":
 		g.json = true
+	case "force":
+		g.force = true
+	case "out":
+		g.out, err = next()
+		if err == nil && g.out == "" {
+			err = errors.New("--out is empty; name a folder")
+		}
+		return true, err
 	case "timeout":
 		text, err := next()
 		if err != nil {
 			return true, err
 		}
 		seconds, err := json.Number(text).Float64()
-		if err != nil || seconds <= 0 {
-			return true, fmt.Errorf("--timeout is %q; write a number of seconds", text)
+		if err == nil {
+			g.timeout, err = skills.Seconds(seconds)
 		}
-		g.timeout = time.Duration(seconds * float64(time.Second))
+		if err != nil {
+			return true, fmt.Errorf("--timeout is %q; write a number of seconds above 0", text)
+		}
 	case "args-json":
 		text, err := next()
 		if err != nil {

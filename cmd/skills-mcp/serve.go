@@ -40,6 +40,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	srv := server.New(s.executor(runner, snapshots), server.Options{
 		Version: readBuilt().Version, Load: s.scan, Snapshots: snapshots, Logger: s.logger,
+		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes,
 	})
 	stop, err := s.follow(ctx, srv)
 	if err != nil {

@@ -5,23 +5,31 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
 // shown is the output of show --json.
 type shown struct {
 	listed
-	WhenToUse   string           `json:"when_to_use,omitempty"`
-	Script      string           `json:"script,omitempty"`
-	Interpreter []string         `json:"interpreter,omitempty"`
-	ImageRole   string           `json:"image_role,omitempty"`
-	Timeout     float64          `json:"timeout_seconds,omitempty"`
+	WhenToUse   string   `json:"when_to_use,omitempty"`
+	Script      string   `json:"script,omitempty"`
+	Interpreter []string `json:"interpreter,omitempty"`
+	ImageRole   string   `json:"image_role,omitempty"`
+	Network     []string `json:"network,omitempty"`
+	Warm        int      `json:"warm,omitempty"` // negative is none
+	Timeout     float64  `json:"timeout_seconds,omitempty"`
+
+	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
+
 	Parameters  any              `json:"parameters,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
 	Digest      string           `json:"digest"`
@@ -76,7 +84,13 @@ func show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*s
 	}
 	if e := skill.Entry; e != nil {
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
+		info.Network, info.Warm = e.Network, e.Warm
 		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
+		declared, problem := declaredBy(skill)
+		info.Dependencies = declared
+		if problem != nil {
+			info.Problems = append(slices.Clone(info.Problems), *problem)
+		}
 	}
 	return info, nil
 }
@@ -101,6 +115,9 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		if skill.Entry != nil {
 			row("runs", strings.Join(append(append([]string{}, info.Interpreter...), info.Script), " "))
 			row("image role", cmp.Or(info.ImageRole, "default"))
+			row("declares", dependencies.Summary(info.Dependencies))
+			row("network", strings.Join(info.Network, ", "))
+			row("warm", warm(info.Warm))
 		}
 	})
 	if err != nil {
@@ -123,6 +140,17 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		}
 	}
 	return nil
+}
+
+// warm words how many sandboxes a skill wants to have ready, where it says so.
+func warm(n int) string {
+	switch {
+	case n == 0:
+		return ""
+	case n < 0:
+		return "none"
+	}
+	return strconv.Itoa(n)
 }
 
 // printParams writes a table of an entry's parameters.

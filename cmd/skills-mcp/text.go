@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -31,4 +32,12 @@ func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]stri
 		names = append(names, skill.QualifiedName()+"\t"+oneLine(skill.Description, 80))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// day renders a time for people; a time that is not known is "".
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
 }

@@ -34,7 +34,7 @@ func newAnswer(nonce string, cmd *sandbox.Command) *answer {
 	tail, after := io.Pipe()
 	a.tail = tail
 	begun := false
-	begin := func(mark byte) error {
+	begin := func(mark string) error {
 		switch {
 		case mark != markBegin && mark != markMissing:
 			return errJunk
@@ -87,7 +87,7 @@ func (a *answer) status() (status, *bufio.Reader, error) {
 // marked is one stream of an answer.
 type marked struct {
 	nonce []byte
-	begin func(mark byte) error       // the first mark
+	begin func(mark string) error     // the first mark
 	body  io.Writer                   // what comes between the marks; may be nil
 	end   func()                      // the second; may be nil
 	after func(p []byte) (int, error) // what follows; may be nil
@@ -134,13 +134,13 @@ func (m *marked) first(p []byte) ([]byte, error) {
 		return nil, nil
 	}
 	m.state++
-	return p[n+1:], m.begin(p[n])
+	return p[n+1:], m.begin(string(p[n]))
 }
 
 // second passes on what comes before the second mark, and holds back what may
 // be the beginning of one.
 func (m *marked) second(p []byte) []byte {
-	mark := append(bytes.Clone(m.nonce), markEnd)
+	mark := append(bytes.Clone(m.nonce), markEnd...)
 	at := bytes.Index(p, mark)
 	if at >= 0 {
 		m.pass(p[:at])

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -32,13 +33,38 @@ type box struct {
 	engine  *engine
 	id      string
 	streams *streams
+	way     net.Listener // of connections to the hosts that are granted; nil without any
+}
+
+// close ends the talk with b.
+func (b *box) close() {
+	b.streams.close()
+	if b.way != nil {
+		_ = b.way.Close()
+	}
 }
 
 // makeBox makes, starts and connects to a container of spec. Whoever gets it
 // discards it; ended is called when nothing more can come from it.
 func (d *Driver) makeBox(ctx context.Context, e *engine, spec *spec, ended func(*box)) (*box, error) {
+	b, err := d.create(ctx, e, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.startBox(ctx, b, spec, ended); err != nil {
+		d.remove(e, b.id)
+		return nil, err
+	}
+	return b, nil
+}
+
+// create makes a container, which nobody has started. It heeds ctx only when it
+// knows what became of it.
+func (d *Driver) create(ctx context.Context, e *engine, spec *spec) (*box, error) {
+	sure, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeTimeout)
+	defer cancel()
 	name, spec := newName(), spec.claimed(d.labels())
-	made, err := e.api.ContainerCreate(ctx, spec.config, spec.host, nil, nil, name)
+	made, err := e.api.ContainerCreate(sure, spec.config, spec.host, nil, nil, name)
 	if err != nil {
 		// The answer may be what was lost, rather than the request.
 		if gone(err) {
@@ -49,16 +75,15 @@ func (d *Driver) makeBox(ctx context.Context, e *engine, spec *spec, ended func(
 	for _, warning := range made.Warnings {
 		d.log.Warn("the Docker engine has a reservation about a sandbox", "warning", warning)
 	}
-	b := &box{engine: e, id: made.ID}
-	if err := d.startBox(ctx, b, ended); err != nil {
-		d.remove(e, b.id)
-		return nil, err
+	if ctx.Err() != nil {
+		d.remove(e, made.ID)
+		return nil, context.Cause(ctx)
 	}
-	return b, nil
+	return &box{engine: e, id: made.ID}, nil
 }
 
 // startBox connects to b before it starts it, as an engine asks for.
-func (d *Driver) startBox(ctx context.Context, b *box, ended func(*box)) error {
+func (d *Driver) startBox(ctx context.Context, b *box, spec *spec, ended func(*box)) error {
 	conn, err := b.attach(ctx)
 	if err != nil {
 		return b.engine.failed("connect to the sandbox", err)
@@ -68,26 +93,40 @@ func (d *Driver) startBox(ctx context.Context, b *box, ended func(*box)) error {
 		b.streams.close()
 		return b.engine.failed("start the sandbox", err)
 	}
-	return nil
+	if !spec.connected() {
+		return nil
+	}
+	if b.way, err = b.openWay(ctx); err != nil {
+		b.streams.close()
+	}
+	return err
 }
 
-// attach is ContainerAttach, which does not heed ctx, made to.
+// attach connects to the streams of b.
 func (b *box) attach(ctx context.Context) (types.HijackedResponse, error) {
+	return hijack(ctx, func() (types.HijackedResponse, error) {
+		return b.engine.api.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	})
+}
+
+// hijack is a request that takes the connection over. The client's do not heed
+// ctx; this one does.
+func hijack(ctx context.Context, request func() (types.HijackedResponse, error)) (types.HijackedResponse, error) {
 	type result struct {
 		conn types.HijackedResponse
 		err  error
 	}
-	attached := make(chan result, 1)
+	done := make(chan result, 1)
 	go func() {
-		conn, err := b.engine.api.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
-		attached <- result{conn, err}
+		conn, err := request()
+		done <- result{conn, err}
 	}()
 	select {
-	case r := <-attached:
+	case r := <-done:
 		return r.conn, r.err
 	case <-ctx.Done():
 		go func() {
-			if r := <-attached; r.err == nil {
+			if r := <-done; r.err == nil {
 				r.conn.Close()
 			}
 		}()
@@ -98,7 +137,7 @@ func (b *box) attach(ctx context.Context) (types.HijackedResponse, error) {
 // discard ends b and whatever runs in it, in the background.
 func (d *Driver) discard(b *box) {
 	d.background.Go(func() {
-		b.streams.close()
+		b.close()
 		d.removeNow(b.engine, b.id)
 	})
 }
@@ -188,7 +227,8 @@ func (d *Driver) sweep(ctx context.Context) error {
 			failures = append(failures, fmt.Errorf("remove container %s: %w", c.ID, err))
 		}
 	}
-	return errors.Join(failures...)
+	mine := func(labels map[string]string) bool { return labels[labelInstance] == d.instance }
+	return errors.Join(append(failures, e.sweepVolumes(ctx, mine))...)
 }
 
 // list returns the containers with a label, running or not.

@@ -29,7 +29,7 @@ func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	for _, role := range slices.Sorted(maps.Keys(d.roles)) {
 		findings = append(findings, d.checkImage(ctx, e, role))
 	}
-	return findings
+	return append(findings, checkLayers(ctx, e)...)
 }
 
 // problem is the finding of an error.
@@ -111,7 +111,7 @@ func (d *Driver) checkImage(ctx context.Context, e *engine, role string) sandbox
 	found, err := e.inspectImage(ctx, role, ref)
 	switch {
 	case cerrdefs.IsNotFound(err):
-		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there yet; the first call pulls it", Remedy: "get it ahead with: docker pull " + ref}
+		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there yet; the first call pulls it", Remedy: "get it ahead with: skills-mcp image pull " + role}
 	case err != nil:
 		return problem(subject, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
 // RuntimeAuto as [Options.Runtime] takes the strongest runtime that the engine
@@ -47,6 +48,15 @@ type Options struct {
 	// another was killed. With "" none is kept: containers of a driver that was
 	// killed stay for a day, and starting one takes twice the time.
 	Dir string
+	// Forwarder is the absolute path of a program that is [egress.Main] where its
+	// first argument is [egress.Command], and that runs in containers: a static
+	// one for Linux. With "" commands that are granted hosts cannot run.
+	Forwarder string
+	// Egress configures the proxy to the hosts that a command is granted.
+	Egress *egress.Options
+	// DependencyEnv is the environment in which dependencies are installed, as
+	// "KEY=value", such as PIP_INDEX_URL. It is in no sandbox and in no image.
+	DependencyEnv []string
 	// Logger gets what concerns the operator alone, such as containers that
 	// cannot be removed. The default discards it.
 	Logger *slog.Logger
@@ -54,21 +64,25 @@ type Options struct {
 
 // A Driver runs commands in containers. It is a [sandbox.Driver].
 type Driver struct {
-	roles    map[string]string // images' references
-	runtime  string
-	host     string
-	places   Places
-	dir      string
-	instance string // of the label that marks this driver's containers
-	log      *slog.Logger
+	roles     map[string]string // images' references
+	runtime   string
+	host      string
+	places    Places
+	dir       string
+	forwarder string
+	egress    *egress.Options
+	instance  string // of the label that marks this driver's containers
+	log       *slog.Logger
 
 	engine     atomic.Pointer[engine] // nil until one has answered, and after it was lost
 	connecting chan struct{}          // holds one token while somebody looks for an engine
 	pulls      *pulls
 	known      images
+	copies     copies
 	pool       *pool
 	lease      *lease // nil until an engine has answered
 	hosts      string // a file; see engine.hosts
+	layers     *layers
 
 	life       *sandbox.Lifetime // ended by Close
 	background sync.WaitGroup    // what outlives a Run; started by runs only, or by what they started
@@ -92,6 +106,8 @@ func New(options *Options) *Driver {
 		host:       o.Host,
 		places:     o.Places,
 		dir:        o.Dir,
+		forwarder:  o.Forwarder,
+		egress:     o.Egress,
 		instance:   strings.ToLower(rand.Text()[:12]),
 		log:        o.Logger,
 		connecting: make(chan struct{}, 1),
@@ -107,6 +123,7 @@ func New(options *Options) *Driver {
 		spawn:   func(do func()) { d.background.Go(do) },
 		shelves: map[shelfKey]*shelf{},
 	}
+	d.layers = newLayers(o.DependencyEnv, newPulls(d.life.Context(), &d.background))
 	return d
 }
 
@@ -130,26 +147,42 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 
 // run gets a command what it needs, and runs it.
 func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	e, err := d.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	image, err := d.image(ctx, e, cmd)
-	if err != nil {
-		return nil, d.lost(e, err)
-	}
-	spec, err := newSpec(cmd, image, e)
+	e, image, spec, err := d.prepare(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
 	for range maxStale {
 		var exit *sandbox.Exit
 		exit, err = d.runOnce(ctx, e, spec, image, cmd)
+		if !e.apart() && unseen(err, cmd.Folder) {
+			e.blind.Store(true)
+			return d.run(ctx, cmd)
+		}
 		if !errors.Is(err, errStale) {
 			return exit, d.lost(e, err)
 		}
 	}
 	return nil, d.lost(e, e.failed("send the command", err))
+}
+
+// prepare finds an engine and an image, and says what container cmd needs.
+func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*engine, *image, *spec, error) {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	image, err := d.image(ctx, e, cmd)
+	if err == nil {
+		image, err = d.withDependencies(ctx, e, image, cmd)
+	}
+	if err != nil {
+		return nil, nil, nil, d.lost(e, err)
+	}
+	spec, err := newSpec(cmd, image, e)
+	if err == nil && e.apart() {
+		err = d.lost(e, d.copyIn(ctx, e, image, spec))
+	}
+	return e, image, spec, err
 }
 
 // maxStale is how often a container is taken for a command that turns out to
@@ -164,7 +197,15 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 	}
 	defer d.discard(b)
 	defer b.streams.close()
-	return b.run(ctx, cmd, image)
+	disconnect, err := b.connect(cmd, d.egress)
+	if err != nil {
+		return nil, err
+	}
+	exit, err := b.run(ctx, cmd, image)
+	if connections := disconnect(); exit != nil {
+		exit.Connections = connections
+	}
+	return exit, err
 }
 
 // Close implements [sandbox.Driver]. Where the engine does not let go of a

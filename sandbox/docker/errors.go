@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	errRemote = errors.New("the engine is on another machine, where this machine's folders cannot be mounted")
+	errSSH = errors.New("engines are not reached over SSH")
 	// errLost marks an engine that went away under a request.
 	errLost = errors.New("the connection to the engine was lost")
 )
@@ -44,10 +44,10 @@ func noEngine(failures []failure) error {
 			Err:    joined(failures),
 		}
 	}
-	if f, found := first(failures, func(err error) bool { return errors.Is(err, errRemote) }); found {
+	if f, found := first(failures, func(err error) bool { return errors.Is(err, errSSH) }); found {
 		return &sandbox.UnavailableError{
-			Reason: fmt.Sprintf("the Docker engine at %s is on another machine, where this machine's folders cannot be mounted", f.host),
-			Remedy: "use an engine on this machine" + nativeInstead,
+			Reason: fmt.Sprintf("the Docker engine at %s would have to be reached over SSH, which is not supported", f.host),
+			Remedy: "forward its socket (ssh -L /path/docker.sock:/var/run/docker.sock HOST) and set DOCKER_HOST=tcp://… to it, or use an engine on this machine" + nativeInstead,
 			Err:    joined(failures),
 		}
 	}

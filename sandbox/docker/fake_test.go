@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -39,6 +40,7 @@ type fakeEngine struct {
 	output     string
 	code       int
 	hang       bool
+	blind      string // a folder that it does not see
 	info       map[string]any
 	api        string
 }
@@ -48,6 +50,7 @@ type fakeContainer struct {
 	stream  net.Conn      // nil until attached
 	ended   chan struct{} // closed when it has ended or was removed
 	end     func()
+	code    int // of its first process; valid after ended
 }
 
 // newFake returns an engine that listens, has the image "base", and is stopped
@@ -163,6 +166,9 @@ func (f *fakeEngine) handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(route string, do http.HandlerFunc) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+			// A client that still sends when it is answered may see no answer.
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			f.mu.Lock()
 			f.requests[route]++
 			fault := f.faults[route]
@@ -181,6 +187,7 @@ func (f *fakeEngine) handler() http.Handler {
 	})
 	handle("GET /images/{ref}/json", f.inspectImage)
 	handle("POST /images/create", f.pull)
+	f.handleImages(handle)
 	handle("POST /containers/create", f.create)
 	handle("POST /containers/{id}/attach", f.attach)
 	handle("POST /containers/{id}/start", f.start)
@@ -191,6 +198,9 @@ func (f *fakeEngine) handler() http.Handler {
 	handle("GET /containers/{id}/stats", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, 200, map[string]any{"memory_stats": map[string]int{"usage": 1 << 20}})
 	})
+	handle("POST /volumes/create", func(w http.ResponseWriter, _ *http.Request) { respond(w, 201, map[string]any{}) })
+	handle("GET /volumes", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, map[string]any{}) })
+	handle("DELETE /volumes/{name}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })
 	handle("GET /events", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(200)
 		w.(http.Flusher).Flush()
@@ -236,6 +246,12 @@ func (f *fakeEngine) create(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, m := range c.request.HostConfig.Mounts {
+		if f.blind != "" && m.Source == f.blind {
+			respond(w, 400, map[string]string{"message": `invalid mount config for type "bind": bind source path does not exist: ` + m.Source})
+			return
+		}
+	}
 	f.made++
 	id := fmt.Sprintf("c%d", f.made)
 	f.containers[id] = c
@@ -273,7 +289,10 @@ func (f *fakeEngine) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(204)
-	if c.stream != nil {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c.code = f.code; c.stream != nil {
+		c.code = fakeLost
 		go f.shell(c)
 	}
 }
@@ -328,14 +347,14 @@ func (f *fakeEngine) wait(w http.ResponseWriter, r *http.Request) {
 	w.(http.Flusher).Flush()
 	select {
 	case <-c.ended:
-		_ = json.NewEncoder(w).Encode(map[string]int{"StatusCode": fakeLost})
+		_ = json.NewEncoder(w).Encode(map[string]int{"StatusCode": c.code})
 	case <-r.Context().Done():
 	}
 }
 
 func (f *fakeEngine) inspect(w http.ResponseWriter, r *http.Request) {
 	if c := f.find(w, r); c != nil {
-		respond(w, 200, map[string]any{"State": map[string]any{"ExitCode": fakeLost}})
+		respond(w, 200, map[string]any{"State": map[string]any{"ExitCode": c.code}})
 	}
 }
 

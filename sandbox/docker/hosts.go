@@ -19,6 +19,7 @@ type Places struct {
 	ConfigDir  string // $DOCKER_CONFIG; "" is .docker in Home
 	Home       string // the person's home folder
 	RuntimeDir string // $XDG_RUNTIME_DIR
+	CertPath   string // $DOCKER_CERT_PATH: a folder with ca.pem, cert.pem and key.pem
 }
 
 // Hosts returns the addresses at which an engine may answer, best first. It
@@ -75,34 +76,57 @@ func (p Places) sockets() []string {
 	return sockets
 }
 
+// certificates returns the folder with those for the engine at host, and "" when
+// there is none.
+func (p Places) certificates(host string) string {
+	if p.CertPath != "" || p.DockerHost != "" || p.contextHost() != host {
+		return p.CertPath
+	}
+	dir := filepath.Join(p.configDir(), "contexts", "tls", digestOf(p.contextName()), "docker")
+	if _, err := os.Stat(filepath.Join(dir, "ca.pem")); err != nil {
+		return ""
+	}
+	return dir
+}
+
 // contextHost returns the address of the docker client's current context, and
 // "" when that is the default one or cannot be read.
 func (p Places) contextHost() string {
-	dir := p.ConfigDir
-	if dir == "" {
-		if p.Home == "" {
-			return ""
-		}
-		dir = filepath.Join(p.Home, ".docker")
-	}
-	name := p.Context
-	if name == "" {
-		var config struct {
-			CurrentContext string `json:"currentContext"`
-		}
-		readJSON(filepath.Join(dir, "config.json"), &config)
-		name = config.CurrentContext
-	}
+	name := p.contextName()
 	if name == "" || name == "default" {
 		return ""
 	}
-	// The docker client keeps a context in a folder named by its name's digest.
-	digest := sha256.Sum256([]byte(name))
 	var meta struct {
 		Endpoints map[string]struct{ Host string }
 	}
-	readJSON(filepath.Join(dir, "contexts", "meta", hex.EncodeToString(digest[:]), "meta.json"), &meta)
+	readJSON(filepath.Join(p.configDir(), "contexts", "meta", digestOf(name), "meta.json"), &meta)
 	return meta.Endpoints["docker"].Host
+}
+
+// contextName returns the name of the docker client's current context.
+func (p Places) contextName() string {
+	if p.Context != "" || p.configDir() == "" {
+		return p.Context
+	}
+	var config struct {
+		CurrentContext string `json:"currentContext"`
+	}
+	readJSON(filepath.Join(p.configDir(), "config.json"), &config)
+	return config.CurrentContext
+}
+
+// configDir returns the docker client's folder, and "" when nobody knows.
+func (p Places) configDir() string {
+	if p.ConfigDir == "" && p.Home != "" {
+		return filepath.Join(p.Home, ".docker")
+	}
+	return p.ConfigDir
+}
+
+// digestOf names the folder in which the docker client keeps a context.
+func digestOf(name string) string {
+	digest := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(digest[:])
 }
 
 // readJSON leaves value as it is when the file cannot be read: a docker client

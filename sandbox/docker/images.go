@@ -1,79 +1,106 @@
 package docker
 
 import (
-	"sync"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
 
-	"github.com/docker/docker/api/types/events"
-	"github.com/docker/docker/api/types/filters"
+	cerrdefs "github.com/containerd/errdefs"
+	dockerimage "github.com/docker/docker/api/types/image"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// images remembers what an engine has said of images, as long as the engine
-// would tell of a change: a call need not ask it again.
-type images struct {
-	mu      sync.Mutex
-	engine  *engine           // the one that would tell; nil when none would
-	changes int               // how many there were
-	known   map[string]*image // by reference
+// An Image is the image of a role, as an engine knows it.
+type Image struct {
+	Role    string    `json:"role"`
+	Ref     string    `json:"image"`            // as configured
+	Here    bool      `json:"here"`             // the engine has it; the rest is empty where it does not
+	ID      string    `json:"id,omitempty"`     // "sha256:…", of the content
+	Digest  string    `json:"digest,omitempty"` // "name@sha256:…" at a registry; "" for an image that was never there
+	Size    int64     `json:"size,omitempty"`   // bytes
+	Created time.Time `json:"created,omitzero"`
 }
 
-// get returns what is known of an image, or what ask finds out.
-func (i *images) get(e *engine, role, ref string, ask func() (*image, error)) (*image, error) {
-	i.mu.Lock()
-	told, changes := i.engine == e, i.changes
-	if found := i.known[ref]; told && found != nil {
-		i.mu.Unlock()
-		known := *found
-		known.role = role
-		return &known, nil
+// Images returns the image of each role, by the role's name. It pulls nothing.
+// The error is as of [Driver.Run].
+func (d *Driver) Images(ctx context.Context) ([]Image, error) {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return nil, err
 	}
-	i.mu.Unlock()
-
-	found, err := ask()
-	if err != nil || !told {
-		return found, err
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.engine == e && i.changes == changes { // else it may be old already
-		i.known[ref] = found
-	}
-	return found, nil
-}
-
-// trust says whether e tells of changes from now on; nil is no engine.
-func (i *images) trust(e *engine) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.engine, i.known = e, map[string]*image{}
-	i.changes++
-}
-
-// watchImages has e tell of changes until the driver is closed or e is gone. No
-// call waits until it does.
-func (d *Driver) watchImages(e *engine) {
-	d.watchers.Go(func() {
-		messages, ended := e.api.Events(d.life.Context(), events.ListOptions{
-			Filters: filters.NewArgs(filters.Arg("type", string(events.ImageEventType))),
-		})
-		d.known.trust(e)
-		defer d.known.distrust(e)
-		for {
-			select {
-			case <-messages:
-				d.known.trust(e)
-			case <-ended:
-				return
-			}
+	var all []Image
+	for _, role := range slices.Sorted(maps.Keys(d.roles)) {
+		image, err := e.describeImage(ctx, role, d.roles[role])
+		if err != nil {
+			return nil, d.lost(e, err)
 		}
-	})
+		all = append(all, image)
+	}
+	return all, nil
 }
 
-// distrust forgets e, unless another engine has come.
-func (i *images) distrust(e *engine) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.engine == e {
-		i.engine, i.known = nil, nil
-		i.changes++
+func (e *engine) describeImage(ctx context.Context, role, ref string) (Image, error) {
+	image := Image{Role: role, Ref: ref}
+	found, err := e.api.ImageInspect(ctx, ref)
+	if cerrdefs.IsNotFound(err) {
+		return image, nil
 	}
+	if err != nil {
+		return image, e.failed("look up the image "+ref, err)
+	}
+	image.Here, image.ID, image.Size = true, found.ID, found.Size
+	image.Created = created(found)
+	if len(found.RepoDigests) > 0 {
+		image.Digest = found.RepoDigests[0]
+	}
+	return image, nil
+}
+
+// created is when an image was made; zero where it does not say.
+func created(image dockerimage.InspectResponse) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, image.Created)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// A PullProgress says how far a pull is.
+type PullProgress struct {
+	// Have and Total are bytes. Total grows as the engine learns of layers.
+	Have, Total int64
+	// Message is for people, and "" unless there is something worth a line.
+	Message string
+}
+
+// Pull pulls the image of a role, whether or not it is there, and calls report
+// as it comes. The error names the image, the role and the setting.
+func (d *Driver) Pull(ctx context.Context, role string, report func(PullProgress)) error {
+	ref, known := d.roles[role]
+	if !known {
+		return unknownRole(role, slices.Sorted(maps.Keys(d.roles)))
+	}
+	e, err := d.connect(ctx)
+	if err != nil {
+		return err
+	}
+	report(PullProgress{Message: "pulling " + ref})
+	tally := newTally(ref)
+	err = e.pullEach(ctx, ref, func(s pullStatus) {
+		message, _ := tally.add(s)
+		report(PullProgress{sum(tally.have), sum(tally.total), message})
+	})
+	if err == nil || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	failure := notPulled(e, role, ref, err)
+	var unavailable *sandbox.UnavailableError
+	if _, missing := e.inspectImage(ctx, role, ref); missing == nil && errors.As(failure, &unavailable) {
+		unavailable.Reason = fmt.Sprintf("the image %s of the role %q is there, but cannot be brought up to date: %s", ref, role, engineSays(err))
+	}
+	return d.lost(e, failure)
 }

@@ -149,20 +149,9 @@ func (d *Driver) reap(ctx context.Context, e *engine) {
 	if err != nil {
 		return // it is tried again soon
 	}
-	dead := map[string]bool{}
+	orphaned := d.orphaned()
 	for _, c := range all {
-		instance := c.Labels[labelInstance]
-		if instance == "" || instance == d.instance {
-			continue
-		}
-		orphan := expired(c)
-		if c.Labels[labelHome] == d.lease.home && d.lease.home != "" { // so there is no need to guess
-			if _, known := dead[instance]; !known {
-				dead[instance] = d.lease.free(instance, false)
-			}
-			orphan = dead[instance]
-		}
-		if !orphan {
+		if !orphaned(c.Labels) {
 			continue
 		}
 		if err := e.remove(c.ID); err != nil && !cerrdefs.IsConflict(err) {
@@ -171,7 +160,29 @@ func (d *Driver) reap(ctx context.Context, e *engine) {
 		}
 		d.log.Info("removed a container that a server left", "container", c.ID, "skill", c.Labels[labelSkill])
 	}
+	if err := e.sweepVolumes(ctx, orphaned); err != nil {
+		d.log.Debug("volumes that a server left are not removed yet", "error", err)
+	}
 	d.lease.clean(all)
+}
+
+// orphaned returns what reports, by its labels, whether something is a driver's
+// that is gone. It looks for each driver once.
+func (d *Driver) orphaned() func(labels map[string]string) bool {
+	dead := map[string]bool{}
+	return func(labels map[string]string) bool {
+		instance := labels[labelInstance]
+		switch {
+		case instance == "" || instance == d.instance:
+			return false
+		case d.lease.home == "" || labels[labelHome] != d.lease.home:
+			return expired(labels)
+		}
+		if _, known := dead[instance]; !known {
+			dead[instance] = d.lease.free(instance, false)
+		}
+		return dead[instance]
+	}
 }
 
 // free reports whether an instance that shares the folder has ended, and
@@ -212,7 +223,7 @@ func (l *lease) clean(all []container.Summary) {
 	}
 }
 
-func expired(c container.Summary) bool {
-	at, err := strconv.ParseInt(c.Labels[labelExpires], 10, 64)
+func expired(labels map[string]string) bool {
+	at, err := strconv.ParseInt(labels[labelExpires], 10, 64)
 	return err == nil && time.Now().Unix() > at
 }

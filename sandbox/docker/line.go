@@ -24,9 +24,9 @@ const waiter = "skills_mcp_nl='\n'\n" + `IFS= read -r skills_mcp_line && eval "$
 
 // The marks that follow a run's nonce on the streams.
 const (
-	markBegin   = '+' // the command begins: on both streams
-	markMissing = '-' // its program is not there: on stdout, and nothing follows
-	markEnd     = '.' // the command has ended: on both; on stdout, status and files follow
+	markBegin   = "+" // the command begins: on both streams
+	markMissing = "-" // its program is not there: on stdout, and nothing follows
+	markEnd     = "." // the command has ended: on both; on stdout, status and files follow
 )
 
 // What a status says of /out.
@@ -36,26 +36,37 @@ const (
 	outNoTar = 2 // the image has no tar
 )
 
-// newLine returns the line that runs cmd. Every mark begins with nonce.
+// newLine returns the line that runs cmd in a container of its own. Every mark
+// begins with nonce.
 //
-// In the container's end, everything but the shell is killed before the last
-// mark, so that what has been answered has ended.
+// At the command's end everything but the shell is killed before the last mark,
+// so that what has been answered has ended.
 func newLine(cmd *sandbox.Command, nonce string) string {
-	var b strings.Builder
-	b.WriteString("unset skills_mcp_line; ")
-	b.WriteString(invocation(cmd, nonce))
-	b.WriteString(`; s=$?; kill -9 -1 2>/dev/null; `)
-	b.WriteString(oomKills + collection)
-	fmt.Fprintf(&b, `printf %%s '%s%c' >&2; printf '%%s%%d %%d %%d\n' '%s%c' "$s" "$k" "$f"; `, nonce, markEnd, nonce, markEnd)
-	b.WriteString(`if [ "$f" = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi; exit 0` + "\n")
-	return b.String()
+	return "unset skills_mcp_line; " + invocation(cmd, nonce) +
+		`; s=$?; kill -9 -1 2>/dev/null; k=0; [ "$s" = 0 ] || { ` + oomKills + `}; ` + collection +
+		ending(nonce) + `if [ "$f" = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi; exit 0` + "\n"
+}
+
+// keptLine returns the line that runs cmd in a container that is kept: what the
+// command leaves behind stays.
+func keptLine(cmd *sandbox.Command, nonce string) string {
+	return "unset skills_mcp_line; k=0; " + oomKills + "skills_mcp_k=$k; " + invocation(cmd, nonce) +
+		"; s=$?; " + oomKills + "k=$((k-skills_mcp_k)); f=0; " + ending(nonce) + "exit 0\n"
+}
+
+// ending prints the last marks: s is the exit status, k how many processes were
+// killed for want of memory, f what there is of /out.
+func ending(nonce string) string {
+	mark := word(nonce + markEnd)
+	return `printf %s ` + mark + ` >&2; printf '%s%d %d %d\n' ` + mark + ` "$s" "$k" "$f"; `
 }
 
 const (
-	// oomKills sets k to how many processes the kernel has killed for want of
-	// memory, as far as the shell can see (cgroup version 2, and 1).
-	oomKills = `k=0; if [ "$s" != 0 ]; then for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do ` +
-		`if [ -r "$g" ]; then while read -r a n; do if [ "$a" = oom_kill ]; then k=$n; fi; done <"$g"; fi; done; fi; `
+	// oomKills sets k to how many processes the kernel has killed in this
+	// container for want of memory, as far as the shell can see: in cgroups of
+	// version 2 and of version 1.
+	oomKills = `for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do ` +
+		`if [ -r "$g" ]; then while read -r a n; do if [ "$a" = oom_kill ]; then k=$n; fi; done <"$g"; fi; done; `
 	// collection sets f to what there is in /out.
 	collection = `f=0; for g in /out/* /out/.[!.]* /out/..?*; do if [ -e "$g" ] || [ -L "$g" ]; then f=1; break; fi; done; ` +
 		`if [ $f = 1 ] && ! command -v tar >/dev/null 2>&1; then f=2; fi; `
@@ -68,24 +79,25 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 	plain, odd := variables(cmd.Env)
 	for _, entry := range plain {
 		name, value, _ := strings.Cut(entry, "=")
-		fmt.Fprintf(&b, "export %s=%s; ", name, quote(value))
+		fmt.Fprintf(&b, "export %s=%s; ", name, word(value))
 	}
-	program := quote(cmd.Argv[0])
+	program := word(cmd.Argv[0])
 	if !strings.Contains(cmd.Argv[0], "/") {
 		for _, entry := range odd {
 			if path, set := strings.CutPrefix(entry, "PATH="); set {
-				fmt.Fprintf(&b, "PATH=%s ", quote(path)) // not the shell's own, where env(1) and tar(1) are
+				fmt.Fprintf(&b, "PATH=%s ", word(path)) // not the shell's own, where env(1) and tar(1) are
 			}
 		}
-		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s '%s%c'; exit 0; }; `, program, nonce, markMissing)
+		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s %s; exit 0; }; `, program, word(nonce+markMissing))
 	}
-	fmt.Fprintf(&b, `printf %%s '%s%c'; printf %%s '%s%c' >&2; `, nonce, markBegin, nonce, markBegin)
+	mark := word(nonce + markBegin)
+	fmt.Fprintf(&b, `printf %%s %s; printf %%s %s >&2; `, mark, mark)
 	// exec never takes a builtin of the shell's for the program.
 	b.WriteString("(exec ")
 	if len(odd) > 0 {
 		b.WriteString("env")
 		for _, entry := range odd {
-			b.WriteString(" " + quote(entry))
+			b.WriteString(" " + word(entry))
 		}
 		b.WriteString(" ")
 	}
@@ -93,7 +105,7 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 		if i > 0 {
 			b.WriteString(" ")
 		}
-		b.WriteString(quote(arg))
+		b.WriteString(word(arg))
 	}
 	if cmd.Stdin == nil {
 		b.WriteString(" </dev/null")
@@ -104,7 +116,7 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 
 // plainVariable is that of a variable which means nothing to a shell. Setting one
 // takes no program.
-var plainVariable = regexp.MustCompile(`^SKILL_[A-Z0-9_]+=`)
+var plainVariable = regexp.MustCompile(`^(SKILL_[A-Z0-9_]+|(?i:https?|all|no)_(?i:proxy))=`)
 
 // variables splits an environment into what a shell can export without harm and
 // what it cannot, for which there is env(1).
@@ -119,7 +131,7 @@ func variables(env []string) (plain, odd []string) {
 	return plain, odd
 }
 
-// quote writes s as one word of a shell, in one line.
-func quote(s string) string {
+// word writes s as one word of a shell, in one line.
+func word(s string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, "\n", `'"$skills_mcp_nl"'`).Replace(s) + "'"
 }

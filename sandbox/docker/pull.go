@@ -24,6 +24,7 @@ type fetch func(ctx context.Context, report func(message string)) error
 type pulls struct {
 	ctx        context.Context // ends every pull
 	background *sync.WaitGroup // counts the pulls under way
+	first      func(ref string) (message string)
 
 	mu    sync.Mutex
 	byRef map[string]*pull // those under way, and those that failed lately
@@ -43,7 +44,7 @@ type pull struct {
 }
 
 func newPulls(ctx context.Context, background *sync.WaitGroup) *pulls {
-	return &pulls{ctx: ctx, background: background, byRef: map[string]*pull{}}
+	return &pulls{ctx: ctx, background: background, byRef: map[string]*pull{}, first: func(ref string) string { return "pulling " + ref }}
 }
 
 // get waits for a pull of ref, the one under way or a new one by fetch, and
@@ -52,10 +53,14 @@ func newPulls(ctx context.Context, background *sync.WaitGroup) *pulls {
 func (p *pulls) get(ctx context.Context, ref string, fetch fetch, progress func(string)) error {
 	pull := p.join(ref, fetch)
 	defer p.leave(ref, pull)
-	told := ""
+	if progress == nil {
+		progress = func(string) {}
+	}
+	told := p.first(ref)
+	progress(told)
 	for {
 		message, changed := pull.progress()
-		if message != told && progress != nil {
+		if message != told {
 			progress(message)
 			told = message
 		}
@@ -90,7 +95,7 @@ func (p *pulls) begin(ref string, fetch fetch) *pull {
 	current := &pull{
 		cancel:  cancel,
 		done:    make(chan struct{}),
-		message: fmt.Sprintf("pulling %s", ref),
+		message: p.first(ref),
 		changed: make(chan struct{}),
 	}
 	p.byRef[ref] = current
@@ -157,12 +162,27 @@ func (p *pull) report(message string) {
 
 // pull has the engine pull ref.
 func (e *engine) pull(ctx context.Context, ref string, report func(string)) error {
+	tally := newTally(ref)
+	return e.pullEach(ctx, ref, func(s pullStatus) {
+		if message, news := tally.add(s); news {
+			report(message)
+		}
+	})
+}
+
+// pullEach has the engine pull ref, and passes on each line of what it says.
+func (e *engine) pullEach(ctx context.Context, ref string, each func(pullStatus)) error {
 	body, err := e.api.ImagePull(ctx, ref, dockerimage.PullOptions{})
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	tally := newTally(ref)
+	return eachStatus(body, each)
+}
+
+// eachStatus passes on what an engine says, line by line. An error among the
+// lines is the error of what it is doing.
+func eachStatus(body io.Reader, each func(pullStatus)) error {
 	for decoder := json.NewDecoder(body); ; {
 		var s pullStatus
 		if err := decoder.Decode(&s); errors.Is(err, io.EOF) {
@@ -173,16 +193,15 @@ func (e *engine) pull(ctx context.Context, ref string, report func(string)) erro
 		if s.Error != "" {
 			return errors.New(s.Error)
 		}
-		if message, news := tally.add(s); news {
-			report(message)
-		}
+		each(s)
 	}
 }
 
-// A pullStatus is one line of what an engine says during a pull.
+// A pullStatus is one line of what an engine says during a pull or a build.
 type pullStatus struct {
 	ID       string `json:"id"` // of the layer
 	Status   string `json:"status"`
+	Stream   string `json:"stream"` // the output of a build
 	Progress struct {
 		Current int64 `json:"current"`
 		Total   int64 `json:"total"`

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -24,7 +27,17 @@ func testImage() string {
 	return cmp.Or(os.Getenv("SKILLS_MCP_TEST_IMAGE"), "skills-mcp-test:base")
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets this program be the one that listens in containers.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == egress.Command {
+		if err := egress.Main(context.Background(), "", os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // realEngine returns options for an engine that runs and has the test image.
 // Without one it skips the test, or fails it where SKILLS_MCP_REQUIRE_ENGINE
@@ -156,7 +169,7 @@ func TestHardening(t *testing.T) {
 		"root is read-only":      host.ReadonlyRootfs,
 		"not privileged":         !host.Privileged,
 		"capabilities dropped":   slices.Equal(host.CapDrop, []string{"ALL"}) && len(host.CapAdd) == 0,
-		"no new privileges":      slices.Equal(host.SecurityOpt, []string{"no-new-privileges:true"}),
+		"no new privileges":      slices.Equal(host.SecurityOpt, []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()}),
 		"not the host's spaces":  host.PidMode == "" && host.UTSMode == "" && host.UsernsMode == "" && host.IpcMode.IsPrivate() && host.CgroupnsMode.IsPrivate(),
 		"memory":                 host.Memory == limits.Memory && host.MemorySwap == limits.Memory,
 		"OOM killer works":       host.OomKillDisable == nil || !*host.OomKillDisable,

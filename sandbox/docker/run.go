@@ -6,17 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
 const (
 	// beginTimeout is how long a container's shell may take to begin with a
 	// command. A sound one takes milliseconds.
-	beginTimeout = 30 * time.Second
+	beginTimeout = 10 * time.Second
 	// outTimeout bounds the time that reading /out may take.
 	outTimeout = 30 * time.Second
 )
@@ -25,24 +27,32 @@ const (
 // command, which another one can therefore run.
 var errStale = errors.New("the container has ended while it waited")
 
-// run runs cmd in b.
+// run runs cmd in b, for which b was made.
 func (b *box) run(ctx context.Context, cmd *sandbox.Command, image *image) (*sandbox.Exit, error) {
+	return b.exchange(ctx, cmd, image, newLine, b.verdict)
+}
+
+// exchange sends the shell of b the line that runs cmd, and takes its answer.
+// verdict says what became of a command whose shell has ended without one.
+func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, line lineOf, verdict verdict) (*sandbox.Exit, error) {
 	nonce := rand.Text()
 	a := newAnswer(nonce, cmd)
 	defer context.AfterFunc(ctx, func() {
 		b.streams.conn.Close()
 		_ = a.tail.Close()
 	})()
-	if err := b.streams.send(newLine(cmd, nonce), cmd.Stdin, a); err != nil {
+	if err := b.streams.send(line(b.surround(cmd), nonce), cmd.Stdin, a); err != nil {
 		// A line without its end is never evaluated.
 		return nil, fmt.Errorf("%w: %w", errStale, err)
 	}
-	if err := b.begin(ctx, cmd, image, a); err != nil {
+	if began, err := b.begin(ctx, cmd, image, a); err != nil {
 		return nil, err
+	} else if !began {
+		return verdict(ctx, cmd, image, b.streams.failure())
 	}
 	status, rest, err := a.status()
 	if err != nil {
-		return b.verdict(ctx, cmd, image, err)
+		return verdict(ctx, cmd, image, err)
 	}
 	exit := &sandbox.Exit{Code: status.code, Sandbox: b.engine.sandbox()}
 	exit.Out = b.collect(ctx, cmd, status, rest)
@@ -58,8 +68,24 @@ func (b *box) run(ctx context.Context, cmd *sandbox.Command, image *image) (*san
 	return exit, nil
 }
 
-// begin waits until the shell has begun with the command.
-func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *answer) error {
+// surround returns cmd with the variables that tell it of its way out.
+func (b *box) surround(cmd *sandbox.Command) *sandbox.Command {
+	if b.way == nil {
+		return cmd
+	}
+	connected := *cmd
+	connected.Env = slices.Concat(egress.Environ(egress.Address), cmd.Env)
+	return &connected
+}
+
+type (
+	lineOf  func(cmd *sandbox.Command, nonce string) string
+	verdict func(ctx context.Context, cmd *sandbox.Command, image *image, err error) (*sandbox.Exit, error)
+)
+
+// begin waits until the shell has begun with the command, and reports whether
+// it is known to have.
+func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *answer) (bool, error) {
 	timer := time.NewTimer(beginTimeout)
 	defer timer.Stop()
 	select {
@@ -67,28 +93,26 @@ func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *
 	case <-b.streams.copied:
 	case <-ctx.Done():
 	case <-timer.C:
-		return badShell(image, fmt.Errorf("it did not begin within %v", beginTimeout))
+		return false, badShell(image, fmt.Errorf("it did not begin within %v", beginTimeout))
 	}
+	began := true
 	select {
 	case <-a.began:
 	default:
-		if !errors.Is(b.streams.failure(), errJunk) && cmd.Started != nil {
-			cmd.Started() // it may have begun
-		}
-		_, err := b.verdict(ctx, cmd, image, b.streams.failure())
-		return err
+		began = false
 	}
-	if a.missing {
-		return &sandbox.UnavailableError{
+	if began && a.missing {
+		return false, &sandbox.UnavailableError{
 			Reason: fmt.Sprintf("the image %s of the role %q has no program %q", image.ref, image.role, cmd.Argv[0]),
 			Remedy: fmt.Sprintf("set %s to an image that has it", setting(image.role)),
 		}
 	}
-	if cmd.Started != nil {
+	// It may have begun where nothing is known.
+	if cmd.Started != nil && !errors.Is(b.streams.failure(), errJunk) {
 		cmd.Started()
 	}
 	a.pass()
-	return nil
+	return began, nil
 }
 
 // collect reads what the command left in /out. What cannot be read is no

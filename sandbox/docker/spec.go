@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 )
 
 // The labels of every container that this package makes.
@@ -50,6 +51,9 @@ type spec struct {
 func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
 	if err := checkStrings(cmd.Argv, cmd.Environ()); err != nil {
 		return nil, err
+	}
+	if e.apart() && len(cmd.Grant.Workspaces) > 0 {
+		return nil, noWorkspaces(e)
 	}
 	host, err := hostConfig(cmd, image, e)
 	if err != nil {
@@ -91,9 +95,11 @@ func (s *spec) key() string {
 // claimed returns s as a container of a driver's.
 func (s *spec) claimed(labels map[string]string) *spec {
 	config := *s.config
-	config.Labels = maps.Clone(config.Labels)
+	config.Labels = map[string]string{}
+	maps.Copy(config.Labels, s.config.Labels)
 	maps.Copy(config.Labels, labels)
-	return &spec{&config, s.host}
+	host := *s.host // the client changes it
+	return &spec{&config, &host}
 }
 
 // newName returns a name for a container.
@@ -108,6 +114,12 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 	if e.bare() {
 		mounts = append(mounts, bind(e.hosts, "/etc/hosts", false))
 	}
+	if len(cmd.Grant.Hosts) > 0 {
+		if e.forwarder == "" || e.apart() {
+			return nil, noForwarder()
+		}
+		mounts = append(mounts, bind(e.forwarder, forwarder, false))
+	}
 	return &container.HostConfig{
 		Runtime:        e.runtime,
 		NetworkMode:    "none",
@@ -115,8 +127,7 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 		CgroupnsMode:   container.CgroupnsModePrivate,
 		ReadonlyRootfs: true,
 		CapDrop:        []string{"ALL"},
-		// Nothing is said of seccomp: the engine's default profile stays.
-		SecurityOpt: []string{"no-new-privileges:true"},
+		SecurityOpt:    []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()},
 		// The output is read from the stream alone; a copy of it in a log of
 		// the engine's would fill its disk.
 		LogConfig:   container.LogConfig{Type: "none"},

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,20 +25,25 @@ const (
 	// groupPrefix begins the names of our cgroups; the server's process id and a
 	// number follow.
 	groupPrefix = "skills-mcp-"
-	// initThreads is how many processes the init may be beside the command's.
-	// The command's own limit is RLIMIT_NPROC, which is exact; this one is behind
-	// it.
-	initThreads = 16
+	// initProcesses is how many there are beside the command's.
+	initProcesses = 1
 	// cpuPeriod is the kernel's default, in microseconds.
 	cpuPeriod = 100_000
+	// spareGroups is how many empty cgroups are kept.
+	spareGroups = 16
 )
 
-// cgroups makes a cgroup for each run, in folders that are the server's to write
-// to.
+// cgroups has a cgroup for each sandbox, in folders that are the server's to
+// write to. To make one takes longer than all else about a sandbox's memory, so
+// those that are empty again are used again.
 type cgroups struct {
 	parents []hierarchy
 	log     *slog.Logger
 	last    atomic.Int64 // number of the last cgroup
+
+	mu     sync.Mutex
+	spare  []*cgroup // empty
+	closed bool
 }
 
 // A hierarchy is a folder that cgroups can be made in, and the controllers they
@@ -49,48 +54,132 @@ type hierarchy struct {
 	controllers []string // of memory, pids and cpu
 }
 
-// A cgroup is that of one run: a folder in each hierarchy, or none at all where
-// the server may not make any.
-type cgroup struct {
-	folders []hierarchy // what was made
-	log     *slog.Logger
-	dir     *os.File // the unified folder, open for the clone; nil otherwise
+// entry is the file that a process without threads writes "0" to, to enter. To
+// move any other process is much slower where there is another file.
+func (h *hierarchy) entry() string {
+	if h.unified {
+		return "cgroup.procs"
+	}
+	return "tasks"
 }
 
-// create makes a cgroup with limits. Where that fails the run goes without, as
-// it would where there are no cgroups, and the log says so.
-func (c *cgroups) create(limits sandbox.Limits) *cgroup {
-	g := &cgroup{log: c.log}
-	name := fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), c.last.Add(1))
-	for _, parent := range c.parents {
-		own := hierarchy{filepath.Join(parent.folder, name), parent.unified, parent.controllers}
-		if err := g.make(own, limits); err != nil {
+// A cgroup is that of one sandbox: a folder in each hierarchy, or none at all
+// where the server may not make any.
+type cgroup struct {
+	owner   *cgroups
+	folders []joinable     // what was made
+	limits  sandbox.Limits // that are set
+	kills   int64          // by the kernel, for memory, that are known of
+	refused bool           // a folder was refused, so this is not used again
+}
+
+// A joinable is one folder of a cgroup.
+type joinable struct {
+	hierarchy
+	entry int // its open entry file
+}
+
+// acquire returns an empty cgroup with limits. Where that fails the sandbox goes
+// without, as it would where there are no cgroups, and the log says so.
+func (c *cgroups) acquire(limits sandbox.Limits) *cgroup {
+	g := c.reuse()
+	if g == nil {
+		g = c.create()
+	}
+	g.limit(limits)
+	return g
+}
+
+func (c *cgroups) reuse() *cgroup {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.spare) == 0 {
+		return nil
+	}
+	g := c.spare[len(c.spare)-1]
+	c.spare = c.spare[:len(c.spare)-1]
+	return g
+}
+
+func (c *cgroups) create() *cgroup {
+	g := &cgroup{owner: c}
+	number := c.last.Add(1)
+	for i, parent := range c.parents {
+		own := parent
+		err := fs.ErrExist
+		for errors.Is(err, fs.ErrExist) {
+			own.folder = filepath.Join(parent.folder, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), number))
+			if err = g.make(own); i > 0 { // the name is ours
+				break
+			}
+			if errors.Is(err, fs.ErrExist) { // another driver's, or of a process that had our id
+				number = c.last.Add(1)
+			}
+		}
+		if err != nil {
 			c.log.Warn("cannot limit a sandbox by its cgroup", "folder", own.folder, "error", err)
 		}
 	}
 	return g
 }
 
-func (g *cgroup) make(own hierarchy, limits sandbox.Limits) error {
-	_ = os.Remove(own.folder) // of a process that had our id
+func (g *cgroup) make(own hierarchy) error {
 	if err := os.Mkdir(own.folder, 0o755); err != nil {
 		return err
 	}
-	for _, s := range own.settings(limits) {
-		err := set(own.folder, s.file, s.value)
-		if err != nil && !(s.optional && errors.Is(err, fs.ErrNotExist)) {
-			return errors.Join(err, os.Remove(own.folder))
-		}
+	entry, err := unix.Open(filepath.Join(own.folder, own.entry()), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return errors.Join(err, os.Remove(own.folder))
 	}
-	if own.unified {
-		dir, err := os.Open(own.folder)
-		if err != nil {
-			return errors.Join(err, os.Remove(own.folder))
-		}
-		g.dir = dir
-	}
-	g.folders = append(g.folders, own)
+	g.folders = append(g.folders, joinable{own, entry})
 	return nil
+}
+
+// limit sets limits that are not set yet. Folders where they cannot be are
+// forgone: what is in them already stays there.
+func (g *cgroup) limit(limits sandbox.Limits) {
+	limits = sandbox.Limits{Memory: limits.Memory, PIDs: limits.PIDs, CPUs: limits.CPUs}
+	if limits == g.limits {
+		return
+	}
+	g.limits = limits
+	for i := len(g.folders) - 1; i >= 0; i-- {
+		if err := g.folders[i].set(limits); err != nil {
+			g.forgo(i, err)
+		}
+	}
+}
+
+func (h *hierarchy) set(limits sandbox.Limits) error {
+	for _, s := range h.settings(limits) {
+		err := set(h.folder, s.file, s.value)
+		if err != nil && !(s.optional && errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// files returns what a process writes "0" to, to enter.
+func (g *cgroup) files() []int {
+	var entries []int
+	for _, f := range g.folders {
+		entries = append(entries, f.entry)
+	}
+	return entries
+}
+
+// forgo goes without a folder, which refused a process, as the cpu controller
+// does a real-time one, or its limits.
+func (g *cgroup) forgo(index int, refusal error) {
+	if index >= len(g.folders) {
+		return
+	}
+	f := g.folders[index]
+	f.controllers = nil
+	g.folders[index] = f // there until release, as processes may be in it
+	g.refused = true
+	g.owner.log.Warn("cannot limit a sandbox by its cgroup", "folder", f.folder, "error", refusal)
 }
 
 // A setting is a value for one of a cgroup's files.
@@ -101,7 +190,7 @@ type setting struct {
 
 func (h *hierarchy) settings(limits sandbox.Limits) []setting {
 	memory := strconv.FormatInt(limits.Memory, 10)
-	processes := strconv.FormatInt(limits.PIDs+initThreads, 10)
+	processes := strconv.FormatInt(limits.PIDs+initProcesses, 10)
 	quota := strconv.FormatInt(max(int64(limits.CPUs*cpuPeriod), 1000), 10)
 	period := strconv.Itoa(cpuPeriod)
 	settings := map[string][]setting{
@@ -115,6 +204,8 @@ func (h *hierarchy) settings(limits sandbox.Limits) []setting {
 	}
 	if !h.unified {
 		settings["memory"] = []setting{
+			// The second is never to be below the first.
+			{file: "memory.memsw.limit_in_bytes", value: "-1", optional: true},
 			{file: "memory.limit_in_bytes", value: memory},
 			{file: "memory.memsw.limit_in_bytes", value: memory, optional: true},
 		}
@@ -130,72 +221,6 @@ func (h *hierarchy) settings(limits sandbox.Limits) []setting {
 	return all
 }
 
-// start calls start with the attributes that make the process start in the
-// cgroup, on the thread of the caller, which must be locked to it.
-//
-// Version 2 starts it there. For version 1 the thread itself goes in and out
-// again, which is much quicker than to move a process: only that waits for all
-// processors.
-func (g *cgroup) start(attributes *syscall.SysProcAttr, start func() error) error {
-	g.enter()
-	defer g.leave()
-	if g.dir == nil {
-		return start()
-	}
-	attributes.UseCgroupFD, attributes.CgroupFD = true, int(g.dir.Fd())
-	refusal := start()
-	if refusal == nil {
-		return nil
-	}
-	attributes.UseCgroupFD = false
-	if err := start(); err != nil {
-		return err
-	}
-	g.forgo(refusal, func(own hierarchy) bool { return own.unified })
-	return nil
-}
-
-// forgo goes without the folders that refused the process.
-func (g *cgroup) forgo(refusal error, refused func(own hierarchy) bool) {
-	g.folders = slices.DeleteFunc(g.folders, func(own hierarchy) bool {
-		if !refused(own) {
-			return false
-		}
-		g.log.Warn("cannot limit a sandbox by its cgroup", "folder", own.folder, "error", refusal)
-		_ = os.Remove(own.folder)
-		return true
-	})
-}
-
-// enter takes the thread into the folders of version 1, and forgoes those that
-// refuse it, as the cpu controller does a real-time thread.
-func (g *cgroup) enter() {
-	for _, own := range slices.Clone(g.folders) {
-		if own.unified {
-			continue
-		}
-		if err := moveThread(own.folder); err != nil {
-			g.forgo(err, func(other hierarchy) bool { return other.folder == own.folder })
-		}
-	}
-}
-
-func (g *cgroup) leave() {
-	for _, own := range g.folders {
-		if own.unified {
-			continue
-		}
-		if err := moveThread(filepath.Dir(own.folder)); err != nil {
-			g.log.Warn("cannot take a thread out of a sandbox's cgroup", "folder", own.folder, "error", err)
-		}
-	}
-}
-
-func moveThread(folder string) error {
-	const caller = "0"
-	return set(folder, "tasks", caller)
-}
-
 // set writes one of a cgroup's files. It does not ask for one to be made, which
 // is refused with another error than that there is none.
 func set(folder, file, value string) error {
@@ -209,10 +234,8 @@ func set(folder, file, value string) error {
 
 func (g *cgroup) memory() *hierarchy {
 	for i := range g.folders {
-		for _, controller := range g.folders[i].controllers {
-			if controller == "memory" {
-				return &g.folders[i]
-			}
+		if slices.Contains(g.folders[i].controllers, "memory") {
+			return &g.folders[i].hierarchy
 		}
 	}
 	return nil
@@ -221,7 +244,8 @@ func (g *cgroup) memory() *hierarchy {
 // boundsMemory reports whether there is a limit for all processes together.
 func (g *cgroup) boundsMemory() bool { return g.memory() != nil }
 
-// ranOutOfMemory reports whether the kernel killed a process at that limit.
+// ranOutOfMemory reports whether the kernel killed a process at that limit since
+// it was last asked.
 func (g *cgroup) ranOutOfMemory() bool {
 	own := g.memory()
 	if own == nil {
@@ -235,7 +259,9 @@ func (g *cgroup) ranOutOfMemory() bool {
 	if err != nil {
 		return false
 	}
-	return counter(string(text), "oom_kill") > 0
+	before := g.kills
+	g.kills = counter(string(text), "oom_kill")
+	return g.kills > before
 }
 
 // counter returns the value of "key value" lines, 0 when the key is not there.
@@ -249,20 +275,59 @@ func counter(text, key string) int64 {
 	return 0
 }
 
-// remove removes the cgroup, whose processes have ended. The kernel may take a
+// release gives back a cgroup whose processes have ended.
+func (g *cgroup) release() {
+	g.ranOutOfMemory() // what was before is nothing to the next
+	if !g.owner.keep(g) {
+		g.remove()
+	}
+}
+
+// keep keeps a cgroup for another sandbox.
+func (c *cgroups) keep(g *cgroup) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || g.refused || len(g.folders) < len(c.parents) || len(c.spare) == spareGroups || !g.empty() {
+		return false
+	}
+	c.spare = append(c.spare, g)
+	return true
+}
+
+// empty reports whether no process is in the cgroup: one that is in any folder is
+// in each.
+func (g *cgroup) empty() bool {
+	if len(g.folders) == 0 {
+		return true
+	}
+	processes, err := os.ReadFile(filepath.Join(g.folders[0].folder, "cgroup.procs"))
+	return err == nil && len(processes) == 0
+}
+
+// close removes the cgroups that are kept; the others are removed as they are
+// released.
+func (c *cgroups) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, g := range c.spare {
+		g.remove()
+	}
+	c.spare = nil
+}
+
+// remove removes a cgroup whose processes have ended. The kernel may take a
 // moment to notice.
 func (g *cgroup) remove() {
-	if g.dir != nil {
-		_ = g.dir.Close()
-	}
-	for _, own := range g.folders {
-		err := os.Remove(own.folder)
+	for _, f := range g.folders {
+		_ = unix.Close(f.entry)
+		err := os.Remove(f.folder)
 		for wait := time.Millisecond; errors.Is(err, unix.EBUSY) && wait < time.Second; wait *= 2 {
 			time.Sleep(wait)
-			err = os.Remove(own.folder)
+			err = os.Remove(f.folder)
 		}
 		if err != nil {
-			g.log.Warn("cannot remove a sandbox's cgroup; the next start will", "folder", own.folder, "error", err)
+			g.owner.log.Warn("cannot remove a sandbox's cgroup; the next start will", "folder", f.folder, "error", err)
 		}
 	}
 }

@@ -3,16 +3,19 @@
 package native
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -97,10 +100,10 @@ func TestSettings(t *testing.T) {
 		unified bool
 		want    []string
 	}{
-		"version 1": {false, []string{"memory.limit_in_bytes=67108864", "memory.memsw.limit_in_bytes=67108864",
-			"pids.max=48", "cpu.cfs_period_us=100000", "cpu.cfs_quota_us=50000"}},
+		"version 1": {false, []string{"memory.memsw.limit_in_bytes=-1", "memory.limit_in_bytes=67108864", "memory.memsw.limit_in_bytes=67108864",
+			"pids.max=33", "cpu.cfs_period_us=100000", "cpu.cfs_quota_us=50000"}},
 		"version 2": {true, []string{"memory.max=67108864", "memory.swap.max=0", "memory.oom.group=1",
-			"pids.max=48", "cpu.max=50000 100000"}},
+			"pids.max=33", "cpu.max=50000 100000"}},
 	} {
 		h := hierarchy{unified: test.unified, controllers: wantedControllers[:]}
 		var got []string
@@ -129,7 +132,7 @@ func TestCounter(t *testing.T) {
 // TestUnifiedClone starts an init in a cgroup of version 2, where there is one
 // to write to; it needs no controllers for that.
 func TestUnifiedClone(t *testing.T) {
-	d := newDriver(t)
+	d := newWarmDriver(t, -1)
 	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +148,7 @@ func TestUnifiedClone(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, groupPrefix+"probe")); err != nil {
 		t.Fatal(err)
 	}
-	d.host.cgroups.parents = []hierarchy{{folder: folder, unified: true}}
+	useCgroups(t, d, hierarchy{folder: folder, unified: true})
 	var members string
 	got := try(t, d, sandbox.Command{
 		Argv: []string{"bash", "-c", "read"}, // ends when the test has looked
@@ -181,12 +184,71 @@ func TestMaps(t *testing.T) {
 // folders that cannot take it.
 func TestRefusedByCgroup(t *testing.T) {
 	d := newDriver(t)
-	d.host.cgroups.parents = []hierarchy{
-		{folder: t.TempDir()},                // version 1: no file "tasks"
-		{folder: t.TempDir(), unified: true}, // not a cgroup at all
-	}
+	useCgroups(t, d, hierarchy{folder: t.TempDir()}, hierarchy{folder: t.TempDir(), unified: true}) // no cgroups at all
 	if got := bash(t, d, `echo ran`); got.stdout != "ran\n" || got.err != nil {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// useCgroups has a driver make its cgroups in other folders.
+func useCgroups(t *testing.T, d *Driver, parents ...hierarchy) {
+	t.Helper()
+	d.pool.close()
+	d.host.cgroups.close()
+	d.host.cgroups = &cgroups{parents: parents, log: d.log}
+	d.pool = newPool(d.host, d.warm, nil)
+}
+
+// TestCgroupRefuses wants a sandbox to do without a cgroup that cannot be
+// entered, and to say so.
+func TestCgroupRefuses(t *testing.T) {
+	d := newWarmDriver(t, -1)
+	var log bytes.Buffer
+	useCgroups(t, d)
+	d.host.cgroups.log = slog.New(slog.NewTextHandler(&log, nil))
+	null, err := unix.Open("/dev/full", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	g := &cgroup{owner: d.host.cgroups, folders: []joinable{{hierarchy{folder: folder, controllers: []string{"memory"}}, null}}, limits: sandbox.Limits{}}
+	d.host.cgroups.spare = []*cgroup{g}
+	write(t, filepath.Join(folder, "memory.limit_in_bytes"), "", 0o644)
+	got := bash(t, d, `ulimit -d; echo ran`)
+	d.pool.work.Wait() // what it still has to say
+	if !strings.HasSuffix(got.stdout, "ran\n") || got.err != nil || !strings.Contains(log.String(), "no space left") {
+		t.Errorf("got %+v, log %q", got, log.String())
+	}
+	if want := fmt.Sprint(sandbox.DefaultLimits().Memory/1024) + "\n"; !strings.HasPrefix(got.stdout, want) {
+		t.Errorf("memory of a process is bounded to %q KB, want %q", got.stdout, want)
+	}
+}
+
+// TestCgroupIsUsedAgain wants limits of one command not to be those of the next,
+// nor what it did.
+func TestCgroupIsUsedAgain(t *testing.T) {
+	d := newWarmDriver(t, -1)
+	if !slices.Contains(d.host.cgroups.controllers(), "memory") {
+		t.Skip("SKIPPED: no cgroup to limit memory with")
+	}
+	d.pool.work.Wait()
+	for _, memory := range []int64{96 << 20, 256 << 20, 64 << 20} {
+		got := try(t, d, sandbox.Command{
+			Argv:   []string{"python3", "-c", "x = b'x' * (1 << 30)"},
+			Limits: sandbox.Limits{Memory: memory},
+		})
+		var limit *sandbox.LimitError
+		if !errors.As(got.err, &limit) || limit.Value != sandbox.Bytes(memory) {
+			t.Errorf("%s: got %+v", sandbox.Bytes(memory), got)
+		}
+		d.pool.work.Wait() // the cgroup is given back behind the call
+		if got := bash(t, d, `exit 3`); got.err != nil || got.code != 3 {
+			t.Errorf("the next command: %+v", got)
+		}
+		d.pool.work.Wait()
+	}
+	if made, err := filepath.Glob(filepath.Join(d.host.cgroups.parents[0].folder, fmt.Sprintf("%s%d-*", groupPrefix, os.Getpid()))); err != nil || len(made) != 1 {
+		t.Errorf("cgroups %q were made, %v", made, err)
 	}
 }
 

@@ -40,12 +40,12 @@ func (d *Driver) checkSandbox(ctx context.Context) sandbox.Finding {
 
 func (d *Driver) checkLimits() sandbox.Finding {
 	found := sandbox.Finding{Subject: "cgroup limits", Level: sandbox.LevelWarning}
-	h, err := d.learn()
+	p, err := d.learn()
 	if err != nil {
 		found.Detail = err.Error()
 		return found
 	}
-	controllers := h.cgroups.controllers()
+	controllers := p.host.cgroups.controllers()
 	if len(controllers) == len(wantedControllers) {
 		found.Level = sandbox.LevelOK
 		found.Detail = "memory, processes and processor time of each sandbox are bounded"

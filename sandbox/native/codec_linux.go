@@ -9,9 +9,10 @@ import (
 	"io"
 )
 
-// Messages are packed by hand, in the order of their fields: the first use of a
-// package that does it by reflection costs the init more than any other of its
-// steps, and strings here are any bytes, which JSON would mend.
+// Messages between the server and a zygote are packed by hand, in the order of
+// their fields: the first use of a package that does it by reflection costs the
+// zygote more than any other of its steps, and strings here are any bytes, which
+// JSON would mend.
 
 // A message packs and unpacks itself, with the same code.
 type message interface{ pack(c *codec) }
@@ -64,8 +65,6 @@ func (c *codec) text(v *string) {
 	*v = string(c.take(uint64(n)))
 }
 
-func (c *codec) texts(v *[]string) { list(c, v, c.text) }
-
 // list packs the number of items and then each.
 func list[T any](c *codec, v *[]T, each func(*T)) {
 	n := int64(len(*v))
@@ -81,8 +80,7 @@ func list[T any](c *codec, v *[]T, each func(*T)) {
 	}
 }
 
-// maxMessage is far above what the kernel takes as a program's arguments and
-// environment.
+// maxMessage is far above what workspaces take.
 const maxMessage = 16 << 20
 
 // headSize is how many bytes the length before a message takes.
@@ -94,21 +92,13 @@ func encode(m message) ([]byte, error) {
 	m.pack(c)
 	length := len(c.buf) - headSize
 	if length > maxMessage {
-		return nil, fmt.Errorf("the arguments and environment are too long: %d bytes", length)
+		return nil, fmt.Errorf("message of %d bytes is too long", length)
 	}
 	binary.LittleEndian.PutUint32(c.buf, uint32(length))
 	return c.buf, nil
 }
 
-// decode reads what encode returned.
-func decode(r io.Reader, m message) error {
-	var head [headSize]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return err
-	}
-	return decodeBody(r, head, m)
-}
-
+// decodeBody reads the rest of what encode returned.
 func decodeBody(r io.Reader, head [headSize]byte, m message) error {
 	length := binary.LittleEndian.Uint32(head[:])
 	if length > maxMessage {

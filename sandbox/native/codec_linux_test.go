@@ -8,31 +8,33 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sys/unix"
 )
 
 func TestCodec(t *testing.T) {
 	for name, test := range map[string]struct{ in, out message }{
-		"setup": {
-			&setup{
-				Mounts: []mount{{Source: "/a", Target: "/b", Passed: true, Write: true, Device: true, Optional: true}, {}},
-				Links:  []link{{"/bin", "usr/bin"}},
-				Files:  []file{{"/etc/hosts", "text\n"}},
-				Masks:  []string{"/proc/kcore"},
-				Tmp:    1, PIDs: 2, OpenFiles: 3, Data: 4,
-			}, &setup{},
+		"birth": {
+			&birth{
+				Layout: layout{
+					Mounts: []mount{{Source: "/a", Around: "/", Target: "/b", Write: true, Device: true, Optional: true}, {}},
+					Links:  []link{{"/bin", "usr/bin"}},
+					Files:  []file{{"/etc/hosts", "text\n"}},
+				},
+				Generic: "\xff\xfe",
+			}, &birth{},
 		},
-		"job":    {&job{Argv: []string{"echo", "\xff\xfe", ""}, Env: []string{"A=b"}}, &job{}},
-		"report": {&report{Exited: true, Code: 137, Failed: failure{stepExec, "x", unix.ENOENT}}, &report{}},
+		"request": {&request{Fork: true, Mounts: []mount{{Source: "/a"}}}, &request{}},
+		"answer":  {&answer{Failed: failure{stepExec, "x", unix.ENOENT}}, &answer{}},
 	} {
 		packed, err := encode(test.in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decode(bytes.NewReader(packed), test.out); err != nil {
+		if err := decodeBody(bytes.NewReader(packed[headSize:]), [headSize]byte(packed), test.out); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(test.in, test.out); diff != "" {
+		if diff := cmp.Diff(test.in, test.out, cmpopts.IgnoreUnexported(layout{})); diff != "" {
 			t.Errorf("%s (-in +out):\n%s", name, diff)
 		}
 		for cut := headSize; cut < len(packed); cut++ { // a body that is shorter than its lists say

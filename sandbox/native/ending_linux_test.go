@@ -25,19 +25,21 @@ import (
 // TestNothingLeft compares what the server has before and after runs that end in
 // every way.
 func TestNothingLeft(t *testing.T) {
-	d := newDriver(t)
+	if err := newDriver(t).Close(); err != nil { // skips
+		t.Fatal(err)
+	}
 	folder := openFolder(t)
-	ways := map[string]func(){
-		"success":         func() { bash(t, d, `sleep 600 & echo out`) },
-		"missing program": func() { try(t, d, sandbox.Command{Argv: []string{"no-such-program"}}) },
-		"no workspace": func() {
+	ways := map[string]func(d *Driver){
+		"success":         func(d *Driver) { bash(t, d, `sleep 600 & echo out`) },
+		"missing program": func(d *Driver) { try(t, d, sandbox.Command{Argv: []string{"no-such-program"}}) },
+		"no workspace": func(d *Driver) {
 			try(t, d, sandbox.Command{Argv: []string{"true"}, Grant: sandbox.Grant{Workspaces: []string{folder, "/no-such-folder"}}})
 		},
-		"cancellation": func() {
+		"cancellation": func(d *Driver) {
 			ctx, cancel := context.WithCancel(t.Context())
 			tryContext(t, ctx, d, sandbox.Command{Argv: []string{"sleep", "600"}, Started: cancel})
 		},
-		"stdin that blocks": func() {
+		"stdin that blocks": func(d *Driver) {
 			reader, writer := io.Pipe()
 			try(t, d, sandbox.Command{Argv: []string{"true"}, Stdin: reader})
 			_ = writer.Close()
@@ -45,9 +47,13 @@ func TestNothingLeft(t *testing.T) {
 	}
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
-			way() // what Go opens once, such as its poller
 			before := descriptors(t)
-			way()
+			d := New(nil)
+			way(d)
+			way(d)
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
 			if after := descriptors(t); !slices.Equal(before, after) {
 				t.Errorf("descriptors before:\n%s\nafter:\n%s", before, after)
 			}

@@ -17,10 +17,14 @@ import (
 // A host is what a driver finds out about its machine at its first run.
 type host struct {
 	user    identity
-	layout  *setup // shared by all runs, not changed
-	path    string // PATH in the sandbox
+	layout  *layout // shared by all runs, not changed
+	path    string  // PATH in the sandbox
 	program *program
 	cgroups *cgroups
+
+	filter  []unix.SockFilter // the seccomp filter
+	tmp     int64             // what generic makes scratch folders of
+	generic *script           // what every init begins with
 }
 
 func newHost(log *slog.Logger) (*host, error) {
@@ -32,20 +36,28 @@ func newHost(log *slog.Logger) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &host{
+	filter, err := assemble()
+	if err != nil {
+		return nil, fmt.Errorf("assemble the seccomp filter: %w", err)
+	}
+	h := &host{
 		user:    user,
 		layout:  systemLayout(user.uid, user.gid),
 		path:    systemPath(),
 		program: program,
 		cgroups: findCgroups(log),
-	}, nil
+		filter:  filter,
+		tmp:     sandbox.DefaultLimits().Tmp,
+	}
+	h.generic = genericScript(h.layout, h.tmp)
+	return h, nil
 }
 
 // An identity is whom commands run as.
 type identity struct {
 	uid, gid         int  // in the sandbox
 	hostUID, hostGID int  // the same user, on the host
-	changes          bool // the init must change to it, which only root may
+	changes          bool // the zygote must change to it, which only root may
 }
 
 // whoAmI returns nobody for root, and the person otherwise. Root of a user
@@ -88,14 +100,14 @@ func (i identity) mappings() (uids, gids []syscall.SysProcIDMap) {
 		[]syscall.SysProcIDMap{{ContainerID: i.gid, HostID: i.hostGID, Size: 1}}
 }
 
-// A program is the file that is executed as the init: this one.
+// A program is the file that is executed as the zygote: this one.
 type program struct {
 	path string
 	file *os.File // keeps path alive; may be nil
 }
 
 // findProgram returns the running executable, or a copy in memory where the
-// init's user is not allowed to execute it, as after "umask 077; go install" by
+// zygote's user is not allowed to execute it, as after "umask 077; go install" by
 // root.
 func findProgram(user identity) (*program, error) {
 	const self = "/proc/self/exe"

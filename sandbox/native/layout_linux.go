@@ -45,11 +45,55 @@ func systemPath() string {
 	return defaultPath + ":" + nix
 }
 
-// systemLayout returns the part of a setup that is the same for all commands on
-// this machine.
-func systemLayout(uid, gid int) *setup {
-	s := &setup{
-		Masks: maskedPaths[:],
+// A layout is what all sandboxes on a machine have alike.
+type layout struct {
+	Mounts []mount // attached in this order
+	Links  []link
+	Files  []file // below /etc
+
+	masks []mask // for the script of an init
+}
+
+func (l *layout) pack(c *codec) {
+	list(c, &l.Mounts, func(m *mount) { m.pack(c) })
+	list(c, &l.Links, func(l *link) { c.text(&l.Path); c.text(&l.To) })
+	list(c, &l.Files, func(f *file) { c.text(&f.Path); c.text(&f.Text) })
+}
+
+// A mount is a folder or file of the host that is seen in the sandbox.
+type mount struct {
+	Source   string // the host's path
+	Around   string // a folder that Source is in, below which no symbolic link is followed; or ""
+	Target   string // the sandbox's path
+	Write    bool
+	Device   bool // a device file; elsewhere devices do not work
+	Optional bool // no error when Source has gone
+}
+
+func (m *mount) pack(c *codec) {
+	c.text(&m.Source)
+	c.text(&m.Around)
+	c.text(&m.Target)
+	c.flag(&m.Write)
+	c.flag(&m.Device)
+	c.flag(&m.Optional)
+}
+
+// A link is a symbolic link of the sandbox's root.
+type link struct{ Path, To string }
+
+// A file is a small file of the sandbox's root.
+type file struct{ Path, Text string }
+
+// A mask is a path that is covered.
+type mask struct {
+	path   string
+	folder bool
+}
+
+// systemLayout returns the layout of this machine.
+func systemLayout(uid, gid int) *layout {
+	s := &layout{
 		Links: []link{
 			{"/dev/fd", "/proc/self/fd"},
 			{"/dev/stdin", "/proc/self/fd/0"},
@@ -75,6 +119,11 @@ func systemLayout(uid, gid int) *setup {
 			s.show(path)
 		}
 	}
+	for _, path := range maskedPaths {
+		if info, err := os.Stat(path); err == nil {
+			s.masks = append(s.masks, mask{path, info.IsDir()})
+		}
+	}
 	for _, name := range devices {
 		s.Mounts = append(s.Mounts, mount{Source: "/dev/" + name, Target: "/dev/" + name, Device: true})
 	}
@@ -83,7 +132,7 @@ func systemLayout(uid, gid int) *setup {
 
 // show adds the host's path as it is there: a link as a link, as /bin is on
 // most systems, and else a mount.
-func (s *setup) show(path string) {
+func (s *layout) show(path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return

@@ -31,11 +31,21 @@
 // server ends, by kill -9 too, so does the sandbox.
 package native
 
-import "log/slog"
+import (
+	"log/slog"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+)
 
 // Options configure a [Driver]. The zero value is usable.
 type Options struct {
 	// Logger is told what an operator may want to know, such as that cgroup
 	// limits cannot be had; nil is silence.
 	Logger *slog.Logger
+	// Warm is how many sandboxes are kept ready for commands to come, from the
+	// first command on; 0 is 4, and a negative number none.
+	Warm int
+	// Egress are the options of the proxies for commands that are granted hosts;
+	// nil is the defaults.
+	Egress *egress.Options
 }

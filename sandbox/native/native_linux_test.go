@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 	if folder := os.Getenv(serverFolder); folder != "" {
 		serve(folder)
 	}
+	if os.Getenv(serverReady) != "" {
+		serveReady()
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -25,7 +28,13 @@ func TestMain(m *testing.M) {
 // where there are no sandboxes.
 func newDriver(t testing.TB) *Driver {
 	t.Helper()
-	d := New(&Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	return newWarmDriver(t, 0)
+}
+
+// newWarmDriver returns one with as many sandboxes ready as Options say.
+func newWarmDriver(t testing.TB, warm int) *Driver {
+	t.Helper()
+	d := New(&Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Warm: warm})
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Errorf("Close: %v", err)

@@ -21,6 +21,11 @@ func (*Driver) Run(context.Context, *sandbox.Command) (*sandbox.Exit, error) {
 	return nil, unavailable()
 }
 
+// Open returns an [*sandbox.UnavailableError].
+func (*Driver) Open(context.Context, *sandbox.Command) (sandbox.Kept, error) {
+	return nil, unavailable()
+}
+
 // Close does nothing.
 func (*Driver) Close() error { return nil }
 

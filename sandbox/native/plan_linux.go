@@ -13,67 +13,92 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// A plan is what one command's init is told.
-type plan struct {
-	setup *setup
-	trees []int  // open, those of the mounts that are Passed
-	job   []byte // encoded
+// maxTrees is how many open trees go with a script.
+const maxTrees = 200
 
-	memory int64 // the limit
+// setupScript is what an init does when it knows the command's grant and limits:
+// it attaches the trees that come with the script, and locks itself down.
+func (h *host) setupScript(g *ground) *script {
+	s, limits := &script{}, g.limits
+	if limits.Tmp != h.tmp {
+		s.resize("/tmp", limits.Tmp)
+		s.resize(sandbox.OutDir, limits.Tmp)
+		s.resize("/dev/shm", min(limits.Tmp, shmLimit))
+	}
+	for i, m := range g.mounts {
+		if m.Target != sandbox.SkillDir {
+			s.folder(m.Target)
+		}
+		s.attach(place{stepMount, m.Source}, slot(i), m.Target)
+	}
+	if g.gateway != nil {
+		s.listen()
+	}
+	seal := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	s.add(place{stepSetup, "make the root read-only"}, unix.SYS_MOUNT_SETATTR, here(), s.text("/"), number(0), s.bytes(asBytes(&seal)), number(unix.MOUNT_ATTR_SIZE_VER0))
+	s.add(place{stepMount, sandbox.SkillDir}, unix.SYS_CHDIR, s.text(sandbox.SkillDir))
+	s.lockDown(h.user, h.filter)
+	return s
 }
 
-func (p *plan) close() {
-	for _, tree := range p.trees {
-		_ = unix.Close(tree)
+// resize gives a tmpfs other bounds.
+func (s *script) resize(path string, size int64) {
+	at := place{stepSetup, "set the size of " + path}
+	s.add(at, unix.SYS_FSPICK, here(), s.text(path), number(unix.FSPICK_CLOEXEC)).keep = slotResult
+	for _, o := range tmpfsOptions(size, 0)[:2] {
+		s.add(at, unix.SYS_FSCONFIG, slotResult.arg(), number(unix.FSCONFIG_SET_STRING), s.text(o.key), s.text(o.value), number(0))
 	}
+	s.add(at, unix.SYS_FSCONFIG, slotResult.arg(), number(unix.FSCONFIG_CMD_RECONFIGURE), number(0), number(0), number(0))
+	s.close(slotResult)
 }
 
-// plan checks the command and opens what is to be mounted for it.
-func (h *host) plan(cmd *sandbox.Command, limits sandbox.Limits) (*plan, error) {
-	j, err := h.job(cmd)
-	if err != nil {
-		return nil, err
+// jobScript is what the process does that becomes the command. Its streams are
+// in the slots from the first on.
+func jobScript(argv, env []string, first slot, limits []resourceLimit) *script {
+	s := &script{}
+	at := func(what string) place { return place{stepSetup, what} }
+	s.add(at("make a session"), unix.SYS_SETSID)
+	for fd := range 3 {
+		s.add(at("set the command's streams"), unix.SYS_DUP3, (first + slot(fd)).arg(), number(fd), number(0))
 	}
-	packed, err := encode(j)
-	if err != nil {
-		return nil, err
-	}
-	mounts, err := commandMounts(cmd)
-	if err != nil {
-		return nil, err
-	}
-	p := &plan{job: packed, memory: limits.Memory}
-	if h.user.changes {
-		if err := p.open(mounts); err != nil {
-			p.close()
-			return nil, err
-		}
-	}
-	s := *h.layout
-	s.Mounts = slices.Concat(s.Mounts, mounts)
-	s.Tmp, s.PIDs, s.OpenFiles = limits.Tmp, limits.PIDs, limits.Files
-	p.setup = &s
-	return p, nil
+	s.add(at("close_range"), unix.SYS_CLOSE_RANGE, number(3), number(^uint32(0)), number(0))
+	s.limitResources(limits)
+	const setBytes = 8
+	s.add(at("unblock signals"), unix.SYS_RT_SIGPROCMASK, number(unix.SIG_SETMASK), s.words(number(0)), number(0), number(setBytes))
+	s.execute(argv, env, lookup(env, "PATH"))
+	return s
 }
 
-// open opens what the init's user may have no way to.
-func (p *plan) open(mounts []mount) error {
-	for i := range mounts {
-		m := &mounts[i]
-		tree, err := m.openTree()
-		if errors.Is(err, unix.EPERM) { // root without the right to mount: the init will try
-			continue
-		}
-		if errors.Is(err, unix.ELOOP) && m.Around != "" {
-			return fmt.Errorf("workspace %s: a symbolic link leads there from workspace %s; remove the link", m.Source, m.Around)
-		}
-		if err != nil {
-			return fmt.Errorf("mount %s: %w", m.Source, err)
-		}
-		m.Passed = true
-		p.trees = append(p.trees, tree)
+// execute looks the program up as execvp(3) does, in the folders of searched.
+func (s *script) execute(argv, env []string, searched string) {
+	args, environ := s.strings(argv), s.strings(env)
+	if strings.Contains(argv[0], "/") {
+		program := s.text(argv[0])
+		s.add(place{stepExec, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.F_OK))
+		s.add(place{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ)
+		return
 	}
-	return nil
+	for _, folder := range strings.Split(searched, ":") {
+		if folder == "" {
+			folder = "."
+		}
+		program := s.text(folder + "/" + argv[0])
+		s.add(place{stepFind, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.X_OK)).otherwise = skipsOne
+		s.add(place{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ).otherwise = searches
+	}
+	s.add(place{stepFind, argv[0]}, giveUp)
+}
+
+// failed returns what a report of a failed call means.
+func (s *script) failed(call int, errno unix.Errno) *failure {
+	if call < 0 || call >= len(s.calls) {
+		return &failure{Step: stepControl, Errno: errno}
+	}
+	at := s.calls[call].place
+	if at.step == stepInterpreter && errno != unix.ENOENT { // the program is there
+		at.step = stepExec
+	}
+	return &failure{Step: at.step, What: at.what, Errno: errno}
 }
 
 // commandMounts returns the skill's folder and the workspaces, a workspace
@@ -112,16 +137,57 @@ func around(path string, workspaces []string) string {
 	return outermost
 }
 
-// job returns the command's line and environment.
-func (h *host) job(cmd *sandbox.Command) (*job, error) {
+// checkLine refuses what no command line can be.
+func checkLine(cmd *sandbox.Command, env []string) error {
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
-		return nil, errors.New("the command is empty")
+		return errors.New("the command is empty")
 	}
-	j := &job{Argv: cmd.Argv, Env: cmd.Environ("PATH=" + h.path)}
-	for _, s := range slices.Concat(j.Argv, j.Env) {
+	size := 0
+	for _, s := range slices.Concat(cmd.Argv, env) {
 		if strings.ContainsRune(s, 0) {
-			return nil, errors.New("the command has a NUL byte in its arguments or environment")
+			return errors.New("the command has a NUL byte in its arguments or environment")
+		}
+		size += len(s) + 2*wordBytes
+	}
+	if size > maxScript {
+		return fmt.Errorf("the arguments and environment are too long: %s", sandbox.Bytes(int64(size)))
+	}
+	return nil
+}
+
+func lookup(env []string, key string) string {
+	for _, entry := range env {
+		if k, v, _ := strings.Cut(entry, "="); k == key {
+			return v
 		}
 	}
-	return j, nil
+	return ""
+}
+
+// openMounts opens what is to be mounted for a command: the server, where it has
+// the right to, as it may have a way to what its sandboxes' user has not; and
+// else the zygote.
+func (h *host) openMounts(mounts []mount, zygote func([]mount) ([]int, error)) ([]int, error) {
+	if h.user.changes {
+		trees, err := openTrees(mounts)
+		if !errors.Is(err, unix.EPERM) { // of root without the right to mount
+			return trees, explainMount(mounts, err)
+		}
+	}
+	trees, err := zygote(mounts)
+	return trees, explainMount(mounts, err)
+}
+
+// explainMount returns an error for people.
+func explainMount(mounts []mount, err error) error {
+	var f *failure
+	if !errors.As(err, &f) || f.Step != stepMount {
+		return err
+	}
+	for _, m := range mounts {
+		if m.Source == f.What && m.Around != "" && f.Errno == unix.ELOOP {
+			return fmt.Errorf("workspace %s: a symbolic link leads there from workspace %s; remove the link", m.Source, m.Around)
+		}
+	}
+	return fmt.Errorf("mount %s: %w", f.What, f.Errno)
 }

@@ -13,23 +13,33 @@ import (
 
 const (
 	noPrivileges = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
-	shmLimit     = 64 << 20 // as Docker's
-	bytesPerFile = 4096     // of a tmpfs: bounds its inodes, which are the kernel's memory
+	bytesPerFile = 4096 // of a tmpfs: bounds its inodes, which are the kernel's memory
+	leastFiles   = 4096
 )
 
-// buildRoot makes the sandbox's root out of s and moves into it. Everything of
-// the host's is opened first. Then the host's root goes away, so that no link in
-// what is mounted can lead a later step out of the sandbox.
-func buildRoot(s *setup, passed []int) error {
+// Places in the template that are not in a sandbox.
+const (
+	newRoot   = "/new"  // where an init makes its root
+	emptyRoot = "/void" // an empty mount, to cover folders with
+)
+
+// buildTemplate gives the calling thread mounts of its own: those that all
+// sandboxes have, read-only, and nothing else of the host's. Each fork has a copy
+// of them, which costs far less than to open and attach them again.
+func buildTemplate(l *layout) error {
+	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+		return fail(stepSetup, "make a mount namespace", err)
+	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fail(stepSetup, "make mounts private", err)
 	}
-	trees, err := openTrees(s.Mounts, passed)
+	trees, err := openTrees(l.Mounts)
 	if err != nil {
 		return err
 	}
-	const procAttributes = noPrivileges | unix.MOUNT_ATTR_NOEXEC | unix.MOUNT_ATTR_RDONLY
-	proc, err := newMount("proc", procAttributes)
+	// The kernel lets a namespace have its own /proc only where it sees another
+	// in full: those of the inits, below the zygote's.
+	proc, err := newMount("proc", noPrivileges|unix.MOUNT_ATTR_NOEXEC)
 	if err != nil {
 		return fail(stepProc, "", err)
 	}
@@ -39,26 +49,17 @@ func buildRoot(s *setup, passed []int) error {
 	if err := attachNew(proc, "/proc"); err != nil {
 		return err
 	}
-	if err := furnish(s, trees); err != nil {
-		return err
-	}
-	return sealRoot()
+	return furnish(l, trees)
 }
 
 // openTrees returns a tree for each mount, -1 for an optional one that has gone.
-func openTrees(mounts []mount, passed []int) ([]int, error) {
+func openTrees(mounts []mount) ([]int, error) {
 	trees := make([]int, len(mounts))
 	for i := range mounts {
 		m := &mounts[i]
-		if m.Passed {
-			if len(passed) == 0 {
-				return nil, fail(stepControl, "", unix.EBADMSG)
-			}
-			trees[i], passed = passed[0], passed[1:]
-			continue
-		}
 		tree, err := m.openTree()
 		if err != nil && !(m.Optional && errors.Is(err, unix.ENOENT)) {
+			closeAll(trees[:i])
 			return nil, fail(stepMount, m.Source, err)
 		}
 		trees[i] = tree
@@ -91,28 +92,30 @@ func pivot() error {
 	return fail(stepSetup, "enter the root", unix.Chdir("/"))
 }
 
-// furnish attaches the trees and fills in the rest.
-func furnish(s *setup, trees []int) error {
-	scratch := []struct {
-		path string
-		size int64
-	}{{"/tmp", s.Tmp}, {"/out", s.Tmp}, {"/dev/shm", min(s.Tmp, shmLimit)}}
-	for _, t := range scratch {
-		tree, err := tmpfs(t.size, 0o1777)
+// furnish attaches the trees, fills in the rest and makes it read-only.
+func furnish(l *layout, trees []int) error {
+	sealed := []string{"/etc", "/dev", emptyRoot, "/"}
+	for _, path := range sealed[:3] {
+		tree, err := tmpfs(1<<20, 0o755)
 		if err != nil {
-			return fail(stepSetup, "make "+t.path, err)
+			return fail(stepSetup, "make "+path, err)
 		}
-		if err := attachNew(tree, t.path); err != nil {
+		if err := attachNew(tree, path); err != nil {
 			return err
 		}
 	}
-	for _, l := range s.Links {
-		if err := makeLink(l); err != nil {
-			return err
+	for _, path := range []string{newRoot, "/dev/shm"} {
+		if err := os.Mkdir(path, 0o755); err != nil {
+			return fail(stepSetup, "make "+path, err)
 		}
 	}
-	for _, f := range s.Files {
+	for _, f := range l.Files {
 		if err := makeFile(f.Path, f.Text); err != nil {
+			return err
+		}
+	}
+	for _, k := range l.Links {
+		if err := makeLink(k); err != nil {
 			return err
 		}
 	}
@@ -120,19 +123,30 @@ func furnish(s *setup, trees []int) error {
 		if tree < 0 {
 			continue
 		}
-		if err := attachTree(tree, s.Mounts[i].Target); err != nil {
+		if err := attachTree(tree, l.Mounts[i].Target); err != nil {
 			return err
 		}
 	}
-	return mask(s.Masks)
+	for _, path := range sealed {
+		change := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+		if err := unix.MountSetattr(unix.AT_FDCWD, path, 0, &change); err != nil {
+			return fail(stepSetup, "make "+path+" read-only", err)
+		}
+	}
+	return nil
 }
 
 // tmpfs returns a detached one of at most size bytes.
 func tmpfs(size int64, mode int) (int, error) {
-	return newMount("tmpfs", noPrivileges,
-		option{"size", strconv.FormatInt(size, 10)},
-		option{"nr_inodes", strconv.FormatInt(max(size/bytesPerFile, 1024), 10)},
-		option{"mode", strconv.FormatInt(int64(mode), 8)})
+	return newMount("tmpfs", noPrivileges, tmpfsOptions(size, mode)...)
+}
+
+func tmpfsOptions(size int64, mode int) []option {
+	return []option{
+		{"size", strconv.FormatInt(size, 10)},
+		{"nr_inodes", strconv.FormatInt(max(size/bytesPerFile, leastFiles), 10)},
+		{"mode", strconv.FormatInt(int64(mode), 8)},
+	}
 }
 
 // attachNew attaches tree at a folder that it makes.
@@ -172,49 +186,4 @@ func makeFile(path, text string) error {
 		return fail(stepSetup, "make "+path, err)
 	}
 	return fail(stepSetup, "write "+path, os.WriteFile(path, []byte(text), 0o644))
-}
-
-// mask covers what is there of paths: a file with /dev/null, a folder with an
-// empty one.
-func mask(paths []string) error {
-	for _, path := range paths {
-		var stat unix.Stat_t
-		if err := unix.Stat(path, &stat); err != nil {
-			continue // not on this kernel
-		}
-		tree, err := cover(stat.Mode&unix.S_IFMT == unix.S_IFDIR)
-		if err != nil {
-			return fail(stepSetup, "cover "+path, err)
-		}
-		if err := attach(tree, path); err != nil {
-			return fail(stepSetup, "cover "+path, err)
-		}
-	}
-	return nil
-}
-
-func cover(folder bool) (int, error) {
-	if folder {
-		const attributes = noPrivileges | unix.MOUNT_ATTR_RDONLY
-		return newMount("tmpfs", attributes, option{"size", "4k"}, option{"nr_inodes", "2"}, option{"mode", "555"})
-	}
-	null := mount{Source: "/dev/null", Device: true}
-	return null.openTree()
-}
-
-// sealRoot makes the root itself read-only; what is mounted on it stays as it
-// is.
-func sealRoot() error {
-	change := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	return fail(stepSetup, "make the root read-only", unix.MountSetattr(unix.AT_FDCWD, "/", 0, &change))
-}
-
-// fail returns nil for a nil error, and otherwise a failure that can be sent.
-func fail(s step, what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	f := &failure{Step: s, What: what, Errno: unix.EIO}
-	errors.As(err, &f.Errno)
-	return f
 }

@@ -4,9 +4,8 @@ package native
 
 import (
 	"context"
-	"errors"
-	"io"
-	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -18,115 +17,165 @@ const (
 	killed = 128 + 9
 )
 
-// run runs one command.
-func (h *host) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	limits := cmd.Limits.Or(sandbox.DefaultLimits())
-	plan, err := h.plan(cmd, limits)
+// A ground is what a sandbox is made of for a command's grant.
+type ground struct {
+	limits  sandbox.Limits
+	mounts  []mount
+	trees   []int    // open, one for each mount
+	gateway *gateway // nil without hosts
+}
+
+// ground checks what cmd is granted and opens it.
+func (p *pool) ground(cmd *sandbox.Command) (*ground, error) {
+	g := &ground{limits: cmd.Limits.Or(sandbox.DefaultLimits())}
+	var err error
+	if g.mounts, err = commandMounts(cmd); err != nil {
+		return nil, err
+	}
+	if g.gateway, err = newGateway(cmd.Grant, p.egress); err != nil {
+		return nil, err
+	}
+	if g.trees, err = p.host.openMounts(g.mounts, p.open); err != nil {
+		return nil, diagnose(err)
+	}
+	return g, nil
+}
+
+// close releases what the sandbox has its own of, and ends its gateway.
+func (g *ground) close() {
+	closeAll(g.trees)
+	g.trees = nil
+	g.gateway.close()
+}
+
+// run runs one command in a sandbox of its own.
+func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	g, err := p.ground(cmd)
 	if err != nil {
 		return nil, err
 	}
-	defer plan.close()
-	group := h.cgroups.create(limits)
-	defer group.remove()
-
-	end, err := h.execute(ctx, cmd, plan, group)
-	if err != nil {
-		return nil, diagnose(err)
+	defer g.close()
+	env := p.host.environ(cmd, g.gateway)
+	if err := checkLine(cmd, env); err != nil {
+		return nil, err
 	}
-	exit := &sandbox.Exit{Code: end.code, Sandbox: label}
-	switch {
-	// A command that got over the end of one of its processes is no case for the
-	// limit.
-	case end.code != 0 && group.ranOutOfMemory():
-		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(limits.Memory)}
-	case end.exited:
-		return exit, nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case end.failure != nil:
-		return nil, explain(end.failure, cmd)
-	}
-	return nil, &sandbox.UnavailableError{
-		Reason: "the sandbox was killed from outside before its command ended",
-		Remedy: "try again",
-		Err:    end.err,
-	}
-}
-
-// execute starts an init, lets it run the command, and returns when every
-// process of the sandbox has ended and all output is copied.
-func (h *host) execute(ctx context.Context, cmd *sandbox.Command, plan *plan, group *cgroup) (*ending, error) {
-	streams, err := openStdio(cmd, h.user)
+	streams, err := openStdio(cmd, p.host.user)
 	if err != nil {
 		return nil, err
 	}
 	defer streams.close()
-	control, theirs, err := socketPair()
+	b, err := p.take(g.limits, cmd.Warm)
 	if err != nil {
-		return nil, err
+		return nil, diagnose(err)
 	}
-	defer control.Close()
-	init, err := startInit(h, append(streams.theirs[:], theirs), group)
-	_ = theirs.Close()
+	defer p.drop(b)
+	defer context.AfterFunc(ctx, b.kill)()
+
+	t := &turn{box: b, cmd: cmd, gateway: g.gateway, streams: streams, limits: g.limits}
+	t.setup = p.host.setupScript(g)
+	t.job = jobScript(cmd.Argv, env, slot(len(g.trees)), b.resourceLimits(g.limits))
+	t.err = b.line.send(t.job.pack(t.setup.pack(nil, kindSetup), kindOnce), append(g.trees, streams.fds()...))
 	streams.closeTheirs()
-	if err != nil {
-		return nil, err
+	t.listen()
+	if !t.exited {
+		b.kill()
+		b.wait()
 	}
-	defer context.AfterFunc(ctx, init.kill)()
-
-	end := &ending{code: killed}
-	if end.err = instruct(control, plan, group); end.err != nil {
-		init.kill()
-	}
-	end.listen(control, func() {
-		if cmd.Started != nil {
-			cmd.Started()
-		}
-		streams.start(cmd)
-	})
-	init.kill()
-	<-init.ended
 	streams.finish()
-	return end, nil
+	g.gateway.close()
+	exit, err := t.result(ctx)
+	if exit != nil {
+		exit.Out, exit.Connections = b.collect(), g.gateway.connections(0)
+	}
+	return exit, err
 }
 
-// instruct sends the plan. Where the cgroup does not bound memory, a limit on
-// each process stands in. An init that has failed already reads no further; why
-// it did is in its report.
-func instruct(control *os.File, plan *plan, group *cgroup) error {
-	if !group.boundsMemory() {
-		plan.setup.Data = plan.memory
-	}
-	if err := send(control, plan.setup, plan.trees); err != nil {
-		return err
-	}
-	_, err := control.Write(plan.job)
-	return err
+// environ returns a command's environment.
+func (h *host) environ(cmd *sandbox.Command, g *gateway) []string {
+	return cmd.Environ(append(g.environ(), "PATH="+h.path)...)
 }
 
-// An ending is how an init ended.
-type ending struct {
-	exited  bool
-	code    int      // killed unless exited
+// A turn is one command's in a box, and how it ended.
+type turn struct {
+	box        *box
+	cmd        *sandbox.Command
+	gateway    *gateway
+	streams    *stdio
+	limits     sandbox.Limits
+	setup, job *script // setup is nil where it was made before
+
+	settled bool // the setup is made
+	exited  bool // by itself
+	code    int
 	failure *failure // why the command never began
 	err     error    // why nothing is known
 }
 
 // listen takes the init's reports until there is nothing more to come.
-func (e *ending) listen(control io.Reader, started func()) {
-	for !e.exited && e.failure == nil {
-		var r report
-		if err := decode(control, &r); err != nil {
-			e.err = errors.Join(e.err, err)
+func (t *turn) listen() {
+	for !t.settled && !t.exited && t.failure == nil {
+		r, err := t.box.line.report()
+		if err == nil {
+			err = t.note(r)
+		}
+		if err != nil {
+			if t.err == nil {
+				t.err = err
+			}
 			return
 		}
-		switch {
-		case r.Started:
-			started()
-		case r.Exited:
-			e.exited, e.code = true, int(r.Code)
-		default:
-			e.failure = &r.Failed
+	}
+}
+
+// note takes one report.
+func (t *turn) note(r report) error {
+	switch r.news {
+	case isListening:
+		if len(r.fds) == 1 && t.gateway != nil {
+			return t.gateway.serve(r.fds[0])
 		}
+	case isSettled:
+		t.settled = true
+	case hasStarted:
+		if t.cmd.Started != nil {
+			t.cmd.Started()
+		}
+		t.streams.start(t.cmd)
+	case hasExited:
+		t.exited, t.code = true, r.a
+	case isSelf:
+		t.failure = &failure{Step: stepSelf, Errno: unix.EPERM}
+	case hasFailed:
+		failed := t.job
+		if kind(r.a) == kindSetup {
+			failed = t.setup
+		}
+		t.failure = failed.failed(r.call, unix.Errno(r.b))
+	}
+	return nil
+}
+
+// result returns what came of the turn.
+func (t *turn) result(ctx context.Context) (*sandbox.Exit, error) {
+	exit := &sandbox.Exit{Code: t.code, Sandbox: label}
+	if !t.exited {
+		exit.Code = killed
+	}
+	switch {
+	// A command that got over the end of one of its processes is no case for the
+	// limit.
+	case exit.Code != 0 && t.box.group.ranOutOfMemory():
+		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(t.limits.Memory)}
+	case t.exited:
+		return exit, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case t.failure != nil:
+		return nil, explain(t.failure, t.cmd)
+	}
+	return nil, &sandbox.UnavailableError{
+		Reason: "the sandbox was killed from outside before its command ended",
+		Remedy: "try again",
+		Err:    t.err,
 	}
 }

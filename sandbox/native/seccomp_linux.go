@@ -4,7 +4,6 @@ package native
 
 import (
 	"slices"
-	"unsafe"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -145,22 +144,15 @@ func search(list []span) []bpf.Instruction {
 	return slices.Concat(code, low, high)
 }
 
-// installFilter puts every thread of this process under the filter, and so
-// every process it starts.
-func installFilter() error {
+// assemble returns the filter as the kernel takes it.
+func assemble() ([]unix.SockFilter, error) {
 	raw, err := bpf.Assemble(filter())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	code := make([]unix.SockFilter, len(raw))
 	for i, r := range raw {
 		code[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
-	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
-		unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return code, nil
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
@@ -53,6 +55,15 @@ func (s *stdio) open(fd int, piped bool, user identity) (err error) {
 		return s.theirs[fd].Chown(user.hostUID, user.hostGID)
 	}
 	return nil
+}
+
+// fds returns the sandbox's ends.
+func (s *stdio) fds() []int {
+	fds := make([]int, len(s.theirs))
+	for i, f := range s.theirs {
+		fds[i] = int(f.Fd())
+	}
+	return fds
 }
 
 // start starts the copying, once the command has been reported to run.
@@ -105,6 +116,42 @@ func (s *stdio) finish() {
 			}
 		}
 	}
+}
+
+// leave takes the output that is there, after the command's end and not that of
+// all who may write to its streams.
+func (s *stdio) leave(cmd *sandbox.Command) {
+	for _, f := range s.ours[1:] {
+		if f != nil {
+			_ = f.SetReadDeadline(time.Now())
+		}
+	}
+	s.finish()
+	for fd, to := range map[int]io.Writer{1: cmd.Stdout, 2: cmd.Stderr} {
+		if from := s.ours[fd]; from != nil {
+			takeRest(to, from)
+		}
+	}
+}
+
+// takeRest copies what is in a pipe, and not what comes meanwhile without end.
+func takeRest(to io.Writer, from *os.File) {
+	raw, err := from.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		const capacity = 64 << 10 // of a pipe
+		rest := make([]byte, capacity)
+		for taken := 0; taken < capacity; {
+			n, err := unix.Read(int(fd), rest)
+			if n <= 0 || err != nil {
+				return
+			}
+			_, _ = to.Write(rest[:n])
+			taken += n
+		}
+	})
 }
 
 // closeTheirs closes the sandbox's ends, once it has its own.

@@ -8,9 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxTrees is how many open trees go with a setup; the kernel takes 253.
-const maxTrees = 200
-
 // openTree returns a detached copy of what is mounted at the mount's source, and
 // below it, with no ties to the host's mounts: what is mounted on either later
 // is not seen on the other. The mount's attributes are added to all of it; those

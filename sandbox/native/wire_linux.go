@@ -3,99 +3,207 @@
 package native
 
 import (
+	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// The server and the init talk over a socket pair: the server sends a setup and
-// a job, the init sends reports. What the command is given never appears in the
-// init's own arguments or environment, which everybody on the host can see.
-
-// A setup is what the init builds the sandbox from, before it knows the
-// command.
-type setup struct {
-	Mounts []mount // attached in this order
-	Links  []link
-	Files  []file
-	Masks  []string // paths below /proc that are covered
-
-	Tmp       int64 // bytes of /tmp, and of /out
-	PIDs      int64
-	OpenFiles int64
-	Data      int64 // bytes of private memory of each process; 0 is no such limit
+// A line is the server's end of a socket pair to a zygote or an init. What a
+// command is given goes over it and never appears in the other's own arguments
+// or environment, which everybody on the host can see.
+type line struct {
+	file *os.File
+	raw  syscall.RawConn
 }
 
-func (s *setup) pack(c *codec) {
-	list(c, &s.Mounts, func(m *mount) {
-		c.text(&m.Source)
-		c.text(&m.Around)
-		c.text(&m.Target)
-		c.flag(&m.Passed)
-		c.flag(&m.Write)
-		c.flag(&m.Device)
-		c.flag(&m.Optional)
+// newLine returns the server's end, which does not block threads, and the other
+// one, which does.
+func newLine() (*line, *os.File, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a socket pair: %w", err)
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "server")
+	file, raw, err := pollable(pair[0], "init")
+	if err != nil {
+		_ = theirs.Close()
+		return nil, nil, err
+	}
+	return &line{file, raw}, theirs, nil
+}
+
+// pollable returns a descriptor as a file whose readiness can be awaited. It
+// takes it over.
+func pollable(fd int, name string) (*os.File, syscall.RawConn, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return nil, nil, fmt.Errorf("make a descriptor non-blocking: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), name)
+	raw, err := file.SyscallConn()
+	if err != nil {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	return file, raw, nil
+}
+
+func (l *line) close() { _ = l.file.Close() }
+
+// send sends bytes, at least one, and descriptors with the first of them.
+func (l *line) send(packed []byte, fds []int) error {
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
+	var sent error
+	err := l.raw.Write(func(fd uintptr) bool {
+		for len(packed) > 0 {
+			var n int
+			n, sent = unix.SendmsgN(int(fd), packed, rights, nil, unix.MSG_NOSIGNAL)
+			if sent == unix.EINTR {
+				continue
+			}
+			if sent != nil {
+				return sent != unix.EAGAIN
+			}
+			packed, rights = packed[n:], nil
+		}
+		return true
 	})
-	list(c, &s.Links, func(l *link) { c.text(&l.Path); c.text(&l.To) })
-	list(c, &s.Files, func(f *file) { c.text(&f.Path); c.text(&f.Text) })
-	c.texts(&s.Masks)
-	c.number(&s.Tmp)
-	c.number(&s.PIDs)
-	c.number(&s.OpenFiles)
-	c.number(&s.Data)
+	if err != nil {
+		return err
+	}
+	return sent
 }
 
-// A mount is a folder or file of the host that is seen in the sandbox.
-type mount struct {
-	Source   string // the host's path, which the init opens unless Passed
-	Around   string // a folder that Source is in, below which no symbolic link is followed; or ""
-	Target   string // the sandbox's path
-	Passed   bool   // the open tree came with the setup, in the mounts' order
-	Write    bool
-	Device   bool // a device file; elsewhere devices do not work
-	Optional bool // no error when Source has gone
+// receive fills p, and returns the descriptors that came with it.
+func (l *line) receive(p []byte) (fds []int, err error) {
+	var failed error
+	err = l.raw.Read(func(fd uintptr) bool {
+		for len(p) > 0 {
+			n, got, err := receiveRights(int(fd), p, 0)
+			fds = append(fds, got...)
+			if err == unix.EINTR {
+				continue
+			}
+			if failed = err; err != nil {
+				return err != unix.EAGAIN
+			}
+			p = p[n:]
+		}
+		return true
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		closeAll(fds)
+		return nil, err
+	}
+	return fds, nil
 }
 
-// A link is a symbolic link of the sandbox's root.
-type link struct{ Path, To string }
+// receiveRights receives some bytes, and the descriptors with them. The end of
+// the stream is [io.EOF].
+func receiveRights(socket int, p []byte, flags int) (n int, fds []int, err error) {
+	var space [rightsBytes]byte
+	n, size, _, _, err := unix.Recvmsg(socket, p, space[:], unix.MSG_CMSG_CLOEXEC|flags)
+	if err != nil {
+		return 0, nil, err
+	}
+	if n == 0 {
+		return 0, nil, io.EOF
+	}
+	if size == 0 {
+		return n, nil, nil
+	}
+	messages, err := unix.ParseSocketControlMessage(space[:size])
+	if err != nil || len(messages) == 0 {
+		return n, nil, err
+	}
+	fds, err = unix.ParseUnixRights(&messages[0])
+	return n, fds, err
+}
 
-// A file is a small file of the sandbox's root.
-type file struct{ Path, Text string }
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd)
+	}
+}
 
-// A job is the command.
-type job struct{ Argv, Env []string }
+// sendMessage sends a message to a zygote, or its answer.
+func (l *line) sendMessage(m message, fds []int) error {
+	packed, err := encode(m)
+	if err != nil {
+		return err
+	}
+	return l.send(packed, fds)
+}
 
-func (j *job) pack(c *codec) { c.texts(&j.Argv); c.texts(&j.Env) }
+// receiveMessage receives what sendMessage sent.
+func (l *line) receiveMessage(m message) (fds []int, err error) {
+	var head [headSize]byte
+	if fds, err = l.receive(head[:]); err != nil {
+		return nil, err
+	}
+	err = decodeBody(l, head, m)
+	if err != nil {
+		closeAll(fds)
+		return nil, err
+	}
+	return fds, nil
+}
 
-// A report is what the init tells the server: that the command started, that it
-// exited, or that something failed before it started.
+// Read is for messages' bodies, with which no descriptors come.
+func (l *line) Read(p []byte) (int, error) {
+	fds, err := l.receive(p)
+	closeAll(fds)
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// A report is what an init tells the server.
 type report struct {
-	Started bool
-	Exited  bool
-	Code    int64
-	Failed  failure // when its Step is set
+	news news
+	a, b int // as its news says
+	call int // the index of the call that failed
+	fds  []int
 }
 
-func (r *report) pack(c *codec) {
-	c.flag(&r.Started)
-	c.flag(&r.Exited)
-	c.number(&r.Code)
-	c.text((*string)(&r.Failed.Step))
-	c.text(&r.Failed.What)
-	errno := int64(r.Failed.Errno)
-	c.number(&errno)
-	r.Failed.Errno = unix.Errno(errno)
+// report receives one.
+func (l *line) report() (r report, err error) {
+	var p [4 * reportWords]byte
+	if r.fds, err = l.receive(p[:]); err != nil {
+		return r, err
+	}
+	word := func(i int) int { return int(int32(binary.LittleEndian.Uint32(p[4*i:]))) }
+	r.news, r.a, r.b, r.call = news(word(0)), word(1), word(2), word(3)
+	return r, nil
 }
 
-// A failure is an error of the init's.
+// A failure is an error of making a sandbox, or of starting its command.
 type failure struct {
 	Step  step
 	What  string // what the step was about, such as a path
 	Errno unix.Errno
 }
 
-// A step is what the init was doing when it failed.
+func (f *failure) pack(c *codec) {
+	c.text((*string)(&f.Step))
+	c.text(&f.What)
+	errno := int64(f.Errno)
+	c.number(&errno)
+	f.Errno = unix.Errno(errno)
+}
+
+// A step is what was being done when it failed.
 type step string
 
 const (
@@ -117,102 +225,3 @@ func (f *failure) Error() string {
 }
 
 func (f *failure) Unwrap() error { return f.Errno }
-
-// socketPair returns the server's end, which does not block threads, and the
-// init's end, which does.
-func socketPair() (ours, theirs *os.File, err error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a socket pair: %w", err)
-	}
-	if err := unix.SetNonblock(pair[0], true); err != nil {
-		_ = unix.Close(pair[0])
-		_ = unix.Close(pair[1])
-		return nil, nil, fmt.Errorf("make a socket non-blocking: %w", err)
-	}
-	return os.NewFile(uintptr(pair[0]), "init"), os.NewFile(uintptr(pair[1]), "server"), nil
-}
-
-// send sends a setup with its open trees.
-func send(conn *os.File, s *setup, trees []int) error {
-	packed, err := encode(s)
-	if err != nil {
-		return err
-	}
-	if err := sendRights(conn, packed[:headSize], trees); err != nil {
-		return err
-	}
-	_, err = conn.Write(packed[headSize:])
-	return err
-}
-
-// sendRights sends head, which an empty socket buffer always has room for, with
-// the descriptors.
-func sendRights(conn *os.File, head []byte, fds []int) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var rights []byte
-	if len(fds) > 0 {
-		rights = unix.UnixRights(fds...)
-	}
-	var sent error
-	err = raw.Control(func(fd uintptr) {
-		sent = unix.Sendmsg(int(fd), head, rights, nil, unix.MSG_NOSIGNAL)
-	})
-	if err != nil {
-		return err
-	}
-	return sent
-}
-
-// A wire is the init's end.
-type wire int
-
-// receive reads a message and the trees that came with it.
-func (w wire) receive(m message) (trees []int, err error) {
-	var head [headSize]byte
-	trees, err = w.receiveRights(head[:])
-	if err != nil {
-		return nil, err
-	}
-	return trees, decodeBody(w, head, m)
-}
-
-func (w wire) receiveRights(head []byte) ([]int, error) {
-	space := make([]byte, unix.CmsgSpace(4*maxTrees))
-	n, rights, _, _, err := unix.Recvmsg(int(w), head, space, unix.MSG_CMSG_CLOEXEC|unix.MSG_WAITALL)
-	if err != nil {
-		return nil, err
-	}
-	if n < len(head) {
-		return nil, unix.EPIPE // the server is gone
-	}
-	if rights == 0 {
-		return nil, nil
-	}
-	messages, err := unix.ParseSocketControlMessage(space[:rights])
-	if err != nil || len(messages) == 0 {
-		return nil, err
-	}
-	return unix.ParseUnixRights(&messages[0])
-}
-
-// Read reads without Go's poller, for which the init has no use.
-func (w wire) Read(p []byte) (int, error) {
-	n, err := unix.Read(int(w), p)
-	if err == nil && n == 0 {
-		err = unix.EPIPE
-	}
-	return max(n, 0), err
-}
-
-// tell sends a report. When the server is gone so is this process, soon.
-func (w wire) tell(r *report) {
-	packed, err := encode(r)
-	if err != nil {
-		return
-	}
-	_ = unix.Sendto(int(w), packed, unix.MSG_NOSIGNAL, nil)
-}

@@ -131,15 +131,25 @@ func option(name string, value any, declared string) ([]string, error) {
 	if err != nil {
 		return nil, invalid("%q: %v", name, err)
 	}
-	switch {
-	case strings.ContainsRune(text, 0):
-		return nil, invalid("%q contains a NUL character, which no program can be passed; leave it out", name)
-	case len(text)+len(name)+len("--=") > maxArgument:
-		return nil, invalid("%q is %d bytes long, more than the %d that a program can be passed; put it into a file of the workspace and pass its path", name, len(text), maxArgument)
-	case strings.HasPrefix(text, "-"):
+	if err := checkArgument(name, text, len(name)+len("--=")); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(text, "-") {
 		return []string{"--" + name + "=" + text}, nil
 	}
 	return []string{"--" + name, text}, nil
+}
+
+// checkArgument refuses a text that no program can be passed, with more bytes
+// before it.
+func checkArgument(name, text string, more int) error {
+	switch {
+	case strings.ContainsRune(text, 0):
+		return invalid("%q contains a NUL character, which no program can be passed; leave it out", name)
+	case len(text)+more > maxArgument:
+		return invalid("%q is %d bytes long, more than the %d that a program can be passed; put it into a file of the workspace and pass its path", name, len(text), maxArgument)
+	}
+	return nil
 }
 
 // render writes a value as the script sees it: text as it is, anything else as
@@ -195,11 +205,19 @@ func script(skill *skills.Skill, args map[string]any) (name string, interpreter 
 	return path.Clean(name), interpreter, nil
 }
 
-// environment is what a script can learn about its call.
+// environment is what a script can learn about its call. Code of no skill has
+// neither a skill nor args.
 func (x *Executor) environment(skill *skills.Skill, runID string, args map[string]any) []string {
-	env := []string{"SKILL_NAME=" + skill.QualifiedName(), "SKILL_RUN_ID=" + runID}
+	var env []string
+	if skill != nil {
+		env = append(env, "SKILL_NAME="+skill.QualifiedName())
+	}
+	env = append(env, "SKILL_RUN_ID="+runID)
 	if len(x.options.Workspaces) > 0 {
 		env = append(env, "SKILL_WORKSPACE="+x.options.Workspaces[0])
+	}
+	if args == nil {
+		return env
 	}
 	// Arguments that are too long for one variable are still on the command line.
 	if params, err := render(args, ""); err == nil && len("SKILL_PARAMS=")+len(params) <= maxArgument {

@@ -11,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -23,9 +25,17 @@ import (
 type Options struct {
 	// Workspaces are the absolute host folders that skills may see.
 	Workspaces []string
+	// Hosts are what skills may connect to at the most; each gets of them what it
+	// declares.
+	Hosts []egress.Rule
+	// Logger is told what skills connect to; nil discards it.
+	Logger *slog.Logger
 	// MaxTimeout bounds what skills and callers ask for; 0 is the sandbox's
 	// default limit.
 	MaxTimeout time.Duration
+	// InstallDependencies has the packages that a skill declares installed before
+	// it runs.
+	InstallDependencies bool
 }
 
 // An Executor calls skills. It may be used concurrently.
@@ -45,6 +55,9 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, options *Options) *E
 	if x.options.MaxTimeout == 0 {
 		x.options.MaxTimeout = sandbox.DefaultLimits().Timeout
 	}
+	if x.options.Logger == nil {
+		x.options.Logger = slog.New(slog.DiscardHandler)
+	}
 	return x
 }
 
@@ -55,6 +68,8 @@ type Request struct {
 	Args map[string]any
 	// Caller is who slots are counted for.
 	Caller string
+	// Container is a sandbox that the caller has opened; "" is a fresh one.
+	Container string
 	// Person says that a person makes this call, not a model.
 	Person bool
 	// Timeout asks for less time than the skill and the configuration allow; 0
@@ -74,8 +89,13 @@ type Request struct {
 // An Outcome is what came of a call whose script has started.
 type Outcome struct {
 	RunID string
+	// What was run, for messages: "skill NAME" or "the code".
+	What string
 	// Digest is that of the skill's folder as it was run.
 	Digest string
+	// Hint says, for a script that failed, what it may have missed; "" where
+	// nothing is known.
+	Hint string
 	*sandbox.Result
 }
 
@@ -83,6 +103,13 @@ type Outcome struct {
 // there was until then, or nil when the script never started. A script that
 // failed is no error: see the outcome's exit code.
 func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
+	var opened *sandbox.Command
+	if r.Container != "" {
+		var err error
+		if x, opened, err = x.kept(r.Caller, r.Container); err != nil {
+			return nil, err
+		}
+	}
 	command, err := x.prepare(r)
 	if err != nil {
 		return nil, err
@@ -92,12 +119,32 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 		return nil, &Error{Unavailable, fmt.Sprintf("the folder of skill %s cannot be copied to the cache: %v", r.Skill.QualifiedName(), err), true, err}
 	}
 	command.Folder = snap.Dir
-	result, err := x.runner.Run(ctx, r.Caller, *command)
-	var outcome *Outcome
-	if result != nil {
-		outcome = &Outcome{command.RunID, snap.Digest, result}
+	if opened != nil {
+		if err := fits(opened, command, r.Container); err != nil {
+			return nil, err
+		}
 	}
-	return outcome, translate(err)
+	if x.options.InstallDependencies {
+		if command.Dependencies, err = required(r.Skill, snap.Dir, command.Argv); err != nil {
+			return nil, err
+		}
+	}
+	result, err := x.start(ctx, r.Caller, r.Container, command)
+	o := outcome("skill "+command.Skill, command, snap.Digest, result)
+	if o != nil {
+		x.logConnections(ctx, command, o.Connections)
+	}
+	if o != nil && o.Code != 0 && !x.options.InstallDependencies {
+		o.Hint = missing(snap.Dir, command.Argv)
+	}
+	return o, failure("the skill", r.Container, err)
+}
+
+func outcome(what string, command *sandbox.Command, digest string, result *sandbox.Result) *Outcome {
+	if result == nil {
+		return nil
+	}
+	return &Outcome{RunID: command.RunID, What: what, Digest: digest, Result: result}
 }
 
 // prepare does all that can be done without a sandbox.
@@ -121,7 +168,11 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	runID := newRunID()
+	timeout, err := x.timeout(skill.Entry.Timeout, r.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	runID := newID("run-")
 	return &sandbox.Command{
 		RunID:    runID,
 		Skill:    skill.QualifiedName(),
@@ -129,7 +180,8 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 		Env:      x.environment(skill, runID, args),
 		Role:     skill.Entry.ImageRole,
 		Grant:    grant,
-		Limits:   sandbox.Limits{Timeout: x.timeout(skill.Entry.Timeout, r.Timeout)},
+		Limits:   sandbox.Limits{Timeout: timeout},
+		Warm:     skill.Entry.Warm,
 		Stdin:    r.Stdin,
 		Stdout:   r.Stdout,
 		Stderr:   r.Stderr,
@@ -137,24 +189,15 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	}, nil
 }
 
-// timeout is the smallest of what the skill, the call and the configuration
-// allow.
-func (x *Executor) timeout(asked ...time.Duration) time.Duration {
-	smallest := x.options.MaxTimeout
-	for _, t := range asked {
-		if t > 0 {
-			smallest = min(smallest, t)
-		}
-	}
-	return smallest
-}
+// newID returns a new name for a run or a sandbox, in the alphabet of labels. It
+// cannot be guessed.
+func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:16]) }
 
-// newRunID returns a new name for a run, in the alphabet of labels.
-func newRunID() string { return "run-" + strings.ToLower(rand.Text()[:16]) }
-
-// translate puts what the sandbox says into the codes of a call.
-func translate(err error) error {
+// translate puts what the sandbox says of something, such as "the skill", into
+// the codes of a call.
+func translate(what string, err error) error {
 	var limit *sandbox.LimitError
+	var many *sandbox.TooManyError
 	var unavailable *sandbox.UnavailableError
 	switch {
 	case err == nil:
@@ -164,9 +207,13 @@ func translate(err error) error {
 	case errors.Is(err, sandbox.ErrClosed):
 		return &Error{Unavailable, "the server is stopping", true, err}
 	case errors.As(err, &limit) && limit.Limit == sandbox.LimitTime:
-		return &Error{Timeout, "the skill was " + limit.Error() + "; ask for less at once", false, err}
+		return &Error{Timeout, what + " was " + limit.Error() + "; ask for less at once", false, err}
 	case errors.As(err, &limit):
-		return &Error{ExecutionError, "the skill was " + limit.Error() + "; ask for less at once", false, err}
+		return &Error{ExecutionError, what + " was " + limit.Error() + "; ask for less at once", false, err}
+	case errors.As(err, &many) && many.Yours:
+		return &Error{Busy, err.Error() + "; close one with close_sandbox", true, err}
+	case errors.As(err, &many):
+		return &Error{Busy, err.Error() + "; run each call in a sandbox of its own, without container_id, or try again later", true, err}
 	case errors.As(err, &unavailable):
 		return &Error{Unavailable, unavailable.Error(), true, err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -259,6 +260,10 @@ func TestTimeouts(t *testing.T) {
 		{"30", 0, time.Minute, 30 * time.Second},
 		{"300", time.Second, time.Minute, time.Second},
 		{"300", time.Hour, time.Minute, time.Minute},
+		{"300", math.MaxInt64, 0, 5 * time.Minute},
+		{"300", 1, 0, 1},
+		{"1e300", 0, time.Hour, time.Hour},
+		{"1e-30", 0, 0, time.Millisecond},
 	} {
 		driver := &recorder{}
 		if _, err := newExecutor(t, driver, &Options{MaxTimeout: test.most}).Run(t.Context(), Request{Skill: demo(t, "script: run.sh\ntimeout_seconds: "+test.skill), Timeout: test.call}); err != nil {
@@ -266,6 +271,22 @@ func TestTimeouts(t *testing.T) {
 		}
 		if got := driver.commands[0].Limits.Timeout; got != test.want {
 			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+func TestTimeoutRefused(t *testing.T) {
+	driver := &recorder{}
+	_, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, "script: run.sh"), Timeout: -time.Second})
+	var e *Error
+	if !errors.As(err, &e) || e.Code != InvalidParam || e.Message != "a timeout of -1s has passed before it began; give one above 0" || len(driver.commands) > 0 {
+		t.Errorf("error %v, ran %d", err, len(driver.commands))
+	}
+	for n, want := range map[float64]string{
+		0: `"t" is 0; write a number of seconds above 0`, -3: `"t" is -3; write a number of seconds above 0`, math.NaN(): `"t" is NaN; write a number of seconds above 0`,
+	} {
+		if _, err := Seconds("t", n); !errors.As(err, &e) || e.Code != InvalidParam || e.Message != want {
+			t.Errorf("%v: %v", n, err)
 		}
 	}
 }
@@ -298,11 +319,11 @@ func TestTranslate(t *testing.T) {
 		{errors.New("other"), InternalError, false, "other"},
 	} {
 		var e *Error
-		if err := translate(test.err); !errors.As(err, &e) || e.Code != test.code || e.Retryable != test.retryable || e.Message != test.message || !errors.Is(err, test.err) {
+		if err := translate("the skill", test.err); !errors.As(err, &e) || e.Code != test.code || e.Retryable != test.retryable || e.Message != test.message || !errors.Is(err, test.err) {
 			t.Errorf("%v: %+v", test.err, err)
 		}
 	}
-	if translate(nil) != nil {
+	if translate("", nil) != nil {
 		t.Error("no error became one")
 	}
 }

@@ -17,11 +17,15 @@ func (x *Executor) grant(skill *skills.Skill, person bool) (sandbox.Grant, error
 	if !person && !skill.ModelInvocable {
 		return sandbox.Grant{}, &Error{PermissionDenied, fmt.Sprintf("skill %s may be called by a person only; ask them to run: skills-mcp run %s", name, name), false, nil}
 	}
+	hosts, err := x.Hosts(skill)
+	if err != nil {
+		return sandbox.Grant{}, err
+	}
 	if skill.Class == skills.Safe {
 		return sandbox.Grant{Workspaces: x.options.Workspaces}, nil
 	}
 	if !person {
 		return sandbox.Grant{}, &Error{ApprovalRequired, fmt.Sprintf("skill %s is %s, so a person has to start it; ask them to run: skills-mcp run %s", name, skill.Class, name), false, nil}
 	}
-	return sandbox.Grant{Workspaces: x.options.Workspaces, Write: true}, nil
+	return sandbox.Grant{Workspaces: x.options.Workspaces, Write: true, Hosts: hosts}, nil
 }

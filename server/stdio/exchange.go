@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -41,13 +42,28 @@ func (e *edge) call(ctx context.Context, m message) (line []byte) {
 	defer e.recovered(m.method, func() {
 		line = (&fault{m.id, mcp.INTERNAL_ERROR, "internal error"}).encode()
 	})
-	line, err := encodeReply(m.id, e.core.HandleMessage(ctx, m.raw))
+	line, err := encodeReply(m.id, notFound(m, e.core.HandleMessage(ctx, m.raw)))
 	if err != nil {
 		// mcp-go's transport then sends nothing at all, and the client waits.
 		e.log.Error("encode reply", "method", m.method, "id", string(m.id), "err", err)
 		line = (&fault{m.id, mcp.INTERNAL_ERROR, "internal error: the result cannot be encoded"}).encode()
 	}
 	return line
+}
+
+// notFound gives the error of a resource that its handler did not find the code
+// that the specification has for it: mcp-go has one for all errors of handlers.
+func notFound(m message, reply mcp.JSONRPCMessage) mcp.JSONRPCMessage {
+	failed, ok := reply.(mcp.JSONRPCError)
+	if !ok || m.method != string(mcp.MethodResourcesRead) || failed.Error.Code != mcp.INTERNAL_ERROR ||
+		!strings.HasSuffix(failed.Error.Message, mcpserver.ErrResourceNotFound.Error()) {
+		return reply
+	}
+	failed.Error.Code = mcp.RESOURCE_NOT_FOUND
+	if m.modern {
+		failed.Error.Code = mcp.INVALID_PARAMS
+	}
+	return failed
 }
 
 // notify hands a client's notification to mcp-go.

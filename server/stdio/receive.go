@@ -135,5 +135,5 @@ func (s *server) peerOf(m message) *peer {
 	if !m.modern {
 		return s.client
 	}
-	return newModernPeer(fmt.Sprintf("%s-%d", s.client.id, s.moderns.Add(1)))
+	return newModernPeer(fmt.Sprintf("%s-%d", s.client.id, s.moderns.Add(1)), s.client.id)
 }

@@ -370,3 +370,25 @@ func TestNoNoticeBeforeTheReplyToInitialize(t *testing.T) {
 		c.hangUp()
 	})
 }
+
+// A resource that is not there has a code of its own, in each generation.
+func TestResourceNotFound(t *testing.T) {
+	b := newBench()
+	b.AddResourceTemplate(mcp.NewResourceTemplate("x://{name}", "x"), func(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		if r.Params.URI == "x://broken" {
+			return nil, errors.New("broken")
+		}
+		return nil, fmt.Errorf("no %s: %w", r.Params.URI, mcpserver.ErrResourceNotFound)
+	})
+	c := dial(t, b.MCPServer, nil).greet()
+	read := func(uri, more string) {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q%s}}`, uri, more))
+	}
+	read("x://gone", "")
+	c.want("1: error -32002: no x://gone: resource not found")
+	read("x://gone", ","+modernMeta)
+	c.want("1: error -32602: no x://gone: resource not found")
+	read("x://broken", "")
+	c.want("1: error -32603: broken")
+	c.hangUp()
+}

@@ -28,7 +28,8 @@ var (
 // every modern request's session and initialises it, which would turn a
 // client that never asked into one that gets broadcasts.
 type peer struct {
-	id string
+	id     string
+	stream string // the id of the stream's own peer
 
 	mu           sync.RWMutex // guards what follows; taken by the methods
 	greeted      bool         // mcp-go has accepted initialize
@@ -40,16 +41,20 @@ type peer struct {
 }
 
 func newPeer(id string) *peer {
-	return &peer{id: id, level: mcp.LoggingLevelError}
+	return &peer{id: id, stream: id, level: mcp.LoggingLevelError}
 }
 
-func newModernPeer(id string) *peer {
+func newModernPeer(id, stream string) *peer {
 	p := newPeer(id)
-	p.ready = true
+	p.stream, p.ready = stream, true
 	return p
 }
 
 func (p *peer) SessionID() string { return p.id }
+
+// Caller is the same for all sessions of a stream: whatever comes by it, comes
+// from one client.
+func (p *peer) Caller() string { return p.stream }
 
 // Initialize is called by mcp-go before the reply to initialize is written, so
 // the session does not count as initialised yet: a change notice would reach

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,14 @@ type Config struct {
 	Images map[string]string `yaml:"images"`
 	// Sandbox says how skills are run.
 	Sandbox Sandbox `yaml:"sandbox"`
+	// Tools turns tools on that are off by default.
+	Tools Tools `yaml:"tools"`
+}
+
+// Tools turns tools on that let a model do more than call skills.
+type Tools struct {
+	RunCode       bool `yaml:"run_code"`       // run what the model wrote
+	KeptSandboxes bool `yaml:"kept_sandboxes"` // share a sandbox between calls
 }
 
 // Roots switches the built-in roots on or off.
@@ -53,6 +62,16 @@ type Sandbox struct {
 	Runtime string `yaml:"runtime"` // of the engine; "" is its default
 	Limits  Limits `yaml:"limits"`
 	Slots   Slots  `yaml:"slots"`
+	Pool    Pool   `yaml:"pool"`
+	Kept    Kept   `yaml:"kept"`
+	// Dependencies says what is done about packages that a skill declares: report
+	// or build.
+	Dependencies string `yaml:"dependencies"`
+	// DependencyEnv is the environment in which they are installed: "NAME=value",
+	// or "NAME" for the value that the server itself has.
+	DependencyEnv []string `yaml:"dependency_env"`
+	// Network says what hosts skills may be granted.
+	Network Network `yaml:"network"`
 }
 
 // Limits bound each call.
@@ -65,11 +84,27 @@ type Limits struct {
 	Tmp     Size          `yaml:"tmp"`
 }
 
-// Slots bound how many calls run at once.
+// Slots bound how many calls run at once, and how many wait.
 type Slots struct {
-	Total     int `yaml:"total"`
+	Total     int `yaml:"total"` // 0 is twice the number of processors
 	PerCaller int `yaml:"per_caller"`
+	PerSkill  int `yaml:"per_skill"` // 0 is all but one
 	Queue     int `yaml:"queue"`
+}
+
+// Pool bounds the containers that are kept started and waiting for a call.
+type Pool struct {
+	Max    int           `yaml:"max"`    // containers; 0 keeps none
+	Memory Size          `yaml:"memory"` // that they hold together while they wait
+	Idle   time.Duration `yaml:"idle"`   // how long one waits for a call
+}
+
+// Kept bounds the sandboxes that are kept between calls.
+type Kept struct {
+	Total     int           `yaml:"total"`
+	PerCaller int           `yaml:"per_caller"`
+	Idle      time.Duration `yaml:"idle"`
+	Lifetime  time.Duration `yaml:"lifetime"`
 }
 
 // A Size is a number of bytes, written like 512MB (of 1024 × 1024 bytes).
@@ -88,16 +123,26 @@ func (s *Size) UnmarshalYAML(node *yaml.Node) error {
 // Drivers are the values of sandbox.driver.
 func Drivers() []string { return []string{"auto", "docker", "native"} }
 
+// What [Sandbox.Dependencies] may be.
+const (
+	DependenciesReport = "report" // they are told, and not installed
+	DependenciesBuild  = "build"  // they are installed, once
+)
+
 // Default returns the configuration that holds without a file.
 func Default() *Config {
-	limits, slots := sandbox.DefaultLimits(), sandbox.DefaultSlots()
+	limits, slots, kept := sandbox.DefaultLimits(), sandbox.DefaultSlots(), sandbox.DefaultKeeping()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
 		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
 		Sandbox: Sandbox{
 			Driver: "auto",
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
-			Slots:  Slots{slots.Total, slots.PerCaller, slots.Queue},
+			Slots:  Slots{PerCaller: slots.PerCaller, Queue: slots.Queue},
+			Pool:   Pool{Max: 8, Memory: 1 << 30, Idle: 5 * time.Minute},
+			Kept:   Kept{kept.Total, kept.PerCaller, kept.Idle, kept.Lifetime},
+
+			Dependencies: DependenciesReport,
 		},
 	}
 }
@@ -111,7 +156,13 @@ func (c *Config) Limits() sandbox.Limits {
 // Slots are those of the configuration, for the sandbox.
 func (c *Config) Slots() sandbox.Slots {
 	s := c.Sandbox.Slots
-	return sandbox.Slots{Total: s.Total, PerCaller: s.PerCaller, Queue: s.Queue}
+	return sandbox.Slots{Total: s.Total, PerCaller: s.PerCaller, PerSkill: s.PerSkill, Queue: s.Queue}
+}
+
+// Keeping bounds kept sandboxes, for the sandbox.
+func (c *Config) Keeping() sandbox.Keeping {
+	k := c.Sandbox.Kept
+	return sandbox.Keeping{Total: k.Total, PerCaller: k.PerCaller, Idle: k.Idle, Lifetime: k.Lifetime}
 }
 
 // Load reads the first of the files that exists; with none of them it returns
@@ -176,10 +227,21 @@ func absolute(path, folder, home string) string {
 	return filepath.Join(folder, path)
 }
 
+// environmentEntry is a name, perhaps with a value.
+var environmentEntry = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=[^\x00]*)?$`)
+
 func (c *Config) validate() error {
 	s := c.Sandbox
 	if !slices.Contains(Drivers(), s.Driver) {
 		return fmt.Errorf("sandbox.driver is %q; write one of %s", s.Driver, strings.Join(Drivers(), ", "))
+	}
+	if s.Dependencies != DependenciesReport && s.Dependencies != DependenciesBuild {
+		return fmt.Errorf("sandbox.dependencies is %q; write one of %s, %s", s.Dependencies, DependenciesReport, DependenciesBuild)
+	}
+	for _, entry := range s.DependencyEnv {
+		if !environmentEntry.MatchString(entry) {
+			return fmt.Errorf("sandbox.dependency_env has %q; write NAME or NAME=value", entry)
+		}
 	}
 	for _, v := range []struct {
 		key string
@@ -192,9 +254,17 @@ func (c *Config) validate() error {
 		{"sandbox.limits.timeout", s.Limits.Timeout >= time.Second, "1s"},
 		{"sandbox.limits.output", s.Limits.Output >= 1<<10, "1KB"},
 		{"sandbox.limits.tmp", s.Limits.Tmp >= 1<<20, "1MB"},
-		{"sandbox.slots.total", s.Slots.Total >= 1, "1"},
+		{"sandbox.slots.total", s.Slots.Total >= 0, "1, or 0 for twice the number of processors"},
 		{"sandbox.slots.per_caller", s.Slots.PerCaller >= 1, "1"},
+		{"sandbox.slots.per_skill", s.Slots.PerSkill >= 0, "1, or 0 for all slots but one"},
 		{"sandbox.slots.queue", s.Slots.Queue >= 1, "1"},
+		{"sandbox.pool.max", s.Pool.Max >= 0, "1, or 0 for no pool"},
+		{"sandbox.pool.memory", s.Pool.Memory >= 16<<20, "16MB"},
+		{"sandbox.pool.idle", s.Pool.Idle >= time.Second, "1s"},
+		{"sandbox.kept.total", s.Kept.Total >= 1, "1"},
+		{"sandbox.kept.per_caller", s.Kept.PerCaller >= 1, "1"},
+		{"sandbox.kept.idle", s.Kept.Idle >= time.Second, "1s"},
+		{"sandbox.kept.lifetime", s.Kept.Lifetime >= time.Second, "1s"},
 	} {
 		if !v.ok {
 			return fmt.Errorf("%s is too small; write at least %s", v.key, v.min)

@@ -1,12 +1,14 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestParse(t *testing.T) {
@@ -17,7 +19,13 @@ images: {default: mine, gpu: yours}
 sandbox:
   runtime: runsc
   limits: {memory: 1GB, timeout: 90s}
-  slots: {total: 8}
+  slots: {total: 8, per_skill: 2}
+  pool: {max: 0, memory: 256MB, idle: 30s}
+  kept: {total: 1, lifetime: 2h}
+  dependencies: build
+  dependency_env: [PIP_INDEX_URL, "NPM_CONFIG_REGISTRY=https://npm.example.com"]
+  network: {allow: ["API.example.com:443", "*.example.org"], private: [10.1.0.0/16, "fd00::/8"]}
+tools: {run_code: true}
 `), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -29,24 +37,46 @@ sandbox:
 	want.Images = map[string]string{"default": "mine", "gpu": "yours", "node": want.Images["node"]}
 	want.Sandbox.Runtime = "runsc"
 	want.Sandbox.Limits.Memory, want.Sandbox.Limits.Timeout = 1<<30, 90*time.Second
-	want.Sandbox.Slots.Total = 8
-	if diff := cmp.Diff(want, c); diff != "" {
+	want.Sandbox.Slots.Total, want.Sandbox.Slots.PerSkill = 8, 2
+	want.Sandbox.Pool = Pool{Max: 0, Memory: 256 << 20, Idle: 30 * time.Second}
+	want.Sandbox.Kept.Total, want.Sandbox.Kept.Lifetime = 1, 2*time.Hour
+	want.Tools.RunCode = true
+	want.Sandbox.Dependencies = DependenciesBuild
+	want.Sandbox.DependencyEnv = []string{"PIP_INDEX_URL", "NPM_CONFIG_REGISTRY=https://npm.example.com"}
+	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(Sandbox{}, "Network")); diff != "" {
 		t.Error(diff)
+	}
+	if got := fmt.Sprint(c.Hosts(), c.Egress().Private); got != "[api.example.com:443 *.example.org] [10.1.0.0/16 fd00::/8]" {
+		t.Errorf("network: %s", got)
 	}
 }
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"skils: []":                          `line 1: unknown key "skils"; did you mean "skills"?`,
-		"roots:\n  usr: true":                `line 2: unknown key "usr"; did you mean "user"?`,
-		"sandbox: {limits: {zzzzzzzzzz: 1}}": `line 1: unknown key "zzzzzzzzzz"`,
-		"skills: 5":                          "line 1: cannot unmarshal !!int `5` into []string",
-		"sandbox: {driver: podman}":          `sandbox.driver is "podman"; write one of auto, docker, native`,
-		"sandbox: {limits: {memory: -1}}":    `line 1: "-1" is not a size; write for example 512MB`,
-		"sandbox: {limits: {timeout: 1ms}}":  "sandbox.limits.timeout is too small; write at least 1s",
-		"sandbox: {slots: {queue: -1}}":      "sandbox.slots.queue is too small; write at least 1",
-		"images: {default: ''}":              "images.default is empty; name an image",
-		"skills: [\n":                        "line 1: did not find expected node content",
+		"skils: []":                                    `line 1: unknown key "skils"; did you mean "skills"?`,
+		"roots:\n  usr: true":                          `line 2: unknown key "usr"; did you mean "user"?`,
+		"sandbox: {limits: {zzzzzzzzzz: 1}}":           `line 1: unknown key "zzzzzzzzzz"`,
+		"skills: 5":                                    "line 1: cannot unmarshal !!int `5` into []string",
+		"sandbox: {driver: podman}":                    `sandbox.driver is "podman"; write one of auto, docker, native`,
+		"sandbox: {limits: {memory: -1}}":              `line 1: "-1" is not a size; write for example 512MB`,
+		"sandbox: {limits: {timeout: 1ms}}":            "sandbox.limits.timeout is too small; write at least 1s",
+		"sandbox: {slots: {queue: -1}}":                "sandbox.slots.queue is too small; write at least 1",
+		"sandbox: {slots: {total: -1}}":                "sandbox.slots.total is too small; write at least 1, or 0 for twice the number of processors",
+		"sandbox: {pool: {max: -1}}":                   "sandbox.pool.max is too small; write at least 1, or 0 for no pool",
+		"sandbox: {pool: {memory: 1MB}}":               "sandbox.pool.memory is too small; write at least 16MB",
+		"sandbox: {pool: {idle: 0s}}":                  "sandbox.pool.idle is too small; write at least 1s",
+		"sandbox: {pool: {maxx: 1}}":                   `line 1: unknown key "maxx"; did you mean "max"?`,
+		"sandbox: {kept: {per_caller: 0}}":             "sandbox.kept.per_caller is too small; write at least 1",
+		"tools: {run_cod: true}":                       `line 1: unknown key "run_cod"; did you mean "run_code"?`,
+		"sandbox: {dependencies: pip}":                 `sandbox.dependencies is "pip"; write one of report, build`,
+		"sandbox: {dependency_env: ['a b']}":           `sandbox.dependency_env has "a b"; write NAME or NAME=value`,
+		"images: {default: ''}":                        "images.default is empty; name an image",
+		"skills: [\n":                                  "line 1: did not find expected node content",
+		"sandbox: {network: {alow: []}}":               `line 1: unknown key "alow"; did you mean "allow"?`,
+		"sandbox: {network: {allow: [\na, '*']}}":      `line 2: "*" is not a host: a * stands only for everything before a domain, such as *.example.com:443`,
+		"sandbox: {network: {allow: [[a]]}}":           `line 1: "" is not a host: write one such as api.example.com:443`,
+		"sandbox: {network: {private: [10.1.2.3/16]}}": `line 1: "10.1.2.3/16" is not a network; write its first address and its length, such as 10.1.0.0/16, or 10.1.2.3/32 for one address`,
+		"sandbox: {network: {private: [10.1.2.3]}}":    `line 1: "10.1.2.3" is not a network; write its first address and its length, such as 10.1.0.0/16, or 10.1.2.3/32 for one address`,
 	} {
 		_, err := Parse([]byte(text), "config.yaml", "/home/ann")
 		if err == nil || err.Error() != "config.yaml: "+want {
@@ -68,7 +98,7 @@ func TestLoadTakesTheFirst(t *testing.T) {
 // FuzzParse: any file is a configuration that can be used, or an error with the
 // file's name.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "skills: [a]", "sandbox: {limits: {memory: 1GB}}", "images:", "roots: 5", "a: &a [*a]", "images: {1: 2}"} {
+	for _, seed := range []string{"", "skills: [a]", "sandbox: {limits: {memory: 1GB}}", "images:", "roots: 5", "a: &a [*a]", "sandbox: {network: {allow: [a], private: [10.0.0.0/8]}}", "images: {1: 2}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+)
+
+// declaredBy returns what packages a skill declares, or why that cannot be
+// taken. A skill whose script depends on arguments has no script to look into
+// yet, so that only files beside it count.
+func declaredBy(skill *skills.Skill) ([]dependencies.Declared, *skills.Problem) {
+	if skill.Entry == nil {
+		return nil, nil
+	}
+	found, err := dependencies.Find(skill.Files, path.Clean(skill.Entry.Script), skill.Entry.Interpreter)
+	var refused *dependencies.Error
+	if errors.As(err, &refused) {
+		return nil, &skills.Problem{
+			Severity: skills.Warning, Path: filepath.Join(filepath.Dir(skill.File), filepath.FromSlash(refused.File)), Line: refused.Line,
+			Message: refused.Message, Remedy: refused.Remedy,
+		}
+	}
+	return found, nil
+}

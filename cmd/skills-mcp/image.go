@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+)
+
+func (a *app) imageCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "image",
+		Short: "List, pull, build and prune the images that skills run in",
+		Long: `List, pull, build and prune the images that the docker driver runs skills in.
+Which image a role has is the setting "images" of the configuration.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.imageListCommand(), a.imagePullCommand(), a.imageBuildCommand(), a.imagePruneCommand())
+	return cmd
+}
+
+// withDocker calls do with a docker driver, whichever driver runs skills.
+func (a *app) withDocker(do func(*settings, *docker.Driver) error) (err error) {
+	s, err := a.settings()
+	if err != nil {
+		return err
+	}
+	d := s.docker()
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return do(s, d)
+}
+
+// images is the output of image list --json.
+type images struct {
+	Images []docker.Image `json:"images"`
+	Layers []docker.Layer `json:"layers"`
+}
+
+func (a *app) imageListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the image of each role, and whether it is there",
+		Long: `List the image of each role, whether the Docker engine has it, and the layers
+with packages that skills declare, which were made from these images.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withDocker(func(_ *settings, d *docker.Driver) error {
+				found, err := d.Images(cmd.Context())
+				if err != nil {
+					return err
+				}
+				layers, err := d.Layers(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(images{nonNil(found), nonNil(layers)})
+				}
+				if err := a.printImages(found); err != nil || len(layers) == 0 {
+					return err
+				}
+				fmt.Fprintln(a.stdout)
+				return a.printLayers(layers)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) printImages(found []docker.Image) error {
+	return table(a.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "ROLE\tIMAGE\tSTATE\tID\tSIZE\tCREATED")
+		for _, i := range found {
+			if !i.Here {
+				fmt.Fprintf(w, "%s\t%s\tnot there\t\t\t\n", i.Role, i.Ref)
+				continue
+			}
+			fmt.Fprintf(w, "%s\t%s\tready\t%s\t%s\t%s\n", i.Role, i.Ref, shortID(i.ID), sandbox.Bytes(i.Size), day(i.Created))
+		}
+	})
+}
+
+func (a *app) printLayers(layers []docker.Layer) error {
+	return table(a.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "LAYER\tFROM\tID\tSIZE\tUSED\tPACKAGES")
+		for _, l := range layers {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s: %s\n", l.Ref, l.Base, shortID(l.ID), sandbox.Bytes(l.Size), day(l.Used), l.Kind, oneLine(l.Packages, 60))
+		}
+	})
+}
+
+// shortID is the part of an image's id by which docker's tools know it.
+func shortID(id string) string {
+	id = strings.TrimPrefix(id, "sha256:")
+	return id[:min(12, len(id))]
+}
+
+func (a *app) imagePullCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "pull [ROLE]...",
+		Short: "Pull the images of roles",
+		Long: `Pull the image of each ROLE, or of all roles, so that no call has to wait for
+it. An image that is there already is brought up to date. When one cannot be
+pulled the others are still tried, and the exit code is 1.`,
+		ValidArgsFunction: a.completeRoles,
+		RunE: func(cmd *cobra.Command, roles []string) error {
+			return a.withDocker(func(s *settings, d *docker.Driver) error {
+				if len(roles) == 0 {
+					roles = slices.Sorted(maps.Keys(s.Images))
+				}
+				for _, role := range roles {
+					if s.Images[role] == "" {
+						return usage(fmt.Errorf("no image is configured for the role %q; these roles have one: %s", role, strings.Join(slices.Sorted(maps.Keys(s.Images)), ", ")))
+					}
+				}
+				return a.pullImages(cmd.Context(), s.Images, roles, d)
+			})
+		},
+	}
+	return cmd
+}
+
+// pullImages pulls the image of each role, once where roles share it.
+func (a *app) pullImages(ctx context.Context, images map[string]string, roles []string, d *docker.Driver) error {
+	seen := map[string]bool{}
+	var failed bool
+	for _, role := range roles {
+		ref := images[role]
+		if seen[ref] {
+			continue
+		}
+		seen[ref] = true
+		show := a.newPullView(ref)
+		err := d.Pull(ctx, role, show.report)
+		show.close()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			failed = true
+			fmt.Fprintln(a.stderr, "skills-mcp:", err)
+			continue
+		}
+		fmt.Fprintf(a.stdout, "pulled %s\n", ref)
+	}
+	if failed {
+		return &exitError{exitFailed, nil}
+	}
+	return nil
+}
+
+func (a *app) completeRoles(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	s, err := a.settings()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return slices.Sorted(maps.Keys(s.Images)), cobra.ShellCompDirectiveNoFileComp
+}
+
+// fullImage is what the fuller image is called where nobody says otherwise.
+const fullImage = "skills-mcp-full"
+
+func (a *app) imageBuildCommand() *cobra.Command {
+	var tag, base string
+	cmd := &cobra.Command{
+		Use:   "build",
+		Short: "Build an image with more programs than the default ones",
+		Long: `Build an image that has what skills ask for beyond Python and a shell: bash,
+coreutils, python3 with pip, node with npm, jq, curl, git and the certificates
+of public authorities. The Docker engine builds it, and needs the network for
+what BASE lacks. To use the image, name it in the configuration:
+
+  images: {default: ` + fullImage + `, node: ` + fullImage + `}`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withDocker(func(_ *settings, d *docker.Driver) error {
+				if err := d.BuildImage(cmd.Context(), tag, base, a.stderr); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(a.stdout, "built %s; to use it, set in the configuration:\n\nimages: {default: %q, node: %q}\n", tag, tag, tag)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&tag, "tag", fullImage, "call the image `TAG`")
+	cmd.Flags().StringVar(&base, "base", "", "build on `IMAGE`, of Debian's family (default node:22-bookworm-slim)")
+	return cmd
+}

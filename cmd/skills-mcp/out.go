@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/plain"
+)
+
+// takeOut writes the files that a skill left to the folder given, or says on
+// stderr what there was.
+func (a *app) takeOut(given *runArgs, left sandbox.Files) error {
+	for _, why := range left.Left {
+		fmt.Fprintln(a.stderr, "skills-mcp: not taken from /out:", plain.Text(why))
+	}
+	if given.out != "" {
+		return writeFiles(given.out, left.Taken, given.force)
+	}
+	if len(left.Taken) == 0 || given.json { // the result names them
+		return nil
+	}
+	names := make([]string, len(left.Taken))
+	for i, f := range left.Taken {
+		names[i] = fmt.Sprintf("%s (%s)", plain.Text(f.Name), sandbox.Bytes(int64(len(f.Data))))
+	}
+	_, err := fmt.Fprintf(a.stderr, "skills-mcp: left in /out: %s; add --out DIR to keep them\n", strings.Join(names, ", "))
+	return err
+}
+
+// writeFiles writes files below dir, which is created when needed, and nothing
+// anywhere else, whatever links there are. The files that it cannot write do not
+// keep it from writing the others.
+func writeFiles(dir string, files []sandbox.File, force bool) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var failed []error
+	for _, f := range files {
+		err := writeFile(root, f, force)
+		if errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%s exists; add --force to overwrite it, or name another folder with --out", filepath.Join(dir, filepath.FromSlash(f.Name)))
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+func writeFile(root *os.Root, f sandbox.File, force bool) error {
+	name := filepath.FromSlash(f.Name)
+	if err := root.MkdirAll(filepath.FromSlash(path.Dir(f.Name)), 0o777); err != nil {
+		return err
+	}
+	if info, err := root.Lstat(name); force && err == nil && !info.IsDir() {
+		if err := root.Remove(name); err != nil {
+			return err
+		}
+	}
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(f.Data)
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,88 @@
+package docker
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+func TestImages(t *testing.T) {
+	f := newFake(t)
+	f.fault("GET /images/{ref}/json", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("ref") != "base" {
+			says(404, "No such image")(w, r)
+			return
+		}
+		respond(w, 200, map[string]any{
+			"Id": "sha256:abc", "RepoDigests": []string{"base@sha256:def"}, "Size": 250 << 20, "Created": "2026-11-01T10:00:00.5Z",
+		})
+	})
+	found, err := f.driver(t, Options{Images: map[string]string{"node": "node:22-slim", "default": "base"}}).Images(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 2 || found[0].Role != "default" || found[1].Role != "node" {
+		t.Fatalf("found %+v", found)
+	}
+	if i := found[0]; !i.Here || i.ID != "sha256:abc" || i.Digest != "base@sha256:def" || i.Size != 250<<20 || i.Created.Day() != 1 {
+		t.Errorf("found %+v", i)
+	}
+	if diff := cmp.Diff(Image{Role: "node", Ref: "node:22-slim"}, found[1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestImagesNoEngine(t *testing.T) {
+	d := New(&Options{Host: "/nowhere/docker.sock", Images: map[string]string{"default": "base"}})
+	defer d.Close()
+	var unavailable *sandbox.UnavailableError
+	if _, err := d.Images(t.Context()); !errors.As(err, &unavailable) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPull(t *testing.T) {
+	f := newFake(t)
+	f.fault("POST /images/create", func(w http.ResponseWriter, r *http.Request) {
+		for _, line := range []string{
+			`{"status":"Downloading","id":"a","progressDetail":{"current":5000000,"total":9000000}}`,
+			`{"status":"Downloading","id":"b","progressDetail":{"current":1,"total":1000000}}`,
+			`{"status":"Download complete","id":"a"}`,
+		} {
+			fmt.Fprintln(w, line)
+		}
+	})
+	d := f.driver(t, Options{Images: map[string]string{"default": "base"}})
+	var got []PullProgress
+	if err := d.Pull(t.Context(), "default", func(p PullProgress) { got = append(got, p) }); err != nil {
+		t.Fatal(err)
+	}
+	want := []PullProgress{
+		{0, 0, "pulling base"},
+		{5000000, 9000000, "pulling base: 4 of 9 MB"},
+		{5000001, 10000000, ""},
+		{9000001, 10000000, "pulling base: 8 of 10 MB"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPullFails(t *testing.T) {
+	f := newFake(t)
+	f.fault("POST /images/create", says(404, "manifest for gone:1 not found"))
+	d := f.driver(t, Options{Images: map[string]string{"extra": "gone:1", "default": "base"}})
+	for role, want := range map[string]string{"extra": "images.extra", "other": `role "other"`, "default": "is there, but cannot be brought up to date: manifest"} {
+		err := d.Pull(t.Context(), role, func(PullProgress) {})
+		var unavailable *sandbox.UnavailableError
+		if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", role, err)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package docker
+
+import (
+	"sync"
+
+	"github.com/docker/docker/api/types/events"
+	"github.com/docker/docker/api/types/filters"
+)
+
+// images remembers what an engine has said of images, as long as the engine
+// would tell of a change: a call need not ask it again.
+type images struct {
+	mu      sync.Mutex
+	engine  *engine           // the one that would tell; nil when none would
+	changes int               // how many there were
+	known   map[string]*image // by reference
+}
+
+// get returns what is known of an image, or what ask finds out.
+func (i *images) get(e *engine, role, ref string, ask func() (*image, error)) (*image, error) {
+	i.mu.Lock()
+	told, changes := i.engine == e, i.changes
+	if found := i.known[ref]; told && found != nil {
+		i.mu.Unlock()
+		known := *found
+		known.role = role
+		return &known, nil
+	}
+	i.mu.Unlock()
+
+	found, err := ask()
+	if err != nil || !told {
+		return found, err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.engine == e && i.changes == changes { // else it may be old already
+		i.known[ref] = found
+	}
+	return found, nil
+}
+
+// trust says whether e tells of changes from now on; nil is no engine.
+func (i *images) trust(e *engine) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.engine, i.known = e, map[string]*image{}
+	i.changes++
+}
+
+// watchImages has e tell of changes until the driver is closed or e is gone. No
+// call waits until it does.
+func (d *Driver) watchImages(e *engine) {
+	d.watchers.Go(func() {
+		messages, ended := e.api.Events(d.life.Context(), events.ListOptions{
+			Filters: filters.NewArgs(filters.Arg("type", string(events.ImageEventType))),
+		})
+		d.known.trust(e)
+		defer d.known.distrust(e)
+		for {
+			select {
+			case <-messages:
+				d.known.trust(e)
+			case <-ended:
+				return
+			}
+		}
+	})
+}
+
+// distrust forgets e, unless another engine has come.
+func (i *images) distrust(e *engine) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.engine == e {
+		i.engine, i.known = nil, nil
+		i.changes++
+	}
+}

@@ -1,0 +1,137 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/filters"
+	dockerimage "github.com/docker/docker/api/types/image"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// LayerUnused is how long a layer of dependencies is kept that nobody uses.
+const LayerUnused = 30 * 24 * time.Hour
+
+// A Layer is an image with the dependencies of skills, made from the image of a
+// role.
+type Layer struct {
+	Ref      string    `json:"image"`
+	ID       string    `json:"id"`
+	Kind     string    `json:"kind"`     // "python" or "node"
+	Packages string    `json:"packages"` // for people
+	Base     string    `json:"base"`     // the image that it was made from, as configured
+	Size     int64     `json:"size"`     // bytes, those of its base included
+	Created  time.Time `json:"created,omitzero"`
+	Used     time.Time `json:"used,omitzero"` // to within a day
+}
+
+// Layers returns the layers on the engine, oldest first.
+func (d *Driver) Layers(ctx context.Context) ([]Layer, error) {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.listLayers(ctx)
+	return all, d.lost(e, err)
+}
+
+// Prune removes the layers that were not used for longer than unused, and
+// returns them. They are built again where a skill needs them.
+func (d *Driver) Prune(ctx context.Context, unused time.Duration) ([]Layer, error) {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := d.prune(ctx, e, unused)
+	return removed, d.lost(e, err)
+}
+
+func (d *Driver) prune(ctx context.Context, e *engine, unused time.Duration) ([]Layer, error) {
+	all, err := e.listLayers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var removed []Layer
+	var failures []error
+	for _, layer := range slices.Backward(all) { // one may be made from an earlier one
+		if time.Since(layer.Used) < unused {
+			continue
+		}
+		_, err := e.api.ImageRemove(ctx, layer.Ref, dockerimage.RemoveOptions{})
+		switch {
+		case err == nil:
+			removed = append(removed, layer)
+		case !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err): // in conflict is what a container uses
+			failures = append(failures, fmt.Errorf("remove image %s: %w", layer.Ref, err))
+		}
+	}
+	return removed, errors.Join(failures...)
+}
+
+func (e *engine) listLayers(ctx context.Context) ([]Layer, error) {
+	found, err := e.api.ImageList(ctx, dockerimage.ListOptions{
+		Filters: filters.NewArgs(filters.Arg("label", labelLayer), filters.Arg("reference", layerName)),
+	})
+	if err != nil {
+		return nil, e.failed("list images", err)
+	}
+	var all []Layer
+	for _, summary := range found {
+		for _, ref := range summary.RepoTags {
+			layer, err := e.describeLayer(ctx, ref)
+			if cerrdefs.IsNotFound(err) { // removed meanwhile
+				continue
+			}
+			if err != nil {
+				return nil, e.failed("look up the image "+ref, err)
+			}
+			all = append(all, layer)
+		}
+	}
+	slices.SortFunc(all, func(a, b Layer) int { return a.Created.Compare(b.Created) })
+	return all, nil
+}
+
+// checkLayers says what layers there are, where there are any.
+func checkLayers(ctx context.Context, e *engine) []sandbox.Finding {
+	all, err := e.listLayers(ctx)
+	if err != nil {
+		return []sandbox.Finding{problem("dependencies", err)}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	old := 0
+	for _, layer := range all {
+		if time.Since(layer.Used) >= LayerUnused {
+			old++
+		}
+	}
+	finding := sandbox.Finding{Subject: "dependencies", Level: sandbox.LevelOK, Detail: fmt.Sprintf("%d images with packages of skills, %d of them not used for 30 days", len(all), old)}
+	if old > 0 {
+		finding.Level, finding.Remedy = sandbox.LevelWarning, "remove these with: skills-mcp image prune"
+	}
+	return []sandbox.Finding{finding}
+}
+
+func (e *engine) describeLayer(ctx context.Context, ref string) (Layer, error) {
+	found, err := e.api.ImageInspect(ctx, ref)
+	if err != nil {
+		return Layer{}, err
+	}
+	layer := Layer{Ref: ref, ID: found.ID, Size: found.Size, Created: created(found)}
+	layer.Used = layer.Created
+	if tagged := found.Metadata.LastTagTime; tagged.After(layer.Used) {
+		layer.Used = tagged
+	}
+	if found.Config != nil {
+		labels := found.Config.Labels
+		layer.Kind, layer.Packages, layer.Base = labels[labelKind], labels[labelPackages], labels[labelBase]
+	}
+	return layer, nil
+}

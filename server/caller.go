@@ -1,0 +1,44 @@
+package server
+
+import (
+	"context"
+
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// caller names who slots are counted for and kept sandboxes belong to.
+func caller(ctx context.Context) string {
+	return callerOf(mcpserver.ClientSessionFromContext(ctx))
+}
+
+// callerOf names the client that a session is of. A transport whose clients
+// have several sessions, such as one for each request, gives them a method
+// Caller that returns the same for all of one client's.
+func callerOf(session mcpserver.ClientSession) string {
+	switch s := session.(type) {
+	case nil:
+		return ""
+	case interface{ Caller() string }:
+		return s.Caller()
+	}
+	return session.SessionID()
+}
+
+// Leave ends what belongs to a caller who has left: kept sandboxes and outputs.
+// A caller that is one session leaves with it; a transport whose callers have
+// several sessions calls Leave itself.
+func (s *Server) Leave(caller string) {
+	s.outputs.Forget(caller)
+	s.calls.Leave(caller)
+}
+
+// leaving notices the end of sessions.
+func (s *Server) leaving() *mcpserver.Hooks {
+	hooks := &mcpserver.Hooks{}
+	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
+		if id := session.SessionID(); callerOf(session) == id {
+			s.Leave(id)
+		}
+	})
+	return hooks
+}

@@ -1,0 +1,141 @@
+// Package output keeps what runs left, in memory and for a while, so that a
+// client can read what was too much for a result. Start with [New].
+package output
+
+import (
+	"container/list"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options bound a [Store]. A zero field means its default.
+type Options struct {
+	Bytes int64         // of all that is kept; 64 MiB
+	Count int           // pieces; 512
+	Age   time.Duration // how long one is kept at the most; 30 minutes
+}
+
+// A Store keeps the newest of what it is given. It may be used concurrently.
+type Store struct {
+	options Options
+
+	mu    sync.Mutex
+	items map[key]*list.Element
+	order *list.List // of *entry, oldest first
+	bytes int64
+}
+
+// key is what an item is found by: nobody finds another caller's.
+type key struct{ caller, uri string }
+
+type entry struct {
+	key
+	Item
+	put time.Time
+}
+
+// An Item is what is kept. Its data is not to be changed.
+type Item struct {
+	MIMEType string
+	Data     []byte
+}
+
+// New returns an empty store. Options may be nil.
+func New(options *Options) *Store {
+	s := &Store{items: map[key]*list.Element{}, order: list.New()}
+	if options != nil {
+		s.options = *options
+	}
+	if s.options.Bytes == 0 {
+		s.options.Bytes = 64 << 20
+	}
+	if s.options.Count == 0 {
+		s.options.Count = 512
+	}
+	if s.options.Age == 0 {
+		s.options.Age = 30 * time.Minute
+	}
+	return s
+}
+
+// URI names a piece of a run: "stdout", "stderr", or "out/" and the path of a
+// file.
+func URI(runID, piece string) string {
+	names := strings.Split(piece, "/")
+	for i, name := range names {
+		names[i] = url.PathEscape(name)
+	}
+	return Template[:strings.Index(Template, "{")] + runID + "/" + strings.Join(names, "/")
+}
+
+// Template is the form of all URIs, as RFC 6570 writes it.
+const Template = "skills-mcp://runs/{run_id}/{+piece}"
+
+// canonical is one of the ways in which a URI may be escaped.
+func canonical(uri string) string {
+	if plain, err := url.PathUnescape(uri); err == nil {
+		return plain
+	}
+	return uri
+}
+
+// Put keeps an item for a caller, in place of the oldest where there is no more
+// room. It reports false for one that is larger than all the room.
+func (s *Store) Put(caller, uri string, item Item) bool {
+	if int64(len(item.Data)) > s.options.Bytes {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := key{caller, canonical(uri)}
+	s.remove(s.items[k])
+	s.items[k] = s.order.PushBack(&entry{k, item, time.Now()})
+	s.bytes += int64(len(item.Data))
+	for s.bytes > s.options.Bytes || s.order.Len() > s.options.Count {
+		s.remove(s.order.Front())
+	}
+	s.expire()
+	return true
+}
+
+// Get returns a caller's item, while it is kept.
+func (s *Store) Get(caller, uri string) (Item, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	element, ok := s.items[key{caller, canonical(uri)}]
+	if !ok {
+		return Item{}, false
+	}
+	return element.Value.(*entry).Item, true
+}
+
+// Forget drops what is kept for a caller.
+func (s *Store) Forget(caller string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, element := range s.items {
+		if k.caller == caller {
+			s.remove(element)
+		}
+	}
+}
+
+// expire drops what is too old.
+func (s *Store) expire() {
+	for first := s.order.Front(); first != nil && time.Since(first.Value.(*entry).put) >= s.options.Age; first = s.order.Front() {
+		s.remove(first)
+	}
+}
+
+func (s *Store) remove(element *list.Element) {
+	if element == nil {
+		return
+	}
+	e := element.Value.(*entry)
+	s.order.Remove(element)
+	delete(s.items, e.key)
+	s.bytes -= int64(len(e.Data))
+}

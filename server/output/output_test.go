@@ -1,0 +1,76 @@
+package output
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func item(size int) Item { return Item{"text/plain", []byte(strings.Repeat("x", size))} }
+
+// kept returns which of the URIs a caller can read.
+func kept(s *Store, caller string, uris ...string) string {
+	var found []string
+	for _, uri := range uris {
+		if _, ok := s.Get(caller, uri); ok {
+			found = append(found, uri)
+		}
+	}
+	return strings.Join(found, " ")
+}
+
+func TestStoreIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(&Options{Bytes: 10, Count: 3, Age: time.Minute})
+		put := func(uri string, size int, want bool) {
+			t.Helper()
+			if got := s.Put("ann", uri, item(size)); got != want {
+				t.Errorf("put %s: %t", uri, got)
+			}
+		}
+		expect := func(step, want string) {
+			t.Helper()
+			if got := kept(s, "ann", "a", "b", "c", "d", "e"); got != want {
+				t.Errorf("%s: kept %q, want %q", step, got, want)
+			}
+		}
+		put("a", 1, true)
+		put("b", 1, true)
+		put("c", 1, true)
+		put("d", 1, true)
+		expect("four of three", "b c d")
+		put("e", 8, true)
+		expect("more bytes than there are", "c d e")
+		put("b", 11, false)
+		expect("one that is too large", "c d e")
+		put("c", 2, true)
+		expect("one that is put again", "c e")
+		time.Sleep(59 * time.Second)
+		put("a", 0, true)
+		expect("in time", "a c e")
+		time.Sleep(time.Second)
+		expect("too old", "a")
+		s.Forget("ann")
+		expect("forgotten", "")
+		if s.bytes != 0 || s.order.Len() != 0 || len(s.items) != 0 {
+			t.Errorf("left: %d bytes, %d, %d", s.bytes, s.order.Len(), len(s.items))
+		}
+	})
+}
+
+func TestCallersAreApart(t *testing.T) {
+	s := New(nil)
+	uri := URI("run-1", "out/a b/ü%.txt")
+	if want := "skills-mcp://runs/run-1/out/a%20b/%C3%BC%25.txt"; uri != want {
+		t.Errorf("URI %s, want %s", uri, want)
+	}
+	s.Put("ann", uri, item(1))
+	if got := kept(s, "bob", uri); got != "" {
+		t.Error("bob can read what is ann's")
+	}
+	s.Forget("bob")
+	if got := kept(s, "ann", "skills-mcp://runs/run-1/out/a%20b/%c3%bc%25.txt"); got == "" {
+		t.Error("ann cannot read what is hers, by another spelling")
+	}
+}

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"github.com/invopop/jsonschema"
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// sandboxTools are the tools that the person has turned on.
+func (s *Server) sandboxTools() []mcpserver.ServerTool {
+	var tools []mcpserver.ServerTool
+	if s.options.KeptSandboxes {
+		tools = append(tools, s.openSandboxTool(), s.closeSandboxTool())
+	}
+	if s.options.RunCode {
+		tools = append(tools, s.runCodeTool())
+	}
+	return tools
+}
+
+// containerSchema is that of a tool which can run in a kept sandbox, where there
+// are some.
+func containerSchema[T any](s *Server) *jsonschema.Schema {
+	schema := schemaOf[T]()
+	if !s.options.KeptSandboxes {
+		schema.Properties.Delete("container_id")
+	}
+	return schema
+}
+
+// container is the argument container_id.
+func (s *Server) container(id string) (string, error) {
+	if id != "" && !s.options.KeptSandboxes {
+		return "", &call.Error{Code: call.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
+	}
+	return id, nil
+}
+
+type openArgs struct {
+	Skill     string `json:"skill,omitempty" jsonschema_description:"The skill whose folder is to be at /skill; without it there is none."`
+	ImageRole string `json:"image_role,omitempty" jsonschema_description:"The image to use: the skill's own, or the default one, when left out."`
+	Workspace string `json:"workspace,omitempty" jsonschema_description:"The only workspace to be seen, as an absolute path; all of them when left out."`
+}
+
+// opened is what open_sandbox returns.
+type opened struct {
+	ContainerID string   `json:"container_id"`
+	Skill       string   `json:"skill,omitempty"`
+	Digest      string   `json:"digest,omitempty"`
+	ImageRole   string   `json:"image_role,omitempty"`
+	Workspaces  []string `json:"workspaces"`
+	Idle        float64  `json:"idle_seconds"`
+	Lifetime    float64  `json:"lifetime_seconds"`
+}
+
+func (s *Server) openSandboxTool() mcpserver.ServerTool {
+	t := mcp.Tool{
+		Name:        "open_sandbox",
+		Description: "Open a sandbox that keeps files in /tmp and /out, and processes, between calls: pass its container_id to run_skill or run_code. Workspaces are read-only, there is no network. It ends when it is idle, after its lifetime, or with close_sandbox.",
+		Annotations: mcp.ToolAnnotation{Title: "Open a sandbox", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
+	}
+	schema := schemaOf[openArgs]()
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[openArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		skill, err := r.view.optional(args.Skill)
+		if err != nil {
+			return nil, err
+		}
+		progress := s.progress(r)
+		defer progress.close()
+		kept, err := s.calls.Open(r.ctx, call.OpenRequest{
+			Skill: skill, Role: args.ImageRole, Workspace: args.Workspace, Caller: r.caller, Progress: progress.say,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return reply(opened{
+			ContainerID: kept.ID, Skill: nameOf(skill), Digest: kept.Digest, ImageRole: kept.Role,
+			Workspaces: append([]string{}, kept.Workspaces...), Idle: kept.Idle.Seconds(), Lifetime: kept.Lifetime.Seconds(),
+		})
+	})
+}
+
+// optional returns the skill of that name, or nil where there is no name.
+func (v *view) optional(name string) (*skills.Skill, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return v.lookup(name)
+}
+
+// nameOf is the name of a skill, which may be nil.
+func nameOf(skill *skills.Skill) string {
+	if skill == nil {
+		return ""
+	}
+	return skill.QualifiedName()
+}
+
+type closeArgs struct {
+	ContainerID string `json:"container_id" jsonschema_description:"What open_sandbox returned."`
+}
+
+// closed is what close_sandbox returns.
+type closed struct {
+	Closed string `json:"closed"`
+}
+
+func (s *Server) closeSandboxTool() mcpserver.ServerTool {
+	t := mcp.Tool{
+		Name:        "close_sandbox",
+		Description: "End a sandbox of open_sandbox, with all files and processes in it.",
+		Annotations: mcp.ToolAnnotation{Title: "Close a sandbox", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
+	}
+	schema := schemaOf[closeArgs]()
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[closeArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.calls.CloseSandbox(r.ctx, r.caller, args.ContainerID); err != nil {
+			return nil, err
+		}
+		return reply(closed{args.ContainerID})
+	})
+}
+
+type codeArgs struct {
+	Language    string   `json:"language" jsonschema:"enum=bash,enum=python,enum=node"`
+	Code        string   `json:"code" jsonschema_description:"The program. Its standard input is empty."`
+	Args        []string `json:"args,omitempty" jsonschema_description:"Its arguments."`
+	Skill       string   `json:"skill,omitempty" jsonschema_description:"The skill whose folder is to be at /skill, which is the working directory."`
+	Timeout     *float64 `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the program after this time, if it may take longer."`
+	ContainerID string   `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox of open_sandbox instead of a fresh one."`
+}
+
+func (s *Server) runCodeTool() mcpserver.ServerTool {
+	t := mcp.Tool{
+		Name:        "run_code",
+		Description: "Run a program that you wrote, in a fresh sandbox, and return its exit code and output. Workspaces are read-only, there is no network; files that it leaves in /out come back. Use it for what a skill's instructions ask you to run.",
+		Annotations: mcp.ToolAnnotation{Title: "Run code", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
+	}
+	schema := containerSchema[codeArgs](s)
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[codeArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		timeout, err := seconds(args.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		container, err := s.container(args.ContainerID)
+		if err != nil {
+			return nil, err
+		}
+		skill, err := r.view.optional(args.Skill)
+		if err != nil {
+			return nil, err
+		}
+		progress := s.progress(r)
+		outcome, err := s.calls.RunCode(r.ctx, call.CodeRequest{
+			Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
+			Caller: r.caller, Timeout: timeout, Stderr: progress, Progress: progress.say,
+		})
+		progress.close()
+		if outcome == nil {
+			return nil, err
+		}
+		return s.runReply(r, skill, outcome, err)
+	})
+}

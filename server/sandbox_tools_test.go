@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// keeper is a driver whose commands print their sandbox, argv and stdin.
+type keeper struct{ open atomic.Int32 }
+
+func (k *keeper) Run(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	return echo("fresh", cmd)
+}
+
+func (k *keeper) Close() error { return nil }
+
+func (k *keeper) Open(context.Context, *sandbox.Command) (sandbox.Kept, error) {
+	k.open.Add(1)
+	return (*keptBox)(k), nil
+}
+
+type keptBox keeper
+
+func (k *keptBox) Run(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	return echo("kept", cmd)
+}
+
+func (k *keptBox) Close() error {
+	k.open.Add(-1)
+	return nil
+}
+
+func echo(where string, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	cmd.Started()
+	stdin := ""
+	if cmd.Stdin != nil {
+		data, err := io.ReadAll(cmd.Stdin)
+		if err != nil {
+			return nil, err
+		}
+		stdin = string(data)
+	}
+	_, _ = fmt.Fprintf(cmd.Stdout, "%s %s %s", where, cmd.Argv[0], stdin)
+	exit := &sandbox.Exit{Sandbox: "keeper"}
+	if strings.HasPrefix(stdin, "exit") {
+		exit.Code = 3
+	}
+	return exit, nil
+}
+
+var allTools = Options{RunCode: true, KeptSandboxes: true}
+
+func TestSandboxToolsList(t *testing.T) {
+	b := newBenchWith(t, &keeper{}, allTools)
+	var list struct{ Tools []map[string]any }
+	if err := json.Unmarshal([]byte(b.ask("tools/list", "{}")), &list); err != nil {
+		t.Fatal(err)
+	}
+	var shown []map[string]any
+	for _, tool := range list.Tools {
+		switch tool["name"] {
+		case "open_sandbox", "close_sandbox", "run_code", "run_skill":
+			shown = append(shown, tool)
+		}
+	}
+	encoded, err := json.Marshal(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sandbox_tools.json", indent(t, string(encoded)))
+	if alone := newBenchWith(t, &keeper{}, Options{RunCode: true}).ask("tools/list", "{}"); strings.Contains(alone, "container_id") || !strings.Contains(alone, `"run_code"`) {
+		t.Errorf("run_code alone: %s", alone)
+	}
+}
+
+// as calls a tool for a client, and returns its structure.
+func (b *bench) as(c mcpserver.ClientSession, tool, args string) map[string]any {
+	b.t.Helper()
+	message := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, args)
+	encoded, err := json.Marshal(b.MCP().HandleMessage(b.MCP().WithContext(b.t.Context(), c), json.RawMessage(message)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var a struct {
+		Result struct{ StructuredContent map[string]any }
+	}
+	if err := json.Unmarshal(encoded, &a); err != nil || a.Result.StructuredContent == nil {
+		b.t.Fatalf("%v in %s", err, encoded)
+	}
+	return a.Result.StructuredContent
+}
+
+func code(structure map[string]any) any {
+	failed, _ := structure["error"].(map[string]any)
+	return failed["code"]
+}
+
+func TestKeptSandboxTools(t *testing.T) {
+	driver := &keeper{}
+	b := newBenchWith(t, driver, allTools)
+	ann, bob := b.connect(), &client{id: "bob"}
+	opened := b.as(ann, "open_sandbox", `{"skill": "run"}`)
+	id, _ := opened["container_id"].(string)
+	delete(opened, "container_id")
+	delete(opened, "digest")
+	if diff := cmp.Diff(map[string]any{"skill": "demo/run", "workspaces": []any{}, "idle_seconds": 600.0, "lifetime_seconds": 3600.0}, opened); diff != "" || id == "" {
+		t.Errorf("opened %q: %s", id, diff)
+	}
+	run := `{"name": "run", "params": {"target": "x"}, "container_id": "` + id + `"}`
+	program := `{"language": "python", "code": "print(1)", "container_id": "` + id + `"}`
+	if got := b.as(ann, "run_skill", run)["stdout"]; got != "kept bash " {
+		t.Errorf("run_skill: %v", got)
+	}
+	if got := b.as(ann, "run_code", program)["stdout"]; got != "kept python3 print(1)" {
+		t.Errorf("run_code: %v", got)
+	}
+	for tool, args := range map[string]string{"run_skill": run, "run_code": program, "close_sandbox": `{"container_id": "` + id + `"}`} {
+		if got := code(b.as(bob, tool, args)); got != "NOT_FOUND" {
+			t.Errorf("%s of another: %v", tool, got)
+		}
+	}
+	if got := b.as(ann, "close_sandbox", `{"container_id": "`+id+`"}`)["closed"]; got != id || driver.open.Load() != 0 {
+		t.Errorf("close_sandbox: %v, %d open", got, driver.open.Load())
+	}
+	if got := code(b.as(ann, "run_code", program)); got != "NOT_FOUND" {
+		t.Errorf("after the close: %v", got)
+	}
+	if got := code(b.as(ann, "open_sandbox", `{"skill": "nothing"}`)); got != "NOT_FOUND" {
+		t.Errorf("for a skill that is not there: %v", got)
+	}
+
+	// Its client's leaving ends it too.
+	again := b.as(ann, "open_sandbox", `{}`)["container_id"].(string)
+	b.MCP().UnregisterSession(t.Context(), ann.id)
+	if got := code(b.as(ann, "close_sandbox", `{"container_id": "`+again+`"}`)); got != "NOT_FOUND" {
+		t.Errorf("after its client left: %v", got)
+	}
+}
+
+func TestRunCodeTool(t *testing.T) {
+	b := newBenchWith(t, &keeper{}, Options{RunCode: true})
+	c := &client{id: "c"}
+	got := b.as(c, "run_code", `{"language": "bash", "code": "echo"}`)
+	if got["stdout"] != "fresh bash echo" || got["skill"] != nil || got["digest"] != nil || got["exit_code"] != 0.0 {
+		t.Errorf("%v", got)
+	}
+	got = b.as(c, "run_code", `{"language": "bash", "code": "exit 3", "skill": "guide"}`)
+	failed, _ := got["error"].(map[string]any)
+	if failed["message"] != "the code failed with exit code 3; its error output says why" || got["skill"] != "demo/guide" || got["digest"] == nil {
+		t.Errorf("%v", got)
+	}
+	for _, tool := range []string{"run_code", "run_skill"} {
+		args := `{"language": "bash", "code": "echo", "name": "run", "params": {"target": "x"}, "container_id": "box"}`
+		failed, _ := b.as(c, tool, args)["error"].(map[string]any)
+		if message := fmt.Sprint(failed["message"]); failed["code"] != "INVALID_PARAM" || !strings.HasPrefix(message, `"container_id" is not used: sandboxes are not kept here`) {
+			t.Errorf("%s: %v", tool, failed)
+		}
+	}
+	for _, args := range []string{`{}`, `{"language": "perl", "code": "1"}`, `{"language": "bash", "code": "1", "timeout_seconds": 0}`, `{"language": "bash", "code": 1}`} {
+		if got := code(b.as(c, "run_code", args)); got != "INVALID_PARAM" {
+			t.Errorf("%s: %v", args, got)
+		}
+	}
+}
+
+// What the person did not turn on is not there.
+func TestSandboxToolsAreOff(t *testing.T) {
+	b := newBench(t, &keeper{})
+	for _, tool := range []string{"run_code", "open_sandbox", "close_sandbox"} {
+		if got := b.ask("tools/call", `{"name": "`+tool+`", "arguments": {}}`); !strings.Contains(got, "-32602") {
+			t.Errorf("%s: %s", tool, got)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package dependencies
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	manifestFile = "package.json"
+	lockFile     = "package-lock.json"
+)
+
+// A manifest is what of package.json decides which packages are installed.
+type manifest struct {
+	Name                 string            `json:"name,omitempty"`
+	Version              string            `json:"version,omitempty"`
+	Dependencies         map[string]string `json:"dependencies,omitempty"`
+	OptionalDependencies map[string]string `json:"optionalDependencies,omitempty"`
+	PeerDependencies     map[string]string `json:"peerDependencies,omitempty"`
+	// DevDependencies are not installed, but npm compares them with the lock.
+	DevDependencies map[string]string `json:"devDependencies,omitempty"`
+	Overrides       map[string]any    `json:"overrides,omitempty"`
+}
+
+// findNode reads package.json and package-lock.json. Of both it takes names,
+// versions and digests only: packages come from the registry that the operator
+// uses, and from nowhere else.
+func findNode(fsys fs.FS, _ string) (*Declared, error) {
+	data, err := read(fsys, manifestFile, maxManifest)
+	if data == nil || err != nil {
+		return nil, err
+	}
+	var m manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, &Error{manifestFile, 0, fmt.Sprintf("it is no JSON as npm wants it: %.200s", err), "mend it"}
+	}
+	if len(m.Dependencies)+len(m.OptionalDependencies) == 0 {
+		return nil, nil
+	}
+	lock, err := readLock(fsys)
+	if err != nil {
+		return nil, err
+	}
+	if lock == nil {
+		m.DevDependencies = nil
+	}
+	return m.declare(lock)
+}
+
+// declare checks m and writes it anew.
+func (m manifest) declare(lock []byte) (*Declared, error) {
+	for _, all := range []map[string]string{m.Dependencies, m.OptionalDependencies, m.PeerDependencies, m.DevDependencies} {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if !packageName.MatchString(name) || !packageVersion.MatchString(all[name]) {
+				return nil, notFromRegistry(name + "@" + all[name])
+			}
+		}
+	}
+	if strange := strangeOverride(m.Overrides); strange != "" {
+		return nil, notFromRegistry(strange)
+	}
+	d := &Declared{Kind: Node, File: manifestFile, Packages: m.packages()}
+	if len(d.Packages) > MaxPackages {
+		return nil, &Error{manifestFile, 0, fmt.Sprintf("it names %d packages, and at most %d are taken", len(d.Packages), MaxPackages), "name fewer"}
+	}
+	plain, err := json.Marshal(m)
+	if err != nil {
+		return nil, &Error{manifestFile, 0, fmt.Sprintf("it cannot be written anew: %v", err), "mend it"}
+	}
+	d.Lock = []File{{manifestFile, plain}}
+	if lock != nil {
+		d.Lock = append(d.Lock, File{lockFile, lock})
+	}
+	return d, nil
+}
+
+// What a registry has: names, perhaps in a scope, and for each of them versions,
+// which are asked for by ranges, tags, or another name. Addresses, paths and
+// repositories are none of these.
+var (
+	packageName    = regexp.MustCompile(`^` + nodeName + `$`)
+	packageVersion = regexp.MustCompile(`^(?:npm:` + nodeName + `(?:@` + nodeRange + `)?|` + nodeRange + `)$`)
+)
+
+const (
+	nodeName  = `(?:@[A-Za-z0-9~][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*`
+	nodeRange = `[A-Za-z0-9^~<>=|*. +_-]{0,200}`
+)
+
+func notFromRegistry(text string) error {
+	return &Error{manifestFile, 0, fmt.Sprintf("%.100q is not taken: only names of packages are, with versions", text), "name the package as the registry does"}
+}
+
+// strangeOverride returns a version in overrides, which may be nested, that is
+// none of a registry; "" without one.
+func strangeOverride(overrides map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(overrides)) {
+		switch value := overrides[name].(type) {
+		case map[string]any:
+			if strange := strangeOverride(value); strange != "" {
+				return strange
+			}
+		case string:
+			// "$name" is the version that the manifest has for that name.
+			if !packageVersion.MatchString(value) && !packageName.MatchString(strings.TrimPrefix(value, "$")) {
+				return name + "@" + value
+			}
+		default:
+			return fmt.Sprintf("%s@%v", name, value)
+		}
+	}
+	return ""
+}
+
+// packages are those that a script needs to run.
+func (m manifest) packages() []string {
+	all := maps.Clone(m.Dependencies)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, m.OptionalDependencies)
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, name+"@"+all[name])
+	}
+	return list
+}
