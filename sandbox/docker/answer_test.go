@@ -387,3 +387,26 @@ func TestAnswerStartedFirst(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A command's input is for the container that runs it: one that ends before it
+// has begun leaves it to the next.
+func TestAnswerNotBegun(t *testing.T) {
+	f := newFake(t)
+	d := f.driver(t, Options{})
+	e, err := d.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := talk(t, func(net.Conn, *bufio.Reader, string) {})
+	b.engine = e // which knows of no such container
+	cmd := command()
+	stdin := strings.NewReader("input")
+	cmd.Stdin = stdin
+	cmd.Started = func() { t.Error("it is said to have begun") }
+	if _, err := b.run(t.Context(), cmd, &image{}); !errors.Is(err, errStale) {
+		t.Errorf("error %v, want %v", err, errStale)
+	}
+	if stdin.Len() != len("input") {
+		t.Errorf("%d bytes of the input are left", stdin.Len())
+	}
+}

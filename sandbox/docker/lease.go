@@ -172,10 +172,10 @@ func (d *Driver) orphaned() func(labels map[string]string) bool {
 	dead := map[string]bool{}
 	return func(labels map[string]string) bool {
 		instance := labels[labelInstance]
-		if instance == "" || instance == d.instance {
+		switch {
+		case instance == "" || instance == d.instance:
 			return false
-		}
-		if labels[labelHome] != d.lease.home || d.lease.home == "" {
+		case d.lease.home == "" || labels[labelHome] != d.lease.home:
 			return expired(labels) // all that there is to go by
 		}
 		if _, known := dead[instance]; !known {

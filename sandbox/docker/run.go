@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -48,7 +49,11 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 	if began, err := b.begin(ctx, cmd, image, a); err != nil {
 		return nil, err
 	} else if !began {
-		return verdict(ctx, cmd, image, b.streams.failure())
+		exit, err := verdict(ctx, cmd, image, b.unbegun())
+		if cmd.Started != nil && !errors.Is(err, errStale) && !errors.Is(err, errJunk) {
+			cmd.Started() // it may have begun
+		}
+		return exit, err
 	}
 	status, rest, err := a.status()
 	if err != nil {
@@ -107,12 +112,20 @@ func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *
 			Remedy: fmt.Sprintf("set %s to an image that has it", setting(image.role)),
 		}
 	}
-	// It may have begun where nothing is known.
-	if cmd.Started != nil && !errors.Is(b.streams.failure(), errJunk) {
+	if began && cmd.Started != nil {
 		cmd.Started()
 	}
 	a.pass()
 	return began, nil
+}
+
+// unbegun is why nothing is known of a command's begin. Where the streams were
+// not cut, the mark of a command that has begun would have come.
+func (b *box) unbegun() error {
+	if b.streams.over() && b.streams.failure() == nil {
+		return errStale
+	}
+	return b.streams.failure()
 }
 
 // collect reads what the command left in /out. What cannot be read is no
@@ -144,17 +157,26 @@ func (b *box) verdict(ctx context.Context, cmd *sandbox.Command, image *image, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
+	stale := errors.Is(err, errStale)
 	code, err := b.wait(ctx)
+	if stale && cerrdefs.IsNotFound(err) {
+		return nil, errStale // it was removed from outside
+	}
 	if err != nil {
 		return nil, err
 	}
 	c, err := b.engine.api.ContainerInspect(ctx, b.id)
+	if stale && cerrdefs.IsNotFound(err) {
+		return nil, errStale
+	}
 	if err != nil {
 		return nil, b.engine.failed("see how the command ended", err)
 	}
 	switch {
 	case c.State != nil && c.State.OOMKilled:
 		return &sandbox.Exit{Code: code, Sandbox: b.engine.sandbox()}, outOfMemory(cmd)
+	case stale && code == 137: // it was killed from outside
+		return nil, errStale
 	case code > 128:
 		return nil, &sandbox.UnavailableError{
 			Reason: "the command's container was ended from outside, as happens when the Docker engine stops",

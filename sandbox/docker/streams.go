@@ -73,13 +73,21 @@ func (s *streams) failure() error {
 func (s *streams) send(line string, stdin io.Reader, a *answer) error {
 	s.answer = a
 	s.release()
+	_ = s.conn.Conn.SetWriteDeadline(time.Now().Add(beginTimeout))
 	if _, err := io.WriteString(s.conn.Conn, line); err != nil {
 		return err
 	}
+	_ = s.conn.Conn.SetWriteDeadline(time.Time{})
 	if stdin != nil {
 		// Nobody waits for this: a read of stdin can be ended by nobody but
-		// who writes to it. A write ends with the connection.
+		// who writes to it. A write ends with the connection. Nothing is read for
+		// a command that has not begun, which another container may run.
 		go func() {
+			select {
+			case <-a.began:
+			case <-s.copied:
+				return
+			}
 			_, _ = io.Copy(s.conn.Conn, stdin)
 			_ = s.conn.CloseWrite()
 		}()
