@@ -174,9 +174,10 @@ func TestExpired(t *testing.T) {
 	go func() {
 		reader, writer := io.Pipe()
 		go func() { <-end; _ = writer.Close() }()
-		ended <- try(t, d, sandbox.Command{Argv: []string{"bash", "-c", "cat; echo whole"}, Stdin: reader, Started: func() { close(started) }})
+		ended <- try(t, d, sandbox.Command{Argv: []string{"bash", "-c", "cat; echo whole"}, Stdin: reader, Warm: -1, Started: func() { close(started) }})
 	}()
 	<-started
+	d.pool.fill()
 	awaitFull(d.pool)
 	d.pool.expire()
 	if len(d.pool.idle) != 0 || d.pool.zygote == nil {
