@@ -54,6 +54,9 @@ type engine struct {
 // missing then is /etc/hosts.
 func (e *engine) bare() bool { return e.kind == "docker" && e.hosts != "" && !e.apart() }
 
+// ownKernel reports whether each container has a kernel of its own: gVisor's.
+func (e *engine) ownKernel() bool { return strings.HasPrefix(e.runtime, "runsc") }
+
 // sandbox is what a result says of where the command ran.
 func (e *engine) sandbox() string {
 	name := e.runtime

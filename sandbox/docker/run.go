@@ -183,6 +183,9 @@ func (b *box) verdict(ctx context.Context, cmd *sandbox.Command, image *image, e
 			Remedy: "try again",
 			Err:    fmt.Errorf("container %s was killed", b.id),
 		}
+	case b.engine.ownKernel() && code != 0:
+		// It has ended with all that ran on it, as gVisor does at a limit.
+		return &sandbox.Exit{Code: code, Sandbox: b.engine.sandbox()}, nil
 	}
 	return nil, badShell(image, fmt.Errorf("it ended by itself, with code %d", code))
 }

@@ -194,7 +194,7 @@ func resources(limits sandbox.Limits, e *engine) container.Resources {
 		nano = most // an engine refuses more than it has
 	}
 	pids := limits.PIDs
-	if strings.HasPrefix(e.runtime, "runsc") {
+	if e.ownKernel() {
 		pids += sentryThreads
 	}
 	ulimit := func(name string, value int64) *container.Ulimit {

@@ -69,6 +69,7 @@ type suite struct {
 // start returns a function that runs a command with a driver of t's own.
 func (s suite) start(t *testing.T) func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error) {
 	t.Helper()
+	t.TempDir() // the first is what removes all of them: after the driver is closed
 	runner := sandbox.New(s.newDriver(t), &sandbox.Options{Slots: sandbox.Slots{Total: 8, PerCaller: 8}})
 	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
