@@ -45,6 +45,19 @@ func (f *fallback) Run(ctx context.Context, cmd *Command) (*Exit, error) {
 	return exit, both(err, second)
 }
 
+// Forget implements [Warmer].
+func (f *fallback) Forget(skill string) {
+	forget(f.first, skill)
+	forget(f.second, skill)
+}
+
+// forget tells a driver that has sandboxes ready.
+func forget(driver Driver, skill string) {
+	if warmer, ok := driver.(Warmer); ok {
+		warmer.Forget(skill)
+	}
+}
+
 // both is the error of the second driver, with that of the first where neither
 // has a sandbox to offer.
 func both(first, second error) error {

@@ -70,6 +70,10 @@ func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, 
 // waiting is the progress of a command that has no slot yet.
 const waiting = "waiting for other calls to finish"
 
+// Forget discards sandboxes that are ready for a skill, by its qualified name,
+// which has changed or gone.
+func (r *Runner) Forget(skill string) { forget(r.driver, skill) }
+
 // Close ends the runs under way and the kept sandboxes, waits for them, and
 // closes the driver.
 func (r *Runner) Close() error {

@@ -143,6 +143,14 @@ func (g Grant) Aliased() bool {
 	})
 }
 
+// A Warmer is a [Driver] that has sandboxes ready for the next commands of a
+// skill.
+type Warmer interface {
+	Driver
+	// Forget discards those that are ready for a skill which has changed or gone.
+	Forget(skill string)
+}
+
 // A Keeper is a [Driver] that can keep a sandbox for several commands.
 type Keeper interface {
 	Driver

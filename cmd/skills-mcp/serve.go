@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/stdio"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
@@ -42,7 +45,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		Version: readBuilt().Version, Load: s.scan, Snapshots: snapshots, Logger: s.logger,
 		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes,
 	})
-	stop, err := s.follow(ctx, srv)
+	stop, err := s.follow(ctx, srv, runner)
 	if err != nil {
 		return err
 	}
@@ -55,14 +58,15 @@ func (a *app) serve(ctx context.Context) (err error) {
 }
 
 // follow publishes the catalog now and after each change, until stop is called.
-func (s *settings) follow(ctx context.Context, srv *server.Server) (stop func(), err error) {
+func (s *settings) follow(ctx context.Context, srv *server.Server, runner *sandbox.Runner) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	// Watched first, then read: what changes in between is noticed.
 	watcher, err := watch.New(s.watched(), &watch.Options{Logger: s.logger})
 	if err != nil {
 		s.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
 	}
-	if _, _, err := srv.Reload(ctx); err != nil {
+	catalog, _, err := srv.Reload(ctx)
+	if err != nil {
 		cancel()
 		if watcher != nil {
 			watcher.Close()
@@ -75,7 +79,7 @@ func (s *settings) follow(ctx context.Context, srv *server.Server) (stop func(),
 	done := make(chan struct{}) // closed when the goroutine ends
 	go func() {
 		defer close(done)
-		s.republish(ctx, srv, watcher)
+		s.republish(ctx, srv, runner, watcher, catalog)
 	}()
 	return func() {
 		cancel()
@@ -84,13 +88,30 @@ func (s *settings) follow(ctx context.Context, srv *server.Server) (stop func(),
 	}, nil
 }
 
-// republish reads the roots again after each change.
-func (s *settings) republish(ctx context.Context, srv *server.Server, watcher *watch.Watcher) {
+// republish reads the roots again after each change of what catalog was read
+// from.
+func (s *settings) republish(ctx context.Context, srv *server.Server, runner *sandbox.Runner, watcher *watch.Watcher, catalog *skills.Catalog) {
 	for change := range watcher.Changes() {
-		catalog, changed, err := srv.Reload(ctx)
+		for _, name := range touched(catalog, change.Paths) {
+			runner.Forget(name)
+		}
+		var changed bool
+		var err error
+		catalog, changed, err = srv.Reload(ctx)
 		if err != nil {
 			return // the server is stopping
 		}
 		s.logger.Info("skills were read again", "changes", len(change.Paths), "skills", len(catalog.Skills), "tools_changed", changed)
 	}
+}
+
+// touched returns the names of the skills that have files among paths.
+func touched(catalog *skills.Catalog, paths []string) []string {
+	var names []string
+	for _, skill := range catalog.Skills {
+		if skill.Dir != "" && slices.ContainsFunc(paths, func(path string) bool { return within(skill.Dir, path) || within(path, skill.Dir) }) {
+			names = append(names, skill.QualifiedName())
+		}
+	}
+	return names
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// writeMarkdown prints the report as the README has it: one table, and what was
-// measured on.
+// writeMarkdown prints the report for a page such as the README: one table, and what
+// it was measured on.
 func (r *report) writeMarkdown(w io.Writer) error {
 	fmt.Fprintln(w, "| | bash, p50 / p95 ms | × bare | Python, p50 / p95 ms | × bare | 8 at a time, bash | Python |")
 	fmt.Fprintln(w, "| --- | --: | --: | --: | --: | --: | --: |")
@@ -21,15 +21,14 @@ func (r *report) writeMarkdown(w io.Writer) error {
 		fmt.Fprintf(w, "| %s (`%s`) | %s | %s | %s | %s | %s | %s |\n", e.about, e.name,
 			row[0].times(), row[0].bare(), row[1].times(), row[1].bare(), row[2].rate(), row[3].rate())
 	}
-	fmt.Fprintf(w, "\n%s. %s for each script and concurrency", r.Machine, r.Settings.Duration)
+	fmt.Fprintf(w, "\nMeasured on: %s. %s for each script and concurrency.\n\n", r.Machine, r.Settings.Duration)
 	for _, s := range r.Shares {
-		fmt.Fprintf(w, "; the server's own share of a call (%s − %s, %s): %.2f ms", s.Server, s.Driver, s.Script, s.Median)
+		fmt.Fprintf(w, "- the server's own share of a call (`%s` − `%s`, %s): %.2f ms, median of %d pairs\n", s.Server, s.Driver, s.Script, s.Median, s.Pairs)
 	}
 	for _, h := range r.Memory {
-		fmt.Fprintf(w, "; %s", h)
+		fmt.Fprintf(w, "- %s\n", h)
 	}
-	_, err := fmt.Fprintln(w, ".")
-	return err
+	return nil
 }
 
 // find returns the figures of a contender in a part, or nil.

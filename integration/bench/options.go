@@ -72,7 +72,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.quick, "quick", false, "measure for 2 seconds instead of a minute: to see that it works, not for figures")
 	flags.DurationVar(&o.duration, "duration", 0, "how long to measure for each of the two scripts and two concurrencies (default 1m)")
 	flags.BoolVar(&o.json, "json", false, "print JSON, with times in milliseconds")
-	flags.BoolVar(&o.markdown, "markdown", false, "print the table that the README has")
+	flags.BoolVar(&o.markdown, "markdown", false, "print one table, for a page such as the README")
 	flags.StringVar(&o.host, "host", "", "the engine's `address`, such as unix:///var/run/docker.sock (default: where Docker's tools look)")
 	flags.StringVar(&o.image, "image", cmp.Or(os.Getenv("SKILLS_MCP_TEST_IMAGE"), "skills-mcp-test:base"), "the containers' `image`, with bash and python3")
 	flags.StringVar(&o.binary, "binary", "", "the `file` of skills-mcp (default: built from ./cmd/skills-mcp)")

@@ -81,7 +81,8 @@ type Driver struct {
 	copies     copies
 	pool       *pool
 	lease      *lease // nil until an engine has answered
-	hosts      string // a file; see engine.hosts
+	hosts      string // files; see engine
+	profile    string
 	layers     *layers
 
 	life       *sandbox.Lifetime // ended by Close
@@ -225,5 +226,5 @@ func (d *Driver) Close() error {
 	return d.lease.end()
 }
 
-// Forget discards what waits for a skill that has changed or gone.
+// Forget implements [sandbox.Warmer].
 func (d *Driver) Forget(skill string) { d.pool.forget(skill) }

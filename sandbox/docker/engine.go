@@ -17,6 +17,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 )
 
 const (
@@ -36,6 +37,8 @@ type engine struct {
 	version string
 	runtime string // what containers are created with; "" is the engine's default
 	hosts   string // the host file that containers see as /etc/hosts; "" leaves it to the engine
+
+	profile string // a host file with the system call filter; "" without one
 
 	remote bool        // on another machine
 	blind  atomic.Bool // on this machine, but does not see its folders
@@ -86,7 +89,7 @@ func (d *Driver) connect(ctx context.Context) (*engine, error) {
 		d.settleIn()
 		defer d.watchOrphans()
 	}
-	e.hosts, e.forwarder = d.hosts, d.forwarder
+	e.hosts, e.profile, e.forwarder = d.hosts, d.profile, d.forwarder
 	d.watchImages(e)
 	d.engine.Store(e)
 	return e, nil
@@ -106,12 +109,20 @@ func (d *Driver) settleIn() {
 	}
 	d.lease = lease
 	const hosts = "127.0.0.1\tlocalhost " + hostname + "\n::1\tlocalhost\n"
-	file := filepath.Join(d.dir, "hosts")
-	if _, err := readOrMake(file, hosts, 0o644); err != nil {
-		d.log.Warn("containers start slower than they could", "reason", err)
-		return
+	d.hosts = d.keep("hosts", hosts)
+	d.profile = d.keep("seccomp.json", seccomp.Profile())
+}
+
+// keep returns a host file with text, which its name tells from others, and ""
+// where it cannot be made: then there is a way without it.
+func (d *Driver) keep(name, text string) string {
+	digest := digestOf(text)[:12]
+	file := filepath.Join(d.dir, digest+"-"+name)
+	if found, err := readOrMake(file, text, 0o644); err != nil || found != text {
+		d.log.Warn("a file for containers cannot be kept", "file", file, "reason", err)
+		return ""
 	}
-	d.hosts = file
+	return file
 }
 
 // lost forgets e when err says that it is gone, so that the next run looks for

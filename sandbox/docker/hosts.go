@@ -123,7 +123,8 @@ func (p Places) configDir() string {
 	return p.ConfigDir
 }
 
-// digestOf names the folder in which the docker client keeps a context.
+// digestOf is the SHA-256 of a text, in hexadecimal. It names the folder in which
+// the docker client keeps a context.
 func digestOf(name string) string {
 	digest := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(digest[:])

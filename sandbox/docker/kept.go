@@ -13,7 +13,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-var _ sandbox.Keeper = (*Driver)(nil)
+var (
+	_ sandbox.Keeper = (*Driver)(nil)
+	_ sandbox.Warmer = (*Driver)(nil)
+)
 
 // killTimeout is how long ending the processes of a kept sandbox may take. One
 // where it takes longer is not kept any more.

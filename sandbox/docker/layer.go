@@ -15,7 +15,6 @@ import (
 	"github.com/docker/docker/pkg/stdcopy"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 )
 
 const (
@@ -77,12 +76,12 @@ func (l *layer) spec(e *engine) *spec {
 			IpcMode:      container.IPCModePrivate,
 			CgroupnsMode: container.CgroupnsModePrivate,
 			CapDrop:      []string{"ALL"},
-			SecurityOpt:  []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()},
+			SecurityOpt:  securityOptions(e),
 			Init:         &reap,
 			LogConfig:    container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": installerLog}},
 			OomScoreAdj:  sacrifice,
 			Tmpfs:        map[string]string{"/tmp": fmt.Sprintf("rw,nosuid,nodev,noexec,mode=1777,size=%d", l.limits.Tmp)},
-			Resources:    resources(l.limits, e.info.NCPU),
+			Resources:    resources(l.limits, e),
 		},
 	}
 }

@@ -176,7 +176,7 @@ func (d *Driver) orphaned() func(labels map[string]string) bool {
 		case instance == "" || instance == d.instance:
 			return false
 		case d.lease.home == "" || labels[labelHome] != d.lease.home:
-			return expired(labels)
+			return expired(labels) // all that there is to go by
 		}
 		if _, known := dead[instance]; !known {
 			dead[instance] = d.lease.free(instance, false)

@@ -41,10 +41,10 @@ const (
 //
 // At the command's end everything but the shell is killed before the last mark,
 // so that what has been answered has ended.
-func newLine(cmd *sandbox.Command, nonce string) string {
+func (e *engine) newLine(cmd *sandbox.Command, nonce string) string {
 	return "unset skills_mcp_line; " + invocation(cmd, nonce) +
 		`; s=$?; kill -9 -1 2>/dev/null; k=0; [ "$s" = 0 ] || { ` + oomKills + `}; ` + collection +
-		ending(nonce) + `if [ "$f" = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi; exit 0` + "\n"
+		ending(nonce) + `if [ "$f" = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi; ` + e.lastWords()
 }
 
 // keptLine returns the line that runs cmd in a container that is kept: what the

@@ -30,7 +30,7 @@ var errStale = errors.New("the container has ended while it waited")
 
 // run runs cmd in b, for which b was made.
 func (b *box) run(ctx context.Context, cmd *sandbox.Command, image *image) (*sandbox.Exit, error) {
-	return b.exchange(ctx, cmd, image, newLine, b.verdict)
+	return b.exchange(ctx, cmd, image, b.engine.newLine, b.verdict)
 }
 
 // exchange sends the shell of b the line that runs cmd, and takes its answer.

@@ -35,7 +35,7 @@ func otherEngine(t *testing.T, variable, flag string) Options {
 		}
 		t.Skipf(how, variable, flag)
 	}
-	return Options{Host: host, Images: map[string]string{"default": testImage()}}
+	return Options{Host: host, Images: map[string]string{"default": testImage()}, Dir: t.TempDir()}
 }
 
 // drivers makes drivers with the same options, which leave no container.

@@ -13,7 +13,6 @@ import (
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 )
 
 // The labels of every container that this package makes.
@@ -34,6 +33,9 @@ const (
 	// minInodes and bytesPerInode bound how many files /tmp and /out hold.
 	minInodes     = 4096
 	bytesPerInode = 4096
+	// sentryThreads is what gVisor's own kernel takes of a limit on processes; at
+	// the limit, it ends the whole sandbox.
+	sentryThreads = 256
 	// sacrifice makes the kernel end a sandbox before anything else of the
 	// host's when memory runs out. Raising it needs no privilege.
 	sacrifice = 500
@@ -114,6 +116,9 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 	if e.bare() {
 		mounts = append(mounts, bind(e.hosts, "/etc/hosts", false))
 	}
+	if err := e.checkMounts(mounts); err != nil {
+		return nil, err
+	}
 	if len(cmd.Grant.Hosts) > 0 {
 		if e.forwarder == "" || e.apart() {
 			return nil, noForwarder()
@@ -127,26 +132,40 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 		CgroupnsMode:   container.CgroupnsModePrivate,
 		ReadonlyRootfs: true,
 		CapDrop:        []string{"ALL"},
-		SecurityOpt:    []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()},
+		SecurityOpt:    securityOptions(e),
 		// The output is read from the stream alone; a copy of it in a log of
 		// the engine's would fill its disk.
 		LogConfig:   container.LogConfig{Type: "none"},
 		ShmSize:     sharedMemory,
 		OomScoreAdj: sacrifice,
 		Mounts:      mounts,
-		Tmpfs:       temporary(cmd.Limits, mounts),
-		Resources:   resources(cmd.Limits, e.info.NCPU),
+		Tmpfs:       temporary(cmd.Limits, mounts, e),
+		Resources:   resources(cmd.Limits, e),
 	}, nil
+}
+
+func securityOptions(e *engine) []string {
+	options := []string{"no-new-privileges:true"}
+	if filter := e.seccompOption(); filter != "" {
+		options = append(options, filter)
+	}
+	return options
 }
 
 // temporary are the places that a command may write to. Programs may be built
 // and run in /tmp; what is in /out is only ever read.
-func temporary(limits sandbox.Limits, mounts []mount.Mount) map[string]string {
-	// An empty file takes memory too, which no size counts.
-	options := fmt.Sprintf("rw,nosuid,nodev,mode=1777,size=%d,nr_inodes=%d", limits.Tmp, max(minInodes, limits.Tmp/bytesPerInode))
+func temporary(limits sandbox.Limits, mounts []mount.Mount, e *engine) map[string]string {
+	options := fmt.Sprintf("rw,nosuid,nodev,mode=1777,size=%d", limits.Tmp)
+	if !e.podman() { // which does not know the option
+		// An empty file takes memory too, which no size counts.
+		options += fmt.Sprintf(",nr_inodes=%d", max(minInodes, limits.Tmp/bytesPerInode))
+	}
 	all := map[string]string{
 		"/tmp":         options + ",exec",
 		sandbox.OutDir: options + ",noexec",
+	}
+	for _, dir := range e.writable() {
+		all[dir] = "ro,nosuid,nodev,noexec,size=64k"
 	}
 	if hidden(mounts) {
 		// Runtimes give a tmpfs the mode of what it covers, whatever is asked for,
@@ -169,10 +188,14 @@ func hidden(mounts []mount.Mount) bool {
 }
 
 // resources are the limits that the engine keeps.
-func resources(limits sandbox.Limits, cpus int) container.Resources {
+func resources(limits sandbox.Limits, e *engine) container.Resources {
 	nano := int64(limits.CPUs * 1e9)
-	if most := int64(cpus) * 1e9; most > 0 && nano > most {
+	if most := int64(e.info.NCPU) * 1e9; most > 0 && nano > most {
 		nano = most // an engine refuses more than it has
+	}
+	pids := limits.PIDs
+	if strings.HasPrefix(e.runtime, "runsc") {
+		pids += sentryThreads
 	}
 	ulimit := func(name string, value int64) *container.Ulimit {
 		return &container.Ulimit{Name: name, Soft: value, Hard: value}
@@ -181,7 +204,7 @@ func resources(limits sandbox.Limits, cpus int) container.Resources {
 		Memory:     limits.Memory,
 		MemorySwap: limits.Memory, // together with swap: there is none
 		NanoCPUs:   nano,
-		PidsLimit:  &limits.PIDs,
+		PidsLimit:  &pids,
 		Ulimits: []*container.Ulimit{
 			ulimit("nofile", limits.Files),
 			// Above what fits into /tmp, so that a full /tmp is an error there and

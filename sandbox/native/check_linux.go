@@ -23,7 +23,7 @@ func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 
 func (d *Driver) checkSandbox(ctx context.Context) sandbox.Finding {
 	found := sandbox.Finding{Subject: "sandbox", Level: sandbox.LevelFailed}
-	exit, err := d.Run(ctx, &sandbox.Command{RunID: "check", Argv: []string{"true"}, Folder: "/usr"})
+	exit, err := d.Run(ctx, &sandbox.Command{RunID: "check", Argv: []string{"true"}, Folder: "/usr", Warm: -1})
 	var unavailable *sandbox.UnavailableError
 	switch {
 	case errors.As(err, &unavailable):

@@ -27,7 +27,8 @@ func (p *pool) keep(ctx context.Context, cmd *sandbox.Command) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := p.take(g.limits, cmd.Warm)
+	defer p.refill(cmd.Warm)()
+	b, err := p.take(g.limits)
 	if err != nil {
 		g.close()
 		return nil, diagnose(err)

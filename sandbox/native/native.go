@@ -1,10 +1,10 @@
 // Package native runs each command in a sandbox that the Linux kernel gives to
 // everybody: no daemon, no image, nothing to install. Start with [New]. The
-// program executes itself as the sandbox's init, which this package sees to
-// wherever it is imported.
+// program executes itself as a process that makes sandboxes, which this package
+// sees to wherever it is imported.
 //
 // A command finds itself in user, mount, pid, network, ipc, uts and cgroup
-// namespaces of its own:
+// namespaces that no other command ever had:
 //
 //   - The root is a fresh tmpfs, read-only once it is built. It has the host's
 //     /usr, /bin, /sbin, /lib*, /opt and /nix/store, and from /etc what the
@@ -14,21 +14,36 @@
 //   - /proc is its own, read-only, with the sensitive parts covered. /dev has
 //     null, zero, full, random, urandom, the standard streams and a small shm.
 //     There is no /sys.
-//   - /tmp, /out and /dev/shm are bounded tmpfs.
-//   - The network has a loopback interface and nothing else. A socket file in a
-//     granted workspace is reachable: grant folders, not sockets.
+//   - /tmp, /out and /dev/shm are tmpfs of bounded bytes and files.
+//   - The network has a loopback interface and nothing else. Where the command
+//     was granted hosts, the server's proxy ([egress]) listens there and nowhere
+//     else. A socket file in a granted workspace is reachable: grant folders, not
+//     sockets.
 //   - It is the person's own user, or nobody where the server is root; it has no
-//     capabilities in any set and cannot gain privileges; a seccomp filter lets
-//     through what Docker's default profile does, and less in places; it is in
-//     a session without a terminal; nothing is inherited but the three streams.
-//     An ordinary user's supplementary groups stay, as only root may drop them.
+//     capabilities in any set and cannot gain privileges, and its user namespace
+//     has power over none of the others; a seccomp filter lets through what
+//     Docker's default profile does, and less in places; it is in a session
+//     without a terminal; nothing is inherited but the three streams. An ordinary
+//     user's supplementary groups stay, as only root may drop them.
 //   - Memory, processes and processor time are bounded by a cgroup of its own
 //     where the server may make one. Where it may not, resource limits stand in:
 //     memory is then bounded for each process, not for all of them, and
 //     processor time by the deadline only. [Driver.Check] says which it is.
 //
-// When the command ends, so does every process that it left behind. When the
-// server ends, by kill -9 too, so does the sandbox.
+// When the command ends, so does every process that it left behind, before the
+// run returns; a kept sandbox ([Driver.Open]) is the exception. When the server
+// ends, by kill -9 too, so do all sandboxes.
+//
+// # How it is fast
+//
+// The first command starts a zygote: this program again, once, in user, mount and
+// pid namespaces of its own, with the mounts that all sandboxes have. It forks
+// the inits, each process 1 of a sandbox, without executing anything. Some are
+// forked ahead ([Options.Warm]); they have made all that does not depend on the
+// command and wait for it. An init knows no Go: what it does is a script of
+// system calls that the server writes and sends it ([script] has more). For a
+// command that is to attach the skill's folder and the workspaces, to give up
+// all privileges, and to execute the program.
 package native
 
 import (

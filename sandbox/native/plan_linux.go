@@ -189,5 +189,8 @@ func explainMount(mounts []mount, err error) error {
 			return fmt.Errorf("workspace %s: a symbolic link leads there from workspace %s; remove the link", m.Source, m.Around)
 		}
 	}
+	if f.Errno == unix.EACCES { // a path's matter, not the system's
+		return fmt.Errorf("mount %s: permission denied; let the user that sandboxes run as reach it", f.What)
+	}
 	return fmt.Errorf("mount %s: %w", f.What, f.Errno)
 }

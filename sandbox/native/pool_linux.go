@@ -16,6 +16,8 @@ const (
 	defaultWarm = 4
 	// idleTime is how long a zygote and its idle inits are kept without a call.
 	idleTime = 5 * time.Minute
+	// refillTime is how long a command is not disturbed.
+	refillTime = 50 * time.Millisecond
 )
 
 // A pool has inits ready for commands: any init is fit for any command. It holds
@@ -44,21 +46,32 @@ func newPool(h *host, warm int, egress *egress.Options) *pool {
 }
 
 // take returns a box with limits: a ready one, or else one that is started for
-// it. Another is then made ready in the background, unless warm, the command's
-// own wish, is negative.
-func (p *pool) take(limits sandbox.Limits, warm int) (*box, error) {
+// it.
+func (p *pool) take(limits sandbox.Limits) (*box, error) {
 	b, closed := p.pop(limits)
 	if closed {
 		return nil, sandbox.ErrClosed
-	}
-	if warm >= 0 {
-		defer p.fill()
 	}
 	if b == nil {
 		return p.make(limits)
 	}
 	b.group.limit(limits)
 	return b, nil
+}
+
+// refill has a box made ready for the one that is taken, unless warm, the
+// command's own wish, is negative: when done is called, as it would be in the way
+// of a short command, or soon.
+func (p *pool) refill(warm int) (done func()) {
+	if warm < 0 {
+		return func() {}
+	}
+	timer := time.AfterFunc(refillTime, p.fill)
+	return func() {
+		if timer.Stop() {
+			p.fill()
+		}
+	}
 }
 
 // pop returns a ready box, nil without one.

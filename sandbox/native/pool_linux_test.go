@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -42,36 +43,85 @@ func processesOf(z *zygote) (ids []int) {
 	return ids
 }
 
-// TestSingleUse has more commands than there are sandboxes ready, each of which
-// must find one that nobody had.
+// TestSingleUse has more commands at once than there are sandboxes ready, each of
+// which must find one that nobody has, or had.
 func TestSingleUse(t *testing.T) {
 	d := newDriver(t)
-	const calls = 4 * defaultWarm
-	seen := make(chan string, calls)
-	for range calls {
-		go func() {
-			got := bash(t, d, `
-				ls -A /tmp /out /dev/shm; touch /tmp/left /out/left /dev/shm/left
-				for ns in cgroup ipc mnt net pid user uts; do readlink /proc/self/ns/$ns; done
-				sleep 600 & disown; echo $!`)
-			seen <- got.stdout + got.stderr
-		}()
-	}
-	namespaces := map[string]bool{}
-	for range calls {
-		stdout := <-seen
-		rest, fresh := strings.CutPrefix(stdout, "/dev/shm:\n\n/out:\n\n/tmp:\n")
-		if !fresh || strings.Count(rest, "\n") != 8 {
-			t.Errorf("not fresh: %q", stdout)
-		}
-		for line := range strings.Lines(rest) {
-			if strings.Contains(line, ":[") && namespaces[line] {
-				t.Errorf("two sandboxes share %s", line)
+	const rounds, calls = 2, 2 * defaultWarm
+	pids := 0
+	for range rounds {
+		namespaces := map[string]bool{}
+		for _, stdout := range together(t, d, calls, `
+			ls -A /tmp /out /dev/shm; touch /tmp/left /out/left /dev/shm/left
+			for ns in cgroup ipc mnt net pid user uts; do readlink /proc/self/ns/$ns; done
+			sleep 600 & disown; echo $!`) {
+			rest, fresh := strings.CutPrefix(stdout, "/dev/shm:\n\n/out:\n\n/tmp:\n")
+			if !fresh || strings.Count(rest, "\n") != 8 {
+				t.Errorf("not fresh: %q", stdout)
 			}
-			namespaces[line] = true
+			for line := range strings.Lines(rest) {
+				if !strings.Contains(line, ":[") {
+					pids++
+					continue
+				}
+				if namespaces[line] {
+					t.Errorf("two sandboxes share %s", line)
+				}
+				namespaces[line] = true
+			}
 		}
+	}
+	if pids != rounds*calls {
+		t.Errorf("%d commands had an own process", pids)
 	}
 }
+
+// together runs a script in several sandboxes, none of which ends before each
+// has written all it has to.
+func together(t *testing.T, d *Driver, calls int, script string) (stdouts []string) {
+	t.Helper()
+	var written, ended sync.WaitGroup
+	written.Add(calls)
+	outputs := make(chan string, calls)
+	folder := openFolder(t)
+	var readers []io.Closer
+	for range calls {
+		reader, writer := io.Pipe()
+		readers = append(readers, writer)
+		ended.Go(func() {
+			var stdout strings.Builder
+			done := sync.OnceFunc(written.Done)
+			defer done() // where it fails
+			exit, err := d.Run(t.Context(), &sandbox.Command{
+				RunID: "together", Folder: folder, Stdin: reader,
+				Argv: []string{"bash", "-c", script + "; echo end; read; true"},
+				Stdout: writerFunc(func(p []byte) (int, error) {
+					if stdout.Write(p); strings.HasSuffix(stdout.String(), "end\n") {
+						done()
+					}
+					return len(p), nil
+				}),
+			})
+			if err != nil || exit.Code != 0 {
+				t.Errorf("exit %+v, error %v", exit, err)
+			}
+			outputs <- strings.TrimSuffix(stdout.String(), "end\n")
+		})
+	}
+	written.Wait()
+	for _, r := range readers {
+		_ = r.Close()
+	}
+	ended.Wait()
+	for range calls {
+		stdouts = append(stdouts, <-outputs)
+	}
+	return stdouts
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // TestNothingBeforeTheFirst wants a driver to start no process, and to open
 // nothing, before its first command.
@@ -124,9 +174,10 @@ func TestExpired(t *testing.T) {
 	go func() {
 		reader, writer := io.Pipe()
 		go func() { <-end; _ = writer.Close() }()
-		ended <- try(t, d, sandbox.Command{Argv: []string{"bash", "-c", "cat; echo whole"}, Stdin: reader, Started: func() { close(started) }})
+		ended <- try(t, d, sandbox.Command{Argv: []string{"bash", "-c", "cat; echo whole"}, Stdin: reader, Warm: -1, Started: func() { close(started) }})
 	}()
 	<-started
+	d.pool.fill()
 	awaitFull(d.pool)
 	d.pool.expire()
 	if len(d.pool.idle) != 0 || d.pool.zygote == nil {
@@ -159,6 +210,7 @@ func TestKilledWhileReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDriver(t)
+			bash(t, d, `true`)
 			awaitFull(d.pool)
 			for _, id := range victims(processesOf(d.pool.zygote)) {
 				if err := unix.Kill(id, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -186,8 +238,14 @@ func awaitEnd(t *testing.T, pid int) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 30_000); n != 1 {
-		t.Fatalf("process %d has not ended: %v", pid, err)
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 30_000)
+		if n == 1 {
+			return
+		}
+		if !errors.Is(err, unix.EINTR) {
+			t.Fatalf("process %d has not ended: %v", pid, err)
+		}
 	}
 }
 

@@ -64,7 +64,8 @@ func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 		return nil, err
 	}
 	defer streams.close()
-	b, err := p.take(g.limits, cmd.Warm)
+	defer p.refill(cmd.Warm)()
+	b, err := p.take(g.limits)
 	if err != nil {
 		return nil, diagnose(err)
 	}

@@ -51,11 +51,12 @@ type slot uint64
 
 const (
 	maxRights = 253 // what the kernel takes in a message
-	slots     = maxRights + 3
+	slots     = maxRights + 4
 
-	slotResult slot = maxRights // of a call, for the next ones
-	slotProc   slot = maxRights + 1
-	noSlot     slot = maxRights + 2 // what is kept here is not used
+	slotResult  slot = maxRights // of a call, for the next ones
+	slotContext slot = maxRights + 1
+	slotProc    slot = maxRights + 2
+	noSlot      slot = maxRights + 3 // what is kept here is not used
 )
 
 // An arg is an argument: a number, an offset in the script's data that becomes

@@ -29,6 +29,7 @@ func genericScript(l *layout, tmp int64) *script {
 	at := func(what string) place { return place{stepSetup, what} }
 	s.add(at("make a cgroup namespace"), unix.SYS_UNSHARE, number(unix.CLONE_NEWCGROUP))
 	s.defaultSignals()
+	s.add(at("take a name"), unix.SYS_PRCTL, number(unix.PR_SET_NAME), s.text(shortName))
 	s.add(at("make a session"), unix.SYS_SETSID)
 	s.add(at("set the host name"), unix.SYS_SETHOSTNAME, s.text(hostname), number(len(hostname)))
 	s.raiseLoopback()
@@ -111,13 +112,14 @@ func (s *script) tmpfs(path string, size int64, mode int) {
 
 // newMount makes a detached mount of a new file system.
 func (s *script) newMount(at place, kind string, attributes int, options ...option) {
-	fs := slotResult
+	fs := slotContext
 	s.add(at, unix.SYS_FSOPEN, s.text(kind), number(unix.FSOPEN_CLOEXEC)).keep = fs
 	for _, o := range options {
 		s.add(at, unix.SYS_FSCONFIG, fs.arg(), number(unix.FSCONFIG_SET_STRING), s.text(o.key), s.text(o.value), number(0))
 	}
 	s.add(at, unix.SYS_FSCONFIG, fs.arg(), number(unix.FSCONFIG_CMD_CREATE), number(0), number(0), number(0))
 	s.add(at, unix.SYS_FSMOUNT, fs.arg(), number(unix.FSMOUNT_CLOEXEC), number(attributes)).keep = slotResult
+	s.close(fs)
 }
 
 // attach puts a detached mount at a path and closes it.
