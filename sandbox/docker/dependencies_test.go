@@ -16,6 +16,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 )
 
 // handleImages answers what is asked for when images are made. Containers that
@@ -107,7 +108,7 @@ func TestLayer(t *testing.T) {
 
 	h := request.HostConfig
 	if h.NetworkMode != "default" || len(h.Mounts) > 0 || len(h.Binds) > 0 || h.Privileged || !slices.Equal(h.CapDrop, []string{"ALL"}) ||
-		!slices.Equal(h.SecurityOpt, []string{"no-new-privileges:true"}) || h.Memory != cmd.Limits.Memory || *h.PidsLimit != cmd.Limits.PIDs {
+		!slices.Equal(h.SecurityOpt, []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()}) || h.Memory != cmd.Limits.Memory || *h.PidsLimit != cmd.Limits.PIDs {
 		t.Errorf("host configuration %+v", h)
 	}
 	if request.Config.User != "65534:65534" || !slices.Equal(request.Config.Env, []string{"PATH=/bin"}) || request.Config.Image != "sha256:base" {

@@ -135,6 +135,13 @@ func (f *fakeEngine) fault(route string, do http.HandlerFunc) {
 	f.faults[route] = do
 }
 
+// set changes what f does, while it may be asked.
+func (f *fakeEngine) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
 func (f *fakeEngine) count(route string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -75,7 +75,7 @@ func TestRunFailure(t *testing.T) {
 				t.Errorf("started: %v, want %v", started, test.started)
 			}
 			f.fault(test.route, nil)
-			f.code = 0
+			f.set(func() { f.code = 0 })
 			if _, err := d.Run(t.Context(), command()); err != nil {
 				t.Errorf("after the fault is gone: %v", err)
 			}
@@ -270,7 +270,7 @@ func TestEngineComesBack(t *testing.T) {
 	if _, err := d.Run(t.Context(), command()); !errors.As(err, &unavailable) || !strings.Contains(err.Error(), f.socket) {
 		t.Errorf("error %v, want an unavailable engine and its address", err)
 	}
-	f.hang = false
+	f.set(func() { f.hang = false })
 	f.listen(t)
 	if _, err := d.Run(t.Context(), command()); err != nil {
 		t.Errorf("after the engine came back: %v", err)
