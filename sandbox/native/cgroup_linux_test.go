@@ -183,11 +183,12 @@ func TestMaps(t *testing.T) {
 // TestRefusedByCgroup wants a process to start all the same, without the
 // folders that cannot take it.
 func TestRefusedByCgroup(t *testing.T) {
-	d := newDriver(t)
+	d := newWarmDriver(t, -1)
 	useCgroups(t, d, hierarchy{folder: t.TempDir()}, hierarchy{folder: t.TempDir(), unified: true}) // no cgroups at all
 	if got := bash(t, d, `echo ran`); got.stdout != "ran\n" || got.err != nil {
 		t.Errorf("got %+v", got)
 	}
+	awaitFull(d.pool) // before the folders go
 }
 
 // useCgroups has a driver make its cgroups in other folders.

@@ -133,7 +133,7 @@ func (n *nest) live() {
 		raw4(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&n.polled)), 2, 0, 0)
 		if n.polled[1].Revents != 0 {
 			raw4(unix.SYS_READ, uintptr(n.signals), uintptr(unsafe.Pointer(&n.info)), 128, 0)
-			n.reap()
+			n.reap(unix.WNOHANG)
 		}
 		if n.polled[0].Revents != 0 {
 			n.obey()
@@ -209,45 +209,36 @@ func (n *nest) runsThisFile(pid uintptr) bool {
 	return errno == 0 && n.stat.Ino == n.exeInode && n.stat.Dev_major == n.exeMajor && n.stat.Dev_minor == n.exeMinor
 }
 
-// reap takes the ends of all children, most of which are orphans of the command.
+// reap takes the ends of all children, most of which are orphans of the command:
+// those that have ended, with WNOHANG, and else all there are. It reports the
+// command's end after that.
 //
 //go:nosplit
 //go:norace
 //go:nocheckptr
-func (n *nest) reap() {
+func (n *nest) reap(options uintptr) {
+	code, ended := int32(0), false
 	for {
-		pid, errno := raw4(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&n.status)), unix.WNOHANG|unix.WALL, 0)
+		pid, errno := raw4(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&n.status)), options|unix.WALL, 0)
 		if errno != 0 || pid == 0 {
-			return
+			break
 		}
-		if int32(pid) == n.command {
-			n.exited()
+		if int32(pid) != n.command {
+			continue
 		}
-	}
-}
-
-// exited reports the command's end, if it was the last after that of all other
-// processes: then nothing is left but this one, which ends too.
-//
-//go:nosplit
-//go:norace
-//go:nocheckptr
-func (n *nest) exited() {
-	code := n.status >> 8 & 0xff
-	if signal := n.status & 0x7f; signal != 0 {
-		code = 128 + signal
-	}
-	n.command = 0
-	if n.once {
-		n.killAll()
-		for {
-			if _, errno := raw4(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WALL, 0); errno == unix.ECHILD {
-				break
-			}
+		code, ended, n.command = n.status>>8&0xff, true, 0
+		if signal := n.status & 0x7f; signal != 0 {
+			code = 128 + signal
+		}
+		if n.once { // nothing is to be left but this process, which ends too
+			n.killAll()
+			options = 0
 		}
 	}
-	n.tell(initControl, hasExited, code, 0)
-	n.finish()
+	if ended {
+		n.tell(initControl, hasExited, code, 0)
+		n.finish()
+	}
 }
 
 // killAll ends every process of the sandbox but this one.

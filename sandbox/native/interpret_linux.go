@@ -28,6 +28,7 @@ func (n *nest) obey() {
 		n.start()
 	case kindEnd:
 		n.killAll()
+		n.reap(0)
 	}
 }
 

@@ -104,10 +104,15 @@ func TestKeptCancelled(t *testing.T) {
 // waits.
 func TestKeptEnds(t *testing.T) {
 	for name, end := range map[string]func(d *Driver, k sandbox.Kept){
-		"by Close":          func(_ *Driver, k sandbox.Kept) { _ = k.Close() },
-		"by its driver":     func(d *Driver, _ sandbox.Kept) { _ = d.Close() },
-		"by somebody else":  func(_ *Driver, k sandbox.Kept) { k.(*kept).box.kill() },
-		"with its zygote":   func(d *Driver, _ sandbox.Kept) { awaitFull(d.pool); _ = d.pool.zygote.process.Kill() },
+		"by Close":         func(_ *Driver, k sandbox.Kept) { _ = k.Close() },
+		"by its driver":    func(d *Driver, _ sandbox.Kept) { _ = d.Close() },
+		"by somebody else": func(_ *Driver, k sandbox.Kept) { k.(*kept).box.kill() },
+		"with its zygote": func(d *Driver, _ sandbox.Kept) {
+			awaitFull(d.pool)
+			d.pool.mu.Lock()
+			defer d.pool.mu.Unlock()
+			_ = d.pool.zygote.process.Kill()
+		},
 		"with both of them": func(d *Driver, k sandbox.Kept) { _ = k.Close(); _ = d.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
