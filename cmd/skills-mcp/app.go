@@ -45,6 +45,7 @@ type settings struct {
 	workspaces []string        // without links
 	project    *config.Project // of the first workspace; nil without a file
 	logger     *slog.Logger
+	single     bool // there is one call, and so nothing is made ready for others
 }
 
 // settings reads the configuration. Flags beat the environment, that beats the
@@ -276,7 +277,7 @@ func (s *settings) docker() *docker.Driver {
 // a negative one.
 func (s *settings) pool() docker.Pool {
 	pool := docker.Pool{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
-	if pool.Max == 0 {
+	if pool.Max == 0 || s.single {
 		pool.Max = -1
 	}
 	return pool
@@ -306,7 +307,11 @@ func (s *settings) dependencyEnv() []string {
 }
 
 func (s *settings) native() *native.Driver {
-	return native.New(&native.Options{Logger: s.logger, Egress: s.Egress()})
+	options := &native.Options{Logger: s.logger, Egress: s.Egress()}
+	if s.single {
+		options.Warm = -1
+	}
+	return native.New(options)
 }
 
 // snapshots are kept in the user's cache folder.

@@ -69,6 +69,7 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	s.single = true
 	runner := s.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	request, err := a.request(skill, given)

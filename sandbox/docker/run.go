@@ -157,7 +157,9 @@ func (b *box) verdict(ctx context.Context, cmd *sandbox.Command, image *image, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
-	stale := errors.Is(err, errStale)
+	// As far as an engine can be trusted with the last that a container said. What
+	// may do harm by running twice is not risked.
+	stale := errors.Is(err, errStale) && !cmd.Grant.Write && len(cmd.Grant.Hosts) == 0
 	code, err := b.wait(ctx)
 	if stale && cerrdefs.IsNotFound(err) {
 		return nil, errStale // it was removed from outside
