@@ -290,7 +290,7 @@ func talk(t *testing.T, shell func(conn net.Conn, stdin *bufio.Reader, nonce str
 		if err != nil {
 			return
 		}
-		shell(theirs, stdin, regexp.MustCompile(`printf %s '([A-Z0-9]+)\+'`).FindStringSubmatch(line)[1])
+		shell(theirs, stdin, regexp.MustCompile(`skills_mcp_begin ([A-Z0-9]+);`).FindStringSubmatch(line)[1])
 	}()
 	b := &box{engine: &engine{kind: "docker"}, id: "c1"}
 	b.streams = openStreams(types.NewHijackedResponse(ours, ""), nil)

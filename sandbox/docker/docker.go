@@ -121,6 +121,7 @@ func New(options *Options) *Driver {
 		make:    d.makeBox,
 		drop:    d.discard,
 		weigh:   weigh,
+		pause:   d.pause,
 		spawn:   func(do func()) { d.background.Go(do) },
 		shelves: map[shelfKey]*shelf{},
 	}

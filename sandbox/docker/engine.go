@@ -38,6 +38,8 @@ type engine struct {
 	runtime string // what containers are created with; "" is the engine's default
 	hosts   string // the host file that containers see as /etc/hosts; "" leaves it to the engine
 
+	programs programs // that its images have
+
 	profile string // a host file with the system call filter; "" without one
 
 	remote bool        // on another machine

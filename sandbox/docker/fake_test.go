@@ -312,7 +312,7 @@ func (f *fakeEngine) shell(c *fakeContainer) {
 	if err != nil {
 		return
 	}
-	nonce := regexp.MustCompile(`printf %s '([A-Z0-9]+)\+'`).FindStringSubmatch(line)[1]
+	nonce := regexp.MustCompile(`skills_mcp_begin ([A-Z0-9]+);`).FindStringSubmatch(line)[1]
 	f.mu.Lock()
 	output, code, hang := f.output, f.code, f.hang
 	f.mu.Unlock()

@@ -19,8 +19,48 @@ import (
 // the container can kill it: it is process 1.
 //
 // A newline can be quoted in no way that all shells know within one line, so it
-// is in a variable.
-const waiter = "skills_mcp_nl='\n'\n" + `IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
+// is in a variable. What is the same for all commands is in functions: reading a
+// line costs by its length.
+const waiter = "skills_mcp_nl='\n'\n" + functions + `IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
+
+// functions are what a line may call:
+//
+//   - skills_mcp_begin NONCE says that the command begins.
+//   - skills_mcp_end NONCE, after the command, ends everything but the shell and
+//     says how it ended, with what is in /out: what has been answered has ended.
+//   - skills_mcp_kept NONCE KILLS says how a command in a kept container ended.
+//   - skills_mcp_kills sets k to how many processes of this container the kernel
+//     has killed for want of memory, as far as it can be seen: in cgroups of
+//     version 2 and of version 1.
+const functions = `skills_mcp_begin() { printf %s "$1+"; printf %s "$1+" >&2; }
+skills_mcp_kills() {
+	k=0
+	for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
+		if [ -r "$g" ]; then
+			while read -r a n; do if [ "$a" = oom_kill ]; then k=$n; fi; done <"$g"
+		fi
+	done
+}
+skills_mcp_say() { printf %s "$1." >&2; printf '%s%d %d %d\n' "$1." "$s" "$k" "$f"; }
+skills_mcp_end() {
+	s=$?
+	kill -9 -1 2>/dev/null
+	k=0 f=0
+	if [ "$s" != 0 ]; then skills_mcp_kills; fi
+	for g in /out/* /out/.[!.]* /out/..?*; do
+		if [ -e "$g" ] || [ -L "$g" ]; then f=1; break; fi
+	done
+	if [ $f = 1 ] && ! command -v tar >/dev/null 2>&1; then f=2; fi
+	skills_mcp_say "$1"
+	if [ $f = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi
+}
+skills_mcp_kept() {
+	s=$?
+	skills_mcp_kills
+	k=$((k-$2)) f=0
+	skills_mcp_say "$1"
+}
+`
 
 // The marks that follow a run's nonce on the streams.
 const (
@@ -37,44 +77,21 @@ const (
 )
 
 // newLine returns the line that runs cmd in a container of its own. Every mark
-// begins with nonce.
-//
-// At the command's end everything but the shell is killed before the last mark,
-// so that what has been answered has ended.
-func (e *engine) newLine(cmd *sandbox.Command, nonce string) string {
-	return "unset skills_mcp_line; " + invocation(cmd, nonce) +
-		`; s=$?; kill -9 -1 2>/dev/null; k=0; [ "$s" = 0 ] || { ` + oomKills + `}; ` + collection +
-		ending(nonce) + `if [ "$f" = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi; ` + e.lastWords()
+// begins with nonce. known says that the program is there.
+func (e *engine) newLine(cmd *sandbox.Command, nonce string, known bool) string {
+	return "unset skills_mcp_line; " + invocation(cmd, nonce, known) + "; skills_mcp_end " + nonce + "; " + e.lastWords()
 }
 
 // keptLine returns the line that runs cmd in a container that is kept: what the
 // command leaves behind stays.
-func keptLine(cmd *sandbox.Command, nonce string) string {
-	return "unset skills_mcp_line; k=0; " + oomKills + "skills_mcp_k=$k; " + invocation(cmd, nonce) +
-		"; s=$?; " + oomKills + "k=$((k-skills_mcp_k)); f=0; " + ending(nonce) + "exit 0\n"
+func keptLine(cmd *sandbox.Command, nonce string, known bool) string {
+	return "unset skills_mcp_line; skills_mcp_kills; skills_mcp_k=$k; " + invocation(cmd, nonce, known) +
+		"; skills_mcp_kept " + nonce + " $skills_mcp_k; exit 0\n"
 }
-
-// ending prints the last marks: s is the exit status, k how many processes were
-// killed for want of memory, f what there is of /out.
-func ending(nonce string) string {
-	mark := word(nonce + markEnd)
-	return `printf %s ` + mark + ` >&2; printf '%s%d %d %d\n' ` + mark + ` "$s" "$k" "$f"; `
-}
-
-const (
-	// oomKills sets k to how many processes the kernel has killed in this
-	// container for want of memory, as far as the shell can see: in cgroups of
-	// version 2 and of version 1.
-	oomKills = `for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do ` +
-		`if [ -r "$g" ]; then while read -r a n; do if [ "$a" = oom_kill ]; then k=$n; fi; done <"$g"; fi; done; `
-	// collection sets f to what there is in /out.
-	collection = `f=0; for g in /out/* /out/.[!.]* /out/..?*; do if [ -e "$g" ] || [ -L "$g" ]; then f=1; break; fi; done; ` +
-		`if [ $f = 1 ] && ! command -v tar >/dev/null 2>&1; then f=2; fi; `
-)
 
 // invocation is the part of the line that runs the command's program, up to its
 // exit status.
-func invocation(cmd *sandbox.Command, nonce string) string {
+func invocation(cmd *sandbox.Command, nonce string, known bool) string {
 	var b strings.Builder
 	plain, odd := variables(cmd.Env)
 	for _, entry := range plain {
@@ -82,7 +99,7 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 		fmt.Fprintf(&b, "export %s=%s; ", name, word(value))
 	}
 	program := word(cmd.Argv[0])
-	if !strings.Contains(cmd.Argv[0], "/") {
+	if !known && !strings.Contains(cmd.Argv[0], "/") {
 		for _, entry := range odd {
 			if path, set := strings.CutPrefix(entry, "PATH="); set {
 				fmt.Fprintf(&b, "PATH=%s ", word(path)) // not the shell's own, where env(1) and tar(1) are
@@ -90,8 +107,7 @@ func invocation(cmd *sandbox.Command, nonce string) string {
 		}
 		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s %s; exit 0; }; `, program, word(nonce+markMissing))
 	}
-	mark := word(nonce + markBegin)
-	fmt.Fprintf(&b, `printf %%s %s; printf %%s %s >&2; `, mark, mark)
+	b.WriteString("skills_mcp_begin " + nonce + "; ")
 	// exec never takes a builtin of the shell's for the program.
 	b.WriteString("(exec ")
 	if len(odd) > 0 {

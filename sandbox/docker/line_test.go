@@ -82,7 +82,7 @@ func speak(t testing.TB, shell []string, cmd *sandbox.Command, stdin string) spo
 	if stdin != "" {
 		cmd.Stdin = strings.NewReader("") // only that there is one counts
 	}
-	line := "unset skills_mcp_line; " + invocation(cmd, nonce) + "; exit $?\n"
+	line := "unset skills_mcp_line; " + invocation(cmd, nonce, false) + "; exit $?\n"
 	if strings.Count(line, "\n") != 1 {
 		t.Fatalf("it is more than one line: %q", line)
 	}

@@ -30,9 +30,10 @@ func (p Pool) or() Pool {
 type pool struct {
 	limits Pool
 	make   func(ctx context.Context, e *engine, s *spec, ended func(*box)) (*box, error)
-	drop   func(*box)       // discards a container
-	weigh  func(*box) int64 // bytes of memory that a waiting container holds
-	spawn  func(func())     // runs a function in the background
+	drop   func(*box)          // discards a container
+	weigh  func(*box) int64    // bytes of memory that a waiting container holds
+	pause  func(time.Duration) // waits, but not for long after Close
+	spawn  func(func())        // runs a function in the background
 
 	mu      sync.Mutex
 	closed  bool
@@ -55,6 +56,7 @@ type shelf struct {
 	used   int64 // the clock when one was last taken
 
 	ready    []*parked
+	soon     int // times that somebody will look whether some are missing
 	starting int // containers on their way
 	waiting  []*taker
 }
@@ -89,7 +91,7 @@ func (p *pool) take(ctx context.Context, e *engine, spec *spec, want int) (*box,
 	}
 	p.outdate(s)
 	if b := p.pop(s); b != nil {
-		p.refill(s)
+		p.refillSoon(s)
 		p.mu.Unlock()
 		return b, nil
 	}
@@ -102,7 +104,7 @@ func (p *pool) take(ctx context.Context, e *engine, spec *spec, want int) (*box,
 	case r := <-t.got:
 		if r.err == nil {
 			p.mu.Lock()
-			p.refill(s)
+			p.refillSoon(s)
 			p.mu.Unlock()
 		}
 		return r.box, r.err
@@ -149,6 +151,23 @@ func (p *pool) pop(s *shelf) *box {
 		p.drop(b)
 	}
 	return nil
+}
+
+// refillPause is how long the next container waits for the call that has taken
+// one: most have ended by then, and starting one beside a call makes it slower.
+const refillPause = 20 * time.Millisecond
+
+// refillSoon starts what is missing in a moment.
+func (p *pool) refillSoon(s *shelf) {
+	s.soon++
+	p.spawn(func() {
+		p.pause(refillPause)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		s.soon--
+		p.refill(s)
+		p.tidy(s)
+	})
 }
 
 // refill starts what is missing, one at a time: a burst of calls needs the
@@ -270,7 +289,7 @@ func (p *pool) dropFirst(s *shelf) {
 
 // tidy forgets a shelf that nobody needs.
 func (p *pool) tidy(s *shelf) {
-	if len(s.ready) == 0 && s.starting == 0 && len(s.waiting) == 0 && p.shelves[s.key] == s {
+	if len(s.ready) == 0 && s.soon == 0 && s.starting == 0 && len(s.waiting) == 0 && p.shelves[s.key] == s {
 		delete(p.shelves, s.key)
 	}
 }

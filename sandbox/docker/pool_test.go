@@ -49,6 +49,7 @@ func newStable(t *testing.T, limits Pool) *stable {
 		make:    s.makeOne,
 		drop:    s.dropOne,
 		weigh:   s.weighOne,
+		pause:   func(time.Duration) {},
 		spawn:   func(do func()) { go do() },
 		shelves: map[shelfKey]*shelf{},
 	}

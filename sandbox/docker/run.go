@@ -42,7 +42,8 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 		b.streams.conn.Close()
 		_ = a.tail.Close()
 	})()
-	if err := b.streams.send(line(b.surround(cmd), nonce), cmd.Stdin, a); err != nil {
+	known := b.engine.programs.has(image, cmd)
+	if err := b.streams.send(line(b.surround(cmd), nonce, known), cmd.Stdin, a); err != nil {
 		// A line without its end is never evaluated.
 		return nil, fmt.Errorf("%w: %w", errStale, err)
 	}
@@ -55,6 +56,7 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 		}
 		return exit, err
 	}
+	b.engine.programs.add(image, cmd)
 	status, rest, err := a.status()
 	if err != nil {
 		return verdict(ctx, cmd, image, err)
@@ -84,7 +86,7 @@ func (b *box) surround(cmd *sandbox.Command) *sandbox.Command {
 }
 
 type (
-	lineOf  func(cmd *sandbox.Command, nonce string) string
+	lineOf  func(cmd *sandbox.Command, nonce string, known bool) string
 	verdict func(ctx context.Context, cmd *sandbox.Command, image *image, err error) (*sandbox.Exit, error)
 )
 

@@ -200,7 +200,7 @@ func TestDaemonsDead(t *testing.T) {
 	}
 	defer d.discard(b)
 	a := newAnswer(nonce, cmd)
-	if err := b.streams.send((&engine{}).newLine(cmd, nonce), nil, a); err != nil {
+	if err := b.streams.send((&engine{}).newLine(cmd, nonce, false), nil, a); err != nil {
 		t.Fatal(err)
 	}
 	<-a.began
