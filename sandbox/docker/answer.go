@@ -14,9 +14,10 @@ import (
 // errJunk is the failure of an image whose shell does not do what it is told.
 var errJunk = errors.New("it said something else than it was asked to")
 
-// An answer is what a container says of one command: on each stream a mark, the
-// command's output, and a mark; on stdout then how it ended, and what is in
-// /out. One goroutine writes to its streams.
+// An answer is what a container says of one command: on stdout a mark, the
+// command's output, a mark, how it ended, and what is in /out; on stderr the
+// command's output and a mark, of which nothing is passed on before the mark on
+// stdout has come. One goroutine writes to its streams.
 type answer struct {
 	stdout, stderr marked
 	tail           *io.PipeReader // what follows the end on stdout
@@ -33,21 +34,18 @@ func newAnswer(nonce string, cmd *sandbox.Command) *answer {
 	a.pass = sync.OnceFunc(func() { close(a.passed) })
 	tail, after := io.Pipe()
 	a.tail = tail
-	begun := false
 	begin := func(mark string) error {
-		switch {
-		case mark != markBegin && mark != markMissing:
+		if mark != markBegin && mark != markMissing {
 			return errJunk
-		case begun:
-			return nil
 		}
-		begun, a.missing = true, mark == markMissing
+		a.missing = mark == markMissing
 		close(a.began)
 		<-a.passed
+		a.stderr.open()
 		return nil
 	}
 	a.stdout = marked{nonce: []byte(nonce), begin: begin, body: cmd.Stdout, after: after.Write, close: after.CloseWithError}
-	a.stderr = marked{nonce: []byte(nonce), begin: begin, body: cmd.Stderr, end: func() { close(a.quiet) }}
+	a.stderr = marked{nonce: []byte(nonce), body: cmd.Stderr, end: func() { close(a.quiet) }}
 	return a
 }
 
@@ -87,7 +85,7 @@ func (a *answer) status() (status, *bufio.Reader, error) {
 // marked is one stream of an answer.
 type marked struct {
 	nonce []byte
-	begin func(mark string) error     // the first mark
+	begin func(mark string) error     // the first mark; nil where open stands for it
 	body  io.Writer                   // what comes between the marks; may be nil
 	end   func()                      // the second; may be nil
 	after func(p []byte) (int, error) // what follows; may be nil
@@ -123,10 +121,26 @@ func (m *marked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// maxEarly is how many bytes may come before the first mark of the other stream.
+// It is the first that a shell says, so there are few.
+const maxEarly = 1 << 20
+
+// open is the first mark of a stream that has none.
+func (m *marked) open() {
+	held := m.held
+	m.state, m.held = 1, nil
+	_, _ = m.Write(held)
+}
+
 // first looks for the first mark, before which there is nothing.
 func (m *marked) first(p []byte) ([]byte, error) {
 	n := len(m.nonce)
 	switch {
+	case m.begin == nil && len(p) > maxEarly:
+		return nil, errJunk
+	case m.begin == nil:
+		m.held = bytes.Clone(p)
+		return nil, nil
 	case !bytes.HasPrefix(p, m.nonce[:min(n, len(p))]):
 		return nil, errJunk
 	case len(p) <= n:

@@ -321,7 +321,6 @@ func (f *fakeEngine) shell(c *fakeContainer) {
 		return
 	}
 	say(c.stream, 1, nonce+"+"+output)
-	say(c.stream, 2, nonce+"+")
 	if hang {
 		<-c.ended
 		return

@@ -32,7 +32,7 @@ const waiter = "skills_mcp_nl='\n'\n" + functions + `IFS= read -r skills_mcp_lin
 //   - skills_mcp_kills sets k to how many processes of this container the kernel
 //     has killed for want of memory, as far as it can be seen: in cgroups of
 //     version 2 and of version 1.
-const functions = `skills_mcp_begin() { printf %s "$1+"; printf %s "$1+" >&2; }
+const functions = `skills_mcp_begin() { printf %s "$1+"; }
 skills_mcp_kills() {
 	k=0
 	for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
@@ -64,7 +64,7 @@ skills_mcp_kept() {
 
 // The marks that follow a run's nonce on the streams.
 const (
-	markBegin   = "+" // the command begins: on both streams
+	markBegin   = "+" // the command begins: on stdout
 	markMissing = "-" // its program is not there: on stdout, and nothing follows
 	markEnd     = "." // the command has ended: on both; on stdout, status and files follow
 )
