@@ -37,9 +37,9 @@ type copies struct {
 
 // A copied folder is on an engine, or on its way.
 type copied struct {
-	name string
-	once sync.Once
-	err  error
+	name string        // of the volume
+	done chan struct{} // closed when it is there, or will not be
+	err  error         // valid after done
 }
 
 // apart reports whether folders of this machine have to be copied to e.
@@ -48,13 +48,20 @@ func (e *engine) apart() bool { return e.remote || e.blind.Load() }
 // copyIn has spec mount a copy of the command's folder.
 func (d *Driver) copyIn(ctx context.Context, e *engine, image *image, spec *spec) error {
 	folder := spec.folder()
-	c := d.copies.get(e, folder)
-	c.once.Do(func() { // not given up with one caller: others need it too
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeTimeout)
-		defer cancel()
-		c.name = newName()
-		c.err = d.copyFolder(ctx, e, image, folder, c.name)
-	})
+	c, first := d.copies.get(e, folder)
+	if first { // not given up with one caller: others need it too
+		d.background.Go(func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeTimeout)
+			defer cancel()
+			c.err = d.copyFolder(ctx, e, image, folder, c.name)
+			close(c.done)
+		})
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if c.err != nil {
 		d.copies.forget(e, folder)
 		return e.failed("copy the skill's folder to the engine", c.err)
@@ -156,18 +163,20 @@ func packEntry(archive *tar.Writer, path, name string, entry fs.DirEntry) error 
 	return err
 }
 
-// get returns the copy of a folder on e, which may still have to be made.
-func (c *copies) get(e *engine, folder string) *copied {
+// get returns the copy of a folder on e. The first who asks for it makes it.
+func (c *copies) get(e *engine, folder string) (found *copied, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.engine != e {
 		c.engine, c.all, c.order = e, map[string]*copied{}, nil
 	}
-	if c.all[folder] == nil {
-		c.all[folder] = &copied{}
-		c.order = append(c.order, folder)
+	if found := c.all[folder]; found != nil {
+		return found, false
 	}
-	return c.all[folder]
+	made := &copied{name: newName(), done: make(chan struct{})}
+	c.all[folder] = made
+	c.order = append(c.order, folder)
+	return made, true
 }
 
 // forget has the next command copy a folder again.
