@@ -47,9 +47,8 @@ func TestEnding(t *testing.T) {
 					t.Error("the skill's process is still there")
 				}
 				if driver == "docker" {
-					out, err := exec.Command("docker", "ps", "--all", "--quiet", "--filter", "label=skills-mcp.skill="+skill).Output()
-					if err != nil || len(out) > 0 {
-						t.Errorf("containers are left: %s, %v", out, err)
+					if left := containers(t, "", "label=skills-mcp.skill="+skill); len(left) > 0 {
+						t.Errorf("containers are left: %v", left)
 					}
 				}
 			})

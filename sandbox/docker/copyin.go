@@ -108,7 +108,7 @@ func (d *Driver) copyFolder(ctx context.Context, e *engine, image *image, folder
 	if packErr := <-packed; packErr != nil && !errors.Is(packErr, io.ErrClosedPipe) {
 		err = packErr
 	}
-	d.removeNow(e, b.id)
+	_ = d.removeNow(e, b.id)
 	if err != nil {
 		e.removeVolume(name)
 	}

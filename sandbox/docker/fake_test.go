@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,8 +36,9 @@ type fakeEngine struct {
 	images     map[string]bool
 	pulls      int
 	containers map[string]*fakeContainer
-	made       int            // containers, ever
-	requests   map[string]int // by route
+	ghosts     []map[string]any // what it lists besides
+	made       int              // containers, ever
+	requests   map[string]int   // by route
 	output     string
 	code       int
 	hang       bool
@@ -386,7 +388,7 @@ func (f *fakeEngine) remove(w http.ResponseWriter, r *http.Request) {
 func (f *fakeEngine) list(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	found := []map[string]any{}
+	found := slices.Clone(f.ghosts)
 	for id, c := range f.containers {
 		asked := r.URL.Query().Get("filters")
 		if strings.Contains(asked, labelInstance+"="+c.request.Labels[labelInstance]) || !strings.Contains(asked, "=") {

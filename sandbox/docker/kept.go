@@ -67,10 +67,7 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*kept, error) 
 		return nil, d.lost(e, err)
 	}
 	k := &kept{driver: d, box: b, image: image, limits: cmd.Limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime()}
-	k.close = sync.OnceFunc(func() {
-		b.streams.close()
-		d.removeNow(e, b.id)
-	})
+	k.close = sync.OnceFunc(func() { d.dispose(b) })
 	d.watchers.Go(func() {
 		select {
 		case <-d.life.Context().Done():

@@ -151,9 +151,13 @@ func (d *Driver) reap(ctx context.Context, e *engine) {
 	}
 	orphaned := d.orphaned()
 	for _, c := range all {
+		if ctx.Err() != nil {
+			return
+		}
 		if !orphaned(c.Labels) {
 			continue
 		}
+		// In conflict is a removal with another server's.
 		if err := e.remove(c.ID); err != nil && !cerrdefs.IsConflict(err) {
 			d.log.Warn("a container that a server left cannot be removed", "container", c.ID, "error", err)
 			continue

@@ -61,6 +61,7 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 	if err != nil {
 		return verdict(ctx, cmd, image, err)
 	}
+	b.answered = true
 	exit := &sandbox.Exit{Code: status.code, Sandbox: b.engine.sandbox()}
 	exit.Out = b.collect(ctx, cmd, status, rest)
 	_ = a.tail.Close() // the rest of it must not keep stderr back
@@ -109,6 +110,7 @@ func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *
 		began = false
 	}
 	if began && a.missing {
+		b.answered = true
 		return false, &sandbox.UnavailableError{
 			Reason: fmt.Sprintf("the image %s of the role %q has no program %q", image.ref, image.role, cmd.Argv[0]),
 			Remedy: fmt.Sprintf("set %s to an image that has it", setting(image.role)),
