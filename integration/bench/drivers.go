@@ -14,10 +14,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
 )
 
-// nativeThink is what the native driver gets between two calls. Nothing outside
-// of it shows when it is ready.
-const nativeThink = 50 * time.Millisecond
-
 // pause waits for duration, or for the end of ctx.
 func pause(ctx context.Context, duration time.Duration) error {
 	timer := time.NewTimer(duration)
@@ -99,10 +95,9 @@ func (s *setup) native(ctx context.Context, name string) (*contender, error) {
 		return nil, closed(d, err)
 	}
 	return &contender{
-		name:   name,
-		call:   s.calls(d, name, ready),
-		settle: func(ctx context.Context) (int, error) { return 0, pause(ctx, nativeThink) },
-		close:  d.Close,
+		name:  name,
+		call:  s.calls(d, name, ready),
+		close: d.Close,
 	}, nil
 }
 

@@ -14,6 +14,13 @@ const (
 	turnTime  = time.Second // after which no further call is begun
 )
 
+// rest is the time without work before each call, one at a time. The native
+// driver, of which nothing shows when it is ready, gets ready in it.
+const rest = 100 * time.Millisecond
+
+// callTimeout is how long a call may take: engines have been seen to hang.
+const callTimeout = time.Minute
+
 // minRounds is how often each contender has its turn at least, however long
 // that takes.
 const minRounds = 2
@@ -98,7 +105,7 @@ func warmUp(ctx context.Context, c *contender, p part) (time.Duration, error) {
 		workers.Go(func() {
 			for range 2 {
 				start := time.Now()
-				err := c.call(ctx, p)
+				err := c.attempt(ctx, p)
 				mu.Lock()
 				slowest, errs = max(slowest, time.Since(start)), append(errs, err)
 				mu.Unlock()
@@ -120,12 +127,26 @@ func (c *contender) ready(ctx context.Context) (waiting int, err error) {
 
 // timed makes a call when the contender is ready for it.
 func (c *contender) timed(ctx context.Context, p part) (waiting int, took time.Duration, err error) {
-	if waiting, err = c.ready(ctx); err != nil {
+	if waiting, err = c.ready(ctx); err == nil {
+		err = pause(ctx, rest)
+	}
+	if err != nil {
 		return 0, 0, err
 	}
 	start := time.Now()
-	err = c.call(ctx, p)
+	err = c.attempt(ctx, p)
 	return waiting, time.Since(start), err
+}
+
+// attempt makes a call that does not take for ever.
+func (c *contender) attempt(ctx context.Context, p part) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("a call took longer than %v", callTimeout))
+	defer cancel()
+	err := c.call(ctx, p)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // quiet is a turn of one call at a time, each when the contender is ready.
@@ -192,7 +213,7 @@ func (b *burst) call(ctx context.Context, c *contender, p part) bool {
 	if begin.After(b.until) {
 		return false
 	}
-	err := c.call(ctx, p)
+	err := c.attempt(ctx, p)
 	end := time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -35,9 +35,10 @@ turns, so that what else the machine does meets all of them alike.
 
 One call at a time: each contender may get ready again before its next call. For
 containers that is when the engine shows all of the driver's containers running
-and the same ones for %[1]v; for the native driver, which has no such signal,
-%[2]v after the last call. That wait is not in the figures. Calls per second are
-calls divided by their own time.
+and the same ones for %[1]v. Then the machine rests for %[2]v, before each call
+of every contender: a model's calls come one by one, and what runs in a loop is
+faster than that on any machine. These waits are not in the figures. Calls per
+second are calls divided by their own time.
 
 %[3]d at a time, without any wait: what is sustained once everything prepared is
 used up. The first quarter of each turn is not counted. "settled" is how long the
@@ -77,7 +78,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.image, "image", cmp.Or(os.Getenv("SKILLS_MCP_TEST_IMAGE"), "skills-mcp-test:base"), "the containers' `image`, with bash and python3")
 	flags.StringVar(&o.binary, "binary", "", "the `file` of skills-mcp (default: built from ./cmd/skills-mcp)")
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, usage, steadyFor, nativeThink, atOnce, catalogue())
+		fmt.Fprintf(stderr, usage, steadyFor, rest, atOnce, catalogue())
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -108,5 +109,5 @@ func catalogue() string {
 
 // settings are what a report says of the flags.
 func (o *options) settings() settings {
-	return settings{Duration: o.duration.String(), Quick: o.quick, Image: o.image, NativeThink: nativeThink.String(), SteadyFor: steadyFor.String()}
+	return settings{Duration: o.duration.String(), Quick: o.quick, Image: o.image, Rest: rest.String(), SteadyFor: steadyFor.String()}
 }

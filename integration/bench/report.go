@@ -23,11 +23,11 @@ type report struct {
 
 // settings are what the figures depend on.
 type settings struct {
-	Duration    string `json:"duration"` // of each script and concurrency
-	Quick       bool   `json:"quick"`
-	Image       string `json:"image"`
-	NativeThink string `json:"native_think"`
-	SteadyFor   string `json:"containers_steady_for"`
+	Duration  string `json:"duration"` // of each script and concurrency
+	Quick     bool   `json:"quick"`
+	Image     string `json:"image"`
+	Rest      string `json:"rest"`
+	SteadyFor string `json:"containers_steady_for"`
 }
 
 // A result is one contender's figures in one part.

@@ -26,7 +26,6 @@ func (s *setup) serveNative(ctx context.Context, name string) (*contender, error
 	return &contender{
 		name:   name,
 		call:   p.call,
-		settle: func(ctx context.Context) (int, error) { return 0, pause(ctx, nativeThink) },
 		memory: func(context.Context) ([]holding, error) { return waitingInits(p.cmd.Process.Pid) },
 		close:  p.close,
 	}, nil

@@ -123,9 +123,9 @@ func hijack(ctx context.Context, request func() (types.HijackedResponse, error))
 }
 
 // weigh returns the bytes of memory that a container holds, and 0 where the
-// engine does not say.
-func weigh(b *box) int64 {
-	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+// engine does not say, which may take a second.
+func (d *Driver) weigh(b *box) int64 {
+	ctx, cancel := context.WithTimeout(d.life.Context(), answerTimeout)
 	defer cancel()
 	answer, err := b.engine.api.ContainerStatsOneShot(ctx, b.id)
 	if err != nil {

@@ -120,7 +120,7 @@ func New(options *Options) *Driver {
 		limits:  o.Pool.or(),
 		make:    d.makeBox,
 		drop:    d.discard,
-		weigh:   weigh,
+		weigh:   d.weigh,
 		pause:   d.pause,
 		spawn:   func(do func()) { d.background.Go(do) },
 		shelves: map[shelfKey]*shelf{},
