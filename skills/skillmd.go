@@ -216,7 +216,7 @@ func (p *parser) entry() error {
 	}
 	entry := &Entry{
 		Script:    script,
-		Params:    parseParams(p.fields),
+		Args:      Flags(parseParams(p.fields)),
 		ImageRole: p.fields.text("sandbox_image_role"),
 		Timeout:   p.fields.seconds("timeout_seconds"),
 	}
@@ -255,7 +255,7 @@ func (p *parser) checkPattern(entry *Entry) error {
 }
 
 func (e *Entry) declares(name string) bool {
-	for _, p := range e.Params {
+	for _, p := range e.Params() {
 		if p.Name == name {
 			return true
 		}

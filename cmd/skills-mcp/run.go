@@ -201,9 +201,9 @@ func declared(skill *skills.Skill, name string) *skills.Param {
 	if skill.Entry == nil {
 		return nil
 	}
-	for i := range skill.Entry.Params {
-		if skill.Entry.Params[i].Name == name {
-			return &skill.Entry.Params[i]
+	for _, p := range skill.Entry.Params() {
+		if p.Name == name {
+			return &p
 		}
 	}
 	return nil
@@ -318,7 +318,7 @@ func (a *app) printRunHelp(skill *skills.Skill) error {
 		_, err := fmt.Fprintf(a.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
 		return err
 	}
-	if len(skill.Entry.Params) == 0 {
+	if len(skill.Entry.Params()) == 0 {
 		_, err := fmt.Fprintln(a.stdout, "\nIt declares no parameters.")
 		return err
 	}

@@ -123,7 +123,7 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 	if err != nil {
 		return err
 	}
-	if skill.Entry != nil && len(skill.Entry.Params) > 0 {
+	if skill.Entry != nil && len(skill.Entry.Params()) > 0 {
 		fmt.Fprintln(a.stdout, "\nparameters:")
 		if err := printParams(a.stdout, skill.Entry); err != nil {
 			return err
@@ -156,7 +156,7 @@ func warm(n int) string {
 // printParams writes a table of an entry's parameters.
 func printParams(w io.Writer, entry *skills.Entry) error {
 	return table(w, func(w io.Writer) {
-		for _, p := range entry.Params {
+		for _, p := range entry.Params() {
 			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), oneLine(paramHelp(p), 400))
 		}
 	})

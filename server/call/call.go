@@ -6,6 +6,7 @@
 package call
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -164,9 +165,17 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	argv, err := argv(skill, args)
+	passed, err := skill.Entry.Pass(args)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	argv, err := argv(skill, args, passed.Words)
 	if err != nil {
 		return nil, err
+	}
+	stdin := r.Stdin
+	if passed.Stdin != nil {
+		stdin = bytes.NewReader(passed.Stdin)
 	}
 	timeout, err := x.timeout(skill.Entry.Timeout, r.Timeout)
 	if err != nil {
@@ -182,7 +191,7 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 		Grant:    grant,
 		Limits:   sandbox.Limits{Timeout: timeout},
 		Warm:     skill.Entry.Warm,
-		Stdin:    r.Stdin,
+		Stdin:    stdin,
 		Stdout:   r.Stdout,
 		Stderr:   r.Stderr,
 		Progress: r.Progress,

@@ -124,8 +124,8 @@ func checkCode(r CodeRequest) error {
 		return invalid("the code contains a NUL character; write it as an escape")
 	}
 	for i, arg := range r.Args {
-		if err := checkArgument(fmt.Sprintf("args[%d]", i), arg, 0); err != nil {
-			return err
+		if err := skills.CheckWord(fmt.Sprintf("args[%d]", i), arg, 0); err != nil {
+			return invalid("%v", err)
 		}
 	}
 	return nil
