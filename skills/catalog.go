@@ -170,13 +170,16 @@ func (b *builder) enter(plugin, dir string) bool {
 	return true
 }
 
-// addSkill takes a skill unless its name is taken.
+// addSkill takes a skill, and with it its tools, unless its name is taken.
 func (b *builder) addSkill(skill *Skill, root Root) {
 	name := skill.QualifiedName()
 	first, taken := b.skills[name]
 	if !taken {
 		b.skills[name], b.roots[skill] = skill, root
 		b.problems = append(b.problems, skill.Problems...)
+		for _, tool := range skill.Tools {
+			b.addSkill(tool, root)
+		}
 		return
 	}
 	if b.roots[first].String() == root.String() {

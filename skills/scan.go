@@ -328,6 +328,9 @@ func (c *candidate) load(o Options) {
 		return
 	}
 	checkRole(c.skill, o)
+	for _, tool := range c.skill.Tools {
+		checkRole(tool, o)
+	}
 }
 
 func checkRole(skill *Skill, o Options) {

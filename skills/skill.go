@@ -20,6 +20,8 @@ type Skill struct {
 	// Name is the skill's own name, by default its folder's; "skill__tool" where
 	// it is one of a skill's Tools.
 	Name string
+	// DisplayName is what a person calls it; "" where nobody said.
+	DisplayName string
 	// Plugin is the name of the plugin that the skill belongs to, or "".
 	Plugin string
 	// Description says what the skill does; "" where nobody said.
@@ -105,7 +107,24 @@ type Entry struct {
 	// Timeout is the longest that a call may take; 0 leaves it to the
 	// configuration.
 	Timeout time.Duration
+	// Context says which variables tell the script about its call.
+	Context Context
+	// Env are the names of further variables that the script wants. It gets those
+	// that the configuration grants.
+	Env []string
+	// OutputJSON says that a script which ends well has printed one JSON value.
+	OutputJSON bool
 }
+
+// A Context is a set of variables that tell a script about its call.
+type Context string
+
+// The contexts.
+const (
+	ContextSkill Context = ""     // SKILL_NAME, SKILL_RUN_ID, SKILL_PARAMS, SKILL_WORKSPACE
+	ContextLinX  Context = "linx" // and LINX_AGENT_ID, LINX_USER_ID, LINX_SESSION_ID
+	ContextNone  Context = "none" // none
+)
 
 // A Class is how much harm a skill can do by what it is granted.
 type Class string
