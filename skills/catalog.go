@@ -45,6 +45,17 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("there is no skill %q; did you mean %s?", e.Name, list(e.Closest, "or"))
 }
 
+// Count is how many skills there are, without those that are tools of others.
+func (c *Catalog) Count() int {
+	n := 0
+	for _, s := range c.Skills {
+		if s.Of == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Lookup returns the skill with a qualified name, or the only one with a bare
 // name. The error is a [*NotFoundError].
 func (c *Catalog) Lookup(name string) (*Skill, error) {

@@ -149,8 +149,15 @@ func (s *scanner) open() error {
 func (s *scanner) skills(dir string) { s.walk(dir, 0, s.visitSkill) }
 
 func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
-	if name := skillFile(entries); name != "" {
+	name, ongrid := skillFile(entries), ongridManifest(entries)
+	switch {
+	case name != "":
 		s.skill(dir, name)
+		if ongrid {
+			s.problem(rejected(s.display(path.Join(dir, ongridFile)), &foreign{"there is a " + name + " beside it"}))
+		}
+	case ongrid:
+		s.skill(dir, ongridFile)
 	}
 	return true
 }
@@ -254,6 +261,11 @@ func skillFile(entries []fs.DirEntry) string {
 	return ""
 }
 
+// ongridManifest reports whether a skill.json is among a folder's entries.
+func ongridManifest(entries []fs.DirEntry) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ongridFile && !e.IsDir() })
+}
+
 func findSkillFile(fsys fs.FS, dir string) string {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -320,7 +332,11 @@ func (b *builder) load(ctx context.Context, o Options) {
 
 func (c *candidate) load(o Options) {
 	data, err := readFile(c.skill.Files, c.file, maxManifest)
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.file == ongridFile:
+		err = parseOngrid(data, c.skill, o)
+	default:
 		err = parseSkill(data, c.skill, c.folder, o)
 	}
 	if err != nil {
@@ -352,6 +368,10 @@ func rejected(file string, err error) Problem {
 	var r *rejection
 	if errors.As(err, &r) {
 		return r.problem(file)
+	}
+	var other *foreign
+	if errors.As(err, &other) {
+		return Problem{Note, file, 0, err.Error(), ""}
 	}
 	message := err.Error()
 	var pathError *fs.PathError

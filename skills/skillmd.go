@@ -52,6 +52,7 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
 	p.linxTools()
 	p.toolsFile()
 	p.ignored()
+	p.ongridTools()
 	if p.failed {
 		skill.Entry, skill.Tools = nil, nil
 	}

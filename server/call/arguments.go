@@ -120,24 +120,3 @@ func script(skill *skills.Skill, args map[string]any) (name string, interpreter 
 	}
 	return path.Clean(name), interpreter, nil
 }
-
-// environment is what a script can learn about its call. Code of no skill has
-// neither a skill nor args.
-func (x *Executor) environment(skill *skills.Skill, runID string, args map[string]any) []string {
-	var env []string
-	if skill != nil {
-		env = append(env, "SKILL_NAME="+skill.QualifiedName())
-	}
-	env = append(env, "SKILL_RUN_ID="+runID)
-	if len(x.options.Workspaces) > 0 {
-		env = append(env, "SKILL_WORKSPACE="+x.options.Workspaces[0])
-	}
-	if args == nil {
-		return env
-	}
-	// Arguments that are too long for one variable are still on the command line.
-	if params, err := skills.Render(args, ""); err == nil && len("SKILL_PARAMS=")+len(params) <= skills.MaxWord {
-		env = append(env, "SKILL_PARAMS="+params)
-	}
-	return env
-}
