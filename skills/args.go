@@ -1,6 +1,8 @@
 package skills
 
 import (
+	"encoding/json"
+
 	"github.com/invopop/jsonschema"
 )
 
@@ -62,10 +64,20 @@ func (in Input) Schema() *jsonschema.Schema { return in.Object }
 
 // Pass returns the object as JSON.
 func (in Input) Pass(args map[string]any) (Passed, error) {
-	if args == nil {
-		args = map[string]any{}
+	object := make(map[string]any, len(args))
+	for name, value := range args {
+		object[name] = value
 	}
-	text, err := jsonText(args)
+	for _, p := range in.params() {
+		if n, ok := object[p.Name].(json.Number); ok && p.Schema.Type == "integer" {
+			text, err := Render(n, p.Schema.Type) // 3.0 would be no integer to the script
+			if err != nil {
+				return Passed{}, err
+			}
+			object[p.Name] = json.Number(text)
+		}
+	}
+	text, err := jsonText(object)
 	return Passed{Words: in.Words, Stdin: []byte(text)}, err
 }
 

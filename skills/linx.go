@@ -52,7 +52,11 @@ func (p *parser) entryPoints() {
 		p.fields.wrongType("entry_points", "a map of names and files")
 		return
 	}
-	for _, point := range newFields(node, p.doc.offset, p.report).list {
+	for i, point := range newFields(node, p.doc.offset, p.report).list {
+		if i == maxTools {
+			p.tooMany(point.line)
+			return
+		}
 		if err := p.entryPoint(point); err != nil {
 			p.reject(err)
 		}

@@ -68,7 +68,7 @@ func parseOngrid(data []byte, skill *Skill, o Options) error {
 // there.
 func (p *parser) ongridShape() error {
 	for _, key := range []string{"name", "description", "entry"} {
-		if node := p.fields.get(key); node == nil || node.Tag != "!!str" || node.Value == "" {
+		if node := p.fields.get(key); node == nil || node.Tag != "!!str" || strings.TrimSpace(node.Value) == "" {
 			return &foreign{fmt.Sprintf("it has no text %q", key)}
 		}
 	}

@@ -1,9 +1,11 @@
 package skills
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 )
 
@@ -28,7 +30,7 @@ func (p *parser) objectSchema(key string) *jsonschema.Schema {
 	}
 	switch {
 	case err != nil:
-		p.report(Warning, p.fields.line(key), "correct it", "%q is not a JSON Schema, so arguments are not checked: %v", key, firstLine(err))
+		p.report(Warning, p.fields.line(key), "correct it", "%q is not a JSON Schema, so arguments are not checked: %v", key, fault(err))
 		return anything
 	case s.Type != "object":
 		p.report(Warning, p.fields.line(key), `write "type": "object"`, "%q is not the schema of an object, so arguments are not checked", key)
@@ -47,7 +49,9 @@ func rawSchema(node *yaml.Node) (*jsonschema.Schema, error) {
 	all, _ := value.(map[string]any)
 	s := &jsonschema.Schema{Extras: all}
 	take(all, "type", &s.Type)
-	take(all, "description", &s.Description)
+	if all["description"] != "" { // an empty one would be left out
+		take(all, "description", &s.Description)
+	}
 	take(all, "default", &s.Default)
 	if values, ok := all["enum"].([]any); ok && len(values) > 0 {
 		take(all, "enum", &s.Enum)
@@ -105,8 +109,13 @@ func take[T any](extras map[string]any, key string, field *T) {
 	}
 }
 
-// firstLine is the head of an error that tells a tree of them.
-func firstLine(err error) string {
+// fault is what is wrong with a schema, in one line.
+func fault(err error) string {
+	var schema *validator.SchemaValidationError
+	var invalid *validator.ValidationError
+	if errors.As(err, &schema) && errors.As(schema.Err, &invalid) {
+		return faults(invalid)[0]
+	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }

@@ -62,12 +62,17 @@ func Validate(schema *jsonschema.Schema, args map[string]any) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	var faults []string
-	for _, leaf := range leaves(invalid) {
-		faults = append(faults, faultsOf(leaf)...)
+	return &ArgumentError{faults(invalid)}
+}
+
+// faults words what is wrong, sorted.
+func faults(err *validator.ValidationError) []string {
+	var all []string
+	for _, leaf := range leaves(err) {
+		all = append(all, faultsOf(leaf)...)
 	}
-	slices.Sort(faults)
-	return &ArgumentError{slices.Compact(faults)}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Defaults returns args without the parameters that are null, which models send
@@ -96,7 +101,7 @@ func (e *Entry) Defaults(args map[string]any) map[string]any {
 	return all
 }
 
-const schemaURL = "arguments.json"
+const schemaURL = "urn:arguments"
 
 func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
 	data, err := json.Marshal(schema)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxTools is how many tools one skill may have.
+// maxTools is how many tools one list may have.
 const maxTools = 64
 
 // toolName is what may follow "skill__".
@@ -23,14 +23,17 @@ func (p *parser) tool(name string, line int) (*Skill, error) {
 		return nil, reject(line, "use letters, digits, - and _, 64 at most", "%q cannot be the name of a tool", name)
 	case slices.ContainsFunc(p.skill.Tools, func(t *Skill) bool { return t.Name == full }):
 		return nil, reject(line, "rename one of them", "there are two tools %q; the first counts", name)
-	case len(p.skill.Tools) == maxTools:
-		return nil, reject(line, "declare fewer", "tool %q is one too many and is left out; there may be %d", name, maxTools)
 	}
 	tool := *p.skill
 	tool.Name, tool.Of = full, p.skill
 	tool.DisplayName, tool.Description, tool.WhenToUse = "", "", ""
 	tool.Entry, tool.Tools, tool.Problems, tool.Unavailable = nil, nil, nil, ""
 	return &tool, nil
+}
+
+// tooMany says that a list ends where it does for us.
+func (p *parser) tooMany(line int) {
+	p.report(Error, line, "declare fewer", "there are more than %d tools; this one and what follows are left out", maxTools)
 }
 
 // describeTool gives a tool of which nobody says what it does the description of

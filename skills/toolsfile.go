@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -61,8 +62,12 @@ func (p *parser) tools(node *yaml.Node) {
 		p.report(Error, max(1, top.line("tools")), "write tools: [{name: NAME, script: FILE}]", "there is no list of tools")
 		return
 	}
-	for _, item := range list.Content {
+	for i, item := range list.Content {
 		item = deref(item)
+		if i == maxTools {
+			p.tooMany(item.Line)
+			return
+		}
 		if err := p.declaredTool(newFields(item, 0, p.report), item.Line); err != nil {
 			p.reject(err)
 		}
@@ -91,15 +96,14 @@ func (p *parser) declaredTool(f fields, line int) error {
 	q := &parser{skill: tool, fields: f, doc: p.doc, options: p.options, report: p.report}
 	tool.Description = strings.TrimSpace(f.text("description"))
 	tool.WhenToUse = strings.TrimSpace(f.text("when_to_use"))
-	q.toolRestrictions()
+	if err := q.toolRestrictions(); err != nil {
+		return err
+	}
 	if err := q.entry(); err != nil {
 		return err
 	}
-	switch {
-	case tool.Entry == nil:
+	if tool.Entry == nil {
 		return reject(line, "name the script to run", "tool %q has no script", name)
-	case q.failed:
-		return reject(line, "correct it", "tool %q is left out", name)
 	}
 	if err := q.toolArgs(); err != nil {
 		return err
@@ -114,16 +118,20 @@ func (p *parser) addTool(tool *Skill) {
 	p.skill.Tools = append(p.skill.Tools, tool)
 }
 
-// toolRestrictions reads what restricts one tool beyond its skill.
-func (p *parser) toolRestrictions() {
-	if p.fields.get("class") != nil {
-		p.class()
+// toolRestrictions reads what restricts one tool beyond its skill. One that
+// cannot be read leaves the tool out.
+func (p *parser) toolRestrictions() error {
+	class := Class(p.fields.text("class"))
+	disabled, ok := p.fields.flag("disable-model-invocation", false)
+	switch {
+	case p.fields.get("class") != nil && class != Safe && class != Mutating && class != Dangerous:
+		return reject(p.fields.line("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
+	case !ok:
+		return reject(p.fields.line("disable-model-invocation"), "write true or false", `"disable-model-invocation" is not true or false, so the tool is left out`)
 	}
-	if disabled, ok := p.fields.flag("disable-model-invocation", false); !ok {
-		p.restriction("disable-model-invocation", "true or false")
-	} else if disabled {
-		p.skill.ModelInvocable = false
-	}
+	p.skill.Class = cmp.Or(class, p.skill.Class)
+	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
+	return nil
 }
 
 // toolArgs says how arguments reach the script where that is not as flags.
