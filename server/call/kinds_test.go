@@ -154,3 +154,23 @@ func TestOutputJSON(t *testing.T) {
 		}
 	}
 }
+
+// A sandbox that is kept for a skill is there for its tools, and the other way
+// round.
+func TestKeptForTools(t *testing.T) {
+	catalog := kinds(t)
+	for _, opened := range []string{"linx", "linx__one"} {
+		x := newExecutor(t, &keeper{}, nil)
+		kept, err := x.Open(t.Context(), OpenRequest{Skill: lookup(t, catalog, opened), Caller: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range []string{"linx__one", "linx__add"} {
+			if _, err := x.Run(t.Context(), Request{Skill: lookup(t, catalog, tool), Caller: "ann", Container: kept.ID}); err != nil {
+				t.Errorf("opened for %s, run %s: %v", opened, tool, err)
+			}
+		}
+		_, err = x.Run(t.Context(), Request{Skill: lookup(t, catalog, "bin"), Caller: "ann", Container: kept.ID})
+		wantError(t, err, InvalidParam, "sandbox "+kept.ID+" was not opened for skill bin, so its folder is not in it; open one with open_sandbox and this skill, or leave out container_id")
+	}
+}
