@@ -53,14 +53,21 @@ func (s Static) params() []Param { return properties(s.Schema()) }
 // Input passes arguments as one JSON object on standard input: {} where there
 // are none.
 type Input struct {
-	// Object is the schema of the object.
+	// Object is the schema of the object; nil is that of Params.
 	Object *jsonschema.Schema
+	// Params are the parameters that the manifest declares.
+	Params Flags
 	// Words are the script's command line, whatever the arguments are.
 	Words []string
 }
 
 // Schema returns that of the object.
-func (in Input) Schema() *jsonschema.Schema { return in.Object }
+func (in Input) Schema() *jsonschema.Schema {
+	if in.Object == nil {
+		return in.Params.Schema()
+	}
+	return in.Object
+}
 
 // Pass returns the object as JSON.
 func (in Input) Pass(args map[string]any) (Passed, error) {
@@ -81,7 +88,12 @@ func (in Input) Pass(args map[string]any) (Passed, error) {
 	return Passed{Words: in.Words, Stdin: []byte(text)}, err
 }
 
-func (in Input) params() []Param { return properties(in.Object) }
+func (in Input) params() []Param {
+	if in.Object == nil {
+		return in.Params
+	}
+	return properties(in.Object)
+}
 
 // Words passes what a caller writes, word by word: nothing is known of what the
 // script takes.

@@ -46,6 +46,7 @@ func TestPass(t *testing.T) {
 		{"input", Input{Object: object}, `{"n": 12345678901234567890, "t": "<é>\n"}`, nil, `{"n":12345678901234567890,"t":"<é>\n"}`, ""},
 		{"empty input", Input{Object: object}, `{}`, nil, `{}`, ""},
 		{"null where it is a value, and where it is none", Input{Object: object, Words: []string{"f"}}, `{"maybe": null, "text": null}`, []string{"f"}, `{"maybe":null}`, ""},
+		{"declared input", Input{Params: Flags{{Name: "a", Schema: &jsonschema.Schema{Type: "integer", Default: 5}}, {Name: "b", Schema: &jsonschema.Schema{Type: "integer"}}}}, `{"a": null, "b": 2.0, "c": 1.0}`, nil, `{"a":5,"b":2,"c":1.0}`, ""},
 		{"words", Words{}, `{"args": ["a b", "-x", ""], "stdin": "in\u0000put"}`, []string{"a b", "-x", ""}, "in\x00put", ""},
 		{"no words", Words{}, `{"args": null}`, nil, "", ""},
 		{"words with NUL", Words{}, `{"args": ["a", "b\u0000"]}`, nil, "", `"args[1]" contains a NUL character, which no program can be passed; leave it out`},

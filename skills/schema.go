@@ -76,25 +76,26 @@ func faults(err *validator.ValidationError) []string {
 }
 
 // Defaults returns args without the parameters that are null, which models send
-// for absent, unless null is one of their values. Declared parameters
-// ([Flags]) that are then absent get their default; other scripts have their
+// for absent, unless null may be a value of theirs. Parameters that the manifest
+// declares and that are then absent get their default; other scripts have their
 // own.
 func (e *Entry) Defaults(args map[string]any) map[string]any {
 	all := maps.Clone(args)
 	if all == nil {
 		all = map[string]any{}
 	}
+	in, input := e.passing().(Input)
+	foreign := input && in.Object != nil
 	_, flags := e.passing().(Flags)
-	_, input := e.passing().(Input)
 	for _, p := range e.Params() {
 		value, given := all[p.Name]
 		if value != nil {
 			continue
 		}
-		if given && (!input || p.Schema.Type != "") {
+		if given && !(foreign && p.Schema.Type == "") {
 			delete(all, p.Name)
 		}
-		if flags && p.Schema.Default != nil {
+		if (flags || input && !foreign) && p.Schema.Default != nil {
 			all[p.Name] = p.Schema.Default
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/invopop/jsonschema"
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/skills/pyfunc"
@@ -140,19 +139,21 @@ func (p *parser) toolArgs() error {
 	function := p.fields.text("function")
 	switch {
 	case function != "":
-		return p.function(entry, function, Flags(entry.Params()).Schema())
+		return p.function(entry, function, Input{Params: entry.Params()})
 	case p.fields.get("params") == nil && len(entry.Placeholders()) == 0:
 		entry.Args = argsOf(p.skill)
 	}
 	return nil
 }
 
-// function has a function of a Python script called instead of the script.
-func (p *parser) function(entry *Entry, name string, schema *jsonschema.Schema) error {
+// function has a function of a Python script called instead of the script, with
+// the object in.
+func (p *parser) function(entry *Entry, name string, in Input) error {
 	if !pyfunc.Name(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
 		return reject(p.fields.line("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
 	}
 	entry.Interpreter = pyfunc.Interpreter()
-	entry.Args = Input{Object: schema, Words: []string{name}}
+	in.Words = []string{name}
+	entry.Args = in
 	return nil
 }
