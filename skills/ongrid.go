@@ -9,7 +9,6 @@ import (
 	"path"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,9 +23,6 @@ const ongridTimeout = 30 * time.Second
 
 // ongridName is what ongrid takes for a name.
 var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
-
-// environmentName is a variable's.
-var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // A foreign error says why a file is not what its name could make it.
 type foreign struct{ reason string }
@@ -99,7 +95,7 @@ func (p *parser) ongridEntry() error {
 		Args:        Input{Object: p.objectSchema("schema")},
 		Timeout:     p.ongridTimeout(),
 		Context:     ContextNone,
-		Env:         p.environment("env_allow"),
+		Env:         variables(p.fields, "env_allow"),
 		OutputJSON:  true,
 	}
 	return nil
@@ -130,21 +126,6 @@ func program(name string, head []byte) []string {
 		return interpreter(name, head)
 	}
 	return interpreter("", head)
-}
-
-// environment reads the names of the variables that a script wants.
-func (p *parser) environment(key string) []string {
-	var names []string
-	for _, name := range p.fields.words(key, strings.Fields) {
-		switch {
-		case !environmentName.MatchString(name):
-			p.report(Warning, p.fields.line(key), "write names of variables", "%s in %q is not the name of a variable and is ignored", show(name), key)
-		case len(names) == maxParams || slices.Contains(names, name):
-		default:
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // ongridTools notes what is said of tools that are ongrid's own.
