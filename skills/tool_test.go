@@ -3,6 +3,7 @@ package skills
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -251,7 +252,8 @@ root/demo/SKILL.md:11: error: "a b" cannot be the name of a tool (use letters, d
 	}
 }
 
-// A folder of the host: links and modes are what they are there.
+// ongridRoot is a folder with a skill.json and its script, which may be run where
+// mode is not 0.
 func ongridRoot(manifest string, mode int) fstest.MapFS {
 	fsys := files(map[string]string{"demo/skill.json": manifest, "demo/run": "#!/usr/bin/env -S python3 -u\nprint('{}')\n", "run": "echo"})
 	fsys["demo/run"].Mode = 0o644
@@ -313,6 +315,9 @@ func TestOngridRejects(t *testing.T) {
 		"a schema of a file": {`{"name": "x", "description": "d", "entry": "run", "schema": {"properties": {"a": {"$ref": "file:///etc/passwd"}}}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not a JSON Schema, so arguments are not checked: compile schema: failing loading "file:///etc/passwd": no URLLoader registered for "file:///etc/passwd" (correct it)`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.mode == 0 && runtime.GOOS == "windows" {
+				t.Skip("Windows does not know which files may be run")
+			}
 			catalog, err := Scan(t.Context(), []Root{{FS: ongridRoot(test.manifest, test.mode), Label: "root"}}, nil)
 			if err != nil {
 				t.Fatal(err)

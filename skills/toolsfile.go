@@ -26,6 +26,9 @@ var toolKeys = [...]string{
 // toolsFile reads the file, where there is one. A tool that cannot be read costs
 // itself alone.
 func (p *parser) toolsFile() {
+	if p.options.noTools {
+		return
+	}
 	data, err := readFile(p.skill.Files, toolsFileName, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
