@@ -62,7 +62,7 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*kept, error) 
 	if err != nil {
 		return nil, err
 	}
-	b, err := d.pool.take(ctx, e, spec, -1)
+	b, err := d.pool.take(ctx, e, spec, cmd.Warm)
 	if err != nil {
 		return nil, d.lost(e, err)
 	}

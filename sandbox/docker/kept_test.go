@@ -38,6 +38,25 @@ func inKept(t *testing.T, ctx context.Context, k sandbox.Kept, script string, st
 	return out.String(), exit, err
 }
 
+// Opening a sandbox leaves as many waiting for the skill's calls as there were.
+func TestKeptLeavesOthersWaiting(t *testing.T) {
+	d := realDriver(t)
+	cmd := realCommand(t, "")
+	if _, err := d.Run(t.Context(), cmd); err != nil {
+		t.Fatal(err)
+	}
+	d.background.Wait()
+	k, err := d.Open(t.Context(), cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	d.background.Wait()
+	if n := len(containers(t, d)); n != 2 {
+		t.Errorf("there are %d containers, want the one that is kept and one that waits", n)
+	}
+}
+
 func TestKept(t *testing.T) {
 	d := realDriver(t)
 	k := openKept(t, d)

@@ -62,6 +62,10 @@ func (x *Executor) Open(ctx context.Context, r OpenRequest) (*Kept, error) {
 	if r.Skill != nil {
 		command.Skill = r.Skill.Owner().QualifiedName()
 	}
+	command.Warm = -1 // what is no skill's is seldom opened twice alike
+	if r.Skill != nil && r.Skill.Entry != nil {
+		command.Warm = r.Skill.Entry.Warm
+	}
 	if command.Role == "" {
 		command.Role = roleOf(r.Skill)
 	}
