@@ -108,7 +108,7 @@ func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog,
 }
 
 func (c *checked) add(catalog *skills.Catalog) {
-	c.Skills += len(catalog.Skills)
+	c.Skills += catalog.Count()
 	c.Plugins += len(catalog.Plugins)
 	c.report(catalog.Problems...)
 }
