@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -62,6 +64,21 @@ func Standard(data []byte, folder string) []Finding {
 		return a.Col - b.Col
 	})
 	return c.found
+}
+
+// StandardFile is [Standard] for a file. A file that is larger than loading allows
+// has no findings.
+func StandardFile(fsys fs.FS, name, folder string) ([]Finding, error) {
+	file, err := skills.OpenRegular(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil || len(data) > maxFile {
+		return nil, err
+	}
+	return Standard(data, folder), nil
 }
 
 // checker collects what breaks rules.
