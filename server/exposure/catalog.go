@@ -1,0 +1,121 @@
+package exposure
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Catalog lists the skills that are reached by search in at most room bytes, as
+// fully as that allows: with their descriptions, with the first words of them,
+// by name, or as many names as fit after the number of skills in each plugin. It
+// is "" where there are none. Since it tells how many there are, it changes
+// whenever a skill comes or goes.
+func (e *Exposure) Catalog(room int) string {
+	var hidden []*skills.Skill
+	for _, skill := range e.order {
+		if e.decisions[skill].Reach == BySearch {
+			hidden = append(hidden, skill)
+		}
+	}
+	if len(hidden) == 0 {
+		return ""
+	}
+	head := fmt.Sprintf("Skills without a tool of their own (%d):", len(hidden))
+	room -= len(head)
+	for _, limit := range []int{200, 100, 50} {
+		if len(hidden)*len("\n- a: b") > room {
+			break // no description would fit
+		}
+		if text := described(hidden, limit); len(text) <= room {
+			return head + text
+		}
+	}
+	return head + named(hidden, room)
+}
+
+// described lists skills one a line, each with at most limit bytes of its
+// description.
+func described(list []*skills.Skill, limit int) string {
+	var b strings.Builder
+	for _, skill := range list {
+		fmt.Fprintf(&b, "\n- %s", skill.QualifiedName())
+		if text := oneLine(skill.Description, limit); text != "" {
+			b.WriteString(": " + text)
+		}
+	}
+	return b.String()
+}
+
+// named lists as many names as fit. Where not all do, the plugins come first.
+func named(list []*skills.Skill, room int) string {
+	if names, shown := fill(list, room-1); shown == len(list) {
+		return " " + names
+	}
+	// The first of them were put first for a reason; the plugins tell of the rest.
+	groups := plugins(list, room/2)
+	const more = ", and %d more"
+	names, shown := fill(list, room-len(groups)-len("\n")-len(fmt.Sprintf(more, len(list))))
+	return groups + "\n" + names + fmt.Sprintf(more, len(list)-shown)
+}
+
+// fill joins as many qualified names as fit into room bytes.
+func fill(list []*skills.Skill, room int) (names string, shown int) {
+	var b strings.Builder
+	for _, skill := range list {
+		next := skill.QualifiedName()
+		if shown > 0 {
+			next = ", " + next
+		}
+		if b.Len()+len(next) > room {
+			break
+		}
+		b.WriteString(next)
+		shown++
+	}
+	return b.String(), shown
+}
+
+// plugins tells how many of the skills each plugin has, in the order in which
+// they come, as far as room bytes go.
+func plugins(list []*skills.Skill, room int) string {
+	count := map[string]int{}
+	var order []string
+	for _, skill := range list {
+		if skill.Plugin == "" {
+			continue
+		}
+		if count[skill.Plugin]++; count[skill.Plugin] == 1 {
+			order = append(order, skill.Plugin)
+		}
+	}
+	var b strings.Builder
+	for _, plugin := range order {
+		next := fmt.Sprintf("\n- %s/: %d", plugin, count[plugin])
+		if b.Len()+len(next) > room {
+			break
+		}
+		b.WriteString(next)
+	}
+	return b.String()
+}
+
+// oneLine folds white space and cuts a text to at most limit bytes, between
+// characters.
+func oneLine(text string, limit int) string {
+	if len(text) > 8*limit { // white space folds, but not for ever
+		text = strings.ToValidUTF8(text[:8*limit], "")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= limit {
+		return text
+	}
+	const mark = "…"
+	cut := limit - len(mark)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strings.TrimSpace(text[:cut]) + mark
+}
