@@ -2,6 +2,7 @@ package exposure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,12 +15,7 @@ import (
 // is "" where there are none. Since it tells how many there are, it changes
 // whenever a skill comes or goes.
 func (e *Exposure) Catalog(room int) string {
-	var hidden []*skills.Skill
-	for _, skill := range e.order {
-		if e.decisions[skill].Reach == BySearch {
-			hidden = append(hidden, skill)
-		}
-	}
+	hidden := e.hidden()
 	if len(hidden) == 0 {
 		return ""
 	}
@@ -34,6 +30,24 @@ func (e *Exposure) Catalog(room int) string {
 		}
 	}
 	return head + named(hidden, room)
+}
+
+// hidden are the skills that are reached by search: those that somebody asked
+// for, those outside of plugins, and then those whose plugin tells of them.
+func (e *Exposure) hidden() []*skills.Skill {
+	var asked, alone, inPlugin []*skills.Skill
+	for i, skill := range e.order {
+		switch {
+		case e.decisions[skill].Reach != BySearch:
+		case i < e.asked:
+			asked = append(asked, skill)
+		case skill.Plugin == "":
+			alone = append(alone, skill)
+		default:
+			inPlugin = append(inPlugin, skill)
+		}
+	}
+	return slices.Concat(asked, alone, inPlugin)
 }
 
 // described lists skills one a line, each with at most limit bytes of its
@@ -54,7 +68,6 @@ func named(list []*skills.Skill, room int) string {
 	if names, shown := fill(list, room-1); shown == len(list) {
 		return " " + names
 	}
-	// The first of them were put first for a reason; the plugins tell of the rest.
 	groups := plugins(list, room/2)
 	const more = ", and %d more"
 	names, shown := fill(list, room-len(groups)-len("\n")-len(fmt.Sprintf(more, len(list))))

@@ -87,6 +87,7 @@ type Decision struct {
 type Exposure struct {
 	decisions map[*skills.Skill]Decision
 	order     []*skills.Skill // all, best first
+	asked     int             // how many of them somebody asked for
 	whole     bool            // every skill that a model can use is a tool
 }
 
@@ -112,6 +113,9 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 	}
 	for _, r := range c.ranked {
 		c.result.order = append(c.result.order, r.skill)
+		if r.level != byNobody {
+			c.result.asked++
+		}
 	}
 	c.setAside()
 	switch {

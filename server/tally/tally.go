@@ -1,10 +1,10 @@
-// Package usage counts how often skills are called, in a small file that all
+// Package tally counts how often skills are called, in a small file that all
 // servers of one person share, so that the skills which are used most can be
 // offered first. It is never worth a failed call: what cannot be read or written
 // is as if it were not there.
 //
 // Start with [Open], or with [Read] where nothing is counted.
-package usage
+package tally
 
 import (
 	"log/slog"
