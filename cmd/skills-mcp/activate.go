@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/activation"
 )
@@ -36,9 +35,10 @@ func (a *activator) scan(ctx context.Context) (*skills.Catalog, error) {
 	return catalog, nil
 }
 
-// start looks at the workspaces once for each catalog that was scanned, until
-// the activator is closed. It is called once.
-func (a *activator) start(ctx context.Context, srv *server.Server) {
+// start looks at the workspaces once for each catalog that was scanned, and
+// gives [server.Server.Activate] what it found, until the activator is closed.
+// It is called once.
+func (a *activator) start(ctx context.Context, activate func(map[string]bool) (changed bool)) {
 	ctx, a.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(a.done)
@@ -47,19 +47,19 @@ func (a *activator) start(ctx context.Context, srv *server.Server) {
 			case <-ctx.Done():
 				return
 			case catalog := <-a.catalogs:
-				a.look(ctx, srv, catalog)
+				a.look(ctx, activate, catalog)
 			}
 		}
 	}()
 }
 
-func (a *activator) look(ctx context.Context, srv *server.Server, catalog *skills.Catalog) {
+func (a *activator) look(ctx context.Context, activate func(map[string]bool) bool, catalog *skills.Catalog) {
 	var active map[string]bool
 	if len(a.settings.workspaces) > 0 && activation.Wanted(catalog) {
 		active = a.settings.active(ctx, catalog)
 	}
 	if ctx.Err() == nil {
-		changed := srv.Activate(active)
+		changed := activate(active)
 		a.settings.logger.Debug("looked for files that skills are for", "active", len(active), "tools_changed", changed)
 	}
 }

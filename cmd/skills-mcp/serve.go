@@ -58,7 +58,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
 	}
 	srv := server.New(s.executor(runner, snapshots), options)
-	activator.start(ctx, srv)
+	activator.start(ctx, srv.Activate)
 	defer activator.close()
 	stop, err := s.follow(ctx, srv, runner)
 	if err != nil {

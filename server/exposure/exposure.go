@@ -7,7 +7,6 @@ package exposure
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -207,7 +206,7 @@ func (c *chooser) takeFirst() {
 			c.decide(r.skill, BySearch, "only pinned skills are tools (expose.mode: search)")
 			continue
 		case r.level == byNobody:
-			c.decide(r.skill, BySearch, "not all skills fit, and it is neither pinned nor was it used")
+			c.decide(r.skill, BySearch, "not all fit; not pinned, never used")
 			continue
 		}
 		if cost := c.cost(r.skill).Whole; tools > 0 && cost <= room {
@@ -215,6 +214,6 @@ func (c *chooser) takeFirst() {
 			c.decide(r.skill, ByTool, r.reason())
 			continue
 		}
-		c.decide(r.skill, BySearch, fmt.Sprintf("%s, but there is no room left (expose.max_tools, expose.catalog_chars)", r.reason()))
+		c.decide(r.skill, BySearch, r.reason()+"; over the limits of expose")
 	}
 }

@@ -120,8 +120,8 @@ func TestOrderAndReasons(t *testing.T) {
 		"often: tool: used 9 times",
 		"often-too: tool: used 9 times",
 		"private: none: only a person may call it",
-		"once: search: used once, but there is no room left (expose.max_tools, expose.catalog_chars)",
-		"by-name: search: not all skills fit, and it is neither pinned nor was it used",
+		"once: search: used once; over the limits of expose",
+		"by-name: search: not all fit; not pinned, never used",
 		"gone: none: it is unavailable",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
