@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -55,6 +56,9 @@ func (v *view) tool(skill *skills.Skill) string {
 func (s *Server) Activate(active map[string]bool) (changed bool) {
 	s.publishing.Lock()
 	defer s.publishing.Unlock()
+	if maps.Equal(active, s.active) {
+		return false
+	}
 	s.active = active
 	return s.show(s.Catalog())
 }

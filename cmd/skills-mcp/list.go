@@ -74,9 +74,11 @@ func (a *app) listCommand() *cobra.Command {
 // listAll describes the skills that count and those that are shadowed.
 func listAll(l lister, catalog *skills.Catalog, source skills.Source) []listed {
 	found := []listed{}
-	for _, skill := range catalog.Skills {
-		if source == "" || skill.Source == source {
-			found = append(found, l.describe(skill))
+	for _, first := range []bool{true, false} { // those that the workspace has files for
+		for _, skill := range catalog.Skills {
+			if l.exposed.Active(skill) == first && (source == "" || skill.Source == source) {
+				found = append(found, l.describe(skill))
+			}
 		}
 	}
 	for _, shadow := range catalog.Shadowed {

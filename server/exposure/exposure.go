@@ -88,6 +88,7 @@ type Exposure struct {
 	order     []*skills.Skill // all, best first
 	asked     int             // how many of them somebody asked for
 	whole     bool            // every skill that a model can use is a tool
+	active    map[string]bool // as they were given
 }
 
 // Of returns what was decided of a skill.
@@ -97,6 +98,9 @@ func (e *Exposure) Of(skill *skills.Skill) Decision { return e.decisions[skill] 
 // then those that the workspace has files for, the most used ones, the rest by
 // name.
 func (e *Exposure) Order() []*skills.Skill { return e.order }
+
+// Active reports whether the workspace has files for a skill.
+func (e *Exposure) Active(skill *skills.Skill) bool { return e.active[skill.QualifiedName()] }
 
 // Whole reports whether every skill that a model can use is a tool.
 func (e *Exposure) Whole() bool { return e.whole }
@@ -108,7 +112,7 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 	o = o.withDefaults()
 	c := &chooser{
 		options: o, cost: cost, ranked: rank(all, active, o),
-		result: &Exposure{decisions: make(map[*skills.Skill]Decision, len(all))},
+		result: &Exposure{decisions: make(map[*skills.Skill]Decision, len(all)), active: active},
 	}
 	for _, r := range c.ranked {
 		c.result.order = append(c.result.order, r.skill)

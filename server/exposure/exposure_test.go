@@ -88,6 +88,10 @@ func TestAllOrSome(t *testing.T) {
 	}
 }
 
+func find(all []*skills.Skill, name string) *skills.Skill {
+	return all[slices.IndexFunc(all, func(s *skills.Skill) bool { return s.QualifiedName() == name })]
+}
+
 func TestOrderAndReasons(t *testing.T) {
 	all := usable("author", "by-name", "file", "often", "often-too", "once", "p/pin", "pin-too", "private", "gone")
 	all[0].Pinned = true
@@ -103,6 +107,9 @@ func TestOrderAndReasons(t *testing.T) {
 		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		e := Choose(all, active, each(10, 10), o)
 		var lines []string
+		if !e.Active(find(all, "file")) || e.Active(find(all, "once")) {
+			t.Error("the workspace has files for others")
+		}
 		for _, skill := range e.Order() {
 			d := e.Of(skill)
 			lines = append(lines, fmt.Sprintf("%s: %s: %s", skill.QualifiedName(), d.Reach, d.Why))
@@ -162,6 +169,13 @@ func TestCostOfFew(t *testing.T) {
 	}, Options{Uses: map[string]int{"skill-500": 1}})
 	if asked != 1 {
 		t.Errorf("%d costs were looked at", asked)
+	}
+}
+
+func BenchmarkChoose(b *testing.B) {
+	all, uses := numbered(10_000), map[string]int{"skill-500": 1}
+	for b.Loop() {
+		Choose(all, nil, each(300, 700), Options{Uses: uses, Pin: []string{"a/*", "skill-1??"}}).Catalog(2000)
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 // ranked is a skill with what it is ranked by.
 type ranked struct {
 	skill *skills.Skill
+	name  string // its qualified name
 	level level
 	pin   int // index of the pattern, for byPerson
 	uses  int
@@ -57,14 +58,14 @@ func rank(all []*skills.Skill, active map[string]bool, o Options) []ranked {
 	slices.SortStableFunc(list, func(a, b ranked) int {
 		return cmp.Or(
 			cmp.Compare(a.level, b.level), cmp.Compare(a.pin, b.pin), cmp.Compare(b.uses, a.uses),
-			cmp.Compare(a.skill.QualifiedName(), b.skill.QualifiedName()))
+			cmp.Compare(a.name, b.name))
 	})
 	return list
 }
 
 func rankOf(skill *skills.Skill, active map[string]bool, o Options) ranked {
 	name := skill.QualifiedName()
-	r := ranked{skill: skill, level: byNobody, uses: o.Uses[name]}
+	r := ranked{skill: skill, name: name, level: byNobody, uses: o.Uses[name]}
 	pin := slices.IndexFunc(o.Pin, func(pattern string) bool { return Matches(pattern, skill) })
 	switch {
 	case pin >= 0:
