@@ -201,7 +201,11 @@ func TestNoticesOfMany(t *testing.T) {
 		{"one less", func() { all = all[:1000] }, true},
 	} {
 		step.do()
+		before := b.State()
 		changed := b.publishWith(all...)
+		if now := b.State(); now%2 != 0 || (now != before) != changed {
+			t.Errorf("%s: changed %t, and yet the state went from %d to %d", step.name, changed, before, now)
+		}
 		var want []string
 		if step.notice {
 			want = []string{"notifications/tools/list_changed"}

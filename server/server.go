@@ -54,7 +54,8 @@ type Server struct {
 	core    *mcpserver.MCPServer
 	outputs *output.Store
 
-	view atomic.Pointer[view] // what calls see; replaced as a whole
+	view  atomic.Pointer[view] // what calls see; replaced as a whole
+	state atomic.Uint64        // counts the beginnings and ends of changes of the tools
 
 	reloading  sync.Mutex      // one reload at a time, or an older catalog could replace a newer one
 	publishing sync.Mutex      // one publication at a time
@@ -95,6 +96,11 @@ func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions
 // MCP is the protocol core, for transports.
 func (s *Server) MCP() *mcpserver.MCPServer { return s.core }
 
+// State numbers the states of the tools: it differs after each change of them,
+// and is odd while one is under way. A transport may keep what it read at an even
+// number until the number is another.
+func (s *Server) State() uint64 { return s.state.Load() }
+
 // Catalog returns the catalog that was published last.
 func (s *Server) Catalog() *skills.Catalog { return s.view.Load().catalog }
 
@@ -134,6 +140,8 @@ func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 		return false
 	}
 	s.shown = shown
+	s.state.Add(1)
+	defer s.state.Add(1)
 	s.core.SetTools(tools...)
 	return true
 }

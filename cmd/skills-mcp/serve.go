@@ -65,7 +65,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer stop()
-	err = stdio.Serve(ctx, srv.MCP(), a.stdin, a.stdout, &stdio.Options{Logger: s.logger})
+	err = stdio.Serve(ctx, srv.MCP(), a.stdin, a.stdout, &stdio.Options{Logger: s.logger, State: srv.State})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return nil // a signal, or a client that left, is how this ends
 	}
