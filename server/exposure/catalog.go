@@ -9,6 +9,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
+// maxListed is the longest name that is listed, in bytes: no skill takes the room
+// of the others.
+const maxListed = 100
+
 // Catalog lists the skills that are reached by search in at most room bytes, as
 // fully as that allows: with their descriptions, with the first words of them,
 // by name, or as many names as fit after the number of skills in each plugin. It
@@ -32,6 +36,9 @@ func (e *Exposure) Catalog(room int) string {
 	return head + named(hidden, room)
 }
 
+// more tells of skills that are not listed.
+func more(n int) string { return fmt.Sprintf("and %d more", n) }
+
 // hidden are the skills that are reached by search: those that somebody asked
 // for, those outside of plugins, and then those whose plugin tells of them.
 func (e *Exposure) hidden() []*skills.Skill {
@@ -54,41 +61,53 @@ func (e *Exposure) hidden() []*skills.Skill {
 // description.
 func described(list []*skills.Skill, limit int) string {
 	var b strings.Builder
+	long := 0
 	for _, skill := range list {
-		fmt.Fprintf(&b, "\n- %s", skill.QualifiedName())
+		name := skill.QualifiedName()
+		if len(name) > maxListed {
+			long++
+			continue
+		}
+		b.WriteString("\n- " + name)
 		if text := oneLine(skill.Description, limit); text != "" {
 			b.WriteString(": " + text)
 		}
+	}
+	if long > 0 {
+		b.WriteString("\n- " + more(long))
 	}
 	return b.String()
 }
 
 // named lists as many names as fit. Where not all do, the plugins come first.
 func named(list []*skills.Skill, room int) string {
-	if names, shown := fill(list, room-1); shown == len(list) {
-		return " " + names
+	if names, shown := fill(list, room-len(" ")); shown == len(list) {
+		return " " + strings.Join(names, ", ")
 	}
 	groups := plugins(list, room/2)
-	const more = ", and %d more"
-	names, shown := fill(list, room-len(groups)-len("\n")-len(fmt.Sprintf(more, len(list))))
-	return groups + "\n" + names + fmt.Sprintf(more, len(list)-shown)
+	rest := more(len(list)) // as long as it can be
+	names, shown := fill(list, room-len(groups)-len("\n")-len(", ")-len(rest))
+	return groups + "\n" + strings.Join(append(names, more(len(list)-shown)), ", ")
 }
 
-// fill joins as many qualified names as fit into room bytes.
-func fill(list []*skills.Skill, room int) (names string, shown int) {
-	var b strings.Builder
+// fill returns as many qualified names as fit into room bytes, with ", " between
+// them.
+func fill(list []*skills.Skill, room int) (names []string, shown int) {
 	for _, skill := range list {
-		next := skill.QualifiedName()
-		if shown > 0 {
-			next = ", " + next
+		name := skill.QualifiedName()
+		if len(name) > maxListed {
+			continue
 		}
-		if b.Len()+len(next) > room {
+		if shown > 0 {
+			room -= len(", ")
+		}
+		if room -= len(name); room < 0 {
 			break
 		}
-		b.WriteString(next)
+		names = append(names, name)
 		shown++
 	}
-	return b.String(), shown
+	return names, shown
 }
 
 // plugins tells how many of the skills each plugin has, in the order in which
@@ -97,7 +116,7 @@ func plugins(list []*skills.Skill, room int) string {
 	count := map[string]int{}
 	var order []string
 	for _, skill := range list {
-		if skill.Plugin == "" {
+		if skill.Plugin == "" || len(skill.Plugin) > maxListed {
 			continue
 		}
 		if count[skill.Plugin]++; count[skill.Plugin] == 1 {

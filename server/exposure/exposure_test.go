@@ -234,6 +234,20 @@ func TestCatalogOfMany(t *testing.T) {
 	}
 }
 
+// A name that is long takes no room of others.
+func TestCatalogLongName(t *testing.T) {
+	list := append(usable(strings.Repeat("a", maxListed+1)), usable("b", strings.Repeat("p", maxListed)+"/c")...)
+	e := Choose(list, nil, each(1, 1), Options{Mode: Search})
+	for room, want := range map[int]string{
+		100: "Skills without a tool of their own (3):\n- b: Does b.\n- and 2 more",
+		61:  "Skills without a tool of their own (3):\nb, and 2 more",
+	} {
+		if got := e.Catalog(room); got != want {
+			t.Errorf("in %d bytes: %s", room, got)
+		}
+	}
+}
+
 // Whatever the skills are called, the catalog keeps within its room.
 func FuzzCatalog(f *testing.F) {
 	f.Add("a\nb/c\nü\x00", "words \xff", 200, uint8(3))
@@ -255,7 +269,7 @@ func FuzzCatalog(f *testing.F) {
 		if len(got) > room {
 			t.Errorf("%d bytes, room for %d", len(got), room)
 		}
-		if valid := utf8.ValidString(names + description); valid && !utf8.ValidString(got) {
+		if utf8.ValidString(names) && utf8.ValidString(description) && !utf8.ValidString(got) {
 			t.Errorf("no UTF-8: %q", got)
 		}
 		if len(all) > 0 && got == "" {
