@@ -50,6 +50,10 @@ type Skill struct {
 	ModelInvocable bool
 	// UserInvocable is false where the skill is not to be offered to a person.
 	UserInvocable bool
+	// Requires is what the skill needs where it runs. See [Catalog.Gated].
+	Requires Requires
+	// Paths are globs, as of doublestar, of the files that the skill is about.
+	Paths []string
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
 

@@ -39,6 +39,8 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
 	}
 	p.invocation()
 	p.class()
+	p.requirements()
+	p.paths()
 	if err := p.entry(); err != nil {
 		return err
 	}
@@ -201,8 +203,12 @@ func (p *parser) class() {
 }
 
 func (p *parser) restriction(key, want string) {
+	p.restrictionAt(p.fields.line(key), key, want)
+}
+
+func (p *parser) restrictionAt(line int, key, want string) {
 	p.failed = true
-	p.report(Error, p.fields.line(key), "write "+want, "%q is not %s, so the skill is loaded as instructions only", key, want)
+	p.report(Error, line, "write "+want, "%q is not %s, so the skill is loaded as instructions only", key, want)
 }
 
 // entry reads Colony's fields.
