@@ -15,6 +15,8 @@ type Catalog struct {
 	Skills []*Skill
 	// Plugins are sorted by name.
 	Plugins []*Plugin
+	// Agents are those of the plugins, sorted by qualified name.
+	Agents []*Agent
 	// Problems are all that were found, those of the skills included, sorted by
 	// path and line.
 	Problems []Problem
@@ -145,6 +147,7 @@ type builder struct {
 	roots    map[*Skill]Root
 	folders  map[[2]string]bool // plugins and host folders of the skills that were read
 	plugins  map[string]*Plugin
+	agents   map[string]*Agent // by qualified name
 	problems []Problem
 	shadowed []Shadow
 
@@ -152,7 +155,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}}
+	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}, agents: map[string]*Agent{}}
 }
 
 // enter reports whether the skill in a host folder is still to be read: it may
@@ -194,6 +197,16 @@ func (b *builder) addPlugin(plugin *Plugin) (first *Plugin) {
 	return nil
 }
 
+// addAgent takes an agent unless its name is taken.
+func (b *builder) addAgent(agent *Agent, report reportFunc) {
+	name := agent.QualifiedName()
+	if first, taken := b.agents[name]; taken {
+		report(Warning, 0, "rename one of them", "the agent name %q is taken by %s", name, first.File)
+		return
+	}
+	b.agents[name] = agent
+}
+
 func (b *builder) catalog() *Catalog {
 	c := &Catalog{Problems: b.problems, Shadowed: b.shadowed}
 	for _, s := range b.skills {
@@ -202,6 +215,10 @@ func (b *builder) catalog() *Catalog {
 	for _, p := range b.plugins {
 		c.Plugins = append(c.Plugins, p)
 	}
+	for _, a := range b.agents {
+		c.Agents = append(c.Agents, a)
+	}
+	slices.SortFunc(c.Agents, func(a, b *Agent) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(c.Problems, func(a, b Problem) int {

@@ -147,16 +147,16 @@ func TestDialectOf(t *testing.T) {
 
 func TestPaths(t *testing.T) {
 	for fields, want := range map[string][]string{
-		"paths: src/**/*.go":                   {"src/**/*.go"},
-		"paths: 'a/*.ts, ./b/*.{js,jsx} ,,'":   {"a/*.ts", "b/*.{js,jsx}"},
-		"paths: [a, b/**]":                     {"a", "b/**"},
-		"paths:":                               nil,
-		"paths: {a: b}":                        nil,
-		"paths: ['[a', ok]":                    {"ok"},
-		"paths: '" + distinct(maxPaths+2) + "'":   strings.Split(distinct(maxPaths), ","),
-		"paths: '{a,b'":                        nil,
-		"globs: [a]":                           nil,
-		"paths: \"**/*.py\"\nmetadata: {a: 1}": {"**/*.py"},
+		"paths: src/**/*.go":                    {"src/**/*.go"},
+		"paths: 'a/*.ts, ./b/*.{js,jsx} ,,'":    {"a/*.ts", "b/*.{js,jsx}"},
+		"paths: [a, b/**]":                      {"a", "b/**"},
+		"paths:":                                nil,
+		"paths: {a: b}":                         nil,
+		"paths: ['[a', ok]":                     {"ok"},
+		"paths: '" + distinct(maxPaths+2) + "'": strings.Split(distinct(maxPaths), ","),
+		"paths: '{a,b'":                         nil,
+		"globs: [a]":                            nil,
+		"paths: \"**/*.py\"\nmetadata: {a: 1}":  {"**/*.py"},
 	} {
 		skill, _ := loadSkill(t, "---\nname: demo\ndescription: d\n"+fields+"\n---\n")
 		if diff := cmp.Diff(want, skill.Paths); diff != "" {

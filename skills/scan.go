@@ -76,7 +76,7 @@ func Scan(ctx context.Context, roots []Root, options *Options) (*Catalog, error)
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		s := &scanner{ctx: ctx, options: o, root: root, builder: b, seen: map[string]bool{}}
+		s := &scanner{ctx: ctx, options: o, root: root, builder: b, seen: map[string]bool{}, skip: map[string]bool{}}
 		s.scan()
 	}
 	b.load(ctx, o)
@@ -95,6 +95,7 @@ type scanner struct {
 	seen     map[string]bool // folders of this root, without links, that were entered
 	folders  int             // how many
 	inPlugin *Plugin         // whose skills are read; nil outside of plugins
+	skip     map[string]bool // plugins that a marketplace has loaded
 }
 
 func (s *scanner) scan() {
@@ -155,12 +156,18 @@ func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	return true
 }
 
-func (s *scanner) visitPlugin(dir string, _ []fs.DirEntry) (enter bool) {
+func (s *scanner) visitPlugin(dir string, entries []fs.DirEntry) (enter bool) {
+	if s.skip[dir] {
+		return false
+	}
+	if at := findMarketplace(s.root.FS, dir, entries); at != "" && s.marketplace(dir, at) {
+		return false
+	}
 	manifest := findManifest(s.root.FS, dir)
 	if manifest == "" {
 		return true
 	}
-	s.plugin(dir, manifest)
+	s.plugin(dir, manifest, nil)
 	return false
 }
 
@@ -179,10 +186,7 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 		return
 	}
 	s.seen[key] = true
-	if s.folders++; s.folders > s.options.Folders {
-		if s.folders == s.options.Folders+1 {
-			s.problem(Problem{Error, s.display(dir), 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
-		}
+	if !s.count(dir) {
 		return
 	}
 	entries, err := fs.ReadDir(s.root.FS, dir)
@@ -202,6 +206,20 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 			s.walk(child, depth+1, visit)
 		}
 	}
+}
+
+// count reports whether one more folder of the root may be read.
+func (s *scanner) count(dir string) bool {
+	if s.folders++; s.folders == s.options.Folders+1 {
+		s.problem(Problem{Error, s.display(dir), 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
+	}
+	return s.folders <= s.options.Folders
+}
+
+// isFile reports whether there is a file at a path of the root.
+func (s *scanner) isFile(name string) bool {
+	info, err := fs.Stat(s.root.FS, name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // child returns the folder that an entry is, with links followed, or "".
@@ -282,11 +300,12 @@ func (s *scanner) skill(dir, file string) {
 
 // A candidate is a skill that was found, and then read.
 type candidate struct {
-	skill  *Skill
-	root   Root
-	file   string // of Skill.Files
-	folder string // the folder's name
-	err    error  // why it did not load
+	skill   *Skill
+	root    Root
+	file    string // of Skill.Files
+	folder  string // the folder's name; of a command, its own
+	command bool   // it is one, not a SKILL.md
+	err     error  // why it did not load
 }
 
 // load reads the candidates, on all processors, and then takes them in the
@@ -320,7 +339,11 @@ func (b *builder) load(ctx context.Context, o Options) {
 
 func (c *candidate) load(o Options) {
 	data, err := readFile(c.skill.Files, c.file, maxManifest)
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.command:
+		err = parseCommand(data, c.skill, c.folder, o)
+	default:
 		err = parseSkill(data, c.skill, c.folder, o)
 	}
 	if err != nil {

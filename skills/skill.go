@@ -129,4 +129,10 @@ type Plugin struct {
 	Dir string
 	// File is the manifest, for people.
 	File string
+	// Marketplace is the name of the one that lists the plugin, or "".
+	Marketplace string
+	// Servers and Hooks are what a client would start or run for the plugin. They
+	// are shown, and nothing of them is run.
+	Servers []MCPServer
+	Hooks   []Hook
 }

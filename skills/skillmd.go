@@ -88,11 +88,7 @@ func (p *parser) identity(folder string) error {
 	s := p.skill
 	s.Instructions = strings.TrimSpace(p.doc.body)
 	given := strings.TrimSpace(p.fields.text("name"))
-	s.Description = strings.TrimSpace(p.fields.text("description"))
-	s.WhenToUse = strings.TrimSpace(p.fields.text("when_to_use"))
-	if s.Description == "" {
-		s.Description = firstParagraph(s.Instructions)
-	}
+	p.texts()
 	if given == "" && s.Description == "" {
 		return reject(0, "add name and description between two lines ---", "it has neither a name nor a description")
 	}
@@ -103,6 +99,16 @@ func (p *parser) identity(folder string) error {
 	p.checkName(given, folder)
 	p.checkDescription()
 	return nil
+}
+
+// texts reads what the skill says of itself.
+func (p *parser) texts() {
+	s := p.skill
+	s.Description = strings.TrimSpace(p.fields.text("description"))
+	s.WhenToUse = strings.TrimSpace(p.fields.text("when_to_use"))
+	if s.Description == "" {
+		s.Description = firstParagraph(s.Instructions)
+	}
 }
 
 func (p *parser) checkName(given, folder string) {
@@ -129,8 +135,12 @@ func (p *parser) checkDescription() {
 	if n := len([]rune(description)); n > 1024 {
 		p.report(Warning, line, "shorten it; clients may cut it", "the description is %d characters long, more than 1024", n)
 	}
-	if r, hidden := hiddenRune(p.skill.Name + description + p.skill.WhenToUse); hidden {
-		p.report(Warning, line, "remove it", "name or description contain the invisible or direction-changing character %U", r)
+	p.checkHidden()
+}
+
+func (p *parser) checkHidden() {
+	if r, hidden := hiddenRune(p.skill.Name + p.skill.Description + p.skill.WhenToUse); hidden {
+		p.report(Warning, p.fields.line("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
 	}
 }
 
