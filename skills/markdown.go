@@ -49,8 +49,10 @@ func (s *scanner) markdownIn(plugin, dir, prefix string, depth int, visit func(f
 		case Skip(entry.Name()):
 		case entry.IsDir():
 			s.markdownIn(plugin, file, prefix+entry.Name()+"/", depth+1, visit)
-		case isMarkdown && s.stays(plugin, file, entry):
-			visit(file, prefix+stem)
+		case isMarkdown:
+			if real := s.real(plugin, file, entry); real != "" {
+				visit(real, prefix+stem)
+			}
 		}
 	}
 }
@@ -62,18 +64,25 @@ func markdownName(name string) (stem string, ok bool) {
 	return stem, ok && stem != "" && !strings.EqualFold(stem, "README")
 }
 
-// stays reports whether a file of a plugin is in it, with links followed.
-func (s *scanner) stays(plugin, file string, entry fs.DirEntry) bool {
+// real returns the path of a file of a plugin with links followed, or "" for one
+// that is not in the plugin.
+func (s *scanner) real(plugin, file string, entry fs.DirEntry) string {
+	if entry.Type().IsRegular() {
+		return file
+	}
 	if entry.Type()&fs.ModeSymlink == 0 {
-		return entry.Type().IsRegular()
+		return ""
 	}
-	below := strings.TrimPrefix(strings.TrimPrefix(file, plugin), "/")
-	if plugin == "." {
-		below = file
+	below := file
+	if plugin != "." {
+		below = strings.TrimPrefix(file, plugin+"/")
 	}
-	_, err := resolve(subFS(s.root.FS, plugin), s.host(plugin), below)
+	real, err := resolve(subFS(s.root.FS, plugin), s.host(plugin), below)
 	if errors.Is(err, errLeaves) {
 		s.problem(Problem{Warning, s.display(file), 0, "the link leads out of its plugin and was not followed", "put a file there"})
 	}
-	return err == nil
+	if err != nil {
+		return ""
+	}
+	return path.Join(plugin, real)
 }

@@ -18,12 +18,19 @@ var marketplaces = [...]string{".claude-plugin/marketplace.json", "marketplace.j
 // maxMarketplace is the largest marketplace.json that is read, in bytes.
 const maxMarketplace = 4 << 20
 
+// otherAgents reports whether a folder is another agent's own, such as
+// .agents/plugins: a marketplace.json in it speaks of the folder above.
+func otherAgents(dir string) bool {
+	return strings.HasPrefix(dir, ".") && dir != "." || strings.Contains(dir, "/.")
+}
+
 // findMarketplace returns the path of the marketplace.json in a folder with
 // these entries, or "".
 func findMarketplace(fsys fs.FS, dir string, entries []fs.DirEntry) string {
 	for _, name := range marketplaces {
 		first, _, _ := strings.Cut(name, "/")
-		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == first }) {
+		there := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == first })
+		if !there || first == name && otherAgents(dir) {
 			continue
 		}
 		at := path.Join(dir, name)
@@ -144,19 +151,27 @@ func relativeSource(node *yaml.Node) (source string, here bool) {
 // folder returns the folder of the root that a source names: below the
 // marketplace's pluginRoot, or else below its folder.
 func (m *market) folder(source string) (string, error) {
-	var first error
-	for _, base := range []string{m.base, "."} {
-		real, err := resolve(subFS(m.root.FS, m.dir), m.host(m.dir), path.Join(cmp.Or(base, "."), source))
-		if err == nil {
-			info, err := fs.Stat(m.root.FS, path.Join(m.dir, real))
-			if err == nil && info.IsDir() {
-				return path.Join(m.dir, real), nil
-			}
-			first = cmp.Or(first, err, error(fs.ErrNotExist))
+	var err error
+	for _, base := range []string{cmp.Or(m.base, "."), "."} {
+		var dir string
+		if dir, err = m.folderAt(path.Join(base, source)); err == nil {
+			return dir, nil
 		}
-		first = cmp.Or(first, err)
 	}
-	return "", first
+	return "", err
+}
+
+func (m *market) folderAt(name string) (string, error) {
+	real, err := resolve(subFS(m.root.FS, m.dir), m.host(m.dir), name)
+	if err != nil {
+		return "", err
+	}
+	dir := path.Join(m.dir, real)
+	info, err := fs.Stat(m.root.FS, dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is not a folder")
+	}
+	return dir, err
 }
 
 // load loads the plugin in a folder. Its own manifest says what it is, unless

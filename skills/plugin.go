@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -21,6 +22,13 @@ func findManifest(fsys fs.FS, dir string) string {
 		}
 	}
 	return ""
+}
+
+// isManifestFolder reports whether a folder holds the manifest of the plugin that
+// it is in, for Claude Code or for another agent: .claude-plugin, .cursor-plugin.
+func isManifestFolder(dir string) bool {
+	name := path.Base(dir)
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, "-plugin")
 }
 
 // reportFunc takes down a problem of one file.
@@ -72,9 +80,19 @@ func readManifest(f fields, plugin *Plugin, folder string) (*manifest, error) {
 func components(f fields, plugin *Plugin) *manifest {
 	return &manifest{
 		plugin: plugin,
-		skills: f.words("skills", one), commands: f.words("commands", one), agents: f.words("agents", one),
+		skills: f.words("skills", one), commands: places(f, "commands"), agents: places(f, "agents"),
 		servers: f.get("mcpServers"), hooks: f.get("hooks"),
 	}
+}
+
+// places are the paths that replace a default folder; a list of none leaves it
+// without another.
+func places(f fields, key string) []string {
+	paths := f.words(key, one)
+	if node := f.get(key); paths == nil && node != nil && node.Kind == yaml.SequenceNode {
+		return []string{}
+	}
+	return paths
 }
 
 // author reads a name, or a map with a name.

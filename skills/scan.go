@@ -157,7 +157,7 @@ func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 }
 
 func (s *scanner) visitPlugin(dir string, entries []fs.DirEntry) (enter bool) {
-	if s.skip[dir] {
+	if s.skip[dir] || isManifestFolder(dir) {
 		return false
 	}
 	if at := findMarketplace(s.root.FS, dir, entries); at != "" && s.marketplace(dir, at) {

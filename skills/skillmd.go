@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"gopkg.in/yaml.v3"
 )
 
 // parser reads one SKILL.md into a skill.
@@ -77,6 +79,9 @@ func (p *parser) raw() error {
 func (p *parser) repairs() {
 	for _, line := range p.doc.repaired {
 		p.report(Warning, line, "quote the value", "a value with a colon is not quoted; it was read as if it were")
+	}
+	for _, line := range p.doc.requoted {
+		p.report(Warning, line, "quote the value", "a value that looks like a list or an alias is not quoted; it was read as if it were")
 	}
 }
 
@@ -195,7 +200,16 @@ func (p *parser) invocation() {
 		p.fields.wrongType("user-invocable", "true or false")
 	}
 	s.Arguments = p.fields.words("arguments", strings.Fields)
-	s.ArgumentHint = p.fields.text("argument-hint")
+	s.ArgumentHint = p.hint()
+}
+
+// hint reads what to type after the skill's name. Most write it like [file],
+// which is a list to YAML.
+func (p *parser) hint() string {
+	if node := p.fields.get("argument-hint"); node != nil && node.Kind == yaml.SequenceNode && isWords(node) {
+		return "[" + strings.Join(p.fields.words("argument-hint", one), ", ") + "]"
+	}
+	return p.fields.text("argument-hint")
 }
 
 // class reads what restricts the skill, and fails closed.
