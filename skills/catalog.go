@@ -221,8 +221,12 @@ func (b *builder) catalog() *Catalog {
 	slices.SortFunc(c.Agents, func(a, b *Agent) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(c.Problems, func(a, b Problem) int {
+	sortProblems(c.Problems)
+	return c
+}
+
+func sortProblems(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
-	return c
 }

@@ -28,6 +28,23 @@ func (r Requires) Empty() bool {
 	return len(r.OS)+len(r.Bins)+len(r.AnyBins)+len(r.Env)+len(r.Config)+len(r.Capabilities) == 0
 }
 
+// String lists what is needed, for people; "" is nothing.
+func (r Requires) String() string {
+	var parts []string
+	add := func(what string, names []string, conjunction string) {
+		if len(names) > 0 {
+			parts = append(parts, what+list(names, conjunction))
+		}
+	}
+	add("", r.OS, "or")
+	add("", r.Bins, "and")
+	add("", r.AnyBins, "or")
+	add("the environment's ", r.Env, "and")
+	add("the settings ", r.Config, "and")
+	add("the capabilities ", r.Capabilities, "and")
+	return strings.Join(parts, "; ")
+}
+
 // maxNeeds is how many things of one kind a skill may need.
 const maxNeeds = 256
 

@@ -164,6 +164,7 @@ func (a *app) pluginsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
 		Short: "List the plugins that skills come from",
+		Long:  "List the plugins that skills come from, and how many skills and agents each has.\nWith --json also their agents, hooks and MCP servers, none of which is run.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, catalog, err := a.catalog(cmd.Context())
@@ -174,9 +175,9 @@ func (a *app) pluginsCommand() *cobra.Command {
 				return a.printJSON(map[string]any{"plugins": server.Plugins(catalog)})
 			}
 			return table(a.stdout, func(w io.Writer) {
-				fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tDESCRIPTION")
+				fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
 				for _, p := range server.Plugins(catalog) {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", p.Name, p.Version, p.Source, len(p.Skills), oneLine(p.Description, 60))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, p.Version, p.Source, len(p.Skills), len(p.Agents), oneLine(p.Description, 60))
 				}
 			})
 		},

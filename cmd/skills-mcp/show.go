@@ -28,6 +28,9 @@ type shown struct {
 	Warm        int      `json:"warm,omitempty"` // negative is none
 	Timeout     float64  `json:"timeout_seconds,omitempty"`
 
+	Requires *skills.Requires `json:"requires,omitempty"`
+	Paths    []string         `json:"paths,omitempty"`
+
 	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
 
 	Parameters  any              `json:"parameters,omitempty"`
@@ -81,6 +84,10 @@ func show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*s
 		Digest:      digest,
 		Files:       server.Files(skill, 1<<20),
 		Problems:    nonNil(skill.Problems),
+		Paths:       skill.Paths,
+	}
+	if !skill.Requires.Empty() {
+		info.Requires = &skill.Requires
 	}
 	if e := skill.Entry; e != nil {
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
@@ -112,6 +119,8 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		row("state", info.State)
 		row("file", info.File)
 		row("digest", info.Digest)
+		row("requires", skill.Requires.String())
+		row("paths", strings.Join(info.Paths, ", "))
 		if skill.Entry != nil {
 			row("runs", strings.Join(append(append([]string{}, info.Interpreter...), info.Script), " "))
 			row("image role", cmp.Or(info.ImageRole, "default"))
