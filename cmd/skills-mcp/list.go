@@ -38,7 +38,7 @@ func (a *app) listCommand() *cobra.Command {
 			if source != "" && !slices.Contains(skills.Sources(), skills.Source(source)) {
 				return usage(fmt.Errorf("--source is %q; write one of session, user, system, extra", source))
 			}
-			_, catalog, err := a.catalog(cmd.Context())
+			catalog, err := a.learned(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func (a *app) showCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, catalog, err := a.catalog(cmd.Context())
+			catalog, err := a.learned(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
