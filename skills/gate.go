@@ -59,6 +59,15 @@ func (r Requires) Lacks(at Place) (reason, remedy string) {
 	return strings.Join(reasons, "; "), strings.Join(remedies, "; ")
 }
 
+// Needs is what the skill requires, and the interpreter of its script.
+func (s *Skill) Needs() Requires {
+	needs := s.Requires
+	if s.Entry != nil && len(s.Entry.Interpreter) > 0 && !slices.Contains(needs.Bins, s.Entry.Interpreter[0]) {
+		needs.Bins = append(slices.Clone(needs.Bins), s.Entry.Interpreter[0])
+	}
+	return needs
+}
+
 // missing returns those that has does not know; a nil has knows none.
 func missing(names []string, has func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return has != nil && has(name) })
@@ -71,10 +80,11 @@ func (c *Catalog) Gated(where func(*Skill) Place) *Catalog {
 	gated := map[*Skill]*Skill{}
 	var problems []Problem
 	for _, s := range c.Skills {
-		if s.Requires.Empty() || s.Unavailable != "" {
+		needs := s.Needs()
+		if needs.Empty() || s.Unavailable != "" {
 			continue
 		}
-		reason, remedy := s.Requires.Lacks(where(s))
+		reason, remedy := needs.Lacks(where(s))
 		if reason == "" {
 			continue
 		}

@@ -58,7 +58,7 @@ func TestGated(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := lines(catalog.Problems)
-	place := Place{OS: "linux", Name: "the sandbox", Programs: `image "default"`, Has: only(), Remedy: "get it"}
+	place := Place{OS: "linux", Name: "the sandbox", Programs: `image "default"`, Has: only("bash"), Remedy: "get it"}
 	gated := catalog.Gated(func(*Skill) Place { return place })
 	a, err := gated.Lookup("a")
 	if err != nil || a.Unavailable != `needs jq in image "default"` {
@@ -79,7 +79,7 @@ func TestGated(t *testing.T) {
 	if first, err := catalog.Lookup("a"); err != nil || first.Unavailable != "" || len(first.Problems) != 0 || lines(catalog.Problems) != before {
 		t.Errorf("the first catalog has changed: %+v, %v", first, err)
 	}
-	place.Has = only("jq")
+	place.Has = only("jq", "bash")
 	if again := catalog.Gated(func(*Skill) Place { return place }); again != catalog {
 		t.Error("a catalog without anything to change is another one")
 	}

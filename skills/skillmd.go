@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -121,8 +122,8 @@ func (p *parser) checkName(given, folder string) {
 	switch {
 	case given != "" && given != name:
 		p.report(Warning, line, "use a-z, 0-9 and -", "the name %q is not usable; the skill is called %q", given, name)
-	case len(name) > 64:
-		p.report(Warning, line, "shorten it to 64 characters", "the name is %d characters long", len(name))
+	case utf8.RuneCountInString(name) > 64:
+		p.report(Warning, line, "shorten it to 64 characters", "the name is %d characters long, more than 64; its tool is called %q", utf8.RuneCountInString(name), p.skill.HashedToolName())
 	case !conforming.MatchString(name):
 		p.report(Warning, line, "use a-z, 0-9 and -", "the name %q does not conform to the Agent Skills specification", name)
 	}
@@ -172,20 +173,31 @@ func cleanName(name string) string {
 }
 
 // firstParagraph returns the first text of a Markdown body that is no heading,
-// or what follows "description:" where that is its first line.
+// or what follows "description:" where one of its lines begins so: some files
+// have their fields without the fences.
 func firstParagraph(body string) string {
 	for _, block := range strings.Split(body, "\n\n") {
 		var words []string
 		for _, line := range strings.Split(strings.TrimSpace(block), "\n") {
+			if described, ok := cutField(line, "description"); ok {
+				return described
+			}
 			if !strings.HasPrefix(line, "#") {
 				words = append(words, strings.Fields(line)...)
 			}
 		}
 		if len(words) > 0 {
-			return strings.TrimPrefix(strings.Join(words, " "), "description: ")
+			return strings.Join(words, " ")
 		}
 	}
 	return ""
+}
+
+// cutField returns the value of a line "key: value".
+func cutField(line, key string) (value string, ok bool) {
+	before, value, found := strings.Cut(line, ":")
+	value = strings.Join(strings.Fields(value), " ")
+	return value, found && value != "" && strings.EqualFold(strings.TrimSpace(before), key)
 }
 
 func (p *parser) invocation() {

@@ -124,16 +124,24 @@ func (g *Gate) config(name string) bool { return slices.Contains(g.options.Confi
 func (g *Gate) capability(name string) bool { return slices.Contains(g.options.Capabilities, name) }
 
 // Wants returns the roles whose programs the skills of a catalog ask for, sorted.
-// Only a skill that runs something does.
+// Only a skill that runs something does; what nearly every image has is not
+// asked for alone.
 func Wants(all ...*skills.Skill) []string {
 	var roles []string
 	for _, s := range all {
-		if s.Entry != nil && len(s.Requires.Bins)+len(s.Requires.AnyBins) > 0 && !slices.Contains(roles, s.Entry.ImageRole) {
+		if s.Entry != nil && asks(s) && !slices.Contains(roles, s.Entry.ImageRole) {
 			roles = append(roles, s.Entry.ImageRole)
 		}
 	}
 	slices.Sort(roles)
 	return roles
+}
+
+func asks(s *skills.Skill) bool {
+	needs := s.Needs()
+	return len(needs.AnyBins) > 0 || slices.ContainsFunc(needs.Bins, func(name string) bool {
+		return name != "sh" && name != "bash" && name != "python3"
+	})
 }
 
 // Learn finds out what the sandboxes of roles have, and reports whether Apply

@@ -93,7 +93,7 @@ const (
 
 // What is not known is not held against a skill, and then is, both ways.
 func TestLearn(t *testing.T) {
-	driver := &images{ids: map[string]string{"": "one"}, programs: map[string]string{"one": "sh\nls\n", "two": "sh\njq\n"}}
+	driver := &images{ids: map[string]string{"": "one"}, programs: map[string]string{"one": "sh\nbash\n", "two": "bash\njq\n"}}
 	r, g, c := runner(t, driver), New(nil), catalog(t, needsJQ, needsNPM, "script: run.sh")
 	roles := Wants(c.Skills...)
 	if !slices.Equal(roles, []string{"", "node"}) {
@@ -124,7 +124,7 @@ func TestLearn(t *testing.T) {
 // What was found in an image once is not looked for again, whoever asks.
 func TestKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "programs")
-	driver := &images{ids: map[string]string{"": "one"}, programs: map[string]string{"one": "sh\nls\n"}}
+	driver := &images{ids: map[string]string{"": "one"}, programs: map[string]string{"one": "sh\nbash\n"}}
 	r, c := runner(t, driver), catalog(t, needsJQ)
 	for range 2 {
 		g := New(&Options{Dir: dir})
@@ -211,5 +211,20 @@ func TestWhere(t *testing.T) {
 	}
 	if none := (*Gate)(nil).Apply(c); none != c {
 		t.Error("no gate changes a catalog")
+	}
+}
+
+// A role is asked about for what not every image has.
+func TestWants(t *testing.T) {
+	for fields, want := range map[string][]string{
+		"script: run.sh": nil,
+		"script: run.sh\nmetadata: {requires: {bins: [python3, sh]}}":                 nil,
+		"script: run.sh\nmetadata: {requires: {anyBins: [sh]}}":                       {""},
+		"metadata: {requires: {bins: [jq]}}":                                          nil,
+		"script: run.sh\nsandbox_image_role: gpu\nmetadata: {requires: {bins: [jq]}}": {"gpu"},
+	} {
+		if got := Wants(catalog(t, fields).Skills...); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", fields, got, want)
+		}
 	}
 }
