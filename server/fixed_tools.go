@@ -229,12 +229,25 @@ type PluginSummary struct {
 	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // none is run
 }
 
-// An AgentSummary is an agent of a plugin. Nothing starts it.
+// An AgentSummary is an agent in a list. Nothing starts it.
 type AgentSummary struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Model       string   `json:"model,omitempty"`
 	Tools       []string `json:"tools,omitempty"`
+}
+
+// Agents describes the agents of a catalog, by their qualified names.
+func Agents(catalog *skills.Catalog) []AgentSummary {
+	list := []AgentSummary{}
+	for _, a := range catalog.Agents {
+		list = append(list, summarizeAgent(a, a.QualifiedName()))
+	}
+	return list
+}
+
+func summarizeAgent(a *skills.Agent, name string) AgentSummary {
+	return AgentSummary{name, shorten(a.Description, maxSummary), a.Model, a.Tools}
 }
 
 // Plugins describes the plugins of a catalog.
@@ -247,7 +260,7 @@ func Plugins(catalog *skills.Catalog) []PluginSummary {
 		}
 		for _, a := range catalog.Agents {
 			if a.Plugin == p.Name {
-				summary.Agents = append(summary.Agents, AgentSummary{a.Name, shorten(a.Description, maxSummary), a.Model, a.Tools})
+				summary.Agents = append(summary.Agents, summarizeAgent(a, a.Name))
 			}
 		}
 		for _, skill := range catalog.Skills {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// An Agent is a role that a plugin has for a model: who it is, and what it may
+// An Agent is a role for a model: who it is, and what it may
 // use. Nothing here starts one.
 type Agent struct {
 	// Name is the agent's own name, by default its file's.
 	Name string
-	// Plugin is the name of the plugin that the agent belongs to.
+	// Plugin is the name of the plugin that the agent belongs to, or "".
 	Plugin string
 	// Description says when to use the agent; "" where nobody said.
 	Description string
@@ -27,26 +27,38 @@ type Agent struct {
 	Frontmatter map[string]any
 }
 
-// QualifiedName is "plugin/agent".
-func (a *Agent) QualifiedName() string { return a.Plugin + "/" + a.Name }
+// QualifiedName is "plugin/agent", or the agent's name outside of plugins.
+func (a *Agent) QualifiedName() string {
+	if a.Plugin == "" {
+		return a.Name
+	}
+	return a.Plugin + "/" + a.Name
+}
 
 // agents reads the agents of a plugin: Markdown files.
 func (s *scanner) agents(dir string, m *manifest, report reportFunc) {
-	s.markdown(dir, "agents", m.agents, report, func(file, name string) {
-		shown := s.display(file)
-		if !s.builder.enter(s.inPlugin.Name, s.host(file)) {
-			return
-		}
-		data, err := readFile(s.root.FS, file, maxManifest)
-		if err == nil {
-			agent := &Agent{Plugin: s.inPlugin.Name, Source: s.root.Source, File: shown}
-			if err = parseAgent(data, agent, name, s.reporter(shown)); err == nil {
-				s.builder.addAgent(agent, s.reporter(shown))
-				return
-			}
-		}
+	s.markdown(dir, "agents", m.agents, report, s.agent)
+}
+
+// agent reads the agent in a file.
+func (s *scanner) agent(file, name string) {
+	shown := s.display(file)
+	agent := &Agent{Source: s.root.Source, File: shown}
+	if s.inPlugin != nil {
+		agent.Plugin = s.inPlugin.Name
+	}
+	if !s.builder.enter(agent.Plugin, s.host(file)) {
+		return
+	}
+	data, err := readFile(s.root.FS, file, maxManifest)
+	if err == nil {
+		err = parseAgent(data, agent, name, s.reporter(shown))
+	}
+	if err != nil {
 		s.reject(shown, err)
-	})
+		return
+	}
+	s.builder.addAgent(agent, s.reporter(shown))
 }
 
 // parseAgent reads an agent. agent comes with what is known of its place; name is

@@ -15,7 +15,7 @@ type Catalog struct {
 	Skills []*Skill
 	// Plugins are sorted by name.
 	Plugins []*Plugin
-	// Agents are those of the plugins, sorted by qualified name.
+	// Agents are sorted by qualified name.
 	Agents []*Agent
 	// Problems are all that were found, those of the skills included, sorted by
 	// path and line.
@@ -197,10 +197,14 @@ func (b *builder) addPlugin(plugin *Plugin) (first *Plugin) {
 	return nil
 }
 
-// addAgent takes an agent unless its name is taken.
+// addAgent takes an agent unless its name is taken. In another source, that is no
+// mistake.
 func (b *builder) addAgent(agent *Agent, report reportFunc) {
 	name := agent.QualifiedName()
 	if first, taken := b.agents[name]; taken {
+		if first.Source != agent.Source {
+			return
+		}
 		report(Warning, 0, "rename one of them", "the agent name %q is taken by %s", name, first.File)
 		return
 	}

@@ -290,6 +290,31 @@ d/hooks/hooks.json:1: warning: it is not of a known shape and is ignored (correc
 	}
 }
 
+// Commands and agents that a person has outside of plugins.
+func TestLooseCommandsAndAgents(t *testing.T) {
+	catalog, err := Scan(t.Context(), []Root{
+		{Source: SourceSession, Label: "skills", FS: files(map[string]string{"taken/SKILL.md": skillText("taken")})},
+		{Source: SourceSession, Label: "commands", Commands: true, FS: files(map[string]string{
+			"plain.md": "Plain.", "db/migrate.md": "Migrate.", "taken.md": "Hidden.", "a/SKILL.md": skillText("a"), "notes.txt": "",
+		})},
+		{Source: SourceSession, Label: "agents", Agents: true, FS: files(map[string]string{"critic.md": "---\ndescription: d\n---\n"})},
+		{Source: SourceUser, Label: "own", Agents: true, FS: files(map[string]string{"critic.md": "---\ndescription: hidden\n---\n"})},
+		{Source: SourceUser, Label: "gone", Commands: true, Dir: t.TempDir() + "/gone"},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a:SKILL", "db:migrate", "plain", "taken"}, names(catalog)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"critic"}, agentNames(catalog)); diff != "" || catalog.Agents[0].Description != "d" {
+		t.Error(diff, catalog.Agents[0])
+	}
+	if len(catalog.Shadowed) != 1 || catalog.Shadowed[0].Skill.File != "commands/taken.md" {
+		t.Errorf("shadowed %v", catalog.Shadowed)
+	}
+}
+
 // A link is followed where it stays in its plugin.
 func TestLinkedCommands(t *testing.T) {
 	dir := t.TempDir()
@@ -304,7 +329,7 @@ func TestLinkedCommands(t *testing.T) {
 	if diff := cmp.Diff([]string{"p/linked", "p/own"}, names(catalog)); diff != "" {
 		t.Error(diff)
 	}
-	if got := lines(catalog.Problems); !strings.Contains(got, "stolen.md: warning: the link leads out of its plugin and was not followed (put a file there)") {
+	if got := lines(catalog.Problems); !strings.Contains(got, "stolen.md: warning: the link leads out of its plugin, or folder, and was not followed (put a file there)") {
 		t.Errorf("problems:\n%s", got)
 	}
 }

@@ -9,18 +9,21 @@ import (
 // an instruction skill named after its file, as Claude Code does it: that of
 // commands/db/migrate.md is db:migrate.
 func (s *scanner) commands(dir string, m *manifest, report reportFunc) {
-	s.markdown(dir, "commands", m.commands, report, func(file, name string) {
-		folder := path.Dir(file)
-		skill := &Skill{
-			Plugin: s.inPlugin.Name, PluginDir: s.inPlugin.Dir, Source: s.root.Source,
-			Dir: s.host(folder), File: s.display(file), Files: subFS(s.root.FS, folder),
-		}
-		if s.builder.enter(skill.Plugin, s.host(file)) {
-			s.builder.candidates = append(s.builder.candidates, &candidate{
-				skill: skill, root: s.root, file: path.Base(file), folder: commandName(name), command: true,
-			})
-		}
-	})
+	s.markdown(dir, "commands", m.commands, report, s.command)
+}
+
+// command takes down that there is a command in a file.
+func (s *scanner) command(file, name string) {
+	folder := path.Dir(file)
+	skill := &Skill{Source: s.root.Source, Dir: s.host(folder), File: s.display(file), Files: subFS(s.root.FS, folder)}
+	if s.inPlugin != nil {
+		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
+	}
+	if s.builder.enter(skill.Plugin, s.host(file)) {
+		s.builder.candidates = append(s.builder.candidates, &candidate{
+			skill: skill, root: s.root, file: path.Base(file), folder: commandName(name), command: true,
+		})
+	}
 }
 
 // commandName is the name of a command in a file, whose path has no extension.

@@ -79,7 +79,7 @@ func (s *scanner) real(plugin, file string, entry fs.DirEntry) string {
 	}
 	real, err := resolve(subFS(s.root.FS, plugin), s.host(plugin), below)
 	if errors.Is(err, errLeaves) {
-		s.problem(Problem{Warning, s.display(file), 0, "the link leads out of its plugin and was not followed", "put a file there"})
+		s.problem(Problem{Warning, s.display(file), 0, "the link leads out of its plugin, or folder, and was not followed", "put a file there"})
 	}
 	if err != nil {
 		return ""

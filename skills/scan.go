@@ -28,6 +28,9 @@ type Root struct {
 	// Plugins says that the root holds plugins, not skills. Either kind may
 	// also be one itself.
 	Plugins bool
+	// Commands and Agents say that the root holds Markdown files of that kind, as
+	// Claude Code has them outside of plugins.
+	Commands, Agents bool
 }
 
 // String names the root for people.
@@ -113,6 +116,10 @@ func (s *scanner) scan() {
 		s.reject(s.root.String(), err)
 	case s.root.Plugins:
 		s.walk(".", 0, s.visitPlugin)
+	case s.root.Commands:
+		s.markdownIn(".", ".", "", 0, s.command)
+	case s.root.Agents:
+		s.markdownIn(".", ".", "", 0, s.agent)
 	default:
 		s.skills(".")
 	}

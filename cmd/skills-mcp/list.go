@@ -44,7 +44,7 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			found := listAll(catalog, skills.Source(source))
 			if asJSON {
-				return a.printJSON(map[string]any{"skills": found, "problems": nonNil(catalog.Problems)})
+				return a.printJSON(map[string]any{"skills": found, "agents": server.Agents(catalog), "problems": nonNil(catalog.Problems)})
 			}
 			if err := a.printTable(found); err != nil {
 				return err
