@@ -213,7 +213,7 @@ func TestLiveReload(t *testing.T) {
 	if text, result := c.call("renamed", nil); result.IsError || !strings.Contains(text, "Hello from renamed.") {
 		t.Errorf("its neighbour: %s", text)
 	}
-	if text, _ := c.call("reload_skills", nil); !strings.Contains(text, "moved/SKILL.md:1: error: the frontmatter is not closed") {
+	if text, _ := c.call("reload_skills", nil); !strings.Contains(text, "moved/SKILL.md:1:1: error: the frontmatter is not closed") {
 		t.Errorf("reload_skills: %s", text)
 	}
 	// It goes.

@@ -16,7 +16,7 @@ type Catalog struct {
 	// Plugins are sorted by name.
 	Plugins []*Plugin
 	// Problems are all that were found, those of the skills included, sorted by
-	// path and line.
+	// path, line and column.
 	Problems []Problem
 	// Shadowed are the skills that did not get their name.
 	Shadowed []Shadow
@@ -194,7 +194,7 @@ func (b *builder) addSkill(skill *Skill, root Root) {
 		return
 	}
 	if b.roots[first].String() == root.String() {
-		b.problems = append(b.problems, Problem{Warning, skill.File, 0, fmt.Sprintf("the name %q is taken by %s", name, first.File), "rename one of them"})
+		b.problems = append(b.problems, Problem{Warning, skill.File, 0, 0, fmt.Sprintf("the name %q is taken by %s", name, first.File), "rename one of them"})
 	}
 	b.shadowed = append(b.shadowed, Shadow{skill, first})
 }
@@ -219,7 +219,7 @@ func (b *builder) catalog() *Catalog {
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(c.Problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 	return c
 }

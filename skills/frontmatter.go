@@ -46,7 +46,9 @@ func parseDocument(data []byte) (*document, error) {
 		}
 		front = append(front, line)
 	}
-	return nil, reject(first, `add a line "---" below the last field`, "the frontmatter is not closed")
+	open := reject(first, `add a line "---" below the last field`, "the frontmatter is not closed")
+	open.col = 1
+	return nil, open
 }
 
 // plainText returns a file without byte order mark and carriage returns.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -15,36 +16,44 @@ func parseJSON(data []byte) (*yaml.Node, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	// This checks the whole text, its depth included.
 	if err := json.Unmarshal(data, new(any)); err != nil {
-		line := 0
+		r := reject(0, "correct the JSON", "it is not JSON: %v", err)
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			line = lineAt(data, syntax.Offset)
+			r.line, r.col = placeAt(data, syntax.Offset)
 		}
-		return nil, reject(line, "correct the JSON", "it is not JSON: %v", err)
+		return nil, r
 	}
 	d := &jsonReader{data: data, decoder: json.NewDecoder(bytes.NewReader(data))}
 	d.decoder.UseNumber()
 	return d.value()
 }
 
-func lineAt(data []byte, offset int64) int {
-	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
+// placeAt returns the line and column of the character that ends at offset, which
+// is where a syntax error was noticed.
+func placeAt(data []byte, offset int64) (line, col int) {
+	before := data[:max(0, min(offset, int64(len(data)))-1)]
+	d := &jsonReader{data: before}
+	d.count(int64(len(before)))
+	return d.place()
 }
 
 // jsonReader makes nodes of the tokens of a valid text.
 type jsonReader struct {
 	data    []byte
 	decoder *json.Decoder
-	line    int   // at offset
-	offset  int64 // up to which lines were counted
+	line    int   // at offset, from 0
+	col     int   // at offset, from 0, in characters
+	offset  int64 // up to which lines and characters were counted
 }
 
 func (d *jsonReader) value() (*yaml.Node, error) {
+	d.skipSpace()
 	token, err := d.decoder.Token()
 	if err != nil {
 		return nil, err
 	}
-	node := &yaml.Node{Kind: yaml.ScalarNode, Line: d.countLines()}
+	line, col := d.place()
+	node := &yaml.Node{Kind: yaml.ScalarNode, Line: line, Column: col}
 	switch t := token.(type) {
 	case json.Delim:
 		return d.collection(t, node)
@@ -79,10 +88,25 @@ func (d *jsonReader) collection(open json.Delim, node *yaml.Node) (*yaml.Node, e
 	return node, err
 }
 
-// countLines returns the line of the token that was read last.
-func (d *jsonReader) countLines() int {
-	next := d.decoder.InputOffset()
-	d.line += bytes.Count(d.data[d.offset:next], []byte("\n"))
-	d.offset = next
-	return d.line + 1
+// skipSpace goes to where the next token begins.
+func (d *jsonReader) skipSpace() {
+	end := d.decoder.InputOffset()
+	for end < int64(len(d.data)) && bytes.IndexByte([]byte(" \t\r\n,:"), d.data[end]) >= 0 {
+		end++
+	}
+	d.count(end)
+}
+
+// place returns the line and the column of the token that was read last, from 1.
+func (d *jsonReader) place() (line, col int) { return d.line + 1, d.col + 1 }
+
+// count counts what lies before an offset.
+func (d *jsonReader) count(until int64) {
+	text := d.data[d.offset:until]
+	d.line += bytes.Count(text, []byte("\n"))
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		d.col, text = 0, text[i+1:]
+	}
+	d.col += utf8.RuneCount(text)
+	d.offset = until
 }

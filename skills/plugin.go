@@ -28,6 +28,7 @@ type manifest struct {
 	plugin *Plugin
 	// skills are folders of more skills, beside skills/.
 	skills []string
+	node   *yaml.Node
 }
 
 // parseManifest reads a plugin.json. plugin comes with what is known of its
@@ -52,7 +53,7 @@ func parseManifest(data []byte, plugin *Plugin, folder string, report func(Sever
 	plugin.Version = f.text("version")
 	plugin.Description = f.text("description")
 	plugin.Author = author(f)
-	return &manifest{plugin, f.words("skills", func(s string) []string { return []string{s} })}, nil
+	return &manifest{plugin, f.words("skills", func(s string) []string { return []string{s} }), node}, nil
 }
 
 // author reads a name, or a map with a name.
@@ -68,7 +69,7 @@ func author(f fields) string {
 func (s *scanner) plugin(dir, manifestPath string) {
 	file := s.display(manifestPath)
 	report := func(severity Severity, line int, remedy, format string, args ...any) {
-		s.problem(Problem{severity, file, line, fmt.Sprintf(format, args...), remedy})
+		s.problem(Problem{severity, file, line, 0, fmt.Sprintf(format, args...), remedy})
 	}
 	data, err := readFile(s.root.FS, manifestPath, maxManifest)
 	if err != nil {
@@ -76,11 +77,13 @@ func (s *scanner) plugin(dir, manifestPath string) {
 		return
 	}
 	plugin := &Plugin{Source: s.root.Source, Dir: s.host(dir), File: file}
+	before := len(s.builder.problems)
 	m, err := parseManifest(data, plugin, s.folderName(dir), report)
 	if err != nil {
 		s.reject(file, err)
 		return
 	}
+	locate(s.builder.problems[before:], m.node, 0)
 	if first := s.builder.addPlugin(plugin); first != nil {
 		if first.Dir == plugin.Dir && plugin.Dir != "" {
 			return // found before, by way of another root

@@ -21,17 +21,21 @@ type Problem struct {
 	Severity Severity `json:"severity"`
 	Path     string   `json:"path"`
 	Line     int      `json:"line,omitempty"` // from 1; 0 where the whole file is meant
+	Col      int      `json:"col,omitempty"`  // from 1, in characters; 0 where it is not known
 	Message  string   `json:"message"`
 	Remedy   string   `json:"remedy,omitempty"` // an imperative
 }
 
-// String renders the problem as compilers do: "path:line: severity: message
-// (remedy)".
+// String renders the problem as compilers do: "path:line:col: severity:
+// message (remedy)".
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.Path)
 	if p.Line > 0 {
 		fmt.Fprintf(&b, ":%d", p.Line)
+		if p.Col > 0 {
+			fmt.Fprintf(&b, ":%d", p.Col)
+		}
 	}
 	fmt.Fprintf(&b, ": %s: %s", p.Severity, p.Message)
 	if p.Remedy != "" {
@@ -42,17 +46,17 @@ func (p Problem) String() string {
 
 // rejection is the error of an item that cannot be loaded at all.
 type rejection struct {
-	line            int
+	line, col       int
 	message, remedy string
 }
 
 func (r *rejection) Error() string { return r.message }
 
 func reject(line int, remedy, format string, args ...any) *rejection {
-	return &rejection{line, fmt.Sprintf(format, args...), remedy}
+	return &rejection{line: line, message: fmt.Sprintf(format, args...), remedy: remedy}
 }
 
 // problem places a rejection in a file.
 func (r *rejection) problem(path string) Problem {
-	return Problem{Error, path, r.line, r.message, r.remedy}
+	return Problem{Error, path, r.line, r.col, r.message, r.remedy}
 }

@@ -192,7 +192,7 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	s.seen[key] = true
 	if s.folders++; s.folders > s.options.Folders {
 		if s.folders == s.options.Folders+1 {
-			s.problem(Problem{Error, s.display(dir), 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
+			s.problem(Problem{Error, s.display(dir), 0, 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
 		}
 		return
 	}
@@ -207,7 +207,7 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	for _, entry := range entries {
 		if child := s.child(dir, entry); child != "" {
 			if depth+1 > s.options.Depth {
-				s.problem(Problem{Note, s.display(child), 0, "it is too deep below its root and was not read", "name it with --skills"})
+				s.problem(Problem{Note, s.display(child), 0, 0, "it is too deep below its root and was not read", "name it with --skills"})
 				continue
 			}
 			s.walk(child, depth+1, visit)
@@ -248,7 +248,7 @@ func (s *scanner) leaving(name string) {
 	if err != nil || findSkillFile(DirFS(target), ".") == "" {
 		return
 	}
-	s.problem(Problem{Warning, s.display(name), 0, "the link leads out of its root to " + target + " and was not followed", "add --skills " + target})
+	s.problem(Problem{Warning, s.display(name), 0, 0, "the link leads out of its root to " + target + " and was not followed", "add --skills " + target})
 }
 
 // isSkillFile accepts SKILL.md as people write it.
@@ -364,7 +364,7 @@ func checkRole(skill *Skill, o Options) {
 	}
 	role := skill.Entry.ImageRole
 	skill.Unavailable = "no image is configured for role " + role
-	skill.Problems = append(skill.Problems, Problem{Error, skill.File, 0, skill.Unavailable, "set images." + role + " in the configuration"})
+	skill.Problems = append(skill.Problems, Problem{Error, skill.File, 0, 0, skill.Unavailable, "set images." + role + " in the configuration"})
 }
 
 func (s *scanner) problem(p Problem) { s.builder.problems = append(s.builder.problems, p) }
@@ -380,14 +380,14 @@ func rejected(file string, err error) Problem {
 	}
 	var other *foreign
 	if errors.As(err, &other) {
-		return Problem{Note, file, 0, err.Error(), ""}
+		return Problem{Severity: Note, Path: file, Message: err.Error()}
 	}
 	message := err.Error()
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		message = "it cannot be read: " + pathError.Err.Error()
 	}
-	return Problem{Error, file, 0, message, "check that it exists and may be read"}
+	return Problem{Error, file, 0, 0, message, "check that it exists and may be read"}
 }
 
 // display names a path of the root for people.

@@ -30,12 +30,16 @@ type parser struct {
 
 // parseSkill reads a SKILL.md. skill comes with what is known of its place:
 // Plugin, Source, Dir, File, Files. folder is the name of its folder.
-func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
+func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error) {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return err
 	}
 	p := newParser(skill, doc, o)
+	defer func() {
+		locate(skill.Problems, doc.front, doc.offset)
+		err = located(err, doc)
+	}()
 	p.fields = newFields(doc.front, doc.offset, p.report)
 	if err := p.raw(); err != nil {
 		return err

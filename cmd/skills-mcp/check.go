@@ -2,145 +2,122 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+	"github.com/skillsmcp/skills-mcp/skills/check"
 )
 
+// checkFlags are how check was called.
+type checkFlags struct{ json, strict, fix bool }
+
 func (a *app) checkCommand() *cobra.Command {
-	var asJSON bool
+	var given checkFlags
 	cmd := &cobra.Command{
 		Use:   "check [PATH]...",
 		Short: "Check skills and plugins, and say how to mend them",
-		Long: `Check the skills and plugins at and below each PATH: a SKILL.md, a skill, a
-plugin, or a folder of them; the current folder without a PATH. Each problem is
-printed as "path:line: severity: message (how to mend it)". Exits with 1 when
-there are errors.`,
+		Long: `Check the skills and plugins at and below each PATH: a SKILL.md, a plugin.json,
+a skill, a plugin, or a folder of them; without a PATH all that "list" loads.
+Each problem is printed as "path:line:col: severity: message (how to mend it)".
+
+An error is why a skill does not load or cannot run; a warning says that it does
+otherwise than its author may expect; a note, that something is not honoured.
+
+  --strict   the rules of the Agent Skills standard as well, each an error;
+             warnings fail the check, too
+  --fix      mend in the files at each PATH what is certain: quote a value with a
+             colon, add the missing end of a frontmatter, write the name as the
+             standard wants it, and take a byte order mark and Windows line ends
+             out of the frontmatter; then check what is left
+
+Exits with 0 when all is fine, 1 when there are errors, and 2 when it was called
+in a wrong way.`,
+		Example: "  skills-mcp check .claude/skills\n  skills-mcp check --strict --fix my-skill/SKILL.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				args = []string{"."}
+			if given.fix && len(args) == 0 {
+				return usage(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
 			}
 			s, err := a.settings()
 			if err != nil {
 				return err
 			}
-			return a.check(cmd.Context(), s, args, asJSON)
+			return a.check(cmd.Context(), s, args, given)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&given.json, "json", false, "print the problems as a JSON array")
+	cmd.Flags().BoolVar(&given.strict, "strict", false, "check the rules of the Agent Skills standard as well, and let warnings fail")
+	cmd.Flags().BoolVar(&given.fix, "fix", false, "mend in the files what is certain")
 	return cmd
 }
 
-// checked is the output of check --json.
-type checked struct {
-	Skills   int              `json:"skills"`
-	Plugins  int              `json:"plugins"`
-	Errors   int              `json:"errors"`
-	Warnings int              `json:"warnings"`
-	Problems []skills.Problem `json:"problems"`
-}
-
-func (a *app) check(ctx context.Context, s *settings, paths []string, asJSON bool) error {
-	total := checked{Problems: []skills.Problem{}}
-	for _, path := range paths {
-		catalog, err := s.checkPath(ctx, path)
-		if err != nil {
-			return usage(err)
-		}
-		total.add(catalog)
-		total.addDependencies(catalog, s.Sandbox.Dependencies == config.DependenciesBuild)
+func (a *app) check(ctx context.Context, s *settings, paths []string, given checkFlags) error {
+	catalogs, err := s.checkPaths(ctx, paths)
+	if err != nil {
+		return err
 	}
-	if asJSON {
-		if err := a.printJSON(total); err != nil {
+	repairs := findRepairs(catalogs, given.strict)
+	failed := false
+	if given.fix {
+		failed = a.mend(repairs, given.json)
+		repairs = nil
+		if catalogs, err = s.checkPaths(ctx, paths); err != nil {
 			return err
 		}
-	} else {
-		for _, p := range total.Problems {
-			fmt.Fprintln(a.stdout, p)
-		}
-		fmt.Fprintf(a.stderr, "%s, %s: %s, %s\n", count(total.Skills, "skill"), count(total.Plugins, "plugin"), count(total.Errors, "error"), count(total.Warnings, "warning"))
 	}
-	if total.Errors > 0 {
+	total := &checked{findings: map[string][]check.Finding{}, strict: given.strict, installs: s.Sandbox.Dependencies == config.DependenciesBuild}
+	for _, catalog := range catalogs {
+		total.add(catalog)
+	}
+	total.addRepairs(repairs)
+	found := total.sorted()
+	if given.json {
+		err = a.printJSON(found)
+	} else {
+		err = a.printChecked(total, found, len(repairs))
+	}
+	if err != nil {
+		return err
+	}
+	if failed || numberOf(found, skills.Error) > 0 || given.strict && numberOf(found, skills.Warning) > 0 {
 		return &exitError{exitFailed, nil}
 	}
 	return nil
 }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// checkPaths reads what is at each path, or all that there is.
+func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Catalog, error) {
+	if len(paths) == 0 {
+		catalog, err := s.scan(ctx)
+		return []*skills.Catalog{catalog}, err
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	var catalogs []*skills.Catalog
+	for _, path := range paths {
+		catalog, err := s.checkPath(ctx, path)
+		if err != nil {
+			return nil, usage(err)
+		}
+		catalogs = append(catalogs, catalog)
+	}
+	return catalogs, nil
 }
 
 // checkPath reads what is at path, and nothing else.
 func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog, error) {
-	path, err := filepath.Abs(path)
+	at, err := findTarget(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(path)
+	catalog, err := skills.Scan(ctx, at.roots(), s.scanOptions())
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		path = filepath.Dir(path)
-	}
-	// Plugins first: their skills are theirs, and the rest is found beside them.
-	roots := []skills.Root{
-		{Source: skills.SourceExtra, Dir: path, Plugins: true},
-		{Source: skills.SourceExtra, Dir: path},
-	}
-	catalog, err := skills.Scan(ctx, roots, s.scanOptions())
-	if err != nil {
-		return nil, err
-	}
+	catalog = at.only(catalog)
 	if len(catalog.Skills) == 0 && len(catalog.Problems) == 0 {
 		return nil, fmt.Errorf("there is no skill and no plugin at %s", path)
 	}
 	return catalog, nil
-}
-
-func (c *checked) add(catalog *skills.Catalog) {
-	c.Skills += catalog.Count()
-	c.Plugins += len(catalog.Plugins)
-	c.report(catalog.Problems...)
-}
-
-// addDependencies notes which skills declare packages, which are installed where
-// installs says so.
-func (c *checked) addDependencies(catalog *skills.Catalog, installs bool) {
-	for _, skill := range catalog.Skills {
-		declared, problem := declaredBy(skill)
-		if problem != nil {
-			c.report(*problem)
-		}
-		if len(declared) == 0 {
-			continue
-		}
-		note := skills.Problem{Severity: skills.Note, Path: skill.File, Message: "it declares " + dependencies.Summary(declared) + ": installed at its first run"}
-		if !installs {
-			note.Message = "it declares " + dependencies.Summary(declared) + ": not installed"
-			note.Remedy = "set sandbox.dependencies: build, or use an image that has them"
-		}
-		c.report(note)
-	}
-}
-
-func (c *checked) report(problems ...skills.Problem) {
-	c.Problems = append(c.Problems, problems...)
-	for _, p := range problems {
-		switch p.Severity {
-		case skills.Error:
-			c.Errors++
-		case skills.Warning:
-			c.Warnings++
-		}
-	}
 }

@@ -33,6 +33,7 @@ type shown struct {
 
 	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
 
+	Call        *plannedCall     `json:"call,omitempty"` // nil where there is nothing to run
 	Parameters  any              `json:"parameters,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
 	Digest      string           `json:"digest"`
@@ -45,11 +46,11 @@ func (a *app) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Show one skill in full",
-		Long:              "Show one skill: what it does, its parameters, its files and their digest, and\nits problems. NAME is a skill's name, plugin/name, or the name of its tool.",
+		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, and its problems. NAME is a skill's name,\nplugin/name, or the name of its tool. Nothing is run.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, catalog, err := a.catalog(cmd.Context())
+			s, catalog, err := a.catalog(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -62,6 +63,7 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			info.Call = s.plan(skill)
 			if asJSON {
 				return a.printJSON(info)
 			}
@@ -135,6 +137,12 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 	if skill.Entry != nil && len(skill.Entry.Params()) > 0 {
 		fmt.Fprintln(a.stdout, "\nparameters:")
 		if err := printParams(a.stdout, skill.Entry); err != nil {
+			return err
+		}
+	}
+	if info.Call != nil {
+		fmt.Fprintln(a.stdout, "\na call executes:")
+		if err := printPlan(a.stdout, info.Call); err != nil {
 			return err
 		}
 	}

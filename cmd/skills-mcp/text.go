@@ -34,6 +34,14 @@ func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]stri
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// complete completes the values of a flag.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	// It fails for a flag that the command does not have alone.
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}
+
 // day renders a time for people; a time that is not known is "".
 func day(t time.Time) string {
 	if t.IsZero() {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/check"
+)
+
+// findRepairs looks into each SKILL.md of the catalogs, be it one that did not
+// load, for what can be mended. Loading has said what cannot be read.
+func findRepairs(catalogs []*skills.Catalog, strict bool) []*check.Repair {
+	var found []*check.Repair
+	for _, file := range skillFiles(catalogs) {
+		if repair, err := check.Open(file, strict); err == nil && repair != nil {
+			found = append(found, repair)
+		}
+	}
+	return found
+}
+
+// skillFiles are the SKILL.md that the catalogs speak of.
+func skillFiles(catalogs []*skills.Catalog) []string {
+	var files []string
+	for _, catalog := range catalogs {
+		for _, skill := range everySkill(catalog) {
+			if skill.Dir != "" && isSkillFile(skill.File) {
+				files = append(files, skill.File)
+			}
+		}
+		for _, p := range catalog.Problems {
+			if isSkillFile(p.Path) {
+				files = append(files, p.Path)
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// mend writes the repairs, each as a whole, and prints what was done; on stderr
+// where the output is for machines. It returns whether one has failed.
+func (a *app) mend(repairs []*check.Repair, asJSON bool) (failed bool) {
+	out := a.stdout
+	if asJSON {
+		out = a.stderr
+	}
+	for _, r := range repairs {
+		if err := r.Write(); err != nil {
+			fmt.Fprintf(a.stderr, "skills-mcp: %s is not mended: %v\n", r.Path, err)
+			failed = true
+			continue
+		}
+		for _, change := range r.Changes {
+			place := fmt.Sprintf("%s:%d", r.Path, change.Line)
+			if change.Col > 0 {
+				place += fmt.Sprintf(":%d", change.Col)
+			}
+			fmt.Fprintf(out, "%s: fixed: %s\n", place, change.Message)
+		}
+	}
+	return failed
+}

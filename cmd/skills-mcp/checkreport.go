@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/check"
+	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+)
+
+// checked is what a check has found.
+type checked struct {
+	strict   bool // check by the standard, too
+	installs bool // packages that skills declare are installed
+
+	skills, plugins int
+	problems        []skills.Problem
+	findings        map[string][]check.Finding // by file
+}
+
+func (c *checked) add(catalog *skills.Catalog) {
+	all := everySkill(catalog)
+	c.skills += len(all)
+	c.plugins += len(catalog.Plugins)
+	c.report(catalog.Problems...)
+	for _, skill := range all {
+		c.report(skill.Problems...) // the catalog leaves out those of shadowed ones
+		c.dependencies(skill)
+		if c.strict {
+			c.standard(skill)
+		}
+	}
+}
+
+func (c *checked) report(problems ...skills.Problem) { c.problems = append(c.problems, problems...) }
+
+// dependencies notes which packages a skill declares, which are installed where
+// installs says so.
+func (c *checked) dependencies(skill *skills.Skill) {
+	declared, problem := declaredBy(skill)
+	if problem != nil {
+		c.report(*problem)
+	}
+	if len(declared) == 0 {
+		return
+	}
+	note := skills.Problem{Severity: skills.Note, Path: skill.File, Message: "it declares " + dependencies.Summary(declared) + ": installed at its first run"}
+	if !c.installs {
+		note.Message = "it declares " + dependencies.Summary(declared) + ": not installed"
+		note.Remedy = "set sandbox.dependencies: build, or use an image that has them"
+	}
+	c.report(note)
+}
+
+// standard checks a skill by the standard, where a SKILL.md defines it.
+func (c *checked) standard(skill *skills.Skill) {
+	file := filepath.ToSlash(skill.File)
+	if !isSkillFile(file) {
+		return
+	}
+	findings, err := check.StandardFile(skill.Files, path.Base(file), path.Base(path.Dir(file)))
+	if err != nil {
+		c.report(skills.Problem{Severity: skills.Error, Path: skill.File, Message: "it cannot be read: " + err.Error(), Remedy: "check that it exists and may be read"})
+		return
+	}
+	c.findings[skill.File] = findings
+	for _, f := range findings {
+		c.report(f.Problem(skill.File))
+	}
+}
+
+// told reports whether the standard says of a file what loading warns of.
+func (c *checked) told(p skills.Problem) bool {
+	return slices.ContainsFunc(c.findings[p.Path], func(f check.Finding) bool { return f.Covers(p) })
+}
+
+func isSkillFile(name string) bool {
+	return strings.EqualFold(path.Base(filepath.ToSlash(name)), "SKILL.md")
+}
+
+// addRepairs notes what could be mended and loading does not speak of.
+func (c *checked) addRepairs(repairs []*check.Repair) {
+	for _, r := range repairs {
+		for _, change := range r.Changes {
+			if change.Problem != "" {
+				c.report(skills.Problem{Severity: skills.Note, Path: r.Path, Line: change.Line, Col: change.Col, Message: change.Problem, Remedy: "run check --fix"})
+			}
+		}
+	}
+}
+
+// sorted returns each problem once, in an order that is always the same.
+func (c *checked) sorted() []skills.Problem {
+	found := slices.DeleteFunc(nonNil(slices.Clone(c.problems)), c.told)
+	slices.SortFunc(found, func(a, b skills.Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
+			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Remedy, b.Remedy))
+	})
+	return slices.Compact(found)
+}
+
+// numberOf counts the problems of a severity.
+func numberOf(problems []skills.Problem, severity skills.Severity) int {
+	n := 0
+	for _, p := range problems {
+		if p.Severity == severity {
+			n++
+		}
+	}
+	return n
+}
+
+// printChecked prints the problems, and sums them up. mendable is in how many
+// files some of them can be mended.
+func (a *app) printChecked(c *checked, found []skills.Problem, mendable int) error {
+	for _, p := range found {
+		if _, err := fmt.Fprintln(a.stdout, p); err != nil {
+			return err
+		}
+	}
+	sum := []string{count(numberOf(found, skills.Error), "error"), count(numberOf(found, skills.Warning), "warning")}
+	if notes := numberOf(found, skills.Note); notes > 0 {
+		sum = append(sum, count(notes, "note"))
+	}
+	more := ""
+	if mendable > 0 {
+		more = "; --fix mends " + count(mendable, "file")
+	}
+	_, err := fmt.Fprintf(a.stderr, "%s, %s: %s%s\n", count(c.skills, "skill"), count(c.plugins, "plugin"), strings.Join(sum, ", "), more)
+	return err
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A target is what a PATH of check means.
+type target struct {
+	dir  string // absolute, without links
+	file string // the one file that is meant; "" is all in dir
+}
+
+// findTarget tells what a path means: a folder, the folder that a manifest is of,
+// or one file.
+func findTarget(path string) (target, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return target{}, err
+	}
+	info, err := os.Stat(absolute)
+	if err != nil {
+		return target{}, err
+	}
+	if info.IsDir() {
+		real, err := filepath.EvalSymlinks(absolute)
+		return target{dir: real}, err
+	}
+	if !info.Mode().IsRegular() {
+		return target{}, fmt.Errorf("%s is no file and no folder", path)
+	}
+	if isArchive(absolute) {
+		return target{}, fmt.Errorf("%s is an archive; unpack it and check the folder", path)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(absolute))
+	if err != nil {
+		return target{}, err
+	}
+	switch name := filepath.Base(absolute); name {
+	case "plugin.json", "marketplace.json":
+		if filepath.Base(dir) == ".claude-plugin" {
+			dir = filepath.Dir(dir)
+		}
+		return target{dir: dir}, nil
+	default:
+		return target{dir: dir, file: filepath.Join(dir, name)}, nil
+	}
+}
+
+// isArchive reports whether a file is a ZIP or a gzip file, by its first bytes.
+func isArchive(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head := make([]byte, 4)
+	n, _ := io.ReadFull(file, head) // whatever there is
+	return bytes.HasPrefix(head[:n], []byte("PK\x03\x04")) || bytes.HasPrefix(head[:n], []byte("\x1f\x8b"))
+}
+
+// roots are what is scanned. Plugins come first: their skills are theirs, and the
+// rest is found beside them.
+func (t target) roots() []skills.Root {
+	return []skills.Root{
+		{Source: skills.SourceExtra, Dir: t.dir, Plugins: true},
+		{Source: skills.SourceExtra, Dir: t.dir},
+	}
+}
+
+// only returns what of a catalog is of the target.
+func (t target) only(catalog *skills.Catalog) *skills.Catalog {
+	if t.file == "" {
+		return catalog
+	}
+	return &skills.Catalog{
+		Skills:   slices.DeleteFunc(everySkill(catalog), func(s *skills.Skill) bool { return s.File != t.file }),
+		Problems: slices.DeleteFunc(slices.Clone(catalog.Problems), func(p skills.Problem) bool { return p.Path != t.file }),
+	}
+}
+
+// everySkill returns the skills of a catalog, with those that did not get their
+// name. The tools of a skill are none of their own.
+func everySkill(catalog *skills.Catalog) []*skills.Skill {
+	found := slices.Clone(catalog.Skills)
+	for _, shadow := range catalog.Shadowed {
+		found = append(found, shadow.Skill)
+	}
+	return slices.DeleteFunc(found, func(s *skills.Skill) bool { return s.Of != nil })
+}

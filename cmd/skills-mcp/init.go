@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/skills/scaffold"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	var language, dir string
+	cmd := &cobra.Command{
+		Use:   "init NAME",
+		Short: "Make a new skill to begin with, which runs as it is",
+		Long: `Make the folder NAME with a new skill: a SKILL.md with typed parameters, and a
+script in bash, Python or Node.js that reads them. Nothing is overwritten. NAME is
+1 to 64 of a-z, 0-9 and single hyphens between them.
+
+The new skill passes "check". "check --strict" names its keys script, params and
+sandbox_image_role, which the Agent Skills standard does not have and without which
+there would be nothing to run.`,
+		Example: "  skills-mcp init my-skill --lang python --dir .claude/skills",
+		Args:    cobra.ExactArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.init(dir, args[0], language) },
+	}
+	cmd.Flags().StringVar(&language, "lang", "bash", "write the script in `LANGUAGE`: "+strings.Join(scaffold.Languages(), ", "))
+	cmd.Flags().StringVar(&dir, "dir", ".", "make the skill's folder in `DIR`")
+	complete(cmd, "lang", scaffold.Languages())
+	return cmd
+}
+
+func (a *app) init(dir, name, language string) error {
+	if _, err := scaffold.Files(name, language); err != nil {
+		return usage(err)
+	}
+	s, err := a.settings()
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(dir, name)
+	files, err := scaffold.Write(dir, name, language)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists; choose another name, or another folder with --dir", folder)
+	}
+	if err != nil {
+		return fmt.Errorf("make a skill: %w", err)
+	}
+	fmt.Fprintf(a.stdout, "Made the skill %s:\n", name)
+	for _, file := range files {
+		fmt.Fprintln(a.stdout, "  "+filepath.Join(folder, filepath.FromSlash(file.Name)))
+	}
+	program := []string{"skills-mcp"}
+	if !s.finds(folder) {
+		program = append(program, "--skills", folder)
+	}
+	run := slices.Concat(program, []string{"run", name, "--text", "hello", "--times", "2"})
+	_, err = fmt.Fprintf(a.stdout, "\nRun it, make it yours, and check it:\n  %s\n  %s\n", quoteWords(run), quoteWords([]string{"skills-mcp", "check", folder}))
+	return err
+}
+
+// finds reports whether a skill in a folder is found without being named.
+func (s *settings) finds(folder string) bool {
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(absolute); err == nil {
+		absolute = real
+	}
+	for _, root := range s.roots() {
+		if dir, err := filepath.EvalSymlinks(root.Dir); err == nil && root.Dir != "" && !root.Plugins && within(dir, absolute) {
+			return true
+		}
+	}
+	return false
+}

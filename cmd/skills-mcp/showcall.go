@@ -1,0 +1,181 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// plannedCall is what a person's call of a skill would execute. In the place of
+// each value is its name, as "<name>".
+type plannedCall struct {
+	Argv        []string      `json:"argv"`
+	Folder      string        `json:"folder"`
+	Environment []string      `json:"environment"` // names
+	Driver      string        `json:"driver"`      // auto, docker or native
+	Role        string        `json:"role"`
+	Image       string        `json:"image"` // that the docker driver takes
+	Mounts      []mount       `json:"mounts"`
+	Network     []string      `json:"network"`
+	Limits      plannedLimits `json:"limits"`
+	Refused     *refusal      `json:"refused,omitempty"` // where the call would be
+}
+
+// mount is a folder that the sandbox has beside the system's own.
+type mount struct {
+	Path   string `json:"path"`
+	From   string `json:"from"`
+	Access string `json:"access"` // read-only or writable
+}
+
+type plannedLimits struct {
+	Timeout float64 `json:"timeout_seconds"`
+	Memory  int64   `json:"memory_bytes"`
+	CPUs    float64 `json:"cpus"`
+	PIDs    int64   `json:"pids"`
+	Output  int64   `json:"output_bytes"`
+	Tmp     int64   `json:"tmp_bytes"`
+	Files   int64   `json:"open_files"`
+	File    int64   `json:"file_bytes"`
+}
+
+type refusal struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// plan says what a call of a skill would execute; nil for a skill that has
+// nothing to run. No driver is asked.
+func (s *settings) plan(skill *skills.Skill) *plannedCall {
+	command, err := s.executor(nil, nil).Plan(skill)
+	if command == nil {
+		return nil
+	}
+	role := cmp.Or(command.Role, "default")
+	planned := &plannedCall{
+		Argv:        nonNil(command.Argv),
+		Folder:      sandbox.SkillDir,
+		Environment: environmentNames(command),
+		Driver:      s.Sandbox.Driver,
+		Role:        role,
+		Image:       s.Images[role],
+		Mounts:      mounts(skill, command.Grant),
+		Network:     nonNil(command.Grant.Hosts),
+		Limits:      newPlannedLimits(command.Limits.Or(s.Limits()).Or(sandbox.DefaultLimits())),
+	}
+	var refused *call.Error
+	if errors.As(err, &refused) {
+		planned.Refused = &refusal{string(refused.Code), refused.Message}
+	}
+	return planned
+}
+
+// environmentNames are the variables that a command finds, sorted.
+func environmentNames(command *sandbox.Command) []string {
+	all := command.Environ("PATH=")
+	if len(command.Grant.Hosts) > 0 {
+		all = append(all, egress.Environ("")...)
+	}
+	for i, variable := range all {
+		all[i], _, _ = strings.Cut(variable, "=")
+	}
+	slices.Sort(all)
+	return all
+}
+
+// mounts are the folders that a call of a skill sees by a grant.
+func mounts(skill *skills.Skill, grant sandbox.Grant) []mount {
+	access := "read-only"
+	if grant.Write {
+		access = "writable"
+	}
+	all := []mount{{sandbox.SkillDir, "a snapshot of " + cmp.Or(skill.Dir, skill.File), "read-only"}}
+	for _, workspace := range grant.Workspaces {
+		all = append(all, mount{workspace, workspace, access})
+	}
+	if grant.Aliased() {
+		all = append(all, mount{sandbox.WorkspaceDir, grant.Workspaces[0], access})
+	}
+	return append(all, mount{sandbox.OutDir, "memory", "writable"}, mount{"/tmp", "memory", "writable"})
+}
+
+func newPlannedLimits(l sandbox.Limits) plannedLimits {
+	return plannedLimits{l.Timeout.Seconds(), l.Memory, l.CPUs, l.PIDs, l.Output, l.Tmp, l.Files, l.File}
+}
+
+func (l plannedLimits) String() string {
+	return fmt.Sprintf("%ss, %s of memory, %s, %d processes, %s of output, %s in %s and in /tmp, %d open files, %s for a file",
+		strconv.FormatFloat(l.Timeout, 'f', -1, 64), sandbox.Bytes(l.Memory), processors(l.CPUs), l.PIDs,
+		sandbox.Bytes(l.Output), sandbox.Bytes(l.Tmp), sandbox.OutDir, l.Files, sandbox.Bytes(l.File))
+}
+
+func processors(n float64) string {
+	text := strconv.FormatFloat(n, 'f', -1, 64) + " processor"
+	if n != 1 {
+		text += "s"
+	}
+	return text
+}
+
+// printPlan writes what a call would execute.
+func printPlan(w io.Writer, p *plannedCall) error {
+	return table(w, func(w io.Writer) {
+		if p.Refused != nil {
+			fmt.Fprintf(w, "  refused\t%s: %s\n", p.Refused.Code, p.Refused.Message)
+		}
+		fmt.Fprintf(w, "  command\t%s\n", quoteWords(p.Argv))
+		fmt.Fprintf(w, "  in\t%s\n", p.Folder)
+		fmt.Fprintf(w, "  sandbox\t%s\n", sandboxOf(p))
+		fmt.Fprintf(w, "  environment\t%s\n", strings.Join(p.Environment, " "))
+		fmt.Fprintf(w, "  network\t%s\n", cmp.Or(strings.Join(p.Network, ", "), "none"))
+		fmt.Fprintf(w, "  limits\t%s\n", p.Limits)
+		label := "sees"
+		for _, m := range p.Mounts {
+			fmt.Fprintf(w, "  %s\t%s\n", label, m)
+			label = ""
+		}
+	})
+}
+
+func (m mount) String() string {
+	if m.From == m.Path {
+		return m.Path + ", " + m.Access
+	}
+	return m.Path + ", " + m.Access + ": " + m.From
+}
+
+// sandboxOf says which driver runs a call, and in what.
+func sandboxOf(p *plannedCall) string {
+	image := fmt.Sprintf("docker, in the image %s of the role %s", p.Image, p.Role)
+	if p.Image == "" {
+		image = fmt.Sprintf("docker, in the image of the role %s, which has none", p.Role)
+	}
+	switch p.Driver {
+	case "docker":
+		return image
+	case "native":
+		return "native, with the programs of this machine"
+	}
+	return image + "; native where there is no docker"
+}
+
+// quoteWords joins words so that one sees where each ends.
+func quoteWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`") {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}

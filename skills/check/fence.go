@@ -1,0 +1,100 @@
+package check
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// fieldLine matches a line that begins a field at the margin.
+var fieldLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]|$)`)
+
+// knownKeys are those of frontmatter out there. "Note:" is a word of a text.
+func knownKeys() []string {
+	return append(standardKeys(),
+		"when_to_use", "argument-hint", "arguments", "disable-model-invocation", "user-invocable", "disallowed-tools",
+		"model", "effort", "context", "agent", "hooks", "paths", "shell",
+		"script", "params", "class", "timeout_seconds", "sandbox_image_role", "sandbox",
+		"version", "author", "tags", "category")
+}
+
+// closeFront adds the closing fence where it is certain where it belongs: behind
+// fields that are all known, and before a blank line, a heading or the end of the
+// file, with no more fields behind it.
+func closeFront(data []byte) []edit {
+	f, ok := findFront(data)
+	if !ok || f.close >= 0 {
+		return nil
+	}
+	end, lines, ok := fieldsEnd(data, f.open)
+	if !ok || !isBody(data[end:]) || !areFields(data[f.open:end]) {
+		return nil
+	}
+	change := &Change{Line: f.lines + lines + 1, Col: 1, Message: `added the line "---" below the last field`}
+	switch text := data[f.open:end]; {
+	case !bytes.HasSuffix(text, []byte("\n")):
+		return []edit{{end, end, "\n---\n", change}}
+	case bytes.HasSuffix(text, []byte("\r\n")):
+		return []edit{{end, end, "---\r\n", change}}
+	}
+	return []edit{{end, end, "---\n", change}}
+}
+
+// fieldsEnd returns where the fields that begin at an offset end, and in how many
+// lines. ok is false where there is anything else among them.
+func fieldsEnd(data []byte, at int) (end, lines int, ok bool) {
+	known := knownKeys()
+	for at < len(data) {
+		line, next := lineAt(data, at)
+		if len(bytes.TrimSpace(line)) == 0 || bytes.HasPrefix(line, []byte("#")) {
+			break
+		}
+		m := fieldLine.FindSubmatch(line)
+		switch {
+		case m != nil && slices.Contains(known, string(m[1])):
+		case m == nil && lines > 0 && (line[0] == ' ' || bytes.HasPrefix(line, []byte("- "))): // of the field above
+		default:
+			return 0, 0, false
+		}
+		at = next
+		lines++
+	}
+	return at, lines, lines > 0
+}
+
+// isBody reports whether a text can only be Markdown: nothing of it may belong
+// to the fields above it.
+func isBody(text []byte) bool {
+	for at := 0; at < len(text); {
+		line, next := lineAt(text, at)
+		at = next
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		return line[0] != ' ' && line[0] != '\t' && !bytes.HasPrefix(line, []byte("- ")) && !fieldLine.Match(line)
+	}
+	return true
+}
+
+// areFields reports whether a text is YAML that names or describes a skill, if
+// need be once its colons are quoted.
+func areFields(text []byte) bool {
+	whole := slices.Concat([]byte("---\n"), bytes.TrimSuffix(text, []byte("\n")), []byte("\n---\n"))
+	whole, _ = apply(whole, quoteColons(whole))
+	f, ok := findFront(whole)
+	if !ok || f.close < 0 {
+		return false
+	}
+	fields, err := decode(whole[f.open:f.close])
+	if err != nil {
+		return false
+	}
+	for _, name := range []string{"name", "description"} {
+		if _, value, _ := lookup(fields, name); value != nil && value.Kind == yaml.ScalarNode && value.Value != "" {
+			return true
+		}
+	}
+	return false
+}

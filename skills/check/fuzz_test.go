@@ -1,0 +1,77 @@
+package check
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// FuzzMend: whatever a file has, it is mended once and no further, the text below
+// its frontmatter stays, and a skill that loaded still says the same.
+func FuzzMend(f *testing.F) {
+	for _, seed := range []string{
+		"---\nname: demo\ndescription: a: b\n---\nBody\n", "---\nname: My Demo\ndescription: d\n\n# Title\n",
+		"\ufeff---\r\nname: 'My Demo'\r\ndescription: d\r\n---\r\nBody\r\n", "---\nname: a\n---\n", "# Title\n\ntext", "---\n- name: a: b\n---\n",
+		"---\nname: |\n  x: y\ndescription: a: 'b\n---\n", "---\ndescription: >\n a: b\n\nname: On\n", "--- \n\nname: A B\n---", "---\nname: {a: b: c}\n---\n",
+	} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, strict bool) {
+		before := bytes.Clone(data)
+		after, changes := Mend(data, strict)
+		if !bytes.Equal(data, before) {
+			t.Fatal("the content given was changed")
+		}
+		if (len(changes) == 0) != bytes.Equal(before, after) {
+			t.Errorf("%d changes made %q of %q", len(changes), after, before)
+		}
+		if again, more := Mend(after, strict); len(more) > 0 || !bytes.Equal(again, after) {
+			t.Errorf("%q was mended again to %q: %v", after, again, more)
+		}
+		if len(changes) == 0 {
+			return
+		}
+		if at, ok := findFront(before); ok && at.close >= 0 && !bytes.HasSuffix(after, before[at.end:]) {
+			t.Errorf("the text of %q changed: %q", before, after)
+		}
+		compare(t, before, after, changes)
+		Standard(after, "demo")
+	})
+}
+
+// compare loads a file and its mended content, and compares what does not change.
+func compare(t *testing.T, before, after []byte, changes []Change) {
+	was, is := load(t, before), load(t, after)
+	for _, c := range changes {
+		if strings.HasPrefix(c.Message, "quoted") {
+			was = nil // loading quotes more values, be it in text
+		}
+	}
+	if is == nil || was == nil {
+		if was != nil {
+			t.Errorf("%q does not load, as %q did", after, before)
+		}
+		return
+	}
+	if is.Description != was.Description || is.Instructions != was.Instructions {
+		t.Errorf("%q says %q, %q, and not %q, %q as %q", after, is.Description, is.Instructions, was.Description, was.Instructions, before)
+	}
+}
+
+// load returns the skill of a file, or nil where it is none.
+func load(t *testing.T, data []byte) *skills.Skill {
+	t.Helper()
+	root := skills.Root{FS: fstest.MapFS{"demo/SKILL.md": {Data: data, Mode: 0o644}}, Label: "root"}
+	catalog, err := skills.Scan(t.Context(), []skills.Root{root}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(catalog.Skills) == 0 {
+		return nil
+	}
+	return catalog.Skills[0]
+}

@@ -1,0 +1,221 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A Finding is a rule of the Agent Skills standard that a file breaks.
+type Finding struct {
+	Key             string // of the frontmatter; "" where the file is meant
+	Line, Col       int    // from 1
+	Message, Remedy string
+}
+
+// Problem is the finding as an error of a file.
+func (f Finding) Problem(path string) skills.Problem {
+	return skills.Problem{Severity: skills.Error, Path: path, Line: f.Line, Col: f.Col, Message: f.Message, Remedy: f.Remedy}
+}
+
+// Covers reports whether a warning of loading says of the same file what the
+// finding says.
+func (f Finding) Covers(p skills.Problem) bool {
+	if p.Severity != skills.Warning || p.Line > 0 && p.Line != f.Line {
+		return false
+	}
+	switch f.Key {
+	case "name", "description":
+		return strings.HasPrefix(p.Message, "the "+f.Key+" ") || strings.HasPrefix(p.Message, "there is no "+f.Key)
+	}
+	return false
+}
+
+// The longest texts that the standard allows, in characters.
+const (
+	maxDescription   = 1024
+	maxCompatibility = 500
+)
+
+// standardKeys are all that the standard allows at the top.
+func standardKeys() []string {
+	return []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
+}
+
+// Standard returns what of a SKILL.md the Agent Skills standard does not allow
+// (https://agentskills.io/specification), in the order of the file. folder is the
+// name of the skill's folder.
+func Standard(data []byte, folder string) []Finding {
+	c := &checker{}
+	c.file(data, folder)
+	slices.SortStableFunc(c.found, func(a, b Finding) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Col - b.Col
+	})
+	return c.found
+}
+
+// StandardFile is [Standard] for a file. A file that is larger than loading allows
+// has no findings.
+func StandardFile(fsys fs.FS, name, folder string) ([]Finding, error) {
+	file, err := skills.OpenRegular(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil || len(data) > maxFile {
+		return nil, err
+	}
+	return Standard(data, folder), nil
+}
+
+// checker collects what breaks rules.
+type checker struct {
+	fields *yaml.Node
+	lines  int // in the file before the fields
+	found  []Finding
+}
+
+func (c *checker) file(data []byte, folder string) {
+	f, ok := findFront(data)
+	if !ok || f.close < 0 {
+		c.found = append(c.found, Finding{Line: 1, Col: 1, Message: "there is no frontmatter", Remedy: `begin the file with name and description between two lines "---"`})
+		return
+	}
+	c.lines = f.lines
+	fields, err := decode(data[f.open:f.close])
+	if err != nil {
+		c.found = append(c.found, Finding{Line: c.lines + yamlLine(err), Col: 1, Message: "the frontmatter is not YAML, so other clients do not load it", Remedy: "quote values that contain a colon, or run check --fix"})
+		mended, _ := apply(data, quoteColons(data))
+		if f, ok = findFront(mended); !ok || f.close < 0 {
+			return
+		}
+		if fields, err = decode(mended[f.open:f.close]); err != nil {
+			return
+		}
+	}
+	c.fields = fields
+	c.name(folder)
+	c.text("description", maxDescription, true)
+	c.text("compatibility", maxCompatibility, false)
+	c.text("allowed-tools", 0, false)
+	c.metadata()
+	c.keys()
+}
+
+// atLine finds the line that an error of the YAML library speaks of.
+var atLine = regexp.MustCompile(`line (\d+): `)
+
+// yamlLine is the line of the fields that an error of the library speaks of. It
+// does not name the first one.
+func yamlLine(err error) int {
+	m := atLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 1
+	}
+	n, _ := strconv.Atoi(m[1])
+	if strings.Contains(err.Error(), "did not find expected") { // its parser counts from 0
+		n++
+	}
+	return n
+}
+
+func (c *checker) report(key string, node *yaml.Node, remedy, format string, args ...any) {
+	f := Finding{Key: key, Line: c.lines, Col: 1, Message: fmt.Sprintf(format, args...), Remedy: remedy}
+	if node != nil {
+		f.Line, f.Col = c.lines+node.Line, node.Column
+	}
+	c.found = append(c.found, f)
+}
+
+// text checks a text of at most characters; 0 is any number. It returns the text.
+func (c *checker) text(name string, most int, required bool) (text string, at *yaml.Node) {
+	key, value, times := lookup(c.fields, name)
+	if times == 0 {
+		if required {
+			c.report(name, nil, "add it", "there is no %s, which the standard requires", name)
+		}
+		return "", nil
+	}
+	value = deref(value)
+	if value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
+		c.report(name, key, "write text, in quotes if need be", "%q is not text", name)
+		return "", nil
+	}
+	switch n := utf8.RuneCountInString(value.Value); {
+	case strings.TrimSpace(value.Value) == "" && required:
+		c.report(name, key, "write it", "%q is empty", name)
+	case strings.TrimSpace(value.Value) == "":
+		c.report(name, key, "write it, or leave the key out", "%q is empty", name)
+	case most > 0 && n > most:
+		c.report(name, value, fmt.Sprintf("shorten it to %d", most), "the %s is %d characters long; the standard allows %d", name, n, most)
+	}
+	return value.Value, value
+}
+
+func deref(node *yaml.Node) *yaml.Node {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+func (c *checker) name(folder string) {
+	name, at := c.text("name", maxName, true)
+	if strings.TrimSpace(name) == "" {
+		return
+	}
+	if !standardName.MatchString(name) {
+		remedy := "use a-z, 0-9 and single hyphens between them"
+		if normal := Normalize(name); normal != "" {
+			remedy = "write " + normal
+		}
+		c.report("name", at, remedy, "the name %q is not one that the standard allows", name)
+	}
+	if folder != "" && name != folder {
+		c.report("name", at, "give both the same name", "the name %q differs from the folder's, %q", name, folder)
+	}
+}
+
+// metadata checks a map of texts.
+func (c *checker) metadata() {
+	key, value, times := lookup(c.fields, "metadata")
+	if times == 0 {
+		return
+	}
+	value = deref(value)
+	if value.Kind != yaml.MappingNode {
+		c.report("metadata", key, "write a map of texts", `"metadata" is not a map`)
+		return
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		if item := deref(value.Content[i+1]); item.Kind != yaml.ScalarNode || item.Tag != "!!str" {
+			c.report("metadata", value.Content[i], "write it in quotes", "%q in metadata is not text", value.Content[i].Value)
+		}
+	}
+}
+
+// keys checks that there are no others.
+func (c *checker) keys() {
+	if c.fields == nil {
+		return
+	}
+	known := standardKeys()
+	for i := 0; i+1 < len(c.fields.Content); i += 2 {
+		if key := c.fields.Content[i]; !slices.Contains(known, key.Value) {
+			c.report(key.Value, key, "leave it out, or check without --strict where a client needs it", "%q is not a key of the standard", key.Value)
+		}
+	}
+}
