@@ -172,6 +172,9 @@ func sandboxOf(p *plannedCall) string {
 func quoteWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
+		if strings.Contains(word, "\n") { // a program, which --json has in full
+			word = "…"
+		}
 		quoted[i] = word
 		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`") {
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
