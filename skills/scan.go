@@ -181,7 +181,7 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	s.seen[key] = true
 	if s.folders++; s.folders > s.options.Folders {
 		if s.folders == s.options.Folders+1 {
-			s.problem(Problem{Error, s.display(dir), 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
+			s.problem(Problem{Error, s.display(dir), 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills, or raise scan.folders in the configuration"})
 		}
 		return
 	}
@@ -196,7 +196,7 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	for _, entry := range entries {
 		if child := s.child(dir, entry); child != "" {
 			if depth+1 > s.options.Depth {
-				s.problem(Problem{Note, s.display(child), 0, "it is too deep below its root and was not read", "name it with --skills"})
+				s.problem(Problem{Note, s.display(child), 0, "it is too deep below its root and was not read", "name it with --skills, or raise scan.depth in the configuration"})
 				continue
 			}
 			s.walk(child, depth+1, visit)

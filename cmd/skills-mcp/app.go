@@ -209,6 +209,7 @@ func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
 
 func (s *settings) scanOptions() *skills.Options {
 	return &skills.Options{
+		Depth: s.Scan.Depth, Folders: s.Scan.Folders,
 		ImageRole: func(role string) bool {
 			_, ok := s.Images[role]
 			return ok

@@ -61,7 +61,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 func (s *settings) follow(ctx context.Context, srv *server.Server, runner *sandbox.Runner) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	// Watched first, then read: what changes in between is noticed.
-	watcher, err := watch.New(s.watched(), &watch.Options{Logger: s.logger})
+	watcher, err := watch.New(s.watched(), &watch.Options{Depth: s.Scan.Depth, Folders: s.Scan.Folders, Logger: s.logger})
 	if err != nil {
 		s.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
 	}
