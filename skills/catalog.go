@@ -149,10 +149,18 @@ type builder struct {
 	shadowed []Shadow
 
 	candidates []*candidate // in the order in which they rank
+	held       []heldFS     // the roots' folders, until release
 }
 
 func newBuilder() *builder {
 	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}}
+}
+
+// release closes the roots' folders.
+func (b *builder) release() {
+	for _, held := range b.held {
+		held.root.Close()
+	}
 }
 
 // enter reports whether the skill in a host folder is still to be read: it may
@@ -204,8 +212,6 @@ func (b *builder) catalog() *Catalog {
 	}
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(c.Problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-	})
+	slices.SortStableFunc(c.Problems, compareProblems)
 	return c
 }
