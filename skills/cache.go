@@ -21,6 +21,8 @@ type Cache interface {
 	Folder(dir string) ([]fs.DirEntry, bool)
 	// KeepFolder keeps the entries of a folder, which were read after the look.
 	KeepFolder(look Look, entries []fs.DirEntry)
+	// Close is called when the scan is over, and nothing after it.
+	Close()
 }
 
 // A Look is what was found at a host path, with no link followed.

@@ -150,14 +150,18 @@ type builder struct {
 
 	candidates []*candidate // in the order in which they rank
 	held       []heldFS     // the roots' folders, until release
+	cache      Cache        // until release; may be nil
 }
 
 func newBuilder() *builder {
 	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}}
 }
 
-// release closes the roots' folders.
+// release closes what was opened for the scan.
 func (b *builder) release() {
+	if b.cache != nil {
+		b.cache.Close()
+	}
 	for _, held := range b.held {
 		held.root.Close()
 	}

@@ -81,7 +81,7 @@ func (s *scanner) list(dir string) ([]fs.DirEntry, error) {
 
 // read reads a folder of the root.
 func (s *scanner) read(dir string) (*listing, error) {
-	host, cache := s.host(dir), s.options.Cache
+	host, cache := s.host(dir), s.builder.cache
 	if host == "" || cache == nil {
 		entries, err := fs.ReadDir(s.reader(), dir)
 		return newListing(s.files, dir, entries), err

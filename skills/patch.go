@@ -62,7 +62,7 @@ func compareName(e fs.DirEntry, name string) int { return cmp.Compare(e.Name(), 
 func (c *candidate) again(o Options) *candidate {
 	next := *c
 	next.skill, next.err, next.held = c.fresh(), nil, nil
-	next.load(o)
+	next.load(o, nil)
 	return &next
 }
 

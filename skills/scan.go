@@ -49,8 +49,9 @@ type Options struct {
 	// Host says what is wrong with a host of a skill's sandbox.network, and what
 	// to write; nil accepts all. It is called concurrently.
 	Host func(host string) error
-	// Cache is asked before anything is read; nil reads everything.
-	Cache Cache
+	// Cache opens what is asked before anything is read, for each scan of all
+	// roots; nil reads everything.
+	Cache func() Cache
 }
 
 // Skip reports whether folders of this name are never entered.
@@ -331,7 +332,7 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 	}
 	share(len(unknown), func(i int) {
 		if ctx.Err() == nil {
-			unknown[i].load(o)
+			unknown[i].load(o, b.cache)
 		}
 	})
 	for _, c := range b.candidates {
@@ -344,22 +345,22 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 	}
 }
 
-func (c *candidate) load(o Options) {
+func (c *candidate) load(o Options, cache Cache) {
 	if c.held != nil {
 		if root, err := c.held.root.OpenRoot(filepath.FromSlash(c.dir)); err == nil {
 			defer root.Close()
 			defer c.skill.readFrom(heldFS{root})()
 		}
 	}
-	if o.Cache == nil || c.skill.Dir == "" {
+	if cache == nil || c.skill.Dir == "" {
 		c.err = c.parse(o)
-	} else if key := c.key(); !o.Cache.Skill(key, c.skill) {
+	} else if key := c.key(); !cache.Skill(key, c.skill) {
 		looks := &looks{FS: c.skill.Files, dir: c.skill.Dir}
 		done := c.skill.readFrom(looks)
 		c.err = c.parse(o)
 		done()
 		if c.err == nil && !looks.links {
-			o.Cache.KeepSkill(key, c.skill, looks.list)
+			cache.KeepSkill(key, c.skill, looks.list)
 		}
 	}
 	if c.err == nil {

@@ -68,6 +68,9 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*Catalog, error) 
 func (s *Scanner) scan(ctx context.Context, before *memory) (*Catalog, error) {
 	s.last = nil
 	b, m := newBuilder(), newMemory()
+	if s.options.Cache != nil && before == nil {
+		b.cache = s.options.Cache()
+	}
 	defer b.release()
 	for _, root := range s.roots {
 		if ctx.Err() != nil {

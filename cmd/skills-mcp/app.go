@@ -202,11 +202,6 @@ func appendFolders(folders, given []string, from string) ([]string, error) {
 	return folders, nil
 }
 
-// scan reads the roots into a catalog.
-func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
-	return skills.Scan(ctx, s.roots(), s.scanOptions())
-}
-
 func (s *settings) scanOptions() *skills.Options {
 	return &skills.Options{
 		Depth: s.Scan.Depth, Folders: s.Scan.Folders,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"syscall"
 
@@ -39,13 +40,15 @@ func (a *app) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	scanner, saved := s.scanner()
+	defer saved()
 	runner := s.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	srv := server.New(s.executor(runner, snapshots), server.Options{
-		Version: readBuilt().Version, Load: s.scan, Snapshots: snapshots, Logger: s.logger,
+		Version: readBuilt().Version, Load: scanner.Scan, Snapshots: snapshots, Logger: s.logger,
 		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes,
 	})
-	stop, err := s.follow(ctx, srv, runner)
+	stop, err := s.follow(ctx, srv, scanner, runner)
 	if err != nil {
 		return err
 	}
@@ -58,51 +61,77 @@ func (a *app) serve(ctx context.Context) (err error) {
 }
 
 // follow publishes the catalog now and after each change, until stop is called.
-func (s *settings) follow(ctx context.Context, srv *server.Server, runner *sandbox.Runner) (stop func(), err error) {
+func (s *settings) follow(ctx context.Context, srv *server.Server, scanner *skills.Scanner, runner *sandbox.Runner) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	// Watched first, then read: what changes in between is noticed.
-	watcher, err := watch.New(s.watched(), &watch.Options{Depth: s.Scan.Depth, Folders: s.Scan.Folders, Logger: s.logger})
-	if err != nil {
-		s.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
-	}
 	catalog, _, err := srv.Reload(ctx)
 	if err != nil {
 		cancel()
-		if watcher != nil {
-			watcher.Close()
-		}
 		return nil, err
 	}
-	if watcher == nil {
-		return cancel, nil
-	}
+	f := &follower{settings: s, server: srv, scanner: scanner, runner: runner, catalog: catalog}
 	done := make(chan struct{}) // closed when the goroutine ends
 	go func() {
 		defer close(done)
-		s.republish(ctx, srv, runner, watcher, catalog)
+		f.run(ctx)
 	}()
 	return func() {
 		cancel()
-		watcher.Close()
 		<-done
 	}, nil
 }
 
-// republish reads the roots again after each change of what catalog was read
-// from.
-func (s *settings) republish(ctx context.Context, srv *server.Server, runner *sandbox.Runner, watcher *watch.Watcher, catalog *skills.Catalog) {
-	for change := range watcher.Changes() {
-		for _, name := range touched(catalog, change.Paths) {
-			runner.Forget(name)
-		}
-		var changed bool
-		var err error
-		catalog, changed, err = srv.Reload(ctx)
-		if err != nil {
-			return // the server is stopping
-		}
-		s.logger.Info("skills were read again", "changes", len(change.Paths), "skills", len(catalog.Skills), "tools_changed", changed)
+// A follower reads again what changes. One goroutine uses it.
+type follower struct {
+	*settings
+	server  *server.Server
+	scanner *skills.Scanner
+	runner  *sandbox.Runner
+	catalog *skills.Catalog // published last
+}
+
+// run watches the roots until ctx ends. A client need not wait for that: what
+// changed since the roots were read, before they were watched, is found by
+// reading them once more.
+func (f *follower) run(ctx context.Context) {
+	watcher, err := watch.New(f.watched(), &watch.Options{Depth: f.Scan.Depth, Folders: f.Scan.Folders, Logger: f.logger})
+	if err != nil {
+		f.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
+		return
 	}
+	defer watcher.Close()
+	if f.reload(ctx, f.scanner.Scan) != nil {
+		return
+	}
+	debug.FreeOSMemory() // a server waits for most of its life
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case change := <-watcher.Changes():
+			if f.changed(ctx, change.Paths) != nil {
+				return
+			}
+		}
+	}
+}
+
+// changed reads again what is at paths.
+func (f *follower) changed(ctx context.Context, paths []string) error {
+	for _, name := range touched(f.catalog, paths) {
+		f.runner.Forget(name)
+	}
+	return f.reload(ctx, func(ctx context.Context) (*skills.Catalog, error) { return f.scanner.Rescan(ctx, paths) })
+}
+
+// reload publishes what load returns. Its error is that the server is stopping.
+func (f *follower) reload(ctx context.Context, load func(context.Context) (*skills.Catalog, error)) error {
+	catalog, changed, err := f.server.ReloadBy(ctx, load)
+	if err != nil {
+		return err
+	}
+	f.catalog = catalog
+	f.logger.Info("skills were read again", "skills", len(catalog.Skills), "tools_changed", changed)
+	return nil
 }
 
 // touched returns the names of the skills that have files among paths.

@@ -1,0 +1,297 @@
+// Package parsecache keeps what was read of skills in a file, so that the next
+// start reads only what has changed since. Start with [New].
+//
+// What is kept counts for as long as every file that was looked at for it has the
+// same device, inode, size, mode and times (on systems other than Linux: size,
+// mode and time of change). A file that changed within the last two seconds is
+// not kept: it could change again without a trace. A cache that is damaged, of
+// another version or too large is as good as none. Nothing of it is executed:
+// what runs is read from the skill's folder at each call.
+package parsecache
+
+import (
+	"hash/crc32"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Options configure a [Store].
+type Options struct {
+	// File is where the cache is; its folder is made when there is something to
+	// keep.
+	File string
+	// Version tells programs apart that read files otherwise, or to other ends:
+	// what one kept is nothing to the other.
+	Version string
+	// Logger is told why nothing could be kept; nil discards it.
+	Logger *slog.Logger
+}
+
+// A Store is a file of what was read.
+type Store struct {
+	options Options
+	saving  sync.WaitGroup // goroutines that save
+	file    sync.Mutex     // held while one saves
+}
+
+// New returns the store in a file. Nothing is read before [Store.Open].
+func New(options Options) *Store {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Store{options: options}
+}
+
+// Wait waits until what closed caches learnt is saved.
+func (s *Store) Wait() { s.saving.Wait() }
+
+// Open reads the file, for one scan. What it learns is saved in the background
+// once it is closed.
+func (s *Store) Open() skills.Cache {
+	c := &cache{store: s, skills: map[string]entry{}, folders: map[string]entry{}, now: time.Now()}
+	text, err := readFile(s.options.File)
+	if err == nil {
+		err = c.parse(text, s.version())
+	}
+	if err != nil {
+		c.skills, c.folders = map[string]entry{}, map[string]entry{}
+	}
+	return c
+}
+
+func (s *Store) version() string {
+	return s.options.Version + " " + layout(reflect.TypeFor[skills.Skill]())
+}
+
+// A cache is the content of a file, and what was learnt since.
+type cache struct {
+	store *Store
+	now   time.Time // when it was opened
+
+	// Those of the file are not changed.
+	skills, folders map[string]entry // by key, and by path
+
+	mu     sync.Mutex
+	used   map[string]entry // what was of use or learnt, by "s" + key or "f" + path
+	learnt int
+}
+
+// An entry is one thing that is kept. Both are parts of the file's text.
+type entry struct {
+	looks string // what was looked at
+	value string
+}
+
+// kept is a skill without its place, which is part of the key.
+func kept(s *skills.Skill) skills.Skill {
+	c := *s
+	c.Files, c.Source, c.Dir, c.PluginDir, c.File, c.Plugin = nil, "", "", "", "", ""
+	return c
+}
+
+// Skill implements [skills.Cache].
+func (c *cache) Skill(key string, skill *skills.Skill) bool {
+	e, found := c.skills[key]
+	if !found || !e.current() {
+		return false
+	}
+	var known skills.Skill
+	r := reader{rest: e.value}
+	if r.value(reflect.ValueOf(&known).Elem(), 0); r.broken {
+		return false
+	}
+	known.Files, known.Source, known.Dir = skill.Files, skill.Source, skill.Dir
+	known.PluginDir, known.File, known.Plugin = skill.PluginDir, skill.File, skill.Plugin
+	*skill = known
+	c.use("s"+key, e)
+	return true
+}
+
+// KeepSkill implements [skills.Cache].
+func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []skills.Look) {
+	written, settled := c.write(looks)
+	if !settled {
+		return
+	}
+	copied := kept(skill)
+	value, err := appendValue(nil, reflect.ValueOf(copied), 0)
+	if err != nil {
+		c.store.options.Logger.Debug("a skill is not kept for the next start", "skill", skill.File, "error", err)
+		return
+	}
+	c.learn("s"+key, entry{written, string(value)})
+}
+
+// Folder implements [skills.Cache].
+func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
+	e, found := c.folders[dir]
+	if !found || !e.current() {
+		return nil, false
+	}
+	r := reader{rest: e.value}
+	n, _ := r.length()
+	entries := make([]fs.DirEntry, 0, min(n, 256))
+	for i := 0; i < n && !r.broken; i++ {
+		entries = append(entries, dirEntry{r.string(), fs.FileMode(r.uint())})
+	}
+	if r.broken {
+		return nil, false
+	}
+	c.use("f"+dir, e)
+	return entries, true
+}
+
+// KeepFolder implements [skills.Cache].
+func (c *cache) KeepFolder(at skills.Look, entries []fs.DirEntry) {
+	written, settled := c.write([]skills.Look{at})
+	if !settled {
+		return
+	}
+	value := appendUint(nil, uint64(len(entries))+1)
+	for _, e := range entries {
+		value = appendUint(appendString(value, e.Name()), uint64(e.Type()))
+	}
+	c.learn("f"+at.Path, entry{written, string(value)})
+}
+
+// dirEntry is the name and type of an entry that was there.
+type dirEntry struct {
+	name string
+	mode fs.FileMode
+}
+
+func (e dirEntry) Name() string               { return e.name }
+func (e dirEntry) IsDir() bool                { return e.mode.IsDir() }
+func (e dirEntry) Type() fs.FileMode          { return e.mode }
+func (e dirEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+
+// write writes what was looked at, and reports whether all of it had settled.
+func (c *cache) write(looks []skills.Look) (written string, settled bool) {
+	b := appendUint(nil, uint64(len(looks)))
+	for _, l := range looks {
+		var s stamp
+		if l.Info != nil {
+			s = stampOf(l.Info)
+		}
+		if !s.settled(c.now) {
+			return "", false
+		}
+		b = appendStamp(appendString(b, l.Path), s)
+	}
+	return string(b), true
+}
+
+// current reports whether all that was looked at is as it was.
+func (e entry) current() bool {
+	r := reader{rest: e.looks}
+	for range r.uint() {
+		path, was := r.string(), r.stamp()
+		if r.broken {
+			return false
+		}
+		is, err := look(path)
+		if err != nil && !missing(err) || is != was {
+			return false
+		}
+	}
+	return !r.broken
+}
+
+func (c *cache) use(key string, e entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.used == nil {
+		c.used = make(map[string]entry, len(c.skills)+len(c.folders))
+	}
+	c.used[key] = e
+}
+
+func (c *cache) learn(key string, e entry) {
+	c.use(key, e)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.learnt++
+}
+
+// Close implements [skills.Cache]: it saves what was of use and what was learnt,
+// if anything was, and forgets the rest.
+func (c *cache) Close() {
+	if c.learnt == 0 {
+		return
+	}
+	c.store.saving.Go(func() {
+		c.store.file.Lock()
+		defer c.store.file.Unlock()
+		if err := writeFile(c.store.options.File, c.format(c.store.version())); err != nil {
+			c.store.options.Logger.Warn("the next start reads all skills again: nothing could be kept", "error", err)
+		}
+	})
+}
+
+// maxFile is the largest file that is read or written, in bytes.
+const maxFile = 256 << 20
+
+const magic = "skills-mcp parse cache 1\n"
+
+var checksums = crc32.MakeTable(crc32.Castagnoli)
+
+// format returns the content of a file: the magic, the version, the entries, each
+// as key, looks and value, and a checksum of all that.
+func (c *cache) format(version string) []byte {
+	b := appendString([]byte(magic), version)
+	for _, key := range slices.Sorted(maps.Keys(c.used)) {
+		e := c.used[key]
+		b = appendString(appendString(appendString(b, key), e.looks), e.value)
+	}
+	sum := crc32.Checksum(b, checksums)
+	return append(b, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
+}
+
+// parse reads what format wrote.
+func (c *cache) parse(text, version string) error {
+	body, ok := strings.CutPrefix(text, magic)
+	if !ok || len(body) < 4 {
+		return errCorrupt
+	}
+	end := len(text) - 4
+	sum := uint32(text[end]) | uint32(text[end+1])<<8 | uint32(text[end+2])<<16 | uint32(text[end+3])<<24
+	if checksum(text[:end]) != sum {
+		return errCorrupt
+	}
+	r := reader{rest: body[:len(body)-4]}
+	if r.string() != version {
+		return errCorrupt
+	}
+	for r.rest != "" {
+		key, e := r.string(), entry{r.string(), r.string()}
+		switch {
+		case r.broken || key == "":
+			return errCorrupt
+		case key[0] == 's':
+			c.skills[key[1:]] = e
+		default:
+			c.folders[key[1:]] = e
+		}
+	}
+	return nil
+}
+
+// checksum sums a text without copying the whole of it.
+func checksum(text string) uint32 {
+	var sum uint32
+	buffer := make([]byte, 64<<10)
+	for text != "" {
+		n := copy(buffer, text)
+		sum = crc32.Update(sum, checksums, buffer[:n])
+		text = text[n:]
+	}
+	return sum
+}
