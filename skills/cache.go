@@ -14,15 +14,18 @@ type Cache interface {
 	// it comes with. It reports whether there was anything.
 	Skill(key string, skill *Skill) bool
 	// KeepSkill keeps a skill as it is now, for as long as what was looked at for
-	// it is the same.
+	// it is the same. Nil keeps nothing: then the looks are for Changed.
 	KeepSkill(key string, skill *Skill, looks []Look)
 	// Folder returns the entries of a host folder, of which names and types count,
 	// and whether they are known.
 	Folder(dir string) ([]fs.DirEntry, bool)
 	// KeepFolder keeps the entries of a folder, which were read after the look.
 	KeepFolder(look Look, entries []fs.DirEntry)
-	// Close is called when the scan is over, and nothing after it.
+	// Close is called when the scan is over, and after it at most Changed, once.
 	Close()
+	// Changed returns what of all that was looked at is not as it was, or may not
+	// be: files, and folders whose entries may be others.
+	Changed() (files, folders []string)
 }
 
 // A Look is what was found at a host path, with no link followed.

@@ -361,6 +361,8 @@ func (c *candidate) load(o Options, cache Cache) {
 		done()
 		if c.err == nil && !looks.links {
 			cache.KeepSkill(key, c.skill, looks.list)
+		} else {
+			cache.KeepSkill(key, nil, looks.list)
 		}
 	}
 	if c.err == nil {

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A Scanner reads the same roots again and again. After its first scan it reads
@@ -64,6 +66,24 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*Catalog, error) 
 	return s.scan(ctx, s.last)
 }
 
+// Recheck returns what [Scanner.Scan] would, and needs not have been told of any
+// change since the last scan. Without a cache it is a scan.
+func (s *Scanner) Recheck(ctx context.Context) (*Catalog, error) {
+	s.mu.Lock()
+	if s.last == nil || s.last.cache == nil || s.last.moved() {
+		defer s.mu.Unlock()
+		return s.scan(ctx, nil)
+	}
+	paths, folders := s.last.cache.Changed()
+	paths = append(paths, s.last.recentlyProbed()...)
+	s.last.cache = nil
+	s.mu.Unlock()
+	for _, dir := range folders {
+		paths = append(paths, filepath.Join(dir, "an entry"))
+	}
+	return s.Rescan(ctx, paths)
+}
+
 // scan reads the roots, but for what before knows; nil knows nothing.
 func (s *Scanner) scan(ctx context.Context, before *memory) (*Catalog, error) {
 	s.last = nil
@@ -88,7 +108,7 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*Catalog, error) {
 		return nil, context.Cause(ctx)
 	}
 	m.take(b.candidates)
-	m.catalog = b.catalog()
+	m.catalog, m.cache = b.catalog(), b.cache
 	s.last = m
 	return m.catalog, nil
 }
@@ -96,18 +116,46 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*Catalog, error) {
 // A memory is what a scan read, for the next. Its paths are host paths without
 // links.
 type memory struct {
+	began      time.Time
 	places     []location
 	listings   map[string]*listing     // by folder
 	probed     map[string]bool         // what the walk looked at beside folders, such as manifests of plugins
 	candidates map[string][]*candidate // by folder
 	catalog    *Catalog
+	cache      Cache // closed; nil where there was none or it was asked
 }
 
 // A location is where a root is.
 type location struct{ given, real string }
 
 func newMemory() *memory {
-	return &memory{listings: map[string]*listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
+	return &memory{began: time.Now(), listings: map[string]*listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
+}
+
+// moved reports whether a root came, went or leads elsewhere.
+func (m *memory) moved() bool {
+	for _, p := range m.places {
+		real, err := filepath.EvalSymlinks(p.given)
+		if there := m.listings[p.real] != nil; there != (err == nil) || there && real != p.real {
+			return true
+		}
+	}
+	return false
+}
+
+// tick is more than one of any file system's clock.
+const tick = 2 * time.Second
+
+// recentlyProbed returns what the walk looked at that changed about when it did,
+// or since.
+func (m *memory) recentlyProbed() []string {
+	var recent []string
+	for name := range m.probed {
+		if info, err := os.Lstat(name); err == nil && info.ModTime().After(m.began.Add(-tick)) {
+			recent = append(recent, name)
+		}
+	}
+	return recent
 }
 
 // listing returns what is known of a folder, or nil.
@@ -234,7 +282,7 @@ var (
 )
 
 func (p probe) note(name string) {
-	if host := p.host(name); host != "" {
+	if host := p.host(name); host != "" && name != "." {
 		p.seen[host] = true
 	}
 }

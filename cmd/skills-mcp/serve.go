@@ -99,7 +99,7 @@ func (f *follower) run(ctx context.Context) {
 		return
 	}
 	defer watcher.Close()
-	if f.reload(ctx, f.scanner.Scan) != nil {
+	if f.reload(ctx, f.scanner.Recheck) != nil {
 		return
 	}
 	debug.FreeOSMemory() // a server waits for most of its life

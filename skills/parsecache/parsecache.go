@@ -79,9 +79,11 @@ type cache struct {
 	// Those of the file are not changed.
 	skills, folders map[string]entry // by key, and by path
 
-	mu     sync.Mutex
-	used   map[string]entry // what was of use or learnt, by "s" + key or "f" + path
-	learnt int
+	mu      sync.Mutex
+	used    map[string]entry // what was of use or learnt, by "s" + key or "f" + path
+	learnt  int
+	doubted []string // files that could change without a trace
+	opened  []string // and folders
 }
 
 // An entry is one thing that is kept. Both are parts of the file's text.
@@ -118,7 +120,8 @@ func (c *cache) Skill(key string, skill *skills.Skill) bool {
 // KeepSkill implements [skills.Cache].
 func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []skills.Look) {
 	written, settled := c.write(looks)
-	if !settled {
+	if !settled || skill == nil {
+		c.doubt(&c.doubted, looks)
 		return
 	}
 	copied := kept(skill)
@@ -153,6 +156,7 @@ func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
 func (c *cache) KeepFolder(at skills.Look, entries []fs.DirEntry) {
 	written, settled := c.write([]skills.Look{at})
 	if !settled {
+		c.doubt(&c.opened, []skills.Look{at})
 		return
 	}
 	value := appendUint(nil, uint64(len(entries))+1)
@@ -189,20 +193,53 @@ func (c *cache) write(looks []skills.Look) (written string, settled bool) {
 	return string(b), true
 }
 
+func (c *cache) doubt(list *[]string, looks []skills.Look) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range looks {
+		*list = append(*list, l.Path)
+	}
+}
+
 // current reports whether all that was looked at is as it was.
 func (e entry) current() bool {
+	_, current := e.outdated()
+	return current
+}
+
+// outdated returns the first path that is not as it was, if one is not.
+func (e entry) outdated() (path string, current bool) {
 	r := reader{rest: e.looks}
 	for range r.uint() {
 		path, was := r.string(), r.stamp()
 		if r.broken {
-			return false
+			return "", false
 		}
 		is, err := look(path)
 		if err != nil && !missing(err) || is != was {
-			return false
+			return path, false
 		}
 	}
-	return !r.broken
+	return "", !r.broken
+}
+
+// Changed implements [skills.Cache].
+func (c *cache) Changed() (files, folders []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	files, folders = c.doubted, c.opened
+	for key, e := range c.used {
+		path, current := e.outdated()
+		switch {
+		case current:
+		case key[0] == 's':
+			files = append(files, path)
+		default:
+			folders = append(folders, path)
+		}
+	}
+	c.used = nil
+	return files, folders
 }
 
 func (c *cache) use(key string, e entry) {
@@ -224,13 +261,19 @@ func (c *cache) learn(key string, e entry) {
 // Close implements [skills.Cache]: it saves what was of use and what was learnt,
 // if anything was, and forgets the rest.
 func (c *cache) Close() {
+	c.skills, c.folders = nil, nil
 	if c.learnt == 0 {
 		return
+	}
+	entries := c.used
+	c.used = make(map[string]entry, len(entries)) // without the values, which are large
+	for key, e := range entries {
+		c.used[key] = entry{looks: e.looks}
 	}
 	c.store.saving.Go(func() {
 		c.store.file.Lock()
 		defer c.store.file.Unlock()
-		if err := writeFile(c.store.options.File, c.format(c.store.version())); err != nil {
+		if err := writeFile(c.store.options.File, format(entries, c.store.version())); err != nil {
 			c.store.options.Logger.Warn("the next start reads all skills again: nothing could be kept", "error", err)
 		}
 	})
@@ -245,10 +288,10 @@ var checksums = crc32.MakeTable(crc32.Castagnoli)
 
 // format returns the content of a file: the magic, the version, the entries, each
 // as key, looks and value, and a checksum of all that.
-func (c *cache) format(version string) []byte {
+func format(entries map[string]entry, version string) []byte {
 	b := appendString([]byte(magic), version)
-	for _, key := range slices.Sorted(maps.Keys(c.used)) {
-		e := c.used[key]
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[key]
 		b = appendString(appendString(appendString(b, key), e.looks), e.value)
 	}
 	sum := crc32.Checksum(b, checksums)
