@@ -346,16 +346,12 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 }
 
 func (c *candidate) load(o Options, cache Cache) {
-	if c.held != nil {
-		if root, err := c.held.root.OpenRoot(filepath.FromSlash(c.dir)); err == nil {
-			defer root.Close()
-			defer c.skill.readFrom(heldFS{root})()
-		}
-	}
 	if cache == nil || c.skill.Dir == "" {
 		c.err = c.parse(o)
 	} else if key := c.key(); !cache.Skill(key, c.skill) {
-		looks := &looks{FS: c.skill.Files, dir: c.skill.Dir}
+		files, release := c.hold()
+		defer release()
+		looks := &looks{FS: files, dir: c.skill.Dir}
 		done := c.skill.readFrom(looks)
 		c.err = c.parse(o)
 		done()
@@ -368,6 +364,17 @@ func (c *candidate) load(o Options, cache Cache) {
 	if c.err == nil {
 		checkRole(c.skill, o)
 	}
+}
+
+// hold returns the skill's files by way of the root that is held, until release
+// is called, or else as they are.
+func (c *candidate) hold() (files fs.FS, release func()) {
+	if c.held != nil {
+		if root, err := c.held.root.OpenRoot(filepath.FromSlash(c.dir)); err == nil {
+			return heldFS{root}, func() { root.Close() }
+		}
+	}
+	return c.skill.Files, func() {}
 }
 
 // readFrom makes the skill's files be read from others that show the same, until

@@ -13,7 +13,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/stdio"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -93,7 +92,7 @@ type follower struct {
 // changed since the roots were read, before they were watched, is found by
 // reading them once more.
 func (f *follower) run(ctx context.Context) {
-	watcher, err := watch.New(f.watched(), &watch.Options{Depth: f.Scan.Depth, Folders: f.Scan.Folders, Logger: f.logger})
+	watcher, err := f.watcher(f.logger)
 	if err != nil {
 		f.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
 		return
