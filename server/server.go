@@ -104,6 +104,9 @@ func (s *Server) ReloadBy(ctx context.Context, load func(context.Context) (*skil
 	if err != nil {
 		return nil, false, fmt.Errorf("read skills: %w", err)
 	}
+	if catalog == s.Catalog() {
+		return catalog, false, nil
+	}
 	return catalog, s.Publish(catalog), nil
 }
 

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -137,9 +139,16 @@ func (f *follower) reload(ctx context.Context, load func(context.Context) (*skil
 func touched(catalog *skills.Catalog, paths []string) []string {
 	var names []string
 	for _, skill := range catalog.Skills {
-		if skill.Dir != "" && slices.ContainsFunc(paths, func(path string) bool { return within(skill.Dir, path) || within(path, skill.Dir) }) {
+		if skill.Dir != "" && slices.ContainsFunc(paths, func(path string) bool { return below(skill.Dir, path) || below(path, skill.Dir) }) {
 			names = append(names, skill.QualifiedName())
 		}
 	}
 	return names
+}
+
+// below reports whether name is dir or below it, as [within] does, of clean
+// absolute paths. It is for many of them.
+func below(dir, name string) bool {
+	rest, ok := strings.CutPrefix(name, dir)
+	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
 }

@@ -36,11 +36,8 @@ func readFile(name string) (string, error) {
 	return b.String(), err
 }
 
-// writeFile replaces a file as a whole.
-func writeFile(name string, content []byte) (err error) {
-	if len(content) > maxFile {
-		return fmt.Errorf("keep what was read: %d MB are more than %d", len(content)>>20, maxFile>>20)
-	}
+// writeFile replaces a file as a whole by what content writes.
+func writeFile(name string, content func(io.Writer) error) (err error) {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("keep what was read: %w", err)
@@ -54,7 +51,7 @@ func writeFile(name string, content []byte) (err error) {
 			os.Remove(temporary.Name())
 		}
 	}()
-	_, err = temporary.Write(content)
+	err = content(&bounded{temporary, maxFile})
 	if err = errors.Join(err, temporary.Close()); err != nil {
 		return fmt.Errorf("keep what was read: %w", err)
 	}
@@ -62,4 +59,17 @@ func writeFile(name string, content []byte) (err error) {
 		return fmt.Errorf("keep what was read: %w", err)
 	}
 	return nil
+}
+
+// bounded fails once more than so many bytes are written.
+type bounded struct {
+	io.Writer
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, fmt.Errorf("it is larger than %d MB", maxFile>>20)
+	}
+	return b.Writer.Write(p)
 }

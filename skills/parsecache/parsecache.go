@@ -10,7 +10,10 @@
 package parsecache
 
 import (
+	"bufio"
+	"encoding/binary"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -273,7 +276,7 @@ func (c *cache) Close() {
 	c.store.saving.Go(func() {
 		c.store.file.Lock()
 		defer c.store.file.Unlock()
-		if err := writeFile(c.store.options.File, format(entries, c.store.version())); err != nil {
+		if err := writeFile(c.store.options.File, func(w io.Writer) error { return format(w, entries, c.store.version()) }); err != nil {
 			c.store.options.Logger.Warn("the next start reads all skills again: nothing could be kept", "error", err)
 		}
 	})
@@ -286,16 +289,28 @@ const magic = "skills-mcp parse cache 1\n"
 
 var checksums = crc32.MakeTable(crc32.Castagnoli)
 
-// format returns the content of a file: the magic, the version, the entries, each
+// format writes the content of a file: the magic, the version, the entries, each
 // as key, looks and value, and a checksum of all that.
-func format(entries map[string]entry, version string) []byte {
-	b := appendString([]byte(magic), version)
+func format(to io.Writer, entries map[string]entry, version string) error {
+	sum := crc32.New(checksums)
+	w := bufio.NewWriterSize(io.MultiWriter(to, sum), 1<<20)
+	text := func(s string) {
+		_, _ = w.Write(appendUint(w.AvailableBuffer(), uint64(len(s))))
+		_, _ = w.WriteString(s) // an error stays until Flush
+	}
+	_, _ = w.WriteString(magic)
+	text(version)
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[key]
-		b = appendString(appendString(appendString(b, key), e.looks), e.value)
+		text(key)
+		text(e.looks)
+		text(e.value)
 	}
-	sum := crc32.Checksum(b, checksums)
-	return append(b, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := to.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
+	return err
 }
 
 // parse reads what format wrote.

@@ -266,8 +266,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", strings.Repeat("\x0e\x02", 100))
 	f.Fuzz(func(t *testing.T, value, looks string) {
 		c := &cache{skills: map[string]entry{}, folders: map[string]entry{}}
-		content := format(map[string]entry{"sk": {looks, value}, "f/d": {looks, value}}, "v")
-		if err := c.parse(string(content), "v"); err != nil {
+		var content strings.Builder
+		must(t, format(&content, map[string]entry{"sk": {looks, value}, "f/d": {looks, value}}, "v"))
+		if err := c.parse(content.String(), "v"); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.parse(value+looks, "v"); err == nil {

@@ -27,7 +27,7 @@ type row struct {
 // How long after a change is waited for what should not come, and for what
 // should.
 const (
-	quiet    = 600 * time.Millisecond
+	quiet    = time.Second
 	patience = 10 * time.Second
 )
 
