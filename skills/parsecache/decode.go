@@ -15,6 +15,10 @@ type reader struct {
 	broken bool
 }
 
+// firstRoom is how many elements there is room for before any is read: what is
+// damaged may claim any number.
+const firstRoom = 8
+
 func (r *reader) fail() { r.rest, r.broken = "", true }
 
 func (r *reader) byte() byte {
@@ -118,7 +122,7 @@ func (r *reader) slice(v reflect.Value, depth int) {
 	if !there {
 		return
 	}
-	v.Set(reflect.MakeSlice(v.Type(), 0, min(n, 256)))
+	v.Set(reflect.MakeSlice(v.Type(), 0, min(n, firstRoom)))
 	for i := 0; i < n && !r.broken; i++ {
 		v.Grow(1)
 		v.SetLen(i + 1)
@@ -131,7 +135,7 @@ func (r *reader) mapping(v reflect.Value, depth int) {
 	if !there || v.Type().Key().Kind() != reflect.String {
 		return
 	}
-	v.Set(reflect.MakeMapWithSize(v.Type(), min(n, 256)))
+	v.Set(reflect.MakeMapWithSize(v.Type(), min(n, firstRoom)))
 	for i := 0; i < n && !r.broken; i++ {
 		key := reflect.ValueOf(r.string()).Convert(v.Type().Key())
 		value := reflect.New(v.Type().Elem()).Elem()
@@ -174,15 +178,16 @@ func (r *reader) properties(v reflect.Value, depth int) {
 }
 
 func (r *reader) fields(v reflect.Value, depth int) {
-	for {
+	for last := uint64(0); ; {
 		number := r.uint()
 		if number == 0 {
 			return
 		}
-		if number > uint64(v.NumField()) || !v.Type().Field(int(number-1)).IsExported() {
+		if number <= last || number > uint64(v.NumField()) || !v.Type().Field(int(number-1)).IsExported() {
 			r.fail()
 			return
 		}
+		last = number
 		r.value(v.Field(int(number-1)), depth+1)
 	}
 }
@@ -219,7 +224,7 @@ func (r *reader) list(depth int) any {
 	if !there {
 		return []any(nil)
 	}
-	list := make([]any, 0, min(n, 256))
+	list := make([]any, 0, min(n, firstRoom))
 	for i := 0; i < n && !r.broken; i++ {
 		list = append(list, r.any(depth+1))
 	}
@@ -231,7 +236,7 @@ func (r *reader) object(depth int) any {
 	if !there {
 		return map[string]any(nil)
 	}
-	object := make(map[string]any, min(n, 256))
+	object := make(map[string]any, min(n, firstRoom))
 	for i := 0; i < n && !r.broken; i++ {
 		key := r.string()
 		object[key] = r.any(depth + 1)

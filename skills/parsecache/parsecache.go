@@ -144,7 +144,7 @@ func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
 	}
 	r := reader{rest: e.value}
 	n, _ := r.length()
-	entries := make([]fs.DirEntry, 0, min(n, 256))
+	entries := make([]fs.DirEntry, 0, min(n, firstRoom))
 	for i := 0; i < n && !r.broken; i++ {
 		entries = append(entries, dirEntry{r.string(), fs.FileMode(r.uint())})
 	}
