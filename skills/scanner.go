@@ -52,6 +52,7 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*Catalog, error) 
 	if s.last == nil {
 		return s.scan(ctx, nil)
 	}
+	s.last.cache = nil // it knows what was read before
 	changed, simple := s.last.locate(paths)
 	if !simple {
 		return s.scan(ctx, nil)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -57,6 +58,30 @@ func writeFile(name string, content func(io.Writer) error) (err error) {
 	}
 	if err := os.Rename(temporary.Name(), name); err != nil {
 		return fmt.Errorf("keep what was read: %w", err)
+	}
+	return prune(dir)
+}
+
+// maxCaches is how many files stay in a folder: those of other sets of roots.
+const maxCaches = 16
+
+// prune removes the oldest files of a folder.
+func prune(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("remove old caches: %w", err)
+	}
+	var files []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, old := range files[min(maxCaches, len(files)):] {
+		if err := os.Remove(filepath.Join(dir, old.Name())); err != nil && !missing(err) {
+			return fmt.Errorf("remove old caches: %w", err)
+		}
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ import (
 
 // Options configure a [Store].
 type Options struct {
-	// File is where the cache is; its folder is made when there is something to
-	// keep.
+	// File is where the cache is. Its folder is made when there is something to
+	// keep, and has nothing but caches: the newest 16 of them stay.
 	File string
 	// Version tells programs apart that read files otherwise, or to other ends:
 	// what one kept is nothing to the other.

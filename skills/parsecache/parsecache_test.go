@@ -3,6 +3,7 @@ package parsecache
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/quick"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
@@ -129,6 +131,28 @@ func TestDamage(t *testing.T) {
 				t.Errorf("the file was not replaced: %d skills", hits)
 			}
 		})
+	}
+}
+
+// Caches of other sets of roots stay, but not any number of them.
+func TestOldCachesGo(t *testing.T) {
+	root, dir := tempDir(t), tempDir(t)
+	makeSkills(t, root, 1)
+	for i := range maxCaches + 3 {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		write(t, name, "old")
+		must(t, os.Chtimes(name, time.Time{}, time.Now().Add(time.Duration(i-1000)*time.Second)))
+	}
+	scan(t, root, filepath.Join(dir, "new"), "1")
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	if len(entries) != maxCaches {
+		t.Errorf("%d files stay, want %d", len(entries), maxCaches)
+	}
+	for _, gone := range []string{"0", "1", "2", "3"} {
+		if _, err := os.Stat(filepath.Join(dir, gone)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the old file %s is there (%v)", gone, err)
+		}
 	}
 }
 
