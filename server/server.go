@@ -106,11 +106,20 @@ func (s *Server) Catalog() *skills.Catalog { return s.view.Load().catalog }
 
 // Reload scans the roots and publishes what it finds, as [Server.Publish] does.
 func (s *Server) Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error) {
+	return s.ReloadBy(ctx, s.options.Load)
+}
+
+// ReloadBy is [Server.Reload] with another way to read the roots, such as one
+// that reads what changed.
+func (s *Server) ReloadBy(ctx context.Context, load func(context.Context) (*skills.Catalog, error)) (catalog *skills.Catalog, changed bool, err error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	catalog, err = s.options.Load(ctx)
+	catalog, err = load(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("read skills: %w", err)
+	}
+	if catalog == s.Catalog() {
+		return catalog, false, nil
 	}
 	return catalog, s.Publish(catalog), nil
 }

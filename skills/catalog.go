@@ -163,10 +163,22 @@ type builder struct {
 	shadowed []Shadow
 
 	candidates []*candidate // in the order in which they rank
+	held       []heldFS     // the roots' folders, until release
+	cache      Cache        // until release; may be nil
 }
 
 func newBuilder() *builder {
 	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}, agents: map[string]*Agent{}}
+}
+
+// release closes what was opened for the scan.
+func (b *builder) release() {
+	if b.cache != nil {
+		b.cache.Close()
+	}
+	for _, held := range b.held {
+		held.root.Close()
+	}
 }
 
 // enter reports whether the skill in a host folder is still to be read: it may
@@ -239,12 +251,6 @@ func (b *builder) catalog() *Catalog {
 	slices.SortFunc(c.Agents, func(a, b *Agent) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
-	sortProblems(c.Problems)
+	slices.SortStableFunc(c.Problems, compareProblems)
 	return c
-}
-
-func sortProblems(problems []Problem) {
-	slices.SortStableFunc(problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
-	})
 }

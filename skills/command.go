@@ -21,7 +21,7 @@ func (s *scanner) command(file, name string) {
 	}
 	if s.builder.enter(skill.Plugin, s.host(file)) {
 		s.builder.candidates = append(s.builder.candidates, &candidate{
-			skill: skill, root: s.root, file: path.Base(file), folder: commandName(name), command: true,
+			skill: skill, root: s.root, dir: path.Dir(file), held: s.held, file: path.Base(file), folder: commandName(name), command: true,
 		})
 	}
 }

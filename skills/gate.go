@@ -101,9 +101,38 @@ func (c *Catalog) Gated(where func(*Skill) Place) *Catalog {
 	return c.replaced(gated, problems)
 }
 
+// relink makes copies of skills and of their tools know each other, and not the
+// skills that they were made from.
+func relink(by map[*Skill]*Skill) {
+	owners := map[*Skill]bool{}
+	for s := range by {
+		if owner := s.Owner(); len(owner.Tools) > 0 {
+			owners[owner] = true
+		}
+	}
+	for old := range owners {
+		owner := copied(by, old)
+		owner.Tools = make([]*Skill, len(old.Tools))
+		for i, tool := range old.Tools {
+			owner.Tools[i] = copied(by, tool)
+			owner.Tools[i].Of = owner
+		}
+	}
+}
+
+// copied returns the copy of s, which is made where there is none.
+func copied(by map[*Skill]*Skill, s *Skill) *Skill {
+	if by[s] == nil {
+		next := *s
+		by[s] = &next
+	}
+	return by[s]
+}
+
 // replaced is a catalog with other skills in the places of some, and more
 // problems.
 func (c *Catalog) replaced(by map[*Skill]*Skill, problems []Problem) *Catalog {
+	relink(by)
 	next := *c
 	next.Skills = slices.Clone(c.Skills)
 	for i, s := range next.Skills {
@@ -118,6 +147,6 @@ func (c *Catalog) replaced(by map[*Skill]*Skill, problems []Problem) *Catalog {
 		}
 	}
 	next.Problems = slices.Concat(c.Problems, problems)
-	sortProblems(next.Problems)
+	slices.SortStableFunc(next.Problems, compareProblems)
 	return &next
 }

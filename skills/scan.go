@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // A Root is a folder that is scanned.
@@ -54,6 +52,9 @@ type Options struct {
 	// Host says what is wrong with a host of a skill's sandbox.network, and what
 	// to write; nil accepts all. It is called concurrently.
 	Host func(host string) error
+	// Cache opens what is asked before anything is read, for each scan of all
+	// roots; nil reads everything.
+	Cache func() Cache
 
 	// noTools says, of one skill, that there is no tools.yaml: 10,000 skills need
 	// not be asked for it.
@@ -73,24 +74,7 @@ func Skip(name string) bool {
 // A root that does not exist is fine. Options may be nil. A scan that ctx ends
 // early returns the cause.
 func Scan(ctx context.Context, roots []Root, options *Options) (*Catalog, error) {
-	var o Options
-	if options != nil {
-		o = *options
-	}
-	o.Depth, o.Folders = cmp.Or(o.Depth, DefaultDepth), cmp.Or(o.Folders, DefaultFolders)
-	b := newBuilder()
-	for _, root := range roots {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
-		s := &scanner{ctx: ctx, options: o, root: root, builder: b, seen: map[string]bool{}, skip: map[string]bool{}}
-		s.scan()
-	}
-	b.load(ctx, o)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return b.catalog(), nil
+	return NewScanner(roots, options).Scan(ctx)
 }
 
 // scanner reads one root.
@@ -103,6 +87,12 @@ type scanner struct {
 	folders  int             // how many
 	inPlugin *Plugin         // whose skills are read; nil outside of plugins
 	skip     map[string]bool // plugins that a marketplace has loaded
+
+	before *memory             // what is known already, or nil
+	memory *memory             // what is learnt
+	files  fs.FS               // the root's; Root.FS takes down what is looked at
+	held   *heldFS             // the root's folder, open; nil where it has none
+	ahead  map[string]*listing // folders that were read before their turn
 }
 
 func (s *scanner) scan() {
@@ -112,6 +102,7 @@ func (s *scanner) scan() {
 			return
 		}
 	}
+	s.hold()
 	_, err := fs.Stat(s.root.FS, ".")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -127,6 +118,19 @@ func (s *scanner) scan() {
 	default:
 		s.skills(".")
 	}
+}
+
+// hold keeps the root's folder open for the scan, and takes down what is looked
+// at in it.
+func (s *scanner) hold() {
+	if d, ok := s.root.FS.(dirFS); ok {
+		if held, err := d.hold(); err == nil {
+			s.held = &held
+			s.builder.held = append(s.builder.held, held)
+		}
+	}
+	s.files = s.root.FS
+	s.root.FS = probe{s.files, s.host, s.memory.probed}
 }
 
 // open finds the folder of the root, with links followed.
@@ -207,7 +211,7 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	if !s.count(dir) {
 		return
 	}
-	entries, err := fs.ReadDir(s.root.FS, dir)
+	entries, err := s.list(dir)
 	if err != nil {
 		s.reject(s.display(dir), err)
 		return
@@ -215,21 +219,34 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	if !visit(dir, entries) {
 		return
 	}
+	children := s.children(dir, entries)
+	if depth < s.options.Depth {
+		s.readAhead(children)
+	}
+	for _, child := range children {
+		if depth+1 > s.options.Depth {
+			s.problem(Problem{Note, s.display(child), 0, 0, "it is too deep below its root and was not read", "name it with --skills, or raise scan.depth in the configuration"})
+			continue
+		}
+		s.walk(child, depth+1, visit)
+	}
+}
+
+// children returns the folders among a folder's entries, with links followed.
+func (s *scanner) children(dir string, entries []fs.DirEntry) []string {
+	var children []string
 	for _, entry := range entries {
 		if child := s.child(dir, entry); child != "" {
-			if depth+1 > s.options.Depth {
-				s.problem(Problem{Note, s.display(child), 0, 0, "it is too deep below its root and was not read", "name it with --skills"})
-				continue
-			}
-			s.walk(child, depth+1, visit)
+			children = append(children, child)
 		}
 	}
+	return children
 }
 
 // count reports whether one more folder of the root may be read.
 func (s *scanner) count(dir string) bool {
 	if s.folders++; s.folders == s.options.Folders+1 {
-		s.problem(Problem{Error, s.display(dir), 0, 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
+		s.problem(Problem{Error, s.display(dir), 0, 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills, or raise scan.folders in the configuration"})
 	}
 	return s.folders <= s.options.Folders
 }
@@ -310,14 +327,14 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 		Source: s.root.Source,
 		Dir:    s.host(dir),
 		File:   s.display(path.Join(dir, file)),
-		Files:  subFS(s.root.FS, dir),
+		Files:  subFS(s.files, dir),
 	}
 	if s.inPlugin != nil {
 		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}
 	if s.builder.enter(skill.Plugin, skill.Dir) {
 		s.builder.candidates = append(s.builder.candidates, &candidate{
-			skill: skill, root: s.root, file: file, folder: s.folderName(dir),
+			skill: skill, root: s.root, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
 			noTools: entries != nil && !has(entries, toolsFileName),
 		})
 	}
@@ -327,35 +344,44 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 type candidate struct {
 	skill   *Skill
 	root    Root
-	file    string // of Skill.Files
-	folder  string // the folder's name; of a command, its own
-	command bool   // it is one, not a SKILL.md
-
-	noTools bool  // it has no tools.yaml
-	err     error // why it did not load
+	dir     string  // of the root
+	file    string  // of Skill.Files
+	folder  string  // the folder's name; of a command, its own
+	held    *heldFS // what it is read with while the scan lasts; nil for Skill.Files
+	command bool    // it is one, not a SKILL.md
+	noTools bool    // it has no tools.yaml
+	err     error   // why it did not load
 }
 
-// load reads the candidates, on all processors, and then takes them in the
-// order in which they were found.
-func (b *builder) load(ctx context.Context, o Options) {
-	next := make(chan *candidate)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(b.candidates)) {
-		workers.Go(func() {
-			for c := range next {
-				c.load(o)
-			}
-		})
-	}
+// is reports whether two candidates are read from the same file to the same end.
+func (c *candidate) is(other *candidate) bool {
+	a, b := c.skill, other.skill
+	return c.file == other.file && c.folder == other.folder && c.dir == other.dir && c.root.String() == other.root.String() &&
+		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir
+}
+
+// fresh returns the skill with what is known of its place.
+func (c *candidate) fresh() *Skill {
+	s := c.skill
+	return &Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: s.Files, Plugin: s.Plugin, PluginDir: s.PluginDir}
+}
+
+// load reads the candidates that before does not know, on all processors, and
+// then takes them in the order in which they were found.
+func (b *builder) load(ctx context.Context, o Options, before *memory) {
+	var unknown []*candidate
 	for _, c := range b.candidates {
-		if ctx.Err() != nil {
-			break
+		if !before.recall(c) {
+			unknown = append(unknown, c)
 		}
-		next <- c
 	}
-	close(next)
-	workers.Wait()
+	share(len(unknown), func(i int) {
+		if ctx.Err() == nil {
+			unknown[i].load(o, b.cache)
+		}
+	})
 	for _, c := range b.candidates {
+		c.held = nil
 		if c.err != nil {
 			b.problems = append(b.problems, rejected(c.skill.File, c.err))
 			continue
@@ -364,7 +390,60 @@ func (b *builder) load(ctx context.Context, o Options) {
 	}
 }
 
-func (c *candidate) load(o Options) {
+func (c *candidate) load(o Options, cache Cache) {
+	if cache == nil || c.skill.Dir == "" {
+		c.err = c.parse(o)
+	} else if key := c.key(); !cache.Skill(key, c.skill) {
+		files, release := c.hold()
+		defer release()
+		looks := &looks{FS: files, dir: c.skill.Dir}
+		done := c.skill.readFrom(looks)
+		c.err = c.parse(o)
+		done()
+		if c.err == nil && !looks.links {
+			cache.KeepSkill(key, c.skill, looks.list)
+		} else {
+			cache.KeepSkill(key, nil, looks.list)
+		}
+	}
+	if c.err != nil {
+		return
+	}
+	checkRole(c.skill, o)
+	for _, tool := range c.skill.Tools {
+		checkRole(tool, o)
+	}
+}
+
+// hold returns the skill's files by way of the root that is held, until release
+// is called, or else as they are.
+func (c *candidate) hold() (files fs.FS, release func()) {
+	if c.held != nil {
+		if root, err := c.held.root.OpenRoot(filepath.FromSlash(c.dir)); err == nil {
+			return heldFS{root}, func() { root.Close() }
+		}
+	}
+	return c.skill.Files, func() {}
+}
+
+// readFrom makes the skill's files be read from others that show the same, until
+// done is called. The type of these must be comparable.
+func (s *Skill) readFrom(files fs.FS) (done func()) {
+	kept := s.Files
+	s.Files = files
+	return func() {
+		if s.Files == files {
+			s.Files = kept
+		}
+		for _, tool := range s.Tools {
+			if tool.Files == files {
+				tool.Files = kept
+			}
+		}
+	}
+}
+
+func (c *candidate) parse(o Options) error {
 	data, err := readFile(c.skill.Files, c.file, maxManifest)
 	switch {
 	case err != nil:
@@ -376,14 +455,7 @@ func (c *candidate) load(o Options) {
 		o.noTools = c.noTools
 		err = parseSkill(data, c.skill, c.folder, o)
 	}
-	if err != nil {
-		c.err = err
-		return
-	}
-	checkRole(c.skill, o)
-	for _, tool := range c.skill.Tools {
-		checkRole(tool, o)
-	}
+	return err
 }
 
 func checkRole(skill *Skill, o Options) {

@@ -39,7 +39,7 @@ func TestScanFindsSkills(t *testing.T) {
 	if diff := cmp.Diff([]string{"6", "a", "b", "c"}, names(catalog)); diff != "" {
 		t.Error(diff)
 	}
-	const want = "root/1/2/3/4/5/6/7: note: it is too deep below its root and was not read (name it with --skills)"
+	const want = "root/1/2/3/4/5/6/7: note: it is too deep below its root and was not read (name it with --skills, or raise scan.depth in the configuration)"
 	if got := lines(catalog.Problems); !strings.Contains(got, want) {
 		t.Errorf("problems:\n%swant %s", got, want)
 	}
@@ -63,7 +63,7 @@ func TestScanFolderLimit(t *testing.T) {
 	if got := names(catalog); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("skills %v", got)
 	}
-	const want = "root/c: error: the root has too many folders; this one and what follows were not read (name the folders that have skills with --skills)\n"
+	const want = "root/c: error: the root has too many folders; this one and what follows were not read (name the folders that have skills with --skills, or raise scan.folders in the configuration)\n"
 	if got := lines(catalog.Problems); got != want {
 		t.Errorf("problems:\n%swant:\n%s", got, want)
 	}

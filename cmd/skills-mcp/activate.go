@@ -20,19 +20,14 @@ func newActivator(s *settings) *activator {
 	return &activator{settings: s, catalogs: make(chan *skills.Catalog, 1), cancel: func() {}, done: make(chan struct{})}
 }
 
-// scan reads the roots, as a server's Load, and has the workspaces looked at for
-// what it found. Calls do not overlap.
-func (a *activator) scan(ctx context.Context) (*skills.Catalog, error) {
-	catalog, err := a.settings.scan(ctx)
-	if err != nil {
-		return nil, err
-	}
+// offer has the workspaces looked at for the skills of a catalog. Calls do not
+// overlap.
+func (a *activator) offer(catalog *skills.Catalog) {
 	select {
 	case <-a.catalogs: // an older one
 	default:
 	}
 	a.catalogs <- catalog
-	return catalog, nil
 }
 
 // start looks at the workspaces once for each catalog that was scanned, and

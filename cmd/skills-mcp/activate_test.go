@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // The workspaces are looked at after each scan, beside it.
@@ -29,6 +30,7 @@ func TestActivator(t *testing.T) {
 	write(filepath.Join(workspace, "src", "a.go"), "")
 	s := &settings{Config: config.Default(), workspaces: []string{workspace}, logger: slog.New(slog.DiscardHandler)}
 	s.Roots, s.Skills = config.Roots{}, []string{dir}
+	s.gate = s.newGate()
 	a, told := newActivator(s), make(chan string)
 	a.start(t.Context(), func(active map[string]bool) bool {
 		told <- fmt.Sprint(active)
@@ -38,16 +40,16 @@ func TestActivator(t *testing.T) {
 		{"src/*.go", "map[demo:true]"}, {"src/*.rs", "map[]"}, {"'**/*.go'", "map[demo:true]"}, {"[]", "map[]"},
 	} {
 		write(filepath.Join(dir, "demo", "SKILL.md"), skill(step.glob))
-		if _, err := a.scan(t.Context()); err != nil {
+		catalog, err := s.scan(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
+		a.offer(catalog)
 		if got := <-told; got != step.want {
 			t.Errorf("%s: %s, want %s", step.glob, got, step.want)
 		}
 	}
 	// Nobody is told any more after the end.
 	a.close()
-	if _, err := a.scan(t.Context()); err != nil {
-		t.Error(err)
-	}
+	a.offer(&skills.Catalog{})
 }

@@ -209,17 +209,9 @@ func appendFolders(folders, given []string, from string) ([]string, error) {
 	return folders, nil
 }
 
-// scan reads the roots into a catalog.
-func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
-	catalog, err := skills.Scan(ctx, s.roots(), s.scanOptions())
-	if err != nil {
-		return nil, err
-	}
-	return s.gate.Apply(catalog), nil
-}
-
 func (s *settings) scanOptions() *skills.Options {
 	return &skills.Options{
+		Depth: s.Scan.Depth, Folders: s.Scan.Folders,
 		ImageRole: func(role string) bool {
 			_, ok := s.Images[role]
 			return ok

@@ -176,6 +176,7 @@ func (s *settings) checkSkills(catalog *skills.Catalog) []sandbox.Finding {
 		}
 	}
 	findings = append(findings, ok("found", "%s, %s", count(len(catalog.Skills), "skill"), count(len(catalog.Plugins), "plugin")))
+	findings = append(findings, s.checkWatches())
 	for _, p := range catalog.Problems {
 		if p.Severity == skills.Error {
 			where := p.Path

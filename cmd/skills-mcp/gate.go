@@ -95,7 +95,7 @@ type learner struct {
 	end  context.CancelFunc
 }
 
-func (s *settings) learner(ctx context.Context, srv *server.Server, runner *sandbox.Runner) *learner {
+func (r *reader) learner(ctx context.Context, srv *server.Server, runner *sandbox.Runner) *learner {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &learner{wake: make(chan struct{}, 1), done: make(chan struct{}), end: cancel}
 	go func() {
@@ -107,9 +107,9 @@ func (s *settings) learner(ctx context.Context, srv *server.Server, runner *sand
 			case <-l.wake:
 			}
 			roles := gating.Wants(srv.Catalog().Skills...)
-			if len(roles) > 0 && s.learn(ctx, runner, roles) {
+			if len(roles) > 0 && r.learn(ctx, runner, roles) {
 				// An error is the end of ctx.
-				_, _, _ = srv.Reload(ctx)
+				_, _, _ = srv.ReloadBy(ctx, r.gated)
 			}
 		}
 	}()

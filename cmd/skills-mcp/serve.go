@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -14,7 +17,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/tally"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
-	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -48,10 +50,13 @@ func (a *app) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	scanner, saved := s.scanner()
+	defer saved()
 	runner := s.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	activator, options := newActivator(s), s.serverOptions(snapshots)
-	options.Load = activator.scan
+	reader := &reader{s, scanner, activator}
+	options.Load = reader.scan
 	if file := s.usageFile(); file != "" {
 		counter := tally.Open(file, &tally.Options{Logger: s.logger})
 		defer counter.Close()
@@ -60,9 +65,9 @@ func (a *app) serve(ctx context.Context) (err error) {
 	srv := server.New(s.executor(runner, snapshots), options)
 	activator.start(ctx, srv.Activate)
 	defer activator.close()
-	learner := s.learner(ctx, srv, runner)
+	learner := reader.learner(ctx, srv, runner)
 	defer learner.stop()
-	stop, err := s.follow(ctx, srv, runner, learner)
+	stop, err := follow(ctx, srv, reader, runner, learner)
 	if err != nil {
 		return err
 	}
@@ -82,62 +87,95 @@ func (s *settings) serverOptions(snapshots *snapshot.Store) server.Options {
 }
 
 // follow publishes the catalog now and after each change, until stop is called.
-func (s *settings) follow(ctx context.Context, srv *server.Server, runner *sandbox.Runner, learner *learner) (stop func(), err error) {
+func follow(ctx context.Context, srv *server.Server, reader *reader, runner *sandbox.Runner, learner *learner) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	// Watched first, then read: what changes in between is noticed.
-	watcher, err := watch.New(s.watched(), &watch.Options{Logger: s.logger})
-	if err != nil {
-		s.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
-	}
 	catalog, _, err := srv.Reload(ctx)
 	if err != nil {
 		cancel()
-		if watcher != nil {
-			watcher.Close()
-		}
 		return nil, err
 	}
 	learner.look()
-	if watcher == nil {
-		return cancel, nil
-	}
+	f := &follower{reader: reader, server: srv, runner: runner, learner: learner, catalog: catalog}
 	done := make(chan struct{}) // closed when the goroutine ends
 	go func() {
 		defer close(done)
-		s.republish(ctx, srv, runner, watcher, catalog, learner)
+		f.run(ctx)
 	}()
 	return func() {
 		cancel()
-		watcher.Close()
 		<-done
 	}, nil
 }
 
-// republish reads the roots again after each change of what catalog was read
-// from.
-func (s *settings) republish(ctx context.Context, srv *server.Server, runner *sandbox.Runner, watcher *watch.Watcher, catalog *skills.Catalog, learner *learner) {
-	for change := range watcher.Changes() {
-		for _, name := range touched(catalog, change.Paths) {
-			runner.Forget(name)
-		}
-		var changed bool
-		var err error
-		catalog, changed, err = srv.Reload(ctx)
-		if err != nil {
-			return // the server is stopping
-		}
-		learner.look()
-		s.logger.Info("skills were read again", "changes", len(change.Paths), "skills", catalog.Count(), "tools_changed", changed)
+// A follower reads again what changes. One goroutine uses it.
+type follower struct {
+	*reader
+	server  *server.Server
+	runner  *sandbox.Runner
+	learner *learner
+	catalog *skills.Catalog // published last
+}
+
+// run watches the roots until ctx ends. A client need not wait for that: what
+// changed since the roots were read, before they were watched, is found by
+// reading them once more.
+func (f *follower) run(ctx context.Context) {
+	watcher, err := f.watcher(f.logger)
+	if err != nil {
+		f.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
+		return
 	}
+	defer watcher.Close()
+	if f.reload(ctx, f.scanner.Recheck) != nil {
+		return
+	}
+	debug.FreeOSMemory() // a server waits for most of its life
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case change := <-watcher.Changes():
+			if f.changed(ctx, change.Paths) != nil {
+				return
+			}
+		}
+	}
+}
+
+// changed reads again what is at paths.
+func (f *follower) changed(ctx context.Context, paths []string) error {
+	for _, name := range touched(f.catalog, paths) {
+		f.runner.Forget(name)
+	}
+	return f.reload(ctx, func(ctx context.Context) (*skills.Catalog, error) { return f.scanner.Rescan(ctx, paths) })
+}
+
+// reload publishes what load returns. Its error is that the server is stopping.
+func (f *follower) reload(ctx context.Context, load func(context.Context) (*skills.Catalog, error)) error {
+	catalog, changed, err := f.server.ReloadBy(ctx, func(ctx context.Context) (*skills.Catalog, error) { return f.read(ctx, load) })
+	if err != nil {
+		return err
+	}
+	f.catalog = catalog
+	f.learner.look()
+	f.logger.Info("skills were read again", "skills", catalog.Count(), "tools_changed", changed)
+	return nil
 }
 
 // touched returns the names of the skills that have files among paths.
 func touched(catalog *skills.Catalog, paths []string) []string {
 	var names []string
 	for _, skill := range catalog.Skills {
-		if skill.Dir != "" && slices.ContainsFunc(paths, func(path string) bool { return within(skill.Dir, path) || within(path, skill.Dir) }) {
+		if skill.Dir != "" && slices.ContainsFunc(paths, func(path string) bool { return below(skill.Dir, path) || below(path, skill.Dir) }) {
 			names = append(names, skill.QualifiedName())
 		}
 	}
 	return names
+}
+
+// below reports whether name is dir or below it, as [within] does, of clean
+// absolute paths. It is for many of them.
+func below(dir, name string) bool {
+	rest, ok := strings.CutPrefix(name, dir)
+	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
 }

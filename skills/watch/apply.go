@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -15,11 +16,52 @@ import (
 // then it closes touched.
 func (t *tree) run(batches <-chan batch, touched chan<- []string) {
 	defer close(touched)
-	for b := range batches {
+	for {
+		b, ok := t.next(batches)
+		if !ok {
+			return
+		}
 		if paths := t.apply(b); len(paths) > 0 {
 			touched <- paths
 		}
 	}
+}
+
+// next returns what happened next, or what polling found.
+func (t *tree) next(batches <-chan batch) (b batch, ok bool) {
+	if len(t.places.polled.folders) == 0 {
+		t.due = time.Time{}
+		b, ok = <-batches
+		return b, ok
+	}
+	if t.due.IsZero() {
+		t.due = time.Now().Add(pollEvery)
+	}
+	timer := time.NewTimer(time.Until(t.due))
+	defer timer.Stop()
+	select {
+	case b, ok = <-batches:
+		return b, ok
+	case <-timer.C:
+		t.due = time.Now().Add(pollEvery)
+		return t.poll(), true
+	}
+}
+
+// poll tries to watch what is polled, and looks at it. A folder that is watched
+// now is polled once more: what changed before is no event.
+func (t *tree) poll() batch {
+	t.places.retry()
+	b, looked := t.places.polled.poll()
+	for _, path := range looked {
+		if at := t.places.byPath[path]; at != nil && at.armed {
+			t.places.polled.remove(path)
+			for f := range at.folders {
+				t.gaps.remove(f.path())
+			}
+		}
+	}
+	return b
 }
 
 // apply brings the tree in step with a batch and returns the paths touched.

@@ -15,7 +15,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A Gap is a folder in which, or below which, changes go unnoticed.
+// A Gap is a folder in which, or below which, changes go unnoticed, or with an
+// [ErrLimit] are noticed later.
 type Gap struct {
 	Path string // as in [Change]
 	// Err says why, and the remedy where there is one: an [ErrLimit], an
@@ -25,9 +26,9 @@ type Gap struct {
 
 var (
 	// ErrLimit is when the system gives no more watches. The folders that got
-	// one stay watched; one that got none is tried again when it, or a folder
-	// above it, is replaced. The error it is found in names the setting to
-	// raise.
+	// one stay watched; those that got none are polled, so that changes in them
+	// are noticed later, and are watched once the system has watches again. The
+	// error it is found in names the setting to raise.
 	ErrLimit = errors.New("the system's limit of file watches is reached")
 	// ErrFolders is when a root holds more folders than [Options].Folders. It
 	// stays until the root itself is replaced.
@@ -43,6 +44,9 @@ const (
 // asLimit returns err, as an [ErrLimit] if that is what it means. setting is
 // what holds the limit on Linux; elsewhere it is that of open files.
 func asLimit(err error, setting string) error {
+	if errors.Is(err, ErrLimit) {
+		return err
+	}
 	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
 		return err
 	}
@@ -89,7 +93,7 @@ func (g *gaps) tell(path string, err error) {
 	}
 	if !g.warned {
 		g.warned = true
-		g.log.Warn("some folders are not watched: changes in them go unnoticed", "first", path, "err", err)
+		g.log.Warn("some folders are not watched but polled: changes in them are noticed later", "first", path, "err", err)
 	}
 }
 

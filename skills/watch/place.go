@@ -1,6 +1,9 @@
 package watch
 
-import "io/fs"
+import (
+	"errors"
+	"io/fs"
+)
 
 // A place is a folder on disk that is watched: because folders of the tree are
 // there, or because a path to one was looked up in it, or both.
@@ -19,6 +22,7 @@ type places struct {
 	modes  map[string]fs.FileMode // by path; see modeChanged
 	// released is set whenever a watch is ended; apply clears it.
 	released bool
+	polled   *poller // the places that got no watch
 }
 
 // arm returns the place at path, watched if it can be. Whoever calls it adds
@@ -32,8 +36,30 @@ func (p *places) arm(path string) *place {
 	if !at.armed {
 		at.err = asLimit(p.source.Add(path), watchRemedy)
 		at.armed = at.err == nil
+		if errors.Is(at.err, ErrLimit) {
+			p.polled.add(path)
+		} else {
+			p.polled.remove(path)
+		}
 	}
 	return at
+}
+
+// retry watches the folders whose turn it is to be polled, for as long as the
+// system has watches again. They are polled once more: what changed before is no
+// event.
+func (p *places) retry() {
+	for _, next := range p.polled.turns {
+		at := p.byPath[next.path]
+		if at == nil || at.armed || p.polled.folders[next.path] != next.folder {
+			continue
+		}
+		at.err = asLimit(p.source.Add(next.path), watchRemedy)
+		if errors.Is(at.err, ErrLimit) {
+			return
+		}
+		at.armed = at.err == nil // a folder that is gone is found so by the poll
+	}
 }
 
 // enter makes f stand at path, and returns why that is not watched, or nil.
@@ -80,6 +106,7 @@ func (p *places) release(path string, at *place) {
 		return
 	}
 	delete(p.byPath, path)
+	p.polled.remove(path)
 	if at.armed {
 		// An error means that the folder is gone, and its watch with it.
 		_ = p.source.Remove(path)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // A tree keeps the watches in step with the folders on disk. One goroutine uses
@@ -13,13 +14,14 @@ type tree struct {
 	gaps    *gaps
 	places  *places
 	roots   map[string]*folder // by path
+	due     time.Time          // when to poll next, if anything is polled
 }
 
 func newTree(source notifier, gaps *gaps, o Options) *tree {
 	return &tree{
 		options: o,
 		gaps:    gaps,
-		places:  &places{source: source, byPath: map[string]*place{}, modes: map[string]fs.FileMode{}},
+		places:  &places{source: source, byPath: map[string]*place{}, modes: map[string]fs.FileMode{}, polled: newPoller()},
 		roots:   map[string]*folder{},
 	}
 }

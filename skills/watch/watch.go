@@ -23,6 +23,11 @@
 // folder, a new folder is read with everything below it. Only when a folder
 // goes is the list of watches compared, in memory, for one lost with it.
 //
+// Where the system's limit of watches, or of watchers, is reached, the folders
+// left over are polled: a few thousand files each second, in turns, so that the
+// cost has a bound and a change in 1,000 folders is noticed within a second or
+// two.
+//
 // # How it works
 //
 // Three goroutines pass values on, each ending when the one before it does:
@@ -82,15 +87,19 @@ type Watcher struct {
 // When New returns, everything there is being watched: read the roots after it,
 // not before, and no change is missed. It reads every folder below the roots.
 //
-// The error is about an argument, or because the system gives no more watchers,
-// which is an [ErrLimit]. Folders that cannot be watched are no error; see
-// [Watcher.Gaps]. The caller must call Close.
+// The error is about an argument, or because the system has no watchers at all.
+// Folders that cannot be watched are no error; see [Watcher.Gaps]. The caller
+// must call Close.
 func New(roots []string, options *Options) (*Watcher, error) {
 	roots, err := cleanRoots(roots)
 	if err != nil {
 		return nil, err
 	}
 	source, err := fsnotify.NewWatcher()
+	if limit := asLimit(err, instanceRemedy); errors.Is(limit, ErrLimit) {
+		d := deaf{limit, make(chan fsnotify.Event)}
+		return start(d, d.events, nil, roots, options.withDefaults()), nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("watch folders: %w", asLimit(err, instanceRemedy))
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A Config is the content of a configuration file, with defaults for what it
@@ -33,6 +34,8 @@ type Config struct {
 	Plugins []string `yaml:"plugins"`
 	// Roots switches built-in roots.
 	Roots Roots `yaml:"roots"`
+	// Scan bounds how far each root is read.
+	Scan Scan `yaml:"scan"`
 	// Workspaces are the folders that skills may see.
 	Workspaces []string `yaml:"workspaces"`
 	// Images maps image roles to images.
@@ -65,6 +68,12 @@ type Roots struct {
 	User    bool `yaml:"user"`
 	System  bool `yaml:"system"`
 	Samples bool `yaml:"samples"`
+}
+
+// Scan bounds how far each root is read, and watched.
+type Scan struct {
+	Depth   int `yaml:"depth"`   // folders below the root, one in the other
+	Folders int `yaml:"folders"` // folders of one root
 }
 
 // Sandbox says how skills are run.
@@ -148,6 +157,7 @@ func Default() *Config {
 	limits, slots, kept := sandbox.DefaultLimits(), sandbox.DefaultSlots(), sandbox.DefaultKeeping()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
+		Scan:   Scan{Depth: skills.DefaultDepth, Folders: skills.DefaultFolders},
 		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
 		Sandbox: Sandbox{
 			Driver: "auto",
@@ -271,6 +281,8 @@ func (c *Config) validate() error {
 		ok  bool
 		min string
 	}{
+		{"scan.depth", c.Scan.Depth >= 1, "1"},
+		{"scan.folders", c.Scan.Folders >= 1, "1"},
 		{"sandbox.limits.memory", s.Limits.Memory >= 16<<20, "16MB"},
 		{"sandbox.limits.cpus", s.Limits.CPUs >= 0.01, "0.01"},
 		{"sandbox.limits.pids", s.Limits.PIDs >= 8, "8"},

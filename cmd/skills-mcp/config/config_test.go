@@ -61,6 +61,7 @@ func TestParseRefuses(t *testing.T) {
 		"skills: 5":                                    "line 1: cannot unmarshal !!int `5` into []string",
 		"sandbox: {driver: podman}":                    `sandbox.driver is "podman"; write one of auto, docker, native`,
 		"sandbox: {limits: {memory: -1}}":              `line 1: "-1" is not a size; write for example 512MB`,
+		"scan: {folders: -1}":                          "scan.folders is too small; write at least 1",
 		"sandbox: {limits: {timeout: 1ms}}":            "sandbox.limits.timeout is too small; write at least 1s",
 		"sandbox: {slots: {queue: -1}}":                "sandbox.slots.queue is too small; write at least 1",
 		"sandbox: {slots: {total: -1}}":                "sandbox.slots.total is too small; write at least 1, or 0 for twice the number of processors",

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A reader reads the roots for a server, holds what skills need against where
+// they would run, and has the workspaces looked at for what it found.
+type reader struct {
+	*settings
+	scanner   *skills.Scanner
+	activator *activator
+}
+
+// scan reads all of the roots, as a server's Load.
+func (r *reader) scan(ctx context.Context) (*skills.Catalog, error) {
+	return r.read(ctx, r.scanner.Scan)
+}
+
+// gated is what was read last, with what is known by now of where skills run.
+func (r *reader) gated(ctx context.Context) (*skills.Catalog, error) {
+	return r.read(ctx, func(ctx context.Context) (*skills.Catalog, error) { return r.scanner.Rescan(ctx, nil) })
+}
+
+// read finishes what load reads. Calls do not overlap.
+func (r *reader) read(ctx context.Context, load func(context.Context) (*skills.Catalog, error)) (*skills.Catalog, error) {
+	catalog, err := load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	catalog = r.gate.Apply(catalog)
+	r.activator.offer(catalog)
+	return catalog, nil
+}

@@ -1,0 +1,119 @@
+package skills
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A Cache keeps what was read for the next start. It may forget anything at any
+// time, and must return nothing that a file has outdated. Its methods are called
+// concurrently. What it returns is not changed.
+type Cache interface {
+	// Skill fills in what was kept under a key, but for where the skill is, which
+	// it comes with. It reports whether there was anything.
+	Skill(key string, skill *Skill) bool
+	// KeepSkill keeps a skill as it is now, for as long as what was looked at for
+	// it is the same. Nil keeps nothing: then the looks are for Changed.
+	KeepSkill(key string, skill *Skill, looks []Look)
+	// Folder returns the entries of a host folder, of which names and types count,
+	// and whether they are known.
+	Folder(dir string) ([]fs.DirEntry, bool)
+	// KeepFolder keeps the entries of a folder, which were read after the look.
+	KeepFolder(look Look, entries []fs.DirEntry)
+	// Close is called when the scan is over, and after it at most Changed, once.
+	Close()
+	// Changed returns what of all that was looked at is not as it was, or may not
+	// be: files, and folders whose entries may be others.
+	Changed() (files, folders []string)
+}
+
+// A Look is what was found at a host path, with no link followed.
+type Look struct {
+	Path string
+	Info fs.FileInfo // nil where nothing was there
+}
+
+// key names the candidate in a cache.
+func (c *candidate) key() string {
+	s := c.skill
+	return strings.Join([]string{s.Dir, c.file, c.folder, string(s.Source), s.Plugin, s.PluginDir, strconv.FormatBool(c.noTools), strconv.FormatBool(c.command)}, "\x00")
+}
+
+// looks is a folder on the host that takes down what is looked at in it, as it
+// was before.
+type looks struct {
+	fs.FS
+	dir   string
+	list  []Look
+	links bool // a link was met: what it leads to is not taken down
+}
+
+var (
+	_ fs.ReadDirFS  = (*looks)(nil)
+	_ fs.StatFS     = (*looks)(nil)
+	_ fs.ReadLinkFS = (*looks)(nil)
+	_ fs.SubFS      = (*looks)(nil)
+)
+
+// note takes down name and the folders above it.
+func (l *looks) note(name string) {
+	for i, r := range name + "/" {
+		if r == '/' && fs.ValidPath(name[:i]) {
+			l.noteOne(name[:i])
+		}
+	}
+}
+
+func (l *looks) noteOne(name string) {
+	host := filepath.Join(l.dir, filepath.FromSlash(name))
+	for _, known := range l.list {
+		if known.Path == host {
+			return
+		}
+	}
+	info, err := fs.Lstat(l.FS, name)
+	if err != nil {
+		info = nil
+	}
+	l.links = l.links || info != nil && info.Mode()&fs.ModeSymlink != 0
+	l.list = append(l.list, Look{host, info})
+}
+
+// Open implements [fs.FS].
+func (l *looks) Open(name string) (fs.File, error) {
+	l.note(name)
+	return l.FS.Open(name)
+}
+
+// Stat implements [fs.StatFS].
+func (l *looks) Stat(name string) (fs.FileInfo, error) {
+	l.note(name)
+	return fs.Stat(l.FS, name)
+}
+
+// Lstat implements [fs.ReadLinkFS].
+func (l *looks) Lstat(name string) (fs.FileInfo, error) {
+	l.note(name)
+	return fs.Lstat(l.FS, name)
+}
+
+// ReadLink implements [fs.ReadLinkFS].
+func (l *looks) ReadLink(name string) (string, error) {
+	l.note(name)
+	return fs.ReadLink(l.FS, name)
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (l *looks) ReadDir(name string) ([]fs.DirEntry, error) {
+	l.note(name)
+	return fs.ReadDir(l.FS, name)
+}
+
+// Sub implements [fs.SubFS]. Nothing is known of what is looked at in there, so
+// the skill is not kept.
+func (l *looks) Sub(dir string) (fs.FS, error) {
+	l.links = true
+	return fs.Sub(l.FS, dir)
+}

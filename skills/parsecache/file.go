@@ -1,0 +1,100 @@
+package parsecache
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// missing reports whether an error says that nothing is there.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// readFile returns a file's content.
+func readFile(name string) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return "", errCorrupt
+	}
+	var b strings.Builder
+	b.Grow(int(info.Size()))
+	_, err = io.Copy(&b, io.LimitReader(file, maxFile))
+	return b.String(), err
+}
+
+// writeFile replaces a file as a whole by what content writes.
+func writeFile(name string, content func(io.Writer) error) (err error) {
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("keep what was read: %w", err)
+	}
+	temporary, err := os.CreateTemp(dir, filepath.Base(name)+"-*.tmp")
+	if err != nil {
+		return fmt.Errorf("keep what was read: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temporary.Name())
+		}
+	}()
+	err = content(&bounded{temporary, maxFile})
+	if err = errors.Join(err, temporary.Close()); err != nil {
+		return fmt.Errorf("keep what was read: %w", err)
+	}
+	if err := os.Rename(temporary.Name(), name); err != nil {
+		return fmt.Errorf("keep what was read: %w", err)
+	}
+	return prune(dir)
+}
+
+// maxCaches is how many files stay in a folder: those of other sets of roots.
+const maxCaches = 16
+
+// prune removes the oldest files of a folder.
+func prune(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("remove old caches: %w", err)
+	}
+	var files []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, old := range files[min(maxCaches, len(files)):] {
+		if err := os.Remove(filepath.Join(dir, old.Name())); err != nil && !missing(err) {
+			return fmt.Errorf("remove old caches: %w", err)
+		}
+	}
+	return nil
+}
+
+// bounded fails once more than so many bytes are written.
+type bounded struct {
+	io.Writer
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, fmt.Errorf("it is larger than %d MB", maxFile>>20)
+	}
+	return b.Writer.Write(p)
+}
