@@ -83,6 +83,14 @@ type File interface {
 // on; where there is an error, it is still the caller's. The error is an
 // [*Error] where the package is at fault.
 func New(file File) (*Archive, error) {
+	return newLimited(file, limits{MaxPackage, MaxFile, MaxUnpacked})
+}
+
+// limits are bytes of a package, of one file and of all files. Tests have small
+// ones.
+type limits struct{ packed, file, unpacked int64 }
+
+func newLimited(file File, l limits) (*Archive, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -90,10 +98,10 @@ func New(file File) (*Archive, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errIrregular()
 	}
-	if info.Size() > MaxPackage {
-		return nil, &Error{"", fmt.Sprintf("it is larger than %d MB", MaxPackage>>20), "leave out what the skill does not need"}
+	if info.Size() > l.packed {
+		return nil, &Error{"", fmt.Sprintf("it is larger than %d MB", l.packed>>20), "leave out what the skill does not need"}
 	}
-	a := &Archive{}
+	a := &Archive{tree: tree{limits: l}}
 	release, err := a.read(file, info.Size())
 	if err != nil {
 		return nil, err

@@ -35,9 +35,11 @@ func zipped(t testing.TB, entries ...entry) []byte {
 	for _, e := range entries {
 		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
 		header.SetMode(e.mode | 0o644)
+		if e.text == "" {
+			header.Method = zip.Store
+		}
 		if strings.HasSuffix(e.name, "/") {
 			header.SetMode(fs.ModeDir | 0o755)
-			header.Method = zip.Store
 		}
 		f, err := w.CreateHeader(header)
 		if err == nil {
@@ -111,7 +113,7 @@ func TestOpen(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			a, err := opened(t, pack(t,
 				entry{"./", "", 0}, entry{"demo/", "", 0}, entry{"./demo/SKILL.md", manifest, 0}, entry{"demo/scripts/run.py", "print(1)\n", 0o755},
-				entry{"demo/empty", "", 0}, entry{"demo/a//b/./c", "c", 0}, entry{"demo/large", strings.Repeat("x", 1<<20), 0}))
+				entry{"demo/empty", "", 0}, entry{"demo/a//b/./c", "c", 0}, entry{"demo/large", strings.Repeat("x", 10_000), 0}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,8 +204,6 @@ func TestHostile(t *testing.T) {
 		"a folder of a file":   {[]entry{good, {"SKILL.md/", "", 0}}, "a file and a folder of this name"},
 		"a file of a folder":   {[]entry{good, {"a/b", "", 0}, {"a", "", 0}}, "two entries of this name"},
 		"many":                 {many, "the package has more than 10000"},
-		"one large file":       {[]entry{good, {"a", strings.Repeat("\x00", MaxFile+1), 0}}, "larger than 64 MB"},
-		"much in all":          {[]entry{good, {"a", strings.Repeat("\x00", MaxFile), 0}, {"b", strings.Repeat("\x00", MaxFile), 0}, {"c", strings.Repeat("\x00", MaxFile), 0}, {"d", strings.Repeat("\x00", MaxFile), 0}}, "more than 256 MB"},
 	} {
 		for format, pack := range formats() {
 			t.Run(name+"/"+format, func(t *testing.T) {
@@ -234,7 +234,6 @@ func TestNotAPackage(t *testing.T) {
 		"half a tar.gz":     {packed[:len(packed)/2], "no whole tar.gz file"},
 		"a wrong checksum":  {badSum, "no whole tar.gz file"},
 		"gzip of a text":    {notTAR.Bytes(), "no whole tar.gz file"},
-		"too large":         {append([]byte(zipMagic), make([]byte, MaxPackage)...), "larger than 50 MB"},
 		"encrypted":         {flagged(good, 1), "it is encrypted"},
 		"encrypted headers": {flagged(good, 1<<13), "it is encrypted"},
 		"another method":    {patched(good, 10, 12), "packed with method 12"},
@@ -250,6 +249,47 @@ func TestNotAPackage(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing: %v", err)
+	}
+}
+
+// Each limit is kept up to its last byte.
+func TestLimits(t *testing.T) {
+	text := func(size int) string { return strings.Repeat("x", size) }
+	for name, test := range map[string]struct {
+		limits  limits
+		entries []entry
+		want    string // "" is none
+	}{
+		"a package":          {limits{100, 1 << 20, 2 << 20}, []entry{{"SKILL.md", manifest, 0}}, "it is larger than"},
+		"a file":             {limits{1 << 20, 1 << 20, 2 << 20}, []entry{{"SKILL.md", text(1<<20 + 1), 0}}, `"SKILL.md": it is larger than 1 MB`},
+		"all files":          {limits{1 << 20, 1 << 20, 2 << 20}, []entry{{"SKILL.md", text(1 << 20), 0}, {"a", text(1 << 20), 0}, {"b", "x", 0}}, `"b": the package holds more than 2 MB`},
+		"as large as may be": {limits{1 << 20, 1 << 20, 2 << 20}, []entry{{"SKILL.md", text(1 << 20), 0}, {"a", text(1 << 20), 0}, {"b", "", 0}}, ""},
+	} {
+		for format, pack := range formats() {
+			a, err := newLimited(inMemory(t, pack(t, test.entries...)), test.limits)
+			if err == nil {
+				a.Close()
+			}
+			if test.want == "" && err != nil || test.want != "" && !faulty(err, test.want) {
+				t.Errorf("%s of %s: %v, want %q", format, name, err, test.want)
+			}
+		}
+	}
+}
+
+// What is exported is what holds.
+func TestDefaultLimits(t *testing.T) {
+	large := append([]byte(zipMagic), make([]byte, MaxPackage)...)
+	if _, err := opened(t, large); !faulty(err, "larger than 50 MB") {
+		t.Error(err)
+	}
+	at := bytes.Index(zipped(t, entry{"SKILL.md", manifest, 0}), []byte("PK\x01\x02"))
+	for size, want := range map[uint32]string{MaxFile: "", MaxFile + 1: "larger than 64 MB"} {
+		data := zipped(t, entry{"SKILL.md", manifest, 0})
+		binary.LittleEndian.PutUint32(data[at+24:], size)
+		if _, err := opened(t, data); want == "" && err != nil || want != "" && !faulty(err, want) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
 	}
 }
 
@@ -287,8 +327,8 @@ func TestLyingSize(t *testing.T) {
 // A list of entries that would fill the memory is not read to its end.
 func TestLongDirectory(t *testing.T) {
 	entries := []entry{{"SKILL.md", manifest, 0}}
-	for i := range 20_000 {
-		entries = append(entries, entry{fmt.Sprintf("%s%d", strings.Repeat("n", 240), i), "", 0})
+	for i := range 5_000 {
+		entries = append(entries, entry{fmt.Sprintf("%s/%d", strings.Repeat("n", 1000), i), "", 0})
 	}
 	if _, err := opened(t, zipped(t, entries...)); !faulty(err, "its list of entries is longer than 4 MB") {
 		t.Error(err)
@@ -307,13 +347,13 @@ func TestEndlessStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	zeros := make([]byte, 1<<20)
-	for range maxStream>>20 + 1 {
+	for range headroom>>20 + 3 {
 		if _, err := z.Write(zeros); err != nil {
 			t.Fatal(err)
 		}
 	}
 	z.Close()
-	if _, err := opened(t, bomb.Bytes()); !faulty(err, "it unpacks to more than 256 MB") {
+	if _, err := newLimited(inMemory(t, bomb.Bytes()), limits{1 << 20, 1 << 20, 2 << 20}); !faulty(err, "it unpacks to more than 2 MB") {
 		t.Error(err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// maxStream is how many bytes a tar.gz file may become, headers and padding
-// included.
-const maxStream = MaxUnpacked + MaxEntries*2048
+// headroom is how many bytes beyond its files a tar.gz file may become, with
+// headers and padding.
+const headroom = MaxEntries * 2048
 
 // errStream ends the reading of too long a stream.
 var errStream = errors.New("the stream is too long")
@@ -27,7 +27,7 @@ func (t *tree) unpackTAR(packed io.Reader) (release func() error, err error) {
 	case err == nil:
 		return spool.close, nil
 	case errors.Is(err, errStream):
-		err = &Error{"", fmt.Sprintf("it unpacks to more than %d MB", MaxUnpacked>>20), "leave out what the skill does not need"}
+		err = &Error{"", fmt.Sprintf("it unpacks to more than %d MB", t.limits.unpacked>>20), "leave out what the skill does not need"}
 	case broken(err):
 		err = &Error{"", "it is no whole tar.gz file: " + err.Error(), "pack the skill anew"}
 	}
@@ -48,7 +48,7 @@ func (t *tree) readTAR(packed io.Reader, spool *spool) error {
 	if err != nil {
 		return err
 	}
-	stream := &boundedReader{unzipped, maxStream}
+	stream := &boundedReader{unzipped, t.limits.unpacked + headroom}
 	list := tar.NewReader(stream)
 	for entries := 0; ; entries++ {
 		header, err := list.Next()

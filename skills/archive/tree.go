@@ -14,6 +14,7 @@ import (
 
 // A tree is what a package holds, by path.
 type tree struct {
+	limits   limits
 	nodes    map[string]*node
 	unpacked int64 // bytes of all files
 }
@@ -48,11 +49,11 @@ func (t *tree) addFile(entry string, mode fs.FileMode, size int64, modified time
 	if name == "." {
 		return &Error{entry, "a file has no name", "pack the skill anew"}
 	}
-	if size < 0 || size > MaxFile {
-		return &Error{entry, fmt.Sprintf("it is larger than %d MB", MaxFile>>20), "leave it out"}
+	if size < 0 || size > t.limits.file {
+		return &Error{entry, fmt.Sprintf("it is larger than %d MB", t.limits.file>>20), "leave it out"}
 	}
-	if t.unpacked += size; t.unpacked > MaxUnpacked {
-		return &Error{entry, fmt.Sprintf("the package holds more than %d MB", MaxUnpacked>>20), "leave out what the skill does not need"}
+	if t.unpacked += size; t.unpacked > t.limits.unpacked {
+		return &Error{entry, fmt.Sprintf("the package holds more than %d MB", t.limits.unpacked>>20), "leave out what the skill does not need"}
 	}
 	if t.nodes[name] != nil {
 		return &Error{entry, "the package has two entries of this name", "pack it anew from one folder"}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 )
 
 // errNotDir and errIsDir are what a file system says.
@@ -58,8 +59,8 @@ func (t *tree) addZIP(f *zip.File) error {
 		return errSpecial(f.Name)
 	case f.Method != zip.Store && f.Method != zip.Deflate:
 		return &Error{shorten(f.Name), fmt.Sprintf("it is packed with method %d, which is not read", f.Method), "pack the skill with zip -r"}
-	case f.UncompressedSize64 > MaxFile:
-		return t.addFile(f.Name, 0, MaxFile+1, f.Modified, nil)
+	case f.UncompressedSize64 > math.MaxInt64:
+		return t.addFile(f.Name, 0, math.MaxInt64, f.Modified, nil)
 	}
 	// The reader ends with an error where a file is longer than it claims.
 	return t.addFile(f.Name, f.Mode(), int64(f.UncompressedSize64), f.Modified, f.Open)
