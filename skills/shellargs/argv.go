@@ -24,7 +24,7 @@ func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 	if err := c.known(args); err != nil {
 		return nil, err
 	}
-	argv, err := places(c.leading, args, c.checkLeading)
+	argv, err := c.places(c.leading, args, false)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 		}
 		argv = append(argv, words...)
 	}
-	behind, err := places(c.positionals, args, c.checkPositional)
+	behind, err := c.places(c.positionals, args, c.inLoop)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (o option) flagWords(value any) ([]string, error) {
 
 // places returns the values of positionals, up to the last that is given. One
 // that is left out before it takes its default, where that is known.
-func places(all []positional, args map[string]any, check func(string) string) ([]string, error) {
+func (c *CommandLine) places(all []positional, args map[string]any, inLoop bool) ([]string, error) {
 	var words []string
 	missing := ""
 	for _, p := range all {
@@ -124,7 +124,7 @@ func places(all []positional, args map[string]any, check func(string) string) ([
 			return nil, &ArgumentError{missing, fmt.Sprintf("is missing: it comes before %q, which is given", p.name)}
 		}
 		for _, value := range values {
-			if fault := check(value); fault != "" {
+			if fault := c.fault(p, value, inLoop); fault != "" {
 				return nil, &ArgumentError{p.name, fault}
 			}
 		}
@@ -152,25 +152,17 @@ func (p positional) values(value any) ([]string, error) {
 	return words, nil
 }
 
-// checkLeading says what is wrong with a value that stands before the options,
-// which the script takes as it is.
-func (c *CommandLine) checkLeading(value string) string {
-	if c.careful != "" && strings.HasPrefix(value, "-") {
-		return "must not begin with -: " + c.careful
-	}
-	return ""
-}
-
-// checkPositional says what is wrong with a value that stands where an option
-// could.
-func (c *CommandLine) checkPositional(value string) string {
+// fault says what is wrong with a value for its place.
+func (c *CommandLine) fault(p positional, value string, inLoop bool) string {
 	switch {
 	case value == "" && c.notEmpty:
 		return "must not be empty: the script stops reading there"
-	case !strings.HasPrefix(value, "-") || c.terminator:
+	case !strings.HasPrefix(value, "-"):
 		return ""
-	case c.careful != "":
-		return "must not begin with -: " + c.careful
+	case p.careful != "":
+		return "must not begin with -: " + p.careful
+	case inLoop:
+		return "must not begin with -: the script would read it as an option"
 	}
 	return ""
 }

@@ -22,23 +22,23 @@ func (r *reader) finish() bool {
 		}
 	}
 	for i, p := range r.line.positionals {
-		if variable := r.variableOf(p); r.needed[variable] && p.fallback == "" && !r.computed[variable] {
+		if p.fallback == "" && r.needsPlace(p) {
 			r.line.positionals[i].required = true
 		}
 	}
-	r.name(r.line.leading)
-	r.name(r.line.positionals)
+	r.name(r.line.leading, -1)
+	r.name(r.line.positionals, 1)
 	return len(r.line.options)+len(r.line.positionals)+len(r.line.leading) > 0 && r.distinct()
 }
 
-// variableOf is the variable that has a positional.
-func (r *reader) variableOf(p positional) string {
+// needsPlace reports whether a variable that has a positional must be set.
+func (r *reader) needsPlace(p positional) bool {
 	for variable, at := range r.fromPlace {
-		if at == p.index && !p.rest {
-			return variable
+		if at == p.index && !p.rest && r.needed[variable] && !r.computed[variable] {
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // settlePlaces makes the positionals of the places that the script refers to.
@@ -61,9 +61,15 @@ func (r *reader) settlePlaces() bool {
 	return true
 }
 
-func (r *reader) name(all []positional) {
-	for i := range all {
-		switch p := &all[i]; {
+// name names what has no name, and adds what is known of each. The sign is that
+// of the places.
+func (r *reader) name(positionals []positional, sign int) {
+	for i := range positionals {
+		p := &positionals[i]
+		if p.careful = r.careful[sign*p.index]; p.rest && p.careful == "" {
+			p.careful = r.careful[all]
+		}
+		switch {
 		case p.name == "" && p.rest:
 			p.name = "args"
 		case p.name == "":

@@ -106,14 +106,29 @@ func isMainGuard(cond []*syntax.Stmt) bool {
 	return source && zero
 }
 
-// findEnding returns the functions that seem to end the script: they call exit,
-// or another that does.
+// findEnding returns the commands that seem to end the script: exit, and the
+// functions that call one of these.
 func findEnding(functions map[string]*syntax.Stmt) map[string]bool {
+	callers := map[string][]string{}
+	for name, body := range functions {
+		if body == nil {
+			continue
+		}
+		syntax.Walk(body, func(n syntax.Node) bool {
+			if called := command(n); called != "" {
+				callers[called] = append(callers[called], name)
+			}
+			return true
+		})
+	}
 	ending := map[string]bool{"exit": true}
-	for range maxInlined {
-		for name, body := range functions {
-			if body != nil && !ending[name] && calls(body, ending) {
+	for todo := []string{"exit"}; len(todo) > 0; {
+		called := todo[0]
+		todo = todo[1:]
+		for _, name := range callers[called] {
+			if !ending[name] {
 				ending[name] = true
+				todo = append(todo, name)
 			}
 		}
 	}

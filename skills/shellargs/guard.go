@@ -191,6 +191,38 @@ func (r *reader) counts(x *syntax.Word, operator string, y *syntax.Word, unless 
 	r.atLeast = max(r.atLeast, at)
 }
 
+// choose notes the values of an argument that a case has items for, where all
+// others end the script.
+func (r *reader) choose(c *syntax.CaseClause) {
+	name, _, ok := bare(c.Word)
+	at := r.fromPlace[name]
+	if place(name) > 0 {
+		at = r.shifted + place(name)
+	}
+	i := slices.IndexFunc(r.places, func(p positional) bool { return p.index == at && !p.rest })
+	if !ok || i < 0 {
+		return
+	}
+	var choices []any
+	closed := false
+	for _, item := range c.Items {
+		for _, word := range item.Patterns {
+			text, glob, ok := literal(word)
+			switch {
+			case !ok, glob && text != "*", item.Op != syntax.Break:
+				return
+			case glob:
+				closed = r.anyEnds(item.Stmts)
+			case text != "" && !strings.HasPrefix(text, "-") && len(choices) < maxOptions && !slices.Contains(choices, any(text)):
+				choices = append(choices, text)
+			}
+		}
+	}
+	if closed {
+		r.places[i].choices = choices
+	}
+}
+
 // compares reports whether no place, nor what was set from one, is compared with
 // a text that begins with -, but to help a person. What does so has options that
 // are not understood.
@@ -201,20 +233,13 @@ func (r *reader) compares(node syntax.Node) bool {
 		case *syntax.FuncDecl:
 			return false
 		case *syntax.CaseClause:
-			if r.isPlace(n.Word) {
-				for _, item := range n.Items {
-					plain = plain && r.compared(item.Patterns...)
-				}
+			for _, item := range n.Items {
+				plain = plain && r.compared(n.Word, item.Patterns...)
 			}
 		case *syntax.BinaryTest:
 			x, _ := n.X.(*syntax.Word)
 			y, _ := n.Y.(*syntax.Word)
-			if r.isPlace(x) {
-				plain = plain && r.compared(y)
-			}
-			if r.isPlace(y) {
-				plain = plain && r.compared(x)
-			}
+			plain = plain && r.compared(x, y) && r.compared(y, x)
 		case *syntax.CallExpr:
 			plain = plain && r.comparedIn(tested(n))
 		}
@@ -228,7 +253,7 @@ func (r *reader) comparedIn(words []*syntax.Word) bool {
 	for i := 1; i+1 < len(words); i++ {
 		switch operator, _, _ := literal(words[i]); operator {
 		case "=", "==", "!=":
-			if r.isPlace(words[i-1]) && !r.compared(words[i+1]) || r.isPlace(words[i+1]) && !r.compared(words[i-1]) {
+			if !r.compared(words[i-1], words[i+1]) || !r.compared(words[i+1], words[i-1]) {
 				return false
 			}
 		}
@@ -236,25 +261,34 @@ func (r *reader) comparedIn(words []*syntax.Word) bool {
 	return true
 }
 
-// isPlace reports whether a word has to do with an argument.
-func (r *reader) isPlace(word *syntax.Word) bool {
+// placesIn returns the places of the arguments that a word has to do with.
+func (r *reader) placesIn(word *syntax.Word) []int {
+	var places []int
 	if word == nil {
-		return false
+		return nil
 	}
-	found := false
 	syntax.Walk(word, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil {
-			_, set := r.fromPlace[p.Param.Value]
-			found = found || set || place(p.Param.Value) > 0
+		p, ok := n.(*syntax.ParamExp)
+		if !ok || p.Param == nil {
+			return true
 		}
-		return !found
+		if at, set := r.fromPlace[p.Param.Value]; set {
+			places = append(places, at)
+		} else if at := place(p.Param.Value); at > 0 {
+			places = append(places, min(r.shifted+at, all))
+		}
+		return true
 	})
-	return found
+	return places
 }
 
-// compared reports whether the texts that an argument is compared with are no
+// compared reports whether the words that an argument is compared with are no
 // options but those that help a person.
-func (r *reader) compared(words ...*syntax.Word) bool {
+func (r *reader) compared(with *syntax.Word, words ...*syntax.Word) bool {
+	places := r.placesIn(with)
+	if len(places) == 0 {
+		return true
+	}
 	for _, word := range words {
 		if word == nil {
 			return false
@@ -265,8 +299,10 @@ func (r *reader) compared(words ...*syntax.Word) bool {
 		case !ok:
 			return false
 		case !strings.HasPrefix(text, "-"):
-		case glob || isHelp(text) || text == "-h" || text == "-V" || text == "-v":
-			r.line.careful = "the script compares it with " + text
+		case glob && (text == "-*" || text == "--*"), isHelp(text), text == "-h", text == "-V", text == "-v":
+			for _, at := range places {
+				r.careful[at] = "the script compares it with " + text
+			}
 		default:
 			return false
 		}

@@ -208,6 +208,14 @@ func (r *reader) startLoop() bool {
 		}
 	}
 	r.places = nil
+	careful := map[int]string{}
+	for variable, at := range r.fromPlace {
+		r.fromPlace[variable] = -at
+		if r.careful[at] != "" {
+			careful[-at] = r.careful[at]
+		}
+	}
+	r.careful = careful
 	slices.SortFunc(r.line.leading, func(a, b positional) int { return a.index - b.index })
 	for i, p := range r.line.leading {
 		if p.index != i+1 || p.rest {
@@ -246,7 +254,7 @@ func (r *reader) iterate(c *syntax.ForClause, variable string) bool {
 func (r *reader) cases(l *loop) bool {
 	patterns := false // a pattern was there, which may shadow what follows
 	ends := l.each
-	for _, item := range l.items {
+	for _, item := range reachable(l.items) {
 		labels, ok := labelsOf(item)
 		if !ok {
 			return false
@@ -255,7 +263,8 @@ func (r *reader) cases(l *loop) bool {
 		understood := e.all(item.Stmts) && e.settle()
 		switch {
 		case labels.kind == isTerminator:
-			r.line.terminator = understood && e.breaks && e.shifts == 1 && len(e.sets) == 0
+			r.line.terminator = understood && !patterns && e.breaks && e.shifts == 1 && len(e.sets) == 0
+			patterns = patterns || !r.line.terminator // it is not to be sent, nor found further down
 			continue
 		case !understood:
 			return false
@@ -275,13 +284,27 @@ func (r *reader) cases(l *loop) bool {
 	return r.endLoop(l)
 }
 
+// reachable returns the items up to the first that matches everything.
+func reachable(items []*syntax.CaseItem) []*syntax.CaseItem {
+	last := slices.IndexFunc(items, func(item *syntax.CaseItem) bool {
+		return slices.ContainsFunc(item.Patterns, func(word *syntax.Word) bool {
+			text, glob, ok := literal(word)
+			return ok && glob && text == "*"
+		})
+	})
+	if last < 0 {
+		return items
+	}
+	return items[:last+1]
+}
+
 // endLoop settles what a loop leaves.
 func (r *reader) endLoop(l *loop) bool {
 	if l.each || len(r.line.positionals) > 0 { // what is behind "--" is not read as these are
 		r.line.terminator = false
 	}
 	if !r.line.terminator {
-		r.line.careful = "the script would read it as an option"
+		r.line.inLoop = true
 	}
 	r.shifted = 0
 	r.consumed = l.each || !r.line.terminator && !r.breaksAtFirst(l)

@@ -22,7 +22,8 @@ type reader struct {
 	places    []positional
 	variables map[string]string // what a variable is without its option, where that is a text
 	computed  map[string]bool   // or where it is anything else
-	fromPlace map[string]int    // a variable → the place that it was set from
+	fromPlace map[string]int    // a variable → the place that it was set from, negative for one before the options
+	careful   map[int]string    // a place → why it must not begin with -
 	needed    map[string]bool   // variables that must be set
 	atLeast   int               // arguments, where a script counts them
 }
@@ -30,7 +31,7 @@ type reader struct {
 // read reports whether all that a script does with its arguments is understood.
 func (r *reader) read(steps []step) bool {
 	r.ending = findEnding(r.functions)
-	r.computed = map[string]bool{}
+	r.computed, r.careful = map[string]bool{}, map[int]string{}
 	r.variables, r.fromPlace, r.needed = map[string]string{}, map[string]int{}, map[string]bool{}
 	for _, s := range steps {
 		if s.sealed {
@@ -76,6 +77,12 @@ func (r *reader) step(stmt *syntax.Stmt) bool {
 		}
 	case *syntax.DeclClause:
 		return r.assignAll(c.Args)
+	case *syntax.CaseClause:
+		if !r.other(stmt) {
+			return false
+		}
+		r.choose(c)
+		return true
 	}
 	r.require(stmt)
 	return r.other(stmt)
@@ -304,7 +311,8 @@ func (r *reader) other(node syntax.Node) bool {
 	if !ok || slices.Contains(places, all) {
 		return false
 	}
-	for _, at := range places {
+	slices.Sort(places)
+	for _, at := range slices.Compact(places) {
 		if !r.add(at, positional{required: r.unset && !r.defaulted(node, at)}) {
 			return false
 		}

@@ -33,9 +33,9 @@ type CommandLine struct {
 	positionals []positional // behind the options
 	// terminator says that "--" ends the options.
 	terminator bool
-	// careful says why a positional that begins with - would be read as
-	// something else; "" where it would not.
-	careful string
+	// inLoop says that positionals stand where options do, without a
+	// terminator.
+	inLoop bool
 	// notEmpty says that the script ends at an empty argument.
 	notEmpty bool
 }
@@ -67,7 +67,9 @@ type positional struct {
 	index    int // from 1
 	required bool
 	fallback string
-	rest     bool // it is all arguments from here on
+	rest     bool   // it is all arguments from here on
+	choices  []any  // the only values; nil is any
+	careful  string // why a value that begins with - is read as something else; "" where it is not
 }
 
 // Read returns what a script, as bash or sh reads it, accepts. It is nil where
@@ -134,7 +136,7 @@ func (o option) describe(s *jsonschema.Schema) {
 }
 
 func (p positional) describe(s *jsonschema.Schema) {
-	property := &jsonschema.Schema{Type: "string"}
+	property := &jsonschema.Schema{Type: "string", Enum: p.choices}
 	if p.rest {
 		property = &jsonschema.Schema{Type: "array", Items: property}
 	}

@@ -38,6 +38,9 @@ func schemaLine(c *CommandLine) string {
 		if pair.Value.Default != nil {
 			part += fmt.Sprintf("=%v", pair.Value.Default)
 		}
+		if pair.Value.Enum != nil {
+			part += strings.Replace(strings.Replace(fmt.Sprint(pair.Value.Enum), "[", " (", 1), "]", ")", 1)
+		}
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
@@ -302,6 +305,24 @@ dump DIR`,
 			argv:     "x y",
 			got:      "DIR<x y>",
 			property: map[string]string{"dir": "DIR"},
+		},
+		{
+			name: "a command",
+			text: `die() { fail "$1"; }
+fail() { echo "$1" >&2; exit 1; }
+COMMAND="${1:-start}"
+case "$COMMAND" in
+  start|stop) DONE=$COMMAND ;;
+  restart) DONE="$2" ;;
+  -h | --help | "") exit 0 ;;
+  *) die "what" ;;
+esac
+dump COMMAND DONE`,
+			schema:   "command string=start (start stop restart), arg2 string",
+			args:     `{"command": "restart", "arg2": "-9"}`,
+			argv:     "restart|-9",
+			got:      "COMMAND<restart> DONE<-9>",
+			property: map[string]string{},
 		},
 		{
 			name: "the rest",
