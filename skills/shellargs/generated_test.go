@@ -102,3 +102,37 @@ func generate(random *rand.Rand) (text string, variables map[string]string) {
 	after := pick("", "", "P=$1", "P=${1:?}")
 	return fmt.Sprintf("%s\nwhile %s; do\n  case \"$1\" in\n%s  esac\n  %s\ndone\n%s\ndump P V0 V1 V2 V3\n", dump, cond, items.String(), common, after), variables
 }
+
+// TestGeneratedGetopts is the same of getopts.
+func TestGeneratedGetopts(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	read := 0
+	for range 800 {
+		text, variables := generateGetopts(random)
+		if c := Read([]byte(text)); c != nil {
+			read++
+			checkAgainstBash(t, random, text, variables, c)
+		}
+	}
+	if read < 50 {
+		t.Errorf("only %d scripts were read", read)
+	}
+}
+
+func generateGetopts(random *rand.Rand) (text string, variables map[string]string) {
+	pick := func(choices ...string) string { return choices[random.IntN(len(choices))] }
+	variables = map[string]string{"p": "P"}
+	letters := pick("", ":")
+	var items strings.Builder
+	for i := range 1 + random.IntN(4) {
+		variable, letter := fmt.Sprintf("V%d", i), string(rune('a'+i))
+		variables["v"+fmt.Sprint(i)], variables[letter] = variable, variable
+		letters += letter + pick("", ":", ":")
+		fmt.Fprintf(&items, "    %s) %s ;;\n", pick(letter, letter, `"`+letter+`"`), pick(
+			variable+"=on", variable+`="$OPTARG"`, variable+`="$OPTARG"`, variable+`=${OPTARG}`, variable+`+=("$OPTARG")`, variable+`="$2"; shift`))
+	}
+	items.WriteString(pick("", "    *) exit 2 ;;\n", "    \\?) exit 3 ;;\n    :) exit 4 ;;\n"))
+	shift := pick("", "shift $((OPTIND-1))", `shift "$((OPTIND - 1))"`, "shift $OPTIND")
+	after := pick("", "P=$1", "P=${1:?}", `P=("$@")`)
+	return fmt.Sprintf("%s\nwhile getopts %q opt; do\n  case $opt in\n%s  esac\ndone\n%s\n%s\ndump P V0 V1 V2 V3\n", dump, letters, items.String(), shift, after), variables
+}

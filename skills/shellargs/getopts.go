@@ -91,6 +91,9 @@ func (r *reader) letter(letter string, takes bool, e *effect) bool {
 	if !takes && (letter == "h" || letter == "?" || letter == "V") && (e.exits || e.mayExit) {
 		return true
 	}
+	if takes != (e.touched > 0) { // what is declared is not what is used
+		return false
+	}
 	for _, s := range e.sets {
 		if takes == (s.from == behind) {
 			o.variable, o.repeated = s.variable, takes && s.appended
