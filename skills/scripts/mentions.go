@@ -33,7 +33,11 @@ func findMentions(text string) mentions {
 }
 
 func inPath(r rune) bool {
-	return r == '/' || r == '.' || r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '/', r == '.', r == '-', r == '_':
+		return true
+	}
+	return r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
 func (m mentions) add(run string, at int) {
