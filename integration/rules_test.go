@@ -105,6 +105,7 @@ func TestLibraries(t *testing.T) {
 				"github.com/fsnotify/fsnotify":             {"skills/watch"},
 				"github.com/spf13/cobra":                   {"cmd/skills-mcp"},
 				"github.com/BurntSushi/toml":               {"skills/dependencies"},
+				"mvdan.cc/sh/v3":                           {"skills/shellargs"},
 				"github.com/schollz/progressbar/v3":        {"cmd/skills-mcp"},
 				"golang.org/x/sys":                         {"sandbox/native", "sandbox/docker", "skills/watch"},
 			} {

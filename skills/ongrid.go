@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/scripts"
 )
 
 // ongridFile is the manifest of a skill of ongrid's. Others use the name too.
@@ -118,14 +120,13 @@ func isExecutable(fsys fs.FS, name string) bool {
 // program returns the command for an executable file, as the system chooses it:
 // by its first line, and for a binary none.
 func program(name string, head []byte) []string {
-	words := shebang(head)
 	switch {
 	case bytes.IndexByte(head, 0) >= 0:
 		return nil
-	case len(words) == 0:
-		return interpreter(name, head)
+	case bytes.HasPrefix(head, []byte("#!")):
+		return scripts.Interpreter("", head)
 	}
-	return interpreter("", head)
+	return scripts.Interpreter(name, head)
 }
 
 // ongridTools notes what is said of tools that are ongrid's own.

@@ -1,13 +1,13 @@
 package skills
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"path"
 	"regexp"
 	"slices"
-	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/scripts"
 )
 
 // placeholder matches {name} in a script's path.
@@ -64,70 +64,5 @@ func (s *Skill) InterpreterOf(script string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return interpreter(name, head), nil
-}
-
-// interpreter chooses by a script's extension, then by its first line; bash
-// where neither says. The executable bit says nothing: two thirds of the
-// scripts out there lack it.
-func interpreter(name string, head []byte) []string {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".py":
-		return []string{"python3"}
-	case ".js", ".mjs", ".cjs":
-		return []string{"node"}
-	case ".sh", ".bash":
-		return shell("bash", head)
-	}
-	words := shebang(head)
-	if len(words) == 0 {
-		return shell("bash", head)
-	}
-	switch program := path.Base(words[0]); program {
-	case "sh", "bash", "dash", "ash":
-		return shell(program, head)
-	case "python", "python2":
-		return append([]string{"python3"}, words[1:]...)
-	default:
-		return append([]string{program}, words[1:]...)
-	}
-}
-
-// shebang returns the words of a first line "#!…", without env.
-func shebang(head []byte) []string {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	rest, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "#!")
-	if !ok {
-		return nil
-	}
-	words := strings.Fields(rest)
-	if len(words) == 0 || path.Base(words[0]) != "env" {
-		return words
-	}
-	words = words[1:]
-	if len(words) > 0 && words[0] == "-S" {
-		words = words[1:]
-	}
-	return words
-}
-
-// withoutReturns reads a shell script without its carriage returns, which
-// shells take for part of its words. $0 is still the script's path.
-const withoutReturns = `. <(tr -d '\r' <"$0")`
-
-func shell(program string, head []byte) []string {
-	if !hasCarriageReturns(head) {
-		return []string{program}
-	}
-	return []string{"bash", "-c", withoutReturns}
-}
-
-func hasCarriageReturns(head []byte) bool { return bytes.Contains(head, []byte("\r\n")) }
-
-func isShell(interpreter []string) bool {
-	switch interpreter[0] {
-	case "sh", "bash", "dash", "ash":
-		return true
-	}
-	return false
+	return scripts.Interpreter(name, head), nil
 }

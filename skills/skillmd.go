@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/scripts"
 )
 
 // parser reads one SKILL.md into a skill.
@@ -340,8 +342,8 @@ func (p *parser) interpreter(entry *Entry, name string) error {
 		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", entry.Script, err), "make it a readable file")
 		return nil
 	}
-	entry.Interpreter = interpreter(name, head)
-	if isShell(entry.Interpreter) && hasCarriageReturns(head) {
+	entry.Interpreter = scripts.Interpreter(name, head)
+	if scripts.IsShell(entry.Interpreter) && scripts.HasCarriageReturns(head) {
 		p.report(Warning, p.fields.line("script"), "save it with LF line ends", "script %s has Windows line ends; they are removed while it is read", entry.Script)
 	}
 	return nil

@@ -1,0 +1,155 @@
+// Package archive opens a packed skill, a ZIP or tar.gz file, in place: as a
+// read-only file system that is bounded in every way and has no links.
+//
+// Start with [Open].
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// What a package may have. Source for MaxPackage: LinX's limit for packages.
+const (
+	MaxPackage  = 50 << 20  // bytes of the package itself
+	MaxEntries  = 10_000    // files and folders
+	MaxFile     = 64 << 20  // bytes of one file
+	MaxUnpacked = 256 << 20 // bytes of all files together
+	MaxDepth    = 20        // folders, one in the other
+	maxPath     = 1024      // bytes of one path
+	maxName     = 255       // bytes of one component of it
+)
+
+// An Error says why a package cannot be taken.
+type Error struct {
+	// Entry is the name of the file in the package, as it stands there; "" where
+	// the whole package is meant.
+	Entry   string
+	Message string
+	Remedy  string // an imperative
+}
+
+func (e *Error) Error() string {
+	if e.Entry == "" {
+		return e.Message + "; " + e.Remedy
+	}
+	return fmt.Sprintf("%q: %s; %s", e.Entry, e.Message, e.Remedy)
+}
+
+// An Archive is an open package. It is a file system: [fs.ReadDirFS] and
+// [fs.StatFS]. Links are refused, so that no path leads anywhere else. Files
+// have the modes 0o444 and 0o555, folders 0o555.
+type Archive struct {
+	tree
+	root  string
+	notes []string
+	close func() error
+}
+
+// Open opens the package at path, as [New] does.
+func Open(path string) (*Archive, error) {
+	// Who opens a named pipe waits for a writer.
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open package: %w", errIrregular())
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := New(file)
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("open package: %w", err)
+	}
+	return a, nil
+}
+
+// A File is an open package, such as an [os.File]. ReadAt must allow concurrent
+// calls.
+type File interface {
+	fs.File
+	io.ReaderAt
+}
+
+// New reads the list of what a package holds, and no more of a ZIP file. A
+// tar.gz file is unpacked, once, into one temporary file, which does not outlive
+// the process where the system can do that. The file is the archive's from then
+// on; where there is an error, it is still the caller's. The error is an
+// [*Error] where the package is at fault.
+func New(file File) (*Archive, error) {
+	return newLimited(file, limits{MaxPackage, MaxFile, MaxUnpacked})
+}
+
+// limits are bytes of a package, of one file and of all files. Tests have small
+// ones.
+type limits struct{ packed, file, unpacked int64 }
+
+func newLimited(file File, l limits) (*Archive, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errIrregular()
+	}
+	if info.Size() > l.packed {
+		return nil, &Error{"", fmt.Sprintf("it is larger than %d MB", l.packed>>20), "leave out what the skill does not need"}
+	}
+	a := &Archive{tree: tree{limits: l}}
+	release, err := a.read(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	if a.root, err = a.finish(); err != nil {
+		release()
+		return nil, err
+	}
+	a.notes = a.sameButCase()
+	a.close = func() error { return errors.Join(file.Close(), release()) }
+	return a, nil
+}
+
+func errIrregular() error {
+	return &Error{"", "it is not a regular file", "name a ZIP or tar.gz file"}
+}
+
+// The first bytes of the formats. Sources: PKWARE's APPNOTE 4.3.7 and 4.3.16,
+// and RFC 1952, 2.3.1.
+const (
+	zipMagic   = "PK\x03\x04"
+	emptyMagic = "PK\x05\x06"
+	gzipMagic  = "\x1f\x8b"
+)
+
+// read fills the tree from the file. What it needed beside the file ends with
+// release.
+func (t *tree) read(file File, size int64) (release func() error, err error) {
+	magic := make([]byte, 4)
+	n, err := file.ReadAt(magic, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch magic = magic[:n]; {
+	case bytes.HasPrefix(magic, []byte(zipMagic)), bytes.HasPrefix(magic, []byte(emptyMagic)):
+		return func() error { return nil }, t.readZIP(file, size)
+	case bytes.HasPrefix(magic, []byte(gzipMagic)):
+		return t.unpackTAR(io.NewSectionReader(file, 0, size))
+	}
+	return nil, &Error{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", "pack the skill's folder with zip -r, or with tar -czf"}
+}
+
+// Root is the folder that has SKILL.md: ".", or the name of one folder.
+func (a *Archive) Root() string { return a.root }
+
+// Notes says what is odd about the package, though it is taken: names that are
+// one name where a file system does not tell upper from lower case.
+func (a *Archive) Notes() []string { return a.notes }
+
+// Close ends the use of the package. Nothing of it can be read afterwards.
+func (a *Archive) Close() error { return a.close() }

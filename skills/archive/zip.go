@@ -1,0 +1,91 @@
+package archive
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+)
+
+// errNotDir and errIsDir are what a file system says.
+var (
+	errNotDir = errors.New("not a directory")
+	errIsDir  = errors.New("is a directory")
+)
+
+// maxDirectory is how many bytes of a ZIP file its list of entries may be. The
+// list becomes several times as large in memory, so that is not to be found out
+// once it is there.
+const maxDirectory = 4 << 20
+
+// errDirectory ends the reading of too long a list.
+var errDirectory = errors.New("the list of entries is too long")
+
+// readZIP adds what a ZIP file's central directory has; what only local headers
+// say is not there.
+func (t *tree) readZIP(file io.ReaderAt, size int64) error {
+	source := &meteredReaderAt{ReaderAt: file, left: maxDirectory}
+	list, err := zip.NewReader(source, size)
+	switch {
+	case errors.Is(err, errDirectory):
+		return &Error{"", fmt.Sprintf("its list of entries is longer than %d MB", maxDirectory>>20), "leave out what the skill does not need"}
+	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are checked below
+		return &Error{"", "it is no whole ZIP file: " + err.Error(), "pack the skill anew"}
+	}
+	source.unlimited = true
+	for _, f := range list.File {
+		if err := t.addZIP(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The bits of a ZIP entry's flags that say that it, or its header, is
+// encrypted. Source: PKWARE's APPNOTE, 4.4.4.
+const encrypted = 1<<0 | 1<<6 | 1<<13
+
+func (t *tree) addZIP(f *zip.File) error {
+	switch mode := f.Mode(); {
+	case f.Flags&encrypted != 0:
+		return &Error{shorten(f.Name), "it is encrypted", "pack the skill without a password"}
+	case mode.IsDir():
+		return t.addDir(f.Name, f.Modified)
+	case mode&fs.ModeSymlink != 0:
+		return errLink(f.Name)
+	case !mode.IsRegular():
+		return errSpecial(f.Name)
+	case f.Method != zip.Store && f.Method != zip.Deflate:
+		return &Error{shorten(f.Name), fmt.Sprintf("it is packed with method %d, which is not read", f.Method), "pack the skill with zip -r"}
+	case f.UncompressedSize64 > math.MaxInt64:
+		return t.addFile(f.Name, 0, math.MaxInt64, f.Modified, nil)
+	}
+	// The reader ends with an error where a file is longer than it claims.
+	return t.addFile(f.Name, f.Mode(), int64(f.UncompressedSize64), f.Modified, f.Open)
+}
+
+func errLink(entry string) error {
+	return &Error{shorten(entry), "it is a link", "pack the file that it leads to in its place (zip -r and tar -h do)"}
+}
+
+func errSpecial(entry string) error {
+	return &Error{shorten(entry), "it is neither a file nor a folder", "leave it out"}
+}
+
+// meteredReaderAt reads no more than so many bytes until it is unlimited.
+type meteredReaderAt struct {
+	io.ReaderAt
+	left      int64
+	unlimited bool // set before anything reads concurrently
+}
+
+func (m *meteredReaderAt) ReadAt(p []byte, at int64) (int, error) {
+	if !m.unlimited {
+		if m.left -= int64(len(p)); m.left < 0 {
+			return 0, errDirectory
+		}
+	}
+	return m.ReaderAt.ReadAt(p, at)
+}

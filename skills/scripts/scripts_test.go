@@ -1,0 +1,199 @@
+package scripts
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// folder returns a file system of names and texts.
+func folder(files ...string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for i := 0; i < len(files); i += 2 {
+		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	return fsys
+}
+
+const (
+	python = "#!/usr/bin/env python3\n"
+	guard  = "def main(): pass\n\nif __name__ == '__main__':\n    main()\n"
+)
+
+func paths(found Found) string {
+	var all []string
+	for _, script := range found.Scripts {
+		all = append(all, script.Path)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestWhatIsAnEntryPoint(t *testing.T) {
+	for name, test := range map[string]struct {
+		files fstest.MapFS
+		want  string
+	}{
+		"nothing":                    {folder("SKILL.md", "# A\n"), ""},
+		"first line":                 {folder("a.py", python), "a.py"},
+		"first line after a mark":    {folder("a.py", "\ufeff"+python), "a.py"},
+		"main guard":                 {folder("a.py", guard), "a.py"},
+		"main guard turned round":    {folder("a.py", `if "__main__" == __name__: pass`), "a.py"},
+		"main guard, Windows":        {folder("a.py", strings.ReplaceAll(guard, "\n", "\r\n")), "a.py"},
+		"main guard in a function":   {folder("a.py", "def f():\n    if __name__ == '__main__': pass\n"), ""},
+		"module":                     {folder("a.py", "import os\n"), ""},
+		"node":                       {folder("a.js", "if (require.main === module) run()", "b.mjs", "if (import.meta.url === `file://${process.argv[1]}`) {}", "c.cjs", "module.exports = 1"), "a.js b.mjs"},
+		"shell":                      {folder("a.sh", "#!/bin/sh\n", "b.sh", "if [[ \"${BASH_SOURCE[0]}\" == \"${0}\" ]]; then main; fi\n", "lib.sh", "f() { :; }\n"), "a.sh b.sh"},
+		"no extension":               {folder("run", "#!/bin/sh\n", "LICENSE", "MIT"), "run"},
+		"another language":           {folder("a.rb", "#!/usr/bin/env ruby\n", "b.rb", "puts 1\n"), "a.rb"},
+		"tests":                      {folder("test_a.py", python, "a_test.py", python, "a.test.js", "#!/usr/bin/node\n", "conftest.py", python, "__init__.py", python, "setup.py", python, "tests/a.py", python, "x/node_modules/a.js", "#!/usr/bin/node\n", ".git/hooks/a", "#!/bin/sh\n"), ""},
+		"a name like a test's":       {folder("latest.py", python, "contest/a.py", python), "contest/a.py latest.py"},
+		"another skill below":        {folder("a.py", python, "sub/skill.md", "# B\n", "sub/b.py", python), "a.py"},
+		"binary":                     {folder("a", "#!/bin/sh\n\x00\x01"), ""},
+		"documents are not opened":   {folder("a.md", python, "b.txt", python), ""},
+		"a link is not followed":     {fstest.MapFS{"a.py": {Data: []byte("b.py"), Mode: fs.ModeSymlink | 0o777}, "b.py": {Data: []byte(python)}}, "b.py"},
+		"scripts/ before the others": {folder("a.py", python, "scripts/z.py", python, "bin/b.py", python), "scripts/z.py a.py bin/b.py"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := paths(Find(test.files, "", nil)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNamedComeFirst(t *testing.T) {
+	files := folder("scripts/a.py", python, "scripts/b.py", python, "scripts/sub/c.py", python, "scripts/run", "#!/bin/sh\n", "other/b.py", python)
+	for text, want := range map[string]string{
+		"":                                     "",
+		"Use `python scripts/b.py --x`.":       "scripts/b.py",
+		"${CLAUDE_SKILL_DIR}/scripts/b.py":     "scripts/b.py",
+		"./scripts/b.py":                       "scripts/b.py",
+		"cd scripts && ./b.py":                 "other/b.py scripts/b.py",
+		"First c.py.\nThen scripts/a.py.":      "scripts/sub/c.py scripts/a.py",
+		"in scripts: sub/c.py":                 "scripts/sub/c.py",
+		"another/c.py":                         "",
+		"not xscripts/a.py nor scripts/a.pyc":  "",
+		"run it":                               "",
+		"scripts/run it":                       "scripts/run",
+		"[a](scripts/a.py), **scripts/b.py**.": "scripts/a.py scripts/b.py",
+	} {
+		var got []string
+		for _, script := range Find(files, text, nil).Scripts {
+			if script.Named {
+				got = append(got, script.Path)
+			} else if len(got) == 0 && want != "" {
+				t.Errorf("%q: %s comes before those named", text, script.Path)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%q names %q, want %q", text, s, want)
+		}
+	}
+}
+
+func TestLimit(t *testing.T) {
+	files := fstest.MapFS{}
+	for i := range 20 {
+		files[fmt.Sprintf("s%02d.py", i)] = &fstest.MapFile{Data: []byte(python)}
+	}
+	found := Find(files, "see s19.py", nil)
+	if len(found.Scripts) != DefaultLimit || found.Scripts[0].Path != "s19.py" || strings.Join(found.Rest, " ") != "s15.py s16.py s17.py s18.py" || found.Incomplete {
+		t.Errorf("%s, rest %v", paths(found), found.Rest)
+	}
+	if found := Find(files, "", &Options{Limit: 2}); paths(found) != "s00.py s01.py" || len(found.Rest) != 18 {
+		t.Errorf("%s, rest %v", paths(found), found.Rest)
+	}
+}
+
+// However much a folder holds, only so much of it is read.
+func TestBounds(t *testing.T) {
+	for name, fill := range map[string]func(fstest.MapFS){
+		"files": func(files fstest.MapFS) {
+			for i := range maxFiles + 1 {
+				files[fmt.Sprintf("%05d.txt", i)] = &fstest.MapFile{}
+			}
+		},
+		"bytes": func(files fstest.MapFS) {
+			text := []byte(python + strings.Repeat("#\n", maxHead))
+			for i := range maxBytes/maxHead + 2 {
+				files[fmt.Sprintf("%05d.py", i)] = &fstest.MapFile{Data: text}
+			}
+		},
+		"depth": func(files fstest.MapFS) {
+			files[strings.Repeat("d/", maxDepth+1)+"a.py"] = &fstest.MapFile{Data: []byte(python)}
+		},
+	} {
+		files := fstest.MapFS{}
+		fill(files)
+		files["zzz.py"] = &fstest.MapFile{Data: []byte(python)}
+		found := Find(files, "", &Options{Limit: maxFiles})
+		if !found.Incomplete {
+			t.Errorf("%s: nothing says that not all was read", name)
+		}
+		if last := strings.Contains(paths(found), "zzz.py"); last != (name == "depth") {
+			t.Errorf("%s: the last file was read: %v", name, last)
+		}
+	}
+}
+
+func TestScript(t *testing.T) {
+	found := Find(folder("scripts/make-report.py", python+`"""Make a report."""`+"\nname = input('Name? ')\n"), "scripts/make-report.py", nil)
+	want := []Script{{Path: "scripts/make-report.py", Name: "make_report", Kind: Python, Interpreter: []string{"python3"}, Doc: "Make a report.", Named: true, Prompts: true}}
+	if diff := cmp.Diff(want, found.Scripts); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPrompts(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"a.py", "x = input('y/n')", true},
+		{"a.py", "x = getpass.getpass()", true},
+		{"a.py", "# x = input('y/n')", false},
+		{"a.py", "user_input('y/n')\nself.input()\ndef input(x): pass\nread -p", false},
+		{"a.sh", "read -p 'y/n' answer", true},
+		{"a.sh", "if true; then read -r -p 'y/n' answer; fi", true},
+		{"a.sh", "read -t 5 -rp 'y/n' answer", true},
+		{"a.sh", "while read -r line; do :; done", false},
+		{"a.sh", "thread -p 4\n  # read -p", false},
+		{"a.js", "rl.question('y/n', f)", true},
+		{"a.js", "// rl.question('y/n', f)\nquestions()", false},
+	} {
+		first := map[string]string{".py": python, ".sh": "#!/bin/bash\n", ".js": "#!/usr/bin/env node\n"}[test.name[1:]]
+		found := Find(folder(test.name, first+test.text+"\n"), "", nil)
+		if len(found.Scripts) != 1 || found.Scripts[0].Prompts != test.want {
+			t.Errorf("%s %q: %+v, want %v", test.name, test.text, found.Scripts, test.want)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	long := strings.Repeat("x", 60) + ".py"
+	for _, test := range []struct{ paths, want string }{
+		{"scripts/make-report.py", "make_report"},
+		{"scripts/Make Report.v2.py", "make_report_v2"},
+		{"a/run.py b/run.sh c.py", "run_py run_sh c"},
+		{"a/run.py b/run.py", "a_run b_run"},
+		{"a/run.py a-run.py a/run.sh", "run_py a_run run_sh"},
+		{"run_py.sh run.py run.sh", "run_py_sh run run_sh"},
+		{"日本.py", "py"},
+		{long, strings.Repeat("x", 31) + "_4886c240"},
+	} {
+		given := strings.Split(test.paths, " ")
+		if strings.Contains(test.paths, "Make Report") {
+			given = []string{test.paths}
+		}
+		if got := strings.Join(Names(given), " "); got != test.want {
+			t.Errorf("%s: %s, want %s", test.paths, got, test.want)
+		}
+	}
+}
