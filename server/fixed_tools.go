@@ -142,6 +142,8 @@ type details struct {
 	Summary
 	WhenToUse   string           `json:"when_to_use,omitempty"`
 	File        string           `json:"file"`
+	Tools       []string         `json:"tools,omitempty"` // names of what else it runs
+	Of          string           `json:"of,omitempty"`    // whose tool it is
 	Script      string           `json:"script,omitempty"`
 	Parameters  json.RawMessage  `json:"parameters,omitempty"`
 	ImageRole   string           `json:"image_role,omitempty"`
@@ -183,6 +185,7 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 		Files:       Files(skill, maxListed),
 		Problems:    append([]skills.Problem{}, skill.Problems...),
 	}
+	d.Tools, d.Of = Relatives(skill)
 	if skill.Entry == nil {
 		return d, nil
 	}
@@ -190,6 +193,18 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 	d.Script, d.ImageRole, d.Network = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network
 	d.Parameters, err = json.Marshal(skill.Entry.Schema())
 	return d, err
+}
+
+// Relatives returns the names of a skill's tools, and that of the skill whose
+// tool it is itself.
+func Relatives(skill *skills.Skill) (tools []string, of string) {
+	for _, tool := range skill.Tools {
+		tools = append(tools, tool.QualifiedName())
+	}
+	if skill.Of != nil {
+		of = skill.Of.QualifiedName()
+	}
+	return tools, of
 }
 
 // Files returns the paths of a skill's files, sorted, at most most of them.
@@ -230,7 +245,7 @@ func Plugins(catalog *skills.Catalog) []PluginSummary {
 	for _, p := range catalog.Plugins {
 		summary := PluginSummary{p.Name, p.Version, p.Description, p.Author, p.Source, []string{}}
 		for _, skill := range catalog.Skills {
-			if skill.Plugin == p.Name {
+			if skill.Plugin == p.Name && skill.Of == nil {
 				summary.Skills = append(summary.Skills, skill.QualifiedName())
 			}
 		}
@@ -248,7 +263,7 @@ func (s *Server) listPluginsTool() mcpserver.ServerTool {
 
 // reloaded is what reload_skills returns.
 type reloaded struct {
-	Skills   int      `json:"skills"`
+	Skills   int      `json:"skills"` // without the tools that some of them have
 	Plugins  int      `json:"plugins"`
 	Changed  bool     `json:"changed"` // the tools have
 	Problems []string `json:"problems"`
@@ -262,7 +277,7 @@ func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		result := reloaded{Skills: len(catalog.Skills), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
+		result := reloaded{Skills: catalog.Count(), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
 		for _, p := range catalog.Problems {
 			if p.Severity != skills.Note {
 				result.Problems = append(result.Problems, p.String())

@@ -259,7 +259,7 @@ func TestSchemaThatCannotBeEncoded(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))
 	catalog := *b.Catalog()
 	bad := &skills.Skill{Name: "bad", ModelInvocable: true, Class: skills.Safe, Entry: &skills.Entry{
-		Params: []skills.Param{{Name: "p", Schema: &jsonschema.Schema{Default: func() {}}}},
+		Args: skills.Flags{{Name: "p", Schema: &jsonschema.Schema{Default: func() {}}}},
 	}}
 	catalog.Skills = append([]*skills.Skill{bad}, catalog.Skills...)
 	b.Publish(&catalog)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"unicode/utf8"
@@ -61,7 +62,7 @@ func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.Ser
 	t := mcp.Tool{
 		Name:        name,
 		Description: shorten(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
-		Annotations: readOnly(skill.QualifiedName()),
+		Annotations: readOnly(cmp.Or(skill.DisplayName, skill.QualifiedName())),
 	}
 	schema := schemaOf[argsOnly]()
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
@@ -107,7 +108,7 @@ func shorten(text string, limit int) string {
 func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
 	hosts, err := s.calls.Hosts(skill)
 	return mcp.ToolAnnotation{
-		Title:           skill.QualifiedName(),
+		Title:           cmp.Or(skill.DisplayName, skill.QualifiedName()),
 		ReadOnlyHint:    hint(skill.Class == skills.Safe),
 		DestructiveHint: hint(skill.Class == skills.Dangerous),
 		OpenWorldHint:   hint(err == nil && len(hosts) > 0),
@@ -139,6 +140,7 @@ func (s *Server) progress(r request) *progress {
 
 // load returns a skill's instructions.
 func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
+	skill = skill.Owner()
 	if !skill.ModelInvocable {
 		return nil, &call.Error{Code: call.PermissionDenied, Message: "skill " + skill.QualifiedName() + " may be called by a person only"}
 	}

@@ -45,6 +45,17 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("there is no skill %q; did you mean %s?", e.Name, list(e.Closest, "or"))
 }
 
+// Count is how many skills there are, without those that are tools of others.
+func (c *Catalog) Count() int {
+	n := 0
+	for _, s := range c.Skills {
+		if s.Of == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Lookup returns the skill with a qualified name, or the only one with a bare
 // name. The error is a [*NotFoundError].
 func (c *Catalog) Lookup(name string) (*Skill, error) {
@@ -170,13 +181,16 @@ func (b *builder) enter(plugin, dir string) bool {
 	return true
 }
 
-// addSkill takes a skill unless its name is taken.
+// addSkill takes a skill, and with it its tools, unless its name is taken.
 func (b *builder) addSkill(skill *Skill, root Root) {
 	name := skill.QualifiedName()
 	first, taken := b.skills[name]
 	if !taken {
 		b.skills[name], b.roots[skill] = skill, root
 		b.problems = append(b.problems, skill.Problems...)
+		for _, tool := range skill.Tools {
+			b.addSkill(tool, root)
+		}
 		return
 	}
 	if b.roots[first].String() == root.String() {

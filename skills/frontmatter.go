@@ -24,14 +24,10 @@ type document struct {
 // parseDocument takes a file apart. It tolerates a byte order mark, CRLF, blank
 // lines before the fence and space behind one, and no frontmatter at all.
 func parseDocument(data []byte) (*document, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if !utf8.Valid(data) {
-		return nil, reject(invalidLine(data), "save the file as UTF-8", "it is not valid UTF-8")
+	text, err := plainText(data)
+	if err != nil {
+		return nil, err
 	}
-	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return nil, reject(1+bytes.Count(data[:i], []byte("\n")), "remove the NUL byte", "it contains a NUL byte")
-	}
-	text := strings.ReplaceAll(string(data), "\r\n", "\n")
 	first, rest := 1, text
 	line, rest, more := strings.Cut(rest, "\n")
 	for more && strings.TrimSpace(line) == "" {
@@ -53,6 +49,35 @@ func parseDocument(data []byte) (*document, error) {
 	open := reject(first, `add a line "---" below the last field`, "the frontmatter is not closed")
 	open.col = 1
 	return nil, open
+}
+
+// plainText returns a file without byte order mark and carriage returns.
+func plainText(data []byte) (string, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) {
+		return "", reject(invalidLine(data), "save the file as UTF-8", "it is not valid UTF-8")
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return "", reject(1+bytes.Count(data[:i], []byte("\n")), "remove the NUL byte", "it contains a NUL byte")
+	}
+	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
+}
+
+// parseYAML reads a file that is YAML as a whole, into a mapping.
+func parseYAML(data []byte) (*yaml.Node, error) {
+	text, err := plainText(data)
+	if err != nil {
+		return nil, err
+	}
+	doc := &document{}
+	node, err := decodeYAML(strings.Split(text, "\n"))
+	switch {
+	case err != nil:
+		return nil, doc.syntaxError("the file", err)
+	case node == nil || node.Kind != yaml.MappingNode:
+		return nil, reject(1, `write each field as "key: value"`, "the file is not a mapping")
+	}
+	return node, nil
 }
 
 func isFence(line string) bool { return strings.TrimRight(line, " \t") == "---" }
@@ -79,7 +104,7 @@ func (d *document) decode(lines []string) error {
 		repaired, changed := quoteColons(lines)
 		again, stillBad := decodeYAML(repaired)
 		if len(changed) == 0 || stillBad != nil {
-			return d.syntaxError(err)
+			return d.syntaxError("the frontmatter", err)
 		}
 		node = again
 		for _, i := range changed {
@@ -114,7 +139,8 @@ var yamlLine = regexp.MustCompile(`line (\d+): `)
 // 0; those of its scanner count from 1.
 var fromParser = regexp.MustCompile(`^did not find expected ('|key|node content|<)`)
 
-func (d *document) syntaxError(err error) error {
+// syntaxError places an error of the YAML library in the file.
+func (d *document) syntaxError(what string, err error) error {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
 	if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
 		n, _ := strconv.Atoi(message[m[2]:m[3]])
@@ -123,7 +149,7 @@ func (d *document) syntaxError(err error) error {
 			line++
 		}
 	}
-	return reject(line, "quote values that contain : # or quotes, and indent with spaces", "the frontmatter is not YAML: %s", message)
+	return reject(line, "quote values that contain : # or quotes, and indent with spaces", "%s is not YAML: %s", what, message)
 }
 
 // plainField matches "key: value", where the value is plain text.

@@ -60,3 +60,77 @@ func FuzzManifest(f *testing.F) {
 		}
 	})
 }
+
+// FuzzOngrid: any skill.json loads or not; what loads can be shown to clients,
+// and a schema that is served can be checked against.
+func FuzzOngrid(f *testing.F) {
+	for _, seed := range []string{
+		`{"name": "x", "description": "d", "entry": "run.sh"}`, `{"name": "x"}`, `[]`, `{`,
+		`{"name": "x", "description": "d", "entry": "run.sh", "schema": {"properties": {"a": {"type": ["string"], "items": true}}, "required": [1]}, "env_allow": "A B", "timeout_seconds": -1}`,
+		`{"name": "x", "description": "d", "entry": "run.sh", "schema": {"$ref": "#", "properties": {"a": {"$ref": "file:///x"}}}, "class": "dangerous"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	dir := f.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "run.sh"), []byte("echo"), 0o755); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		skill := &Skill{Files: DirFS(dir), Dir: dir, File: "skill.json"}
+		if err := parseOngrid(data, skill, Options{}); err != nil {
+			return
+		}
+		if skill.Name == "" || skill.Class == "" || skill.Instructions == "" {
+			t.Errorf("loaded without name, class or instructions: %+v", skill)
+		}
+		checkServed(t, skill)
+	})
+}
+
+// FuzzTools: any tools.yaml is read or costs a problem; the tools are complete.
+func FuzzTools(f *testing.F) {
+	for _, seed := range []string{
+		"tools: [{name: a, script: run.sh, params: {a: integer}}]", "tools:\n- &a {name: a, script: run.sh}\n- *a\n",
+		"tools: &a [*a]", "tools: [{name: f, script: a.py, function: f, class: mutating, sandbox: {warm: 1}}]", "", "[", "tools: [{name: a, script: '{x}.sh', params: {x: string}}]",
+	} {
+		f.Add([]byte(seed))
+	}
+	dir := f.TempDir()
+	for _, name := range []string{"run.sh", "a.py"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("echo"), 0o644); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(filepath.Join(dir, toolsFileName), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		skill := &Skill{Files: DirFS(dir), Dir: dir, File: "SKILL.md"}
+		if err := parseSkill([]byte("---\nname: demo\ndescription: d\n---\n"), skill, "demo", Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range skill.Tools {
+			if tool.Entry == nil || tool.Of != skill || tool.Description == "" || tool.Class == "" {
+				t.Errorf("incomplete: %+v", tool)
+			}
+			checkServed(t, tool)
+		}
+	})
+}
+
+// checkServed checks that what a skill runs can be offered to clients.
+func checkServed(t *testing.T, skill *Skill) {
+	if skill.Entry == nil {
+		return
+	}
+	schema := skill.Entry.Schema()
+	if _, err := json.Marshal(schema); err != nil {
+		t.Errorf("schema: %v", err)
+	}
+	if _, err := compile(schema); err != nil {
+		t.Errorf("schema: %v", err)
+	}
+	if schema.Type != "object" {
+		t.Errorf("the schema is of %q", schema.Type)
+	}
+}

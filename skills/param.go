@@ -215,7 +215,7 @@ func (f fields) defaultValue(param Param) any {
 	if plainly(param.Schema, value) {
 		return value
 	}
-	entry := Entry{Params: []Param{{Name: param.Name, Schema: param.Schema}}}
+	entry := Entry{Args: Flags{{Name: param.Name, Schema: param.Schema}}}
 	if err := entry.Validate(map[string]any{param.Name: value}); err != nil {
 		f.report(Warning, f.line("default"), "give a default that the parameter accepts", "the default is ignored: %v", err)
 		return nil

@@ -102,7 +102,7 @@ func (s *scanner) pluginSkills(dir string, m *manifest, report func(Severity, in
 	if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
 		s.skills(standard)
 	} else if file := findSkillFile(s.root.FS, dir); file != "" {
-		s.skill(dir, file)
+		s.skill(dir, file, nil)
 	}
 	for _, extra := range m.skills {
 		real, err := resolve(subFS(s.root.FS, dir), s.host(dir), path.Clean(extra))

@@ -2,6 +2,7 @@ package skills
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +13,15 @@ import (
 const (
 	// maxHosts is how many hosts a skill may declare.
 	maxHosts = 64
+	// maxVariables is how many variables it may want.
+	maxVariables = 64
 	// MaxWarm is how many sandboxes a skill may ask to have ready.
 	MaxWarm = 8
 )
 
 // sandbox reads what the script needs of its sandbox:
 //
-//	sandbox: {network: ["api.example.com:443"], warm: 2}
+//	sandbox: {network: ["api.example.com:443"], warm: 2, env: [API_TOKEN]}
 func (p *parser) sandbox(entry *Entry) {
 	node := p.fields.get("sandbox")
 	if node == nil {
@@ -32,12 +35,13 @@ func (p *parser) sandbox(entry *Entry) {
 		p.report(severity, line, remedy, "in sandbox: "+format, args...)
 	})
 	for _, field := range f.list {
-		if !slices.Contains([]string{"network", "warm"}, field.key) {
-			f.report(Warning, field.line, "use network and warm", "%q is not known and is ignored", field.key)
+		if !slices.Contains([]string{"env", "network", "warm"}, field.key) {
+			f.report(Warning, field.line, "use env, network and warm", "%q is not known and is ignored", field.key)
 		}
 	}
 	p.network(entry, f)
 	entry.Warm = warm(f)
+	entry.Env = variables(f, "env")
 }
 
 // network reads the hosts. One that cannot be read leaves the skill without
@@ -101,4 +105,25 @@ func warm(f fields) int {
 		f.report(Warning, f.line("warm"), fmt.Sprintf("write at most %d", MaxWarm), `"warm" is %d; %d are had ready`, n, MaxWarm)
 	}
 	return min(n, MaxWarm)
+}
+
+// environmentName is a variable's.
+var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// variables reads the names of the variables that a script wants.
+func variables(f fields, key string) []string {
+	var names []string
+	for _, name := range f.words(key, strings.Fields) {
+		switch {
+		case !environmentName.MatchString(name):
+			f.report(Warning, f.line(key), "write names of variables", "%s in %q is not the name of a variable and is ignored", show(name), key)
+		case slices.Contains(names, name):
+		case len(names) == maxVariables:
+			f.report(Warning, f.line(key), "name fewer", "%q has more than %d variables; the rest is ignored", key, maxVariables)
+			return names
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -2,6 +2,7 @@ package skills
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,7 +72,8 @@ func TestSandboxProblems(t *testing.T) {
 		"{warm: -1}":                                    `root/demo/SKILL.md:6: warning: in sandbox: "warm" is not a number from 0 to 8, or false and is ignored (write a number from 0 to 8, or false)`,
 		"{warm: some}":                                  `root/demo/SKILL.md:6: warning: in sandbox: "warm" is not a number from 0 to 8, or false and is ignored (write a number from 0 to 8, or false)`,
 		"{warm: [2]}":                                   `root/demo/SKILL.md:6: warning: in sandbox: "warm" is not a number from 0 to 8, or false and is ignored (write a number from 0 to 8, or false)`,
-		"{netwrok: []}":                                 `root/demo/SKILL.md:6: warning: in sandbox: "netwrok" is not known and is ignored (use network and warm)`,
+		"{netwrok: []}":                                 `root/demo/SKILL.md:6: warning: in sandbox: "netwrok" is not known and is ignored (use env, network and warm)`,
+		"{env: [A-B]}":                                  `root/demo/SKILL.md:6: warning: in sandbox: "A-B" in "env" is not the name of a variable and is ignored (write names of variables)`,
 		"true":                                          `root/demo/SKILL.md:6: warning: "sandbox" is not a map such as {network: [api.example.com:443]} and is ignored (write a map such as {network: [api.example.com:443]})`,
 	} {
 		skill := loadSandbox(t, "mutating", text)
@@ -93,5 +95,26 @@ func TestSandboxOfASafeSkill(t *testing.T) {
 	}
 	if skill.Unavailable != "" || len(skill.Entry.Network) != 1 {
 		t.Errorf("unavailable %q, network %q", skill.Unavailable, skill.Entry.Network)
+	}
+}
+
+func TestSandboxVariables(t *testing.T) {
+	for text, want := range map[string]string{
+		"{env: [API_TOKEN, _B2, API_TOKEN]}": "API_TOKEN _B2",
+		"{env: A B}":                         "A B",
+		"{env: }":                            "",
+	} {
+		skill := loadSandbox(t, "safe", text)
+		if got := strings.Join(skill.Entry.Env, " "); got != want || len(skill.Problems) > 0 {
+			t.Errorf("%q: %q, want %q; %v", text, got, want, skill.Problems)
+		}
+	}
+	var many []string
+	for i := range 70 {
+		many = append(many, fmt.Sprintf("V%d", i))
+	}
+	skill := loadSandbox(t, "safe", "{env: ["+strings.Join(many, ", ")+"]}")
+	if len(skill.Entry.Env) != maxVariables || len(skill.Problems) != 1 {
+		t.Errorf("%d variables, %v", len(skill.Entry.Env), skill.Problems)
 	}
 }

@@ -51,6 +51,10 @@ type Options struct {
 	// Host says what is wrong with a host of a skill's sandbox.network, and what
 	// to write; nil accepts all. It is called concurrently.
 	Host func(host string) error
+
+	// noTools says, of one skill, that there is no tools.yaml: 10,000 skills need
+	// not be asked for it.
+	noTools bool
 }
 
 // Skip reports whether folders of this name are never entered.
@@ -149,8 +153,15 @@ func (s *scanner) open() error {
 func (s *scanner) skills(dir string) { s.walk(dir, 0, s.visitSkill) }
 
 func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
-	if name := skillFile(entries); name != "" {
-		s.skill(dir, name)
+	name, ongrid := skillFile(entries), has(entries, ongridFile)
+	switch {
+	case name != "":
+		s.skill(dir, name, entries)
+		if ongrid {
+			s.problem(rejected(s.display(path.Join(dir, ongridFile)), &foreign{"there is a " + name + " beside it"}))
+		}
+	case ongrid:
+		s.skill(dir, ongridFile, nil)
 	}
 	return true
 }
@@ -254,6 +265,11 @@ func skillFile(entries []fs.DirEntry) string {
 	return ""
 }
 
+// has reports whether there is a file of this name among a folder's entries.
+func has(entries []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && !e.IsDir() })
+}
+
 func findSkillFile(fsys fs.FS, dir string) string {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -262,8 +278,9 @@ func findSkillFile(fsys fs.FS, dir string) string {
 	return skillFile(entries)
 }
 
-// skill takes down that there is a skill in the folder dir.
-func (s *scanner) skill(dir, file string) {
+// skill takes down that there is a skill in the folder dir, which has entries, or
+// others where they are nil.
+func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 	skill := &Skill{
 		Source: s.root.Source,
 		Dir:    s.host(dir),
@@ -276,6 +293,7 @@ func (s *scanner) skill(dir, file string) {
 	if s.builder.enter(skill.Plugin, skill.Dir) {
 		s.builder.candidates = append(s.builder.candidates, &candidate{
 			skill: skill, root: s.root, file: file, folder: s.folderName(dir),
+			noTools: entries != nil && !has(entries, toolsFileName),
 		})
 	}
 }
@@ -286,7 +304,9 @@ type candidate struct {
 	root   Root
 	file   string // of Skill.Files
 	folder string // the folder's name
-	err    error  // why it did not load
+
+	noTools bool  // it has no tools.yaml
+	err     error // why it did not load
 }
 
 // load reads the candidates, on all processors, and then takes them in the
@@ -320,7 +340,12 @@ func (b *builder) load(ctx context.Context, o Options) {
 
 func (c *candidate) load(o Options) {
 	data, err := readFile(c.skill.Files, c.file, maxManifest)
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.file == ongridFile:
+		err = parseOngrid(data, c.skill, o)
+	default:
+		o.noTools = c.noTools
 		err = parseSkill(data, c.skill, c.folder, o)
 	}
 	if err != nil {
@@ -328,6 +353,9 @@ func (c *candidate) load(o Options) {
 		return
 	}
 	checkRole(c.skill, o)
+	for _, tool := range c.skill.Tools {
+		checkRole(tool, o)
+	}
 }
 
 func checkRole(skill *Skill, o Options) {
@@ -349,6 +377,10 @@ func rejected(file string, err error) Problem {
 	var r *rejection
 	if errors.As(err, &r) {
 		return r.problem(file)
+	}
+	var other *foreign
+	if errors.As(err, &other) {
+		return Problem{Severity: Note, Path: file, Message: err.Error()}
 	}
 	message := err.Error()
 	var pathError *fs.PathError

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -16,18 +17,22 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Schema returns the JSON Schema (2020-12) of the entry's arguments: an object
-// with a property for each parameter, in the manifest's order. Undeclared
-// properties are allowed: they are passed on to the script.
-func (e *Entry) Schema() *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
-	for _, p := range e.Params {
-		s.Properties.Set(p.Name, p.Schema)
-		if p.Required {
-			s.Required = append(s.Required, p.Name)
-		}
+// Schema returns the JSON Schema (2020-12) of the entry's arguments: an object,
+// its properties in the manifest's order.
+func (e *Entry) Schema() *jsonschema.Schema { return e.passing().Schema() }
+
+// Params are the entry's parameters, in the manifest's order.
+func (e *Entry) Params() []Param { return e.passing().params() }
+
+// Pass returns what the script is given for arguments that [Entry.Validate] has
+// accepted. The error is for who wrote them.
+func (e *Entry) Pass(args map[string]any) (Passed, error) { return e.passing().Pass(args) }
+
+func (e *Entry) passing() Args {
+	if e.Args == nil {
+		return Flags(nil)
 	}
-	return s
+	return e.Args
 }
 
 // An ArgumentError says what is wrong with a call's arguments, one message for
@@ -57,34 +62,47 @@ func Validate(schema *jsonschema.Schema, args map[string]any) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	var faults []string
-	for _, leaf := range leaves(invalid) {
-		faults = append(faults, faultsOf(leaf)...)
-	}
-	slices.Sort(faults)
-	return &ArgumentError{slices.Compact(faults)}
+	return &ArgumentError{faults(invalid)}
 }
 
-// Defaults returns args with the default of each declared parameter that is
-// absent, or null, which models send for absent.
-func (e *Entry) Defaults(args map[string]any) map[string]any {
-	all := make(map[string]any, len(args))
-	for name, value := range args {
-		all[name] = value
+// faults words what is wrong, sorted.
+func faults(err *validator.ValidationError) []string {
+	var all []string
+	for _, leaf := range leaves(err) {
+		all = append(all, faultsOf(leaf)...)
 	}
-	for _, p := range e.Params {
-		if all[p.Name] != nil {
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Defaults returns args without the parameters that are null, which models send
+// for absent, unless null may be a value of theirs. Parameters that the manifest
+// declares and that are then absent get their default; other scripts have their
+// own.
+func (e *Entry) Defaults(args map[string]any) map[string]any {
+	all := maps.Clone(args)
+	if all == nil {
+		all = map[string]any{}
+	}
+	in, input := e.passing().(Input)
+	foreign := input && in.Object != nil
+	_, flags := e.passing().(Flags)
+	for _, p := range e.Params() {
+		value, given := all[p.Name]
+		if value != nil {
 			continue
 		}
-		delete(all, p.Name)
-		if p.Schema.Default != nil {
+		if given && !(foreign && p.Schema.Type == "") {
+			delete(all, p.Name)
+		}
+		if (flags || input && !foreign) && p.Schema.Default != nil {
 			all[p.Name] = p.Schema.Default
 		}
 	}
 	return all
 }
 
-const schemaURL = "arguments.json"
+const schemaURL = "urn:arguments"
 
 func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
 	data, err := json.Marshal(schema)
@@ -97,6 +115,7 @@ func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
 	}
 	compiler := validator.NewCompiler()
 	compiler.DefaultDraft(validator.Draft2020)
+	compiler.UseLoader(validator.SchemeURLLoader{}) // a stranger's $ref reads no file
 	if err := compiler.AddResource(schemaURL, doc); err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}

@@ -15,6 +15,9 @@ var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
 // Placeholders returns the parameters that the script's path is made of.
 func (e *Entry) Placeholders() []string {
+	if _, ok := e.passing().(Flags); !ok {
+		return nil
+	}
 	var names []string
 	for _, m := range placeholder.FindAllStringSubmatch(e.Script, -1) {
 		if !slices.Contains(names, m[1]) {

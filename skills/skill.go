@@ -13,9 +13,15 @@ import (
 // A Skill is a folder that teaches something (instructions), and may have
 // something to run (an [Entry]). It is not changed once its catalog is
 // published.
+//
+// A folder with several things to run has a Skill for each beside its own: see
+// Tools.
 type Skill struct {
-	// Name is the skill's own name, by default its folder's.
+	// Name is the skill's own name, by default its folder's; "skill__tool" where
+	// it is one of a skill's Tools.
 	Name string
+	// DisplayName is what a person calls it; "" where nobody said.
+	DisplayName string
 	// Plugin is the name of the plugin that the skill belongs to, or "".
 	Plugin string
 	// Description says what the skill does; "" where nobody said.
@@ -40,6 +46,11 @@ type Skill struct {
 
 	// Entry is what the skill runs; nil is an instruction skill.
 	Entry *Entry
+	// Tools are what else there is to run in the folder. Each is a skill of the
+	// catalog too, with the folder and the instructions of this one.
+	Tools []*Skill
+	// Of is the skill that has this one among its Tools, or nil.
+	Of *Skill
 	// Class decides what the sandbox grants to a call.
 	Class Class
 	// Arguments are the names of positional arguments of the instructions.
@@ -66,15 +77,25 @@ func (s *Skill) QualifiedName() string {
 	return s.Plugin + "/" + s.Name
 }
 
+// Owner is the skill that the instructions are of: the one that has this one
+// among its Tools, or else itself.
+func (s *Skill) Owner() *Skill {
+	if s.Of != nil {
+		return s.Of
+	}
+	return s
+}
+
 // An Entry is what a skill runs.
 type Entry struct {
-	// Script is the path of a file in the skill's folder. It may contain
-	// placeholders such as {name} for parameters.
+	// Script is the path of a file in the skill's folder. With [Flags] it may
+	// contain placeholders such as {name} for parameters.
 	Script string
-	// Interpreter is the command that the script is passed to.
+	// Interpreter is the command that the script is passed to; none runs the
+	// script as a program.
 	Interpreter []string
-	// Params are the declared parameters, in the order of the manifest.
-	Params []Param
+	// Args is how arguments reach the script; nil is [Flags] without any.
+	Args Args
 	// ImageRole names the image to run in; "" is the default one.
 	ImageRole string
 	// Network are the hosts that the script connects to, as the manifest has
@@ -86,7 +107,24 @@ type Entry struct {
 	// Timeout is the longest that a call may take; 0 leaves it to the
 	// configuration.
 	Timeout time.Duration
+	// Context says which variables tell the script about its call.
+	Context Context
+	// Env are the names of further variables that the script wants. It gets those
+	// that the configuration grants.
+	Env []string
+	// OutputJSON says that a script which ends well has printed one JSON value.
+	OutputJSON bool
 }
+
+// A Context is a set of variables that tell a script about its call.
+type Context string
+
+// The contexts.
+const (
+	ContextSkill Context = ""     // SKILL_NAME, SKILL_RUN_ID, SKILL_PARAMS, SKILL_WORKSPACE
+	ContextLinX  Context = "linx" // and LINX_AGENT_ID, LINX_USER_ID, LINX_SESSION_ID
+	ContextNone  Context = "none" // none
+)
 
 // A Class is how much harm a skill can do by what it is granted.
 type Class string

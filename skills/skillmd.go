@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -16,6 +17,12 @@ type parser struct {
 	fields  fields
 	doc     *document
 	options Options
+	// report adds to the skill's problems.
+	report func(severity Severity, line int, remedy, format string, args ...any)
+	// linx says that the skill is written for LinX, which allows each of its
+	// scripts this time, or 0.
+	linx             bool
+	executionTimeout time.Duration
 	// failed is set by a field that restricts and cannot be read: the skill then
 	// has nothing to run.
 	failed bool
@@ -28,7 +35,7 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error)
 	if err != nil {
 		return err
 	}
-	p := &parser{skill: skill, doc: doc, options: o}
+	p := newParser(skill, doc, o)
 	defer func() {
 		locate(skill.Problems, doc.front, doc.offset)
 		err = located(err, doc)
@@ -46,23 +53,35 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error)
 	if err := p.entry(); err != nil {
 		return err
 	}
+	p.linxTools()
+	p.toolsFile()
 	p.ignored()
+	p.ongridTools()
 	if p.failed {
-		skill.Entry = nil
+		skill.Entry, skill.Tools = nil, nil
 	}
 	return nil
+}
+
+func newParser(skill *Skill, doc *document, o Options) *parser {
+	p := &parser{skill: skill, doc: doc, options: o}
+	p.report = func(severity Severity, line int, remedy, format string, args ...any) {
+		p.reportIn(skill.File, severity, line, remedy, format, args...)
+	}
+	return p
 }
 
 // maxProblems is how many problems of one skill are told. Who mends these is
 // told the rest.
 const maxProblems = 50
 
-func (p *parser) report(severity Severity, line int, remedy, format string, args ...any) {
+// reportIn adds a problem of a file.
+func (p *parser) reportIn(file string, severity Severity, line int, remedy, format string, args ...any) {
 	if len(p.skill.Problems) >= maxProblems && severity != Error {
 		return
 	}
 	p.skill.Problems = append(p.skill.Problems, Problem{
-		Severity: severity, Path: p.skill.File, Line: line,
+		Severity: severity, Path: file, Line: line,
 		Message: fmt.Sprintf(format, args...), Remedy: remedy,
 	})
 }
@@ -220,7 +239,7 @@ func (p *parser) entry() error {
 	}
 	entry := &Entry{
 		Script:    script,
-		Params:    parseParams(p.fields),
+		Args:      Flags(parseParams(p.fields)),
 		ImageRole: p.fields.text("sandbox_image_role"),
 		Timeout:   p.fields.seconds("timeout_seconds"),
 	}
@@ -259,7 +278,7 @@ func (p *parser) checkPattern(entry *Entry) error {
 }
 
 func (e *Entry) declares(name string) bool {
-	for _, p := range e.Params {
+	for _, p := range e.Params() {
 		if p.Name == name {
 			return true
 		}

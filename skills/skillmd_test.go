@@ -243,7 +243,7 @@ params:
 	if skill.WhenToUse != "Whenever." || skill.Class != Mutating || skill.ModelInvocable || skill.UserInvocable || len(skill.Arguments) != 2 || skill.ArgumentHint != "[issue]" {
 		t.Errorf("skill: %+v", skill)
 	}
-	if p := e.Params[0]; p.Name != "path" || !p.Required || !p.Path || p.Schema.Format != "" {
+	if p := e.Params()[0]; p.Name != "path" || !p.Required || !p.Path || p.Schema.Format != "" {
 		t.Errorf("param: %+v", p)
 	}
 	if skill.Frontmatter["timeout_seconds"] != 1.5 {
@@ -284,7 +284,7 @@ func TestManyOfEverything(t *testing.T) {
 	}
 	text.WriteString("---\n")
 	skill, catalog := loadSkill(t, text.String(), "run.sh")
-	if n := len(skill.Entry.Params); n != maxParams {
+	if n := len(skill.Entry.Params()); n != maxParams {
 		t.Errorf("%d parameters", n)
 	}
 	if n := len(catalog.Problems); n != maxProblems {

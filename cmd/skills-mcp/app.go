@@ -261,7 +261,7 @@ func (s *settings) docker() *docker.Driver {
 		Runtime:   s.Sandbox.Runtime,
 		Logger:    s.logger,
 
-		DependencyEnv: s.dependencyEnv(),
+		DependencyEnv: environ(s.Sandbox.DependencyEnv),
 		Places: docker.Places{
 			DockerHost: os.Getenv("DOCKER_HOST"),
 			Context:    os.Getenv("DOCKER_CONTEXT"),
@@ -292,11 +292,11 @@ func forwarder() string {
 	return program
 }
 
-// dependencyEnv is the environment of installers. A name without a value has
-// that of this program; where it has none, nor have they.
-func (s *settings) dependencyEnv() []string {
+// environ returns the variables of a list of the configuration. A name without a
+// value has that of this program; where it has none, it is left out.
+func environ(entries []string) []string {
 	var env []string
-	for _, entry := range s.Sandbox.DependencyEnv {
+	for _, entry := range entries {
 		if strings.Contains(entry, "=") {
 			env = append(env, entry)
 		} else if value, set := os.LookupEnv(entry); set {
@@ -336,6 +336,7 @@ func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *
 	return call.New(runner, snapshots, &call.Options{
 		Workspaces: s.workspaces,
 		Hosts:      s.Hosts(),
+		Env:        environ(s.Sandbox.Env),
 		MaxTimeout: s.Limits().Timeout,
 		Logger:     s.logger,
 

@@ -32,6 +32,7 @@ the skill has a parameter of that name:
 
   --args-json JSON   more parameters, as a JSON object
   --stdin            pass standard input to the skill
+  -- WORD...         for a script whose parameters are not known: its command line
   --timeout SECONDS  stop the skill after this time
   --out DIR          write the files that the skill leaves in /out to DIR
   --force            overwrite files there
@@ -157,6 +158,10 @@ func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
+		if word == "--" && takesWords(skill) {
+			given.params["args"] = anyWords(words)
+			break
+		}
 		name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
 		if !strings.HasPrefix(word, "--") || name == "" {
 			return nil, fmt.Errorf("%q is not an option; parameters of %s are written as --NAME VALUE", word, skill.QualifiedName())
@@ -174,7 +179,7 @@ func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
 			value, words = words[0], words[1:]
 			return value, nil
 		}
-		if param == nil {
+		if param == nil || name == "stdin" && bare && takesWords(skill) {
 			if own, err := given.option(name, next); own || err != nil {
 				if err != nil {
 					return nil, err
@@ -197,13 +202,30 @@ func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
 	return given, nil
 }
 
+// takesWords reports whether what a skill runs takes any command line.
+func takesWords(skill *skills.Skill) bool {
+	if skill.Entry == nil {
+		return false
+	}
+	_, words := skill.Entry.Args.(skills.Words)
+	return words
+}
+
+func anyWords(words []string) []any {
+	list := make([]any, len(words))
+	for i, word := range words {
+		list[i] = word
+	}
+	return list
+}
+
 func declared(skill *skills.Skill, name string) *skills.Param {
 	if skill.Entry == nil {
 		return nil
 	}
-	for i := range skill.Entry.Params {
-		if skill.Entry.Params[i].Name == name {
-			return &skill.Entry.Params[i]
+	for _, p := range skill.Entry.Params() {
+		if p.Name == name {
+			return &p
 		}
 	}
 	return nil
@@ -318,7 +340,10 @@ func (a *app) printRunHelp(skill *skills.Skill) error {
 		_, err := fmt.Fprintf(a.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
 		return err
 	}
-	if len(skill.Entry.Params) == 0 {
+	if takesWords(skill) {
+		fmt.Fprintf(a.stdout, "  skills-mcp run %s -- WORD...\n", name)
+	}
+	if len(skill.Entry.Params()) == 0 {
 		_, err := fmt.Fprintln(a.stdout, "\nIt declares no parameters.")
 		return err
 	}

@@ -101,7 +101,7 @@ func (s *settings) republish(ctx context.Context, srv *server.Server, runner *sa
 		if err != nil {
 			return // the server is stopping
 		}
-		s.logger.Info("skills were read again", "changes", len(change.Paths), "skills", len(catalog.Skills), "tools_changed", changed)
+		s.logger.Info("skills were read again", "changes", len(change.Paths), "skills", catalog.Count(), "tools_changed", changed)
 	}
 }
 

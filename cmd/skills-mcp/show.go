@@ -21,10 +21,13 @@ import (
 type shown struct {
 	listed
 	WhenToUse   string   `json:"when_to_use,omitempty"`
+	Tools       []string `json:"tools,omitempty"` // names of what else it runs
+	Of          string   `json:"of,omitempty"`    // whose tool it is
 	Script      string   `json:"script,omitempty"`
 	Interpreter []string `json:"interpreter,omitempty"`
 	ImageRole   string   `json:"image_role,omitempty"`
 	Network     []string `json:"network,omitempty"`
+	Env         []string `json:"env,omitempty"`  // names of variables that it wants
 	Warm        int      `json:"warm,omitempty"` // negative is none
 	Timeout     float64  `json:"timeout_seconds,omitempty"`
 
@@ -84,7 +87,9 @@ func show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*s
 		Files:       server.Files(skill, 1<<20),
 		Problems:    nonNil(skill.Problems),
 	}
+	info.Tools, info.Of = server.Relatives(skill)
 	if e := skill.Entry; e != nil {
+		info.Env = e.Env
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
 		info.Network, info.Warm = e.Network, e.Warm
 		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
@@ -111,21 +116,25 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		row("source", string(info.Source))
 		row("class", string(info.Class))
 		row("kind", info.Kind)
+		row("tools", strings.Join(info.Tools, ", "))
+		row("tool of", info.Of)
 		row("state", info.State)
 		row("file", info.File)
 		row("digest", info.Digest)
 		if skill.Entry != nil {
-			row("runs", strings.Join(append(append([]string{}, info.Interpreter...), info.Script), " "))
+			row("runs", command(skill.Entry))
+			row("passed", passing(skill.Entry))
 			row("image role", cmp.Or(info.ImageRole, "default"))
 			row("declares", dependencies.Summary(info.Dependencies))
 			row("network", strings.Join(info.Network, ", "))
+			row("variables", strings.Join(info.Env, ", "))
 			row("warm", warm(info.Warm))
 		}
 	})
 	if err != nil {
 		return err
 	}
-	if skill.Entry != nil && len(skill.Entry.Params) > 0 {
+	if skill.Entry != nil && len(skill.Entry.Params()) > 0 {
 		fmt.Fprintln(a.stdout, "\nparameters:")
 		if err := printParams(a.stdout, skill.Entry); err != nil {
 			return err
@@ -150,6 +159,33 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 	return nil
 }
 
+// command is what runs a script, with … for a program that is part of it.
+func command(e *skills.Entry) string {
+	words := append(slices.Clone(e.Interpreter), e.Script)
+	for i, word := range words {
+		if strings.Contains(word, "\n") {
+			words[i] = "…"
+		}
+	}
+	if in, ok := e.Args.(skills.Input); ok {
+		words = append(words, in.Words...)
+	}
+	return strings.Join(words, " ")
+}
+
+// passing says how arguments reach a script, where that is not as --name value.
+func passing(e *skills.Entry) string {
+	switch e.Args.(type) {
+	case skills.Input:
+		return "as a JSON object on standard input"
+	case skills.Words:
+		return "word by word, as they are given"
+	case skills.Static:
+		return "as the script's own parser takes them"
+	}
+	return ""
+}
+
 // warm words how many sandboxes a skill wants to have ready, where it says so.
 func warm(n int) string {
 	switch {
@@ -164,7 +200,7 @@ func warm(n int) string {
 // printParams writes a table of an entry's parameters.
 func printParams(w io.Writer, entry *skills.Entry) error {
 	return table(w, func(w io.Writer) {
-		for _, p := range entry.Params {
+		for _, p := range entry.Params() {
 			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), oneLine(paramHelp(p), 400))
 		}
 	})

@@ -55,7 +55,7 @@ func TestShares(t *testing.T) {
 			return &contender{name: name, call: func(ctx context.Context, _ part) error { return pause(ctx, duration) }}
 		}
 		contenders := []*contender{takes("native", 4*time.Millisecond), takes("serve-native", 5*time.Millisecond), takes("serve-docker", time.Millisecond)}
-		got, err := shares(t.Context(), &options{duration: 400 * time.Millisecond}, contenders)
+		got, err := shares(t.Context(), &options{duration: 10 * time.Second}, contenders)
 		want := share{Script: "bash", Server: "serve-native", Driver: "native", Pairs: 12, Median: 1, P25: 1, P75: 1}
 		if err != nil || len(got) != len(scripts()) || got[0] != want {
 			t.Errorf("shares %+v, error %v, want %+v", got, err, want)

@@ -1,25 +1,17 @@
 package call
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
-
-// maxArgument is the longest single argument or environment variable that
-// Linux passes on (MAX_ARG_STRLEN), less its final NUL.
-const maxArgument = 128<<10 - 1
 
 func invalid(format string, args ...any) error {
 	return &Error{InvalidParam, fmt.Sprintf(format, args...), false, nil}
@@ -32,7 +24,7 @@ func (x *Executor) arguments(entry *skills.Entry, r Request) (map[string]any, er
 	if err := entry.Validate(args); err != nil {
 		return nil, invalid("%v", err)
 	}
-	for _, p := range entry.Params {
+	for _, p := range entry.Params() {
 		value, ok := args[p.Name].(string)
 		if !p.Path || !ok {
 			continue
@@ -85,92 +77,16 @@ func within(dir, name string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// argv is the command line: the interpreter, the script, and each argument as
-// "--name value" in the manifest's order, undeclared ones last by name.
-func argv(skill *skills.Skill, args map[string]any) ([]string, error) {
+// argv is the command line: the interpreter, the script, and what it is passed.
+func argv(skill *skills.Skill, args map[string]any, words []string) ([]string, error) {
 	script, interpreter, err := script(skill, args)
 	if err != nil {
 		return nil, err
 	}
-	argv := append(slices.Clone(interpreter), script)
-	types := map[string]string{}
-	var names []string
-	for _, p := range skill.Entry.Params {
-		types[p.Name] = p.Schema.Type
-		if _, given := args[p.Name]; given {
-			names = append(names, p.Name)
-		}
+	if len(interpreter) == 0 {
+		script = "./" + script // a program of the folder, not one of PATH
 	}
-	declared := len(names)
-	for name := range args {
-		if _, known := types[name]; !known {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names[declared:])
-	for _, name := range names {
-		option, err := option(name, args[name], types[name])
-		if err != nil {
-			return nil, err
-		}
-		argv = append(argv, option...)
-	}
-	return argv, nil
-}
-
-// optionName is what may follow "--". Declared parameters match it already.
-var optionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
-
-// option renders one argument. A value that could be read as a flag is joined
-// to its name.
-func option(name string, value any, declared string) ([]string, error) {
-	if !optionName.MatchString(name) {
-		return nil, invalid("%q cannot be passed as a parameter; use letters, digits, - and _", name)
-	}
-	text, err := render(value, declared)
-	if err != nil {
-		return nil, invalid("%q: %v", name, err)
-	}
-	if err := checkArgument(name, text, len(name)+len("--=")); err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(text, "-") {
-		return []string{"--" + name + "=" + text}, nil
-	}
-	return []string{"--" + name, text}, nil
-}
-
-// checkArgument refuses a text that no program can be passed, with more bytes
-// before it.
-func checkArgument(name, text string, more int) error {
-	switch {
-	case strings.ContainsRune(text, 0):
-		return invalid("%q contains a NUL character, which no program can be passed; leave it out", name)
-	case len(text)+more > maxArgument:
-		return invalid("%q is %d bytes long, more than the %d that a program can be passed; put it into a file of the workspace and pass its path", name, len(text), maxArgument)
-	}
-	return nil
-}
-
-// render writes a value as the script sees it: text as it is, anything else as
-// JSON prints it. A declared integer loses its fraction of zero (3.0).
-func render(value any, declared string) (string, error) {
-	if text, ok := value.(string); ok {
-		return text, nil
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return "", err
-	}
-	text := strings.TrimSuffix(b.String(), "\n")
-	if declared == "integer" {
-		if r, ok := new(big.Rat).SetString(text); ok && r.IsInt() {
-			return r.Num().String(), nil
-		}
-	}
-	return text, nil
+	return slices.Concat(interpreter, []string{script}, words), nil
 }
 
 // script returns the path of the script below the skill's folder, and the
@@ -182,7 +98,7 @@ func script(skill *skills.Skill, args map[string]any) (name string, interpreter 
 	}
 	var bad error
 	name = entry.ExpandScript(func(param string) string {
-		text, err := render(args[param], "")
+		text, err := skills.Render(args[param], "")
 		switch {
 		case args[param] == nil:
 			bad = invalid("missing required parameter %q", param)
@@ -203,25 +119,4 @@ func script(skill *skills.Skill, args map[string]any) (name string, interpreter 
 		return "", nil, invalid("%s: %s", name, reason)
 	}
 	return path.Clean(name), interpreter, nil
-}
-
-// environment is what a script can learn about its call. Code of no skill has
-// neither a skill nor args.
-func (x *Executor) environment(skill *skills.Skill, runID string, args map[string]any) []string {
-	var env []string
-	if skill != nil {
-		env = append(env, "SKILL_NAME="+skill.QualifiedName())
-	}
-	env = append(env, "SKILL_RUN_ID="+runID)
-	if len(x.options.Workspaces) > 0 {
-		env = append(env, "SKILL_WORKSPACE="+x.options.Workspaces[0])
-	}
-	if args == nil {
-		return env
-	}
-	// Arguments that are too long for one variable are still on the command line.
-	if params, err := render(args, ""); err == nil && len("SKILL_PARAMS=")+len(params) <= maxArgument {
-		env = append(env, "SKILL_PARAMS="+params)
-	}
-	return env
 }

@@ -6,6 +6,7 @@
 package call
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,6 +29,9 @@ type Options struct {
 	// Hosts are what skills may connect to at the most; each gets of them what it
 	// declares.
 	Hosts []egress.Rule
+	// Env are the variables that skills may have, "NAME=value"; each gets of them
+	// what it names.
+	Env []string
 	// Logger is told what skills connect to; nil discards it.
 	Logger *slog.Logger
 	// MaxTimeout bounds what skills and callers ask for; 0 is the sandbox's
@@ -120,7 +124,7 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	}
 	command.Folder = snap.Dir
 	if opened != nil {
-		if err := fits(opened, command, r.Container); err != nil {
+		if err := fits(opened, command, r.Skill, r.Container); err != nil {
 			return nil, err
 		}
 	}
@@ -136,6 +140,10 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	}
 	if o != nil && o.Code != 0 && !x.options.InstallDependencies {
 		o.Hint = missing(snap.Dir, command.Argv)
+	}
+	if err == nil {
+		err = checkOutput(r.Skill, o)
+		return o, err
 	}
 	return o, failure("the skill", r.Container, err)
 }
@@ -164,9 +172,17 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	argv, err := argv(skill, args)
+	passed, err := skill.Entry.Pass(args)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	argv, err := argv(skill, args, passed.Words)
 	if err != nil {
 		return nil, err
+	}
+	stdin := r.Stdin
+	if passed.Stdin != nil {
+		stdin = bytes.NewReader(passed.Stdin)
 	}
 	timeout, err := x.timeout(skill.Entry.Timeout, r.Timeout)
 	if err != nil {
@@ -177,12 +193,12 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 		RunID:    runID,
 		Skill:    skill.QualifiedName(),
 		Argv:     argv,
-		Env:      x.environment(skill, runID, args),
+		Env:      x.environment(skill, r.Caller, runID, args),
 		Role:     skill.Entry.ImageRole,
 		Grant:    grant,
 		Limits:   sandbox.Limits{Timeout: timeout},
 		Warm:     skill.Entry.Warm,
-		Stdin:    r.Stdin,
+		Stdin:    stdin,
 		Stdout:   r.Stdout,
 		Stderr:   r.Stderr,
 		Progress: r.Progress,

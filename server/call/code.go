@@ -69,7 +69,7 @@ func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error)
 		return nil, err
 	}
 	if opened != nil && r.Skill != nil {
-		if err := fits(opened, command, r.Container); err != nil {
+		if err := fits(opened, command, r.Skill, r.Container); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +95,7 @@ func (x *Executor) codeCommand(ctx context.Context, r CodeRequest) (command *san
 		RunID:    id,
 		Skill:    "run_code",
 		Argv:     append(slices.Clone(interpreter(r.Language)), r.Args...),
-		Env:      x.environment(r.Skill, id, nil),
+		Env:      x.environment(r.Skill, r.Caller, id, nil),
 		Folder:   snap.Dir,
 		Role:     role,
 		Grant:    sandbox.Grant{Workspaces: x.options.Workspaces},
@@ -124,8 +124,8 @@ func checkCode(r CodeRequest) error {
 		return invalid("the code contains a NUL character; write it as an escape")
 	}
 	for i, arg := range r.Args {
-		if err := checkArgument(fmt.Sprintf("args[%d]", i), arg, 0); err != nil {
-			return err
+		if err := skills.CheckWord(fmt.Sprintf("args[%d]", i), arg, 0); err != nil {
+			return invalid("%v", err)
 		}
 	}
 	return nil

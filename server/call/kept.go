@@ -60,7 +60,7 @@ func (x *Executor) Open(ctx context.Context, r OpenRequest) (*Kept, error) {
 		Progress: r.Progress,
 	}
 	if r.Skill != nil {
-		command.Skill = r.Skill.QualifiedName()
+		command.Skill = r.Skill.Owner().QualifiedName()
 	}
 	command.Warm = -1 // what is no skill's is seldom opened twice alike
 	if r.Skill != nil && r.Skill.Entry != nil {
@@ -139,9 +139,9 @@ func (x *Executor) kept(caller, id string) (*Executor, *sandbox.Command, error) 
 }
 
 // fits refuses a command whose skill, or whose grant, is not the sandbox's.
-func fits(opened, command *sandbox.Command, id string) error {
+func fits(opened, command *sandbox.Command, skill *skills.Skill, id string) error {
 	switch {
-	case opened.Skill != command.Skill:
+	case opened.Skill != skill.Owner().QualifiedName():
 		return invalid("sandbox %s was not opened for skill %s, so its folder is not in it; open one with open_sandbox and this skill, or leave out container_id", id, command.Skill)
 	case opened.Folder != command.Folder:
 		return invalid("skill %s has changed since sandbox %s was opened; open another one, or leave out container_id", command.Skill, id)

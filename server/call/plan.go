@@ -21,7 +21,7 @@ func (x *Executor) Plan(skill *skills.Skill) (*sandbox.Command, error) {
 		return nil, invalid("skill %s has nothing to run", skill.QualifiedName())
 	}
 	args := map[string]any{}
-	for _, p := range entry.Params {
+	for _, p := range entry.Params() {
 		args[p.Name] = blank(p.Name)
 	}
 	for _, name := range entry.Placeholders() {
@@ -40,7 +40,7 @@ func (x *Executor) Plan(skill *skills.Skill) (*sandbox.Command, error) {
 	if command.Limits.Timeout, err = x.timeout(entry.Timeout, 0); err != nil && refused == nil {
 		refused = err
 	}
-	command.Env = x.environment(skill, blank("run"), args)
+	command.Env = x.environment(skill, "", blank("run"), args)
 	return command, refused
 }
 
@@ -51,13 +51,31 @@ func blank(name string) string { return "<" + name + ">" }
 // arguments is not there to be looked into, so what it is passed to is a blank,
 // too.
 func planArgv(skill *skills.Skill, args map[string]any) ([]string, error) {
+	words, err := planWords(skill.Entry, args)
+	if err != nil {
+		return nil, err
+	}
 	if len(skill.Entry.Placeholders()) == 0 {
-		return argv(skill, args)
+		return argv(skill, args, words)
 	}
 	fixed := *skill.Entry
 	fixed.Script = fixed.ExpandScript(blank)
 	fixed.Interpreter = []string{blank("interpreter")}
 	plain := *skill
 	plain.Entry = &fixed
-	return argv(&plain, args)
+	return argv(&plain, args, words)
+}
+
+// planWords is what follows the script. Where that depends on more than the
+// names of what is given, it is one blank for all.
+func planWords(entry *skills.Entry, args map[string]any) ([]string, error) {
+	switch entry.Args.(type) {
+	case nil, skills.Flags:
+		passed, err := entry.Pass(args)
+		return passed.Words, err
+	case skills.Input:
+		passed, err := entry.Pass(nil)
+		return passed.Words, err
+	}
+	return []string{blank("arguments") + "…"}, nil
 }

@@ -32,7 +32,7 @@ func TestNewSkillIsFine(t *testing.T) {
 				t.Fatalf("skills %v, problems %v, error %v", catalog.Skills, catalog.Problems, err)
 			}
 			skill := catalog.Skills[0]
-			if skill.Name != "my-skill" || skill.Entry == nil || skill.Unavailable != "" || len(skill.Entry.Params) != 3 {
+			if skill.Name != "my-skill" || skill.Entry == nil || skill.Unavailable != "" || len(skill.Entry.Params()) != 3 {
 				t.Errorf("skill %+v", skill)
 			}
 			if _, changes := check.Mend(files[0].Data, true); len(changes) > 0 {

@@ -70,6 +70,9 @@ type Sandbox struct {
 	// DependencyEnv is the environment in which they are installed: "NAME=value",
 	// or "NAME" for the value that the server itself has.
 	DependencyEnv []string `yaml:"dependency_env"`
+	// Env is what skills may be granted of variables: "NAME=value", or "NAME" for
+	// the value that the server itself has. Each gets those that it names.
+	Env []string `yaml:"env"`
 	// Network says what hosts skills may be granted.
 	Network Network `yaml:"network"`
 }
@@ -238,9 +241,14 @@ func (c *Config) validate() error {
 	if s.Dependencies != DependenciesReport && s.Dependencies != DependenciesBuild {
 		return fmt.Errorf("sandbox.dependencies is %q; write one of %s, %s", s.Dependencies, DependenciesReport, DependenciesBuild)
 	}
-	for _, entry := range s.DependencyEnv {
-		if !environmentEntry.MatchString(entry) {
-			return fmt.Errorf("sandbox.dependency_env has %q; write NAME or NAME=value", entry)
+	for _, env := range []struct {
+		key     string
+		entries []string
+	}{{"sandbox.dependency_env", s.DependencyEnv}, {"sandbox.env", s.Env}} {
+		for _, entry := range env.entries {
+			if !environmentEntry.MatchString(entry) {
+				return fmt.Errorf("%s has %q; write NAME or NAME=value", env.key, entry)
+			}
 		}
 	}
 	for _, v := range []struct {

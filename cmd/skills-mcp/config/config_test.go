@@ -69,6 +69,7 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {kept: {per_caller: 0}}":             "sandbox.kept.per_caller is too small; write at least 1",
 		"tools: {run_cod: true}":                       `line 1: unknown key "run_cod"; did you mean "run_code"?`,
 		"sandbox: {dependencies: pip}":                 `sandbox.dependencies is "pip"; write one of report, build`,
+		"sandbox: {env: ['1A=b']}":                     `sandbox.env has "1A=b"; write NAME or NAME=value`,
 		"sandbox: {dependency_env: ['a b']}":           `sandbox.dependency_env has "a b"; write NAME or NAME=value`,
 		"images: {default: ''}":                        "images.default is empty; name an image",
 		"skills: [\n":                                  "line 1: did not find expected node content",

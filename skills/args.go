@@ -1,0 +1,150 @@
+package skills
+
+import (
+	"encoding/json"
+
+	"github.com/invopop/jsonschema"
+)
+
+// Args is how a call's arguments reach a script. There are [Flags], [Static],
+// [Input] and [Words], and no others.
+type Args interface {
+	// Schema returns the JSON Schema (2020-12) of the arguments: an object.
+	Schema() *jsonschema.Schema
+	// Pass returns what the script is given for arguments that are of the
+	// schema, values of encoding/json. The error is for who wrote them.
+	Pass(args map[string]any) (Passed, error)
+	// params are the schema's properties, in order.
+	params() []Param
+}
+
+// Passed is what a script is given of a call's arguments.
+type Passed struct {
+	// Words follow the script on its command line.
+	Words []string
+	// Stdin is its standard input; nil leaves that to the caller.
+	Stdin []byte
+}
+
+// A CommandLine is what a script's own parser accepts, read from its source.
+type CommandLine interface {
+	// Schema returns the schema of an object with what can be given.
+	Schema() *jsonschema.Schema
+	// Argv returns the words from which the script reads args, values of
+	// encoding/json with [encoding/json.Number]. The error names the property
+	// that cannot be passed.
+	Argv(args map[string]any) ([]string, error)
+}
+
+// Static passes arguments as the script's own parser wants them.
+type Static struct{ CommandLine }
+
+// Pass returns the words of the command line.
+func (s Static) Pass(args map[string]any) (Passed, error) {
+	words, err := s.Argv(args)
+	if err != nil {
+		return Passed{}, err
+	}
+	return Passed{Words: words}, checkWords(words)
+}
+
+func (s Static) params() []Param { return properties(s.Schema()) }
+
+// Input passes arguments as one JSON object on standard input: {} where there
+// are none.
+type Input struct {
+	// Object is the schema of the object; nil is that of Params.
+	Object *jsonschema.Schema
+	// Params are the parameters that the manifest declares.
+	Params Flags
+	// Words are the script's command line, whatever the arguments are.
+	Words []string
+}
+
+// Schema returns that of the object.
+func (in Input) Schema() *jsonschema.Schema {
+	if in.Object == nil {
+		return in.Params.Schema()
+	}
+	return in.Object
+}
+
+// Pass returns the object as JSON.
+func (in Input) Pass(args map[string]any) (Passed, error) {
+	object := make(map[string]any, len(args))
+	for name, value := range args {
+		object[name] = value
+	}
+	for _, p := range in.params() {
+		if n, ok := object[p.Name].(json.Number); ok && p.Schema.Type == "integer" {
+			text, err := Render(n, p.Schema.Type) // 3.0 would be no integer to the script
+			if err != nil {
+				return Passed{}, err
+			}
+			object[p.Name] = json.Number(text)
+		}
+	}
+	text, err := jsonText(object)
+	return Passed{Words: in.Words, Stdin: []byte(text)}, err
+}
+
+func (in Input) params() []Param {
+	if in.Object == nil {
+		return in.Params
+	}
+	return properties(in.Object)
+}
+
+// Words passes what a caller writes, word by word: nothing is known of what the
+// script takes.
+type Words struct{}
+
+// The properties of Words.
+const (
+	wordsArgs  = "args"
+	wordsStdin = "stdin"
+)
+
+// Schema returns that of {args: string[], stdin: string}.
+func (Words) Schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	s.Properties.Set(wordsArgs, &jsonschema.Schema{
+		Type: "array", Items: &jsonschema.Schema{Type: "string"},
+		Description: "The script's command line, one word each.",
+	})
+	s.Properties.Set(wordsStdin, &jsonschema.Schema{Type: "string", Description: "The script's standard input."})
+	s.AdditionalProperties = jsonschema.FalseSchema
+	return s
+}
+
+// Pass returns the words and the input as they are.
+func (Words) Pass(args map[string]any) (Passed, error) {
+	var passed Passed
+	given, _ := args[wordsArgs].([]any)
+	for _, word := range given {
+		text, _ := word.(string) // the schema has seen to it
+		passed.Words = append(passed.Words, text)
+	}
+	if text, ok := args[wordsStdin].(string); ok {
+		passed.Stdin = []byte(text)
+	}
+	return passed, checkWords(passed.Words)
+}
+
+func (w Words) params() []Param { return properties(w.Schema()) }
+
+// properties are the parameters of a schema that was not made of them.
+func properties(s *jsonschema.Schema) []Param {
+	if s.Properties == nil {
+		return nil
+	}
+	required := map[string]bool{}
+	for _, name := range s.Required {
+		required[name] = true
+	}
+	var params []Param
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		params = append(params, Param{Name: p.Key, Required: required[p.Key], Schema: p.Value})
+	}
+	return params
+}

@@ -1,0 +1,85 @@
+package skills
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// linxKeys are those that only LinX has.
+var linxKeys = [...]string{"skill_type", "entry_points", "execution_timeout", "required_capabilities"}
+
+// linxTools reads LinX's fields: a tool for each entry point.
+func (p *parser) linxTools() {
+	for _, key := range linxKeys {
+		p.linx = p.linx || p.fields.get(key) != nil
+	}
+	p.skill.DisplayName = strings.TrimSpace(p.fields.text("display_name"))
+	if !p.linx {
+		return
+	}
+	p.executionTimeout = p.fields.seconds("execution_timeout")
+	switch kind := p.fields.text("skill_type"); kind {
+	case "", "agent_skill", "langchain_tool":
+	default:
+		p.report(Warning, p.fields.line("skill_type"), "write agent_skill or langchain_tool", "the skill_type %q is not known and is ignored", kind)
+	}
+	if p.skill.Entry != nil {
+		p.linxEntry(p.skill.Entry)
+	}
+	p.entryPoints()
+}
+
+// linxEntry gives what the skill runs the context and the time that LinX gives
+// it.
+func (p *parser) linxEntry(entry *Entry) {
+	if !p.linx {
+		return
+	}
+	entry.Context = ContextLinX
+	if entry.Timeout == 0 {
+		entry.Timeout = p.executionTimeout
+	}
+}
+
+// entryPoints reads {name: file}.
+func (p *parser) entryPoints() {
+	node := p.fields.get("entry_points")
+	if node == nil {
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		p.fields.wrongType("entry_points", "a map of names and files")
+		return
+	}
+	for i, point := range newFields(node, p.doc.offset, p.report).list {
+		if i == maxTools {
+			p.tooMany(point.line)
+			return
+		}
+		if err := p.entryPoint(point); err != nil {
+			p.reject(err)
+		}
+	}
+}
+
+func (p *parser) entryPoint(point field) error {
+	tool, err := p.tool(point.key, point.line)
+	if err != nil {
+		return err
+	}
+	script := field{"script", point.line, point.node}
+	q := &parser{skill: tool, doc: p.doc, options: p.options, report: p.report}
+	q.fields = fields{list: []field{script}, at: map[string]int{"script": 0}, offset: p.doc.offset, report: p.report}
+	if err := q.entry(); err != nil {
+		return err
+	}
+	if tool.Entry == nil {
+		return reject(point.line, "write NAME: FILE", "entry point %q names no file", point.key)
+	}
+	if err := q.toolArgs(); err != nil {
+		return err
+	}
+	p.addTool(tool)
+	return nil
+}

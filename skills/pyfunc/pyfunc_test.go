@@ -1,0 +1,126 @@
+package pyfunc
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// call runs a function of tools.py with the other files beside it.
+func call(t *testing.T, files map[string]string, function, args string) (stdout, stderr string, err error) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		if os.Getenv("SKILLS_MCP_REQUIRE_TOOLS") == "1" {
+			t.Fatal("python3 is missing")
+		}
+		t.Skip("python3 is missing")
+	}
+	dir := t.TempDir()
+	for name, content := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	argv := append(Interpreter(), "tools.py", function)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1"}
+	cmd.Stdin = strings.NewReader(args)
+	var out, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &log
+	err = cmd.Run()
+	return out.String(), log.String(), err
+}
+
+// installed is as much of langchain_core as matters here: a decorator that makes
+// an object which cannot be called.
+const installed = `
+class StructuredTool:
+    def __init__(self, name, func):
+        self.name, self.func = name, func
+    def invoke(self, arguments):
+        return self.func(**arguments)
+
+def tool(first, *rest):
+    if callable(first):
+        return StructuredTool(first.__name__, first)
+    return lambda func: StructuredTool(first, func)
+`
+
+func TestCall(t *testing.T) {
+	for _, test := range []struct{ name, source, function, args, want string }{
+		{"text", "def f(a, b=2):\n    return a * b\n", "f", `{"a": "xy"}`, "xyxy\n"},
+		{"a value", "def f(n: int):\n    return {'n': n, 'ö': [True, None]}\n", "f", `{"n": 3}`, "{\"n\": 3, \"ö\": [true, null]}\n"},
+		{"nothing", "def f():\n    pass\n", "f", `{}`, ""},
+		{"a value that JSON does not know", "import datetime\ndef f():\n    return datetime.date(2026, 1, 2)\n", "f", `{}`, "\"2026-01-02\"\n"},
+		{"asynchronous", "async def f(a):\n    return a\n", "f", `{"a": "x"}`, "x\n"},
+		{"any keywords", "def f(**kw):\n    return sorted(kw)\n", "f", `{"b": 1, "a": 2}`, "[\"a\", \"b\"]\n"},
+		{"bare decorator", "from langchain_core.tools import tool\n@tool\ndef f(a):\n    '''Doc.'''\n    return a\n", "f", `{"a": "x"}`, "x\n"},
+		{"decorator with arguments", "from langchain.tools import tool\n@tool('other', return_direct=True)\ndef f(a):\n    return a\n", "f", `{"a": "x"}`, "x\n"},
+		{"old place of the decorator", "from langchain.agents import tool\n@tool\ndef f(a):\n    return a\n", "f", `{"a": "x"}`, "x\n"},
+		{"a file beside it", "import helper\ndef f():\n    return helper.text\n", "f", `{}`, "from beside\n"},
+		{"the main guard is shut", "def f():\n    return 'f'\nif __name__ == '__main__':\n    print('main')\n", "f", `{}`, "f\n"},
+		{"data classes", "from __future__ import annotations\nimport dataclasses\n@dataclasses.dataclass\nclass C:\n    a: int\ndef f():\n    return C(1).a\n", "f", `{}`, "1\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			stdout, stderr, err := call(t, map[string]string{"tools.py": test.source, "helper.py": "text = 'from beside'\n"}, test.function, test.args)
+			if err != nil || stdout != test.want {
+				t.Errorf("%q, want %q; %v\n%s", stdout, test.want, err, stderr)
+			}
+		})
+	}
+}
+
+// With LangChain itself the decorator makes an object of it.
+func TestInstalled(t *testing.T) {
+	files := map[string]string{
+		"langchain_core/__init__.py":       "",
+		"langchain_core/tools/__init__.py": installed,
+		"tools.py":                         "from langchain_core.tools import tool\n@tool\ndef f(a):\n    return a\n@tool('named')\ndef g(a):\n    return a + a\n",
+	}
+	for function, want := range map[string]string{"f": "x\n", "g": "xx\n", "named": "xx\n"} {
+		if stdout, stderr, err := call(t, files, function, `{"a": "x"}`); err != nil || stdout != want {
+			t.Errorf("%s: %q, %v\n%s", function, stdout, err, stderr)
+		}
+	}
+}
+
+// What is no result does not get into it.
+func TestPrints(t *testing.T) {
+	stdout, stderr, err := call(t, map[string]string{"tools.py": "print('loading')\ndef f():\n    print('working')\n    return 'done'\n"}, "f", `{}`)
+	if err != nil || stdout != "done\n" || stderr != "loading\nworking\n" {
+		t.Errorf("%q, %q, %v", stdout, stderr, err)
+	}
+}
+
+func TestFails(t *testing.T) {
+	for _, test := range []struct{ name, source, function, args, want string }{
+		{"no such function", "a = 1\n", "f", `{}`, "there is no function f"},
+		{"no function", "f = 1\n", "f", `{}`, "is not a function"},
+		{"a missing argument", "def f(a):\n    pass\n", "f", `{}`, "f: missing a required argument: 'a'"},
+		{"an unknown argument", "def f():\n    pass\n", "f", `{"a": 1}`, "f: got an unexpected keyword argument 'a'"},
+		{"an exception", "def f():\n    raise ValueError('no luck')\n", "f", `{}`, "ValueError: no luck"},
+		{"a missing module", "import nosuchmodule\ndef f():\n    pass\n", "f", `{}`, "No module named 'nosuchmodule'"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			stdout, stderr, err := call(t, map[string]string{"tools.py": test.source}, test.function, test.args)
+			if err == nil || stdout != "" || !strings.Contains(stderr, test.want) {
+				t.Errorf("%q, %v, want %q in:\n%s", stdout, err, test.want, stderr)
+			}
+		})
+	}
+}
+
+func TestName(t *testing.T) {
+	for name, want := range map[string]bool{"f": true, "search_all2": true, "": false, "_f": false, "a.b": false, "-c": false, "a b": false} {
+		if Name(name) != want {
+			t.Errorf("%q: %t", name, !want)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package skills
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+)
+
+// objectSchema reads a JSON Schema that an author wrote, and keeps all of it. One
+// that is not of an object, or cannot be used, is one of any object.
+func (p *parser) objectSchema(key string) *jsonschema.Schema {
+	anything := &jsonschema.Schema{Type: "object"}
+	node := p.fields.get(key)
+	if node == nil {
+		return anything
+	}
+	if node.Kind != yaml.MappingNode {
+		p.fields.wrongType(key, "a JSON Schema")
+		return anything
+	}
+	s, err := rawSchema(node)
+	if err == nil && s.Type == "" && s.Extras["type"] == nil {
+		s.Type = "object"
+	}
+	if err == nil && s.Type == "object" {
+		_, err = compile(s)
+	}
+	switch {
+	case err != nil:
+		p.report(Warning, p.fields.line(key), "correct it", "%q is not a JSON Schema, so arguments are not checked: %v", key, fault(err))
+		return anything
+	case s.Type != "object":
+		p.report(Warning, p.fields.line(key), `write "type": "object"`, "%q is not the schema of an object, so arguments are not checked", key)
+		return anything
+	}
+	return s
+}
+
+// rawSchema returns a schema that is written as the node is: the keywords that
+// are of use here in their fields, everything else among the extras.
+func rawSchema(node *yaml.Node) (*jsonschema.Schema, error) {
+	value, err := jsonValue(node)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := value.(map[string]any)
+	s := &jsonschema.Schema{Extras: all}
+	take(all, "type", &s.Type)
+	if all["description"] != "" { // an empty one would be left out
+		take(all, "description", &s.Description)
+	}
+	take(all, "default", &s.Default)
+	if values, ok := all["enum"].([]any); ok && len(values) > 0 {
+		take(all, "enum", &s.Enum)
+	}
+	f := newFields(node, 0, discard)
+	if items := f.get("items"); items != nil && items.Kind == yaml.MappingNode && len(items.Content) > 0 {
+		if s.Items, err = rawSchema(items); err != nil {
+			return nil, err
+		}
+		delete(all, "items")
+	}
+	if properties := f.get("properties"); properties != nil && properties.Kind == yaml.MappingNode {
+		if err := rawProperties(s, properties); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// rawProperties takes the properties in their order, where each is an object.
+func rawProperties(s *jsonschema.Schema, node *yaml.Node) error {
+	properties := jsonschema.NewProperties()
+	for _, property := range newFields(node, 0, discard).list {
+		if property.node.Kind != yaml.MappingNode || len(property.node.Content) == 0 {
+			return nil // true, false or {}, which stay with the extras
+		}
+		one, err := rawSchema(property.node)
+		if err != nil {
+			return err
+		}
+		properties.Set(property.key, one)
+	}
+	s.Properties = properties
+	delete(s.Extras, "properties")
+	if required, ok := s.Extras["required"].([]any); ok {
+		for _, name := range required {
+			if text, ok := name.(string); ok {
+				s.Required = append(s.Required, text)
+			}
+		}
+		if len(s.Required) == len(required) {
+			delete(s.Extras, "required")
+		} else {
+			s.Required = nil
+		}
+	}
+	return nil
+}
+
+// take moves a value of the extras into its field, where it is of its type.
+func take[T any](extras map[string]any, key string, field *T) {
+	if value, ok := extras[key].(T); ok {
+		*field = value
+		delete(extras, key)
+	}
+}
+
+// fault is what is wrong with a schema, in one line.
+func fault(err error) string {
+	var schema *validator.SchemaValidationError
+	var invalid *validator.ValidationError
+	if errors.As(err, &schema) && errors.As(schema.Err, &invalid) {
+		return faults(invalid)[0]
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}

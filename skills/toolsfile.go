@@ -1,0 +1,162 @@
+package skills
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/pyfunc"
+)
+
+// toolsFileName is the file beside a SKILL.md that declares tools for its
+// scripts.
+const toolsFileName = "tools.yaml"
+
+// toolKeys are those of one tool.
+var toolKeys = [...]string{
+	"class", "description", "disable-model-invocation", "function", "name", "params", "sandbox",
+	"sandbox_image_role", "script", "timeout_seconds", "when_to_use",
+}
+
+// toolsFile reads the file, where there is one. A tool that cannot be read costs
+// itself alone.
+func (p *parser) toolsFile() {
+	if p.options.noTools {
+		return
+	}
+	data, err := readFile(p.skill.Files, toolsFileName, maxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	file := beside(p.skill.File, toolsFileName)
+	var node *yaml.Node
+	if err == nil {
+		node, err = parseYAML(data)
+	}
+	if err != nil {
+		p.skill.Problems = append(p.skill.Problems, rejected(file, err))
+		return
+	}
+	in := *p // reports what it finds in the file
+	in.report = func(severity Severity, line int, remedy, format string, args ...any) {
+		p.reportIn(file, severity, line, remedy, format, args...)
+	}
+	in.doc = &document{}
+	in.tools(node)
+}
+
+// beside names a file in the folder of another.
+func beside(file, name string) string {
+	i := strings.LastIndexFunc(file, func(r rune) bool { return r == '/' || r == filepath.Separator })
+	return file[:i+1] + name
+}
+
+// tools reads the content of the file: {tools: [{name, script, …}]}.
+func (p *parser) tools(node *yaml.Node) {
+	top := newFields(node, 0, p.report)
+	list := top.get("tools")
+	if list == nil || list.Kind != yaml.SequenceNode {
+		p.report(Error, max(1, top.line("tools")), "write tools: [{name: NAME, script: FILE}]", "there is no list of tools")
+		return
+	}
+	for i, item := range list.Content {
+		item = deref(item)
+		if i == maxTools {
+			p.tooMany(item.Line)
+			return
+		}
+		if err := p.declaredTool(newFields(item, 0, p.report), item.Line); err != nil {
+			p.reject(err)
+		}
+	}
+}
+
+// reject reports why one part was left out.
+func (p *parser) reject(err error) {
+	problem := rejected("", err)
+	p.report(problem.Severity, problem.Line, problem.Remedy, "%s", problem.Message)
+}
+
+// declaredTool reads one tool.
+func (p *parser) declaredTool(f fields, line int) error {
+	for _, field := range f.list {
+		if !slices.Contains(toolKeys[:], field.key) {
+			p.report(Warning, field.line, "use one of "+list(toolKeys[:], "or"), "%q is not known and is ignored", field.key)
+		}
+	}
+	name := f.text("name")
+	tool, err := p.tool(name, max(line, f.line("name")))
+	if err != nil {
+		return err
+	}
+	tool.File = beside(tool.File, toolsFileName)
+	q := &parser{skill: tool, fields: f, doc: p.doc, options: p.options, report: p.report}
+	tool.Description = strings.TrimSpace(f.text("description"))
+	tool.WhenToUse = strings.TrimSpace(f.text("when_to_use"))
+	if err := q.toolRestrictions(); err != nil {
+		return err
+	}
+	if err := q.entry(); err != nil {
+		return err
+	}
+	if tool.Entry == nil {
+		return reject(line, "name the script to run", "tool %q has no script", name)
+	}
+	if err := q.toolArgs(); err != nil {
+		return err
+	}
+	p.addTool(tool)
+	return nil
+}
+
+func (p *parser) addTool(tool *Skill) {
+	describeTool(tool)
+	p.linxEntry(tool.Entry)
+	p.skill.Tools = append(p.skill.Tools, tool)
+}
+
+// toolRestrictions reads what restricts one tool beyond its skill. One that
+// cannot be read leaves the tool out.
+func (p *parser) toolRestrictions() error {
+	class := Class(p.fields.text("class"))
+	disabled, ok := p.fields.flag("disable-model-invocation", false)
+	switch {
+	case p.fields.get("class") != nil && class != Safe && class != Mutating && class != Dangerous:
+		return reject(p.fields.line("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
+	case !ok:
+		return reject(p.fields.line("disable-model-invocation"), "write true or false", `"disable-model-invocation" is not true or false, so the tool is left out`)
+	}
+	p.skill.Class = cmp.Or(class, p.skill.Class)
+	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
+	return nil
+}
+
+// toolArgs says how arguments reach the script where that is not as flags.
+func (p *parser) toolArgs() error {
+	entry := p.skill.Entry
+	function := p.fields.text("function")
+	switch {
+	case function != "":
+		return p.function(entry, function, Input{Params: entry.Params()})
+	case p.fields.get("params") == nil && len(entry.Placeholders()) == 0:
+		entry.Args = argsOf(p.skill)
+	}
+	return nil
+}
+
+// function has a function of a Python script called instead of the script, with
+// the object in.
+func (p *parser) function(entry *Entry, name string, in Input) error {
+	if !pyfunc.Name(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
+		return reject(p.fields.line("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
+	}
+	entry.Interpreter = pyfunc.Interpreter()
+	in.Words = []string{name}
+	entry.Args = in
+	return nil
+}
