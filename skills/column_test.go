@@ -49,6 +49,27 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// Each file has columns of its own.
+func TestColumnsOfOtherFiles(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		"demo/SKILL.md":   "---\ndescription: d\n\n\n  \nname: other\n---\n",
+		"demo/tools.yaml": "tools:\n- name: a\n  script: run.sh\n\n  params:\n  - {name: x, type: date}\n",
+		"demo/run.sh":     "",
+	})
+	want := []string{
+		"root/demo/SKILL.md:6:1: warning: the name",
+		"root/demo/tools.yaml:6:6: warning: parameter \"x\" has the unknown type",
+	}
+	for i, p := range catalog.Problems {
+		if i >= len(want) || !strings.HasPrefix(p.String(), want[i]) {
+			t.Errorf("problem %s", p)
+		}
+	}
+	if len(catalog.Problems) != len(want) {
+		t.Errorf("%d problems", len(catalog.Problems))
+	}
+}
+
 func TestColumnsOfManifests(t *testing.T) {
 	for manifest, want := range map[string]string{
 		`{"name": "p", "version": []}`:                  "1:15",

@@ -83,7 +83,7 @@ func (s *scanner) plugin(dir, manifestPath string) {
 		s.reject(file, err)
 		return
 	}
-	locate(s.builder.problems[before:], m.node, 0)
+	locate(s.builder.problems[before:], file, m.node, 0)
 	if first := s.builder.addPlugin(plugin); first != nil {
 		if first.Dir == plugin.Dir && plugin.Dir != "" {
 			return // found before, by way of another root
