@@ -11,6 +11,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -23,10 +24,10 @@ func fixedNames() []string {
 }
 
 // fixedTools are the tools that are there whatever the catalog holds.
-func (s *Server) fixedTools() []mcpserver.ServerTool {
+func (s *Server) fixedTools(v *view) []mcpserver.ServerTool {
 	return append(s.sandboxTools(),
 		s.getSkillTool(), s.listPluginsTool(), s.listSkillsTool(), s.loadSkillTool(),
-		s.reloadSkillsTool(), s.runSkillTool(), s.searchSkillsTool(),
+		s.reloadSkillsTool(), s.runSkillTool(), s.searchSkillsTool(v),
 	)
 }
 
@@ -53,7 +54,7 @@ func Summarize(skill *skills.Skill, tool string) Summary {
 const maxSummary = 240
 
 func (v *view) summary(skill *skills.Skill) Summary {
-	s := Summarize(skill, v.names[skill])
+	s := Summarize(skill, v.tool(skill))
 	s.Description = shorten(s.Description, maxSummary)
 	return s
 }
@@ -78,7 +79,7 @@ func (s *Server) listSkillsTool() mcpserver.ServerTool {
 			return nil, err
 		}
 		found := skillList{Skills: []Summary{}}
-		for _, skill := range r.view.catalog.Skills {
+		for _, skill := range r.view.exposed.Order() {
 			if args.Source == "" || string(skill.Source) == args.Source {
 				found.Skills = append(found.Skills, r.view.summary(skill))
 			}
@@ -93,10 +94,10 @@ type searchArgs struct {
 	MaxResults float64 `json:"max_results,omitempty" jsonschema:"type=integer,minimum=1,default=10" jsonschema_description:"How many skills to return at the most."`
 }
 
-func (s *Server) searchSkillsTool() mcpserver.ServerTool {
+func (s *Server) searchSkillsTool(v *view) mcpserver.ServerTool {
 	t := mcp.Tool{
 		Name:        "search_skills",
-		Description: "Find the skills for a task. Call this before a task that a skill may cover; then use the skill's own tool, load_skill or run_skill.",
+		Description: searchDescription(v.exposed),
 		Annotations: readOnly("Search skills"),
 		// Clients that load tools on demand must always have this one.
 		Meta: mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true}),
@@ -140,6 +141,7 @@ type nameArgs struct {
 // details is what get_skill returns.
 type details struct {
 	Summary
+	exposure.Decision
 	WhenToUse   string           `json:"when_to_use,omitempty"`
 	File        string           `json:"file"`
 	Tools       []string         `json:"tools,omitempty"` // names of what else it runs
@@ -178,7 +180,8 @@ func (s *Server) getSkillTool() mcpserver.ServerTool {
 
 func (v *view) details(skill *skills.Skill) (*details, error) {
 	d := &details{
-		Summary:     Summarize(skill, v.names[skill]),
+		Summary:     Summarize(skill, v.tool(skill)),
+		Decision:    v.exposed.Of(skill),
 		WhenToUse:   skill.WhenToUse,
 		File:        skill.File,
 		Frontmatter: skill.Frontmatter,

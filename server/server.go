@@ -18,6 +18,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -35,6 +36,11 @@ type Options struct {
 	RunCode bool
 	// KeptSandboxes offers sandboxes that are kept between calls.
 	KeptSandboxes bool
+	// Expose says which skills are tools of their own.
+	Expose exposure.Options
+	// Usage is told each call of a skill, by its qualified name; nil counts none.
+	// It must not block.
+	Usage interface{ Used(name string) }
 	// Logger gets what a person who runs the server may want to know; nil
 	// discards it.
 	Logger *slog.Logger
@@ -48,11 +54,13 @@ type Server struct {
 	core    *mcpserver.MCPServer
 	outputs *output.Store
 
-	view atomic.Pointer[view] // what calls see; replaced as a whole
+	view  atomic.Pointer[view] // what calls see; replaced as a whole
+	state atomic.Uint64        // counts the beginnings and ends of changes of the tools
 
-	reloading  sync.Mutex // one reload at a time, or an older catalog could replace a newer one
-	publishing sync.Mutex // one publication at a time
-	shown      []byte     // fingerprint of the tools that clients know; under publishing
+	reloading  sync.Mutex      // one reload at a time, or an older catalog could replace a newer one
+	publishing sync.Mutex      // one publication at a time
+	shown      []byte          // fingerprint of the tools that clients know; under publishing
+	active     map[string]bool // skills that the workspace has files for; under publishing
 }
 
 // New returns a server that runs skills with calls, and has an empty catalog.
@@ -77,8 +85,9 @@ func New(calls *call.Executor, options Options) *Server {
 const instructions = `This server offers the skills that the person has installed.
 
 - A tool whose description names a skill either runs it, in a fresh sandbox, without network but for what the person granted, or returns its instructions.
-- Before a task that a skill may cover, call search_skills; read a skill's instructions with load_skill before you follow it.
-- run_skill runs any executable skill by name, also one that was added after this session began.
+- Not every skill has a tool: the description of search_skills names some of those that have none, and search_skills finds all. Where the person names a skill, or the task is one that a skill may cover, search before you start, unless a tool fits already.
+- When a skill fits the task, load it with load_skill before you act, follow what it says, and read the files it names only when you need them. Do not load skills that do not fit, nor one twice.
+- run_skill runs any executable skill by name, also one that has no tool or was added after this session began; get_skill tells its parameters.
 - Files are named by their path in the workspace. A failed call says what to do next.`
 
 // ProtocolVersions are the revisions of MCP that are spoken, newest first.
@@ -86,6 +95,11 @@ func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions
 
 // MCP is the protocol core, for transports.
 func (s *Server) MCP() *mcpserver.MCPServer { return s.core }
+
+// State numbers the states of the tools: it differs after each change of them,
+// and is odd while one is under way. A transport may keep what it read at an even
+// number until the number is another.
+func (s *Server) State() uint64 { return s.state.Load() }
 
 // Catalog returns the catalog that was published last.
 func (s *Server) Catalog() *skills.Catalog { return s.view.Load().catalog }
@@ -112,14 +126,22 @@ func (s *Server) Publish(catalog *skills.Catalog) (changed bool) {
 func (s *Server) publish(catalog *skills.Catalog) (changed bool) {
 	s.publishing.Lock()
 	defer s.publishing.Unlock()
+	return s.show(catalog)
+}
+
+// show makes a catalog what clients see. The caller holds publishing.
+func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 	v := newView(catalog)
-	tools := append(s.fixedTools(), s.skillTools(v)...)
+	v.exposed = v.expose(s.active, s.options.Expose)
+	tools := append(s.fixedTools(v), s.skillTools(v)...)
 	s.view.Store(v)
 	shown := fingerprint(tools)
 	if bytes.Equal(shown, s.shown) {
 		return false
 	}
 	s.shown = shown
+	s.state.Add(1)
+	defer s.state.Add(1)
 	s.core.SetTools(tools...)
 	return true
 }
@@ -161,6 +183,7 @@ type view struct {
 	catalog *skills.Catalog
 	names   map[*skills.Skill]string // tool names
 	byTool  map[string]*skills.Skill
+	exposed *exposure.Exposure // nil where nothing is shown
 }
 
 func newView(catalog *skills.Catalog) *view {

@@ -16,11 +16,11 @@ import (
 // maxDescription is where clients cut a tool's description.
 const maxDescription = 2 << 10
 
-// skillTools are the tools of the skills that a model can call.
+// skillTools are the tools of the skills that have one.
 func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 	var tools []mcpserver.ServerTool
 	for _, skill := range v.catalog.Skills {
-		if !skill.ModelInvocable || skill.Unavailable != "" {
+		if v.tool(skill) == "" {
 			continue
 		}
 		if skill.Entry == nil {
@@ -121,7 +121,11 @@ func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
 	progress := s.progress(r)
 	defer progress.close()
 	req.Caller, req.Stderr, req.Progress = r.caller, progress, progress.say
-	return s.calls.Run(r.ctx, req)
+	outcome, err := s.calls.Run(r.ctx, req)
+	if outcome != nil {
+		s.used(req.Skill)
+	}
+	return outcome, err
 }
 
 // progress returns where a call's progress goes. It goes nowhere where the
@@ -148,6 +152,7 @@ func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
+	s.used(skill)
 	content := skill.Instantiate(args, dir)
 	return &mcp.CallToolResult{
 		Content: []mcp.Content{mcp.NewTextContent("Base directory for this skill: " + dir + "\n\n" + content)},

@@ -61,6 +61,11 @@ type Skill struct {
 	ModelInvocable bool
 	// UserInvocable is false where the skill is not to be offered to a person.
 	UserInvocable bool
+	// Paths are globs of the files that the skill is for, slash-separated and
+	// relative to a workspace, with ** and {a,b}; none says nothing.
+	Paths []string
+	// Pinned says that the author wants the skill to be a tool where not all are.
+	Pinned bool
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
 

@@ -49,6 +49,8 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error)
 		return err
 	}
 	p.invocation()
+	p.paths()
+	p.pin()
 	p.class()
 	if err := p.entry(); err != nil {
 		return err

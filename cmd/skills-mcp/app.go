@@ -34,6 +34,7 @@ type app struct {
 		config                      string
 		skills, plugins, workspaces []string
 		sandbox                     string
+		expose                      string
 		logLevel, logFormat         string
 	}
 }
@@ -75,6 +76,9 @@ func (a *app) settings() (*settings, error) {
 			return nil, usage(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
 		}
 		s.Sandbox.Driver = driver
+	}
+	if err := a.chooseExpose(s); err != nil {
+		return nil, err
 	}
 	if s.workspaces, err = a.chooseWorkspaces(s, folder); err != nil {
 		return nil, err

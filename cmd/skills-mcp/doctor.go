@@ -48,6 +48,7 @@ sandbox. Nothing is changed. Exits with 1 when skills cannot be run.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.exposeFlag(cmd)
 	return cmd
 }
 
@@ -70,7 +71,7 @@ func (s section) works() bool {
 func (s *settings) diagnose(ctx context.Context, catalog *skills.Catalog) ([]section, error) {
 	sections := []section{
 		{"skills-mcp", s.checkSetup()},
-		{"skills", s.checkSkills(catalog)},
+		{"skills", append(s.checkSkills(catalog), s.checkExposed(s.exposed(ctx, catalog))...)},
 	}
 	if s.Sandbox.Driver != "native" {
 		d := s.docker()

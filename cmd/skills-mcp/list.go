@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,22 +10,33 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // listed is a skill in the output of list, search and show.
 type listed struct {
 	server.Summary
+	exposure.Decision
 	File string `json:"file"`
 }
 
 // lister describes skills of one catalog.
-type lister struct{ tools map[*skills.Skill]string }
+type lister struct {
+	tools   map[*skills.Skill]string
+	exposed *exposure.Exposure
+}
 
-func newLister(catalog *skills.Catalog) lister { return lister{server.ToolNames(catalog.Skills)} }
+func (s *settings) newLister(ctx context.Context, catalog *skills.Catalog) lister {
+	return lister{server.ToolNames(catalog.Skills), s.exposed(ctx, catalog)}
+}
 
 func (l lister) describe(skill *skills.Skill) listed {
-	return listed{server.Summarize(skill, l.tools[skill]), skill.File}
+	decision, tool := l.exposed.Of(skill), ""
+	if decision.Reach == exposure.ByTool {
+		tool = l.tools[skill]
+	}
+	return listed{server.Summarize(skill, tool), decision, skill.File}
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -38,11 +50,11 @@ func (a *app) listCommand() *cobra.Command {
 			if source != "" && !slices.Contains(skills.Sources(), skills.Source(source)) {
 				return usage(fmt.Errorf("--source is %q; write one of session, user, system, extra", source))
 			}
-			_, catalog, err := a.catalog(cmd.Context())
+			s, catalog, err := a.catalog(cmd.Context())
 			if err != nil {
 				return err
 			}
-			found := listAll(catalog, skills.Source(source))
+			found := listAll(s.newLister(cmd.Context(), catalog), catalog, skills.Source(source))
 			if asJSON {
 				return a.printJSON(map[string]any{"skills": found, "problems": nonNil(catalog.Problems)})
 			}
@@ -55,22 +67,25 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&source, "source", "", "only skills of `SOURCE`: session, user, system or extra")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.exposeFlag(cmd)
 	return cmd
 }
 
 // listAll describes the skills that count and those that are shadowed.
-func listAll(catalog *skills.Catalog, source skills.Source) []listed {
-	l := newLister(catalog)
+func listAll(l lister, catalog *skills.Catalog, source skills.Source) []listed {
 	found := []listed{}
-	for _, skill := range catalog.Skills {
-		if source == "" || skill.Source == source {
-			found = append(found, l.describe(skill))
+	for _, first := range []bool{true, false} { // those that the workspace has files for
+		for _, skill := range catalog.Skills {
+			if l.exposed.Active(skill) == first && (source == "" || skill.Source == source) {
+				found = append(found, l.describe(skill))
+			}
 		}
 	}
 	for _, shadow := range catalog.Shadowed {
 		if source == "" || shadow.Skill.Source == source {
 			hidden := l.describe(shadow.Skill)
 			hidden.State = "shadowed by " + shadow.By.File
+			hidden.Decision = exposure.Decision{Reach: exposure.ByNobody, Why: "another skill has its name"}
 			found = append(found, hidden)
 		}
 	}
@@ -90,9 +105,13 @@ func (a *app) printTable(found []listed) error {
 		return err
 	}
 	return table(a.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\tSTATE")
+		reached, reach := "", func(listed) string { return "" }
+		if slices.ContainsFunc(found, func(s listed) bool { return s.Reach == exposure.BySearch }) {
+			reached, reach = "REACHED BY\t", func(s listed) string { return fmt.Sprintf("%s: %s\t", s.Reach, s.Why) }
+		}
+		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+reached+"STATE")
 		for _, s := range found {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Tool, s.Source, s.Class, s.Kind, s.State)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s\n", s.Name, s.Tool, s.Source, s.Class, s.Kind, reach(s), s.State)
 		}
 	})
 }
@@ -125,11 +144,11 @@ func (a *app) searchCommand() *cobra.Command {
 			if limit < 1 {
 				return usage(fmt.Errorf("--limit is %d; write 1 or more", limit))
 			}
-			_, catalog, err := a.catalog(cmd.Context())
+			s, catalog, err := a.catalog(cmd.Context())
 			if err != nil {
 				return err
 			}
-			l := newLister(catalog)
+			l := s.newLister(cmd.Context(), catalog)
 			found := []listed{}
 			for _, skill := range catalog.Search(joinWords(args)) {
 				found = append(found, l.describe(skill))

@@ -11,12 +11,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/stdio"
+	"github.com/skillsmcp/skills-mcp/server/tally"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
 func (a *app) serveCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve MCP on standard input and output",
 		Long: `Serve the skills as MCP tools on standard input and output, until the input
@@ -24,10 +26,17 @@ ends. Changes to skills are noticed while it runs. Logs go to standard error.
 
 Add it to an MCP client as the command "skills-mcp serve". Skills that read the
 files of a project need to see them: start it in the project's folder, or add
---workspace DIR.`,
+--workspace DIR.
+
+While there are few skills, each is a tool. Where there are more than fit, those
+are tools that the configuration pins, that the workspace has files for, or that
+are used most, and search_skills finds the others; --expose all and --expose
+search decide otherwise.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
+	a.exposeFlag(cmd)
+	return cmd
 }
 
 func (a *app) serve(ctx context.Context) (err error) {
@@ -41,20 +50,33 @@ func (a *app) serve(ctx context.Context) (err error) {
 	}
 	runner := s.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	srv := server.New(s.executor(runner, snapshots), server.Options{
-		Version: readBuilt().Version, Load: s.scan, Snapshots: snapshots, Logger: s.logger,
-		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes,
-	})
+	activator, options := newActivator(s), s.serverOptions(snapshots)
+	options.Load = activator.scan
+	if file := s.usageFile(); file != "" {
+		counter := tally.Open(file, &tally.Options{Logger: s.logger})
+		defer counter.Close()
+		options.Usage, options.Expose.Uses = counter, counter.Uses()
+	}
+	srv := server.New(s.executor(runner, snapshots), options)
+	activator.start(ctx, srv.Activate)
+	defer activator.close()
 	stop, err := s.follow(ctx, srv, runner)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	err = stdio.Serve(ctx, srv.MCP(), a.stdin, a.stdout, &stdio.Options{Logger: s.logger})
+	err = stdio.Serve(ctx, srv.MCP(), a.stdin, a.stdout, &stdio.Options{Logger: s.logger, State: srv.State})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return nil // a signal, or a client that left, is how this ends
 	}
 	return err
+}
+
+func (s *settings) serverOptions(snapshots *snapshot.Store) server.Options {
+	return server.Options{
+		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
+		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(),
+	}
 }
 
 // follow publishes the catalog now and after each change, until stop is called.

@@ -59,7 +59,7 @@ func (a *app) showCommand() *cobra.Command {
 				a.hintProblems(catalog)
 				return usage(err)
 			}
-			info, err := show(cmd.Context(), catalog, skill)
+			info, err := s.show(cmd.Context(), catalog, skill)
 			if err != nil {
 				return err
 			}
@@ -71,16 +71,17 @@ func (a *app) showCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.exposeFlag(cmd)
 	return cmd
 }
 
-func show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*shown, error) {
+func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*shown, error) {
 	digest, err := snapshot.Digest(ctx, skill.Files)
 	if err != nil {
 		return nil, err
 	}
 	info := &shown{
-		listed:      newLister(catalog).describe(skill),
+		listed:      s.newLister(ctx, catalog).describe(skill),
 		WhenToUse:   skill.WhenToUse,
 		Frontmatter: skill.Frontmatter,
 		Digest:      digest,
@@ -111,6 +112,7 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		}
 		row("name", info.Name)
 		row("tool", info.Tool)
+		row("reached by", fmt.Sprintf("%s: %s", info.Reach, info.Why))
 		row("description", strings.Join(strings.Fields(info.Description), " "))
 		row("when to use", strings.Join(strings.Fields(info.WhenToUse), " "))
 		row("source", string(info.Source))

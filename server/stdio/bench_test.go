@@ -22,6 +22,9 @@ var transports = []struct {
 	{"ours", func(ctx context.Context, core *mcpserver.MCPServer, r io.Reader, w io.Writer) error {
 		return Serve(ctx, core, r, w, nil)
 	}},
+	{"ours, remembering", func(ctx context.Context, core *mcpserver.MCPServer, r io.Reader, w io.Writer) error {
+		return Serve(ctx, core, r, w, &Options{State: func() uint64 { return 0 }})
+	}},
 	{"mcp-go", func(ctx context.Context, core *mcpserver.MCPServer, r io.Reader, w io.Writer) error {
 		s := mcpserver.NewStdioServer(core)
 		s.SetErrorLogger(log.New(io.Discard, "", 0))

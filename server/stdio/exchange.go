@@ -12,8 +12,9 @@ import (
 
 // edge repairs mcp-go's handling of a single message. It knows no transport.
 type edge struct {
-	core *mcpserver.MCPServer
-	log  *slog.Logger
+	core   *mcpserver.MCPServer
+	log    *slog.Logger
+	memory *memory
 }
 
 // exchange has mcp-go answer a request and returns the reply as a line.
@@ -34,7 +35,16 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 		}
 	})
 	defer box.close()
-	return e.call(e.core.WithContext(ctx, &session{p, box}), m)
+	a, ok := e.memory.ask(m, p)
+	if !ok {
+		return e.call(e.core.WithContext(ctx, &session{p, box}), m)
+	}
+	line := e.memory.answer(m.id, a)
+	if line == nil {
+		line = e.call(e.core.WithContext(ctx, &session{p, box}), m)
+		e.memory.keep(m.id, a, line)
+	}
+	return line
 }
 
 // call runs HandleMessage, which does not recover panics.

@@ -36,6 +36,11 @@ type Options struct {
 	// Logger gets what the operator must know. The default discards it.
 	Logger *slog.Logger
 
+	// State numbers the states of the server's tools: it differs after each
+	// change, and is odd while one is under way. Where it is set, the answer to
+	// tools/list is encoded once for each state. It must not block.
+	State func() uint64
+
 	// MaxLine is the longest message read, in bytes without the line end.
 	// The default is 4 MiB. A longer line is answered with an error.
 	MaxLine int
@@ -198,7 +203,7 @@ type server struct {
 
 func newServer(ctx context.Context, stop context.CancelCauseFunc, core *mcpserver.MCPServer, w io.Writer, o Options) *server {
 	s := &server{
-		edge:    edge{core: core, log: o.Logger},
+		edge:    edge{core: core, log: o.Logger, memory: &memory{state: o.State}},
 		options: o,
 		client:  newPeer("stdio-" + rand.Text()), // unique: one core may serve several streams
 		calls:   newTable(o.Calls, o.Queue, 8*o.MaxLine),

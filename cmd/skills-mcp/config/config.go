@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
 )
 
 // A Config is the content of a configuration file, with defaults for what it
@@ -38,6 +39,8 @@ type Config struct {
 	Images map[string]string `yaml:"images"`
 	// Sandbox says how skills are run.
 	Sandbox Sandbox `yaml:"sandbox"`
+	// Expose says which skills are tools of their own.
+	Expose Expose `yaml:"expose"`
 	// Tools turns tools on that are off by default.
 	Tools Tools `yaml:"tools"`
 }
@@ -147,6 +150,7 @@ func Default() *Config {
 
 			Dependencies: DependenciesReport,
 		},
+		Expose: Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
 	}
 }
 
@@ -251,6 +255,9 @@ func (c *Config) validate() error {
 			}
 		}
 	}
+	if err := c.Expose.validate(); err != nil {
+		return err
+	}
 	for _, v := range []struct {
 		key string
 		ok  bool
@@ -272,6 +279,8 @@ func (c *Config) validate() error {
 		{"sandbox.kept.total", s.Kept.Total >= 1, "1"},
 		{"sandbox.kept.per_caller", s.Kept.PerCaller >= 1, "1"},
 		{"sandbox.kept.idle", s.Kept.Idle >= time.Second, "1s"},
+		{"expose.max_tools", c.Expose.MaxTools >= 1, "1"},
+		{"expose.catalog_chars", c.Expose.CatalogChars >= 1000, "1000"},
 		{"sandbox.kept.lifetime", s.Kept.Lifetime >= time.Second, "1s"},
 	} {
 		if !v.ok {

@@ -26,6 +26,7 @@ sandbox:
   dependency_env: [PIP_INDEX_URL, "NPM_CONFIG_REGISTRY=https://npm.example.com"]
   network: {allow: ["API.example.com:443", "*.example.org"], private: [10.1.0.0/16, "fd00::/8"]}
 tools: {run_code: true}
+expose: {mode: search, max_tools: 5, pin: [deploy, "team/*"]}
 `), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +42,7 @@ tools: {run_code: true}
 	want.Sandbox.Pool = Pool{Max: 0, Memory: 256 << 20, Idle: 30 * time.Second}
 	want.Sandbox.Kept.Total, want.Sandbox.Kept.Lifetime = 1, 2*time.Hour
 	want.Tools.RunCode = true
+	want.Expose = Expose{Mode: "search", MaxTools: 5, CatalogChars: 12_000, Pin: []string{"deploy", "team/*"}}
 	want.Sandbox.Dependencies = DependenciesBuild
 	want.Sandbox.DependencyEnv = []string{"PIP_INDEX_URL", "NPM_CONFIG_REGISTRY=https://npm.example.com"}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(Sandbox{}, "Network")); diff != "" {
@@ -68,6 +70,12 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {pool: {maxx: 1}}":                   `line 1: unknown key "maxx"; did you mean "max"?`,
 		"sandbox: {kept: {per_caller: 0}}":             "sandbox.kept.per_caller is too small; write at least 1",
 		"tools: {run_cod: true}":                       `line 1: unknown key "run_cod"; did you mean "run_code"?`,
+		"expose: {mode: none}":                         `expose.mode is "none"; write one of auto, all, search`,
+		"expose: {max_tools: 0}":                       "expose.max_tools is too small; write at least 1",
+		"expose: {catalog_chars: 999}":                 "expose.catalog_chars is too small; write at least 1000",
+		"expose: {pin: ['a[']}":                        `expose.pin has "a["; write the name of a skill, or a pattern such as plugin/*`,
+		"expose: {pin: ['']}":                          `expose.pin has ""; write the name of a skill, or a pattern such as plugin/*`,
+		"expose: {pins: []}":                           `line 1: unknown key "pins"; did you mean "pin"?`,
 		"sandbox: {dependencies: pip}":                 `sandbox.dependencies is "pip"; write one of report, build`,
 		"sandbox: {env: ['1A=b']}":                     `sandbox.env has "1A=b"; write NAME or NAME=value`,
 		"sandbox: {dependency_env: ['a b']}":           `sandbox.dependency_env has "a b"; write NAME or NAME=value`,
@@ -99,7 +107,7 @@ func TestLoadTakesTheFirst(t *testing.T) {
 // FuzzParse: any file is a configuration that can be used, or an error with the
 // file's name.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "skills: [a]", "sandbox: {limits: {memory: 1GB}}", "images:", "roots: 5", "a: &a [*a]", "sandbox: {network: {allow: [a], private: [10.0.0.0/8]}}", "images: {1: 2}"} {
+	for _, seed := range []string{"", "skills: [a]", "sandbox: {limits: {memory: 1GB}}", "images:", "roots: 5", "a: &a [*a]", "sandbox: {network: {allow: [a], private: [10.0.0.0/8]}}", "images: {1: 2}", "expose: {mode: all, pin: [a, 'b/*']}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,0 +1,153 @@
+package exposure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// maxListed is the longest name that is listed, in bytes: no skill takes the room
+// of the others.
+const maxListed = 100
+
+// Catalog lists the skills that are reached by search in at most room bytes, as
+// fully as that allows: with their descriptions, with the first words of them,
+// by name, or as many names as fit after the number of skills in each plugin. It
+// is "" where there are none. Since it tells how many there are, it changes
+// whenever a skill comes or goes.
+func (e *Exposure) Catalog(room int) string {
+	hidden := e.hidden()
+	if len(hidden) == 0 {
+		return ""
+	}
+	head := fmt.Sprintf("Skills without a tool of their own (%d):", len(hidden))
+	room -= len(head)
+	for _, limit := range []int{200, 100, 50} {
+		if len(hidden)*len("\n- a: b") > room {
+			break // no description would fit
+		}
+		if text := described(hidden, limit); len(text) <= room {
+			return head + text
+		}
+	}
+	return head + named(hidden, room)
+}
+
+// more tells of skills that are not listed.
+func more(n int) string { return fmt.Sprintf("and %d more", n) }
+
+// hidden are the skills that are reached by search: those that somebody asked
+// for, those outside of plugins, and then those whose plugin tells of them.
+func (e *Exposure) hidden() []*skills.Skill {
+	var asked, alone, inPlugin []*skills.Skill
+	for i, skill := range e.order {
+		switch {
+		case e.decisions[skill].Reach != BySearch:
+		case i < e.asked:
+			asked = append(asked, skill)
+		case skill.Plugin == "":
+			alone = append(alone, skill)
+		default:
+			inPlugin = append(inPlugin, skill)
+		}
+	}
+	return slices.Concat(asked, alone, inPlugin)
+}
+
+// described lists skills one a line, each with at most limit bytes of its
+// description.
+func described(list []*skills.Skill, limit int) string {
+	var b strings.Builder
+	long := 0
+	for _, skill := range list {
+		name := skill.QualifiedName()
+		if len(name) > maxListed {
+			long++
+			continue
+		}
+		b.WriteString("\n- " + name)
+		if text := oneLine(skill.Description, limit); text != "" {
+			b.WriteString(": " + text)
+		}
+	}
+	if long > 0 {
+		b.WriteString("\n- " + more(long))
+	}
+	return b.String()
+}
+
+// named lists as many names as fit. Where not all do, the plugins come first.
+func named(list []*skills.Skill, room int) string {
+	if names, shown := fill(list, room-len(" ")); shown == len(list) {
+		return " " + strings.Join(names, ", ")
+	}
+	groups := plugins(list, room/2)
+	rest := more(len(list)) // as long as it can be
+	names, shown := fill(list, room-len(groups)-len("\n")-len(", ")-len(rest))
+	return groups + "\n" + strings.Join(append(names, more(len(list)-shown)), ", ")
+}
+
+// fill returns as many qualified names as fit into room bytes, with ", " between
+// them.
+func fill(list []*skills.Skill, room int) (names []string, shown int) {
+	for _, skill := range list {
+		name := skill.QualifiedName()
+		if len(name) > maxListed {
+			continue
+		}
+		if shown > 0 {
+			room -= len(", ")
+		}
+		if room -= len(name); room < 0 {
+			break
+		}
+		names = append(names, name)
+		shown++
+	}
+	return names, shown
+}
+
+// plugins tells how many of the skills each plugin has, in the order in which
+// they come, as far as room bytes go.
+func plugins(list []*skills.Skill, room int) string {
+	count := map[string]int{}
+	var order []string
+	for _, skill := range list {
+		if skill.Plugin == "" || len(skill.Plugin) > maxListed {
+			continue
+		}
+		if count[skill.Plugin]++; count[skill.Plugin] == 1 {
+			order = append(order, skill.Plugin)
+		}
+	}
+	var b strings.Builder
+	for _, plugin := range order {
+		next := fmt.Sprintf("\n- %s/: %d", plugin, count[plugin])
+		if b.Len()+len(next) > room {
+			break
+		}
+		b.WriteString(next)
+	}
+	return b.String()
+}
+
+// oneLine folds white space and cuts a text to at most limit bytes, between
+// characters.
+func oneLine(text string, limit int) string {
+	if len(text) > 8*limit { // white space folds, but not for ever
+		text = strings.ToValidUTF8(text[:8*limit], "")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= limit {
+		return text
+	}
+	const mark = "…"
+	cut := limit - len(mark)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strings.TrimSpace(text[:cut]) + mark
+}
