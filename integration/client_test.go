@@ -237,3 +237,31 @@ func writeFile(t *testing.T, path, content string) {
 		t.Fatal(err)
 	}
 }
+
+// A skill is offered until it is known that its sandbox lacks what it needs: then
+// it has no tool, one notice is sent, and it is still listed with the reason.
+func TestUnavailableIsNoticed(t *testing.T) {
+	drivers(t, func(t *testing.T, driver string) {
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "needy", "SKILL.md"), "---\nname: needy\ndescription: Needs what is not there.\nscript: run.sh\nmetadata: {openclaw: {requires: {bins: [no-such-program]}}}\n---\n")
+		writeFile(t, filepath.Join(dir, "needy", "run.sh"), "echo")
+		c := connect(t, driver, "--skills", dir)
+		for {
+			if _, there := c.tools()["needy"]; !there {
+				break
+			}
+			select {
+			case <-c.changes:
+			case <-t.Context().Done():
+				t.Fatal("no notice came")
+			}
+		}
+		text, _ := c.call("list_skills", nil)
+		if !strings.Contains(text, "unavailable: needs no-such-program in ") {
+			t.Errorf("list_skills: %s", text)
+		}
+		if text, result := c.call("run_skill", map[string]any{"name": "needy"}); !result.IsError || !strings.Contains(text, "needs no-such-program in ") {
+			t.Errorf("run_skill: %s", text)
+		}
+	})
+}

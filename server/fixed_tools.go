@@ -240,13 +240,47 @@ type PluginSummary struct {
 	Author      string        `json:"author,omitempty"`
 	Source      skills.Source `json:"source"`
 	Skills      []string      `json:"skills"`
+
+	Marketplace string             `json:"marketplace,omitempty"`
+	Agents      []AgentSummary     `json:"agents,omitempty"`
+	Servers     []skills.MCPServer `json:"mcp_servers,omitempty"` // none is started
+	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // none is run
+}
+
+// An AgentSummary is an agent in a list. Nothing starts it.
+type AgentSummary struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Model       string   `json:"model,omitempty"`
+	Tools       []string `json:"tools,omitempty"`
+}
+
+// Agents describes the agents of a catalog, by their qualified names.
+func Agents(catalog *skills.Catalog) []AgentSummary {
+	list := []AgentSummary{}
+	for _, a := range catalog.Agents {
+		list = append(list, summarizeAgent(a, a.QualifiedName()))
+	}
+	return list
+}
+
+func summarizeAgent(a *skills.Agent, name string) AgentSummary {
+	return AgentSummary{name, shorten(a.Description, maxSummary), a.Model, a.Tools}
 }
 
 // Plugins describes the plugins of a catalog.
 func Plugins(catalog *skills.Catalog) []PluginSummary {
 	list := []PluginSummary{}
 	for _, p := range catalog.Plugins {
-		summary := PluginSummary{p.Name, p.Version, p.Description, p.Author, p.Source, []string{}}
+		summary := PluginSummary{
+			Name: p.Name, Version: p.Version, Description: p.Description, Author: p.Author, Source: p.Source, Skills: []string{},
+			Marketplace: p.Marketplace, Servers: p.Servers, Hooks: p.Hooks,
+		}
+		for _, a := range catalog.Agents {
+			if a.Plugin == p.Name {
+				summary.Agents = append(summary.Agents, summarizeAgent(a, a.Name))
+			}
+		}
 		for _, skill := range catalog.Skills {
 			if skill.Plugin == p.Name && skill.Of == nil {
 				summary.Skills = append(summary.Skills, skill.QualifiedName())

@@ -1,16 +1,10 @@
 package server
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 )
-
-// maxToolName is what the strictest clients leave: they allow 64 characters and
-// put their own prefix before the name.
-const maxToolName = 47
 
 // ToolNames returns the names of skills' tools: "plugin__skill" in the letters
 // that every client accepts, [a-zA-Z0-9_-]. A name that is too long, that says
@@ -24,37 +18,13 @@ func ToolNames(all []*skills.Skill) map[*skills.Skill]string {
 		claims[name]++
 	}
 	for _, skill := range all {
-		names[skill] = plainName(skill)
+		names[skill] = skill.PlainToolName()
 		claims[names[skill]]++
 	}
 	for skill, name := range names {
-		if claims[name] > 1 || len(name) > maxToolName || strings.Trim(name, "_-") == "" {
-			names[skill] = hashedName(name, skill.QualifiedName())
+		if claims[name] > 1 || len(name) > skills.MaxToolName || strings.Trim(name, "_-") == "" {
+			names[skill] = skill.HashedToolName()
 		}
 	}
 	return names
-}
-
-func plainName(skill *skills.Skill) string {
-	name := skill.Name
-	if skill.Plugin != "" {
-		name = skill.Plugin + "__" + name
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
-		}
-		return '_'
-	}, name)
-}
-
-func hashedName(name, qualified string) string {
-	sum := sha256.Sum256([]byte(qualified))
-	hash := hex.EncodeToString(sum[:4])
-	name = strings.Trim(name[:min(len(name), maxToolName-len("_")-len(hash))], "_-")
-	if name == "" {
-		name = "skill"
-	}
-	return name + "_" + hash
 }

@@ -15,6 +15,8 @@ type Catalog struct {
 	Skills []*Skill
 	// Plugins are sorted by name.
 	Plugins []*Plugin
+	// Agents are sorted by qualified name.
+	Agents []*Agent
 	// Problems are all that were found, those of the skills included, sorted by
 	// path, line and column.
 	Problems []Problem
@@ -156,6 +158,7 @@ type builder struct {
 	roots    map[*Skill]Root
 	folders  map[[2]string]bool // plugins and host folders of the skills that were read
 	plugins  map[string]*Plugin
+	agents   map[string]*Agent // by qualified name
 	problems []Problem
 	shadowed []Shadow
 
@@ -163,7 +166,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}}
+	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}, agents: map[string]*Agent{}}
 }
 
 // enter reports whether the skill in a host folder is still to be read: it may
@@ -208,6 +211,20 @@ func (b *builder) addPlugin(plugin *Plugin) (first *Plugin) {
 	return nil
 }
 
+// addAgent takes an agent unless its name is taken. In another source, that is no
+// mistake.
+func (b *builder) addAgent(agent *Agent, report reportFunc) {
+	name := agent.QualifiedName()
+	if first, taken := b.agents[name]; taken {
+		if first.Source != agent.Source {
+			return
+		}
+		report(Warning, 0, "rename one of them", "the agent name %q is taken by %s", name, first.File)
+		return
+	}
+	b.agents[name] = agent
+}
+
 func (b *builder) catalog() *Catalog {
 	c := &Catalog{Problems: b.problems, Shadowed: b.shadowed}
 	for _, s := range b.skills {
@@ -216,10 +233,18 @@ func (b *builder) catalog() *Catalog {
 	for _, p := range b.plugins {
 		c.Plugins = append(c.Plugins, p)
 	}
+	for _, a := range b.agents {
+		c.Agents = append(c.Agents, a)
+	}
+	slices.SortFunc(c.Agents, func(a, b *Agent) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(c.Problems, func(a, b Problem) int {
+	sortProblems(c.Problems)
+	return c
+}
+
+func sortProblems(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
-	return c
 }

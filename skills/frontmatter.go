@@ -18,7 +18,8 @@ type document struct {
 	front    *yaml.Node // the mapping; nil without frontmatter
 	offset   int        // lines in the file before the frontmatter's first
 	body     string
-	repaired []int // lines of the file that were quoted to make them YAML
+	repaired []int // lines of the file that were quoted for their colons to make them YAML
+	requoted []int // lines that were quoted because they look like lists or aliases
 }
 
 // parseDocument takes a file apart. It tolerates a byte order mark, CRLF, blank
@@ -108,7 +109,11 @@ func (d *document) decode(lines []string) error {
 		}
 		node = again
 		for _, i := range changed {
-			d.repaired = append(d.repaired, d.offset+i+1)
+			if plainField.MatchString(lines[i]) {
+				d.repaired = append(d.repaired, d.offset+i+1)
+			} else {
+				d.requoted = append(d.requoted, d.offset+i+1)
+			}
 		}
 	}
 	if node == nil { // an empty frontmatter
@@ -155,18 +160,26 @@ func (d *document) syntaxError(what string, err error) error {
 // plainField matches "key: value", where the value is plain text.
 var plainField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!%@{\[#\x60].*)$`)
 
+// flowField matches "key: [value" and "key: *value", where the value is plain text
+// if YAML cannot read it: "[file] [line]" or "**/*.go".
+var flowField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)(\[[^\]\n]*\][ \t]*[^\s#,\]].*|\*[*./].*)$`)
+
 // quoteColons quotes the plain values that contain a colon, which is what most
-// of the broken frontmatter out there needs. It returns the lines, and the
-// indices of those that it changed.
+// of the broken frontmatter out there needs, and those that only look like
+// lists or aliases. It returns the lines, and the indices of those that it
+// changed.
 func quoteColons(lines []string) (repaired []string, changed []int) {
 	repaired = append(repaired, lines...)
 	for i, line := range lines {
-		m := plainField.FindStringSubmatch(line)
+		m, flow := plainField.FindStringSubmatch(line), false
+		if m == nil {
+			m, flow = flowField.FindStringSubmatch(line), true
+		}
 		if m == nil {
 			continue
 		}
 		value := strings.TrimRight(m[2], " \t")
-		if strings.Contains(value, ": ") || strings.HasSuffix(value, ":") {
+		if flow || strings.Contains(value, ": ") || strings.HasSuffix(value, ":") {
 			repaired[i] = m[1] + "'" + strings.ReplaceAll(value, "'", "''") + "'"
 			changed = append(changed, i)
 		}

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -57,4 +58,14 @@ func lines(problems []Problem) string {
 		fmt.Fprintln(&b, p)
 	}
 	return b.String()
+}
+
+// quoteJSON writes a text as JSON does.
+func quoteJSON(t *testing.T, text string) string {
+	t.Helper()
+	data, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -23,17 +24,35 @@ func findManifest(fsys fs.FS, dir string) string {
 	return ""
 }
 
-// A manifest is what plugin.json says.
+// isManifestFolder reports whether a folder holds the manifest of the plugin that
+// it is in, for Claude Code or for another agent: .claude-plugin, .cursor-plugin.
+func isManifestFolder(dir string) bool {
+	name := path.Base(dir)
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, "-plugin")
+}
+
+// reportFunc takes down a problem of one file.
+type reportFunc func(severity Severity, line int, remedy, format string, args ...any)
+
+// A manifest is what plugin.json says, or an entry of a marketplace.
 type manifest struct {
 	plugin *Plugin
-	// skills are folders of more skills, beside skills/.
-	skills []string
-	node   *yaml.Node
+	// node is the whole of it.
+	node *yaml.Node
+	// skills are folders of more skills, beside skills/; where complete is set,
+	// they are all.
+	skills   []string
+	complete bool
+	// commands and agents are files and folders; nil is the default folder.
+	commands, agents []string
+	// servers and hooks are paths, or what such a file says; nil is the default
+	// file.
+	servers, hooks *yaml.Node
 }
 
 // parseManifest reads a plugin.json. plugin comes with what is known of its
 // place. A key of a wrong type is a problem of that key, not of the plugin.
-func parseManifest(data []byte, plugin *Plugin, folder string, report func(Severity, int, string, string, ...any)) (*manifest, error) {
+func parseManifest(data []byte, plugin *Plugin, folder string, report reportFunc) (*manifest, error) {
 	node, err := parseJSON(data)
 	if err != nil {
 		return nil, err
@@ -41,11 +60,18 @@ func parseManifest(data []byte, plugin *Plugin, folder string, report func(Sever
 	if node.Kind != yaml.MappingNode {
 		return nil, reject(1, `write an object with a "name"`, "it is not a JSON object")
 	}
-	f := newFields(node, 0, report)
+	m, err := readManifest(newFields(node, 0, report), plugin, folder)
+	if err == nil {
+		m.node = node
+	}
+	return m, err
+}
+
+func readManifest(f fields, plugin *Plugin, folder string) (*manifest, error) {
 	plugin.Name = cleanName(f.text("name"))
 	if plugin.Name == "" {
 		plugin.Name = cleanName(folder)
-		report(Warning, 0, `add "name"`, "the plugin has no name; its folder's is used: %q", plugin.Name)
+		f.report(Warning, 0, `add "name"`, "the plugin has no name; its folder's is used: %q", plugin.Name)
 	}
 	if plugin.Name == "" {
 		return nil, reject(0, `add "name"`, "the plugin has no name")
@@ -53,7 +79,26 @@ func parseManifest(data []byte, plugin *Plugin, folder string, report func(Sever
 	plugin.Version = f.text("version")
 	plugin.Description = f.text("description")
 	plugin.Author = author(f)
-	return &manifest{plugin, f.words("skills", func(s string) []string { return []string{s} }), node}, nil
+	return components(f, plugin), nil
+}
+
+// components reads what a plugin is made of.
+func components(f fields, plugin *Plugin) *manifest {
+	return &manifest{
+		plugin: plugin,
+		skills: f.words("skills", one), commands: places(f, "commands"), agents: places(f, "agents"),
+		servers: f.get("mcpServers"), hooks: f.get("hooks"),
+	}
+}
+
+// places are the paths that replace a default folder; a list of none leaves it
+// without another.
+func places(f fields, key string) []string {
+	paths := f.words(key, one)
+	if node := f.get(key); paths == nil && node != nil && node.Kind == yaml.SequenceNode {
+		return []string{}
+	}
+	return paths
 }
 
 // author reads a name, or a map with a name.
@@ -64,13 +109,18 @@ func author(f fields) string {
 	return f.text("author")
 }
 
-// plugin loads the plugin in the folder dir of a root: its manifest, then its
-// skills.
-func (s *scanner) plugin(dir, manifestPath string) {
-	file := s.display(manifestPath)
-	report := func(severity Severity, line int, remedy, format string, args ...any) {
+// reporter takes down the problems of a file.
+func (s *scanner) reporter(file string) reportFunc {
+	return func(severity Severity, line int, remedy, format string, args ...any) {
 		s.problem(Problem{severity, file, line, 0, fmt.Sprintf(format, args...), remedy})
 	}
+}
+
+// plugin loads the plugin in the folder dir of a root: its manifest, then what
+// it is made of. entry is what a marketplace says of it, or nil.
+func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
+	file := s.display(manifestPath)
+	report := s.reporter(file)
 	data, err := readFile(s.root.FS, manifestPath, maxManifest)
 	if err != nil {
 		s.reject(file, err)
@@ -84,6 +134,16 @@ func (s *scanner) plugin(dir, manifestPath string) {
 		return
 	}
 	locate(s.builder.problems[before:], file, m.node, 0)
+	if entry != nil {
+		m.supplement(entry)
+	}
+	s.addPlugin(dir, m, report)
+}
+
+// addPlugin takes a plugin and reads what it is made of, unless its name is
+// taken.
+func (s *scanner) addPlugin(dir string, m *manifest, report reportFunc) {
+	plugin := m.plugin
 	if first := s.builder.addPlugin(plugin); first != nil {
 		if first.Dir == plugin.Dir && plugin.Dir != "" {
 			return // found before, by way of another root
@@ -95,26 +155,41 @@ func (s *scanner) plugin(dir, manifestPath string) {
 	s.inPlugin = plugin
 	defer func() { s.inPlugin = outer }()
 	s.pluginSkills(dir, m, report)
+	s.commands(dir, m, report)
+	s.agents(dir, m, report)
+	s.servers(dir, m, report)
+	s.hooks(dir, m, report)
 }
 
-func (s *scanner) pluginSkills(dir string, m *manifest, report func(Severity, int, string, string, ...any)) {
+func (s *scanner) pluginSkills(dir string, m *manifest, report reportFunc) {
 	standard := path.Join(dir, "skills")
-	if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
+	if m.complete {
+		// what the marketplace names, and nothing else
+	} else if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
 		s.skills(standard)
 	} else if file := findSkillFile(s.root.FS, dir); file != "" {
 		s.skill(dir, file, nil)
 	}
 	for _, extra := range m.skills {
-		real, err := resolve(subFS(s.root.FS, dir), s.host(dir), path.Clean(extra))
-		switch {
-		case errors.Is(err, errLeaves):
-			report(Error, 0, "put the skills into the plugin's folder", "the skills path %q leads out of the plugin", extra)
-		case err != nil:
-			report(Error, 0, "correct the path", "the skills path %q cannot be read: %v", extra, errors.Unwrap(err))
-		default:
-			s.skills(path.Join(dir, real))
+		if real, ok := s.inside(dir, "skills", extra, report); ok {
+			s.skills(real)
 		}
 	}
+}
+
+// inside returns the path in the root of what a plugin names, with links
+// followed. What leads out of the plugin, or cannot be read, is reported.
+func (s *scanner) inside(dir, what, name string, report reportFunc) (real string, ok bool) {
+	real, err := resolve(subFS(s.root.FS, dir), s.host(dir), path.Clean(name))
+	switch {
+	case errors.Is(err, errLeaves):
+		report(Error, 0, "put the "+what+" into the plugin's folder", "the %s path %q leads out of the plugin", what, name)
+		return "", false
+	case err != nil:
+		report(Error, 0, "correct the path", "the %s path %q cannot be read: %v", what, name, errors.Unwrap(err))
+		return "", false
+	}
+	return path.Join(dir, real), true
 }
 
 func subFS(fsys fs.FS, dir string) fs.FS {

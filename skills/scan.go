@@ -28,6 +28,9 @@ type Root struct {
 	// Plugins says that the root holds plugins, not skills. Either kind may
 	// also be one itself.
 	Plugins bool
+	// Commands and Agents say that the root holds Markdown files of that kind, as
+	// Claude Code has them outside of plugins.
+	Commands, Agents bool
 }
 
 // String names the root for people.
@@ -80,7 +83,7 @@ func Scan(ctx context.Context, roots []Root, options *Options) (*Catalog, error)
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		s := &scanner{ctx: ctx, options: o, root: root, builder: b, seen: map[string]bool{}}
+		s := &scanner{ctx: ctx, options: o, root: root, builder: b, seen: map[string]bool{}, skip: map[string]bool{}}
 		s.scan()
 	}
 	b.load(ctx, o)
@@ -99,6 +102,7 @@ type scanner struct {
 	seen     map[string]bool // folders of this root, without links, that were entered
 	folders  int             // how many
 	inPlugin *Plugin         // whose skills are read; nil outside of plugins
+	skip     map[string]bool // plugins that a marketplace has loaded
 }
 
 func (s *scanner) scan() {
@@ -116,6 +120,10 @@ func (s *scanner) scan() {
 		s.reject(s.root.String(), err)
 	case s.root.Plugins:
 		s.walk(".", 0, s.visitPlugin)
+	case s.root.Commands:
+		s.markdownIn(".", ".", "", 0, s.command)
+	case s.root.Agents:
+		s.markdownIn(".", ".", "", 0, s.agent)
 	default:
 		s.skills(".")
 	}
@@ -166,12 +174,18 @@ func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	return true
 }
 
-func (s *scanner) visitPlugin(dir string, _ []fs.DirEntry) (enter bool) {
+func (s *scanner) visitPlugin(dir string, entries []fs.DirEntry) (enter bool) {
+	if s.skip[dir] || isManifestFolder(dir) {
+		return false
+	}
+	if at := findMarketplace(s.root.FS, dir, entries); at != "" && s.marketplace(dir, at) {
+		return false
+	}
 	manifest := findManifest(s.root.FS, dir)
 	if manifest == "" {
 		return true
 	}
-	s.plugin(dir, manifest)
+	s.plugin(dir, manifest, nil)
 	return false
 }
 
@@ -190,10 +204,7 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 		return
 	}
 	s.seen[key] = true
-	if s.folders++; s.folders > s.options.Folders {
-		if s.folders == s.options.Folders+1 {
-			s.problem(Problem{Error, s.display(dir), 0, 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
-		}
+	if !s.count(dir) {
 		return
 	}
 	entries, err := fs.ReadDir(s.root.FS, dir)
@@ -213,6 +224,20 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 			s.walk(child, depth+1, visit)
 		}
 	}
+}
+
+// count reports whether one more folder of the root may be read.
+func (s *scanner) count(dir string) bool {
+	if s.folders++; s.folders == s.options.Folders+1 {
+		s.problem(Problem{Error, s.display(dir), 0, 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills"})
+	}
+	return s.folders <= s.options.Folders
+}
+
+// isFile reports whether there is a file at a path of the root.
+func (s *scanner) isFile(name string) bool {
+	info, err := fs.Stat(s.root.FS, name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // child returns the folder that an entry is, with links followed, or "".
@@ -300,10 +325,11 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 
 // A candidate is a skill that was found, and then read.
 type candidate struct {
-	skill  *Skill
-	root   Root
-	file   string // of Skill.Files
-	folder string // the folder's name
+	skill   *Skill
+	root    Root
+	file    string // of Skill.Files
+	folder  string // the folder's name; of a command, its own
+	command bool   // it is one, not a SKILL.md
 
 	noTools bool  // it has no tools.yaml
 	err     error // why it did not load
@@ -344,6 +370,8 @@ func (c *candidate) load(o Options) {
 	case err != nil:
 	case c.file == ongridFile:
 		err = parseOngrid(data, c.skill, o)
+	case c.command:
+		err = parseCommand(data, c.skill, c.folder, o)
 	default:
 		o.noTools = c.noTools
 		err = parseSkill(data, c.skill, c.folder, o)

@@ -61,6 +61,8 @@ type Skill struct {
 	ModelInvocable bool
 	// UserInvocable is false where the skill is not to be offered to a person.
 	UserInvocable bool
+	// Requires is what the skill needs where it runs. See [Catalog.Gated].
+	Requires Requires
 	// Paths are globs of the files that the skill is for, slash-separated and
 	// relative to a workspace, with ** and {a,b}; none says nothing.
 	Paths []string
@@ -168,4 +170,10 @@ type Plugin struct {
 	Dir string
 	// File is the manifest, for people.
 	File string
+	// Marketplace is the name of the one that lists the plugin, or "".
+	Marketplace string
+	// Servers and Hooks are what a client would start or run for the plugin. They
+	// are shown, and nothing of them is run.
+	Servers []MCPServer
+	Hooks   []Hook
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
 )
 
 // parser reads one SKILL.md into a skill.
@@ -52,6 +55,7 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error)
 	p.paths()
 	p.pin()
 	p.class()
+	p.requirements()
 	if err := p.entry(); err != nil {
 		return err
 	}
@@ -101,6 +105,9 @@ func (p *parser) repairs() {
 	for _, line := range p.doc.repaired {
 		p.report(Warning, line, "quote the value", "a value with a colon is not quoted; it was read as if it were")
 	}
+	for _, line := range p.doc.requoted {
+		p.report(Warning, line, "quote the value", "a value that looks like a list or an alias is not quoted; it was read as if it were")
+	}
 }
 
 // conforming is a name as the Agent Skills specification wants it, and with
@@ -111,11 +118,7 @@ func (p *parser) identity(folder string) error {
 	s := p.skill
 	s.Instructions = strings.TrimSpace(p.doc.body)
 	given := strings.TrimSpace(p.fields.text("name"))
-	s.Description = strings.TrimSpace(p.fields.text("description"))
-	s.WhenToUse = strings.TrimSpace(p.fields.text("when_to_use"))
-	if s.Description == "" {
-		s.Description = firstParagraph(s.Instructions)
-	}
+	p.texts()
 	if given == "" && s.Description == "" {
 		return reject(0, "add name and description between two lines ---", "it has neither a name nor a description")
 	}
@@ -128,13 +131,23 @@ func (p *parser) identity(folder string) error {
 	return nil
 }
 
+// texts reads what the skill says of itself.
+func (p *parser) texts() {
+	s := p.skill
+	s.Description = strings.TrimSpace(p.fields.text("description"))
+	s.WhenToUse = strings.TrimSpace(p.fields.text("when_to_use"))
+	if s.Description == "" {
+		s.Description = firstParagraph(s.Instructions)
+	}
+}
+
 func (p *parser) checkName(given, folder string) {
 	line, name := p.fields.line("name"), p.skill.Name
 	switch {
 	case given != "" && given != name:
 		p.report(Warning, line, "use a-z, 0-9 and -", "the name %q is not usable; the skill is called %q", given, name)
-	case len(name) > 64:
-		p.report(Warning, line, "shorten it to 64 characters", "the name is %d characters long", len(name))
+	case utf8.RuneCountInString(name) > 64:
+		p.report(Warning, line, "shorten it to 64 characters", "the name is %d characters long, more than 64; its tool is called %q", utf8.RuneCountInString(name), p.skill.HashedToolName())
 	case !conforming.MatchString(name):
 		p.report(Warning, line, "use a-z, 0-9 and -", "the name %q does not conform to the Agent Skills specification", name)
 	}
@@ -152,8 +165,12 @@ func (p *parser) checkDescription() {
 	if n := len([]rune(description)); n > 1024 {
 		p.report(Warning, line, "shorten it; clients may cut it", "the description is %d characters long, more than 1024", n)
 	}
-	if r, hidden := hiddenRune(p.skill.Name + description + p.skill.WhenToUse); hidden {
-		p.report(Warning, line, "remove it", "name or description contain the invisible or direction-changing character %U", r)
+	p.checkHidden()
+}
+
+func (p *parser) checkHidden() {
+	if r, hidden := hiddenRune(p.skill.Name + p.skill.Description + p.skill.WhenToUse); hidden {
+		p.report(Warning, p.fields.line("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
 	}
 }
 
@@ -180,20 +197,31 @@ func cleanName(name string) string {
 }
 
 // firstParagraph returns the first text of a Markdown body that is no heading,
-// or what follows "description:" where that is its first line.
+// or what follows "description:" where one of its lines begins so: some files
+// have their fields without the fences.
 func firstParagraph(body string) string {
 	for _, block := range strings.Split(body, "\n\n") {
 		var words []string
 		for _, line := range strings.Split(strings.TrimSpace(block), "\n") {
+			if described, ok := cutField(line, "description"); ok {
+				return described
+			}
 			if !strings.HasPrefix(line, "#") {
 				words = append(words, strings.Fields(line)...)
 			}
 		}
 		if len(words) > 0 {
-			return strings.TrimPrefix(strings.Join(words, " "), "description: ")
+			return strings.Join(words, " ")
 		}
 	}
 	return ""
+}
+
+// cutField returns the value of a line "key: value".
+func cutField(line, key string) (value string, ok bool) {
+	before, value, found := strings.Cut(line, ":")
+	value = strings.Join(strings.Fields(value), " ")
+	return value, found && value != "" && strings.EqualFold(strings.TrimSpace(before), key)
 }
 
 func (p *parser) invocation() {
@@ -208,7 +236,16 @@ func (p *parser) invocation() {
 		p.fields.wrongType("user-invocable", "true or false")
 	}
 	s.Arguments = p.fields.words("arguments", strings.Fields)
-	s.ArgumentHint = p.fields.text("argument-hint")
+	s.ArgumentHint = p.hint()
+}
+
+// hint reads what to type after the skill's name. Most write it like [file],
+// which is a list to YAML.
+func (p *parser) hint() string {
+	if node := p.fields.get("argument-hint"); node != nil && node.Kind == yaml.SequenceNode && isWords(node) {
+		return "[" + strings.Join(p.fields.words("argument-hint", one), ", ") + "]"
+	}
+	return p.fields.text("argument-hint")
 }
 
 // class reads what restricts the skill, and fails closed.
@@ -226,8 +263,12 @@ func (p *parser) class() {
 }
 
 func (p *parser) restriction(key, want string) {
+	p.restrictionAt(p.fields.line(key), key, want)
+}
+
+func (p *parser) restrictionAt(line int, key, want string) {
 	p.failed = true
-	p.report(Error, p.fields.line(key), "write "+want, "%q is not %s, so the skill is loaded as instructions only", key, want)
+	p.report(Error, line, "write "+want, "%q is not %s, so the skill is loaded as instructions only", key, want)
 }
 
 // entry reads Colony's fields.

@@ -2,7 +2,10 @@ package skills
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -346,6 +349,43 @@ func TestProgram(t *testing.T) {
 	} {
 		if got := strings.Join(program(test.name, []byte(test.head)), " "); got != test.want {
 			t.Errorf("%s %q: %q, want %q", test.name, test.head, got, test.want)
+		}
+	}
+}
+
+// On a disk, entries are followed to where they lead; a name that two have is
+// the first one's.
+func TestOngridOnDisk(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, content string) {
+		t.Helper()
+		file := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("outside", "#!/bin/sh\n")
+	write("a/real", "#!/bin/sh\n")
+	write("b/real", "#!/bin/sh\n")
+	for _, dir := range []string{"a", "b", "c"} {
+		write(dir+"/skill.json", `{"name": "same", "description": "d", "entry": "run"}`)
+	}
+	for link, target := range map[string]string{"a/run": "real", "b/run": "real", "c/run": "../outside"} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	catalog, err := Scan(t.Context(), []Root{{Dir: root}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(catalog.Skills) != 1 || filepath.Base(catalog.Skills[0].Dir) != "a" || len(catalog.Shadowed) != 1 || filepath.Base(catalog.Shadowed[0].Skill.Dir) != "b" {
+		t.Errorf("skills %v, shadowed %v", catalog.Skills, catalog.Shadowed)
+	}
+	got := lines(catalog.Problems)
+	for _, want := range []string{`the name "same" is taken by `, `error: entry "run" leads out of the skill's folder`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/gating"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -46,6 +47,7 @@ type settings struct {
 	workspaces []string        // without links
 	project    *config.Project // of the first workspace; nil without a file
 	logger     *slog.Logger
+	gate       *gating.Gate
 	single     bool // there is one call, and so nothing is made ready for others
 }
 
@@ -83,6 +85,7 @@ func (a *app) settings() (*settings, error) {
 	if s.workspaces, err = a.chooseWorkspaces(s, folder); err != nil {
 		return nil, err
 	}
+	s.gate = s.newGate()
 	return s, usage(s.loadProject())
 }
 
@@ -208,7 +211,11 @@ func appendFolders(folders, given []string, from string) ([]string, error) {
 
 // scan reads the roots into a catalog.
 func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
-	return skills.Scan(ctx, s.roots(), s.scanOptions())
+	catalog, err := skills.Scan(ctx, s.roots(), s.scanOptions())
+	if err != nil {
+		return nil, err
+	}
+	return s.gate.Apply(catalog), nil
 }
 
 func (s *settings) scanOptions() *skills.Options {

@@ -115,7 +115,7 @@ func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog,
 	if err != nil {
 		return nil, err
 	}
-	catalog = at.only(catalog)
+	catalog = s.gate.Apply(at.only(catalog))
 	if len(catalog.Skills) == 0 && len(catalog.Problems) == 0 {
 		return nil, fmt.Errorf("there is no skill and no plugin at %s", path)
 	}

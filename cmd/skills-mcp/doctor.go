@@ -159,8 +159,13 @@ func (s *settings) checkSkills(catalog *skills.Catalog) []sandbox.Finding {
 	var findings []sandbox.Finding
 	for _, root := range s.roots() {
 		kind := "skills"
-		if root.Plugins {
+		switch {
+		case root.Plugins:
 			kind = "plugins"
+		case root.Commands:
+			kind = "commands"
+		case root.Agents:
+			kind = "agents"
 		}
 		if root.Dir == "" {
 			findings = append(findings, ok(string(root.Source), "%s", root.Label))

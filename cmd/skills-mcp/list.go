@@ -50,13 +50,13 @@ func (a *app) listCommand() *cobra.Command {
 			if source != "" && !slices.Contains(skills.Sources(), skills.Source(source)) {
 				return usage(fmt.Errorf("--source is %q; write one of session, user, system, extra", source))
 			}
-			s, catalog, err := a.catalog(cmd.Context())
+			s, catalog, err := a.learned(cmd.Context())
 			if err != nil {
 				return err
 			}
 			found := listAll(s.newLister(cmd.Context(), catalog), catalog, skills.Source(source))
 			if asJSON {
-				return a.printJSON(map[string]any{"skills": found, "problems": nonNil(catalog.Problems)})
+				return a.printJSON(map[string]any{"skills": found, "agents": server.Agents(catalog), "problems": nonNil(catalog.Problems)})
 			}
 			if err := a.printTable(found); err != nil {
 				return err
@@ -183,6 +183,7 @@ func (a *app) pluginsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
 		Short: "List the plugins that skills come from",
+		Long:  "List the plugins that skills come from, and how many skills and agents each has.\nWith --json also their agents, hooks and MCP servers, none of which is run.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, catalog, err := a.catalog(cmd.Context())
@@ -193,9 +194,9 @@ func (a *app) pluginsCommand() *cobra.Command {
 				return a.printJSON(map[string]any{"plugins": server.Plugins(catalog)})
 			}
 			return table(a.stdout, func(w io.Writer) {
-				fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tDESCRIPTION")
+				fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
 				for _, p := range server.Plugins(catalog) {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", p.Name, p.Version, p.Source, len(p.Skills), oneLine(p.Description, 60))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, p.Version, p.Source, len(p.Skills), len(p.Agents), oneLine(p.Description, 60))
 				}
 			})
 		},

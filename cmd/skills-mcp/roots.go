@@ -14,27 +14,32 @@ func (s *settings) roots() []skills.Root {
 	var roots []skills.Root
 	// A workspace may be a stranger's, so nothing in it leads out of it; its
 	// owner trusts all other folders.
-	both := func(source skills.Source, dir, within string) {
+	all := func(source skills.Source, dir, within string) {
 		roots = append(roots,
 			skills.Root{Source: source, Dir: filepath.Join(dir, "skills"), Within: within},
 			skills.Root{Source: source, Dir: filepath.Join(dir, "plugins"), Within: within, Plugins: true})
+		if filepath.Base(dir) == ".claude" {
+			roots = append(roots,
+				skills.Root{Source: source, Dir: filepath.Join(dir, "commands"), Within: within, Commands: true},
+				skills.Root{Source: source, Dir: filepath.Join(dir, "agents"), Within: within, Agents: true})
+		}
 	}
 	if s.Roots.Session {
 		for _, workspace := range s.workspaces {
 			for _, name := range []string{".colony", ".claude", ".agents"} {
-				both(skills.SourceSession, filepath.Join(workspace, name), workspace)
+				all(skills.SourceSession, filepath.Join(workspace, name), workspace)
 			}
 			roots = append(roots, skills.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, "skills"), Within: workspace})
 		}
 	}
 	if s.Roots.User && s.home != "" {
 		for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
-			both(skills.SourceUser, filepath.Join(s.home, name), "")
+			all(skills.SourceUser, filepath.Join(s.home, name), "")
 		}
 	}
 	if s.Roots.System && runtime.GOOS != "windows" {
-		both(skills.SourceSystem, "/etc/colony", "")
-		both(skills.SourceSystem, "/etc/skills-mcp", "")
+		all(skills.SourceSystem, "/etc/colony", "")
+		all(skills.SourceSystem, "/etc/skills-mcp", "")
 	}
 	if s.project != nil {
 		for _, dir := range s.project.Skills {

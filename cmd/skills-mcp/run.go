@@ -73,6 +73,9 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	s.single = true
 	runner := s.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
+	if skill, err = s.learnFor(ctx, runner, catalog, skill); err != nil {
+		return err
+	}
 	request, err := a.request(skill, given)
 	if err != nil {
 		return err

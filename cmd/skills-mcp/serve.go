@@ -60,7 +60,9 @@ func (a *app) serve(ctx context.Context) (err error) {
 	srv := server.New(s.executor(runner, snapshots), options)
 	activator.start(ctx, srv.Activate)
 	defer activator.close()
-	stop, err := s.follow(ctx, srv, runner)
+	learner := s.learner(ctx, srv, runner)
+	defer learner.stop()
+	stop, err := s.follow(ctx, srv, runner, learner)
 	if err != nil {
 		return err
 	}
@@ -80,7 +82,7 @@ func (s *settings) serverOptions(snapshots *snapshot.Store) server.Options {
 }
 
 // follow publishes the catalog now and after each change, until stop is called.
-func (s *settings) follow(ctx context.Context, srv *server.Server, runner *sandbox.Runner) (stop func(), err error) {
+func (s *settings) follow(ctx context.Context, srv *server.Server, runner *sandbox.Runner, learner *learner) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	// Watched first, then read: what changes in between is noticed.
 	watcher, err := watch.New(s.watched(), &watch.Options{Logger: s.logger})
@@ -95,13 +97,14 @@ func (s *settings) follow(ctx context.Context, srv *server.Server, runner *sandb
 		}
 		return nil, err
 	}
+	learner.look()
 	if watcher == nil {
 		return cancel, nil
 	}
 	done := make(chan struct{}) // closed when the goroutine ends
 	go func() {
 		defer close(done)
-		s.republish(ctx, srv, runner, watcher, catalog)
+		s.republish(ctx, srv, runner, watcher, catalog, learner)
 	}()
 	return func() {
 		cancel()
@@ -112,7 +115,7 @@ func (s *settings) follow(ctx context.Context, srv *server.Server, runner *sandb
 
 // republish reads the roots again after each change of what catalog was read
 // from.
-func (s *settings) republish(ctx context.Context, srv *server.Server, runner *sandbox.Runner, watcher *watch.Watcher, catalog *skills.Catalog) {
+func (s *settings) republish(ctx context.Context, srv *server.Server, runner *sandbox.Runner, watcher *watch.Watcher, catalog *skills.Catalog, learner *learner) {
 	for change := range watcher.Changes() {
 		for _, name := range touched(catalog, change.Paths) {
 			runner.Forget(name)
@@ -123,6 +126,7 @@ func (s *settings) republish(ctx context.Context, srv *server.Server, runner *sa
 		if err != nil {
 			return // the server is stopping
 		}
+		learner.look()
 		s.logger.Info("skills were read again", "changes", len(change.Paths), "skills", catalog.Count(), "tools_changed", changed)
 	}
 }

@@ -31,6 +31,9 @@ type shown struct {
 	Warm        int      `json:"warm,omitempty"` // negative is none
 	Timeout     float64  `json:"timeout_seconds,omitempty"`
 
+	Requires *skills.Requires `json:"requires,omitempty"`
+	Paths    []string         `json:"paths,omitempty"`
+
 	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
 
 	Call        *plannedCall     `json:"call,omitempty"` // nil where there is nothing to run
@@ -50,7 +53,7 @@ func (a *app) showCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, catalog, err := a.catalog(cmd.Context())
+			s, catalog, err := a.learned(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -87,6 +90,10 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 		Digest:      digest,
 		Files:       server.Files(skill, 1<<20),
 		Problems:    nonNil(skill.Problems),
+		Paths:       skill.Paths,
+	}
+	if !skill.Requires.Empty() {
+		info.Requires = &skill.Requires
 	}
 	info.Tools, info.Of = server.Relatives(skill)
 	if e := skill.Entry; e != nil {
@@ -123,6 +130,8 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 		row("state", info.State)
 		row("file", info.File)
 		row("digest", info.Digest)
+		row("requires", skill.Requires.String())
+		row("paths", strings.Join(info.Paths, ", "))
 		if skill.Entry != nil {
 			row("runs", command(skill.Entry))
 			row("passed", passing(skill.Entry))

@@ -180,6 +180,9 @@ func sandboxOf(p *plannedCall) string {
 func quoteWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
+		if strings.Contains(word, "\n") { // a program, which --json has in full
+			word = "…"
+		}
 		quoted[i] = word
 		if strings.Contains(word, "\n") {
 			quoted[i] = "…" // a program of our own: --json has it

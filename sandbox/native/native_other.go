@@ -26,6 +26,11 @@ func (*Driver) Open(context.Context, *sandbox.Command) (sandbox.Kept, error) {
 	return nil, unavailable()
 }
 
+// Identify returns an [*sandbox.UnavailableError].
+func (*Driver) Identify(context.Context, string) (sandbox.Base, error) {
+	return sandbox.Base{}, unavailable()
+}
+
 // Close does nothing.
 func (*Driver) Close() error { return nil }
 

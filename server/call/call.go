@@ -182,6 +182,9 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	}
 	stdin := r.Stdin
 	if passed.Stdin != nil {
+		if stdin != nil {
+			return nil, invalid("skill %s gets its arguments on standard input, so nothing else can be passed there", skill.QualifiedName())
+		}
 		stdin = bytes.NewReader(passed.Stdin)
 	}
 	timeout, err := x.timeout(skill.Entry.Timeout, r.Timeout)

@@ -43,6 +43,14 @@ type Config struct {
 	Expose Expose `yaml:"expose"`
 	// Tools turns tools on that are off by default.
 	Tools Tools `yaml:"tools"`
+	// Provides is what skills may rely on, that nobody can find out.
+	Provides Provides `yaml:"provides"`
+}
+
+// Provides is what skills that name it are said to have.
+type Provides struct {
+	Config       []string `yaml:"config"`       // settings of the agents that they were made for
+	Capabilities []string `yaml:"capabilities"` // such as LinX names them
 }
 
 // Tools turns tools on that let a model do more than call skills.

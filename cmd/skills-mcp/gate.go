@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/gating"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// newGate returns what says which skills have what they need. It knows nothing
+// of sandboxes yet, and asks nobody.
+func (s *settings) newGate() *gating.Gate {
+	options := &gating.Options{
+		HostEnv: func(name string) bool {
+			_, set := os.LookupEnv(name)
+			return set
+		},
+		HostHas: func(name string) bool {
+			_, err := exec.LookPath(name)
+			return err == nil
+		},
+		Config: s.Provides.Config, Capabilities: s.Provides.Capabilities, Logger: s.logger,
+	}
+	if cache, err := s.cacheDir(); err == nil {
+		options.Dir = filepath.Join(cache, "programs")
+	}
+	return gating.New(options)
+}
+
+// learnTime is how long a command that only lists skills may take to find out
+// what sandboxes have.
+const learnTime = 10 * time.Second
+
+// learned returns the catalog with what the sandboxes of its skills have, or of
+// the named one's alone. What cannot be found out is not held against a skill.
+func (a *app) learned(ctx context.Context, names ...string) (_ *settings, _ *skills.Catalog, err error) {
+	s, catalog, err := a.catalog(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	wanted := catalog.Skills
+	if len(names) > 0 {
+		wanted = nil
+		if skill, err := server.Lookup(catalog, names[0]); err == nil {
+			wanted = []*skills.Skill{skill}
+		}
+	}
+	roles := gating.Wants(wanted...)
+	if len(roles) == 0 {
+		return s, catalog, nil
+	}
+	s.single = true
+	runner := s.runner()
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	limited, cancel := context.WithTimeout(ctx, learnTime)
+	defer cancel()
+	if !s.learn(limited, runner, roles) {
+		return s, catalog, nil
+	}
+	catalog, err = s.scan(ctx)
+	return s, catalog, err
+}
+
+// learn finds out what the sandboxes of roles have, and reports whether that is
+// news.
+func (s *settings) learn(ctx context.Context, runner *sandbox.Runner, roles []string) bool {
+	changed, err := s.gate.Learn(ctx, runner, roles)
+	if err != nil && ctx.Err() == nil {
+		s.logger.Info("what programs sandboxes have is not known", "error", err)
+	}
+	return changed
+}
+
+// learnFor returns the skill as it is with what its sandbox has.
+func (s *settings) learnFor(ctx context.Context, runner *sandbox.Runner, catalog *skills.Catalog, skill *skills.Skill) (*skills.Skill, error) {
+	roles := gating.Wants(skill)
+	if len(roles) == 0 || !s.learn(ctx, runner, roles) {
+		return skill, nil
+	}
+	return s.gate.Apply(catalog).Lookup(skill.QualifiedName())
+}
+
+// A learner finds out in the background what the sandboxes have, and has the
+// skills read again where that changes which are available.
+type learner struct {
+	wake chan struct{} // holds one token while there is something to look at
+	done chan struct{} // closed when the goroutine ends
+	end  context.CancelFunc
+}
+
+func (s *settings) learner(ctx context.Context, srv *server.Server, runner *sandbox.Runner) *learner {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &learner{wake: make(chan struct{}, 1), done: make(chan struct{}), end: cancel}
+	go func() {
+		defer close(l.done)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-l.wake:
+			}
+			roles := gating.Wants(srv.Catalog().Skills...)
+			if len(roles) > 0 && s.learn(ctx, runner, roles) {
+				// An error is the end of ctx.
+				_, _, _ = srv.Reload(ctx)
+			}
+		}
+	}()
+	return l
+}
+
+// look has the learner look at the catalog that was published last.
+func (l *learner) look() {
+	select {
+	case l.wake <- struct{}{}:
+	default: // it will anyway
+	}
+}
+
+// stop ends the learner and waits for it.
+func (l *learner) stop() {
+	l.end()
+	<-l.done
+}

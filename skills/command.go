@@ -1,0 +1,65 @@
+package skills
+
+import (
+	"path"
+	"strings"
+)
+
+// commands takes down the commands of a plugin: Markdown files, each of which is
+// an instruction skill named after its file, as Claude Code does it: that of
+// commands/db/migrate.md is db:migrate.
+func (s *scanner) commands(dir string, m *manifest, report reportFunc) {
+	s.markdown(dir, "commands", m.commands, report, s.command)
+}
+
+// command takes down that there is a command in a file.
+func (s *scanner) command(file, name string) {
+	folder := path.Dir(file)
+	skill := &Skill{Source: s.root.Source, Dir: s.host(folder), File: s.display(file), Files: subFS(s.root.FS, folder)}
+	if s.inPlugin != nil {
+		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
+	}
+	if s.builder.enter(skill.Plugin, s.host(file)) {
+		s.builder.candidates = append(s.builder.candidates, &candidate{
+			skill: skill, root: s.root, file: path.Base(file), folder: commandName(name), command: true,
+		})
+	}
+}
+
+// commandName is the name of a command in a file, whose path has no extension.
+func commandName(name string) string { return cleanName(strings.ReplaceAll(name, "/", ":")) }
+
+// parseCommand reads a command. It is called name, whatever the file says, and
+// there is nothing to run.
+func parseCommand(data []byte, skill *Skill, name string, o Options) (err error) {
+	doc, err := parseDocument(data)
+	if err != nil {
+		return err
+	}
+	p := newParser(skill, doc, o)
+	defer func() {
+		locate(skill.Problems, skill.File, doc.front, doc.offset)
+		err = located(err, doc)
+	}()
+	p.fields = newFields(doc.front, doc.offset, p.report)
+	if err := p.raw(); err != nil {
+		return err
+	}
+	p.repairs()
+	skill.Instructions = strings.TrimSpace(doc.body)
+	if skill.Instructions == "" {
+		return reject(0, "write what the command asks for below the frontmatter", "the command has no text")
+	}
+	if name == "" {
+		return reject(0, "rename the file", "the command has no name")
+	}
+	skill.Name, skill.Class = name, Safe
+	p.texts()
+	p.checkHidden()
+	p.invocation()
+	p.requirements()
+	p.paths()
+	p.pin()
+	p.ignored()
+	return nil
+}

@@ -1,0 +1,123 @@
+package skills
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Place is where a skill runs, or where its instructions are followed, as far
+// as that is known.
+type Place struct {
+	// OS is its system, as of GOOS.
+	OS string
+	// Name names it for people: "the sandbox", "this machine".
+	Name string
+	// Programs names what its programs are in, such as `image "default"`.
+	Programs string
+	// Has reports whether a program is there; nil where that is not known.
+	Has func(program string) bool
+	// Env reports whether an environment variable is set.
+	Env func(name string) bool
+	// Config and Capability report whether its skills have them.
+	Config, Capability func(name string) bool
+	// Remedy says what to do for a program that is not there.
+	Remedy string
+}
+
+// Lacks says what of the requirements is not met at a place, such as
+// `needs jq in image "default"`, and what to do about it. It returns "" where
+// nothing is known to be missing.
+func (r Requires) Lacks(at Place) (reason, remedy string) {
+	var reasons, remedies []string
+	add := func(remedy, format string, args ...any) {
+		reasons = append(reasons, fmt.Sprintf(format, args...))
+		if remedy != "" && !slices.Contains(remedies, remedy) {
+			remedies = append(remedies, remedy)
+		}
+	}
+	if len(r.OS) > 0 && !slices.Contains(r.OS, at.OS) {
+		add("", "needs %s, and %s is %s", list(r.OS, "or"), at.Name, at.OS)
+	}
+	if at.Has != nil {
+		if gone := missing(r.Bins, at.Has); len(gone) > 0 {
+			add(at.Remedy, "needs %s in %s", list(gone, "and"), at.Programs)
+		}
+		if len(r.AnyBins) > 0 && len(missing(r.AnyBins, at.Has)) == len(r.AnyBins) {
+			add(at.Remedy, "needs %s in %s", list(r.AnyBins, "or"), at.Programs)
+		}
+	}
+	if gone := missing(r.Env, at.Env); len(gone) > 0 {
+		add("set it there", "needs %s in the environment of %s", list(gone, "and"), at.Name)
+	}
+	if gone := missing(r.Config, at.Config); len(gone) > 0 {
+		add("name it in provides.config, if it is so", "needs %s in its agent's configuration", list(gone, "and"))
+	}
+	if gone := missing(r.Capabilities, at.Capability); len(gone) > 0 {
+		add("name it in provides.capabilities, if it is so", "needs the capability %s", list(gone, "and"))
+	}
+	return strings.Join(reasons, "; "), strings.Join(remedies, "; ")
+}
+
+// Needs is what the skill requires, and the interpreter of its script.
+func (s *Skill) Needs() Requires {
+	needs := s.Requires
+	if s.Entry != nil && len(s.Entry.Interpreter) > 0 && !slices.Contains(needs.Bins, s.Entry.Interpreter[0]) {
+		needs.Bins = append(slices.Clone(needs.Bins), s.Entry.Interpreter[0])
+	}
+	return needs
+}
+
+// missing returns those that has does not know; a nil has knows none.
+func missing(names []string, has func(string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return has != nil && has(name) })
+}
+
+// Gated returns the catalog in which skills whose requirements are not met where
+// they would run are unavailable, with the reason. The catalog itself stays as
+// it is, and is returned where that changes nothing.
+func (c *Catalog) Gated(where func(*Skill) Place) *Catalog {
+	gated := map[*Skill]*Skill{}
+	var problems []Problem
+	for _, s := range c.Skills {
+		needs := s.Needs()
+		if needs.Empty() || s.Unavailable != "" {
+			continue
+		}
+		reason, remedy := needs.Lacks(where(s))
+		if reason == "" {
+			continue
+		}
+		problem := Problem{Severity: Warning, Path: s.File, Message: "it is not available here: " + reason, Remedy: remedy}
+		copied := *s
+		copied.Unavailable = reason
+		copied.Problems = append(slices.Clone(s.Problems), problem)
+		gated[s] = &copied
+		problems = append(problems, problem)
+	}
+	if len(gated) == 0 {
+		return c
+	}
+	return c.replaced(gated, problems)
+}
+
+// replaced is a catalog with other skills in the places of some, and more
+// problems.
+func (c *Catalog) replaced(by map[*Skill]*Skill, problems []Problem) *Catalog {
+	next := *c
+	next.Skills = slices.Clone(c.Skills)
+	for i, s := range next.Skills {
+		if other, ok := by[s]; ok {
+			next.Skills[i] = other
+		}
+	}
+	next.Shadowed = slices.Clone(c.Shadowed)
+	for i, shadow := range next.Shadowed {
+		if other, ok := by[shadow.By]; ok {
+			next.Shadowed[i].By = other
+		}
+	}
+	next.Problems = slices.Concat(c.Problems, problems)
+	sortProblems(next.Problems)
+	return &next
+}
