@@ -85,3 +85,13 @@ func TestColumnsOfManifests(t *testing.T) {
 		}
 	}
 }
+
+func TestColumnsOfMarketplaces(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		".claude-plugin/marketplace.json": "{\"plugins\": [\n  {\"name\": \"p\", \"source\": \"./p\", \"version\": [1]}]}",
+		"p/skills/a/SKILL.md":             skillText("a"),
+	}, func(r *Root) { r.Plugins = true })
+	if len(catalog.Problems) != 1 || !strings.HasPrefix(catalog.Problems[0].String(), "root/.claude-plugin/marketplace.json:2:34: ") {
+		t.Errorf("problems %v", catalog.Problems)
+	}
+}
