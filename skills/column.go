@@ -40,14 +40,21 @@ func (c columns) add(node *yaml.Node, offset int) {
 }
 
 // of returns the column of what a message about a line speaks of: a key of that
-// line which it quotes, or else the first one. It is 0 where the line has none.
+// line which it quotes or begins with, or else the first one. It is 0 where the
+// line has none.
 func (c columns) of(line int, message string) int {
 	keys := c[line]
 	if len(keys) == 0 {
 		return 0
 	}
-	for _, k := range keys[:min(len(keys), maxKeys)] {
+	keys = keys[:min(len(keys), maxKeys)]
+	for _, k := range keys {
 		if strings.Contains(message, strconv.Quote(k.name)) {
+			return k.col
+		}
+	}
+	for _, k := range keys {
+		if strings.HasPrefix(strings.TrimPrefix(message, "the "), k.name+" ") {
 			return k.col
 		}
 	}
@@ -58,13 +65,13 @@ func (c columns) of(line int, message string) int {
 // of very many.
 const maxKeys = 100
 
-// locate gives the problems of a manifest their columns, where they have a line
-// and no column.
-func locate(problems []Problem, root *yaml.Node, offset int) {
+// locate gives the problems of a manifest, the file at path, their columns, where
+// they have a line and no column.
+func locate(problems []Problem, path string, root *yaml.Node, offset int) {
 	var c columns
 	for i := range problems {
 		p := &problems[i]
-		if p.Line == 0 || p.Col > 0 {
+		if p.Path != path || p.Line == 0 || p.Col > 0 {
 			continue
 		}
 		if c == nil { // most manifests have no problems

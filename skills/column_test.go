@@ -49,6 +49,27 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// Each file has columns of its own.
+func TestColumnsOfOtherFiles(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		"demo/SKILL.md":   "---\ndescription: d\n\n\n  \nname: other\n---\n",
+		"demo/tools.yaml": "tools:\n- name: a\n  script: run.sh\n\n  params:\n  - {name: x, type: date}\n",
+		"demo/run.sh":     "",
+	})
+	want := []string{
+		"root/demo/SKILL.md:6:1: warning: the name",
+		"root/demo/tools.yaml:6:6: warning: parameter \"x\" has the unknown type",
+	}
+	for i, p := range catalog.Problems {
+		if i >= len(want) || !strings.HasPrefix(p.String(), want[i]) {
+			t.Errorf("problem %s", p)
+		}
+	}
+	if len(catalog.Problems) != len(want) {
+		t.Errorf("%d problems", len(catalog.Problems))
+	}
+}
+
 func TestColumnsOfManifests(t *testing.T) {
 	for manifest, want := range map[string]string{
 		`{"name": "p", "version": []}`:                  "1:15",
@@ -62,5 +83,15 @@ func TestColumnsOfManifests(t *testing.T) {
 		if len(catalog.Problems) != 1 || !strings.HasPrefix(catalog.Problems[0].String(), "root/p/plugin.json:"+want+": ") {
 			t.Errorf("%s: problems %v; want one at %s", manifest, catalog.Problems, want)
 		}
+	}
+}
+
+func TestColumnsOfMarketplaces(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		".claude-plugin/marketplace.json": "{\"plugins\": [\n  {\"name\": \"p\", \"source\": \"./p\", \"version\": [1]}]}",
+		"p/skills/a/SKILL.md":             skillText("a"),
+	}, func(r *Root) { r.Plugins = true })
+	if len(catalog.Problems) != 1 || !strings.HasPrefix(catalog.Problems[0].String(), "root/.claude-plugin/marketplace.json:2:34: ") {
+		t.Errorf("problems %v", catalog.Problems)
 	}
 }

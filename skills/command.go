@@ -38,7 +38,7 @@ func parseCommand(data []byte, skill *Skill, name string, o Options) (err error)
 	}
 	p := newParser(skill, doc, o)
 	defer func() {
-		locate(skill.Problems, doc.front, doc.offset)
+		locate(skill.Problems, skill.File, doc.front, doc.offset)
 		err = located(err, doc)
 	}()
 	p.fields = newFields(doc.front, doc.offset, p.report)

@@ -53,6 +53,7 @@ type market struct {
 	elsewhere []string
 	// own is set by a plugin that is the marketplace's folder itself.
 	own bool
+	top *yaml.Node // of the file
 }
 
 // marketplace loads the plugins that a marketplace has in its own folder. What
@@ -61,6 +62,8 @@ type market struct {
 func (s *scanner) marketplace(dir, at string) (own bool) {
 	m := &market{scanner: s, dir: dir, file: s.display(at)}
 	m.report = s.reporter(m.file)
+	before := len(s.builder.problems)
+	defer func() { locate(s.builder.problems[before:], m.file, m.top, 0) }()
 	plugins, err := m.read(at)
 	if err != nil {
 		s.reject(m.file, err)
@@ -95,6 +98,7 @@ func (m *market) read(at string) ([]*yaml.Node, error) {
 	if node.Kind != yaml.MappingNode {
 		return nil, reject(1, `write an object with "plugins"`, "it is not a JSON object")
 	}
+	m.top = node
 	f := newFields(node, 0, m.report)
 	m.name = f.text("name")
 	if metadata := f.get("metadata"); metadata != nil {

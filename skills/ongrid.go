@@ -35,12 +35,16 @@ func (f *foreign) Error() string {
 
 // parseOngrid reads a skill.json into a skill. The error is a [*foreign] where
 // it is somebody else's.
-func parseOngrid(data []byte, skill *Skill, o Options) error {
+func parseOngrid(data []byte, skill *Skill, o Options) (err error) {
 	node, err := parseJSON(data)
 	if err != nil {
 		return &foreign{err.Error()}
 	}
 	p := newParser(skill, &document{front: node}, o)
+	defer func() {
+		locate(skill.Problems, skill.File, node, 0)
+		err = located(err, p.doc)
+	}()
 	p.fields = newFields(node, 0, p.report)
 	if err := p.ongridShape(); err != nil {
 		return err

@@ -133,7 +133,7 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 		s.reject(file, err)
 		return
 	}
-	locate(s.builder.problems[before:], m.node, 0)
+	locate(s.builder.problems[before:], file, m.node, 0)
 	if entry != nil {
 		m.supplement(entry)
 	}

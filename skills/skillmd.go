@@ -42,7 +42,7 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error)
 	}
 	p := newParser(skill, doc, o)
 	defer func() {
-		locate(skill.Problems, doc.front, doc.offset)
+		locate(skill.Problems, skill.File, doc.front, doc.offset)
 		err = located(err, doc)
 	}()
 	p.fields = newFields(doc.front, doc.offset, p.report)

@@ -48,6 +48,7 @@ func (p *parser) toolsFile() {
 	}
 	in.doc = &document{}
 	in.tools(node)
+	locate(p.skill.Problems, file, node, 0)
 }
 
 // beside names a file in the folder of another.

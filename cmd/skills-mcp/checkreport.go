@@ -24,13 +24,15 @@ type checked struct {
 }
 
 func (c *checked) add(catalog *skills.Catalog) {
-	all := everySkill(catalog)
-	c.skills += len(all)
 	c.plugins += len(catalog.Plugins)
 	c.report(catalog.Problems...)
-	for _, skill := range all {
+	for _, skill := range everySkill(catalog) {
 		c.report(skill.Problems...) // the catalog leaves out those of shadowed ones
 		c.dependencies(skill)
+		if skill.Of != nil {
+			continue // a tool of one that is counted, and has its file
+		}
+		c.skills++
 		if c.strict {
 			c.standard(skill)
 		}

@@ -86,11 +86,11 @@ func (t target) only(catalog *skills.Catalog) *skills.Catalog {
 }
 
 // everySkill returns the skills of a catalog, with those that did not get their
-// name. The tools of a skill are none of their own.
+// name, and with the tools of each.
 func everySkill(catalog *skills.Catalog) []*skills.Skill {
 	found := slices.Clone(catalog.Skills)
 	for _, shadow := range catalog.Shadowed {
 		found = append(found, shadow.Skill)
 	}
-	return slices.DeleteFunc(found, func(s *skills.Skill) bool { return s.Of != nil })
+	return found
 }

@@ -19,6 +19,7 @@ import (
 // each value is its name, as "<name>".
 type plannedCall struct {
 	Argv        []string      `json:"argv"`
+	Stdin       string        `json:"stdin,omitempty"` // what it reads there, in words
 	Folder      string        `json:"folder"`
 	Environment []string      `json:"environment"` // names
 	Driver      string        `json:"driver"`      // auto, docker or native
@@ -71,6 +72,9 @@ func (s *settings) plan(skill *skills.Skill) *plannedCall {
 		Mounts:      mounts(skill, command.Grant),
 		Network:     nonNil(command.Grant.Hosts),
 		Limits:      newPlannedLimits(command.Limits.Or(s.Limits()).Or(sandbox.DefaultLimits())),
+	}
+	if _, reads := skill.Entry.Args.(skills.Input); reads {
+		planned.Stdin = "the arguments as a JSON object"
 	}
 	var refused *call.Error
 	if errors.As(err, &refused) {
@@ -133,6 +137,9 @@ func printPlan(w io.Writer, p *plannedCall) error {
 			fmt.Fprintf(w, "  refused\t%s: %s\n", p.Refused.Code, p.Refused.Message)
 		}
 		fmt.Fprintf(w, "  command\t%s\n", quoteWords(p.Argv))
+		if p.Stdin != "" {
+			fmt.Fprintf(w, "  stdin\t%s\n", p.Stdin)
+		}
 		fmt.Fprintf(w, "  in\t%s\n", p.Folder)
 		fmt.Fprintf(w, "  sandbox\t%s\n", sandboxOf(p))
 		fmt.Fprintf(w, "  environment\t%s\n", strings.Join(p.Environment, " "))
@@ -168,7 +175,8 @@ func sandboxOf(p *plannedCall) string {
 	return image + "; native where there is no docker"
 }
 
-// quoteWords joins words so that one sees where each ends.
+// quoteWords joins words so that one sees where each ends. One of several lines is
+// left out.
 func quoteWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -176,7 +184,9 @@ func quoteWords(words []string) string {
 			word = "…"
 		}
 		quoted[i] = word
-		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`") {
+		if strings.Contains(word, "\n") {
+			quoted[i] = "…" // a program of our own: --json has it
+		} else if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`") {
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}

@@ -132,7 +132,14 @@ func yamlLine(err error) int {
 	return n
 }
 
+// maxFindings is how many rules that one file breaks are told. Who mends these is
+// told the rest.
+const maxFindings = 50
+
 func (c *checker) report(key string, node *yaml.Node, remedy, format string, args ...any) {
+	if len(c.found) == maxFindings {
+		return
+	}
 	f := Finding{Key: key, Line: c.lines, Col: 1, Message: fmt.Sprintf(format, args...), Remedy: remedy}
 	if node != nil {
 		f.Line, f.Col = c.lines+node.Line, node.Column

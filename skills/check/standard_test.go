@@ -61,6 +61,19 @@ func TestStandard(t *testing.T) {
 	}
 }
 
+// A file of very many faults is not told of all.
+func TestStandardOfManyKeys(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("---\nname: demo\ndescription: d\n")
+	for i := range 50_000 {
+		fmt.Fprintf(&text, "k%d: v\n", i)
+	}
+	text.WriteString("---\n")
+	if n := len(Standard([]byte(text.String()), "demo")); n != maxFindings {
+		t.Errorf("%d findings", n)
+	}
+}
+
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"demo": "demo", "My Skill": "my-skill", "a_b": "a-b", "team/tool": "team-tool", "--x--": "x", "v1.2": "v1-2",
