@@ -87,7 +87,11 @@ type function struct {
 	decorators []*node
 	body       []*stmt
 	doc        string
-	scope      *scope // where it was defined
+	scope      *scope    // where it was defined
+	class      string    // whose method it is
+	owner      *function // the one that it is defined in
+	relevant   bool      // it can reach argparse
+	called     bool
 }
 
 // A param is a parameter of a function.

@@ -10,7 +10,8 @@ type arguments struct {
 	line       int
 	positional []value
 	keywords   []keyword
-	spread     bool // there are more, which are not known
+	spread     bool       // there are more, which are not known
+	rest       *argvector // these are the script's arguments
 }
 
 type keyword struct {
@@ -56,8 +57,12 @@ func (i *interp) arguments(n *node, s *scope) *arguments {
 	for _, kid := range n.kids[1:] {
 		switch {
 		case kid.kind == nStar:
-			items, ok := iterable(i.eval(kid.kids[0], s))
+			v := i.eval(kid.kids[0], s)
+			items, ok := iterable(v)
 			a.spread = a.spread || !ok
+			if rest, is := v.(argvector); is {
+				a.rest = &rest
+			}
 			if i.charge(len(items)) {
 				a.positional = append(a.positional, items...)
 			}
@@ -189,9 +194,14 @@ func escapeValue(v value, line, depth int) {
 
 // follow executes one of the file's own functions. s is where it is called.
 func (i *interp) follow(fn *function, a *arguments, s *scope) value {
-	if i.calls >= maxCalls || !i.charge(len(fn.params)+1) {
+	if i.calls >= maxCalls || !i.charge(len(fn.params)+1) || !fn.relevant && i.spare <= 0 {
 		i.escape(a)
 		return unknown{}
+	}
+	fn.called = true
+	if !fn.relevant && !i.aside {
+		i.steps, i.spare, i.aside = i.spare, i.steps, true
+		defer func() { i.steps, i.spare, i.aside = i.spare, i.steps, false }()
 	}
 	inner := newScope(fn.scope)
 	i.bindParameters(fn, a, inner)
@@ -215,6 +225,9 @@ func (i *interp) bindParameters(fn *function, a *arguments, inner *scope) {
 			inner.vars[p.name] = &sequence{items: rest, open: '('}
 			if a.spread {
 				inner.vars[p.name] = unknown{}
+			}
+			if a.rest != nil && len(rest) == 0 {
+				inner.vars[p.name] = *a.rest
 			}
 			rest = nil
 		case p.star == "**":

@@ -52,7 +52,7 @@ func (i *interp) eval(n *node, s *scope) value {
 func (i *interp) attribute(object value, name string) value {
 	switch o := object.(type) {
 	case reference:
-		return i.known(o, name)
+		return wellKnown(string(o) + "." + name)
 	case *instance:
 		if v, ok := o.attrs[name]; ok {
 			return v
@@ -80,9 +80,13 @@ func (i *interp) attribute(object value, name string) value {
 	return unknown{}
 }
 
-// known returns an attribute of something imported.
-func (i *interp) known(of reference, name string) value {
-	switch path := string(of) + "." + name; path {
+// wellKnown returns what a dotted path stands for. Scripts run on Linux.
+func wellKnown(path string) value {
+	switch path {
+	case "os.name":
+		return "posix"
+	case "sys.platform":
+		return "linux"
 	case "sys.argv":
 		return argvector{}
 	case "argparse.REMAINDER":
@@ -266,6 +270,9 @@ func (i *interp) either(n *node, s *scope) value {
 	i.unsure++
 	right := i.eval(n.kids[1], s)
 	i.unsure--
+	if _, is := left.(argvector); is && n.name == "or" {
+		return left // without arguments, the script has some of its own
+	}
 	return alternatives(left, right)
 }
 

@@ -9,7 +9,11 @@ type interp struct {
 	globals *scope
 	notes   *notes
 	steps   int // left
-	calls   int // depth of calls
+	// spare are the steps left for functions that have nothing to do with
+	// argparse; while one of these is followed, aside, the two change places.
+	spare int
+	aside bool
+	calls int // depth of calls
 	// unsure counts the conditions around what is executed that are not known.
 	unsure int
 	parses []parse
@@ -373,7 +377,7 @@ func (i *interp) augment(s *stmt, scope *scope) {
 func (i *interp) imports(s *stmt, scope *scope) {
 	for _, name := range s.imports {
 		if name.name != "*" {
-			scope.vars[name.name] = reference(name.path)
+			scope.vars[name.name] = wellKnown(name.path)
 			continue
 		}
 		if name.path == "argparse" {

@@ -9,6 +9,7 @@ import (
 
 // A parser is an argparse.ArgumentParser as far as it was followed.
 type parser struct {
+	line        int
 	class       *class // of the file, where it is one
 	prog        string
 	description string
@@ -60,7 +61,7 @@ func (p *parser) poison(line int, format string, args ...any) {
 }
 
 func (i *interp) newParser(c *class, a *arguments) value {
-	p := &parser{class: c, prog: i.prog, prefixChars: "-", defaults: map[string]value{}, flags: map[string]*action{}}
+	p := &parser{line: a.line, class: c, prog: i.prog, prefixChars: "-", defaults: map[string]value{}, flags: map[string]*action{}}
 	if c != nil {
 		for _, own := range []string{"__init__", "add_argument", "parse_args", "parse_known_args", "_get_option_tuples", "convert_arg_line_to_args", "add_subparsers"} {
 			if _, ok := c.member(own); ok {

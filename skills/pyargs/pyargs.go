@@ -133,6 +133,8 @@ func commandLine(name, doc string, size int, body []*stmt, told *notes) *Command
 	if len(body) > 0 && docstring(body[:1]) != "" {
 		i.globals.vars["__doc__"] = body[0].value.value
 	}
+	i.spare = i.steps
+	findRelevant(body)
 	i.run(body, &frame{scope: i.globals})
 	if len(i.parses) == 0 && i.stray == nil {
 		i.runUncalled(body)
@@ -151,7 +153,7 @@ func commandLine(name, doc string, size int, body []*stmt, told *notes) *Command
 // installer's entry point may.
 func (i *interp) runUncalled(body []*stmt) {
 	for _, s := range body {
-		if s.kind != sDef || s.function.scope == nil {
+		if s.kind != sDef || s.function.scope == nil || s.function.called || !s.function.relevant {
 			continue
 		}
 		inner := newScope(s.function.scope)
@@ -181,7 +183,7 @@ func (i *interp) chosen() *parser {
 	}
 	last := i.parses[len(i.parses)-1]
 	for _, other := range i.parses {
-		if other.parser != last.parser && !slices.Contains(last.parser.parents, other.parser) {
+		if !other.parser.precedes(last.parser) {
 			i.notes.add(last.line, "several parsers read the arguments")
 			return nil
 		}
@@ -191,6 +193,12 @@ func (i *interp) chosen() *parser {
 		return nil
 	}
 	return last.parser
+}
+
+// precedes reports whether what p reads is read by the other parser too: it is a
+// parent of it, or was made by the same call.
+func (p *parser) precedes(other *parser) bool {
+	return p == other || slices.Contains(other.parents, p) || p.line == other.line && len(p.actions) == len(other.actions)
 }
 
 // fault returns why a parser, or one of its sub-commands, is not known.
