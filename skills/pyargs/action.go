@@ -28,6 +28,7 @@ type action struct {
 	dest     string
 	kind     string // action=, "boolean" for BooleanOptionalAction, "custom" for a class of the file
 	typ      valueType
+	given    value  // type=
 	nargs    string // "", "?", "*", "+", "...", or a number
 	constant value
 	fallback value // the default; nil where none was given
@@ -164,7 +165,7 @@ func (a *action) inherit(p *parser, args *arguments) {
 		a.fallback = v
 	case p.defaults[a.dest] != nil:
 		a.fallback = p.defaults[a.dest]
-	case p.argDefault != nil:
+	case p.argDefault != nil && !isNone(p.argDefault):
 		a.fallback = p.argDefault
 	case a.kind == "store_true":
 		a.fallback = false
@@ -243,7 +244,8 @@ func (a *action) settings(args *arguments) string {
 	if a.nargs != "" && !a.takesValue() {
 		return "has nargs, which its action does not take"
 	}
-	a.typ = typeOf(args.named("type", none{}))
+	a.given = args.named("type", none{})
+	a.typ = typeOf(a.given)
 	a.constant = args.named("const", nil)
 	if v, given := args.get(-1, "choices"); given && !isNone(v) {
 		a.choices = v

@@ -135,14 +135,20 @@ func chosenCommand(path []*level) string {
 
 // A writer makes the command line of one level.
 type writer struct {
-	level *level
-	args  map[string]any
-	path  []*level
-	below []*level
-	given []*argument
-	open  [][]string // options that take as many values as follow
-	shut  [][]string // other options
-	words []word     // of positional arguments
+	level   *level
+	args    map[string]any
+	path    []*level
+	below   []*level
+	given   []*argument
+	options []written
+	words   []word // of positional arguments
+}
+
+// written is an option as it is written, perhaps several times.
+type written struct {
+	arg    *argument
+	tokens []string
+	open   bool // the last takes as many values as follow
 }
 
 // A word is a positional argument with its values.
@@ -252,10 +258,21 @@ func (w *writer) argument(arg *argument, v any) error {
 }
 
 func (w *writer) put(arg *argument, tokens ...string) {
-	if !slices.Contains(w.given, arg) {
+	w.append(arg, false, tokens)
+}
+
+// leaveOpen writes an option that would take what follows too.
+func (w *writer) leaveOpen(arg *argument, tokens ...string) { w.append(arg, true, tokens) }
+
+func (w *writer) append(arg *argument, open bool, tokens []string) {
+	last := len(w.options) - 1
+	if last < 0 || w.options[last].arg != arg {
 		w.given = append(w.given, arg)
+		w.options = append(w.options, written{arg, tokens, open})
+		return
 	}
-	w.shut = append(w.shut, tokens)
+	w.options[last].tokens = append(w.options[last].tokens, tokens...)
+	w.options[last].open = open
 }
 
 // flag writes an option without a value.
@@ -363,13 +380,6 @@ func (w *writer) option(arg *argument, v any) error {
 	}
 	w.leaveOpen(arg, tokens...)
 	return nil
-}
-
-func (w *writer) leaveOpen(arg *argument, tokens ...string) {
-	if !slices.Contains(w.given, arg) {
-		w.given = append(w.given, arg)
-	}
-	w.open = append(w.open, tokens)
 }
 
 // with writes a flag with its value, whatever it starts with.

@@ -10,18 +10,20 @@ import (
 // assemble puts a level's command line together: options, and last the
 // positional arguments.
 func (w *writer) assemble() ([]string, error) {
+	// An option that is closed ends one that is open.
+	slices.SortStableFunc(w.options, func(a, b written) int { return rank(a) - rank(b) })
 	var argv []string
-	for _, tokens := range append(slices.Clone(w.open), w.shut...) {
-		argv = append(argv, tokens...)
+	for _, option := range w.options {
+		argv = append(argv, option.tokens...)
 	}
 	if err := w.distributes(); err != nil {
 		return nil, err
 	}
 	words := w.flatten()
-	hangs := len(w.open) > 0 && len(w.shut) == 0
+	hangs := len(w.options) > 0 && w.options[len(w.options)-1].open
 	if len(words) == 0 {
 		if hangs && len(w.below) > 0 {
-			return nil, fault(w.given[0].property.name, "cannot be given before a command: the script would take the command for one of its values")
+			return nil, fault(w.options[0].arg.property.name, "cannot be given before a command: the script would take the command for one of its values")
 		}
 		return argv, nil
 	}
@@ -32,6 +34,13 @@ func (w *writer) assemble() ([]string, error) {
 		argv = append(argv, "--")
 	}
 	return append(argv, words...), nil
+}
+
+func rank(option written) int {
+	if option.open {
+		return 0
+	}
+	return 1
 }
 
 func (w *writer) flatten() []string {

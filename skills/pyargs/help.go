@@ -24,23 +24,43 @@ func (a *action) parameter(name, prog string) (value, bool) {
 	case "default":
 		return orNone(a.fallback), a.fallback != suppress
 	case "const":
+		if a.kind == "store_true" || a.kind == "store_false" {
+			return a.kind == "store_true", true
+		}
 		return orNone(a.constant), true
 	case "required":
 		return a.required, true
 	case "metavar":
 		return orNone(a.metavar), true
 	case "nargs":
-		if a.nargs == "" {
+		switch {
+		case !a.takesValue():
+			return int64(0), true
+		case a.nargs == "":
 			return none{}, true
 		}
 		return a.nargs, true
 	case "type":
-		name, ok := map[valueType]value{typeInteger: "int", typeNumber: "float", typeBool: "bool", typePath: "Path", typeJSON: "loads"}[a.typ]
-		return name, ok
+		return a.typeName()
 	case "choices":
 		return a.choicesText()
 	case "option_strings":
 		return textValues(a.flags), true
+	}
+	return nil, false
+}
+
+// typeName returns the __name__ of the type, or None.
+func (a *action) typeName() (value, bool) {
+	switch v := a.given.(type) {
+	case nil, none:
+		return none{}, true
+	case reference:
+		return string(v[strings.LastIndexByte(string(v), '.')+1:]), true
+	case *function:
+		return v.name, true
+	case *class:
+		return v.name, true
 	}
 	return nil, false
 }

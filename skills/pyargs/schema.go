@@ -79,9 +79,14 @@ func one() *uint64 {
 	return &n
 }
 
-// alone reports whether an option means something without its value.
+// alone reports whether an option means something without its value. argparse
+// gives a constant that is text to the argument's type.
 func (a *argument) alone() bool {
-	return a.nargs == "?" && !a.positional() && a.kind != "append" && a.typ != typeJSON && a.typ != typeBool && a.constant != nil && !isNone(a.constant)
+	if a.nargs != "?" || a.positional() || a.kind == "append" || a.typ == typeJSON || a.typ == typeBool || a.constant == nil || isNone(a.constant) {
+		return false
+	}
+	text, is := a.constant.(string)
+	return !is || (a.typ == typeString || a.typ == typePath || a.typ == typeFunction) && a.chosen(text)
 }
 
 // item describes one value.
