@@ -77,8 +77,8 @@ func (g *generator) value(a *argument, needed bool) (given, want any) {
 			return on, on
 		}
 		on = g.one(2)
-		if !on && a.kind == "store_true" && a.fallback != false {
-			return false, nil
+		if a.fallback != !(a.kind == "store_true") && on != (a.kind == "store_true") {
+			return on, nil // the script sees its own default
 		}
 		return on, on
 	case "boolean":
@@ -128,6 +128,9 @@ func (g *generator) values(a *argument) (given, want any) {
 	n := 0
 	switch a.nargs {
 	case "", "?":
+		if a.alone() && a.typ == typeFunction && g.one(3) {
+			return true, nil
+		}
 		if a.alone() && g.one(3) {
 			return true, plain(a.constant, nil)
 		}

@@ -220,11 +220,32 @@ func (w *writer) exclusive() error {
 		if len(given) > 1 {
 			return fault(given[1], "cannot be given together with %q", given[0])
 		}
+		if m.required && len(given) == 1 {
+			for _, arg := range m.members {
+				if arg.property.name == given[0] && arg.isDefault(w.args[given[0]]) {
+					return fault(given[0], "is the script's default, which it takes for absent; one of %s is required", strings.Join(names, ", "))
+				}
+			}
+		}
 		if m.required && len(given) == 0 {
 			return fault(names[0], "is required, or one of the others of its group: %s", strings.Join(names, ", "))
 		}
 	}
 	return nil
+}
+
+// isDefault reports whether Python has the same object for a value and for the
+// default. argparse takes such an argument of a group for absent.
+func (a *argument) isDefault(v any) bool {
+	if !a.takesValue() || a.nargs != "" && a.nargs != "?" {
+		return false
+	}
+	if on, is := v.(bool); is && a.typ == typeBool {
+		return a.fallback == on
+	}
+	n, err := wholeNumber(v)
+	const least, most = -5, 256 // integers that CPython has once
+	return a.typ == typeInteger && err == nil && n.IsInt64() && a.fallback == n.Int64() && n.Int64() >= least && n.Int64() <= most
 }
 
 // argument writes one argument.

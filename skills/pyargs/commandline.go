@@ -82,16 +82,13 @@ func (c *CommandLine) level(p *parser, name string, above []*argument, told *not
 	l := &level{name: name, parser: p}
 	own := map[string]int{}
 	for _, act := range p.actions {
-		if !act.hidden || act.positional() || act.required {
+		if p.shows(act) {
 			own[act.dest]++
 		}
 	}
 	used := map[*property]bool{}
 	for _, act := range p.actions {
-		if act.hidden && !act.positional() && !act.required {
-			continue
-		}
-		if act.hidden && (act.kind == "help" || act.kind == "version") {
+		if !p.shows(act) {
 			continue
 		}
 		arg := &argument{action: act}
@@ -109,6 +106,16 @@ func (c *CommandLine) level(p *parser, name string, above []*argument, told *not
 		c.branch(l, append(slices.Clone(above), l.arguments...), told)
 	}
 	return l
+}
+
+// shows reports whether an argument becomes a property. One that its author
+// hides does where a call may need it.
+func (p *parser) shows(act *action) bool {
+	if act.kind == "help" || act.kind == "version" {
+		return false
+	}
+	needed := func(g *group) bool { return g.required && slices.Contains(g.members, act) }
+	return !act.hidden || act.positional() || act.required || slices.ContainsFunc(p.mutexes, needed)
 }
 
 // branch lays out the sub-commands of a level.

@@ -3,6 +3,7 @@ package pyargs
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -242,7 +243,7 @@ func (g *generator) settings(mayRequire bool) []string {
 	if nargs == "'?'" && g.one(2) {
 		parts = append(parts, "const="+pick(g, "'c'", "7", "None"))
 	}
-	g.standard = pick(g, "'set'", "3", "['a']")
+	g.standard = pick(g, "3", "['a']")
 	return append(parts, g.typed(nargs, true)...)
 }
 
@@ -283,6 +284,10 @@ func (g *generator) positional(parser string, depth int) bool {
 	nargs := pick(g, "", "", "", "'?'", "'*'", "'+'", "2", "argparse.REMAINDER")
 	parts := []string{g.text(fmt.Sprintf("pos%d", n))}
 	parts = append(parts, g.typed(nargs, nargs == "'?'" || nargs == "'*'")...)
+	if nargs == "'*'" || nargs == "'?'" {
+		// Python 3.11 checks what is absent against the choices, too.
+		parts = slices.DeleteFunc(parts, func(s string) bool { return strings.HasPrefix(s, "choices=") })
+	}
 	if g.one(2) {
 		parts = append(parts, "help="+g.text(pick(g, helps...)), "metavar="+g.text("FILE"))
 	}

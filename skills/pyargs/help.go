@@ -7,10 +7,19 @@ import "strings"
 // too, and the text stays as it is.
 func (a *action) expandedHelp(prog string) string {
 	text := a.help
-	if expanded, ok := interpolate(text, func(name string) (value, bool) { return a.parameter(name, prog) }, func() (value, bool) { return nil, false }); ok {
+	if expanded, ok := interpolate(text, func(name string) (value, bool) { return a.shown(name, prog) }, func() (value, bool) { return nil, false }); ok {
 		text = expanded
 	}
 	return strings.Join(strings.Fields(text), " ")
+}
+
+// shown returns what %(name)s stands for, and an ellipsis for what is not known.
+func (a *action) shown(name, prog string) (value, bool) {
+	v, ok := a.parameter(name, prog)
+	if _, known := pyStr(v); ok && !known {
+		return "…", true
+	}
+	return v, ok
 }
 
 // parameter returns what %(name)s stands for, as HelpFormatter._expand_help

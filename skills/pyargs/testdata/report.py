@@ -45,7 +45,10 @@ KINDS = {
 def action(parser, a):
     shown = None
     if a.help is not None and a.help is not argparse.SUPPRESS:
-        shown = " ".join(parser._get_formatter()._expand_help(a).split())
+        try:
+            shown = " ".join(parser._get_formatter()._expand_help(a).split())
+        except (KeyError, TypeError, ValueError):
+            shown = " ".join(a.help.split())
     return {
         "flags": list(a.option_strings), "dest": a.dest, "kind": KINDS.get(type(a).__name__, "custom"),
         "nargs": None if a.nargs in (None, 0) else str(a.nargs), "const": plain(a.const), "default": plain(a.default),
