@@ -131,7 +131,7 @@ func (g *generator) values(a *argument) (given, want any) {
 		if a.alone() && a.typ == typeFunction && g.one(3) {
 			return true, nil
 		}
-		if a.alone() && g.one(3) {
+		if a.alone() && a.typ != typeFunction && g.one(3) {
 			return true, plain(a.constant, nil)
 		}
 		return g.scalar(a)

@@ -90,7 +90,8 @@ type function struct {
 	scope      *scope    // where it was defined
 	class      string    // whose method it is
 	owner      *function // the one that it is defined in
-	relevant   bool      // it can reach argparse
+	async      bool
+	relevant   bool // it can reach argparse
 	called     bool
 }
 

@@ -161,7 +161,7 @@ func (s *subparsers) describe() string {
 // the same by, or a new one.
 func (c *CommandLine) place(l *level, arg *argument, name string, above []*argument, used map[*property]bool) *property {
 	schema := arg.schema(l.parser.prog, l.name == "")
-	same := fingerprint(arg, schema)
+	same := fingerprint(arg, arg.schema(l.parser.prog, false))
 	if other := c.byName[name]; other != nil && !used[other] && other.same == same && l.name != "" && !blocked(arg, other, above) {
 		if other.commands != nil {
 			other.commands = append(other.commands, l.name)

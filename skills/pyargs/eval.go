@@ -360,8 +360,10 @@ func (i *interp) operate(op string, a, b value) value {
 }
 
 func identity(op string, a, b value) value {
-	if isUnknown(a) || isUnknown(b) {
-		return unknown{}
+	for _, v := range []value{a, b} {
+		if _, elsewhere := v.(reference); elsewhere || isUnknown(v) {
+			return unknown{}
+		}
 	}
 	if isNone(a) || isNone(b) {
 		return (isNone(a) && isNone(b)) == (op == "is")

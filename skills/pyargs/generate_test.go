@@ -287,6 +287,9 @@ func (g *generator) positional(parser string, depth int) bool {
 	if nargs == "'*'" || nargs == "'?'" {
 		// Python 3.11 checks what is absent against the choices, too.
 		parts = slices.DeleteFunc(parts, func(s string) bool { return strings.HasPrefix(s, "choices=") })
+		if !slices.ContainsFunc(parts, func(s string) bool { return strings.HasPrefix(s, "default=") }) {
+			parts = append(parts, "default=None") // it gives argparse.SUPPRESS to the type
+		}
 	}
 	if g.one(2) {
 		parts = append(parts, "help="+g.text(pick(g, helps...)), "metavar="+g.text("FILE"))

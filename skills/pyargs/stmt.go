@@ -105,7 +105,11 @@ func (r *reader) compound() *stmt {
 	switch r.tok.text {
 	case "async":
 		r.advance()
-		return r.compound()
+		s := r.compound()
+		if s != nil && s.function != nil {
+			s.function.async = true
+		}
+		return s
 	case "def":
 		return r.def(nil)
 	case "class":
@@ -138,10 +142,12 @@ func (r *reader) decorated() *stmt {
 		}
 		r.advance()
 	}
-	r.accept("async")
+	async := r.accept("async")
 	switch {
 	case r.err == nil && r.is("def"):
-		return r.def(decorators)
+		s := r.def(decorators)
+		s.function.async = async
+		return s
 	case r.err == nil && r.is("class"):
 		return r.class()
 	}

@@ -83,7 +83,7 @@ func truth(v value) (is, known bool) {
 		return len(v.items) > 0, true
 	case *mapping:
 		return len(v.keys) > 0, true
-	case reference, *function, *class, *parser, *group, *subparsers, *action:
+	case *function, *class, *parser, *group, *subparsers, *action:
 		return true, true
 	}
 	return false, false
