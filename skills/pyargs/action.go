@@ -18,6 +18,7 @@ const (
 	typeNumber
 	typeBool     // bool("") is False, and of any other text True
 	typeJSON     // json.loads
+	typeTruth    // true or false, in letters
 	typeFunction // whatever else; its argument is text
 )
 
@@ -36,8 +37,9 @@ type action struct {
 	required bool
 	help     string
 	metavar  value
-	hidden   bool // help=SUPPRESS
-	mapsOwn  bool // dest= was given
+	hidden   bool   // help=SUPPRESS
+	mapsOwn  bool   // dest= was given
+	off      string // the flag that turns it off, where the library does not make one
 }
 
 // takesValue reports whether something follows the flag.

@@ -344,6 +344,9 @@ func (a *argument) spelling(l *level) string {
 
 // negative returns the flag that turns a BooleanOptionalAction off.
 func (a *argument) negative() (string, bool) {
+	if a.off != "" {
+		return a.off, true
+	}
 	for _, flag := range a.flags {
 		if name, ok := strings.CutPrefix(flag, "--"); ok {
 			return "--no-" + name, true
@@ -524,6 +527,12 @@ func (a *argument) render(v any) (string, error) {
 			return "True", nil
 		}
 		return "", nil
+	case typeTruth:
+		on, ok := v.(bool)
+		if !ok {
+			return "", errBoolean
+		}
+		return strconv.FormatBool(on), nil
 	case typeJSON:
 		var b bytes.Buffer
 		encoder := json.NewEncoder(&b)

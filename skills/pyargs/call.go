@@ -106,6 +106,8 @@ func (i *interp) call(n *node, s *scope) value {
 		return i.follow(f, a, s)
 	case *class:
 		return i.construct(f, a)
+	case *parser:
+		return i.parserMethod(f, "", a)
 	case method:
 		return i.callMethod(f, a)
 	}
@@ -300,6 +302,9 @@ func (c *class) parserClass() bool {
 
 // builtin evaluates a call of something that the file does not define.
 func (i *interp) builtin(name reference, a *arguments) value {
+	if strings.HasPrefix(string(name), "click.") {
+		return clickCall(name, a)
+	}
 	switch name {
 	case "argparse.ArgumentParser":
 		return i.newParser(nil, a)

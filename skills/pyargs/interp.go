@@ -393,8 +393,11 @@ var argparseNames = [...]string{"ArgumentParser", "BooleanOptionalAction", "SUPP
 
 func (i *interp) define(fn *function, s *scope) {
 	fn.scope = s
-	for _, decorator := range fn.decorators {
-		i.eval(decorator, s)
+	if len(fn.decorators) > 0 {
+		if command := i.decorate(fn, s); command != nil {
+			i.assign(s, fn.name, command)
+			return
+		}
 	}
 	i.assign(s, fn.name, fn)
 }

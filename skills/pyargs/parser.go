@@ -9,6 +9,8 @@ import (
 
 // A parser is an argparse.ArgumentParser as far as it was followed.
 type parser struct {
+	dialect     dialect
+	name        string // of a command of click
 	line        int
 	class       *class // of the file, where it is one
 	prog        string
@@ -201,6 +203,9 @@ func (p *parser) setAttribute(name string, v value, line int) {
 
 // parserMethod does what a method of a parser does.
 func (i *interp) parserMethod(p *parser, name string, a *arguments) value {
+	if p.dialect == clickDialect {
+		return i.clickMethod(p, name, a)
+	}
 	switch name {
 	case "add_argument":
 		return i.addArgument(p, nil, a)

@@ -97,7 +97,7 @@ func (a *argument) item() *jsonschema.Schema {
 		s.Type = "integer"
 	case typeNumber:
 		s.Type = "number"
-	case typeBool:
+	case typeBool, typeTruth:
 		s.Type = "boolean"
 	case typeJSON:
 		s.Description = "Any value."
@@ -143,7 +143,7 @@ func (a *argument) itemJSON(v value) (any, bool) {
 	case typeNumber:
 		f, ok := toFloat(v)
 		return floatJSON(f), ok
-	case typeBool:
+	case typeBool, typeTruth:
 		b, ok := v.(bool)
 		return b, ok
 	}
