@@ -25,7 +25,7 @@ func (r *reader) atom() *node {
 			return r.dictOrSet()
 		case "...":
 			r.advance()
-			return &node{kind: nOpaque, line: line}
+			return &node{kind: nConst, line: line, value: ellipsis{}}
 		}
 	}
 	r.fail(errSyntax)

@@ -306,6 +306,18 @@ func (i *interp) builtin(name reference, a *arguments) value {
 		return clickCall(name, a)
 	}
 	switch name {
+	case "typer.Typer":
+		return i.typerApp(a)
+	case "typer.Option", "typer.Argument":
+		return &typerParam{name == "typer.Option", a}
+	case "typer.run":
+		if fn, ok := first(a).(*function); ok {
+			p := i.typerCommand(fn, &arguments{}, fn.scope)
+			i.parses = append(i.parses, parse{p, a.line})
+		}
+		return unknown{}
+	}
+	switch name {
 	case "argparse.ArgumentParser":
 		return i.newParser(nil, a)
 	case "builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "builtins.frozenset":

@@ -32,6 +32,11 @@ func (i *interp) decorate(fn *function, s *scope) *parser {
 		switch {
 		case ref == "click.command" || ref == "click.group":
 			p = i.clickCommand(fn, ref.last(), a)
+		case group != nil && group.typer && m.name == "command":
+			p = i.typerCommand(fn, a, s)
+			i.subcommand(group, p, a.line)
+		case group != nil && group.typer && m.name == "callback":
+			i.typerCallback(group, fn, a, s)
 		case group != nil && group.dialect == clickDialect && (m.name == "command" || m.name == "group"):
 			p = i.clickCommand(fn, m.name, a)
 			i.subcommand(group, p, a.line)
@@ -106,12 +111,17 @@ func (i *interp) subcommand(group, child *parser, line int) {
 // clickMethod does what a method of a command does. A call of the command itself
 // reads the script's arguments.
 func (i *interp) clickMethod(p *parser, name string, a *arguments) value {
+	if p.typer {
+		if v, done := i.typerMethod(p, name, a); done {
+			return v
+		}
+	}
 	switch name {
 	case "", "main":
 		if len(a.positional) > 0 || a.named("args", nil) != nil {
 			p.poison(a.line, "the command does not read the script's arguments")
 		}
-		i.parses = append(i.parses, parse{p, a.line})
+		i.parses = append(i.parses, parse{p.only(), a.line})
 	case "add_command":
 		child, ok := first(a).(*parser)
 		if !ok || child.dialect != clickDialect {

@@ -101,7 +101,7 @@ func join(before, after value) value {
 // same reports whether two values are certainly one.
 func same(a, b value) bool {
 	switch a := a.(type) {
-	case none, bool, int64, float64, string, unknown, reference, argvector:
+	case none, bool, int64, float64, string, unknown, reference, argvector, ellipsis:
 		return a == b
 	case *parser:
 		return a == b

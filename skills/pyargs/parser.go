@@ -11,6 +11,8 @@ import (
 type parser struct {
 	dialect     dialect
 	name        string // of a command of click
+	typer       bool   // an app of typer
+	grouped     bool   // an app that has commands even where it has only one
 	line        int
 	class       *class // of the file, where it is one
 	prog        string
