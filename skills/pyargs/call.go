@@ -2,6 +2,7 @@ package pyargs
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -136,7 +137,7 @@ func (i *interp) callMethod(m method, a *arguments) value {
 		i.sequenceMethod(o, m.name, a)
 		return unknown{}
 	case *mapping:
-		return mappingMethod(o, m.name, a)
+		return i.mappingMethod(o, m.name, a)
 	}
 	if declares(m.name) && m.name != "ArgumentParser" && i.stray == nil {
 		i.stray = &Note{a.line, "which parser " + m.name + " belongs to is not known"}
@@ -323,7 +324,7 @@ func (i *interp) builtin(name reference, a *arguments) value {
 	case "builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "builtins.frozenset":
 		return i.collection(name, a)
 	case "builtins.range":
-		return rangeOf(a)
+		return i.rangeOf(a)
 	case "builtins.dict":
 		return dictOf(a)
 	case "builtins.str":
@@ -380,7 +381,7 @@ func (i *interp) collection(name reference, a *arguments) value {
 	}
 	switch name {
 	case "builtins.tuple":
-		return &sequence{items, '('}
+		return &sequence{slices.Clip(items), '('}
 	case "builtins.list":
 		return &sequence{append([]value{}, items...), '['}
 	case "builtins.sorted":
@@ -401,7 +402,7 @@ func sorted(items []value, a *arguments) value {
 	return textSequence(texts)
 }
 
-func rangeOf(a *arguments) value {
+func (i *interp) rangeOf(a *arguments) value {
 	bounds := []int64{0, 0, 1}
 	for at, v := range a.positional {
 		n, ok := v.(int64)
@@ -414,6 +415,9 @@ func rangeOf(a *arguments) value {
 		bounds[0], bounds[1] = 0, bounds[0]
 	}
 	if bounds[2] <= 0 || bounds[0] > 1<<40 || bounds[0] < -1<<40 || (bounds[1]-bounds[0])/bounds[2] > maxItems {
+		return unknown{}
+	}
+	if !i.charge(int(max(bounds[1]-bounds[0], 0)/bounds[2]) / 4) {
 		return unknown{}
 	}
 	seq := &sequence{open: '['}
@@ -528,14 +532,17 @@ func (i *interp) sequenceMethod(s *sequence, name string, a *arguments) {
 	s.items = append(s.items[:0:0], unknown{})
 }
 
-func mappingMethod(m *mapping, name string, a *arguments) value {
+func (i *interp) mappingMethod(m *mapping, name string, a *arguments) value {
 	switch name {
 	case "keys":
-		return &sequence{m.keys, '['}
+		return &sequence{slices.Clip(m.keys), '['}
 	case "values":
-		return &sequence{m.values, '['}
+		return &sequence{slices.Clip(m.values), '['}
 	case "items":
 		seq := &sequence{open: '['}
+		if !i.charge(len(m.keys)) {
+			return unknown{}
+		}
 		for at := range m.keys {
 			seq.items = append(seq.items, &sequence{[]value{m.keys[at], m.values[at]}, '('})
 		}
@@ -544,7 +551,7 @@ func mappingMethod(m *mapping, name string, a *arguments) value {
 		if v, ok := m.get(first(a)); ok {
 			return v
 		}
-		if !isUnknown(first(a)) && len(a.positional) < 2 {
+		if _, text := first(a).(string); text && len(a.positional) < 2 {
 			return none{}
 		}
 		return unknown{}

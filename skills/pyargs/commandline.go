@@ -88,7 +88,7 @@ func (c *CommandLine) level(p *parser, name string, above []*argument, told *not
 	}
 	used := map[*property]bool{}
 	for _, act := range p.actions {
-		if !p.shows(act) {
+		if !p.shows(act) || len(c.properties) > maxProperties {
 			continue
 		}
 		arg := &argument{action: act}

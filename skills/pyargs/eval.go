@@ -189,7 +189,7 @@ func (i *interp) sequence(n *node, s *scope) value {
 	for _, kid := range n.kids {
 		if kid != nil && kid.kind == nStar {
 			items, ok := iterable(i.eval(kid.kids[0], s))
-			certain = certain && ok
+			certain = certain && ok && i.charge(len(items)/4)
 			seq.items = append(seq.items, items...)
 		} else {
 			seq.items = append(seq.items, i.eval(kid, s))

@@ -105,7 +105,7 @@ func (p *parser) configure(i *interp, a *arguments) {
 		help := &action{flags: []string{p.dash() + "h", p.dash() + p.dash() + "help"}, kind: "help", dest: "help", hidden: true}
 		p.add(help, nil, a.line)
 	}
-	p.inherit(a)
+	p.inherit(i, a)
 }
 
 // dash is the prefix of the parser's own -h.
@@ -117,7 +117,7 @@ func (p *parser) dash() string {
 }
 
 // inherit takes over the arguments of parents.
-func (p *parser) inherit(a *arguments) {
+func (p *parser) inherit(i *interp, a *arguments) {
 	parents, ok := a.get(-1, "parents")
 	if !ok {
 		return
@@ -132,6 +132,10 @@ func (p *parser) inherit(a *arguments) {
 		if !ok {
 			p.poison(a.line, "a parent of the parser is not known")
 			continue
+		}
+		if !i.charge(len(parent.actions)+len(parent.defaults)) || len(p.mutexes)+len(parent.mutexes) > maxArguments || len(p.parents) == maxArguments {
+			p.poison(a.line, "the parser has too many parents")
+			return
 		}
 		p.take(parent, a.line)
 	}

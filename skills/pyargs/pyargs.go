@@ -188,7 +188,7 @@ func (i *interp) chosen() *parser {
 			return nil
 		}
 	}
-	if broken := last.parser.fault(0); broken != nil {
+	if broken := last.parser.fault(0, new(int)); broken != nil {
 		i.notes.add(broken.Line, "%s", broken.Text)
 		return nil
 	}
@@ -202,9 +202,12 @@ func (p *parser) precedes(other *parser) bool {
 }
 
 // fault returns why a parser, or one of its sub-commands, is not known.
-func (p *parser) fault(depth int) *Note {
+func (p *parser) fault(depth int, commands *int) *Note {
 	if p.broken != nil {
 		return p.broken
+	}
+	if *commands++; *commands > maxCommands {
+		return &Note{0, fmt.Sprintf("it has more than %d sub-commands", maxCommands)}
 	}
 	if p.subs == nil {
 		return nil
@@ -213,7 +216,7 @@ func (p *parser) fault(depth int) *Note {
 		return &Note{0, "its sub-commands nest too deeply"}
 	}
 	for _, c := range p.subs.commands {
-		if note := c.parser.fault(depth + 1); note != nil {
+		if note := c.parser.fault(depth+1, commands); note != nil {
 			return note
 		}
 	}
@@ -224,6 +227,9 @@ func (p *parser) fault(depth int) *Note {
 	}
 	return nil
 }
+
+// maxCommands is how many sub-commands there may be on all levels.
+const maxCommands = 256
 
 // maxCommandDepth is how deeply sub-commands may have sub-commands.
 const maxCommandDepth = 8

@@ -134,6 +134,9 @@ func (m *mapping) get(key value) (value, bool) {
 		}
 		return m.values[i], true
 	}
+	if len(m.keys) > maxUnroll {
+		return nil, false
+	}
 	i := slices.IndexFunc(m.keys, func(k value) bool { is, _ := equal(k, key); return is })
 	if i < 0 {
 		return nil, false
