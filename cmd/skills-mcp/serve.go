@@ -130,6 +130,9 @@ func (f *follower) reload(ctx context.Context, load func(context.Context) (*skil
 	if err != nil {
 		return err
 	}
+	if catalog == f.catalog {
+		return nil // what was touched is of no skill
+	}
 	f.catalog = catalog
 	f.logger.Info("skills were read again", "skills", len(catalog.Skills), "tools_changed", changed)
 	return nil
