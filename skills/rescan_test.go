@@ -195,3 +195,23 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// A skill that shadows another is read again with what it is in the catalog.
+func TestRescanOfShadows(t *testing.T) {
+	dir := realTempDir(t)
+	roots := []Root{{Source: SourceUser, Dir: filepath.Join(dir, "1")}, {Source: SourceExtra, Dir: filepath.Join(dir, "2")}}
+	for _, root := range roots {
+		write(t, root.Dir, "a/SKILL.md", skillText("a"))
+	}
+	scanner := NewScanner(roots, nil)
+	_, err := scanner.Scan(t.Context())
+	must(t, err)
+	for _, root := range roots {
+		write(t, root.Dir, "a/SKILL.md", "---\nname: a\ndescription: New in "+filepath.Base(root.Dir)+".\n---\n")
+		got, err := scanner.Rescan(t.Context(), []string{filepath.Join(root.Dir, "a", "SKILL.md")})
+		must(t, err)
+		want, err := Scan(t.Context(), roots, nil)
+		must(t, err)
+		sameCatalog(t, want, got)
+	}
+}

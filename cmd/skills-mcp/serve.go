@@ -156,6 +156,9 @@ func (f *follower) reload(ctx context.Context, load func(context.Context) (*skil
 	if err != nil {
 		return err
 	}
+	if catalog == f.catalog {
+		return nil // what was touched is of no skill
+	}
 	f.catalog = catalog
 	f.learner.look()
 	f.logger.Info("skills were read again", "skills", catalog.Count(), "tools_changed", changed)

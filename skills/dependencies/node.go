@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 const (
@@ -56,7 +57,7 @@ func findNode(fsys fs.FS, _ string) (*Declared, error) {
 func (m manifest) declare(lock []byte) (*Declared, error) {
 	for _, all := range []map[string]string{m.Dependencies, m.OptionalDependencies, m.PeerDependencies, m.DevDependencies} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if !packageName.MatchString(name) || !packageVersion.MatchString(all[name]) {
+			if !packageName().MatchString(name) || !packageVersion().MatchString(all[name]) {
 				return nil, notFromRegistry(name + "@" + all[name])
 			}
 		}
@@ -81,10 +82,13 @@ func (m manifest) declare(lock []byte) (*Declared, error) {
 
 // What a registry has: names, perhaps in a scope, and for each of them versions,
 // which are asked for by ranges, tags, or another name. Addresses, paths and
-// repositories are none of these.
+// repositories are none of these. Compiled at first use: at each start it would
+// take a quarter of a millisecond.
 var (
-	packageName    = regexp.MustCompile(`^` + nodeName + `$`)
-	packageVersion = regexp.MustCompile(`^(?:npm:` + nodeName + `(?:@` + nodeRange + `)?|` + nodeRange + `)$`)
+	packageName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + nodeName + `$`) })
+	packageVersion = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:npm:` + nodeName + `(?:@` + nodeRange + `)?|` + nodeRange + `)$`)
+	})
 )
 
 const (
@@ -107,7 +111,7 @@ func strangeOverride(overrides map[string]any) string {
 			}
 		case string:
 			// "$name" is the version that the manifest has for that name.
-			if !packageVersion.MatchString(value) && !packageName.MatchString(strings.TrimPrefix(value, "$")) {
+			if !packageVersion().MatchString(value) && !packageName().MatchString(strings.TrimPrefix(value, "$")) {
 				return name + "@" + value
 			}
 		default:

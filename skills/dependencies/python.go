@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 )
@@ -103,7 +104,7 @@ func parseInline(script string, line int, block string) (*Declared, error) {
 		return nil, err
 	}
 	if wanted := strings.TrimSpace(metadata.RequiresPython); wanted != "" {
-		if !specifiers.MatchString(wanted) {
+		if !specifiers().MatchString(wanted) {
 			return nil, &Error{script, line, fmt.Sprintf("requires-python is %.100q", wanted), `write for example ">=3.11"`}
 		}
 		d.Lock = append(d.Lock, File{"requires-python", []byte(wanted + "\n")})
@@ -169,8 +170,10 @@ const (
 )
 
 var (
-	accepted   = regexp.MustCompile(`^` + name + `\s*(?:` + extras + `)?\s*(?:` + versions + `|\(\s*` + versions + `\s*\))?\s*(?:` + marker + `)?` + hashes + `$`)
-	specifiers = regexp.MustCompile(`^` + versions + `$`)
+	accepted = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^` + name + `\s*(?:` + extras + `)?\s*(?:` + versions + `|\(\s*` + versions + `\s*\))?\s*(?:` + marker + `)?` + hashes + `$`)
+	})
+	specifiers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + versions + `$`) })
 	ofHashes   = regexp.MustCompile(`\s+--hash=\S+`)
 )
 
@@ -179,7 +182,7 @@ func declarePython(file string, requirements []requirement) (*Declared, error) {
 	d := &Declared{Kind: Python, File: file}
 	var lock strings.Builder
 	for _, r := range requirements {
-		if !accepted.MatchString(r.text) || strings.ContainsAny(r.text, "\n\r") {
+		if !accepted().MatchString(r.text) || strings.ContainsAny(r.text, "\n\r") {
 			return nil, &Error{file, r.line, fmt.Sprintf("%.100q is not taken: only names of packages are, with versions, markers and hashes", r.text), "name the package as the package index does"}
 		}
 		lock.WriteString(r.text + "\n")

@@ -74,7 +74,8 @@ func (r *row) change(ctx context.Context, p *process, home string) error {
 	var notices, reads, cpus []time.Duration
 	for edit := range r.edits {
 		i := (edit * 7919) % r.skills
-		for ok := true; ok; _, ok = next(p.read, 0) { // lines of before
+		for range len(p.read) { // lines of before
+			<-p.read
 		}
 		before, began := p.cpu(), time.Now()
 		if err := writeManifest(filepath.Join(home, "skills", skillName(i)), i, edit+1); err != nil {
