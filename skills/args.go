@@ -7,7 +7,7 @@ import (
 )
 
 // Args is how a call's arguments reach a script. There are [Flags], [Static],
-// [Input] and [Words], and no others.
+// [Own], [Input] and [Words], and no others.
 type Args interface {
 	// Schema returns the JSON Schema (2020-12) of the arguments: an object.
 	Schema() *jsonschema.Schema

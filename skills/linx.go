@@ -28,6 +28,9 @@ func (p *parser) linxTools() {
 		p.linxEntry(p.skill.Entry)
 	}
 	p.entryPoints()
+	if p.fields.text("skill_type") == "langchain_tool" && p.skill.Entry == nil && len(p.skill.Tools) == 0 {
+		p.functions()
+	}
 }
 
 // linxEntry gives what the skill runs the context and the time that LinX gives

@@ -43,7 +43,7 @@ func loadSkill(t *testing.T, skillMD string, others ...string) (*Skill, *Catalog
 		contents["demo/"+name] = "#!/bin/bash\necho\n"
 	}
 	catalog := scanFiles(t, contents)
-	if len(catalog.Skills) != 1 {
+	if catalog.Count() != 1 {
 		t.Fatalf("loaded %d skills; problems: %v", len(catalog.Skills), catalog.Problems)
 	}
 	return catalog.Skills[0], catalog

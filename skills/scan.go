@@ -59,6 +59,9 @@ type Options struct {
 	// noTools says, of one skill, that there is no tools.yaml: 10,000 skills need
 	// not be asked for it.
 	noTools bool
+	// plain says, of one skill, that there is nothing beside its SKILL.md that
+	// could be run.
+	plain bool
 }
 
 // Skip reports whether folders of this name are never entered.
@@ -335,7 +338,7 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 	if s.builder.enter(skill.Plugin, skill.Dir) {
 		s.builder.candidates = append(s.builder.candidates, &candidate{
 			skill: skill, root: s.root, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
-			noTools: entries != nil && !has(entries, toolsFileName),
+			noTools: entries != nil && !has(entries, toolsFileName), plain: entries != nil && plain(entries),
 		})
 	}
 }
@@ -350,6 +353,7 @@ type candidate struct {
 	held    *heldFS // what it is read with while the scan lasts; nil for Skill.Files
 	command bool    // it is one, not a SKILL.md
 	noTools bool    // it has no tools.yaml
+	plain   bool    // and nothing else to run
 	err     error   // why it did not load
 }
 
@@ -452,7 +456,7 @@ func (c *candidate) parse(o Options) error {
 	case c.command:
 		err = parseCommand(data, c.skill, c.folder, o)
 	default:
-		o.noTools = c.noTools
+		o.noTools, o.plain = c.noTools, c.plain
 		err = parseSkill(data, c.skill, c.folder, o)
 	}
 	return err

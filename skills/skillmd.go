@@ -63,6 +63,7 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error)
 	}
 	p.linxTools()
 	p.toolsFile()
+	p.scriptTools()
 	p.ignored()
 	p.ongridTools()
 	if p.failed {

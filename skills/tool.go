@@ -44,6 +44,6 @@ func describeTool(tool *Skill) {
 	}
 }
 
-// argsOf returns how a script takes arguments of which its manifest says
+// argsOf returns how a skill's script takes arguments of which its manifest says
 // nothing.
-func argsOf(*Skill) Args { return Words{} }
+func argsOf(skill *Skill) Args { return &Own{Skill: skill} }

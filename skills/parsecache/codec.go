@@ -202,6 +202,7 @@ const (
 	argsFlags
 	argsInput
 	argsWords
+	argsOwn
 )
 
 // appendArgs appends the ways to pass arguments that are made of values alone.
@@ -215,6 +216,8 @@ func appendArgs(b []byte, args skills.Args, depth int) ([]byte, error) {
 		return appendValue(append(b, argsInput), reflect.ValueOf(args), depth+1)
 	case skills.Words:
 		return append(b, argsWords), nil
+	case *skills.Own:
+		return append(b, argsOwn), nil
 	}
 	return nil, fmt.Errorf("%w: %T", errKind, args)
 }

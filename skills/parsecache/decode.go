@@ -137,6 +137,8 @@ func (r *reader) args(v reflect.Value, depth int) {
 		v.Set(reflect.ValueOf(input))
 	case argsWords:
 		v.Set(reflect.ValueOf(skills.Words{}))
+	case argsOwn:
+		v.Set(reflect.ValueOf(&skills.Own{})) // its skill is given again
 	default:
 		r.fail()
 	}

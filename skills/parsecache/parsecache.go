@@ -112,6 +112,9 @@ func place(s, at *skills.Skill) {
 	s.Files, s.Source, s.Dir, s.PluginDir, s.File, s.Plugin = at.Files, at.Source, at.Dir, at.PluginDir, at.File, at.Plugin
 	for _, tool := range s.Tools {
 		place(tool, at)
+		if own, ok := tool.Entry.Args.(*skills.Own); ok {
+			own.Skill = tool
+		}
 	}
 }
 

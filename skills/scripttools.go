@@ -1,0 +1,118 @@
+package skills
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/pyargs"
+	"github.com/skillsmcp/skills-mcp/skills/scripts"
+)
+
+// scriptTools makes tools of the scripts that are in the folder of a skill which
+// declares nothing to run.
+func (p *parser) scriptTools() {
+	if p.options.plain || p.skill.Entry != nil || len(p.skill.Tools) > 0 || p.failed {
+		return
+	}
+	found := scripts.Find(p.skill.Files, p.skill.Instructions, nil)
+	for _, script := range found.Scripts {
+		p.scriptTool(script)
+	}
+	if n := len(found.Rest); n > 0 {
+		p.report(Note, 0, "declare those that matter in "+toolsFileName, "there are %d scripts; %s and what follows are no tools", len(found.Scripts)+n, found.Rest[0])
+	}
+	if found.Incomplete {
+		p.report(Note, 0, "declare tools in "+toolsFileName, "the folder has more files than are looked through for scripts")
+	}
+}
+
+func (p *parser) scriptTool(script scripts.Script) {
+	tool, err := p.tool(script.Name, 0)
+	if err != nil {
+		p.reject(err)
+		return
+	}
+	tool.Description = strings.TrimSpace(script.Doc)
+	tool.Entry = &Entry{Script: script.Path, Interpreter: script.Interpreter, ImageRole: p.roleOf(script.Kind)}
+	tool.Entry.Args = argsOf(tool)
+	q := &parser{skill: tool, fields: p.fields, doc: p.doc, options: p.options, report: p.report}
+	q.sandbox(tool.Entry)
+	tool.Entry.Timeout = p.fields.seconds("timeout_seconds")
+	if script.Prompts {
+		p.report(Warning, 0, "let it take all it needs as arguments", "script %s seems to ask for input, which nobody answers", script.Path)
+	}
+	p.addTool(tool)
+}
+
+// roleOf is the image role for a script of which nobody says where it runs.
+func (p *parser) roleOf(kind scripts.Kind) string {
+	if role := p.fields.text("sandbox_image_role"); role != "" {
+		return role
+	}
+	if kind == scripts.Node && p.options.ImageRole != nil && p.options.ImageRole("node") {
+		return "node"
+	}
+	return ""
+}
+
+// maxModules is how many Python files of a LinX package are read for functions.
+const maxModules = 16
+
+// functions makes tools of the functions that LangChain's @tool decorates, in the
+// Python files at the top of a LinX package which names no entry points.
+func (p *parser) functions() {
+	entries, err := fs.ReadDir(p.skill.Files, ".")
+	if err != nil {
+		return
+	}
+	modules := 0
+	for _, entry := range entries {
+		if entry.IsDir() || path.Ext(entry.Name()) != ".py" {
+			continue
+		}
+		if modules++; modules > maxModules {
+			p.report(Warning, 0, "name the others in entry_points", "only the first %d Python files are read for functions", maxModules)
+			return
+		}
+		p.functionsOf(entry.Name())
+	}
+}
+
+func (p *parser) functionsOf(module string) {
+	source, err := readFile(p.skill.Files, module, maxManifest)
+	if err != nil {
+		p.report(Warning, 0, "make it a readable file of at most 1 MiB", "%s cannot be read for functions: %v", module, err)
+		return
+	}
+	for _, function := range pyargs.Tools(source) {
+		tool, err := p.tool(scripts.Names([]string{function.Name + ".py"})[0], 0)
+		if err == nil {
+			tool.Description = strings.TrimSpace(function.Doc)
+			tool.Entry = &Entry{Script: module, ImageRole: p.roleOf(scripts.Python)}
+			q := &parser{skill: tool, fields: p.fields, doc: p.doc, options: p.options, report: p.report}
+			q.sandbox(tool.Entry)
+			err = q.function(tool.Entry, function.Python, Input{Object: function.Params})
+		}
+		if err != nil {
+			p.reject(err)
+			continue
+		}
+		p.addTool(tool)
+	}
+}
+
+// plain reports whether a folder holds nothing but text: no folder, and no file
+// that could be a script.
+func plain(entries []fs.DirEntry) bool {
+	for _, entry := range entries {
+		switch strings.ToLower(path.Ext(entry.Name())) {
+		case ".md", ".txt":
+			if !entry.IsDir() {
+				continue
+			}
+		}
+		return false
+	}
+	return true
+}
