@@ -19,18 +19,23 @@ import (
 
 // Schema returns the JSON Schema (2020-12) of the entry's arguments: an object,
 // its properties in the manifest's order.
-func (e *Entry) Schema() *jsonschema.Schema { return e.passing().Schema() }
+func (e *Entry) Schema() *jsonschema.Schema { return e.Passing().Schema() }
 
 // Params are the entry's parameters, in the manifest's order.
-func (e *Entry) Params() []Param { return e.passing().params() }
+func (e *Entry) Params() []Param { return e.Passing().params() }
 
 // Pass returns what the script is given for arguments that [Entry.Validate] has
 // accepted. The error is for who wrote them.
-func (e *Entry) Pass(args map[string]any) (Passed, error) { return e.passing().Pass(args) }
+func (e *Entry) Pass(args map[string]any) (Passed, error) { return e.Passing().Pass(args) }
 
-func (e *Entry) passing() Args {
-	if e.Args == nil {
+// Passing returns how arguments reach the script: [Flags], [Static], [Input] or
+// [Words].
+func (e *Entry) Passing() Args {
+	switch args := e.Args.(type) {
+	case nil:
 		return Flags(nil)
+	case *Own:
+		return args.known()
 	}
 	return e.Args
 }
@@ -84,9 +89,9 @@ func (e *Entry) Defaults(args map[string]any) map[string]any {
 	if all == nil {
 		all = map[string]any{}
 	}
-	in, input := e.passing().(Input)
+	in, input := e.Passing().(Input)
 	foreign := input && in.Object != nil
-	_, flags := e.passing().(Flags)
+	_, flags := e.Passing().(Flags)
 	for _, p := range e.Params() {
 		value, given := all[p.Name]
 		if value != nil {

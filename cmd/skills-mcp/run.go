@@ -210,7 +210,7 @@ func takesWords(skill *skills.Skill) bool {
 	if skill.Entry == nil {
 		return false
 	}
-	_, words := skill.Entry.Args.(skills.Words)
+	_, words := skill.Entry.Passing().(skills.Words)
 	return words
 }
 

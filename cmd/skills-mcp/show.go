@@ -186,7 +186,7 @@ func command(e *skills.Entry) string {
 
 // passing says how arguments reach a script, where that is not as --name value.
 func passing(e *skills.Entry) string {
-	switch e.Args.(type) {
+	switch e.Passing().(type) {
 	case skills.Input:
 		return "as a JSON object on standard input"
 	case skills.Words:
