@@ -15,7 +15,7 @@ var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
 // Placeholders returns the parameters that the script's path is made of.
 func (e *Entry) Placeholders() []string {
-	if _, ok := e.passing().(Flags); !ok {
+	if _, ok := e.Passing().(Flags); !ok {
 		return nil
 	}
 	var names []string

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -17,7 +19,11 @@ import (
 // newGate returns what says which skills have what they need. It knows nothing
 // of sandboxes yet, and asks nobody.
 func (s *settings) newGate() *gating.Gate {
+	granted := environ(s.Sandbox.Env)
 	options := &gating.Options{
+		Env: func(name string) bool {
+			return slices.ContainsFunc(granted, func(v string) bool { return strings.HasPrefix(v, name+"=") })
+		},
 		HostEnv: func(name string) bool {
 			_, set := os.LookupEnv(name)
 			return set

@@ -23,7 +23,7 @@ func (x *Executor) environment(skill *skills.Skill, caller, runID string, args m
 	default:
 		env = x.about(skill, runID, args)
 	}
-	return append(env, x.granted(skill.Entry)...)
+	return append(env, x.granted(skill)...)
 }
 
 // session names a caller to a script. Who knows the caller's own name could take
@@ -53,12 +53,13 @@ func (x *Executor) about(skill *skills.Skill, runID string, args map[string]any)
 	return env
 }
 
-// granted are the variables that an entry wants and the configuration grants.
-func (x *Executor) granted(entry *skills.Entry) []string {
+// granted are the variables that a skill wants, or cannot do without, and the
+// configuration grants.
+func (x *Executor) granted(skill *skills.Skill) []string {
 	var env []string
 	for _, variable := range x.options.Env {
 		name, _, _ := strings.Cut(variable, "=")
-		if slices.Contains(entry.Env, name) {
+		if slices.Contains(skill.Entry.Env, name) || slices.Contains(skill.Requires.Env, name) {
 			env = append(env, variable)
 		}
 	}
