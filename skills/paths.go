@@ -48,7 +48,9 @@ func cleanGlob(glob string) (cleaned, why string) {
 	if len(glob) > maxPathLength {
 		return "", "is too long"
 	}
-	glob = strings.TrimPrefix(glob, "./")
+	for strings.HasPrefix(glob, "./") {
+		glob = glob[len("./"):]
+	}
 	if strings.HasSuffix(glob, "/") {
 		glob += "**"
 	}

@@ -29,7 +29,7 @@ func closeFront(data []byte) []edit {
 		return nil
 	}
 	end, lines, ok := fieldsEnd(data, f.open)
-	if !ok || !isBody(data[end:]) || !areFields(data[f.open:end]) {
+	if !ok || hasOddBreaks(data) || !isBody(data[end:]) || !areFields(data[f.open:end]) {
 		return nil
 	}
 	change := &Change{Line: f.lines + lines + 1, Col: 1, Message: `added the line "---" below the last field`}

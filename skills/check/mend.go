@@ -82,7 +82,8 @@ func takeReturns(data []byte) []edit {
 	var edits []edit
 	for at, line := 0, 1; at < f.end; line++ {
 		text, next := lineAt(data, at)
-		if end := at + len(text); bytes.HasPrefix(data[end:next], []byte("\r\n")) {
+		// A line that ends with more than one is none of Windows'.
+		if end := at + len(text); bytes.HasPrefix(data[end:next], []byte("\r\n")) && !bytes.HasSuffix(text, []byte("\r")) {
 			edits = append(edits, edit{end, end + 1, "", nil})
 			if len(edits) == 1 {
 				edits[0].change = &Change{Line: line, Problem: "the frontmatter has Windows line ends, which some clients do not read"}
