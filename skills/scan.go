@@ -512,7 +512,19 @@ func (s *scanner) folderName(dir string) string {
 		return path.Base(dir)
 	}
 	if s.root.Dir == "" {
-		return s.root.Label
+		return PackageName(s.root.Label)
 	}
 	return filepath.Base(s.root.Dir)
+}
+
+// PackageName is the name of the folder that a package is unpacked to: that of
+// the file, without what says how it is packed.
+func PackageName(file string) string {
+	name := path.Base(filepath.ToSlash(file))
+	for _, ending := range []string{".zip", ".tar.gz", ".tgz"} {
+		if short, ok := strings.CutSuffix(name, ending); ok && short != "" {
+			return short
+		}
+	}
+	return name
 }

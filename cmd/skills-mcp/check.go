@@ -21,7 +21,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check [PATH]...",
 		Short: "Check skills and plugins, and say how to mend them",
 		Long: `Check the skills and plugins at and below each PATH: a SKILL.md, a plugin.json,
-a skill, a plugin, or a folder of them; without a PATH all that "list" loads.
+a skill, a plugin, a folder of them, or a ZIP or tar.gz file with a skill; without a PATH all that "list" loads.
 Each problem is printed as "path:line:col: severity: message (how to mend it)".
 
 An error is why a skill does not load or cannot run; a warning says that it does
@@ -55,7 +55,9 @@ in a wrong way.`,
 }
 
 func (a *app) check(ctx context.Context, s *settings, paths []string, given checkFlags) error {
-	catalogs, err := s.checkPaths(ctx, paths)
+	open := &openArchives{}
+	defer open.close()
+	catalogs, err := s.checkPaths(ctx, paths, open)
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func (a *app) check(ctx context.Context, s *settings, paths []string, given chec
 	if given.fix {
 		failed = a.mend(repairs, given.json)
 		repairs = nil
-		if catalogs, err = s.checkPaths(ctx, paths); err != nil {
+		if catalogs, err = s.checkPaths(ctx, paths, open); err != nil {
 			return err
 		}
 	}
@@ -89,14 +91,14 @@ func (a *app) check(ctx context.Context, s *settings, paths []string, given chec
 }
 
 // checkPaths reads what is at each path, or all that there is.
-func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Catalog, error) {
+func (s *settings) checkPaths(ctx context.Context, paths []string, open *openArchives) ([]*skills.Catalog, error) {
 	if len(paths) == 0 {
 		catalog, err := s.scan(ctx)
 		return []*skills.Catalog{catalog}, err
 	}
 	var catalogs []*skills.Catalog
 	for _, path := range paths {
-		catalog, err := s.checkPath(ctx, path)
+		catalog, err := s.checkPath(ctx, path, open)
 		if err != nil {
 			return nil, usage(err)
 		}
@@ -106,10 +108,13 @@ func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Ca
 }
 
 // checkPath reads what is at path, and nothing else.
-func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog, error) {
+func (s *settings) checkPath(ctx context.Context, path string, open *openArchives) (*skills.Catalog, error) {
 	at, err := findTarget(path)
 	if err != nil {
 		return nil, err
+	}
+	if at.archive != "" {
+		return s.checkArchive(ctx, at.archive, open)
 	}
 	catalog, err := skills.Scan(ctx, at.roots(), s.scanOptions())
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 
 // A target is what a PATH of check means.
 type target struct {
-	dir  string // absolute, without links
-	file string // the one file that is meant; "" is all in dir
+	dir     string // absolute, without links
+	file    string // the one file that is meant; "" is all in dir
+	archive string // absolute; instead of a folder
 }
 
 // findTarget tells what a path means: a folder, the folder that a manifest is of,
@@ -36,7 +37,7 @@ func findTarget(path string) (target, error) {
 		return target{}, fmt.Errorf("%s is no file and no folder", path)
 	}
 	if isArchive(absolute) {
-		return target{}, fmt.Errorf("%s is an archive; unpack it and check the folder", path)
+		return target{archive: absolute}, nil
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(absolute))
 	if err != nil {
