@@ -86,13 +86,16 @@ func (e *editor) folder() string {
 }
 
 func (e *editor) file() string {
-	return filepath.Join(e.folder(), e.pick("SKILL.md", "SKILL.md", "SKILL.md", "skill.md", "plugin.json", "run.sh", "notes.txt"))
+	return filepath.Join(e.folder(), e.pick("SKILL.md", "SKILL.md", "SKILL.md", "skill.md", "plugin.json", "run.sh", "notes.txt", "p.zip", "q.tgz"))
 }
 
 func (e *editor) content(file string) string {
 	switch filepath.Base(file) {
 	case "plugin.json":
 		return e.pick(`{"name": "p"}`, `{"name": "q", "skills": ["a", "./b"]}`, `{"name": 1`, `{}`)
+	case "p.zip", "q.tgz":
+		text := skillText(e.pick("a", "b", "c"))
+		return e.pick(zipOf("SKILL.md", text), tarOf("in/SKILL.md", text), zipOf("SKILL.md", text, "../x", ""), zipOf("x", ""), "no package")
 	case "run.sh":
 		return e.pick("#!/bin/sh\n", "#!/usr/bin/env python3\n", "echo\r\n")
 	}

@@ -102,6 +102,9 @@ func (s *scanner) scan() {
 			return
 		}
 	}
+	if s.packedRoot() {
+		return
+	}
 	s.hold()
 	_, err := fs.Stat(s.root.FS, ".")
 	switch {
@@ -175,6 +178,7 @@ func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	case ongrid:
 		s.skill(dir, ongridFile, nil)
 	}
+	s.packages(dir, entries)
 	return true
 }
 
@@ -350,6 +354,7 @@ type candidate struct {
 	held    *heldFS // what it is read with while the scan lasts; nil for Skill.Files
 	command bool    // it is one, not a SKILL.md
 	noTools bool    // it has no tools.yaml
+	packed  *packed // it is in a package, of which dir, file and folder are not known; or nil
 	err     error   // why it did not load
 }
 
@@ -357,7 +362,7 @@ type candidate struct {
 func (c *candidate) is(other *candidate) bool {
 	a, b := c.skill, other.skill
 	return c.file == other.file && c.folder == other.folder && c.dir == other.dir && c.root.String() == other.root.String() &&
-		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir
+		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && c.packed.is(other.packed)
 }
 
 // fresh returns the skill with what is known of its place.
@@ -382,7 +387,10 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 	})
 	for _, c := range b.candidates {
 		c.held = nil
-		if c.err != nil {
+		switch {
+		case errors.Is(c.err, errNoSkill):
+			continue
+		case c.err != nil:
 			b.problems = append(b.problems, rejected(c.skill.File, c.err))
 			continue
 		}
@@ -391,7 +399,9 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 }
 
 func (c *candidate) load(o Options, cache Cache) {
-	if cache == nil || c.skill.Dir == "" {
+	if c.packed != nil {
+		c.loadPacked(o, cache)
+	} else if cache == nil || c.skill.Dir == "" {
 		c.err = c.parse(o)
 	} else if key := c.key(); !cache.Skill(key, c.skill) {
 		files, release := c.hold()
@@ -478,6 +488,10 @@ func rejected(file string, err error) Problem {
 	if errors.As(err, &r) {
 		return r.problem(file)
 	}
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return refused.problem(file)
+	}
 	var other *foreign
 	if errors.As(err, &other) {
 		return Problem{Severity: Note, Path: file, Message: err.Error()}
@@ -515,16 +529,4 @@ func (s *scanner) folderName(dir string) string {
 		return PackageName(s.root.Label)
 	}
 	return filepath.Base(s.root.Dir)
-}
-
-// PackageName is the name of the folder that a package is unpacked to: that of
-// the file, without what says how it is packed.
-func PackageName(file string) string {
-	name := path.Base(filepath.ToSlash(file))
-	for _, ending := range []string{".zip", ".tar.gz", ".tgz"} {
-		if short, ok := strings.CutSuffix(name, ending); ok && short != "" {
-			return short
-		}
-	}
-	return name
 }

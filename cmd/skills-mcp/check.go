@@ -55,9 +55,7 @@ in a wrong way.`,
 }
 
 func (a *app) check(ctx context.Context, s *settings, paths []string, given checkFlags) error {
-	open := &openArchives{}
-	defer open.close()
-	catalogs, err := s.checkPaths(ctx, paths, open)
+	catalogs, err := s.checkPaths(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -66,7 +64,7 @@ func (a *app) check(ctx context.Context, s *settings, paths []string, given chec
 	if given.fix {
 		failed = a.mend(repairs, given.json)
 		repairs = nil
-		if catalogs, err = s.checkPaths(ctx, paths, open); err != nil {
+		if catalogs, err = s.checkPaths(ctx, paths); err != nil {
 			return err
 		}
 	}
@@ -91,14 +89,14 @@ func (a *app) check(ctx context.Context, s *settings, paths []string, given chec
 }
 
 // checkPaths reads what is at each path, or all that there is.
-func (s *settings) checkPaths(ctx context.Context, paths []string, open *openArchives) ([]*skills.Catalog, error) {
+func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Catalog, error) {
 	if len(paths) == 0 {
 		catalog, err := s.scan(ctx)
 		return []*skills.Catalog{catalog}, err
 	}
 	var catalogs []*skills.Catalog
 	for _, path := range paths {
-		catalog, err := s.checkPath(ctx, path, open)
+		catalog, err := s.checkPath(ctx, path)
 		if err != nil {
 			return nil, usage(err)
 		}
@@ -108,13 +106,10 @@ func (s *settings) checkPaths(ctx context.Context, paths []string, open *openArc
 }
 
 // checkPath reads what is at path, and nothing else.
-func (s *settings) checkPath(ctx context.Context, path string, open *openArchives) (*skills.Catalog, error) {
+func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog, error) {
 	at, err := findTarget(path)
 	if err != nil {
 		return nil, err
-	}
-	if at.archive != "" {
-		return s.checkArchive(ctx, at.archive, open)
 	}
 	catalog, err := skills.Scan(ctx, at.roots(), s.scanOptions())
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 // A target is what a PATH of check means.
 type target struct {
-	dir     string // absolute, without links
-	file    string // the one file that is meant; "" is all in dir
-	archive string // absolute; instead of a folder
+	dir    string // absolute, without links
+	file   string // the one file that is meant; "" is all in dir
+	packed bool   // dir is a package
 }
 
 // findTarget tells what a path means: a folder, the folder that a manifest is of,
@@ -37,7 +37,7 @@ func findTarget(path string) (target, error) {
 		return target{}, fmt.Errorf("%s is no file and no folder", path)
 	}
 	if isArchive(absolute) {
-		return target{archive: absolute}, nil
+		return target{dir: absolute, packed: true}, nil
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(absolute))
 	if err != nil {
@@ -69,10 +69,11 @@ func isArchive(path string) bool {
 // roots are what is scanned. Plugins come first: their skills are theirs, and the
 // rest is found beside them.
 func (t target) roots() []skills.Root {
-	return []skills.Root{
-		{Source: skills.SourceExtra, Dir: t.dir, Plugins: true},
-		{Source: skills.SourceExtra, Dir: t.dir},
+	found := skills.Root{Source: skills.SourceExtra, Dir: t.dir}
+	if t.packed {
+		return []skills.Root{found}
 	}
+	return []skills.Root{{Source: skills.SourceExtra, Dir: t.dir, Plugins: true}, found}
 }
 
 // only returns what of a catalog is of the target.

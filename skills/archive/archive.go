@@ -81,7 +81,8 @@ type File interface {
 // tar.gz file is unpacked, once, into one temporary file, which does not outlive
 // the process where the system can do that. The file is the archive's from then
 // on; where there is an error, it is still the caller's. The error is an
-// [*Error] where the package is at fault.
+// [*Error] where the package is at fault, and [ErrNoSkill] as well where it has
+// no SKILL.md.
 func New(file File) (*Archive, error) {
 	return newLimited(file, limits{MaxPackage, MaxFile, MaxUnpacked})
 }
@@ -104,11 +105,11 @@ func newLimited(file File, l limits) (*Archive, error) {
 	a := &Archive{tree: tree{limits: l}}
 	release, err := a.read(file, info.Size())
 	if err != nil {
-		return nil, err
+		return nil, a.unmeant(err)
 	}
 	if a.root, err = a.finish(); err != nil {
 		release()
-		return nil, err
+		return nil, a.unmeant(err)
 	}
 	a.notes = a.sameButCase()
 	a.close = func() error { return errors.Join(file.Close(), release()) }
