@@ -2,6 +2,7 @@ package skills
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -59,9 +60,23 @@ func (s *scanner) packedRoot() bool {
 	} else {
 		files.sub, name = path.Dir(files.sub), path.Base(files.sub)
 	}
+	if packageEnding(name) == "" && !isPackage(files, name) {
+		return false
+	}
 	s.memory.listings[s.root.Dir] = newListing(nil, "", nil) // the root is there
 	s.pack(files, name, packed{host: s.root.Dir, file: s.root.Dir, named: true})
 	return true
+}
+
+// isPackage reports whether a file begins as a package does, whatever its name.
+func isPackage(files fs.FS, name string) bool {
+	file, err := files.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	source, ok := file.(io.ReaderAt)
+	return ok && archive.Is(source)
 }
 
 // packages takes down the packed skills among a folder's entries.

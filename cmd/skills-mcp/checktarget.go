@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/archive"
 )
 
 // A target is what a PATH of check means.
@@ -61,9 +60,7 @@ func isArchive(path string) bool {
 		return false
 	}
 	defer file.Close()
-	head := make([]byte, 4)
-	n, _ := io.ReadFull(file, head) // whatever there is
-	return bytes.HasPrefix(head[:n], []byte("PK\x03\x04")) || bytes.HasPrefix(head[:n], []byte("\x1f\x8b"))
+	return archive.Is(file)
 }
 
 // roots are what is scanned. Plugins come first: their skills are theirs, and the

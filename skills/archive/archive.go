@@ -128,6 +128,19 @@ const (
 	gzipMagic  = "\x1f\x8b"
 )
 
+// Is reports whether a file begins as a package does.
+func Is(file io.ReaderAt) bool {
+	magic := make([]byte, 4)
+	n, _ := file.ReadAt(magic, 0) // whatever there is
+	return isZIP(magic[:n]) || isGzip(magic[:n])
+}
+
+func isZIP(magic []byte) bool {
+	return bytes.HasPrefix(magic, []byte(zipMagic)) || bytes.HasPrefix(magic, []byte(emptyMagic))
+}
+
+func isGzip(magic []byte) bool { return bytes.HasPrefix(magic, []byte(gzipMagic)) }
+
 // read fills the tree from the file. What it needed beside the file ends with
 // release.
 func (t *tree) read(file File, size int64) (release func() error, err error) {
@@ -137,9 +150,9 @@ func (t *tree) read(file File, size int64) (release func() error, err error) {
 		return nil, err
 	}
 	switch magic = magic[:n]; {
-	case bytes.HasPrefix(magic, []byte(zipMagic)), bytes.HasPrefix(magic, []byte(emptyMagic)):
+	case isZIP(magic):
 		return func() error { return nil }, t.readZIP(file, size)
-	case bytes.HasPrefix(magic, []byte(gzipMagic)):
+	case isGzip(magic):
 		return t.unpackTAR(io.NewSectionReader(file, 0, size))
 	}
 	return nil, &Error{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", "pack the skill's folder with zip -r, or with tar -czf"}
