@@ -14,7 +14,8 @@ import (
 // A Root is a folder that is scanned.
 type Root struct {
 	Source Source
-	// Dir is the absolute host folder; "" for a file system that is none.
+	// Dir is the absolute host folder; "" for a file system that is none. It may
+	// also be a file that one skill is packed in.
 	Dir string
 	// Within is a host folder above Dir, which others may write to: no link in
 	// it makes Dir a folder outside of it. "" trusts the way to Dir.
