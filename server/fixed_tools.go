@@ -214,7 +214,12 @@ func Relatives(skill *skills.Skill) (tools []string, of string) {
 // What cannot be read is left out.
 func Files(skill *skills.Skill, most int) []string {
 	names := []string{}
-	_ = fs.WalkDir(skill.Files, ".", func(name string, d fs.DirEntry, err error) error {
+	files, release, err := skills.Hold(skill.Files)
+	if err != nil {
+		return names
+	}
+	defer release()
+	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && d != nil && d.IsDir():
 			return fs.SkipDir

@@ -176,7 +176,7 @@ func URI(skill *skills.Skill) string {
 }
 
 // baseDir is where the files are that the instructions speak of: the skill's
-// own folder, or for a bundled skill a copy of it.
+// own folder, or for a bundled or packed skill a copy of it.
 func (s *Server) baseDir(ctx context.Context, skill *skills.Skill) (string, error) {
 	if skill.Dir != "" {
 		return skill.Dir, nil

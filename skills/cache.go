@@ -38,7 +38,7 @@ type Look struct {
 // key names the candidate in a cache.
 func (c *candidate) key() string {
 	s := c.skill
-	return strings.Join([]string{s.Dir, c.file, c.folder, string(s.Source), s.Plugin, s.PluginDir, strconv.FormatBool(c.noTools), strconv.FormatBool(c.plain), strconv.FormatBool(c.command)}, "\x00")
+	return strings.Join([]string{c.place(), c.file, c.folder, string(s.Source), s.Plugin, s.PluginDir, strconv.FormatBool(c.noTools), strconv.FormatBool(c.plain), strconv.FormatBool(c.command)}, "\x00")
 }
 
 // looks is a folder on the host that takes down what is looked at in it, as it

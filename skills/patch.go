@@ -16,7 +16,7 @@ func (m *memory) patch(paths []string, o Options) *Catalog {
 		if !m.isContent(name) {
 			return nil
 		}
-		for dir := range upwards(filepath.Dir(name)) {
+		for dir := range upwards(name) {
 			for _, c := range m.candidates[dir] {
 				touched[c] = true
 			}

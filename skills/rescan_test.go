@@ -86,7 +86,7 @@ func (e *editor) folder() string {
 }
 
 func (e *editor) file() string {
-	return filepath.Join(e.folder(), e.pick("SKILL.md", "SKILL.md", "SKILL.md", "skill.md", "plugin.json", "run.sh", "tools.yaml", "notes.txt"))
+	return filepath.Join(e.folder(), e.pick("SKILL.md", "SKILL.md", "SKILL.md", "skill.md", "plugin.json", "run.sh", "tools.yaml", "notes.txt", "p.zip", "q.tgz"))
 }
 
 func (e *editor) content(file string) string {
@@ -95,6 +95,9 @@ func (e *editor) content(file string) string {
 		return e.pick(`{"name": "p"}`, `{"name": "q", "skills": ["a", "./b"]}`, `{"name": 1`, `{}`)
 	case "tools.yaml":
 		return e.pick("tools: [{name: one, script: run.sh}]\n", "tools: [{name: two, script: run.sh, params: {a: string}}, {name: x, script: gone.sh}]\n", "tools: 1\n")
+	case "p.zip", "q.tgz":
+		text := skillText(e.pick("a", "b", "c"))
+		return e.pick(zipOf("SKILL.md", text), tarOf("in/SKILL.md", text), zipOf("SKILL.md", text, "../x", ""), zipOf("x", ""), "no package")
 	case "run.sh":
 		return e.pick("#!/bin/sh\n", "#!/usr/bin/env python3\n", "echo\r\n")
 	}

@@ -14,7 +14,8 @@ import (
 // A Root is a folder that is scanned.
 type Root struct {
 	Source Source
-	// Dir is the absolute host folder; "" for a file system that is none.
+	// Dir is the absolute host folder; "" for a file system that is none. It may
+	// also be a file that one skill is packed in.
 	Dir string
 	// Within is a host folder above Dir, which others may write to: no link in
 	// it makes Dir a folder outside of it. "" trusts the way to Dir.
@@ -105,6 +106,9 @@ func (s *scanner) scan() {
 			return
 		}
 	}
+	if s.packedRoot() {
+		return
+	}
 	s.hold()
 	_, err := fs.Stat(s.root.FS, ".")
 	switch {
@@ -178,6 +182,7 @@ func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	case ongrid:
 		s.skill(dir, ongridFile, nil)
 	}
+	s.packages(dir, entries)
 	return true
 }
 
@@ -354,6 +359,7 @@ type candidate struct {
 	command bool    // it is one, not a SKILL.md
 	noTools bool    // it has no tools.yaml
 	plain   bool    // and nothing else to run
+	packed  *packed // it is in a package, of which dir, file and folder are not known; or nil
 	err     error   // why it did not load
 }
 
@@ -361,7 +367,7 @@ type candidate struct {
 func (c *candidate) is(other *candidate) bool {
 	a, b := c.skill, other.skill
 	return c.file == other.file && c.folder == other.folder && c.dir == other.dir && c.root.String() == other.root.String() &&
-		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir
+		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && c.packed.is(other.packed)
 }
 
 // fresh returns the skill with what is known of its place.
@@ -386,7 +392,10 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 	})
 	for _, c := range b.candidates {
 		c.held = nil
-		if c.err != nil {
+		switch {
+		case errors.Is(c.err, errNoSkill):
+			continue
+		case c.err != nil:
 			b.problems = append(b.problems, rejected(c.skill.File, c.err))
 			continue
 		}
@@ -395,7 +404,9 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 }
 
 func (c *candidate) load(o Options, cache Cache) {
-	if cache == nil || c.skill.Dir == "" {
+	if c.packed != nil {
+		c.loadPacked(o, cache)
+	} else if cache == nil || c.skill.Dir == "" {
 		c.err = c.parse(o)
 	} else if key := c.key(); !cache.Skill(key, c.skill) {
 		files, release := c.hold()
@@ -482,6 +493,10 @@ func rejected(file string, err error) Problem {
 	if errors.As(err, &r) {
 		return r.problem(file)
 	}
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return refused.problem(file)
+	}
 	var other *foreign
 	if errors.As(err, &other) {
 		return Problem{Severity: Note, Path: file, Message: err.Error()}
@@ -516,7 +531,7 @@ func (s *scanner) folderName(dir string) string {
 		return path.Base(dir)
 	}
 	if s.root.Dir == "" {
-		return s.root.Label
+		return PackageName(s.root.Label)
 	}
 	return filepath.Base(s.root.Dir)
 }

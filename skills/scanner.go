@@ -121,7 +121,7 @@ type memory struct {
 	places     []location
 	listings   map[string]*listing     // by folder
 	probed     map[string]bool         // what the walk looked at beside folders, such as manifests of plugins
-	candidates map[string][]*candidate // by folder
+	candidates map[string][]*candidate // by folder, or package
 	catalog    *Catalog
 	cache      Cache // closed; nil where there was none or it was asked
 }
@@ -175,8 +175,8 @@ func (m *memory) add(given, read Root) {
 
 func (m *memory) take(candidates []*candidate) {
 	for _, c := range candidates {
-		if c.skill.Dir != "" {
-			m.candidates[c.skill.Dir] = append(m.candidates[c.skill.Dir], c)
+		if at := c.place(); at != "" {
+			m.candidates[at] = append(m.candidates[at], c)
 		}
 	}
 }
@@ -255,10 +255,10 @@ func upwards(name string) func(yield func(string) bool) {
 
 // recall finishes c with what is known of the same candidate, if anything is.
 func (m *memory) recall(c *candidate) bool {
-	if m == nil || c.skill.Dir == "" {
+	if m == nil || c.place() == "" {
 		return false
 	}
-	for _, known := range m.candidates[c.skill.Dir] {
+	for _, known := range m.candidates[c.place()] {
 		if known.is(c) {
 			c.skill, c.err = known.skill, known.err
 			return true

@@ -30,13 +30,14 @@ type Skill struct {
 	WhenToUse string
 
 	Source Source
-	// Dir is the absolute host folder, or "" for a bundled skill.
+	// Dir is the absolute host folder, or "" for a bundled or packed skill.
 	Dir string
 	// PluginDir is the absolute host folder of the plugin, or "" outside of one.
 	PluginDir string
 	// File is where the skill is defined, for people.
 	File string
-	// Files are the folder's contents. Nothing in it leads out of the folder.
+	// Files are the folder's contents. Nothing in it leads out of the folder. Who
+	// reads many of them uses [Hold].
 	Files fs.FS
 
 	// Instructions are the text below the frontmatter, for a model.

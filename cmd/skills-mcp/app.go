@@ -67,10 +67,10 @@ func (a *app) settings() (*settings, error) {
 	if s.Config, err = a.loadConfig(home); err != nil {
 		return nil, usage(err)
 	}
-	if s.Skills, err = appendFolders(s.Skills, a.flags.skills, folder); err != nil {
+	if s.Skills, err = appendFolders(s.Skills, a.flags.skills, folder, true); err != nil {
 		return nil, err
 	}
-	if s.Plugins, err = appendFolders(s.Plugins, a.flags.plugins, folder); err != nil {
+	if s.Plugins, err = appendFolders(s.Plugins, a.flags.plugins, folder, false); err != nil {
 		return nil, err
 	}
 	if driver := a.flags.sandbox; driver != "" {
@@ -195,13 +195,19 @@ func absolutePath(folder, path string) string {
 }
 
 // appendFolders adds folders of flags. One that does not exist is a mistake,
-// other than a folder of the configuration, which may come later.
-func appendFolders(folders, given []string, from string) ([]string, error) {
+// other than a folder of the configuration, which may come later. Where packages
+// is set, a file that a skill is packed in will do as well.
+func appendFolders(folders, given []string, from string, packages bool) ([]string, error) {
 	for _, folder := range given {
 		folder = absolutePath(from, folder)
-		if info, err := os.Stat(folder); err != nil {
+		info, err := os.Stat(folder)
+		switch {
+		case err != nil:
 			return nil, usage(err)
-		} else if !info.IsDir() {
+		case info.IsDir(), packages && info.Mode().IsRegular() && isArchive(folder):
+		case packages:
+			return nil, usage(fmt.Errorf("%s is neither a folder nor a ZIP or tar.gz file", folder))
+		default:
 			return nil, usage(fmt.Errorf("%s is not a folder", folder))
 		}
 		folders = append(folders, folder)

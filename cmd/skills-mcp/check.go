@@ -21,7 +21,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check [PATH]...",
 		Short: "Check skills and plugins, and say how to mend them",
 		Long: `Check the skills and plugins at and below each PATH: a SKILL.md, a plugin.json,
-a skill, a plugin, or a folder of them; without a PATH all that "list" loads.
+a skill, a plugin, a folder of them, or a ZIP or tar.gz file with a skill;
+without a PATH all that "list" loads.
 Each problem is printed as "path:line:col: severity: message (how to mend it)".
 
 An error is why a skill does not load or cannot run; a warning says that it does

@@ -65,7 +65,11 @@ func (c *checked) standard(skill *skills.Skill) {
 	if !isSkillFile(file) {
 		return
 	}
-	findings, err := check.StandardFile(skill.Files, path.Base(file), path.Base(path.Dir(file)))
+	folder := path.Base(path.Dir(file))
+	if skill.Dir == "" {
+		folder = skills.PackageName(folder)
+	}
+	findings, err := check.StandardFile(skill.Files, path.Base(file), folder)
 	if err != nil {
 		c.report(skills.Problem{Severity: skills.Error, Path: skill.File, Message: "it cannot be read: " + err.Error(), Remedy: "check that it exists and may be read"})
 		return

@@ -1,20 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/archive"
 )
 
 // A target is what a PATH of check means.
 type target struct {
-	dir  string // absolute, without links
-	file string // the one file that is meant; "" is all in dir
+	dir    string // absolute, without links
+	file   string // the one file that is meant; "" is all in dir
+	packed bool   // dir is a package
 }
 
 // findTarget tells what a path means: a folder, the folder that a manifest is of,
@@ -36,7 +36,7 @@ func findTarget(path string) (target, error) {
 		return target{}, fmt.Errorf("%s is no file and no folder", path)
 	}
 	if isArchive(absolute) {
-		return target{}, fmt.Errorf("%s is an archive; unpack it and check the folder", path)
+		return target{dir: absolute, packed: true}, nil
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(absolute))
 	if err != nil {
@@ -60,18 +60,17 @@ func isArchive(path string) bool {
 		return false
 	}
 	defer file.Close()
-	head := make([]byte, 4)
-	n, _ := io.ReadFull(file, head) // whatever there is
-	return bytes.HasPrefix(head[:n], []byte("PK\x03\x04")) || bytes.HasPrefix(head[:n], []byte("\x1f\x8b"))
+	return archive.Is(file)
 }
 
 // roots are what is scanned. Plugins come first: their skills are theirs, and the
 // rest is found beside them.
 func (t target) roots() []skills.Root {
-	return []skills.Root{
-		{Source: skills.SourceExtra, Dir: t.dir, Plugins: true},
-		{Source: skills.SourceExtra, Dir: t.dir},
+	found := skills.Root{Source: skills.SourceExtra, Dir: t.dir}
+	if t.packed {
+		return []skills.Root{found}
 	}
+	return []skills.Root{{Source: skills.SourceExtra, Dir: t.dir, Plugins: true}, found}
 }
 
 // only returns what of a catalog is of the target.

@@ -16,7 +16,12 @@ func declaredBy(skill *skills.Skill) ([]dependencies.Declared, *skills.Problem) 
 	if skill.Entry == nil {
 		return nil, nil
 	}
-	found, err := dependencies.Find(skill.Files, path.Clean(skill.Entry.Script), skill.Entry.Interpreter)
+	files, release, err := skills.Hold(skill.Files)
+	if err != nil {
+		return nil, nil // loading has said what cannot be read
+	}
+	defer release()
+	found, err := dependencies.Find(files, path.Clean(skill.Entry.Script), skill.Entry.Interpreter)
 	var refused *dependencies.Error
 	if errors.As(err, &refused) {
 		return nil, &skills.Problem{

@@ -100,7 +100,7 @@ terminal. To try a skill by hand:
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.config, "config", "", "configuration `FILE` (default: config.yaml in the user's configuration folder)")
-	f.StringArrayVar(&a.flags.skills, "skills", nil, "also find skills in `DIR`, or DIR itself if it is one (repeatable)")
+	f.StringArrayVar(&a.flags.skills, "skills", nil, "also find skills in `DIR`, or DIR itself if it is one; or a ZIP or tar.gz file with one (repeatable)")
 	f.StringArrayVar(&a.flags.plugins, "plugins", nil, "also find plugins in `DIR`, or DIR itself if it is one (repeatable)")
 	f.StringArrayVar(&a.flags.workspaces, "workspace", nil, "let skills see the files in `DIR` (repeatable; default: the current folder, where it is a project's)")
 	f.StringVar(&a.flags.sandbox, "sandbox", "", "run skills with `DRIVER`: auto, docker or native (default auto)")

@@ -169,6 +169,9 @@ func (f *follower) reload(ctx context.Context, load func(context.Context) (*skil
 func touched(catalog *skills.Catalog, paths []string) []string {
 	var names []string
 	for _, skill := range catalog.Skills {
+		if skill.Dir == "" && slices.ContainsFunc(paths, func(path string) bool { return below(path, skill.File) }) {
+			names = append(names, skill.QualifiedName()) // it is in a package
+		}
 		if skill.Dir != "" && slices.ContainsFunc(paths, func(path string) bool { return below(skill.Dir, path) || below(path, skill.Dir) }) {
 			names = append(names, skill.QualifiedName())
 		}

@@ -81,7 +81,8 @@ type File interface {
 // tar.gz file is unpacked, once, into one temporary file, which does not outlive
 // the process where the system can do that. The file is the archive's from then
 // on; where there is an error, it is still the caller's. The error is an
-// [*Error] where the package is at fault.
+// [*Error] where the package is at fault, and [ErrNoSkill] as well where it has
+// no SKILL.md.
 func New(file File) (*Archive, error) {
 	return newLimited(file, limits{MaxPackage, MaxFile, MaxUnpacked})
 }
@@ -104,11 +105,11 @@ func newLimited(file File, l limits) (*Archive, error) {
 	a := &Archive{tree: tree{limits: l}}
 	release, err := a.read(file, info.Size())
 	if err != nil {
-		return nil, err
+		return nil, a.unmeant(err)
 	}
 	if a.root, err = a.finish(); err != nil {
 		release()
-		return nil, err
+		return nil, a.unmeant(err)
 	}
 	a.notes = a.sameButCase()
 	a.close = func() error { return errors.Join(file.Close(), release()) }
@@ -127,6 +128,19 @@ const (
 	gzipMagic  = "\x1f\x8b"
 )
 
+// Is reports whether a file begins as a package does.
+func Is(file io.ReaderAt) bool {
+	magic := make([]byte, 4)
+	n, _ := file.ReadAt(magic, 0) // whatever there is
+	return isZIP(magic[:n]) || isGzip(magic[:n])
+}
+
+func isZIP(magic []byte) bool {
+	return bytes.HasPrefix(magic, []byte(zipMagic)) || bytes.HasPrefix(magic, []byte(emptyMagic))
+}
+
+func isGzip(magic []byte) bool { return bytes.HasPrefix(magic, []byte(gzipMagic)) }
+
 // read fills the tree from the file. What it needed beside the file ends with
 // release.
 func (t *tree) read(file File, size int64) (release func() error, err error) {
@@ -136,9 +150,9 @@ func (t *tree) read(file File, size int64) (release func() error, err error) {
 		return nil, err
 	}
 	switch magic = magic[:n]; {
-	case bytes.HasPrefix(magic, []byte(zipMagic)), bytes.HasPrefix(magic, []byte(emptyMagic)):
+	case isZIP(magic):
 		return func() error { return nil }, t.readZIP(file, size)
-	case bytes.HasPrefix(magic, []byte(gzipMagic)):
+	case isGzip(magic):
 		return t.unpackTAR(io.NewSectionReader(file, 0, size))
 	}
 	return nil, &Error{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", "pack the skill's folder with zip -r, or with tar -czf"}

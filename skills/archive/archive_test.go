@@ -406,3 +406,40 @@ func TestNoTemporaryFolder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What has a SKILL.md anywhere is meant to be a skill, whatever is wrong with it.
+func TestNoSkill(t *testing.T) {
+	for format, pack := range formats() {
+		for name, test := range map[string]struct {
+			entries []entry
+			want    bool
+		}{
+			"no SKILL.md":            {[]entry{{"x", "x", 0}}, true},
+			"a link, no SKILL.md":    {[]entry{{"x", "y", fs.ModeSymlink}, {"z", "z", 0}}, true},
+			"SKILL.md, then a link":  {[]entry{{"SKILL.md", "x", 0}, {"x", "y", fs.ModeSymlink}}, false},
+			"a link, then SKILL.md":  {[]entry{{"x", "y", fs.ModeSymlink}, {"a/Skill.MD", "x", 0}}, false},
+			"SKILL.md too far below": {[]entry{{"a/b/SKILL.md", "x", 0}}, false},
+		} {
+			_, err := opened(t, pack(t, test.entries...))
+			if err == nil || errors.Is(err, ErrNoSkill) != test.want || !faulty(err, "") {
+				t.Errorf("%s of %s: %v is ErrNoSkill: %v, want %v", format, name, err, !test.want, test.want)
+			}
+		}
+	}
+	if _, err := opened(t, []byte("text")); !errors.Is(err, ErrNoSkill) {
+		t.Error(err)
+	}
+}
+
+func TestIs(t *testing.T) {
+	for format, pack := range formats() {
+		if data := pack(t, entry{"x", "", 0}); !Is(bytes.NewReader(data)) {
+			t.Errorf("%s is none", format)
+		}
+	}
+	for _, text := range []string{"", "P", "PK", "text", "\x1f"} {
+		if Is(strings.NewReader(text)) {
+			t.Errorf("%q is one", text)
+		}
+	}
+}

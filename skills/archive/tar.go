@@ -62,7 +62,9 @@ func (t *tree) readTAR(packed io.Reader, spool *spool) error {
 		case entries == MaxEntries:
 			return &Error{shorten(header.Name), fmt.Sprintf("the package has more than %d entries", MaxEntries), "leave out what the skill does not need"}
 		}
+		t.meant = t.meant || isManifest(header.Name)
 		if err := t.addTAR(header, list, spool); err != nil {
+			t.meantTAR(list, entries)
 			return err
 		}
 	}

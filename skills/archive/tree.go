@@ -17,6 +17,7 @@ type tree struct {
 	limits   limits
 	nodes    map[string]*node
 	unpacked int64 // bytes of all files
+	meant    bool  // there is a SKILL.md somewhere
 }
 
 // A node is a file or a folder. It is its own [fs.FileInfo] and [fs.DirEntry].

@@ -35,6 +35,7 @@ func (t *tree) readZIP(file io.ReaderAt, size int64) error {
 		return &Error{"", "it is no whole ZIP file: " + err.Error(), "pack the skill anew"}
 	}
 	source.unlimited = true
+	t.meantZIP(list.File)
 	for _, f := range list.File {
 		if err := t.addZIP(f); err != nil {
 			return err

@@ -96,9 +96,13 @@ type entry struct {
 }
 
 // kept is a skill, with its tools, without its place, which is part of the key.
+// Of a package the key does not say where in it the skill's file is.
 func kept(s *skills.Skill) skills.Skill {
 	c := *s
-	c.Files, c.Source, c.Dir, c.PluginDir, c.File, c.Plugin, c.Of = nil, "", "", "", "", "", nil
+	c.Files, c.Source, c.PluginDir, c.Plugin, c.Of = nil, "", "", "", nil
+	if c.Dir != "" {
+		c.Dir, c.File = "", ""
+	}
 	c.Tools = slices.Clone(s.Tools)
 	for i, tool := range c.Tools {
 		without := kept(tool)
@@ -109,7 +113,10 @@ func kept(s *skills.Skill) skills.Skill {
 
 // place puts a skill and its tools where at is.
 func place(s, at *skills.Skill) {
-	s.Files, s.Source, s.Dir, s.PluginDir, s.File, s.Plugin = at.Files, at.Source, at.Dir, at.PluginDir, at.File, at.Plugin
+	s.Files, s.Source, s.Dir, s.PluginDir, s.Plugin = at.Files, at.Source, at.Dir, at.PluginDir, at.Plugin
+	if s.Dir != "" {
+		s.File = at.File
+	}
 	for _, tool := range s.Tools {
 		place(tool, at)
 		if own, ok := tool.Entry.Args.(*skills.Own); ok {

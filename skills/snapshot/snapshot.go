@@ -56,6 +56,11 @@ type Snapshot struct {
 // links that lead out of fsys, names that are no UTF-8, and what is neither file,
 // folder nor link.
 func (s *Store) Take(ctx context.Context, fsys fs.FS) (*Snapshot, error) {
+	fsys, release, err := skills.Hold(fsys)
+	if err != nil {
+		return nil, fmt.Errorf("take snapshot: %w", err)
+	}
+	defer release()
 	tree, err := list(fsys)
 	if err != nil {
 		return nil, fmt.Errorf("take snapshot: %w", err)
@@ -77,6 +82,11 @@ func (s *Store) Take(ctx context.Context, fsys fs.FS) (*Snapshot, error) {
 
 // Digest returns the digest that a snapshot of fsys would have.
 func Digest(ctx context.Context, fsys fs.FS) (string, error) {
+	fsys, release, err := skills.Hold(fsys)
+	if err != nil {
+		return "", fmt.Errorf("digest files: %w", err)
+	}
+	defer release()
 	tree, err := list(fsys)
 	if err != nil {
 		return "", fmt.Errorf("digest files: %w", err)
