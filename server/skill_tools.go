@@ -24,10 +24,10 @@ func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 			continue
 		}
 		if skill.Entry == nil {
-			tools = append(tools, s.instructionTool(skill, v.names[skill]))
+			tools = append(tools, s.instructionTool(skill, v.name(skill)))
 			continue
 		}
-		tool, err := s.executableTool(skill, v.names[skill])
+		tool, err := s.executableTool(skill, v.name(skill))
 		if err != nil { // costs that skill its tool, and nothing else
 			s.logger.Error("a skill has no tool", "skill", skill.QualifiedName(), "error", err)
 			continue
