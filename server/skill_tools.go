@@ -152,8 +152,11 @@ func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
+	content, err := skill.Instantiate(args, dir)
+	if err != nil {
+		return nil, err
+	}
 	s.used(skill)
-	content := skill.Instantiate(args, dir)
 	return &mcp.CallToolResult{
 		Content: []mcp.Content{mcp.NewTextContent("Base directory for this skill: " + dir + "\n\n" + content)},
 		StructuredContent: loaded{
