@@ -31,7 +31,7 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 	description := describe(skill)
 	encoded, _ := json.Marshal(description)
 	c := exposure.Cost{Description: len(description)}
-	c.Whole = len(encoded) + len(v.names[skill]) + len(skill.QualifiedName()) + annotationSize
+	c.Whole = len(encoded) + len(v.name(skill)) + len(skill.QualifiedName()) + annotationSize
 	if skill.Entry == nil {
 		c.Whole += instructionSize
 		return c
@@ -47,7 +47,7 @@ func (v *view) tool(skill *skills.Skill) string {
 	if v.exposed.Of(skill).Reach != exposure.ByTool {
 		return ""
 	}
-	return v.names[skill]
+	return v.name(skill)
 }
 
 // Activate makes the skills with these qualified names those that the workspace

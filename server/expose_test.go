@@ -116,7 +116,7 @@ func TestCost(t *testing.T) {
 	v := b.view.Load()
 	tools, _ := b.tools()
 	for _, skill := range v.catalog.Skills {
-		raw, there := tools[v.names[skill]]
+		raw, there := tools[v.name(skill)]
 		if cost := v.cost(skill); there && len(raw) > cost.Whole {
 			t.Fatalf("%s takes %d bytes, counted were %d: %s", skill.QualifiedName(), len(raw), cost.Whole, raw)
 		}

@@ -13,18 +13,31 @@ import (
 // every start, whatever else there is.
 func ToolNames(all []*skills.Skill) map[*skills.Skill]string {
 	names := make(map[*skills.Skill]string, len(all))
-	claims := map[string]int{}
+	byName := toolNames(all)
+	for _, skill := range all {
+		names[skill] = byName[skill.QualifiedName()]
+	}
+	return names
+}
+
+// toolNames are the same by qualified name.
+func toolNames(all []*skills.Skill) map[string]string {
+	plain := make([]string, len(all))
+	claims := make(map[string]int, len(all))
 	for _, name := range fixedNames() {
 		claims[name]++
 	}
-	for _, skill := range all {
-		names[skill] = skill.PlainToolName()
-		claims[names[skill]]++
+	for i, skill := range all {
+		plain[i] = skill.PlainToolName()
+		claims[plain[i]]++
 	}
-	for skill, name := range names {
+	names := make(map[string]string, len(all))
+	for i, skill := range all {
+		name := plain[i]
 		if claims[name] > 1 || len(name) > skills.MaxToolName || strings.Trim(name, "_-") == "" {
-			names[skill] = skill.HashedToolName()
+			name = skill.HashedToolName()
 		}
+		names[skill.QualifiedName()] = name
 	}
 	return names
 }

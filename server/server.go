@@ -140,8 +140,7 @@ func (s *Server) publish(catalog *skills.Catalog) (changed bool) {
 
 // show makes a catalog what clients see. The caller holds publishing.
 func (s *Server) show(catalog *skills.Catalog) (changed bool) {
-	v := newView(catalog)
-	v.exposed = v.expose(s.active, s.options.Expose)
+	v := s.viewOf(catalog)
 	tools := append(s.fixedTools(v), s.skillTools(v)...)
 	s.view.Store(v)
 	shown := fingerprint(tools)
@@ -167,12 +166,14 @@ func fingerprint(tools []mcpserver.ServerTool) []byte {
 
 // log says what is new about a catalog: problems once, not at every change.
 func (s *Server) log(before, after *skills.Catalog) {
-	known := map[string]bool{}
+	known := map[skills.Problem]bool{}
 	for _, p := range before.Problems {
-		known[p.String()] = true
+		if p.Severity == skills.Error {
+			known[p] = true
+		}
 	}
 	for _, p := range after.Problems {
-		if p.Severity == skills.Error && !known[p.String()] {
+		if p.Severity == skills.Error && !known[p] {
 			s.logger.Warn("a skill did not load as written", "problem", p.String())
 		}
 	}
@@ -185,39 +186,6 @@ func (s *Server) log(before, after *skills.Catalog) {
 			s.logger.Info("a skill is shadowed", "skill", shadow.Skill.QualifiedName(), "file", shadow.Skill.File, "by", shadow.By.File)
 		}
 	}
-}
-
-// A view is a catalog as clients see it.
-type view struct {
-	catalog *skills.Catalog
-	names   map[*skills.Skill]string // tool names
-	byTool  map[string]*skills.Skill
-	exposed *exposure.Exposure // nil where nothing is shown
-}
-
-func newView(catalog *skills.Catalog) *view {
-	v := &view{catalog: catalog, names: ToolNames(catalog.Skills), byTool: map[string]*skills.Skill{}}
-	for skill, name := range v.names {
-		v.byTool[name] = skill
-	}
-	return v
-}
-
-// Lookup returns the skill that someone calls name: by its qualified name, its
-// bare name, or the name of its tool. The error is a [*skills.NotFoundError].
-func Lookup(catalog *skills.Catalog, name string) (*skills.Skill, error) {
-	return newView(catalog).lookup(name)
-}
-
-func (v *view) lookup(name string) (*skills.Skill, error) {
-	skill, err := v.catalog.Lookup(name)
-	if err == nil {
-		return skill, nil
-	}
-	if skill, ok := v.byTool[name]; ok {
-		return skill, nil
-	}
-	return nil, err
 }
 
 // State says in a word or two whether a model can use a skill: "ready",

@@ -24,10 +24,10 @@ func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 			continue
 		}
 		if skill.Entry == nil {
-			tools = append(tools, s.instructionTool(skill, v.names[skill]))
+			tools = append(tools, s.instructionTool(skill, v.name(skill)))
 			continue
 		}
-		tool, err := s.executableTool(skill, v.names[skill])
+		tool, err := s.executableTool(skill, v.name(skill))
 		if err != nil { // costs that skill its tool, and nothing else
 			s.logger.Error("a skill has no tool", "skill", skill.QualifiedName(), "error", err)
 			continue
@@ -152,8 +152,11 @@ func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
+	content, err := skill.Instantiate(args, dir)
+	if err != nil {
+		return nil, err
+	}
 	s.used(skill)
-	content := skill.Instantiate(args, dir)
 	return &mcp.CallToolResult{
 		Content: []mcp.Content{mcp.NewTextContent("Base directory for this skill: " + dir + "\n\n" + content)},
 		StructuredContent: loaded{

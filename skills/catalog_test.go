@@ -90,8 +90,8 @@ func TestInstantiate(t *testing.T) {
 		{"Now: !`date`", "", "Now: !`date`\n\nNote: commands written as !`…` above were not run; run them yourself where you need their output."},
 	} {
 		skill := &Skill{Instructions: test.body, Arguments: []string{"issue", "branch"}, PluginDir: "/plugin"}
-		if got := skill.Instantiate(test.args, "/dir"); got != test.want {
-			t.Errorf("%q with %q:\n got %q\nwant %q", test.body, test.args, got, test.want)
+		if got, err := skill.Instantiate(test.args, "/dir"); got != test.want || err != nil {
+			t.Errorf("%q with %q:\n got %q, %v\nwant %q", test.body, test.args, got, err, test.want)
 		}
 	}
 }

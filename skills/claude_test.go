@@ -66,7 +66,7 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain.Description != "Write $ARGUMENTS down." || plain.Instantiate("this", "") != "# Title\n\nWrite this down." {
+	if text, err := plain.Instantiate("this", ""); plain.Description != "Write $ARGUMENTS down." || text != "# Title\n\nWrite this down." || err != nil {
 		t.Errorf("command %+v", plain)
 	}
 	if person, err := catalog.Lookup("p/person"); err != nil || person.ModelInvocable {

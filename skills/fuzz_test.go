@@ -33,7 +33,9 @@ func FuzzSkill(f *testing.F) {
 		if _, err := json.Marshal(skill.Frontmatter); err != nil {
 			t.Errorf("frontmatter: %v", err)
 		}
-		skill.Instantiate(args, dir)
+		if _, err := skill.Instantiate(args, dir); err != nil {
+			t.Errorf("instantiate: %v", err)
+		}
 		if skill.Entry == nil {
 			return
 		}

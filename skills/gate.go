@@ -77,28 +77,37 @@ func missing(names []string, has func(string) bool) []string {
 // they would run are unavailable, with the reason. The catalog itself stays as
 // it is, and is returned where that changes nothing.
 func (c *Catalog) Gated(where func(*Skill) Place) *Catalog {
-	gated := map[*Skill]*Skill{}
-	var problems []Problem
+	by := map[*Skill]*Skill{}
 	for _, s := range c.Skills {
-		needs := s.Needs()
-		if needs.Empty() || s.Unavailable != "" {
-			continue
+		if copied := s.gated(where); copied != nil {
+			by[s] = copied
 		}
-		reason, remedy := needs.Lacks(where(s))
-		if reason == "" {
-			continue
+	}
+	relink(by)
+	next := slices.Clone(c.Skills)
+	for i, s := range next {
+		if other, ok := by[s]; ok {
+			next[i] = other
 		}
-		problem := Problem{Severity: Warning, Path: s.File, Message: "it is not available here: " + reason, Remedy: remedy}
-		copied := *s
-		copied.Unavailable = reason
-		copied.Problems = append(slices.Clone(s.Problems), problem)
-		gated[s] = &copied
-		problems = append(problems, problem)
 	}
-	if len(gated) == 0 {
-		return c
+	return c.with(next)
+}
+
+// gated returns a copy of the skill that is unavailable, or nil where nothing is
+// missing.
+func (s *Skill) gated(where func(*Skill) Place) *Skill {
+	needs := s.Needs()
+	if needs.Empty() || s.Unavailable != "" {
+		return nil
 	}
-	return c.replaced(gated, problems)
+	reason, remedy := needs.Lacks(where(s))
+	if reason == "" {
+		return nil
+	}
+	copied := *s
+	copied.Unavailable = reason
+	copied.Problems = append(slices.Clone(s.Problems), Problem{Severity: Warning, Path: s.File, Message: "it is not available here: " + reason, Remedy: remedy})
+	return &copied
 }
 
 // relink makes copies of skills and of their tools know each other, and not the
@@ -129,24 +138,43 @@ func copied(by map[*Skill]*Skill, s *Skill) *Skill {
 	return by[s]
 }
 
-// replaced is a catalog with other skills in the places of some, and more
-// problems.
-func (c *Catalog) replaced(by map[*Skill]*Skill, problems []Problem) *Catalog {
-	relink(by)
+// with is the catalog with other skills in the places of its own, and the problems
+// that they have beyond those. It is the catalog itself where they are its own.
+func (c *Catalog) with(others []*Skill) *Catalog {
+	if slices.Equal(others, c.Skills) {
+		return c
+	}
 	next := *c
-	next.Skills = slices.Clone(c.Skills)
-	for i, s := range next.Skills {
-		if other, ok := by[s]; ok {
-			next.Skills[i] = other
+	next.Skills = others
+	var problems []Problem
+	for i, s := range c.Skills {
+		if other := others[i]; other != s {
+			problems = append(problems, other.Problems[len(s.Problems):]...)
 		}
 	}
+	next.Problems = merge(c.Problems, inOrder(problems))
 	next.Shadowed = slices.Clone(c.Shadowed)
 	for i, shadow := range next.Shadowed {
-		if other, ok := by[shadow.By]; ok {
-			next.Shadowed[i].By = other
+		if at := slices.Index(c.Skills, shadow.By); at >= 0 {
+			next.Shadowed[i].By = others[at]
 		}
 	}
-	next.Problems = slices.Concat(c.Problems, problems)
-	slices.SortStableFunc(next.Problems, compareProblems)
 	return &next
+}
+
+// merge merges problems that are in order. Where two compare as equal, those of a
+// come first.
+func merge(a, b []Problem) []Problem {
+	if len(b) == 0 {
+		return a
+	}
+	all := make([]Problem, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if compareProblems(b[0], a[0]) < 0 {
+			all, b = append(all, b[0]), b[1:]
+		} else {
+			all, a = append(all, a[0]), a[1:]
+		}
+	}
+	return append(append(all, a...), b...)
 }

@@ -40,8 +40,11 @@ type Skill struct {
 	// reads many of them uses [Hold].
 	Files fs.FS
 
-	// Instructions are the text below the frontmatter, for a model.
+	// Instructions are the text below the frontmatter, for a model. They are ""
+	// where Stored has them: see [Skill.Text].
 	Instructions string
+	// Stored reads instructions that a [Cache] kept out of memory; else it is nil.
+	Stored func() (string, error)
 	// Frontmatter is the whole frontmatter as JSON values, unknown keys included.
 	Frontmatter map[string]any
 
@@ -92,6 +95,15 @@ func (s *Skill) Owner() *Skill {
 		return s.Of
 	}
 	return s
+}
+
+// Text returns the instructions, as they were when the skill was read. The error
+// is of a cache that was damaged since.
+func (s *Skill) Text() (string, error) {
+	if s.Stored == nil {
+		return s.Instructions, nil
+	}
+	return s.Stored()
 }
 
 // An Entry is what a skill runs.

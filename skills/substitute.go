@@ -26,11 +26,16 @@ func hasBangCommand(text string) bool {
 // does what follows a backslash. Arguments that the text does not mention are
 // appended. Inline commands are never run; a note says so.
 //
-// dir is the skill's folder as the reader can reach it.
-func (s *Skill) Instantiate(args, dir string) string {
+// dir is the skill's folder as the reader can reach it. The error is that of
+// [Skill.Text].
+func (s *Skill) Instantiate(args, dir string) (string, error) {
+	instructions, err := s.Text()
+	if err != nil {
+		return "", err
+	}
 	words := splitWords(args)
 	mentioned := false
-	text := variable.ReplaceAllStringFunc(s.Instructions, func(m string) string {
+	text := variable.ReplaceAllStringFunc(instructions, func(m string) string {
 		if escaped, ok := strings.CutPrefix(m, `\`); ok {
 			if s.isArgument(escaped) {
 				return escaped
@@ -47,10 +52,10 @@ func (s *Skill) Instantiate(args, dir string) string {
 	if args != "" && !mentioned {
 		text += "\n\nARGUMENTS: " + args
 	}
-	if hasBangCommand(s.Instructions) {
+	if hasBangCommand(instructions) {
 		text += "\n\nNote: commands written as !`…` above were not run; run them yourself where you need their output."
 	}
-	return text
+	return text, nil
 }
 
 // isArgument reports whether a variable is one that arguments are put in for.

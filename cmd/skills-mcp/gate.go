@@ -106,13 +106,14 @@ func (r *reader) learner(ctx context.Context, srv *server.Server, runner *sandbo
 	l := &learner{wake: make(chan struct{}, 1), done: make(chan struct{}), end: cancel}
 	go func() {
 		defer close(l.done)
+		var asked wanted
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-l.wake:
 			}
-			roles := gating.Wants(srv.Catalog().Skills...)
+			roles := asked.by(srv.Catalog())
 			if len(roles) > 0 && r.learn(ctx, runner, roles) {
 				// An error is the end of ctx.
 				_, _, _ = srv.ReloadBy(ctx, r.gated)
@@ -120,6 +121,31 @@ func (r *reader) learner(ctx context.Context, srv *server.Server, runner *sandbo
 		}
 	}()
 	return l
+}
+
+// wanted are the roles whose programs the skills of a catalog ask for. The zero
+// value is of no catalog.
+type wanted struct {
+	catalog *skills.Catalog
+	roles   []string
+}
+
+// by returns those of a catalog. It looks only at what changed, where that asks
+// for nothing.
+func (w *wanted) by(catalog *skills.Catalog) []string {
+	before := w.catalog
+	w.catalog = catalog
+	if before != nil {
+		changed, same := catalog.Replaced(before)
+		for old, next := range changed {
+			same = same && len(gating.Wants(old, next)) == 0
+		}
+		if same {
+			return w.roles
+		}
+	}
+	w.roles = gating.Wants(catalog.Skills...)
+	return w.roles
 }
 
 // look has the learner look at the catalog that was published last.

@@ -19,7 +19,7 @@ const maxListed = 100
 // is "" where there are none. Since it tells how many there are, it changes
 // whenever a skill comes or goes.
 func (e *Exposure) Catalog(room int) string {
-	hidden := e.hidden()
+	hidden := e.hidden
 	if len(hidden) == 0 {
 		return ""
 	}
@@ -39,13 +39,13 @@ func (e *Exposure) Catalog(room int) string {
 // more tells of skills that are not listed.
 func more(n int) string { return fmt.Sprintf("and %d more", n) }
 
-// hidden are the skills that are reached by search: those that somebody asked
+// bySearch are the skills that are reached by search: those that somebody asked
 // for, those outside of plugins, and then those whose plugin tells of them.
-func (e *Exposure) hidden() []*skills.Skill {
+func (e *Exposure) bySearch() []*skills.Skill {
 	var asked, alone, inPlugin []*skills.Skill
 	for i, skill := range e.order {
 		switch {
-		case e.decisions[skill].Reach != BySearch:
+		case e.Of(skill).Reach != BySearch:
 		case i < e.asked:
 			asked = append(asked, skill)
 		case skill.Plugin == "":

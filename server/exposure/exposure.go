@@ -84,15 +84,17 @@ type Decision struct {
 
 // An Exposure is what [Choose] decided. It is not changed.
 type Exposure struct {
-	decisions map[*skills.Skill]Decision
-	order     []*skills.Skill // all, best first
-	asked     int             // how many of them somebody asked for
-	whole     bool            // every skill that a model can use is a tool
-	active    map[string]bool // as they were given
+	decisions map[string]Decision // by qualified name
+	order     []*skills.Skill     // all, best first
+	hidden    []*skills.Skill     // those that are reached by search, as they are listed
+	asked     int                 // how many of them somebody asked for
+	whole     bool                // every skill that a model can use is a tool
+	settled   bool                // whatever room a skill takes that nobody asked for
+	active    map[string]bool     // as they were given
 }
 
 // Of returns what was decided of a skill.
-func (e *Exposure) Of(skill *skills.Skill) Decision { return e.decisions[skill] }
+func (e *Exposure) Of(skill *skills.Skill) Decision { return e.decisions[skill.QualifiedName()] }
 
 // Order returns all skills in the order in which to list them: pinned ones,
 // then those that the workspace has files for, the most used ones, the rest by
@@ -112,7 +114,7 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 	o = o.withDefaults()
 	c := &chooser{
 		options: o, cost: cost, ranked: rank(all, active, o),
-		result: &Exposure{decisions: make(map[*skills.Skill]Decision, len(all)), active: active},
+		result: &Exposure{decisions: make(map[string]Decision, len(all)), active: active},
 	}
 	for _, r := range c.ranked {
 		c.result.order = append(c.result.order, r.skill)
@@ -121,6 +123,7 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 		}
 	}
 	c.setAside()
+	c.result.settled = o.Mode != Auto || len(c.ranked) > o.MaxTools
 	switch {
 	case o.Mode == All:
 		c.takeAll("every skill is a tool (expose.mode: all)")
@@ -130,6 +133,7 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 		c.takeFirst()
 	}
 	c.result.whole = c.hidden == 0
+	c.result.hidden = c.result.bySearch()
 	return c.result
 }
 
@@ -143,7 +147,7 @@ type chooser struct {
 }
 
 func (c *chooser) decide(skill *skills.Skill, reach Reach, why string) {
-	c.result.decisions[skill] = Decision{reach, why}
+	c.result.decisions[skill.QualifiedName()] = Decision{reach, why}
 	if reach == BySearch {
 		c.hidden++
 	}

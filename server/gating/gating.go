@@ -41,6 +41,10 @@ type Gate struct {
 
 	mu    sync.Mutex
 	roles map[string]*known // what is known of a role's sandboxes
+	facts int               // counts the changes of roles
+
+	applying sync.Mutex // one Apply at a time
+	last     applied    // under applying
 }
 
 // known is what is known of sandboxes. It is not changed.
@@ -68,23 +72,40 @@ func (g *Gate) Apply(catalog *skills.Catalog) *skills.Catalog {
 	if g == nil {
 		return catalog
 	}
-	host := g.host()
-	return catalog.Gated(func(skill *skills.Skill) skills.Place {
+	g.applying.Lock()
+	defer g.applying.Unlock()
+	next := applied{before: catalog, facts: g.known(), asked: g.last.again(g.options.HostHas)}
+	host := g.host(next.asked)
+	where := func(skill *skills.Skill) skills.Place {
 		if skill.Entry == nil {
 			return host
 		}
 		return g.sandbox(skill.Entry.ImageRole)
-	})
+	}
+	if g.last.holds(next) {
+		next.after = catalog.Regated(g.last.before, g.last.after, where)
+	} else {
+		next.after = catalog.Gated(where)
+	}
+	g.last = next
+	return next.after
 }
 
-// host is this machine, where a client follows instructions.
-func (g *Gate) host() skills.Place {
+// known numbers what is known of sandboxes.
+func (g *Gate) known() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.facts
+}
+
+// host is this machine, where a client follows instructions. asked are the
+// programs that were looked for on it.
+func (g *Gate) host(asked map[string]bool) skills.Place {
 	at := skills.Place{
 		OS: runtime.GOOS, Name: "this machine", Programs: "this machine's PATH", Remedy: "install it",
 		Env: g.options.HostEnv, Config: g.config, Capability: g.capability,
 	}
 	if has := g.options.HostHas; has != nil {
-		asked := map[string]bool{} // many skills need the same few programs
 		at.Has = func(name string) bool {
 			found, known := asked[name]
 			if !known {
@@ -138,10 +159,12 @@ func Wants(all ...*skills.Skill) []string {
 }
 
 func asks(s *skills.Skill) bool {
-	needs := s.Needs()
-	return len(needs.AnyBins) > 0 || slices.ContainsFunc(needs.Bins, func(name string) bool {
-		return name != "sh" && name != "bash" && name != "python3"
-	})
+	return len(s.Requires.AnyBins) > 0 || slices.ContainsFunc(s.Requires.Bins, uncommon) ||
+		len(s.Entry.Interpreter) > 0 && uncommon(s.Entry.Interpreter[0])
+}
+
+func uncommon(program string) bool {
+	return program != "sh" && program != "bash" && program != "python3"
 }
 
 // Learn finds out what the sandboxes of roles have, and reports whether Apply
@@ -176,5 +199,6 @@ func (g *Gate) learn(ctx context.Context, runner *sandbox.Runner, role string) (
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.roles[role] = &known{base, programs}
+	g.facts++
 	return true, nil
 }

@@ -17,23 +17,29 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// readFile returns a file's content.
-func readFile(name string) (string, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return "", err
+// openFile opens a file and returns how large it is.
+func openFile(name string) (file *os.File, size int64, err error) {
+	if file, err = os.Open(name); err != nil {
+		return nil, 0, err
 	}
-	defer file.Close()
 	info, err := file.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+		err = errCorrupt
+	}
 	if err != nil {
-		return "", err
+		return nil, 0, errors.Join(err, file.Close())
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return "", errCorrupt
-	}
+	return file, info.Size(), nil
+}
+
+// readPart returns what is in a file from one offset to another.
+func readPart(file io.ReaderAt, from, to int64) (string, error) {
 	var b strings.Builder
-	b.Grow(int(info.Size()))
-	_, err = io.Copy(&b, io.LimitReader(file, maxFile))
+	b.Grow(int(to - from))
+	n, err := io.Copy(&b, io.NewSectionReader(file, from, to-from))
+	if err == nil && n < to-from {
+		err = io.ErrUnexpectedEOF
+	}
 	return b.String(), err
 }
 

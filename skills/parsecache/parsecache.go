@@ -5,21 +5,18 @@
 // same device, inode, size, mode and times (on systems other than Linux: size,
 // mode and time of change). A file that changed within the last two seconds is
 // not kept: it could change again without a trace. A cache that is damaged, of
-// another version or too large is as good as none. Nothing of it is executed:
-// what runs is read from the skill's folder at each call.
+// another version or too large is as good as none; where long instructions alone
+// are damaged, whoever asks for them is told. Nothing of it is executed: what runs
+// is read from the skill's folder at each call.
 package parsecache
 
 import (
-	"bufio"
-	"encoding/binary"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"log/slog"
-	"maps"
+	"os"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -60,12 +57,17 @@ func (s *Store) Wait() { s.saving.Wait() }
 // once it is closed.
 func (s *Store) Open() skills.Cache {
 	c := &cache{store: s, skills: map[string]entry{}, folders: map[string]entry{}, now: time.Now()}
-	text, err := readFile(s.options.File)
-	if err == nil {
-		err = c.parse(text, s.version())
-	}
+	file, size, err := openFile(s.options.File)
 	if err != nil {
+		return c
+	}
+	if err := c.parse(file, size, s.version()); err != nil {
 		c.skills, c.folders = map[string]entry{}, map[string]entry{}
+		file.Close() // nothing refers to it
+		return c
+	}
+	if !lazy {
+		c.file = file
 	}
 	return c
 }
@@ -78,6 +80,7 @@ func (s *Store) version() string {
 type cache struct {
 	store *Store
 	now   time.Time // when it was opened
+	file  *os.File  // closed by Close; nil where skills have it still, and it is closed after the last of them
 
 	// Those of the file are not changed.
 	skills, folders map[string]entry // by key, and by path
@@ -89,17 +92,18 @@ type cache struct {
 	opened  []string // and folders
 }
 
-// An entry is one thing that is kept. Both are parts of the file's text.
+// An entry is one thing that is kept. The strings are parts of the file's text.
 type entry struct {
 	looks string // what was looked at
 	value string
+	text  *text // long instructions; nil where they are part of the value
 }
 
 // kept is a skill, with its tools, without its place, which is part of the key.
 // Of a package the key does not say where in it the skill's file is.
 func kept(s *skills.Skill) skills.Skill {
 	c := *s
-	c.Files, c.Source, c.PluginDir, c.Plugin, c.Of = nil, "", "", "", nil
+	c.Files, c.Source, c.PluginDir, c.Plugin, c.Of, c.Stored = nil, "", "", "", nil, nil
 	if c.Dir != "" {
 		c.Dir, c.File = "", ""
 	}
@@ -136,6 +140,9 @@ func (c *cache) Skill(key string, skill *skills.Skill) bool {
 	if r.value(reflect.ValueOf(&known).Elem(), 0); r.broken {
 		return false
 	}
+	if e.text != nil && !e.text.fill(&known) {
+		return false
+	}
 	place(&known, skill)
 	*skill = known
 	for _, tool := range skill.Tools {
@@ -153,12 +160,16 @@ func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []skills.Look) 
 		return
 	}
 	copied := kept(skill)
+	var long *text
+	if len(copied.Instructions) > longText {
+		long, copied.Instructions = &text{new: copied.Instructions}, ""
+	}
 	value, err := appendValue(nil, reflect.ValueOf(copied), 0)
 	if err != nil {
 		c.store.options.Logger.Debug("a skill is not kept for the next start", "skill", skill.File, "error", err)
 		return
 	}
-	c.learn("s"+key, entry{written, string(value)})
+	c.learn("s"+key, entry{written, string(value), long})
 }
 
 // Folder implements [skills.Cache].
@@ -191,7 +202,7 @@ func (c *cache) KeepFolder(at skills.Look, entries []fs.DirEntry) {
 	for _, e := range entries {
 		value = appendUint(appendString(value, e.Name()), uint64(e.Type()))
 	}
-	c.learn("f"+at.Path, entry{written, string(value)})
+	c.learn("f"+at.Path, entry{looks: written, value: string(value)})
 }
 
 // dirEntry is the name and type of an entry that was there.
@@ -291,6 +302,7 @@ func (c *cache) learn(key string, e entry) {
 func (c *cache) Close() {
 	c.skills, c.folders = nil, nil
 	if c.learnt == 0 {
+		c.closeFile()
 		return
 	}
 	entries := c.used
@@ -301,80 +313,15 @@ func (c *cache) Close() {
 	c.store.saving.Go(func() {
 		c.store.file.Lock()
 		defer c.store.file.Unlock()
+		defer c.closeFile()
 		if err := writeFile(c.store.options.File, func(w io.Writer) error { return format(w, entries, c.store.version()) }); err != nil {
 			c.store.options.Logger.Warn("the next start reads all skills again: nothing could be kept", "error", err)
 		}
 	})
 }
 
-// maxFile is the largest file that is read or written, in bytes.
-const maxFile = 256 << 20
-
-const magic = "skills-mcp parse cache 1\n"
-
-var checksums = crc32.MakeTable(crc32.Castagnoli)
-
-// format writes the content of a file: the magic, the version, the entries, each
-// as key, looks and value, and a checksum of all that.
-func format(to io.Writer, entries map[string]entry, version string) error {
-	sum := crc32.New(checksums)
-	w := bufio.NewWriterSize(io.MultiWriter(to, sum), 1<<20)
-	text := func(s string) {
-		_, _ = w.Write(appendUint(w.AvailableBuffer(), uint64(len(s))))
-		_, _ = w.WriteString(s) // an error stays until Flush
+func (c *cache) closeFile() {
+	if c.file != nil {
+		c.file.Close() // it was only read
 	}
-	_, _ = w.WriteString(magic)
-	text(version)
-	for _, key := range slices.Sorted(maps.Keys(entries)) {
-		e := entries[key]
-		text(key)
-		text(e.looks)
-		text(e.value)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := to.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
-	return err
-}
-
-// parse reads what format wrote.
-func (c *cache) parse(text, version string) error {
-	body, ok := strings.CutPrefix(text, magic)
-	if !ok || len(body) < 4 {
-		return errCorrupt
-	}
-	end := len(text) - 4
-	sum := uint32(text[end]) | uint32(text[end+1])<<8 | uint32(text[end+2])<<16 | uint32(text[end+3])<<24
-	if checksum(text[:end]) != sum {
-		return errCorrupt
-	}
-	r := reader{rest: body[:len(body)-4]}
-	if r.string() != version {
-		return errCorrupt
-	}
-	for r.rest != "" {
-		key, e := r.string(), entry{r.string(), r.string()}
-		switch {
-		case r.broken || key == "":
-			return errCorrupt
-		case key[0] == 's':
-			c.skills[key[1:]] = e
-		default:
-			c.folders[key[1:]] = e
-		}
-	}
-	return nil
-}
-
-// checksum sums a text without copying the whole of it.
-func checksum(text string) uint32 {
-	var sum uint32
-	buffer := make([]byte, 64<<10)
-	for text != "" {
-		n := copy(buffer, text)
-		sum = crc32.Update(sum, checksums, buffer[:n])
-		text = text[n:]
-	}
-	return sum
 }

@@ -195,7 +195,7 @@ func TestEveryFieldComesBack(t *testing.T) {
 		if !field.IsExported() {
 			t.Errorf("the field %s is not kept, as it is not exported", field.Name)
 		}
-		if field.Name == "Files" || field.Name == "Of" { // they are not kept, but given again
+		if field.Name == "Files" || field.Name == "Of" || field.Name == "Stored" { // they are not kept, but given again
 			continue
 		}
 		skill := reflect.New(kind).Elem()
@@ -302,7 +302,7 @@ func TestTools(t *testing.T) {
 	}
 	c := &cache{skills: map[string]entry{}, used: map[string]entry{}}
 	looks, _ := c.write(nil)
-	c.skills["key"] = entry{looks, string(value)}
+	c.skills["key"] = entry{looks: looks, value: string(value)}
 	got := &skills.Skill{Dir: "/d", File: "/d/SKILL.md", Plugin: "p", Source: skills.SourceUser}
 	if !c.Skill("key", got) {
 		t.Fatal("it is not kept")
@@ -314,6 +314,11 @@ func TestTools(t *testing.T) {
 		t.Errorf("tool %+v", tool)
 	}
 }
+
+// inMemory is a file that is not on disk.
+type inMemory struct{ *strings.Reader }
+
+func (inMemory) Name() string { return "memory" }
 
 // FuzzParse reads files that anything may be in: with their checksum right, as it
 // shields the rest.
@@ -328,12 +333,19 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value, looks string) {
 		c := &cache{skills: map[string]entry{}, folders: map[string]entry{}}
 		var content strings.Builder
-		must(t, format(&content, map[string]entry{"sk": {looks, value}, "f/d": {looks, value}}, "v"))
-		if err := c.parse(content.String(), "v"); err != nil {
+		must(t, format(&content, map[string]entry{"sk": {looks: looks, value: value, text: &text{new: looks}}, "f/d": {looks: looks, value: value}}, "v"))
+		if err := c.parse(inMemory{strings.NewReader(content.String())}, int64(content.Len()), "v"); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.parse(value+looks, "v"); err == nil {
-			t.Skip()
+		if e := c.skills["k"]; looks != "" {
+			if text, err := e.text.read(); err != nil || text != looks {
+				t.Errorf("text %q, %v, want %q", text, err, looks)
+			}
+		}
+		for _, content := range []string{value + looks, magic + value + looks} {
+			if err := c.parse(inMemory{strings.NewReader(content)}, int64(len(content)), "v"); err == nil {
+				t.Skip()
+			}
 		}
 		var got skills.Skill
 		r := reader{rest: value}

@@ -31,11 +31,15 @@ const (
 	patience = 10 * time.Second
 )
 
+// settling is how long after its last change a file is kept for the next start:
+// skills are rarely installed right before.
+const settling = 2500 * time.Millisecond
+
 // measure makes a home folder and starts servers in it.
 func measure(ctx context.Context, o *options, home string, skills int) (r row, err error) {
 	r = row{skills: skills, edits: o.edits}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	if err := makeHome(home, skills); err != nil {
+	if err := errors.Join(makeHome(home, skills), pause(ctx, settling)); err != nil {
 		return r, err
 	}
 	p, err := start(ctx, o.binary, home)

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"maps"
+
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A view is a catalog as clients see it.
+type view struct {
+	catalog *skills.Catalog
+	names   map[string]string  // tool names, by qualified name
+	exposed *exposure.Exposure // nil where nothing is shown
+	active  map[string]bool    // that exposed was chosen for
+}
+
+func newView(catalog *skills.Catalog) *view {
+	return &view{catalog: catalog, names: toolNames(catalog.Skills)}
+}
+
+// viewOf is how a catalog is seen. It costs what changed since the last view,
+// where no skill came or went and none became a tool. The caller holds publishing.
+func (s *Server) viewOf(catalog *skills.Catalog) *view {
+	before := s.view.Load()
+	if before == nil {
+		before = newView(&skills.Catalog{})
+	}
+	by, same := catalog.Replaced(before.catalog)
+	v := &view{catalog: catalog, names: before.names, active: s.active}
+	if !same {
+		v.names = toolNames(catalog.Skills)
+	}
+	if same && before.exposed != nil && maps.Equal(before.active, v.active) {
+		v.exposed = before.exposed.With(by)
+	}
+	if v.exposed == nil {
+		v.exposed = v.expose(s.active, s.options.Expose)
+	}
+	return v
+}
+
+// Lookup returns the skill that someone calls name: by its qualified name, its
+// bare name, or the name of its tool. The error is a [*skills.NotFoundError].
+func Lookup(catalog *skills.Catalog, name string) (*skills.Skill, error) {
+	return newView(catalog).lookup(name)
+}
+
+func (v *view) lookup(name string) (*skills.Skill, error) {
+	skill, err := v.catalog.Lookup(name)
+	if err == nil {
+		return skill, nil
+	}
+	for qualified, tool := range v.names {
+		if tool == name {
+			return v.catalog.Lookup(qualified)
+		}
+	}
+	return nil, err
+}
+
+// name is what the skill's tool is called, if it has one.
+func (v *view) name(skill *skills.Skill) string { return v.names[skill.QualifiedName()] }
