@@ -157,12 +157,29 @@ func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToo
 		return nil, err
 	}
 	s.used(skill)
+	tools := callable(skill.Tools)
+	text := "Base directory for this skill: " + dir + "\n\n" + content
+	if len(tools) > 0 {
+		text += "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(tools, ", ")
+	}
 	return &mcp.CallToolResult{
-		Content: []mcp.Content{mcp.NewTextContent("Base directory for this skill: " + dir + "\n\n" + content)},
+		Content: []mcp.Content{mcp.NewTextContent(text)},
 		StructuredContent: loaded{
-			Name: skill.QualifiedName(), BaseDir: dir, URI: URI(skill), Content: content,
+			Name: skill.QualifiedName(), BaseDir: dir, URI: URI(skill), Content: content, Tools: tools,
 		},
 	}, nil
+}
+
+// callable are the names of those tools that a model can call. The instructions
+// speak of files, and may be all that it knows of the skill.
+func callable(tools []*skills.Skill) []string {
+	var names []string
+	for _, tool := range tools {
+		if tool.ModelInvocable && tool.Unavailable == "" {
+			names = append(names, tool.QualifiedName())
+		}
+	}
+	return names
 }
 
 // loaded is what load_skill returns.
@@ -171,6 +188,8 @@ type loaded struct {
 	BaseDir string `json:"base_dir"`
 	URI     string `json:"uri"`
 	Content string `json:"content"`
+	// Tools are the names of what else the skill runs, and a model can call.
+	Tools []string `json:"tools,omitempty"`
 }
 
 // URI names a skill's SKILL.md as the Skills extension does (SEP-2640).

@@ -152,6 +152,12 @@ func faultsOf(err *validator.ValidationError) []string {
 			faults = append(faults, fmt.Sprintf("missing required parameter %q", name))
 		}
 		return faults
+	case *kind.AdditionalProperties:
+		var faults []string
+		for _, name := range k.Properties {
+			faults = append(faults, unknown(err.InstanceLocation, name))
+		}
+		return faults
 	case *kind.Type:
 		return []string{fmt.Sprintf("%s must be %s, not %s", where, article(k.Want), article([]string{k.Got}))}
 	case *kind.Enum:
@@ -172,6 +178,14 @@ func faultsOf(err *validator.ValidationError) []string {
 		return []string{fmt.Sprintf("%s must match %s, which %s does not", where, k.Want, show(k.Got))}
 	}
 	return []string{where + ": " + err.ErrorKind.LocalizedString(message.NewPrinter(language.English))}
+}
+
+// unknown words a property that the schema does not have.
+func unknown(location []string, name string) string {
+	if len(location) == 0 {
+		return fmt.Sprintf("there is no parameter %q", name)
+	}
+	return fmt.Sprintf("%s has no property %q", place(location), name)
 }
 
 // place renders where in the arguments a fault is: "categories"[2].

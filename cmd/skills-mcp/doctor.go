@@ -175,7 +175,7 @@ func (s *settings) checkSkills(catalog *skills.Catalog) []sandbox.Finding {
 			findings = append(findings, ok(string(root.Source), "%s in %s", kind, root.Dir))
 		}
 	}
-	findings = append(findings, ok("found", "%s, %s", count(len(catalog.Skills), "skill"), count(len(catalog.Plugins), "plugin")))
+	findings = append(findings, ok("found", "%s, %s", count(catalog.Count(), "skill"), count(len(catalog.Plugins), "plugin")))
 	findings = append(findings, s.checkWatches())
 	for _, p := range catalog.Problems {
 		if p.Severity == skills.Error {

@@ -340,8 +340,11 @@ func (a *app) printRunHelp(skill *skills.Skill) error {
 	name := skill.QualifiedName()
 	fmt.Fprintf(a.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", strings.Join(strings.Fields(skill.Description), " "), name)
 	if skill.Entry == nil {
-		_, err := fmt.Fprintf(a.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
-		return err
+		fmt.Fprintf(a.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
+		if tools, _ := server.Relatives(skill); len(tools) > 0 {
+			fmt.Fprintf(a.stdout, "Its tools can be run: %s\n", strings.Join(tools, ", "))
+		}
+		return nil
 	}
 	if takesWords(skill) {
 		fmt.Fprintf(a.stdout, "  skills-mcp run %s -- WORD...\n", name)

@@ -155,6 +155,19 @@ func outcome(what string, command *sandbox.Command, digest string, result *sandb
 	return &Outcome{RunID: command.RunID, What: what, Digest: digest, Result: result}
 }
 
+// nothingToRun says what can be had of a skill of instructions.
+func nothingToRun(skill *skills.Skill) string {
+	text := fmt.Sprintf("skill %s has nothing to run; read its instructions with load_skill instead", skill.QualifiedName())
+	var names []string
+	for _, tool := range skill.Tools {
+		names = append(names, tool.QualifiedName())
+	}
+	if len(names) > 0 {
+		text += ", or run one of its tools: " + strings.Join(names, ", ")
+	}
+	return text
+}
+
 // prepare does all that can be done without a sandbox.
 func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	skill := r.Skill
@@ -166,7 +179,7 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 		return nil, &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}
 	}
 	if skill.Entry == nil {
-		return nil, &Error{InvalidParam, fmt.Sprintf("skill %s has nothing to run; read its instructions with load_skill instead", skill.QualifiedName()), false, nil}
+		return nil, &Error{InvalidParam, nothingToRun(skill), false, nil}
 	}
 	args, err := x.arguments(skill.Entry, r)
 	if err != nil {

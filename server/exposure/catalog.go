@@ -40,21 +40,24 @@ func (e *Exposure) Catalog(room int) string {
 func more(n int) string { return fmt.Sprintf("and %d more", n) }
 
 // bySearch are the skills that are reached by search: those that somebody asked
-// for, those outside of plugins, and then those whose plugin tells of them.
+// for, those outside of plugins, those whose plugin tells of them, and then the
+// tools of skills, of which their skill tells.
 func (e *Exposure) bySearch() []*skills.Skill {
-	var asked, alone, inPlugin []*skills.Skill
+	var asked, alone, inPlugin, tools []*skills.Skill
 	for i, skill := range e.order {
 		switch {
 		case e.Of(skill).Reach != BySearch:
 		case i < e.asked:
 			asked = append(asked, skill)
+		case skill.Of != nil:
+			tools = append(tools, skill)
 		case skill.Plugin == "":
 			alone = append(alone, skill)
 		default:
 			inPlugin = append(inPlugin, skill)
 		}
 	}
-	return slices.Concat(asked, alone, inPlugin)
+	return slices.Concat(asked, alone, inPlugin, tools)
 }
 
 // described lists skills one a line, each with at most limit bytes of its

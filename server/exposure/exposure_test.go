@@ -248,6 +248,17 @@ func TestCatalogLongName(t *testing.T) {
 	}
 }
 
+// The scripts of one skill do not take the room of other skills.
+func TestCatalogNamesSkillsBeforeTheirTools(t *testing.T) {
+	all := usable("a", "a__x", "a__y", "b", "p/c", "p/c__z")
+	all[1].Of, all[2].Of, all[5].Of = all[0], all[0], all[4]
+	e := Choose(all, nil, each(1, 1), Options{Mode: Search})
+	want := "Skills without a tool of their own (6): a, b, p/c, a__x, a__y, p/c__z"
+	if got := e.Catalog(len(want)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Whatever the skills are called, the catalog keeps within its room.
 func FuzzCatalog(f *testing.F) {
 	f.Add("a\nb/c\nü\x00", "words \xff", 200, uint8(3))
