@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -44,7 +45,7 @@ func (f jsonFormat) tree(data []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return map[string]any{}, nil
 	}
-	standard, err := hujson.Standardize(data)
+	standard, err := hujson.Standardize(slices.Clone(data)) // it blanks comments in place
 	if err != nil {
 		return nil, err
 	}

@@ -98,8 +98,12 @@ func (f tomlFormat) set(data []byte, name string, e Entry) ([]byte, error) {
 	return apply(data, splices...), nil
 }
 
-// alone is the error of an entry that is there without a table of its own.
+// alone is the error of an entry that is there without a table of its own, or
+// cannot have one.
 func (f tomlFormat) alone(data []byte, name string) error {
+	if inline(data, f.section) {
+		return fmt.Errorf("%s is not written as tables; edit it by hand", f.section)
+	}
 	found, err := entries(f, data)
 	if err != nil {
 		return err

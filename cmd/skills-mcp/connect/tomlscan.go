@@ -14,32 +14,69 @@ type table struct {
 	start, end int
 }
 
+// statements calls visit for each header and each "key = value" of a valid file,
+// with the lines that it has.
+func statements(data []byte, visit func(start, end int, header bool)) {
+	for i := 0; i < len(data); {
+		switch c := data[i]; c {
+		case '\n', '\r', ' ', '\t':
+			i++
+		case '#':
+			i = skipTo(data, i, "\n")
+		default:
+			start := bytes.LastIndexByte(data[:i], '\n') + 1
+			i = skipStatement(data, i)
+			visit(start, i, c == '[')
+		}
+	}
+}
+
 // tables finds those of a valid file. Tables of an array are not among them, but
 // end the one before.
 func tables(data []byte) []table {
 	var found []table
 	open := false
-	for i := 0; i < len(data); {
-		switch c := data[i]; {
-		case c == '\n' || c == '\r' || c == ' ' || c == '\t':
-			i++
-		case c == '#':
-			i = skipTo(data, i, "\n")
-		case c == '[':
-			start := bytes.LastIndexByte(data[:i], '\n') + 1
-			i = skipStatement(data, i)
-			key := headerKey(data[start:i])
+	statements(data, func(start, end int, header bool) {
+		switch {
+		case header:
+			key := headerKey(data[start:end])
 			if open = key != nil; open {
-				found = append(found, table{key, start, i})
+				found = append(found, table{key, start, end})
 			}
+		case open:
+			found[len(found)-1].end = end
+		}
+	})
+	return found
+}
+
+// inline reports whether a key has its value at the top of a file, before all
+// tables. Tables cannot be added to that, which the parser does not mind, but
+// those of clients do.
+func inline(data []byte, name string) bool {
+	found, top := false, true
+	statements(data, func(start, end int, header bool) {
+		if top = top && !header; top && !found {
+			key := keyOf(data[start:end])
+			found = len(key) == 1 && key[0] == name
+		}
+	})
+	return found
+}
+
+// keyOf returns the key of a line "key = value".
+func keyOf(statement []byte) toml.Key {
+	for i := 0; i < len(statement); {
+		switch statement[i] {
+		case '"', '\'':
+			i = skipTOMLString(statement, i)
+		case '=':
+			return lastKey(append(bytes.Clone(statement[:i]), "= 0"...))
 		default:
-			i = skipStatement(data, i)
-			if open {
-				found[len(found)-1].end = i
-			}
+			i++
 		}
 	}
-	return found
+	return nil
 }
 
 // headerKey returns the key of a line "[a.b]", and nil for "[[a.b]]".
@@ -47,8 +84,12 @@ func headerKey(header []byte) toml.Key {
 	if bytes.HasPrefix(bytes.TrimSpace(header), []byte("[[")) {
 		return nil
 	}
+	return lastKey(header)
+}
+
+func lastKey(text []byte) toml.Key {
 	var ignored map[string]any
-	meta, err := toml.Decode(string(header), &ignored)
+	meta, err := toml.Decode(string(text), &ignored)
 	if keys := meta.Keys(); err == nil && len(keys) > 0 {
 		return keys[len(keys)-1]
 	}
