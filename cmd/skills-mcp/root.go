@@ -109,7 +109,7 @@ terminal. To try a skill by hand:
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(
 		a.serveCommand(), a.listCommand(), a.showCommand(), a.searchCommand(), a.pluginsCommand(),
-		a.runCommand(), a.initCommand(), a.checkCommand(), a.doctorCommand(), a.imageCommand(), a.versionCommand(),
+		a.runCommand(), a.initCommand(), a.checkCommand(), a.connectCommand(), a.doctorCommand(), a.imageCommand(), a.versionCommand(),
 		a.egressCommand(),
 	)
 	asUsage(root)

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
+)
+
+// connecting is what the flags of connect say.
+type connecting struct {
+	*app
+	client connect.Client
+	name   string
+	write  bool
+	remove bool
+	force  bool
+	own    bool // the project's file, not the person's
+}
+
+func (a *app) connectCommand() *cobra.Command {
+	c := &connecting{app: a}
+	cmd := &cobra.Command{
+		Use:   "connect CLIENT",
+		Short: "Add this server to an MCP client's configuration",
+		Long: `Print what to add to the configuration of an MCP client so that it starts this
+server, and say to which file. With --write it is added there: everything else in
+the file stays as it is, comments too, and what the file was is kept beside it.
+--remove takes it out again.
+
+CLIENT is one of ` + strings.Join(connect.Names(), ", ") + `.
+
+The server gets --config, --skills, --plugins, --workspace and --sandbox as they
+are given here, with absolute paths. The file is the person's own; --project is
+the one of the project in the current folder.`,
+		Example: `  skills-mcp connect cursor --workspace ~/shop
+  skills-mcp connect claude-desktop --workspace ~/shop --write
+  skills-mcp connect vscode --project --write`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeClients,
+		RunE: func(_ *cobra.Command, args []string) (err error) {
+			if c.client, err = connect.Find(args[0]); err != nil {
+				return usage(err)
+			}
+			return c.run()
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&c.write, "write", false, "add it to the client's file")
+	f.BoolVar(&c.remove, "remove", false, "take it out of the client's file")
+	f.BoolVar(&c.own, "project", false, "use the file of the project in the current folder")
+	f.BoolVar(&c.force, "force", false, "replace or remove another server of the name; make a client's folder that is missing")
+	f.StringVar(&c.name, "name", "skills", "call the server `NAME` in the client")
+	return cmd
+}
+
+func completeClients(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, client := range connect.Clients() {
+		names = append(names, client.Name+"\t"+client.Title)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (c *connecting) run() error {
+	switch {
+	case c.write && c.remove:
+		return usage(errors.New("--write and --remove are opposites; give one of them"))
+	case c.name == "" || strings.ContainsFunc(c.name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' }):
+		return usage(fmt.Errorf("--name is %q; write a name of printable characters", c.name))
+	}
+	target, err := c.target()
+	if err != nil {
+		return err
+	}
+	entry, err := c.entry()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.write:
+		return c.add(target, entry)
+	case c.remove:
+		return c.takeOut(target, entry)
+	}
+	return c.print(target, entry)
+}
+
+// target is the client's file.
+func (c *connecting) target() (connect.Target, error) {
+	if c.own {
+		folder, err := os.Getwd()
+		if err != nil {
+			return connect.Target{}, err
+		}
+		target, err := c.client.Project(folder)
+		return target, usage(err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return connect.Target{}, fmt.Errorf("find the client's file: %w", err)
+	}
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		return connect.Target{}, fmt.Errorf("find the client's file: %w", err)
+	}
+	return c.client.User(connect.Places{
+		OS: runtime.GOOS, Home: home, Config: folder,
+		ClaudeConfig: os.Getenv("CLAUDE_CONFIG_DIR"), CodexHome: os.Getenv("CODEX_HOME"),
+	}), nil
+}
+
+// entry is how the client is to start this program. Settings with which it would
+// not start are an error, except to take it out.
+func (c *connecting) entry() (connect.Entry, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return connect.Entry{}, err
+	}
+	if !c.remove {
+		if _, err := c.settings(); err != nil {
+			return connect.Entry{}, err
+		}
+	}
+	program, err := thisProgram()
+	if err != nil {
+		return connect.Entry{}, fmt.Errorf("find this program: %w", err)
+	}
+	return connect.Entry{Command: program, Args: c.serveArguments(folder)}, nil
+}
+
+// serveArguments are "serve" and the flags that were given.
+func (c *connecting) serveArguments(folder string) []string {
+	args := []string{"serve"}
+	paths := func(flag string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				args = append(args, flag, absolutePath(folder, value))
+			}
+		}
+	}
+	paths("--config", c.flags.config)
+	paths("--skills", c.flags.skills...)
+	paths("--plugins", c.flags.plugins...)
+	paths("--workspace", c.flags.workspaces...)
+	if variable := c.client.WorkspaceVariable; c.own && variable != "" && len(c.flags.workspaces) == 0 {
+		args = append(args, "--workspace", variable)
+	}
+	if c.flags.sandbox != "" {
+		args = append(args, "--sandbox", c.flags.sandbox)
+	}
+	return args
+}
+
+// thisProgram returns the path by which the shell finds this program, which
+// stays when a package manager links it to another version; else its own.
+func thisProgram() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath(filepath.Base(os.Args[0]))
+	if err != nil {
+		return program, nil
+	}
+	if found, err = filepath.Abs(found); err != nil {
+		return program, nil
+	}
+	ours, err1 := os.Stat(program)
+	theirs, err2 := os.Stat(found)
+	if err1 == nil && err2 == nil && os.SameFile(ours, theirs) {
+		return found, nil
+	}
+	return program, nil
+}
+
+func (c *connecting) print(target connect.Target, entry connect.Entry) error {
+	text, err := c.client.Snippet(c.name, entry)
+	if err != nil {
+		return err
+	}
+	if _, err := c.stdout.Write(text); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stderr, "This goes into %s. --write adds it there.\n", target.File)
+	c.advise(entry)
+	return nil
+}
+
+func (c *connecting) add(target connect.Target, entry connect.Entry) error {
+	result, err := c.client.Add(target, c.name, entry, &connect.Options{Force: c.force})
+	if err != nil {
+		return c.explain(err, "--force replaces it, --name calls this one something else")
+	}
+	if !result.Changed {
+		fmt.Fprintf(c.stdout, "%s has it already: nothing to do.\n", result.File)
+		return nil
+	}
+	fmt.Fprintf(c.stdout, "Added the server %q to %s.\n", c.name, result.File)
+	c.told(result)
+	fmt.Fprintf(c.stdout, "Restart %s to use it.\n", c.client.Title)
+	c.advise(entry)
+	return nil
+}
+
+func (c *connecting) takeOut(target connect.Target, entry connect.Entry) error {
+	result, err := c.client.Remove(target, c.name, entry, &connect.Options{Force: c.force})
+	if err != nil {
+		return c.explain(err, "it starts another program; --force removes it")
+	}
+	if !result.Changed {
+		fmt.Fprintf(c.stdout, "%s has no server %q: nothing to do.\n", result.File, c.name)
+		return nil
+	}
+	fmt.Fprintf(c.stdout, "Removed the server %q from %s.\n", c.name, result.File)
+	c.told(result)
+	return nil
+}
+
+// told says where the backup is.
+func (c *connecting) told(result connect.Result) {
+	if result.Backup != "" {
+		fmt.Fprintf(c.stdout, "What it was is kept in %s.\n", result.Backup)
+	}
+}
+
+// explain says what to do about a server that is somebody else's.
+func (c *connecting) explain(err error, remedy string) error {
+	var different *connect.DifferentError
+	if errors.As(err, &different) {
+		return fmt.Errorf("%w\n%s", err, remedy)
+	}
+	return err
+}
+
+// advise says what would keep the server from being of use.
+func (c *connecting) advise(entry connect.Entry) {
+	if within(os.TempDir(), entry.Command) {
+		fmt.Fprintf(c.stderr, "%s is in a temporary folder: put the program in its place first.\n", entry.Command)
+	}
+	if !c.client.Terminal && len(c.flags.workspaces) == 0 && !c.own {
+		fmt.Fprintf(c.stderr, "%s starts servers in a folder of its own: skills see your files with --workspace DIR.\n", c.client.Title)
+	}
+}

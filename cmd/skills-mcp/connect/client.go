@@ -1,0 +1,159 @@
+// Package connect adds this program to the configuration of MCP clients, and
+// takes it out again, without touching anything else that is in their files:
+// other servers, comments, indentation and line ends stay as they are. Start
+// with [Clients] or [Find], then [Client.Snippet], [Client.Add] and
+// [Client.Remove].
+package connect
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Client is a program that starts MCP servers, and where it keeps them.
+type Client struct {
+	Name  string // as people write it on the command line
+	Title string // as its makers write it
+
+	// WorkspaceVariable is what the client replaces with the project's folder
+	// in the arguments of a project's servers; "" where it has no such thing, or
+	// starts servers in that folder.
+	WorkspaceVariable string
+	// Terminal says that servers are started in the folder that the person is
+	// in, not in one of the client's own.
+	Terminal bool
+
+	format  format
+	expands bool // "$" in arguments has a meaning
+	user    func(Places) Target
+	project string // of the file, in the project's folder; "" where there is none
+}
+
+// Places are the folders that the clients' files are found from.
+type Places struct {
+	OS     string // as runtime.GOOS
+	Home   string
+	Config string // as os.UserConfigDir
+
+	ClaudeConfig string // CLAUDE_CONFIG_DIR; "" by default
+	CodexHome    string // CODEX_HOME; "" by default
+}
+
+// A Target is a file to edit.
+type Target struct {
+	File string
+	// Folder is there where the client is installed. "" where it need not be.
+	Folder string
+}
+
+// Clients returns those that are known, by name. Where their files are and what
+// is in them is from the documentation of each.
+func Clients() []Client {
+	return []Client{
+		// modelcontextprotocol.io/docs/develop/connect-local-servers
+		{
+			Name: "claude-desktop", Title: "Claude Desktop", format: jsonFormat{section: "mcpServers"},
+			user: func(p Places) Target { return in(filepath.Join(p.Config, "Claude"), "claude_desktop_config.json") },
+		},
+		// code.claude.com/docs/en/mcp; CLAUDE_CONFIG_DIR moves .claude.json too.
+		{
+			Name: "claude-code", Title: "Claude Code", format: jsonFormat{section: "mcpServers", typed: true}, expands: true,
+			Terminal: true, user: claudeCode, project: ".mcp.json",
+		},
+		// code.visualstudio.com/docs/copilot/reference/mcp-configuration
+		{
+			Name: "vscode", Title: "VS Code", format: jsonFormat{section: "servers", typed: true}, expands: true,
+			user:    func(p Places) Target { return in(filepath.Join(p.Config, "Code", "User"), "mcp.json") },
+			project: ".vscode/mcp.json", WorkspaceVariable: "${workspaceFolder}",
+		},
+		// cursor.com/docs/mcp
+		{
+			Name: "cursor", Title: "Cursor", format: jsonFormat{section: "mcpServers"}, expands: true,
+			user:    func(p Places) Target { return in(filepath.Join(p.Home, ".cursor"), "mcp.json") },
+			project: ".cursor/mcp.json", WorkspaceVariable: "${workspaceFolder}",
+		},
+		// developers.openai.com/codex/mcp; a project's file counts once the
+		// project is trusted.
+		{
+			Name: "codex", Title: "Codex", format: tomlFormat{section: "mcp_servers"},
+			Terminal: true, user: codex, project: ".codex/config.toml",
+		},
+		// geminicli.com/docs/tools/mcp-server
+		{
+			Name: "gemini", Title: "Gemini CLI", format: jsonFormat{section: "mcpServers"}, expands: true,
+			Terminal: true, project: ".gemini/settings.json",
+			user: func(p Places) Target { return in(filepath.Join(p.Home, ".gemini"), "settings.json") },
+		},
+		// docs.windsurf.com/windsurf/cascade/mcp
+		{
+			Name: "windsurf", Title: "Windsurf", format: jsonFormat{section: "mcpServers"}, expands: true,
+			user: func(p Places) Target { return in(filepath.Join(p.Home, ".codeium", "windsurf"), "mcp_config.json") },
+		},
+		// zed.dev/docs/ai/mcp and zed.dev/docs/configuring-zed
+		{
+			Name: "zed", Title: "Zed", format: jsonFormat{section: "context_servers"},
+			user: zed, project: ".zed/settings.json",
+		},
+	}
+}
+
+// Names returns the names of the clients.
+func Names() []string {
+	var names []string
+	for _, client := range Clients() {
+		names = append(names, client.Name)
+	}
+	return names
+}
+
+// Find returns the client of a name. The error names those that there are.
+func Find(name string) (Client, error) {
+	clients := Clients()
+	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
+	if i < 0 {
+		return Client{}, fmt.Errorf("%q is not a client that is known; write one of %s", name, strings.Join(Names(), ", "))
+	}
+	return clients[i], nil
+}
+
+// User returns the person's own file, which is for all their projects.
+func (c Client) User(p Places) Target { return c.user(p) }
+
+// Project returns the file of the project in dir.
+func (c Client) Project(dir string) (Target, error) {
+	if c.project == "" {
+		return Target{}, fmt.Errorf("%s has no file for a project; leave --project out", c.Title)
+	}
+	return Target{File: filepath.Join(dir, filepath.FromSlash(c.project))}, nil
+}
+
+func in(folder, name string) Target {
+	return Target{File: filepath.Join(folder, name), Folder: folder}
+}
+
+func claudeCode(p Places) Target {
+	if p.ClaudeConfig != "" {
+		return in(p.ClaudeConfig, ".claude.json")
+	}
+	return Target{File: filepath.Join(p.Home, ".claude.json"), Folder: filepath.Join(p.Home, ".claude")}
+}
+
+func codex(p Places) Target {
+	if p.CodexHome != "" {
+		return in(p.CodexHome, "config.toml")
+	}
+	return in(filepath.Join(p.Home, ".codex"), "config.toml")
+}
+
+// zed keeps to ~/.config on macOS too.
+func zed(p Places) Target {
+	switch p.OS {
+	case "windows":
+		return in(filepath.Join(p.Config, "Zed"), "settings.json")
+	case "darwin":
+		return in(filepath.Join(p.Home, ".config", "zed"), "settings.json")
+	}
+	return in(filepath.Join(p.Config, "zed"), "settings.json")
+}

@@ -1,0 +1,195 @@
+package connect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// maxFile is the largest file that is edited, in bytes. That of Claude Code
+// holds a history.
+const maxFile = 32 << 20
+
+// errMeanwhile says that a file is not what it was when it was read.
+var errMeanwhile = errors.New("the file was changed meanwhile; try again")
+
+// A file is what there was when it was read.
+type file struct {
+	path   string // without links
+	data   []byte
+	mode   fs.FileMode
+	exists bool
+}
+
+// open reads a file; one that is missing is empty. A link is followed, so that
+// it stays one.
+func open(target Target) (*file, error) {
+	real, err := resolve(target.File)
+	if err != nil {
+		return nil, err
+	}
+	data, info, err := read(real)
+	if errors.Is(err, fs.ErrNotExist) {
+		if target.Folder == "" {
+			return &file{path: real, mode: 0o644}, nil
+		}
+		return &file{path: real, mode: 0o600}, nil // of one person, who may add secrets
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &file{real, data, info.Mode().Perm(), true}, nil
+}
+
+// resolve follows the links of a path. One that leads nowhere is not made.
+func resolve(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return real, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%s is a link to a file that is not there; make that file, or remove the link", path)
+	}
+	return path, nil
+}
+
+func read(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait
+		return nil, nil, fmt.Errorf("%s is not a file", path)
+	}
+	from, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer from.Close()
+	data, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is larger than %d MiB", path, maxFile>>20)
+	}
+	return data, info, err
+}
+
+// prepare makes the folder of a file that is missing. A client without its own
+// folder is probably not installed, and a new folder might keep it from setting
+// itself up.
+func (c Client) prepare(target Target, force bool) error {
+	if _, err := os.Lstat(target.File); err == nil {
+		return nil
+	}
+	if target.Folder != "" && !force {
+		if info, err := os.Stat(target.Folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s seems not to be installed: there is no folder %s; start it once, or make the folder with --force", c.Title, target.Folder)
+		}
+	}
+	return os.MkdirAll(filepath.Dir(target.File), 0o755)
+}
+
+// replace writes the file anew, all or nothing, and keeps what it was beside it.
+func (f *file) replace(data []byte) (backup string, err error) {
+	if err := f.writable(); err != nil {
+		return "", err
+	}
+	made, err := f.write(".new-*", data)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(made) // it has another name by then, if all is well
+	if f.exists {
+		if backup, err = f.backup(); err != nil {
+			return "", err
+		}
+	}
+	if err = f.unchanged(); err == nil {
+		err = os.Rename(made, f.path)
+	}
+	if err != nil && backup != "" {
+		os.Remove(backup)
+		backup = ""
+	}
+	return backup, err
+}
+
+// writable refuses a file that its owner made read-only: a new one in its place
+// would not be.
+func (f *file) writable() error {
+	if !f.exists {
+		return nil
+	}
+	if f.mode&0o200 != 0 {
+		to, err := os.OpenFile(f.path, os.O_WRONLY, 0)
+		if err == nil {
+			return to.Close()
+		}
+		if !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return fmt.Errorf("%s is read-only; make it writable, or add the server by hand", f.path)
+}
+
+// unchanged looks whether somebody wrote the file since it was read.
+func (f *file) unchanged() error {
+	now, _, err := read(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !f.exists:
+		return nil
+	case errors.Is(err, fs.ErrNotExist), err == nil && (!f.exists || !bytes.Equal(now, f.data)):
+		return errMeanwhile
+	}
+	return err
+}
+
+// backup writes what the file was to NAME.bak-TIME, with a number where there is
+// one of this second already.
+func (f *file) backup() (string, error) {
+	base := f.path + ".bak-" + time.Now().Format("20060102-150405")
+	for i := 1; ; i++ {
+		name := base
+		if i > 1 {
+			name = fmt.Sprintf("%s-%d", base, i)
+		}
+		to, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
+		if errors.Is(err, fs.ErrExist) && i < 100 {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("keep a backup: %w", err)
+		}
+		if err := finish(to, f.data, f.mode); err != nil {
+			os.Remove(name)
+			return "", fmt.Errorf("keep a backup: %w", err)
+		}
+		return name, nil
+	}
+}
+
+// write makes a file beside the one it is to replace.
+func (f *file) write(pattern string, data []byte) (string, error) {
+	to, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+pattern)
+	if err != nil {
+		return "", err
+	}
+	if err := finish(to, data, f.mode); err != nil {
+		os.Remove(to.Name())
+		return "", err
+	}
+	return to.Name(), nil
+}
+
+// finish writes all of a new file to the disk and closes it.
+func finish(to *os.File, data []byte, mode fs.FileMode) error {
+	_, err := to.Write(data)
+	return errors.Join(err, to.Chmod(mode), to.Sync(), to.Close())
+}

@@ -1,0 +1,115 @@
+package connect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A format reads and edits one kind of file. Files have no byte order mark; the
+// empty one is valid. Errors name a line where there is one.
+type format interface {
+	// tree returns all that the file says.
+	tree(data []byte) (map[string]any, error)
+	// text returns the entry of a name as it is written, for people.
+	text(data []byte, name string) string
+	// set adds the entry, or replaces the one of its name.
+	set(data []byte, name string, e Entry) ([]byte, error)
+	// remove takes out the entry, which is there.
+	remove(data []byte, name string) ([]byte, error)
+	// snippet is a file with this entry alone.
+	snippet(name string, e Entry) []byte
+	// within is the key that the entries are in.
+	within() string
+}
+
+// errChangedMore is a mistake of this package: the file is not written.
+var errChangedMore = errors.New("the edit would change more than the entry; edit the file by hand")
+
+// errNotAll is of an entry that is written in several ways at once.
+var errNotAll = errors.New("the entry is not in one place; edit the file by hand")
+
+// entries returns those of a file. A section that holds something else is an
+// error.
+func entries(f format, data []byte) (map[string]any, error) {
+	tree, err := f.tree(data)
+	if err != nil {
+		return nil, err
+	}
+	section, ok := tree[f.within()]
+	if !ok {
+		return nil, nil
+	}
+	found, ok := section.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%q is not a map of servers; mend it by hand", f.within())
+	}
+	return found, nil
+}
+
+// verify compares all that a file says before and after an edit, but for the
+// entry of one name, which is to be as wanted.
+func verify(f format, before, after []byte, name string, wanted func(entry any) bool) error {
+	was, err := f.tree(before)
+	if err != nil {
+		return err
+	}
+	is, err := f.tree(after)
+	if err != nil {
+		return fmt.Errorf("%w (%w)", errChangedMore, err)
+	}
+	// As text, because a TOML file may hold values that do not equal themselves.
+	if fmt.Sprintf("%#v", without(f, was, name)) != fmt.Sprintf("%#v", without(f, is, name)) {
+		return errChangedMore
+	}
+	if found, err := entries(f, after); err != nil || !wanted(found[name]) {
+		return errors.Join(errNotAll, err)
+	}
+	return nil
+}
+
+func without(f format, tree map[string]any, name string) map[string]any {
+	rest := maps.Clone(tree)
+	section, ok := rest[f.within()].(map[string]any)
+	if !ok {
+		return rest
+	}
+	section = maps.Clone(section)
+	delete(section, name)
+	rest[f.within()] = section
+	if len(section) == 0 {
+		delete(rest, f.within())
+	}
+	return rest
+}
+
+// A splice replaces a part of a file.
+type splice struct {
+	start, end int
+	text       string
+}
+
+// apply makes splices, which do not overlap; of those that insert at one place
+// the first comes first.
+func apply(data []byte, splices ...splice) []byte {
+	slices.SortStableFunc(splices, func(a, b splice) int { return a.start - b.start })
+	var out bytes.Buffer
+	at := 0
+	for _, s := range splices {
+		out.Write(data[at:s.start])
+		out.WriteString(s.text)
+		at = s.end
+	}
+	out.Write(data[at:])
+	return out.Bytes()
+}
+
+// newline is the one that a file has first, or the usual one.
+func newline(data []byte) string {
+	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}

@@ -1,0 +1,61 @@
+package connect
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// Adding changes nothing but the entry, and removing it what was added.
+func fuzzEdits(f *testing.F, format format, clients ...string) {
+	files, err := filepath.Glob("testdata/edits/*.txtar")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no files", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		archive := txtar.Parse(data)
+		for _, client := range clients {
+			if strings.HasPrefix(string(archive.Comment), client) {
+				f.Add(archive.Files[0].Data, "skills")
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, name string) {
+		if _, err := entries(format, data); err != nil || !printable(name) {
+			t.Skip()
+		}
+		added, err := format.set(data, name, ours)
+		if err != nil {
+			return // refused
+		}
+		if err := verify(format, data, added, name, ours.is); err != nil {
+			t.Fatalf("added: %v\n%q\n%q", err, data, added)
+		}
+		removed, err := format.remove(added, name)
+		if err != nil {
+			t.Fatalf("removed: %v\n%q", err, added)
+		}
+		if err := verify(format, added, removed, name, func(entry any) bool { return entry == nil }); err != nil {
+			t.Fatalf("removed: %v\n%q\n%q", err, added, removed)
+		}
+	})
+}
+
+func printable(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' })
+}
+
+func FuzzJSON(f *testing.F) {
+	fuzzEdits(f, jsonFormat{section: "servers", typed: true}, "vscode")
+}
+
+func FuzzTOML(f *testing.F) {
+	fuzzEdits(f, tomlFormat{section: "mcp_servers"}, "codex")
+}

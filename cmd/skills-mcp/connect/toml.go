@@ -1,0 +1,153 @@
+package connect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// tomlFormat is TOML, with a table for each entry.
+type tomlFormat struct {
+	section string
+}
+
+func (f tomlFormat) within() string { return f.section }
+
+func (f tomlFormat) snippet(name string, e Entry) []byte { return []byte(f.table(name, e, "\n")) }
+
+func (f tomlFormat) table(name string, e Entry, newline string) string {
+	args := make([]string, len(e.Args))
+	for i, arg := range e.Args {
+		args[i] = tomlString(arg)
+	}
+	return strings.Join([]string{
+		"[" + toml.Key{f.section, name}.String() + "]",
+		"command = " + tomlString(e.Command),
+		"args = [" + strings.Join(args, ", ") + "]",
+		"",
+	}, newline)
+}
+
+// tomlString writes a basic string. A path of Windows is easier to read in a
+// literal one.
+func tomlString(s string) string {
+	plain := !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+	if plain && strings.Contains(s, `\`) && !strings.Contains(s, "'") {
+		return "'" + s + "'"
+	}
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			out.WriteString(`\` + string(r))
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&out, `\u%04X`, r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return `"` + out.String() + `"`
+}
+
+func (f tomlFormat) tree(data []byte) (map[string]any, error) {
+	if depth := tomlDepth(data); depth > maxDepth {
+		return nil, fmt.Errorf("it is nested deeper than %d", maxDepth)
+	}
+	tree := map[string]any{}
+	_, err := toml.Decode(string(data), &tree)
+	var failed toml.ParseError
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("line %d: %s", failed.Position.Line, failed.Message)
+	}
+	return tree, err
+}
+
+func (f tomlFormat) text(data []byte, name string) string {
+	var text strings.Builder
+	for _, t := range f.tables(data, name) {
+		text.Write(data[t.start:t.end])
+	}
+	return strings.TrimRight(text.String(), "\r\n")
+}
+
+// tables are those of an entry: its own, and those in it.
+func (f tomlFormat) tables(data []byte, name string) []table {
+	return slices.DeleteFunc(tables(data), func(t table) bool {
+		return len(t.key) < 2 || t.key[0] != f.section || t.key[1] != name
+	})
+}
+
+func (f tomlFormat) set(data []byte, name string, e Entry) ([]byte, error) {
+	nl := newline(data)
+	text := f.table(name, e, nl)
+	old := f.tables(data, name)
+	if len(old) == 0 {
+		return appendTable(data, text, nl), f.alone(data, name)
+	}
+	var splices []splice
+	for i, t := range old {
+		if i > 0 {
+			text = ""
+		}
+		splices = append(splices, splice{t.start, t.end, text})
+	}
+	return apply(data, splices...), nil
+}
+
+// alone is the error of an entry that is there without a table of its own, or
+// cannot have one.
+func (f tomlFormat) alone(data []byte, name string) error {
+	if inline(data, f.section) {
+		return fmt.Errorf("%s is not written as tables; edit it by hand", f.section)
+	}
+	found, err := entries(f, data)
+	if err != nil {
+		return err
+	}
+	if _, there := found[name]; there {
+		return fmt.Errorf("%s.%s has no table [%s] of its own; edit it by hand", f.section, name, toml.Key{f.section, name})
+	}
+	return nil
+}
+
+func appendTable(data []byte, text, newline string) []byte {
+	if kept := bytes.TrimRight(data, "\r\n"); len(kept) > 0 {
+		between := newline
+		if !bytes.HasSuffix(data, []byte("\n")) {
+			between += newline
+		}
+		return append(slices.Concat(data, []byte(between)), text...)
+	}
+	return []byte(text)
+}
+
+func (f tomlFormat) remove(data []byte, name string) ([]byte, error) {
+	old := f.tables(data, name)
+	if len(old) == 0 {
+		return nil, f.alone(data, name)
+	}
+	var splices []splice
+	for _, t := range old {
+		splices = append(splices, splice{blankBefore(data, t.start, t.end), t.end, ""})
+	}
+	return apply(data, splices...), nil
+}
+
+// blankBefore returns the start of the blank line before a part of a file, where
+// the part is the last or has another one after it; otherwise the part's start.
+func blankBefore(data []byte, start, end int) int {
+	rest := data[end:]
+	if len(rest) > 0 && rest[0] != '\n' && !bytes.HasPrefix(rest, []byte("\r\n")) {
+		return start
+	}
+	for _, nl := range []string{"\r\n", "\n"} {
+		if bytes.HasSuffix(data[:start], []byte(nl+nl)) {
+			return start - len(nl)
+		}
+	}
+	return start
+}
