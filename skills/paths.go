@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // How much a skill may ask to look for.
@@ -29,18 +30,11 @@ func (p *parser) paths() {
 		}
 		glob, why := cleanGlob(given)
 		if why != "" {
-			p.report(Warning, line, "write a pattern such as src/**/*.go", "the path %q %s and is ignored", shortened(given), why)
+			p.report(Warning, line, "write a pattern such as src/**/*.go", "the path %q %s and is ignored", truncate.String(given, maxEcho), why)
 			continue
 		}
 		p.skill.Paths = append(p.skill.Paths, glob)
 	}
-}
-
-func shortened(text string) string {
-	if len(text) > 80 {
-		return strings.ToValidUTF8(text[:80], "") + "…"
-	}
-	return text
 }
 
 // cleanGlob returns a glob as [Skill.Paths] has it, or what is wrong with it.
