@@ -82,19 +82,4 @@ func alternatives(glob string) int {
 }
 
 // splitPaths splits at commas that are not in braces.
-func splitPaths(text string) []string {
-	var list []string
-	depth, start := 0, 0
-	for i, r := range text {
-		switch {
-		case r == '{':
-			depth++
-		case r == '}':
-			depth = max(0, depth-1)
-		case r == ',' && depth == 0:
-			list = append(list, text[start:i])
-			start = i + 1
-		}
-	}
-	return append(list, text[start:])
-}
+func splitPaths(text string) []string { return splitOutside(text, '{', '}', ",") }
