@@ -23,7 +23,7 @@ type parser struct {
 	doc     *document
 	options Options
 	// report adds to the skill's problems.
-	report func(severity Severity, line int, remedy, format string, args ...any)
+	report reportFunc
 	// linx says that the skill is written for LinX, which allows each of its
 	// scripts this time, or 0.
 	linx             bool
