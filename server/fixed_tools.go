@@ -9,10 +9,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // fixedNames are the names that no skill's tool can have.
@@ -55,7 +55,7 @@ const maxSummary = 240
 
 func (v *view) summary(skill *skills.Skill) Summary {
 	s := Summarize(skill, v.tool(skill))
-	s.Description = shorten(s.Description, maxSummary)
+	s.Description = truncate.String(s.Description, maxSummary)
 	return s
 }
 
@@ -270,7 +270,7 @@ func Agents(catalog *skills.Catalog) []AgentSummary {
 }
 
 func summarizeAgent(a *skills.Agent, name string) AgentSummary {
-	return AgentSummary{name, shorten(a.Description, maxSummary), a.Model, a.Tools}
+	return AgentSummary{name, truncate.String(a.Description, maxSummary), a.Model, a.Tools}
 }
 
 // Plugins describes the plugins of a catalog.

@@ -45,11 +45,3 @@ func TestToolNames(t *testing.T) {
 		}
 	}
 }
-
-func TestShorten(t *testing.T) {
-	for text, want := range map[string]string{"short": "short", "exactly 10": "exactly 10", "eleven char": "eleven…", "ééééééé": "ééé…"} {
-		if got := shorten(text, 10); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}

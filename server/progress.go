@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // progressEvery is the shortest time between two progress notifications of one
@@ -74,7 +75,7 @@ func (p *progress) keep(part []byte) {
 }
 
 func (p *progress) endLine() {
-	text := shorten(string(p.line), maxProgressLine)
+	text := truncate.String(string(p.line), maxProgressLine)
 	p.line = p.line[:0]
 	p.offer(&p.last, text)
 }

@@ -3,14 +3,12 @@ package server
 import (
 	"cmp"
 	"context"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // maxDescription is where clients cut a tool's description.
@@ -61,7 +59,7 @@ type argsOnly struct {
 func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.ServerTool {
 	t := mcp.Tool{
 		Name:        name,
-		Description: shorten(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
+		Description: truncate.String(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
 		Annotations: readOnly(cmp.Or(skill.DisplayName, skill.QualifiedName())),
 	}
 	schema := schemaOf[argsOnly]()
@@ -87,20 +85,7 @@ func describe(skill *skills.Skill) string {
 	if skill.WhenToUse != "" {
 		description += "\n\nWhen to use: " + skill.WhenToUse
 	}
-	return shorten(description, maxDescription)
-}
-
-// shorten cuts a text to at most limit bytes, between characters.
-func shorten(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	const mark = "…"
-	cut := limit - len(mark)
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strings.TrimSpace(text[:cut]) + mark
+	return truncate.String(description, maxDescription)
 }
 
 // annotate derives the hints from the class: they are what the sandbox makes

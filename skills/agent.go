@@ -68,14 +68,10 @@ func parseAgent(data []byte, agent *Agent, name string, report reportFunc) error
 	if err != nil {
 		return err
 	}
-	value, err := jsonValue(doc.front)
-	if err != nil {
-		return reject(doc.offset, "use fewer aliases", "the frontmatter is too large: %v", err)
+	if agent.Frontmatter, err = doc.values(); err != nil {
+		return err
 	}
-	agent.Frontmatter, _ = value.(map[string]any)
-	for _, line := range doc.repaired {
-		report(Warning, line, "quote the value", "a value with a colon is not quoted; it was read as if it were")
-	}
+	doc.repairs(report)
 	f := newFields(doc.front, doc.offset, report)
 	agent.Instructions = strings.TrimSpace(doc.body)
 	agent.Name = cmp.Or(cleanName(f.text("name")), commandName(name))
@@ -98,25 +94,4 @@ func parseAgent(data []byte, agent *Agent, name string, report reportFunc) error
 
 // splitTools splits the names of tools at commas and blanks, but not within
 // parentheses: "Bash(git add *), Read".
-func splitTools(text string) []string {
-	var tools []string
-	depth, start := 0, 0
-	cut := func(end int) {
-		if start < end {
-			tools = append(tools, text[start:end])
-		}
-		start = end + 1
-	}
-	for i, r := range text {
-		switch {
-		case r == '(':
-			depth++
-		case r == ')' && depth > 0:
-			depth--
-		case depth == 0 && (r == ',' || r == ' ' || r == '\t' || r == '\n'):
-			cut(i)
-		}
-	}
-	cut(len(text))
-	return tools
-}
+func splitTools(text string) []string { return splitOutside(text, '(', ')', ", \t\n") }

@@ -31,22 +31,22 @@ func commandName(name string) string { return cleanName(strings.ReplaceAll(name,
 
 // parseCommand reads a command. It is called name, whatever the file says, and
 // there is nothing to run.
-func parseCommand(data []byte, skill *Skill, name string, o Options) (err error) {
+func parseCommand(data []byte, skill *Skill, name string, o Options) error {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return err
 	}
-	p := newParser(skill, doc, o)
-	defer func() {
-		locate(skill.Problems, skill.File, doc.front, doc.offset)
-		err = located(err, doc)
-	}()
-	p.fields = newFields(doc.front, doc.offset, p.report)
+	return parse(skill, doc, o, func(p *parser) error { return p.commandFile(name) })
+}
+
+// commandFile reads the content of a command's file.
+func (p *parser) commandFile(name string) error {
 	if err := p.raw(); err != nil {
 		return err
 	}
-	p.repairs()
-	skill.Instructions = strings.TrimSpace(doc.body)
+	p.doc.repairs(p.report)
+	skill := p.skill
+	skill.Instructions = strings.TrimSpace(p.doc.body)
 	if skill.Instructions == "" {
 		return reject(0, "write what the command asks for below the frontmatter", "the command has no text")
 	}

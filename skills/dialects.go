@@ -1,6 +1,10 @@
 package skills
 
-import "github.com/agext/levenshtein"
+import (
+	"sync"
+
+	"github.com/agext/levenshtein"
+)
 
 // A dialect is a family of keys at the top of a SKILL.md.
 type dialect struct {
@@ -18,7 +22,7 @@ func dialects() []dialect {
 			"disallowed-tools", "model", "effort", "context", "agent", "hooks", "paths", "shell",
 		}},
 		{"Colony", []string{"script", "params", "sandbox_image_role", "timeout_seconds"}},
-		{"skills-mcp", []string{"class", "sandbox"}},
+		{"skills-mcp", []string{"class", "pin", "sandbox"}},
 		{"ongrid", []string{"activation", "category", "env_allow"}},
 		{"OpenClaw", []string{"requires", "command-dispatch", "command-tool", "command-arg-mode", "homepage"}},
 		{"LinX", []string{
@@ -28,7 +32,7 @@ func dialects() []dialect {
 }
 
 // owners returns the name of the dialect that owns each key.
-func owners() map[string]string {
+var owners = sync.OnceValue(func() map[string]string {
 	owners := map[string]string{}
 	for _, d := range dialects() {
 		for _, key := range d.keys {
@@ -36,7 +40,7 @@ func owners() map[string]string {
 		}
 	}
 	return owners
-}
+})
 
 // DialectOf returns the name of the dialect that owns a key at the top of a
 // SKILL.md, or "" for one that nobody is known to own.

@@ -148,8 +148,13 @@ func linkTarget(fsys fs.FS, name string) (string, error) {
 	return filepath.ToSlash(target), err
 }
 
-// readFile reads a regular file of at most limit bytes.
-func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
+// ErrTooLarge is the error of a file that is larger than what is read of its
+// kind.
+var ErrTooLarge = errors.New("it is too large; shorten it")
+
+// ReadRegular reads a file that is a regular one, of at most limit bytes. The
+// error is [ErrTooLarge] where it has more.
+func ReadRegular(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	file, err := OpenRegular(fsys, name)
 	if err != nil {
 		return nil, err
@@ -160,9 +165,18 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(data)) > limit {
-		return nil, reject(0, "move what is long into files beside it", "%s is larger than %d KiB", path.Base(name), limit>>10)
+		return nil, ErrTooLarge
 	}
 	return data, nil
+}
+
+// readFile reads a manifest.
+func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	data, err := ReadRegular(fsys, name, limit)
+	if errors.Is(err, ErrTooLarge) {
+		return nil, reject(0, "move what is long into files beside it", "%s is larger than %d KiB", path.Base(name), limit>>10)
+	}
+	return data, err
 }
 
 // readHead returns the first 4 KiB of a regular file.

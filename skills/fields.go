@@ -22,11 +22,11 @@ type fields struct {
 	list   []field
 	at     map[string]int // index in list by key
 	offset int            // lines in the file before the YAML's first
-	report func(severity Severity, line int, remedy, format string, args ...any)
+	report reportFunc
 }
 
 // newFields reads the keys of a mapping node. Of equal keys the last wins.
-func newFields(node *yaml.Node, offset int, report func(Severity, int, string, string, ...any)) fields {
+func newFields(node *yaml.Node, offset int, report reportFunc) fields {
 	f := fields{at: map[string]int{}, offset: offset, report: report}
 	node = deref(node)
 	if node == nil || node.Kind != yaml.MappingNode {

@@ -126,6 +126,26 @@ func (d *document) decode(lines []string) error {
 	return nil
 }
 
+// values returns the whole frontmatter as JSON values.
+func (d *document) values() (map[string]any, error) {
+	value, err := jsonValue(d.front)
+	if err != nil {
+		return nil, reject(d.offset, "use fewer aliases", "the frontmatter is too large: %v", err)
+	}
+	values, _ := value.(map[string]any)
+	return values, nil
+}
+
+// repairs tells of the lines that were quoted to read them.
+func (d *document) repairs(report reportFunc) {
+	for _, line := range d.repaired {
+		report(Warning, line, "quote the value", "a value with a colon is not quoted; it was read as if it were")
+	}
+	for _, line := range d.requoted {
+		report(Warning, line, "quote the value", "a value that looks like a list or an alias is not quoted; it was read as if it were")
+	}
+}
+
 func decodeYAML(lines []string) (*yaml.Node, error) {
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(strings.Join(lines, "\n")), &node); err != nil {

@@ -35,23 +35,23 @@ func (f *foreign) Error() string {
 
 // parseOngrid reads a skill.json into a skill. The error is a [*foreign] where
 // it is somebody else's.
-func parseOngrid(data []byte, skill *Skill, o Options) (err error) {
+func parseOngrid(data []byte, skill *Skill, o Options) error {
 	node, err := parseJSON(data)
 	if err != nil {
 		return &foreign{err.Error()}
 	}
-	p := newParser(skill, &document{front: node}, o)
-	defer func() {
-		locate(skill.Problems, skill.File, node, 0)
-		err = located(err, p.doc)
-	}()
-	p.fields = newFields(node, 0, p.report)
+	return parse(skill, &document{front: node}, o, (*parser).ongridFile)
+}
+
+// ongridFile reads the content of a skill.json.
+func (p *parser) ongridFile() error {
 	if err := p.ongridShape(); err != nil {
 		return err
 	}
 	if err := p.raw(); err != nil {
 		return err
 	}
+	skill := p.skill
 	skill.Name, skill.Description = p.fields.text("name"), strings.TrimSpace(p.fields.text("description"))
 	skill.Instructions = skill.Description
 	skill.ModelInvocable, skill.UserInvocable = true, true

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // How much a skill may ask to look for.
@@ -29,18 +30,11 @@ func (p *parser) paths() {
 		}
 		glob, why := cleanGlob(given)
 		if why != "" {
-			p.report(Warning, line, "write a pattern such as src/**/*.go", "the path %q %s and is ignored", shortened(given), why)
+			p.report(Warning, line, "write a pattern such as src/**/*.go", "the path %q %s and is ignored", truncate.String(given, maxEcho), why)
 			continue
 		}
 		p.skill.Paths = append(p.skill.Paths, glob)
 	}
-}
-
-func shortened(text string) string {
-	if len(text) > 80 {
-		return strings.ToValidUTF8(text[:80], "") + "…"
-	}
-	return text
 }
 
 // cleanGlob returns a glob as [Skill.Paths] has it, or what is wrong with it.
@@ -90,19 +84,4 @@ func alternatives(glob string) int {
 }
 
 // splitPaths splits at commas that are not in braces.
-func splitPaths(text string) []string {
-	var list []string
-	depth, start := 0, 0
-	for i, r := range text {
-		switch {
-		case r == '{':
-			depth++
-		case r == '}':
-			depth = max(0, depth-1)
-		case r == ',' && depth == 0:
-			list = append(list, text[start:i])
-			start = i + 1
-		}
-	}
-	return append(list, text[start:])
-}
+func splitPaths(text string) []string { return splitOutside(text, '{', '}', ",") }

@@ -13,6 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -223,17 +224,17 @@ func ratio(r *big.Rat) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
+// maxEcho is how much of what an author or a caller wrote a message repeats, in
+// bytes.
+const maxEcho = 80
+
 // show renders a value of a message, shortened where it is long.
 func show(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)
 	}
-	const most = 80
-	if len(data) > most {
-		return string(data[:most]) + "…"
-	}
-	return string(data)
+	return truncate.String(string(data), maxEcho)
 }
 
 // list renders "a, b or c".

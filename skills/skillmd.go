@@ -23,7 +23,7 @@ type parser struct {
 	doc     *document
 	options Options
 	// report adds to the skill's problems.
-	report func(severity Severity, line int, remedy, format string, args ...any)
+	report reportFunc
 	// linx says that the skill is written for LinX, which allows each of its
 	// scripts this time, or 0.
 	linx             bool
@@ -35,21 +35,28 @@ type parser struct {
 
 // parseSkill reads a SKILL.md. skill comes with what is known of its place:
 // Plugin, Source, Dir, File, Files. folder is the name of its folder.
-func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error) {
+func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return err
 	}
-	p := newParser(skill, doc, o)
-	defer func() {
-		locate(skill.Problems, skill.File, doc.front, doc.offset)
-		err = located(err, doc)
-	}()
-	p.fields = newFields(doc.front, doc.offset, p.report)
+	return parse(skill, doc, o, func(p *parser) error { return p.skillFile(folder) })
+}
+
+// parse reads a manifest into a skill with read. Its problems and its error get
+// their columns.
+func parse(skill *Skill, doc *document, o Options, read func(*parser) error) error {
+	err := read(newParser(skill, doc, o))
+	locate(skill.Problems, skill.File, doc.front, doc.offset)
+	return located(err, doc)
+}
+
+// skillFile reads the content of a SKILL.md in a folder.
+func (p *parser) skillFile(folder string) error {
 	if err := p.raw(); err != nil {
 		return err
 	}
-	p.repairs()
+	p.doc.repairs(p.report)
 	if err := p.identity(folder); err != nil {
 		return err
 	}
@@ -67,7 +74,7 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) (err error)
 	p.ignored()
 	p.ongridTools()
 	if p.failed {
-		skill.Entry, skill.Tools = nil, nil
+		p.skill.Entry, p.skill.Tools = nil, nil
 	}
 	return nil
 }
@@ -77,6 +84,7 @@ func newParser(skill *Skill, doc *document, o Options) *parser {
 	p.report = func(severity Severity, line int, remedy, format string, args ...any) {
 		p.reportIn(skill.File, severity, line, remedy, format, args...)
 	}
+	p.fields = newFields(doc.front, doc.offset, p.report)
 	return p
 }
 
@@ -95,22 +103,9 @@ func (p *parser) reportIn(file string, severity Severity, line int, remedy, form
 	})
 }
 
-func (p *parser) raw() error {
-	value, err := jsonValue(p.doc.front)
-	if err != nil {
-		return reject(p.doc.offset, "use fewer aliases", "the frontmatter is too large: %v", err)
-	}
-	p.skill.Frontmatter, _ = value.(map[string]any)
-	return nil
-}
-
-func (p *parser) repairs() {
-	for _, line := range p.doc.repaired {
-		p.report(Warning, line, "quote the value", "a value with a colon is not quoted; it was read as if it were")
-	}
-	for _, line := range p.doc.requoted {
-		p.report(Warning, line, "quote the value", "a value that looks like a list or an alias is not quoted; it was read as if it were")
-	}
+func (p *parser) raw() (err error) {
+	p.skill.Frontmatter, err = p.doc.values()
+	return err
 }
 
 // conforming is a name as the Agent Skills specification wants it, and with

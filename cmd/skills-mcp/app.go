@@ -118,17 +118,12 @@ func (s *settings) loadProject() error {
 		return nil
 	}
 	dir := s.workspaces[0]
-	file, err := skills.OpenRegular(skills.DirFS(dir), config.ProjectFile)
+	data, err := skills.ReadRegular(skills.DirFS(dir), config.ProjectFile, maxProject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, config.ProjectFile), err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxProject))
-	if err != nil {
-		return err
 	}
 	s.project, err = config.ParseProject(data, dir)
 	return err

@@ -111,7 +111,37 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 }
 
 func (a *app) printSkill(skill *skills.Skill, info *shown) error {
-	err := table(a.stdout, func(w io.Writer) {
+	if err := printFacts(a.stdout, skill, info); err != nil {
+		return err
+	}
+	if skill.Entry != nil && len(skill.Entry.Params()) > 0 {
+		fmt.Fprintln(a.stdout, "\nparameters:")
+		if err := printParams(a.stdout, skill.Entry); err != nil {
+			return err
+		}
+	}
+	if info.Call != nil {
+		fmt.Fprintln(a.stdout, "\na call executes:")
+		if err := printPlan(a.stdout, info.Call); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(a.stdout, "\nfiles:")
+	for _, name := range info.Files {
+		fmt.Fprintln(a.stdout, "  "+name)
+	}
+	if len(info.Problems) > 0 {
+		fmt.Fprintln(a.stdout, "\nproblems:")
+		for _, p := range info.Problems {
+			fmt.Fprintln(a.stdout, "  "+p.String())
+		}
+	}
+	return nil
+}
+
+// printFacts writes a table of what is known of a skill in a line each.
+func printFacts(w io.Writer, skill *skills.Skill, info *shown) error {
+	return table(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
 				fmt.Fprintf(w, "%s\t%s\n", key, value)
@@ -142,32 +172,6 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 			row("warm", warm(info.Warm))
 		}
 	})
-	if err != nil {
-		return err
-	}
-	if skill.Entry != nil && len(skill.Entry.Params()) > 0 {
-		fmt.Fprintln(a.stdout, "\nparameters:")
-		if err := printParams(a.stdout, skill.Entry); err != nil {
-			return err
-		}
-	}
-	if info.Call != nil {
-		fmt.Fprintln(a.stdout, "\na call executes:")
-		if err := printPlan(a.stdout, info.Call); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(a.stdout, "\nfiles:")
-	for _, name := range info.Files {
-		fmt.Fprintln(a.stdout, "  "+name)
-	}
-	if len(info.Problems) > 0 {
-		fmt.Fprintln(a.stdout, "\nproblems:")
-		for _, p := range info.Problems {
-			fmt.Fprintln(a.stdout, "  "+p.String())
-		}
-	}
-	return nil
 }
 
 // command is what runs a script, with … for a program that is part of it.

@@ -180,14 +180,13 @@ func sandboxOf(p *plannedCall) string {
 func quoteWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		if strings.Contains(word, "\n") { // a program, which --json has in full
-			word = "…"
-		}
-		quoted[i] = word
-		if strings.Contains(word, "\n") {
-			quoted[i] = "…" // a program of our own: --json has it
-		} else if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`") {
+		switch {
+		case strings.Contains(word, "\n"):
+			quoted[i] = "…" // a program, which --json has in full
+		case word == "" || strings.ContainsAny(word, " \t'\"\\$`"):
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		default:
+			quoted[i] = word
 		}
 	}
 	return strings.Join(quoted, " ")

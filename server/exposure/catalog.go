@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // maxListed is the longest name that is listed, in bytes: no skill takes the room
@@ -143,14 +143,5 @@ func oneLine(text string, limit int) string {
 	if len(text) > 8*limit { // white space folds, but not for ever
 		text = strings.ToValidUTF8(text[:8*limit], "")
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= limit {
-		return text
-	}
-	const mark = "…"
-	cut := limit - len(mark)
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strings.TrimSpace(text[:cut]) + mark
+	return truncate.String(strings.Join(strings.Fields(text), " "), limit)
 }

@@ -88,7 +88,6 @@ type Exposure struct {
 	order     []*skills.Skill     // all, best first
 	hidden    []*skills.Skill     // those that are reached by search, as they are listed
 	asked     int                 // how many of them somebody asked for
-	whole     bool                // every skill that a model can use is a tool
 	settled   bool                // whatever room a skill takes that nobody asked for
 	active    map[string]bool     // as they were given
 }
@@ -103,9 +102,6 @@ func (e *Exposure) Order() []*skills.Skill { return e.order }
 
 // Active reports whether the workspace has files for a skill.
 func (e *Exposure) Active(skill *skills.Skill) bool { return e.active[skill.QualifiedName()] }
-
-// Whole reports whether every skill that a model can use is a tool.
-func (e *Exposure) Whole() bool { return e.whole }
 
 // Choose decides which of the skills are tools. active are the qualified names
 // of those that the workspace has files for; cost is asked only of skills that
@@ -132,7 +128,6 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 	default:
 		c.takeFirst()
 	}
-	c.result.whole = c.hidden == 0
 	c.result.hidden = c.result.bySearch()
 	return c.result
 }
@@ -142,15 +137,11 @@ type chooser struct {
 	options Options
 	cost    func(*skills.Skill) Cost
 	ranked  []ranked // what is still to be decided
-	hidden  int      // skills that are reached by search
 	result  *Exposure
 }
 
 func (c *chooser) decide(skill *skills.Skill, reach Reach, why string) {
 	c.result.decisions[skill.QualifiedName()] = Decision{reach, why}
-	if reach == BySearch {
-		c.hidden++
-	}
 }
 
 // setAside decides on the skills that are no tools whatever room there is.

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // A tree is what a package holds, by path.
@@ -158,12 +160,8 @@ func driveLetter(name string) bool {
 	return len(name) > 1 && name[1] == ':' && (name[0]|0x20) >= 'a' && (name[0]|0x20) <= 'z'
 }
 
-func shorten(name string) string {
-	if len(name) > maxName {
-		return strings.ToValidUTF8(name[:maxName], "") + "…"
-	}
-	return name
-}
+// shorten returns a name for a message: it may have any bytes, and any number.
+func shorten(name string) string { return truncate.String(strings.ToValidUTF8(name, ""), maxName) }
 
 // findRoot returns the folder that has SKILL.md, at the top or one level down.
 func (t *tree) findRoot() (string, error) {

@@ -6,18 +6,17 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // fieldLine matches a line that begins a field at the margin.
 var fieldLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]|$)`)
 
-// knownKeys are those of frontmatter out there. "Note:" is a word of a text.
-func knownKeys() []string {
-	return append(standardKeys(),
-		"when_to_use", "argument-hint", "arguments", "disable-model-invocation", "user-invocable", "disallowed-tools",
-		"model", "effort", "context", "agent", "hooks", "paths", "shell",
-		"script", "params", "class", "timeout_seconds", "sandbox_image_role", "sandbox",
-		"version", "author", "tags", "category")
+// isKnown reports whether a key is one of frontmatter out there: one that a
+// dialect has, or that many write. "Note" is a word of a text.
+func isKnown(key string) bool {
+	return skills.DialectOf(key) != "" || key == "version" || key == "author" || key == "tags"
 }
 
 // closeFront adds the closing fence where it is certain where it belongs: behind
@@ -45,7 +44,6 @@ func closeFront(data []byte) []edit {
 // fieldsEnd returns where the fields that begin at an offset end, and in how many
 // lines. ok is false where there is anything else among them.
 func fieldsEnd(data []byte, at int) (end, lines int, ok bool) {
-	known := knownKeys()
 	for at < len(data) {
 		line, next := lineAt(data, at)
 		if len(bytes.TrimSpace(line)) == 0 || bytes.HasPrefix(line, []byte("#")) {
@@ -53,7 +51,7 @@ func fieldsEnd(data []byte, at int) (end, lines int, ok bool) {
 		}
 		m := fieldLine.FindSubmatch(line)
 		switch {
-		case m != nil && slices.Contains(known, string(m[1])):
+		case m != nil && isKnown(string(m[1])):
 		case m == nil && lines > 0 && (line[0] == ' ' || bytes.HasPrefix(line, []byte("- "))): // of the field above
 		default:
 			return 0, 0, false

@@ -43,6 +43,11 @@ func TestMend(t *testing.T) {
 			want:    "---\nname: demo\ndescription: d\n---\n",
 			changes: []Change{{Line: 4, Col: 1, Message: `added the line "---" below the last field`}},
 		},
+		"fields of other dialects": {
+			text:    "---\nname: demo\ndescription: d\nskill_type: agent_skill\nuser-invocable: true\n# Demo\n",
+			want:    "---\nname: demo\ndescription: d\nskill_type: agent_skill\nuser-invocable: true\n---\n# Demo\n",
+			changes: []Change{{Line: 6, Col: 1, Message: `added the line "---" below the last field`}},
+		},
 		"a heading right below, a colon, and lists": {
 			text: "---\nname: demo\ndescription: a: b\ntags:\n- x\n- y\n# Demo\n",
 			want: "---\nname: demo\ndescription: 'a: b'\ntags:\n- x\n- y\n---\n# Demo\n",

@@ -1,8 +1,8 @@
 package check
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -69,13 +69,11 @@ func Standard(data []byte, folder string) []Finding {
 // StandardFile is [Standard] for a file. A file that is larger than loading allows
 // has no findings.
 func StandardFile(fsys fs.FS, name, folder string) ([]Finding, error) {
-	file, err := skills.OpenRegular(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil || len(data) > maxFile {
+	data, err := skills.ReadRegular(fsys, name, maxFile)
+	switch {
+	case errors.Is(err, skills.ErrTooLarge):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	return Standard(data, folder), nil

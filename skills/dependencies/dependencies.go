@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -119,20 +118,14 @@ func digest(d *Declared) string {
 
 // read returns the content of a file, and nil where there is none.
 func read(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	file, err := skills.OpenRegular(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := skills.ReadRegular(fsys, name, limit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
-		return nil, &Error{name, 0, "it cannot be read: " + err.Error(), "make it a readable file"}
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return nil, &Error{name, 0, "it cannot be read: " + err.Error(), "make it a readable file"}
-	}
-	if int64(len(data)) > limit {
+	case errors.Is(err, skills.ErrTooLarge):
 		return nil, &Error{name, 0, fmt.Sprintf("it is larger than %d KiB", limit>>10), "shorten it"}
+	case err != nil:
+		return nil, &Error{name, 0, "it cannot be read: " + err.Error(), "make it a readable file"}
 	}
 	return data, nil
 }

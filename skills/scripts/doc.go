@@ -3,7 +3,8 @@ package scripts
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // The most of a script's documentation that is kept.
@@ -156,7 +157,7 @@ func tidy(text string) string {
 			break
 		}
 	}
-	return cut(strings.TrimSpace(strings.Join(kept, "\n")))
+	return truncate.String(strings.TrimSpace(strings.Join(kept, "\n")), maxDoc)
 }
 
 func commonIndent(lines []string) int {
@@ -167,16 +168,4 @@ func commonIndent(lines []string) int {
 		}
 	}
 	return indent
-}
-
-// cut bounds a text without cutting a character.
-func cut(text string) string {
-	if len(text) <= maxDoc {
-		return text
-	}
-	end := maxDoc - len("…")
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

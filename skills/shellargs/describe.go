@@ -3,8 +3,8 @@ package shellargs
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -91,17 +91,9 @@ func topComment(file *syntax.File) string {
 	return b.String()
 }
 
-// bound shortens a text without cutting a character.
+// bound shortens a text of any bytes.
 func bound(text string) string {
-	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
-	if len(text) <= maxDescription {
-		return text
-	}
-	end := maxDescription - len("…")
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return truncate.String(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), maxDescription)
 }
 
 // helpLine is one of a usage text that explains an option.

@@ -276,6 +276,17 @@ func (c *Config) validate() error {
 	if err := c.Expose.validate(); err != nil {
 		return err
 	}
+	for role, image := range c.Images {
+		if image == "" {
+			return fmt.Errorf("images.%s is empty; name an image", role)
+		}
+	}
+	return c.validateMinimums()
+}
+
+// validateMinimums checks the numbers that have one.
+func (c *Config) validateMinimums() error {
+	s := c.Sandbox
 	for _, v := range []struct {
 		key string
 		ok  bool
@@ -299,17 +310,12 @@ func (c *Config) validate() error {
 		{"sandbox.kept.total", s.Kept.Total >= 1, "1"},
 		{"sandbox.kept.per_caller", s.Kept.PerCaller >= 1, "1"},
 		{"sandbox.kept.idle", s.Kept.Idle >= time.Second, "1s"},
+		{"sandbox.kept.lifetime", s.Kept.Lifetime >= time.Second, "1s"},
 		{"expose.max_tools", c.Expose.MaxTools >= 1, "1"},
 		{"expose.catalog_chars", c.Expose.CatalogChars >= 1000, "1000"},
-		{"sandbox.kept.lifetime", s.Kept.Lifetime >= time.Second, "1s"},
 	} {
 		if !v.ok {
 			return fmt.Errorf("%s is too small; write at least %s", v.key, v.min)
-		}
-	}
-	for role, image := range c.Images {
-		if image == "" {
-			return fmt.Errorf("images.%s is empty; name an image", role)
 		}
 	}
 	return nil
