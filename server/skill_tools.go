@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
