@@ -59,7 +59,7 @@ func writeTexts(w *bufio.Writer, keys []string, entries map[string]entry) (texts
 		if _, err := w.WriteString(s); err != nil {
 			return nil, 0, err
 		}
-		texts[key] = &text{at: end, n: uint64(len(s)), sum: checksum(s)}
+		texts[key] = &text{at: end, n: uint64(len(s)), sum: crc32.Checksum([]byte(s), checksums)}
 		end += uint64(len(s))
 	}
 	return texts, end, nil

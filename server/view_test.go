@@ -1,0 +1,45 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// What is made of a view and a change is what is made anew.
+func TestViewOf(t *testing.T) {
+	list := func(n int, changed int, description string) *skills.Catalog {
+		c := &skills.Catalog{}
+		for i := range n {
+			s := &skills.Skill{Name: fmt.Sprintf("s-%03d", i), Description: "d", ModelInvocable: true}
+			if i == changed {
+				s.Description = description
+			}
+			c.Skills = append(c.Skills, s)
+		}
+		return c
+	}
+	base := list(60, -1, "")
+	edited := *base
+	edited.Skills = slices.Clone(base.Skills)
+	edited.Skills[40] = list(60, 40, "other").Skills[40]
+	s := &Server{options: Options{Expose: exposure.Options{MaxTools: 5, Uses: map[string]int{"s-001": 1}}}}
+	for _, c := range []*skills.Catalog{base, &edited, list(61, 3, "x"), list(3, 0, "y"), list(3, 1, "z"), {}} {
+		got, want := s.viewOf(c), newView(c)
+		want.exposed = want.expose(nil, s.options.Expose)
+		if !maps.Equal(got.names, want.names) || !slices.Equal(got.exposed.Order(), want.exposed.Order()) ||
+			searchDescription(got.exposed) != searchDescription(want.exposed) {
+			t.Errorf("%d skills: not what is made anew", len(c.Skills))
+		}
+		for _, skill := range c.Skills {
+			if got.exposed.Of(skill) != want.exposed.Of(skill) {
+				t.Errorf("%s: %v, want %v", skill.Name, got.exposed.Of(skill), want.exposed.Of(skill))
+			}
+		}
+		s.view.Store(got)
+	}
+}
