@@ -22,6 +22,14 @@ type Param struct {
 	Schema *jsonschema.Schema
 }
 
+// Accepts reports whether a value of encoding/json is one of the parameter. Where
+// that cannot be told from its own schema alone, it is none.
+func (p Param) Accepts(value any) bool {
+	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	object.Properties.Set(p.Name, p.Schema)
+	return Validate(object, map[string]any{p.Name: value}) == nil
+}
+
 // paramTypes are the types that a parameter may declare, as in JSON Schema.
 var paramTypes = []string{"string", "integer", "number", "boolean", "array", "object"}
 

@@ -150,6 +150,7 @@ func exit(outcome *call.Outcome, err error) error {
 type runArgs struct {
 	params                   map[string]any
 	help, stdin, json, force bool
+	flags                    bool   // the skill is passed text as it is
 	out                      string // a folder; "" is none
 	timeout                  time.Duration
 }
@@ -157,7 +158,7 @@ type runArgs struct {
 // parseRun reads the words after a skill's name: the skill's own parameters,
 // and the few options of run.
 func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
-	given := &runArgs{params: map[string]any{}}
+	given := &runArgs{params: map[string]any{}, flags: passesFlags(skill)}
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
@@ -190,6 +191,11 @@ func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
 				continue
 			}
 		}
+		if param == nil {
+			if param = spelled(skill, name); param != nil {
+				name = param.Name
+			}
+		}
 		if param != nil && param.Schema.Type == "boolean" && !joined && (bare || words[0] != "true" && words[0] != "false") {
 			given.params[name] = true
 			continue
@@ -214,6 +220,15 @@ func takesWords(skill *skills.Skill) bool {
 	return words
 }
 
+// passesFlags reports whether what a skill runs is passed --name value.
+func passesFlags(skill *skills.Skill) bool {
+	if skill.Entry == nil {
+		return false
+	}
+	_, flags := skill.Entry.Passing().(skills.Flags)
+	return flags
+}
+
 func anyWords(words []string) []any {
 	list := make([]any, len(words))
 	for i, word := range words {
@@ -232,6 +247,19 @@ func declared(skill *skills.Skill, name string) *skills.Param {
 		}
 	}
 	return nil
+}
+
+// spelled is the parameter that a script's own parser calls --a-b and its
+// arguments a_b. Where a parameter that nobody declared is passed on, a name is
+// what it says.
+func spelled(skill *skills.Skill, name string) *skills.Param {
+	if skill.Entry == nil {
+		return nil
+	}
+	if _, static := skill.Entry.Passing().(skills.Static); !static {
+		return nil
+	}
+	return declared(skill, strings.ReplaceAll(name, "-", "_"))
 }
 
 // option reads one of run's own options; own is false where it is none.
@@ -291,6 +319,10 @@ func (g *runArgs) add(param *skills.Param, name, text string) error {
 	}
 	var value any = text
 	switch param.Schema.Type {
+	case "": // of several types, or any
+		if decoded, err := decodeJSON(text); err == nil && !g.flags && param.Accepts(decoded) {
+			value = decoded
+		}
 	case "integer", "number", "boolean", "object":
 		if decoded, err := decodeJSON(text); err == nil {
 			value = decoded
