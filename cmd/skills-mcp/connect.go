@@ -23,6 +23,7 @@ type connecting struct {
 	remove bool
 	force  bool
 	own    bool // the project's file, not the person's
+	sees   bool // skills are shown a folder wherever the server is started
 }
 
 func (a *app) connectCommand() *cobra.Command {
@@ -128,9 +129,11 @@ func (c *connecting) entry() (connect.Entry, error) {
 		return connect.Entry{}, err
 	}
 	if !c.remove {
-		if _, err := c.settings(); err != nil {
+		s, err := c.settings()
+		if err != nil {
 			return connect.Entry{}, err
 		}
+		c.sees = len(c.flags.workspaces)+len(s.Workspaces) > 0
 	}
 	program, err := thisProgram()
 	if err != nil {
@@ -248,7 +251,7 @@ func (c *connecting) advise(entry connect.Entry) {
 	if within(os.TempDir(), entry.Command) {
 		fmt.Fprintf(c.stderr, "%s is in a temporary folder: put the program in its place first.\n", entry.Command)
 	}
-	if !c.client.Terminal && len(c.flags.workspaces) == 0 && !c.own {
+	if !c.client.Terminal && !c.sees && !c.own {
 		fmt.Fprintf(c.stderr, "%s starts servers in a folder of its own: skills see your files with --workspace DIR.\n", c.client.Title)
 	}
 }

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,8 @@ func fuzzEdits(f *testing.F, format format, clients ...string) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, name string) {
-		if _, err := entries(format, data); err != nil || !printable(name) {
+		found, err := entries(format, data)
+		if err != nil || !printable(name) {
 			t.Skip()
 		}
 		added, err := format.set(data, name, ours)
@@ -38,6 +40,9 @@ func fuzzEdits(f *testing.F, format format, clients ...string) {
 		if err := verify(format, data, added, name, ours.is); err != nil {
 			t.Fatalf("added: %v\n%q\n%q", err, data, added)
 		}
+		if found[name] == nil && !hasAll(added, data) {
+			t.Fatalf("added: something is gone\n%q\n%q", data, added)
+		}
 		removed, err := format.remove(added, name)
 		if err != nil {
 			t.Fatalf("removed: %v\n%q", err, added)
@@ -46,6 +51,22 @@ func fuzzEdits(f *testing.F, format format, clients ...string) {
 			t.Fatalf("removed: %v\n%q\n%q", err, added, removed)
 		}
 	})
+}
+
+// hasAll reports whether a file has all that another has, in order, but for
+// blanks: comments too, which are in no tree.
+func hasAll(data, all []byte) bool {
+	for _, b := range all {
+		if strings.ContainsRune(" \t\r\n", rune(b)) {
+			continue
+		}
+		i := bytes.IndexByte(data, b)
+		if i < 0 {
+			return false
+		}
+		data = data[i+1:]
+	}
+	return true
 }
 
 func printable(name string) bool {

@@ -42,7 +42,7 @@ func (f jsonFormat) tree(data []byte) (map[string]any, error) {
 	if _, err := parseJSON(data); err != nil {
 		return nil, err
 	}
-	if len(bytes.TrimSpace(data)) == 0 {
+	if empty(data) {
 		return map[string]any{}, nil
 	}
 	standard, err := hujson.Standardize(slices.Clone(data)) // it blanks comments in place
@@ -106,7 +106,7 @@ type jsonDoc struct {
 const maxDepth = 1000
 
 func parseJSON(data []byte) (*jsonDoc, error) {
-	if len(bytes.TrimSpace(data)) == 0 {
+	if empty(data) {
 		data = []byte("{}" + newline(data))
 	}
 	if depth(data) > maxDepth {
@@ -121,6 +121,9 @@ func parseJSON(data []byte) (*jsonDoc, error) {
 	}
 	return &jsonDoc{data, root}, nil
 }
+
+// empty reports whether there are blanks alone, as in a file just made.
+func empty(data []byte) bool { return len(bytes.Trim(data, " \t\r\n")) == 0 }
 
 // depth is how deep the brackets of a file are nested, those in strings and
 // comments left out.

@@ -53,9 +53,19 @@ func tomlString(s string) string {
 	return `"` + out.String() + `"`
 }
 
+// The parser's time grows with the square of how deep keys are nested, so that
+// files are bounded by it, and by their size in bytes.
+const (
+	maxTOMLDepth = 16
+	maxTOML      = 1 << 20
+)
+
 func (f tomlFormat) tree(data []byte) (map[string]any, error) {
-	if depth := tomlDepth(data); depth > maxDepth {
-		return nil, fmt.Errorf("it is nested deeper than %d", maxDepth)
+	if len(data) > maxTOML {
+		return nil, fmt.Errorf("it is larger than %d MiB", maxTOML>>20)
+	}
+	if depth, parts := tomlDepth(data); max(depth, parts) > maxTOMLDepth {
+		return nil, fmt.Errorf("it is nested deeper than %d", maxTOMLDepth)
 	}
 	tree := map[string]any{}
 	_, err := toml.Decode(string(data), &tree)

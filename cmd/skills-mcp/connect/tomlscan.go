@@ -156,9 +156,10 @@ func skipLines(data []byte, i int, triple string) int {
 	return len(data)
 }
 
-// tomlDepth is how deep arrays and inline tables are nested, at most.
-func tomlDepth(data []byte) int {
-	deepest, now := 0, 0
+// tomlDepth is how deep arrays and inline tables are nested, and how many dots
+// there are in a key, at most.
+func tomlDepth(data []byte) (depth, dots int) {
+	level, row := 0, 0
 	for i := 0; i < len(data); {
 		switch data[i] {
 		case '"', '\'':
@@ -166,14 +167,20 @@ func tomlDepth(data []byte) int {
 			continue
 		case '#':
 			i = skipTo(data, i, "\n")
+			row = 0
 			continue
 		case '[', '{':
-			now++
-			deepest = max(deepest, now)
+			level++
+			depth = max(depth, level)
 		case ']', '}':
-			now--
+			level--
+		case '.':
+			row++
+			dots = max(dots, row)
+		case '\n', '=', ',':
+			row = 0
 		}
 		i++
 	}
-	return deepest
+	return depth, dots
 }
