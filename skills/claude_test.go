@@ -270,6 +270,7 @@ func TestShownProblems(t *testing.T) {
 		"b/skills/s/SKILL.md": skillText("s"),
 		"c/plugin.json":       "{\"name\": \"c\",\n\"hooks\": {\"x\": 1},\n\"mcpServers\": \"../b/.mcp.json\"}",
 		"d/plugin.json":       `{"name": "d"}`,
+		"e/plugin.json":       `{"name": "e", "hooks": 5}`,
 		"d/.mcp.json":         `{"s": "text"}`,
 		"d/hooks/hooks.json":  `{"a":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`,
 	})
@@ -281,6 +282,7 @@ c/plugin.json: error: the mcpServers path "../b/.mcp.json" leads out of the plug
 c/plugin.json:2: warning: "hooks" is not of a known shape and is ignored (correct it)
 d/.mcp.json:1: warning: it is not of a known shape and is ignored (correct it)
 d/hooks/hooks.json:1: warning: it is not of a known shape and is ignored (correct it)
+e/plugin.json:1: warning: "hooks" is not of a known shape and is ignored (correct it)
 `
 	if diff := cmp.Diff(want, lines(catalog.Problems)); diff != "" {
 		t.Error(diff)

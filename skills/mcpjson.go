@@ -47,7 +47,7 @@ func capped[T any](all []T) []T { return all[:min(len(all), maxShown)] }
 // content; else the file with the default name. What parse refuses is a problem
 // of that file alone.
 func (s *scanner) shown(dir, standard, key string, node *yaml.Node, report reportFunc, parse func(*yaml.Node) bool) {
-	if node != nil && !isWords(node) {
+	if node != nil && (!isWords(node) || node.Kind == yaml.ScalarNode && node.Tag != "!!str") {
 		if !parse(node) {
 			report(Warning, node.Line, "correct it", "%q is not of a known shape and is ignored", key)
 		}

@@ -171,15 +171,16 @@ func nothingToRun(skill *skills.Skill) string {
 // prepare does all that can be done without a sandbox.
 func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	skill := r.Skill
+	if skill.Entry == nil && skill.Unavailable == "" && (r.Person || skill.ModelInvocable) {
+		// Whatever its class is: a person cannot run it either.
+		return nil, &Error{InvalidParam, nothingToRun(skill), false, nil}
+	}
 	grant, err := x.grant(skill, r.Person)
 	if err != nil {
 		return nil, err
 	}
 	if skill.Unavailable != "" {
 		return nil, &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}
-	}
-	if skill.Entry == nil {
-		return nil, &Error{InvalidParam, nothingToRun(skill), false, nil}
 	}
 	args, err := x.arguments(skill.Entry, r)
 	if err != nil {

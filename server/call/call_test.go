@@ -147,6 +147,7 @@ func TestRefused(t *testing.T) {
 		{"placeholder of no script", "script: scripts/{name}.py", `{"name": "two"}`, InvalidParam, `scripts/two.py: there is no such script`},
 		{"nothing to run", "", `{}`, InvalidParam, `skill demo has nothing to run; read its instructions with load_skill instead`},
 		{"unavailable", "script: gone.sh", `{}`, Unavailable, `skill demo cannot run: script gone.sh does not exist`},
+		{"instructions for persons", "disable-model-invocation: true", `{}`, PermissionDenied, `skill demo may be called by a person only`},
 		{"for persons", "script: run.sh\ndisable-model-invocation: true", `{}`, PermissionDenied, `skill demo may be called by a person only; ask them to run: skills-mcp run demo`},
 		{"mutating", "script: run.sh\nclass: mutating", `{}`, ApprovalRequired, `skill demo is mutating, so a person has to start it; ask them to run: skills-mcp run demo`},
 		{"dangerous", "script: run.sh\nclass: dangerous", `{}`, ApprovalRequired, `skill demo is dangerous, so a person has to start it; ask them to run: skills-mcp run demo`},

@@ -20,6 +20,7 @@ func kinds(t *testing.T) *skills.Catalog {
 	t.Helper()
 	fsys := fstest.MapFS{}
 	add := func(name, content string) { fsys[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o755} }
+	add("rules/SKILL.md", "---\nname: rules\ndescription: d\nclass: mutating\n---\nKeep them.")
 	add("disk/skill.json", `{"name": "disk", "description": "d", "entry": "run", "env_allow": ["TOKEN", "OTHER"], "schema": {"properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false}}`)
 	add("disk/run", "#!/usr/bin/env python3\n")
 	add("bin/skill.json", `{"name": "bin", "description": "d", "entry": "run"}`)
@@ -102,6 +103,7 @@ func TestKindsRefused(t *testing.T) {
 		{"disk", `{"path": 1}`, `"path" must be a string, not a number`},
 		{"disk", `{"path": "/", "x": 1}`, `there is no parameter "x"`},
 		{"linx", `{}`, `skill linx has nothing to run; read its instructions with load_skill instead, or run one of its tools: linx__one, linx__add`},
+		{"rules", `{}`, `skill rules has nothing to run; read its instructions with load_skill instead`},
 		{"linx__one", `{"x": 1}`, `there is no parameter "x"`},
 		{"linx__one", `{"args": ["\u0000"]}`, `"args[0]" contains a NUL character, which no program can be passed; leave it out`},
 		{"linx__add", `{"a": "1"}`, `"a" must be an integer, not a string`},

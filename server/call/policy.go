@@ -15,7 +15,11 @@ import (
 func (x *Executor) grant(skill *skills.Skill, person bool) (sandbox.Grant, error) {
 	name := skill.QualifiedName()
 	if !person && !skill.ModelInvocable {
-		return sandbox.Grant{}, &Error{PermissionDenied, fmt.Sprintf("skill %s may be called by a person only; ask them to run: skills-mcp run %s", name, name), false, nil}
+		message := fmt.Sprintf("skill %s may be called by a person only", name)
+		if skill.Entry != nil {
+			message += "; ask them to run: skills-mcp run " + name
+		}
+		return sandbox.Grant{}, &Error{PermissionDenied, message, false, nil}
 	}
 	hosts, err := x.Hosts(skill)
 	if err != nil {
