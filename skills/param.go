@@ -194,8 +194,8 @@ func (f fields) bound(key string) json.Number {
 
 func (f fields) pattern(key string) string {
 	pattern := f.text(key)
-	if _, err := regexp.Compile(pattern); err != nil {
-		f.report(Warning, f.line(key), "write a regular expression of RE2's syntax", "%q is not a regular expression and is ignored", pattern)
+	if _, err := compilePattern(pattern); err != nil {
+		f.report(Warning, f.line(key), "write a small regular expression of RE2's syntax", "%q is not a regular expression that can be used and is ignored", shortened(pattern))
 		return ""
 	}
 	return pattern
