@@ -35,10 +35,15 @@ type Look struct {
 	Info fs.FileInfo // nil where nothing was there
 }
 
-// key names the candidate in a cache.
-func (c *candidate) key() string {
+// key names the candidate in a cache, with what of the options its reading
+// depends on: see [parser.roleOf].
+func (c *candidate) key(o Options) string {
 	s := c.skill
-	return strings.Join([]string{c.place(), c.file, c.folder, string(s.Source), s.Plugin, s.PluginDir, strconv.FormatBool(c.noTools), strconv.FormatBool(c.plain), strconv.FormatBool(c.command)}, "\x00")
+	return strings.Join([]string{
+		c.place(), c.file, c.folder, string(s.Source), s.Plugin, s.PluginDir,
+		strconv.FormatBool(c.noTools), strconv.FormatBool(c.plain), strconv.FormatBool(c.command),
+		strconv.FormatBool(o.ImageRole != nil && o.ImageRole("node")),
+	}, "\x00")
 }
 
 // looks is a folder on the host that takes down what is looked at in it, as it

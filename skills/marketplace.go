@@ -18,6 +18,14 @@ var marketplaces = [...]string{".claude-plugin/marketplace.json", "marketplace.j
 // maxMarketplace is the largest marketplace.json that is read, in bytes.
 const maxMarketplace = 4 << 20
 
+// maxMarketPlugins is how many plugins one marketplace may list. Each costs a
+// look at its folder.
+const maxMarketPlugins = 2000
+
+// maxSharing is how many of them may be the same folder: each has its skills
+// read again.
+const maxSharing = 64
+
 // otherAgents reports whether a folder is another agent's own, such as
 // .agents/plugins: a marketplace.json in it speaks of the folder above.
 func otherAgents(dir string) bool {
@@ -51,6 +59,10 @@ type market struct {
 	report reportFunc
 	// elsewhere are plugins that would have to be fetched.
 	elsewhere []string
+	// read are the folders whose own manifest was read, and shared is how many
+	// plugins each is.
+	read   map[string]bool
+	shared map[string]int
 	// own is set by a plugin that is the marketplace's folder itself.
 	own bool
 	top *yaml.Node // of the file
@@ -60,16 +72,20 @@ type market struct {
 // would have to be fetched is noted. It reports whether the folder itself is one
 // of them.
 func (s *scanner) marketplace(dir, at string) (own bool) {
-	m := &market{scanner: s, dir: dir, file: s.display(at)}
+	m := &market{scanner: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
 	m.report = s.reporter(m.file)
 	before := len(s.builder.problems)
 	defer func() { locate(s.builder.problems[before:], m.file, m.top, 0) }()
-	plugins, err := m.read(at)
+	plugins, err := m.parse(at)
 	if err != nil {
 		s.reject(m.file, err)
 		return false
 	}
-	for _, node := range plugins {
+	for i, node := range plugins {
+		if i == maxMarketPlugins {
+			m.report(Error, node.Line, "list fewer", "there are more than %d plugins; this one and what follows are left out", maxMarketPlugins)
+			break
+		}
 		m.entry(deref(node))
 	}
 	if n := len(m.elsewhere); n > 0 {
@@ -86,7 +102,7 @@ func firstFew(all []string, n int) []string {
 	return append(slices.Clone(all[:n]), fmt.Sprintf("%d more", len(all)-n))
 }
 
-func (m *market) read(at string) ([]*yaml.Node, error) {
+func (m *market) parse(at string) ([]*yaml.Node, error) {
 	data, err := readFile(m.root.FS, at, maxMarketplace)
 	if err != nil {
 		return nil, err
@@ -133,7 +149,7 @@ func (m *market) entry(node *yaml.Node) {
 	case err != nil:
 		m.report(Error, f.line("source"), "correct the path", "the source %q of the plugin %q cannot be read: %v", source, name, err)
 	default:
-		m.load(dir, f)
+		m.loadShared(dir, name, f)
 	}
 }
 
@@ -178,6 +194,15 @@ func (m *market) folderAt(name string) (string, error) {
 	return dir, err
 }
 
+// loadShared loads the plugin in a folder, unless too many are there.
+func (m *market) loadShared(dir, name string, f fields) {
+	if m.shared[dir]++; m.shared[dir] > maxSharing {
+		m.report(Warning, f.line("source"), "give it a folder of its own", "the plugin %q is one of more than %d in the same folder and is left out", name, maxSharing)
+		return
+	}
+	m.load(dir, f)
+}
+
 // load loads the plugin in a folder. Its own manifest says what it is, unless
 // the marketplace does so with `strict: false`, or there is none.
 func (m *market) load(dir string, f fields) {
@@ -195,7 +220,10 @@ func (m *market) load(dir string, f fields) {
 	}
 	manifest := findManifest(m.root.FS, dir)
 	if strict && manifest != "" {
-		m.plugin(dir, manifest, entry)
+		if !m.read[dir] { // which may be large, and listed very often
+			m.read[dir] = true
+			m.plugin(dir, manifest, entry)
+		}
 		return
 	}
 	entry.complete = !strict && f.get("skills") != nil

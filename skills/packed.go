@@ -145,7 +145,7 @@ func (c *candidate) loadPacked(o Options, cache Cache) {
 		c.err = c.parsePacked(o)
 		return
 	}
-	key := c.key()
+	key := c.key(o)
 	if cache.Skill(key, c.skill) {
 		if c.skill.Name == "" {
 			c.skill.File, c.err = c.packed.file, errNoSkill

@@ -8,6 +8,8 @@ import (
 
 	"github.com/invopop/jsonschema"
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // A Param is one declared parameter of an entry.
@@ -202,8 +204,8 @@ func (f fields) bound(key string) json.Number {
 
 func (f fields) pattern(key string) string {
 	pattern := f.text(key)
-	if _, err := regexp.Compile(pattern); err != nil {
-		f.report(Warning, f.line(key), "write a regular expression of RE2's syntax", "%q is not a regular expression and is ignored", pattern)
+	if _, err := compilePattern(pattern); err != nil {
+		f.report(Warning, f.line(key), "write a small regular expression of RE2's syntax", "%q is not a regular expression that can be used and is ignored", truncate.String(pattern, maxEcho))
 		return ""
 	}
 	return pattern

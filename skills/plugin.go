@@ -109,9 +109,13 @@ func author(f fields) string {
 	return f.text("author")
 }
 
-// reporter takes down the problems of a file.
+// reporter takes down the problems of a file: as many as of a skill.
 func (s *scanner) reporter(file string) reportFunc {
+	told := 0
 	return func(severity Severity, line int, remedy, format string, args ...any) {
+		if told++; told > maxProblems && severity != Error {
+			return
+		}
 		s.problem(Problem{severity, file, line, 0, fmt.Sprintf(format, args...), remedy})
 	}
 }

@@ -2,7 +2,9 @@ package skills
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A Severity says what a problem costs.
@@ -41,8 +43,28 @@ func (p Problem) String() string {
 	if p.Remedy != "" {
 		fmt.Fprintf(&b, " (%s)", p.Remedy)
 	}
+	return visible(b.String())
+}
+
+// visible writes what would end a line, or do something to a terminal, as Go
+// does: paths and messages have a stranger's text in them.
+func visible(text string) string {
+	if strings.IndexFunc(text, hides) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if !hides(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
 	return b.String()
 }
+
+func hides(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // rejection is the error of an item that cannot be loaded at all.
 type rejection struct {

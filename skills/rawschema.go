@@ -2,6 +2,7 @@ package skills
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -21,7 +22,11 @@ func (p *parser) objectSchema(key string) *jsonschema.Schema {
 		p.fields.wrongType(key, "a JSON Schema")
 		return anything
 	}
-	s, err := rawSchema(node)
+	var s *jsonschema.Schema
+	err := checkDepth(node, maxSchemaDepth)
+	if err == nil {
+		s, err = rawSchema(node)
+	}
 	if err == nil && s.Type == "" && s.Extras["type"] == nil {
 		s.Type = "object"
 	}
@@ -37,6 +42,22 @@ func (p *parser) objectSchema(key string) *jsonschema.Schema {
 		return anything
 	}
 	return s
+}
+
+// maxSchemaDepth is how deep a schema may nest. Each level costs a look at all
+// that is below it, here and where the schema is written.
+const maxSchemaDepth = 64
+
+func checkDepth(node *yaml.Node, left int) error {
+	if left == 0 {
+		return fmt.Errorf("it nests more than %d deep", maxSchemaDepth)
+	}
+	for _, child := range node.Content {
+		if err := checkDepth(child, left-1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rawSchema returns a schema that is written as the node is: the keywords that

@@ -408,7 +408,7 @@ func (c *candidate) load(o Options, cache Cache) {
 		c.loadPacked(o, cache)
 	} else if cache == nil || c.skill.Dir == "" {
 		c.err = c.parse(o)
-	} else if key := c.key(); !cache.Skill(key, c.skill) {
+	} else if key := c.key(o); !cache.Skill(key, c.skill) {
 		files, release := c.hold()
 		defer release()
 		looks := &looks{FS: files, dir: c.skill.Dir}

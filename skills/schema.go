@@ -122,6 +122,13 @@ func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
 	compiler := validator.NewCompiler()
 	compiler.DefaultDraft(validator.Draft2020)
 	compiler.UseLoader(validator.SchemeURLLoader{}) // a stranger's $ref reads no file
+	compiler.UseRegexpEngine(func(pattern string) (validator.Regexp, error) {
+		compiled, err := compilePattern(pattern)
+		if err != nil { // not a nil pointer in an interface
+			return nil, err
+		}
+		return compiled, nil
+	})
 	if err := compiler.AddResource(schemaURL, doc); err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}

@@ -38,6 +38,9 @@ func (p *parser) toolsFile() {
 	if err == nil {
 		node, err = parseYAML(data)
 	}
+	if err == nil {
+		err = checkExpansion(node)
+	}
 	if err != nil {
 		p.skill.Problems = append(p.skill.Problems, rejected(file, err))
 		return
@@ -49,6 +52,15 @@ func (p *parser) toolsFile() {
 	in.doc = &document{}
 	in.tools(node)
 	locate(p.skill.Problems, file, node, 0)
+}
+
+// checkExpansion refuses a file whose aliases stand for more than one manifest
+// may hold: each of 64 tools could expand the same list again.
+func checkExpansion(node *yaml.Node) error {
+	if _, err := jsonValue(node); err != nil {
+		return reject(1, "use fewer aliases", "the file is too large: %v", err)
+	}
+	return nil
 }
 
 // beside names a file in the folder of another.

@@ -183,7 +183,7 @@ func (s *settings) checkSkills(catalog *skills.Catalog) []sandbox.Finding {
 			if p.Line > 0 {
 				where = fmt.Sprintf("%s:%d", where, p.Line)
 			}
-			findings = append(findings, sandbox.Finding{Subject: "problem", Level: sandbox.LevelWarning, Detail: where + ": " + p.Message, Remedy: p.Remedy})
+			findings = append(findings, sandbox.Finding{Subject: "problem", Level: sandbox.LevelWarning, Detail: flat(where + ": " + p.Message), Remedy: flat(p.Remedy)})
 		}
 	}
 	return findings

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -111,14 +112,14 @@ func (a *app) printTable(found []listed) error {
 		}
 		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+reached+"STATE")
 		for _, s := range found {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s\n", s.Name, s.Tool, s.Source, s.Class, s.Kind, reach(s), s.State)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s\n", s.Name, s.Tool, s.Source, s.Class, s.Kind, reach(s), flat(s.State))
 		}
 	})
 }
 
 // table aligns the columns that rows writes, separated by tabs.
 func table(w io.Writer, rows func(w io.Writer)) error {
-	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	aligned := tabwriter.NewWriter(plain.NewWriter(w), 0, 0, 2, ' ', 0)
 	rows(aligned)
 	return aligned.Flush()
 }
@@ -196,7 +197,7 @@ func (a *app) pluginsCommand() *cobra.Command {
 			return table(a.stdout, func(w io.Writer) {
 				fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
 				for _, p := range server.Plugins(catalog) {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, p.Version, p.Source, len(p.Skills), len(p.Agents), oneLine(p.Description, 60))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, oneLine(p.Version, 40), p.Source, len(p.Skills), len(p.Agents), oneLine(p.Description, 60))
 				}
 			})
 		},

@@ -370,7 +370,7 @@ func decodeJSON(text string) (any, error) {
 
 func (a *app) printRunHelp(skill *skills.Skill) error {
 	name := skill.QualifiedName()
-	fmt.Fprintf(a.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", strings.Join(strings.Fields(skill.Description), " "), name)
+	fmt.Fprintf(a.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", flat(skill.Description), name)
 	if skill.Entry == nil {
 		fmt.Fprintf(a.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
 		if tools, _ := server.Relatives(skill); len(tools) > 0 {

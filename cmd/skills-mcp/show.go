@@ -128,7 +128,7 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 	}
 	fmt.Fprintln(a.stdout, "\nfiles:")
 	for _, name := range info.Files {
-		fmt.Fprintln(a.stdout, "  "+name)
+		fmt.Fprintln(a.stdout, "  "+flat(name))
 	}
 	if len(info.Problems) > 0 {
 		fmt.Fprintln(a.stdout, "\nproblems:")
@@ -144,14 +144,14 @@ func printFacts(w io.Writer, skill *skills.Skill, info *shown) error {
 	return table(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
-				fmt.Fprintf(w, "%s\t%s\n", key, value)
+				fmt.Fprintf(w, "%s\t%s\n", key, flat(value))
 			}
 		}
 		row("name", info.Name)
 		row("tool", info.Tool)
 		row("reached by", fmt.Sprintf("%s: %s", info.Reach, info.Why))
-		row("description", strings.Join(strings.Fields(info.Description), " "))
-		row("when to use", strings.Join(strings.Fields(info.WhenToUse), " "))
+		row("description", info.Description)
+		row("when to use", info.WhenToUse)
 		row("source", string(info.Source))
 		row("class", string(info.Class))
 		row("kind", info.Kind)

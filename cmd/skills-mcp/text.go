@@ -5,16 +5,21 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server/plain"
 )
 
 // oneLine folds a text and cuts it at most characters.
 func oneLine(text string, most int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
+	runes := []rune(flat(text))
 	if len(runes) <= most {
 		return string(runes)
 	}
 	return string(runes[:most-1]) + "…"
 }
+
+// flat puts a stranger's text into one line that does nothing to a terminal.
+func flat(text string) string { return strings.Join(strings.Fields(plain.Text(text)), " ") }
 
 func joinWords(words []string) string { return strings.Join(words, " ") }
 

@@ -83,8 +83,8 @@ func argv(skill *skills.Skill, args map[string]any, words []string) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	if len(interpreter) == 0 {
-		script = "./" + script // a program of the folder, not one of PATH
+	if len(interpreter) == 0 || strings.HasPrefix(script, "-") {
+		script = "./" + script // a file of the folder: no program of PATH, and no option
 	}
 	return slices.Concat(interpreter, []string{script}, words), nil
 }

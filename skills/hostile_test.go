@@ -1,0 +1,103 @@
+package skills
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// Each of these costs gigabytes or minutes where it is not refused.
+func TestHostileManifests(t *testing.T) {
+	repeat := strings.Repeat
+	const deep = 2000
+	for name, test := range map[string]struct {
+		file, content, want string
+	}{
+		"aliases of tools.yaml": {
+			"s/tools.yaml", "big: &big [" + repeat("1,", 20_000) + "1]\ntools:\n- {name: t, script: run.sh, params: {" +
+				strings.TrimSuffix(repeat("a: {enum: *big},", 10), ",") + "}}\n",
+			"error: the file is too large: it expands to more than 100000 values",
+		},
+		"a pattern that repeats": {
+			"s/tools.yaml", "tools: [{name: t, script: run.sh, params: {a: {pattern: '(?:" + repeat("ab", 300) + "){1000}'}}}]\n",
+			"is not a regular expression that can be used and is ignored",
+		},
+		"a schema's pattern": {
+			"o/skill.json", `{"name": "o", "description": "d", "entry": "run.sh", "schema": {"properties": {"a": {"pattern": "(abcdefghijkl){1000}"}}}}`,
+			`"schema" is not a JSON Schema, so arguments are not checked`,
+		},
+		"a deep schema": {
+			"o/skill.json", `{"name": "o", "description": "d", "entry": "run.sh", "schema": {"properties": ` +
+				repeat(`{"a": {"properties": `, deep) + `{"b": {"enum": [` + repeat("1,", 50_000) + `1]}}` + repeat("}}", deep) + `}}`,
+			"it nests more than 64 deep",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalog := scanFiles(t, map[string]string{
+				"s/SKILL.md": "---\nname: s\ndescription: d\n---\nBody.", "s/run.sh": "#!/bin/sh\n", "o/run.sh": "#!/bin/sh\n",
+				test.file: test.content,
+			}, func(r *Root) { r.FS.(fstest.MapFS)["o/run.sh"].Mode = 0o755 })
+			if got := lines(catalog.Problems); !strings.Contains(got, test.want) {
+				t.Errorf("no %q in:\n%.2000s", test.want, got)
+			}
+		})
+	}
+}
+
+func TestPatternSize(t *testing.T) {
+	for pattern, want := range map[string]bool{
+		`^\d{4}-\d{2}$`: true, `^[\p{L}\p{N}]{1,64}$`: true, `^.{1,1000}$`: true, `(?:[a-z0-9-]{1,63}\.){1,10}[a-z]{2,63}`: true, ``: true,
+		`(a{100}){100}`: false, `(?:ab|cd){900,}(?:ab|cd){900}`: false, `(`: false,
+	} {
+		if _, err := compilePattern(pattern); (err == nil) != want {
+			t.Errorf("%s: %v", pattern, err)
+		}
+	}
+}
+
+// A marketplace may name the same plugin any number of times.
+func TestHostileMarketplace(t *testing.T) {
+	var entries strings.Builder
+	for range maxMarketPlugins {
+		entries.WriteString(`{"name": "p", "source": "./p"},`)
+	}
+	catalog := scanFiles(t, map[string]string{
+		"marketplace.json": `{"plugins": [` + entries.String() + `{"name": "last", "source": "./last"}]}`,
+		// Its problems tell how often it was read.
+		"p/plugin.json":    `{"name": "p", "version": [], ` + strings.Repeat(`"x": 1,`, 2*maxProblems) + `"y": 1}`,
+		"last/plugin.json": `{"name": "last"}`,
+	}, func(r *Root) { r.Plugins = true })
+	got := lines(catalog.Problems)
+	if want := fmt.Sprintf("there are more than %d plugins", maxMarketPlugins); !strings.Contains(got, want) {
+		t.Errorf("no %q in %.500s", want, got)
+	}
+	if n := len(catalog.Problems); n > 2*maxProblems+2 { // of both files
+		t.Errorf("%d problems: %.500s", n, got)
+	}
+}
+
+// Nor may it have one folder read under any number of names.
+func TestSharedFolder(t *testing.T) {
+	var entries []string
+	for i := range 2 * maxSharing {
+		entries = append(entries, fmt.Sprintf(`{"name": "p%d", "source": "./p", "strict": false}`, i))
+	}
+	catalog := scanFiles(t, map[string]string{
+		"marketplace.json": `{"plugins": [` + strings.Join(entries, ",") + `]}`,
+		"p/SKILL.md":       "---\nname: s\ndescription: d\n---\nBody.",
+	}, func(r *Root) { r.Plugins = true })
+	if len(catalog.Skills) != maxSharing || !strings.Contains(lines(catalog.Problems), "more than 64 in the same folder") {
+		t.Errorf("%d skills; %.500s", len(catalog.Skills), lines(catalog.Problems))
+	}
+}
+
+// Text of a manifest forges no line, and moves no cursor, where problems are
+// printed.
+func TestProblemIsOneLine(t *testing.T) {
+	p := Problem{Error, "a\n/etc/x:1: error: forged", 1, 0, "it \x1b[2Jis\u009b\u202e bad\r\nnext", "mend\tit"}
+	const want = `a\n/etc/x:1: error: forged:1: error: it \x1b[2Jis\u009b\u202e bad\r\nnext (mend\tit)`
+	if got := p.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
