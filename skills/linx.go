@@ -72,8 +72,7 @@ func (p *parser) entryPoint(point field) error {
 		return err
 	}
 	script := field{"script", point.line, point.node}
-	q := &parser{skill: tool, doc: p.doc, options: p.options, report: p.report}
-	q.fields = fields{list: []field{script}, at: map[string]int{"script": 0}, offset: p.doc.offset, report: p.report}
+	q := p.forTool(tool, fields{list: []field{script}, at: map[string]int{"script": 0}, offset: p.doc.offset, report: p.report})
 	if err := q.entry(); err != nil {
 		return err
 	}

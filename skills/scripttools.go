@@ -36,7 +36,7 @@ func (p *parser) scriptTool(script scripts.Script) {
 	tool.Description = strings.TrimSpace(script.Doc)
 	tool.Entry = &Entry{Script: script.Path, Interpreter: script.Interpreter, ImageRole: p.roleOf(script.Kind)}
 	tool.Entry.Args = argsOf(tool)
-	q := &parser{skill: tool, fields: p.fields, doc: p.doc, options: p.options, report: p.report}
+	q := p.forTool(tool, p.fields)
 	q.sandbox(tool.Entry)
 	tool.Entry.Timeout = p.fields.seconds("timeout_seconds")
 	if script.Prompts {
@@ -90,7 +90,7 @@ func (p *parser) functionsOf(module string) {
 		if err == nil {
 			tool.Description = strings.TrimSpace(function.Doc)
 			tool.Entry = &Entry{Script: module, ImageRole: p.roleOf(scripts.Python)}
-			q := &parser{skill: tool, fields: p.fields, doc: p.doc, options: p.options, report: p.report}
+			q := p.forTool(tool, p.fields)
 			q.sandbox(tool.Entry)
 			err = q.function(tool.Entry, function.Python, Input{Object: function.Params})
 		}

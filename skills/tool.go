@@ -31,6 +31,12 @@ func (p *parser) tool(name string, line int) (*Skill, error) {
 	return &tool, nil
 }
 
+// forTool returns a parser of what fields say of a tool. What it finds is a
+// problem of the skill.
+func (p *parser) forTool(tool *Skill, f fields) *parser {
+	return &parser{skill: tool, fields: f, doc: p.doc, options: p.options, report: p.report}
+}
+
 // tooMany says that a list ends where it does for us.
 func (p *parser) tooMany(line int) {
 	p.report(Error, line, "declare fewer", "there are more than %d tools; this one and what follows are left out", maxTools)

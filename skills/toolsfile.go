@@ -108,7 +108,7 @@ func (p *parser) declaredTool(f fields, line int) error {
 		return err
 	}
 	tool.File = beside(tool.File, toolsFileName)
-	q := &parser{skill: tool, fields: f, doc: p.doc, options: p.options, report: p.report}
+	q := p.forTool(tool, f)
 	tool.Description = strings.TrimSpace(f.text("description"))
 	tool.WhenToUse = strings.TrimSpace(f.text("when_to_use"))
 	if err := q.toolRestrictions(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
 // list prints the names of the programs on the PATH of any shell there is.
@@ -136,17 +137,5 @@ func (g *Gate) keep(base sandbox.Base, programs map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(g.options.Dir, "new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // where it was not renamed
-	_, err = file.Write(data)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), g.file(base))
+	return atomicfile.WriteBytes(g.file(base), data)
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
 // How much is remembered. The names that were not used for the longest time are
@@ -116,20 +118,5 @@ func add(file string, uses map[string]entry) (err error) {
 	if err != nil {
 		return err
 	}
-	return replace(file, data)
-}
-
-func replace(file string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.WriteBytes(file, data)
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
 // missing reports whether an error says that nothing is there.
@@ -44,28 +46,12 @@ func readPart(file io.ReaderAt, from, to int64) (string, error) {
 }
 
 // writeFile replaces a file as a whole by what content writes.
-func writeFile(name string, content func(io.Writer) error) (err error) {
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keep what was read: %w", err)
-	}
-	temporary, err := os.CreateTemp(dir, filepath.Base(name)+"-*.tmp")
+func writeFile(name string, content func(io.Writer) error) error {
+	err := atomicfile.Write(name, func(w io.Writer) error { return content(&bounded{w, maxFile}) })
 	if err != nil {
 		return fmt.Errorf("keep what was read: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(temporary.Name())
-		}
-	}()
-	err = content(&bounded{temporary, maxFile})
-	if err = errors.Join(err, temporary.Close()); err != nil {
-		return fmt.Errorf("keep what was read: %w", err)
-	}
-	if err := os.Rename(temporary.Name(), name); err != nil {
-		return fmt.Errorf("keep what was read: %w", err)
-	}
-	return prune(dir)
+	return prune(filepath.Dir(name))
 }
 
 // maxCaches is how many files stay in a folder: those of other sets of roots.

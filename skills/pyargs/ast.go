@@ -90,8 +90,7 @@ type function struct {
 	scope      *scope    // where it was defined
 	class      string    // whose method it is
 	owner      *function // the one that it is defined in
-	async      bool
-	relevant   bool // it can reach argparse
+	relevant   bool      // it can reach argparse
 	called     bool
 }
 

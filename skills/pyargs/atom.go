@@ -165,7 +165,6 @@ func (r *reader) field(source string, line int) *node {
 	inner.advance()
 	inner.advance() // the bracket
 	n := inner.expressions()
-	r.prompts = r.prompts || inner.prompts
 	if inner.err == nil && inner.tok.kind == tokOp && inner.tok.text == ")" {
 		return n
 	}

@@ -17,10 +17,9 @@ var errSyntax = errors.New("it is not Python's syntax")
 // A reader parses a source, statement by statement. A statement that it does not
 // understand becomes one that is opaque.
 type reader struct {
-	lex     *lexer
-	tok     token
-	depth   int
-	prompts bool // there is a call of input
+	lex   *lexer
+	tok   token
+	depth int
 	// mentions are the words of the statement that matter to argparse.
 	mentions bool
 	err      error // of the statement
@@ -319,9 +318,6 @@ func (r *reader) trailers(n *node) *node {
 }
 
 func (r *reader) call(callee *node, line int) *node {
-	if callee.kind == nName && callee.name == "input" {
-		r.prompts = true
-	}
 	kids := []*node{callee}
 	for r.err == nil && !r.is(")") {
 		kids = append(kids, r.argument())

@@ -34,11 +34,6 @@ const (
 type Script struct {
 	// Doc is the module's docstring without its indentation.
 	Doc string
-	// MainGuard is whether there is an if __name__ == "__main__".
-	MainGuard bool
-	// Prompts is whether input is called: the script may wait for someone who
-	// types.
-	Prompts bool
 	// CommandLine is nil where the script declares none, or one that cannot be
 	// known without running it; then a note says why.
 	CommandLine *CommandLine
@@ -80,47 +75,37 @@ func (n *notes) sorted() []Note {
 func Read(name string, source []byte) *Script {
 	s := &Script{}
 	told := &notes{}
-	body, prompts, err := parseSource(source)
-	s.Prompts = prompts
+	body, err := parseSource(source)
 	if err != nil {
 		told.add(0, "the source cannot be read: %v", err)
 		s.Notes = told.all
 		return s
 	}
 	s.Doc = docstring(body)
-	s.MainGuard = slices.ContainsFunc(body, guards)
 	s.CommandLine = commandLine(name, s.Doc, len(source), body, told)
 	s.Notes = told.sorted()
 	return s
 }
 
-// parseSource parses a module. It also reports whether input is called.
-func parseSource(source []byte) (body []*stmt, prompts bool, err error) {
+// parseSource parses a module.
+func parseSource(source []byte) ([]*stmt, error) {
 	if len(source) > MaxSource {
-		return nil, false, fmt.Errorf("it is larger than %d KiB", MaxSource>>10)
+		return nil, fmt.Errorf("it is larger than %d KiB", MaxSource>>10)
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	if bytes.IndexByte(source, 0) >= 0 {
-		return nil, false, fmt.Errorf("it holds a NUL")
+		return nil, fmt.Errorf("it holds a NUL")
 	}
 	if !utf8.Valid(source) {
 		source = bytes.ToValidUTF8(source, []byte("\ufffd"))
 	}
 	text := strings.ReplaceAll(string(source), "\r\n", "\n")
 	r := newReader(strings.ReplaceAll(text, "\r", "\n"))
-	body, err = r.module()
+	body, err := r.module()
 	if err != nil {
-		err = fmt.Errorf("line %d: %w", r.lex.line, err)
+		return nil, fmt.Errorf("line %d: %w", r.lex.line, err)
 	}
-	return body, r.prompts, err
-}
-
-// guards reports whether a statement is the main guard.
-func guards(s *stmt) bool {
-	if s.kind != sIf || s.value.kind != nBinary || s.value.name != "==" {
-		return false
-	}
-	return slices.ContainsFunc(s.value.kids, func(n *node) bool { return n.kind == nName && n.name == "__name__" })
+	return body, nil
 }
 
 // commandLine follows a module and returns the command line that it reads.

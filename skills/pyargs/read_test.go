@@ -124,12 +124,12 @@ func TestRead(t *testing.T) {
 }
 
 func TestScript(t *testing.T) {
-	s := Read("tool.py", []byte("#!/usr/bin/python\n# c\nr'''Says hello.\n\n    Twice.\n    '''\nif '__main__' == __name__:\n    x.input('no')\n    print(f'{input(1)}')\n"))
-	if s.Doc != "Says hello.\n\nTwice." || !s.MainGuard || !s.Prompts {
+	s := Read("tool.py", []byte("#!/usr/bin/python\n# c\nr'''Says hello.\n\n    Twice.\n    '''\nx()\n"))
+	if s.Doc != "Says hello.\n\nTwice." {
 		t.Errorf("%+v", s)
 	}
-	s = Read("tool.py", []byte("f'no {doc}'\ndef input(): pass\nx.input()\nif x: pass\n"))
-	if s.Doc != "" || s.MainGuard || s.Prompts {
+	s = Read("tool.py", []byte("f'no {doc}'\nif x: pass\n"))
+	if s.Doc != "" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -105,11 +105,7 @@ func (r *reader) compound() *stmt {
 	switch r.tok.text {
 	case "async":
 		r.advance()
-		s := r.compound()
-		if s != nil && s.function != nil {
-			s.function.async = true
-		}
-		return s
+		return r.compound()
 	case "def":
 		return r.def(nil)
 	case "class":
@@ -142,12 +138,10 @@ func (r *reader) decorated() *stmt {
 		}
 		r.advance()
 	}
-	async := r.accept("async")
+	r.accept("async")
 	switch {
 	case r.err == nil && r.is("def"):
-		s := r.def(decorators)
-		s.function.async = async
-		return s
+		return r.def(decorators)
 	case r.err == nil && r.is("class"):
 		return r.class()
 	}

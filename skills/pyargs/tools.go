@@ -12,7 +12,6 @@ type Function struct {
 	Python string // the function's
 	Line   int    // of its def, from 1
 	Doc    string // its docstring without indentation, or the decorator's description
-	Async  bool   // it is an async def
 	// Params describes its arguments: an object with a property for each
 	// parameter that a caller gives.
 	Params *jsonschema.Schema
@@ -23,7 +22,7 @@ type Function struct {
 // A function whose arguments have a model of their own (args_schema) has a
 // schema that takes any.
 func Tools(source []byte) []Function {
-	body, _, err := parseSource(source)
+	body, err := parseSource(source)
 	if err != nil {
 		return nil
 	}
@@ -59,7 +58,7 @@ func (i *interp) toolDecorator(fn *function) *node {
 }
 
 func (i *interp) tool(fn *function, decorator *node) Function {
-	f := Function{Name: fn.name, Python: fn.name, Line: fn.line, Doc: fn.doc, Async: fn.async}
+	f := Function{Name: fn.name, Python: fn.name, Line: fn.line, Doc: fn.doc}
 	f.Params = i.paramsOf(fn)
 	if decorator.kind != nCall {
 		return f
