@@ -110,6 +110,7 @@ func kept(s *skills.Skill) skills.Skill {
 	c.Tools = slices.Clone(s.Tools)
 	for i, tool := range c.Tools {
 		without := kept(tool)
+		without.File = tool.File // it may be another than the skill's
 		c.Tools[i] = &without
 	}
 	return c
@@ -122,7 +123,9 @@ func place(s, at *skills.Skill) {
 		s.File = at.File
 	}
 	for _, tool := range s.Tools {
+		file := tool.File
 		place(tool, at)
+		tool.File = file
 		if own, ok := tool.Entry.Args.(*skills.Own); ok {
 			own.Skill = tool
 		}

@@ -294,6 +294,7 @@ func TestUnkeepable(t *testing.T) {
 func TestTools(t *testing.T) {
 	skill := &skills.Skill{Name: "demo", Dir: "/d", File: "/d/SKILL.md", Plugin: "p", Source: skills.SourceUser}
 	tool := *skill
+	tool.File = "/d/tools.yaml"
 	tool.Name, tool.Of, tool.Entry = "demo__run", skill, &skills.Entry{Script: "run.sh", Args: skills.Flags{{Name: "a", Required: true}}}
 	skill.Tools = []*skills.Skill{&tool}
 	value, err := appendValue(nil, reflect.ValueOf(kept(skill)), 0)
@@ -310,7 +311,7 @@ func TestTools(t *testing.T) {
 	if len(got.Tools) != 1 || got.Tools[0].Of != got {
 		t.Fatalf("tools %+v", got.Tools)
 	}
-	if tool := got.Tools[0]; tool.QualifiedName() != "p/demo__run" || tool.File != got.File || tool.Dir != got.Dir || len(tool.Entry.Params()) != 1 {
+	if tool := got.Tools[0]; tool.QualifiedName() != "p/demo__run" || tool.File != "/d/tools.yaml" || tool.Dir != got.Dir || len(tool.Entry.Params()) != 1 {
 		t.Errorf("tool %+v", tool)
 	}
 }
