@@ -196,22 +196,30 @@ func (b *builder) enter(plugin, dir string) bool {
 	return true
 }
 
-// addSkill takes a skill, and with it its tools, unless its name is taken.
+// addSkill takes a skill unless its name is taken.
 func (b *builder) addSkill(skill *Skill, root Root) {
 	name := skill.QualifiedName()
 	first, taken := b.skills[name]
 	if !taken {
 		b.skills[name], b.roots[skill] = skill, root
 		b.problems = append(b.problems, skill.Problems...)
-		for _, tool := range skill.Tools {
-			b.addSkill(tool, root)
-		}
 		return
 	}
 	if b.roots[first].String() == root.String() {
 		b.problems = append(b.problems, Problem{Warning, skill.File, 0, 0, fmt.Sprintf("the name %q is taken by %s", name, first.File), "rename one of them"})
 	}
 	b.shadowed = append(b.shadowed, Shadow{skill, first})
+}
+
+// addTools takes the tools of a skill that has got its name. They come after all
+// skills: what a tool is called is made up from two names.
+func (b *builder) addTools(skill *Skill, root Root) {
+	if b.skills[skill.QualifiedName()] != skill {
+		return
+	}
+	for _, tool := range skill.Tools {
+		b.addSkill(tool, root)
+	}
 }
 
 // addPlugin takes a plugin, or returns the one that has its name.

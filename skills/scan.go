@@ -401,6 +401,11 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 		}
 		b.addSkill(c.skill, c.root)
 	}
+	for _, c := range b.candidates {
+		if c.err == nil {
+			b.addTools(c.skill, c.root)
+		}
+	}
 }
 
 func (c *candidate) load(o Options, cache Cache) {

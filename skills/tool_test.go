@@ -182,8 +182,21 @@ func TestToolNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"second/demo/SKILL.md demo", "first/demo__one/SKILL.md demo__one", "second/demo/tools.yaml demo__two", "first/other/SKILL.md other"}, names); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"second/demo/tools.yaml demo__one", "second/other/SKILL.md other"}, shadowed); diff != "" {
+	if diff := cmp.Diff([]string{"second/other/SKILL.md other", "second/demo/tools.yaml demo__one"}, shadowed); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A tool's name is made up, so a skill that is called like it has it, wherever it
+// comes.
+func TestToolsComeAfterSkills(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		"a/SKILL.md": "---\nname: a\ndescription: d\n---\n", "a/x.sh": "#!/bin/sh\n",
+		"b/SKILL.md": "---\nname: a__x\ndescription: d\n---\n",
+	})
+	skill, err := catalog.Lookup("a__x")
+	if err != nil || skill.Of != nil || len(catalog.Shadowed) != 1 {
+		t.Errorf("a__x is %+v, %v; shadowed %v", skill, err, catalog.Shadowed)
 	}
 }
 

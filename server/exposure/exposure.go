@@ -7,6 +7,7 @@ package exposure
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -119,12 +120,14 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 		}
 	}
 	c.setAside()
-	c.result.settled = o.Mode != Auto || len(c.ranked) > o.MaxTools
+	c.result.settled = o.Mode != Auto || len(c.ranked)-len(c.guests()) > o.MaxTools
 	switch {
 	case o.Mode == All:
 		c.takeAll("every skill is a tool (expose.mode: all)")
 	case o.Mode == Auto && c.allFit():
 		c.takeAll("all skills fit")
+	case o.Mode == Auto && c.skillsFit():
+		c.takeAll("all skills fit, without the tools that they have")
 	default:
 		c.takeFirst()
 	}
@@ -186,6 +189,32 @@ func (c *chooser) allFit() bool {
 		c.decide(r.skill, BySearch, "its tool alone is larger than expose.catalog_chars")
 	}
 	c.ranked = fitting
+	return true
+}
+
+// guests are the tools of skills that nobody asked for: of them their skill
+// tells.
+func (c *chooser) guests() []ranked {
+	var guests []ranked
+	for _, r := range c.ranked {
+		if r.skill.Of != nil && r.level == byNobody {
+			guests = append(guests, r)
+		}
+	}
+	return guests
+}
+
+// skillsFit reports whether there is room for all but the guests.
+func (c *chooser) skillsFit() bool {
+	all, guests := c.ranked, c.guests()
+	c.ranked = slices.DeleteFunc(slices.Clone(all), func(r ranked) bool { return r.skill.Of != nil && r.level == byNobody })
+	if len(guests) == 0 || !c.allFit() {
+		c.ranked = all
+		return false
+	}
+	for _, r := range guests {
+		c.decide(r.skill, BySearch, "not all fit; load_skill of "+r.skill.Of.QualifiedName()+" names it")
+	}
 	return true
 }
 

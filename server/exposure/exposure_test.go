@@ -89,6 +89,26 @@ func TestAllOrSome(t *testing.T) {
 	}
 }
 
+// Where skills fit but for the tools that they have, those give way, unless
+// somebody asked for one.
+func TestToolsGiveWay(t *testing.T) {
+	all := numbered(10)
+	for i := range 40 {
+		owner := all[i%10]
+		all = append(all, &skills.Skill{Name: fmt.Sprintf("%s__tool-%d", owner.Name, i), Of: owner, ModelInvocable: true})
+	}
+	e := Choose(all, nil, each(100, 300), Options{Uses: map[string]int{"skill-003__tool-3": 1}})
+	if got := e.tools(); len(got) != 11 || !slices.Contains(got, "skill-003__tool-3") || !slices.Contains(got, "skill-009") {
+		t.Errorf("tools %q, want the ten skills and the tool that was used", got)
+	}
+	if d := e.Of(find(all, "skill-002__tool-2")); d != (Decision{BySearch, "not all fit; load_skill of skill-002 names it"}) {
+		t.Errorf("%+v", d)
+	}
+	if got := Choose(all, nil, each(2000, 3000), Options{}).tools(); len(got) != 0 {
+		t.Errorf("tools %q, where not even the skills fit", got)
+	}
+}
+
 func find(all []*skills.Skill, name string) *skills.Skill {
 	return all[slices.IndexFunc(all, func(s *skills.Skill) bool { return s.QualifiedName() == name })]
 }
