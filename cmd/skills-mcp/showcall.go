@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -133,21 +134,23 @@ func processors(n float64) string {
 // printPlan writes what a call would execute.
 func printPlan(w io.Writer, p *plannedCall) error {
 	return table(w, func(w io.Writer) {
+		row := func(key, value string) { fmt.Fprintf(w, "  %s\t%s\n", key, flat(value)) }
 		if p.Refused != nil {
-			fmt.Fprintf(w, "  refused\t%s: %s\n", p.Refused.Code, p.Refused.Message)
+			row("refused", fmt.Sprintf("%s: %s", p.Refused.Code, p.Refused.Message))
 		}
-		fmt.Fprintf(w, "  command\t%s\n", quoteWords(p.Argv))
+		// Its blanks are part of its words.
+		fmt.Fprintf(w, "  command\t%s\n", strings.ReplaceAll(plain.Text(quoteWords(p.Argv)), "\n", " "))
 		if p.Stdin != "" {
-			fmt.Fprintf(w, "  stdin\t%s\n", p.Stdin)
+			row("stdin", p.Stdin)
 		}
-		fmt.Fprintf(w, "  in\t%s\n", p.Folder)
-		fmt.Fprintf(w, "  sandbox\t%s\n", sandboxOf(p))
-		fmt.Fprintf(w, "  environment\t%s\n", strings.Join(p.Environment, " "))
-		fmt.Fprintf(w, "  network\t%s\n", cmp.Or(strings.Join(p.Network, ", "), "none"))
-		fmt.Fprintf(w, "  limits\t%s\n", p.Limits)
+		row("in", p.Folder)
+		row("sandbox", sandboxOf(p))
+		row("environment", strings.Join(p.Environment, " "))
+		row("network", cmp.Or(strings.Join(p.Network, ", "), "none"))
+		row("limits", p.Limits.String())
 		label := "sees"
 		for _, m := range p.Mounts {
-			fmt.Fprintf(w, "  %s\t%s\n", label, m)
+			row(label, m.String())
 			label = ""
 		}
 	})
