@@ -342,11 +342,14 @@ func TestProgress(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		p.say("pull")
+		synctest.Wait() // it is sent, and what follows waits
+		p.say("built")
 		fmt.Fprint(p, "start\n")
 		time.Sleep(60 * time.Millisecond)
 		fmt.Fprint(p, "soon after\n")
 		time.Sleep(time.Second)
 		p.say("said")
+		synctest.Wait()
 		fmt.Fprint(p, "a line\nlast, without end \xff")
 		p.close()
 		fmt.Fprint(p, "too late\n")
@@ -354,8 +357,8 @@ func TestProgress(t *testing.T) {
 		want := []string{
 			"1 line 0 @0s", "2 line 45 @50ms", "3 line 90 @100ms", "4 line 99 @150ms", "5 no line yet, now it is @2.11s",
 			"6 " + strings.Repeat("y", 1021) + "… @3.11s", "7 " + strings.Repeat("y", 1024) + " @4.11s", "8 " + strings.Repeat("y", 1020) + "… @5.11s",
-			"9 10% @6.11s", "10 30% @7.11s", "11 red \ufffd @8.11s", "12 pull @9.11s", "13 start @9.11s", "14 soon after @9.21s",
-			"15 said @10.17s", "16 last, without end \ufffd @10.17s",
+			"9 10% @6.11s", "10 30% @7.11s", "11 red \ufffd @8.11s", "12 pull @9.11s", "13 built @9.16s", "14 start @9.16s", "15 soon after @9.26s",
+			"16 said @10.17s", "17 last, without end \ufffd @10.17s",
 		}
 		if diff := cmp.Diff(want, sent); diff != "" {
 			t.Error(diff)
