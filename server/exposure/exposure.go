@@ -120,7 +120,7 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 		}
 	}
 	c.setAside()
-	c.result.settled = o.Mode != Auto || len(c.ranked)-len(c.guests()) > o.MaxTools
+	c.result.settled = o.Mode != Auto || len(c.ranked)-c.guests() > o.MaxTools
 	switch {
 	case o.Mode == All:
 		c.takeAll("every skill is a tool (expose.mode: all)")
@@ -192,28 +192,32 @@ func (c *chooser) allFit() bool {
 	return true
 }
 
-// guests are the tools of skills that nobody asked for: of them their skill
-// tells.
-func (c *chooser) guests() []ranked {
-	var guests []ranked
+// isGuest reports whether r is the tool of a skill, which tells of it, and nobody
+// asked for it.
+func (r ranked) isGuest() bool { return r.skill.Of != nil && r.level == byNobody }
+
+// guests returns how many there are.
+func (c *chooser) guests() (n int) {
 	for _, r := range c.ranked {
-		if r.skill.Of != nil && r.level == byNobody {
-			guests = append(guests, r)
+		if r.isGuest() {
+			n++
 		}
 	}
-	return guests
+	return n
 }
 
 // skillsFit reports whether there is room for all but the guests.
 func (c *chooser) skillsFit() bool {
-	all, guests := c.ranked, c.guests()
-	c.ranked = slices.DeleteFunc(slices.Clone(all), func(r ranked) bool { return r.skill.Of != nil && r.level == byNobody })
-	if len(guests) == 0 || !c.allFit() {
+	all := c.ranked
+	c.ranked = slices.DeleteFunc(slices.Clone(all), ranked.isGuest)
+	if len(c.ranked) == len(all) || !c.allFit() {
 		c.ranked = all
 		return false
 	}
-	for _, r := range guests {
-		c.decide(r.skill, BySearch, "not all fit; load_skill of "+r.skill.Of.QualifiedName()+" names it")
+	for _, r := range all {
+		if r.isGuest() {
+			c.decide(r.skill, BySearch, "not all fit; load_skill of "+r.skill.Of.QualifiedName()+" names it")
+		}
 	}
 	return true
 }
