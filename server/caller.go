@@ -4,6 +4,8 @@ import (
 	"context"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
 // caller names who slots are counted for and kept sandboxes belong to.
@@ -32,9 +34,10 @@ func (s *Server) Leave(caller string) {
 	s.calls.Leave(caller)
 }
 
-// leaving notices the end of sessions.
-func (s *Server) leaving() *mcpserver.Hooks {
+// hooks notice the end of sessions, and errors that say what to answer.
+func (s *Server) hooks() *mcpserver.Hooks {
 	hooks := &mcpserver.Hooks{}
+	hooks.AddOnError(transport.OnError)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if id := session.SessionID(); callerOf(session) == id {
 			s.Leave(id)

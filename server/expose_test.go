@@ -201,9 +201,9 @@ func TestNoticesOfMany(t *testing.T) {
 		{"one less", func() { all = all[:1000] }, true},
 	} {
 		step.do()
-		before := b.State()
+		before := b.state.Load()
 		changed := b.publishWith(all...)
-		if now := b.State(); now%2 != 0 || (now != before) != changed {
+		if now := b.state.Load(); now%2 != 0 || (now != before) != changed {
 			t.Errorf("%s: changed %t, and yet the state went from %d to %d", step.name, changed, before, now)
 		}
 		var want []string

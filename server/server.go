@@ -2,7 +2,7 @@
 // beside a few fixed ones that search, read and run all of them.
 //
 // Start with [New]; then [Server.Reload], as often as files change, and give
-// [Server.MCP] to a transport.
+// [Server.Backend] to a transport.
 package server
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -69,11 +70,11 @@ func New(calls *call.Executor, options Options) *Server {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	s.core = mcpserver.NewMCPServer("skills-mcp", options.Version,
+	s.core = mcpserver.NewMCPServer(serverName, options.Version,
 		mcpserver.WithToolCapabilities(true),
 		mcpserver.WithResourceCapabilities(false, false),
 		mcpserver.WithInstructions(instructions),
-		mcpserver.WithHooks(s.leaving()),
+		mcpserver.WithHooks(s.hooks()),
 	)
 	s.core.SetResourceTemplates(s.outputTemplate())
 	s.publish(&skills.Catalog{})
@@ -90,16 +91,22 @@ const instructions = `This server offers the skills that the person has installe
 - run_skill runs any executable skill by name, also one that has no tool or was added after this session began; get_skill tells its parameters.
 - Files are named by their path in the workspace. A failed call says what to do next.`
 
+// serverName is what the server calls itself to clients.
+const serverName = "skills-mcp"
+
 // ProtocolVersions are the revisions of MCP that are spoken, newest first.
 func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions) }
 
-// MCP is the protocol core, for transports.
-func (s *Server) MCP() *mcpserver.MCPServer { return s.core }
+// Backend is what the transports serve.
+func (s *Server) Backend() transport.Backend {
+	return transport.Backend{
+		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
+		State: s.state.Load, Leave: s.Leave,
+	}
+}
 
-// State numbers the states of the tools: it differs after each change of them,
-// and is odd while one is under way. A transport may keep what it read at an even
-// number until the number is another.
-func (s *Server) State() uint64 { return s.state.Load() }
+// MCP is the protocol core.
+func (s *Server) MCP() *mcpserver.MCPServer { return s.core }
 
 // Catalog returns the catalog that was published last.
 func (s *Server) Catalog() *skills.Catalog { return s.view.Load().catalog }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/stdio"
+	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/tally"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -72,7 +72,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer stop()
-	err = stdio.Serve(ctx, srv.MCP(), a.stdin, a.stdout, &stdio.Options{Logger: s.logger, State: srv.State})
+	err = transport.ServeStdio(ctx, srv.Backend(), a.stdin, a.stdout, &transport.StdioOptions{Logger: s.logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return nil // a signal, or a client that left, is how this ends
 	}

@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bytes"
@@ -13,19 +13,23 @@ import (
 // in bytes.
 const maxRemembered = 4 << 10
 
-// memory keeps the last answer to tools/list. Encoding one of 40 tools takes
+// maxAnswers is how many answers are remembered. What they depend on differs
+// between generations of clients, and between pages.
+const maxAnswers = 16
+
+// memory keeps the answers to tools/list. Encoding one of 40 tools takes
 // mcp-go a third of a millisecond, and it is the same for every request until
 // the tools change.
 type memory struct {
-	state func() uint64 // as [Options.State]; nil remembers nothing
+	state func() uint64 // as [Backend.State]; nil remembers nothing
 
-	mu     sync.Mutex // guards what follows
-	of     asked
-	result json.RawMessage // what was answered; nil before the first
+	mu      sync.Mutex // guards what follows
+	of      uint64     // the state that the answers are of
+	answers map[question]json.RawMessage
 }
 
-// asked is what an answer to tools/list depends on.
-type asked struct {
+// question is what an answer to tools/list depends on.
+type question struct {
 	state   uint64
 	version string // of the protocol, as the client initialized it; modern requests have it in params
 	params  string
@@ -33,27 +37,28 @@ type asked struct {
 
 // ask returns what an answer to a request will depend on. ok is false where it
 // must not be remembered, nor answered from memory.
-func (r *memory) ask(m message, p *peer) (a asked, ok bool) {
+func (r *memory) ask(m message, p *peer) (q question, ok bool) {
 	if r.state == nil || m.method != string(mcp.MethodToolsList) || len(m.params) > maxRemembered {
-		return asked{}, false
+		return question{}, false
 	}
-	a = asked{r.state(), p.ProtocolVersion(), string(m.params)}
-	return a, a.state%2 == 0
+	q = question{r.state(), p.ProtocolVersion(), string(m.params)}
+	return q, q.state%2 == 0
 }
 
 // answer returns the remembered answer to a request as a line, or nil.
-func (r *memory) answer(id json.RawMessage, a asked) []byte {
+func (r *memory) answer(id json.RawMessage, q question) []byte {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.result == nil || r.of != a {
+	result := r.answers[q]
+	r.mu.Unlock()
+	if result == nil {
 		return nil
 	}
-	return slices.Concat(head(id), r.result, []byte(tail))
+	return slices.Concat(head(id), result, []byte(tail))
 }
 
 // keep remembers an answer that was made after the request was asked. Where the
 // tools have changed meanwhile, so has the state, and nobody asks for it.
-func (r *memory) keep(id json.RawMessage, a asked, line []byte) {
+func (r *memory) keep(id json.RawMessage, q question, line []byte) {
 	result, ok := bytes.CutPrefix(line, head(id))
 	if !ok { // an error
 		return
@@ -64,7 +69,10 @@ func (r *memory) keep(id json.RawMessage, a asked, line []byte) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.of, r.result = a, result
+	if r.answers == nil || r.of != q.state || len(r.answers) >= maxAnswers {
+		r.of, r.answers = q.state, map[question]json.RawMessage{}
+	}
+	r.answers[q] = result
 }
 
 // What is around the result in a line of [encodeReply].

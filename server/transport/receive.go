@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 // receive handles one line in the read loop. It must not wait for a call or,
 // save for the reply to initialize, for the client to read.
-func (s *server) receive(ctx context.Context, line []byte) {
+func (s *stream) receive(ctx context.Context, line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
@@ -22,21 +22,20 @@ func (s *server) receive(ctx context.Context, line []byte) {
 		s.notified(ctx, m)
 	case m.kind == request:
 		s.requested(ctx, m)
-	default:
-		// mcp-go answers an error response as an unknown method. Nothing is
-		// asked of the client yet, so no response is waited for.
+	case !s.client.asked.answer(m):
+		// mcp-go answers an error response as an unknown method.
 		s.log.Debug("ignored a response", "id", string(m.id))
 	}
 }
 
-func (s *server) refuse(ctx context.Context, f *fault) {
+func (s *stream) refuse(ctx context.Context, f *fault) {
 	s.log.Debug("refused a message", "id", string(f.id), "code", f.code, "reason", f.message)
 	s.outbox.reply(ctx, f.encode())
 }
 
 // notified never passes a cancellation on: mcp-go would look it up by the
 // float64 of its id, where different requests may be one.
-func (s *server) notified(ctx context.Context, m message) {
+func (s *stream) notified(ctx context.Context, m message) {
 	if m.method != string(mcp.MethodNotificationCancelled) {
 		s.notify(ctx, s.broadcasts, m)
 		return
@@ -46,7 +45,7 @@ func (s *server) notified(ctx context.Context, m message) {
 	s.log.Debug("cancellation", "id", string(id), "found", found)
 }
 
-func (s *server) requested(ctx context.Context, m message) {
+func (s *stream) requested(ctx context.Context, m message) {
 	switch mcp.MCPMethod(m.method) {
 	case mcp.MethodInitialize:
 		s.inline(ctx, m, s.initialize)
@@ -54,7 +53,7 @@ func (s *server) requested(ctx context.Context, m message) {
 		s.inline(ctx, m, s.ping)
 	case mcp.MethodSubscriptionsListen:
 		// mcp-go would acknowledge, hold a slot for good and deliver nothing.
-		s.refuse(ctx, &fault{m.id, mcp.METHOD_NOT_FOUND, m.method + " is not supported on this transport"})
+		s.subscribe(ctx, m)
 	default:
 		s.start(ctx, m)
 	}
@@ -62,7 +61,7 @@ func (s *server) requested(ctx context.Context, m message) {
 
 // inline runs a request that is answered before anything else is read, and so
 // cannot be cancelled.
-func (s *server) inline(ctx context.Context, m message, run func(context.Context, message)) {
+func (s *stream) inline(ctx context.Context, m message, run func(context.Context, message)) {
 	if s.calls.has(key(m.id)) {
 		s.refuse(ctx, refusal(m, errDuplicate))
 		return
@@ -72,20 +71,19 @@ func (s *server) inline(ctx context.Context, m message, run func(context.Context
 
 // initialize writes its reply itself, so that neither a change notice nor the
 // reply to a request sent right after it can be first.
-func (s *server) initialize(ctx context.Context, m message) {
+func (s *stream) initialize(ctx context.Context, m message) {
 	reply := s.exchange(ctx, s.peerOf(m), m, s.emit(nil))
 	s.writer.write(reply, nil)
 	s.client.welcome()
 }
 
-func (s *server) ping(ctx context.Context, m message) {
+func (s *stream) ping(ctx context.Context, m message) {
 	s.outbox.reply(ctx, s.exchange(ctx, s.peerOf(m), m, s.emit(nil)))
 }
 
 // start runs a request beside the read loop, now or when a slot is free.
-func (s *server) start(ctx context.Context, m message) {
-	c := &call{message: m, key: key(m.id)}
-	c.ctx, c.cancel = context.WithCancelCause(ctx)
+func (s *stream) start(ctx context.Context, m message) {
+	c := newCall(ctx, m)
 	hire, err := s.calls.admit(c)
 	if err != nil {
 		c.cancel(err)
@@ -97,8 +95,28 @@ func (s *server) start(ctx context.Context, m message) {
 	}
 }
 
+// subscribe runs subscriptions/listen, which stays open and takes no slot.
+func (s *stream) subscribe(ctx context.Context, m message) {
+	c := newCall(ctx, m)
+	if err := s.calls.attach(c); err != nil {
+		c.cancel(err)
+		s.refuse(ctx, refusal(m, err))
+		return
+	}
+	go func() {
+		defer s.calls.detach()
+		defer c.cancel(nil)
+		live := func() bool { return s.calls.live(c) }
+		reply := s.listen(c.ctx, s.peerOf(m), m, func(n notice) {
+			n.wanted = live
+			s.outbox.announce(n)
+		})
+		s.writer.write(reply, func() bool { return s.calls.finish(c) })
+	}()
+}
+
 func refusal(m message, err error) *fault {
-	f := &fault{m.id, mcp.INTERNAL_ERROR, err.Error()}
+	f := &fault{id: m.id, code: mcp.INTERNAL_ERROR, message: err.Error()}
 	if err == errDuplicate {
 		f.code = mcp.INVALID_REQUEST
 	}
@@ -106,34 +124,33 @@ func refusal(m message, err error) *fault {
 }
 
 // work is a worker of the table, by which Serve waits for it.
-func (s *server) work() {
+func (s *stream) work() {
 	for c := s.calls.next(nil); c != nil; c = s.calls.next(c) {
 		s.answer(c)
 	}
 }
 
-func (s *server) answer(c *call) {
+func (s *stream) answer(c *call) {
 	defer c.cancel(nil)
 	live := func() bool { return s.calls.live(c) }
 	reply := s.exchange(c.ctx, s.peerOf(c.message), c.message, s.emit(live))
 	s.writer.write(reply, func() bool { return s.calls.finish(c) })
 }
 
-func (s *server) emit(wanted func() bool) func(line []byte) {
+func (s *stream) emit(wanted func() bool) func(line []byte) {
 	return func(line []byte) { s.writer.write(line, wanted) }
 }
 
 // announce takes mcp-go's broadcasts to the client. It must not block.
-func (s *server) announce(n mcp.JSONRPCNotification) {
+func (s *stream) announce(n mcp.JSONRPCNotification) {
 	if line, ok := s.encodeNotification(n); ok {
-		plain := n.Params.Meta == nil && len(n.Params.AdditionalFields) == 0
-		s.outbox.announce(notice{n.Method, plain, line})
+		s.outbox.announce(notice{method: n.Method, line: line})
 	}
 }
 
-func (s *server) peerOf(m message) *peer {
+func (s *stream) peerOf(m message) *peer {
 	if !m.modern {
 		return s.client
 	}
-	return newModernPeer(fmt.Sprintf("%s-%d", s.client.id, s.moderns.Add(1)), s.client.id)
+	return newModernPeer(fmt.Sprintf("%s-%d", s.client.id, s.moderns.Add(1)), s.client.caller)
 }

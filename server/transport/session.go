@@ -1,10 +1,12 @@
-package stdio
+package transport
 
 import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
 // session is what mcp-go sees of a client: who it is, and where notifications
@@ -14,13 +16,16 @@ import (
 type session struct {
 	*peer
 	*mailbox
+	emit   func(line []byte) // writes to where the request is answered; nil for broadcasts
+	failed *rpc.Error        // of the handler, by OnError, in the goroutine of the request
 }
 
 var (
-	_ mcpserver.ClientSession              = (*session)(nil)
-	_ mcpserver.SessionWithLogging         = (*session)(nil)
-	_ mcpserver.SessionWithClientInfo      = (*session)(nil)
-	_ mcpserver.SessionWithProtocolVersion = (*session)(nil)
+	_ mcpserver.ClientSession                       = (*session)(nil)
+	_ mcpserver.SessionWithResourceSubscriptionsErr = (*session)(nil)
+	_ mcpserver.SessionWithLogging                  = (*session)(nil)
+	_ mcpserver.SessionWithClientInfo               = (*session)(nil)
+	_ mcpserver.SessionWithProtocolVersion          = (*session)(nil)
 )
 
 // peer is what lasts of a client between its requests. A modern request brings
@@ -29,7 +34,10 @@ var (
 // client that never asked into one that gets broadcasts.
 type peer struct {
 	id     string
-	stream string // the id of the stream's own peer
+	caller string // who is behind it, for limits and what is kept; other peers may have the same
+
+	asked         asked         // of a legacy client
+	subscriptions subscriptions // to resources
 
 	mu           sync.RWMutex // guards what follows; taken by the methods
 	greeted      bool         // mcp-go has accepted initialize
@@ -41,20 +49,28 @@ type peer struct {
 }
 
 func newPeer(id string) *peer {
-	return &peer{id: id, stream: id, level: mcp.LoggingLevelError}
+	return &peer{id: id, caller: id, level: mcp.LoggingLevelError}
 }
 
-func newModernPeer(id, stream string) *peer {
+func newModernPeer(id, caller string) *peer {
 	p := newPeer(id)
-	p.stream, p.ready = stream, true
+	p.caller, p.ready = caller, true
 	return p
 }
 
 func (p *peer) SessionID() string { return p.id }
 
-// Caller is the same for all sessions of a stream: whatever comes by it, comes
-// from one client.
-func (p *peer) Caller() string { return p.stream }
+// Caller is the same for all sessions of one client: of a stream, whatever comes
+// by it.
+func (p *peer) Caller() string { return p.caller }
+
+// introduce tells of a modern client what its request says.
+func (p *peer) introduce(info *mcpserver.RequestProtocolInfo) {
+	p.SetClientCapabilities(*info.ClientCapabilities)
+	if info.ClientInfo != nil {
+		p.SetClientInfo(*info.ClientInfo)
+	}
+}
 
 // Initialize is called by mcp-go before the reply to initialize is written, so
 // the session does not count as initialised yet: a change notice would reach

@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func TestRemembered(t *testing.T) {
 		}
 	})
 	b := newBench(mcpserver.WithHooks(hooks))
-	c := dial(t, b.MCPServer, &Options{State: state.Load}).greet()
+	c := dial(t, Backend{Core: b.MCPServer, State: state.Load}, nil).greet()
 	read := func() string {
 		line, err := c.lines.ReadString('\n')
 		if err != nil {
@@ -44,7 +44,7 @@ func TestRemembered(t *testing.T) {
 		{"other words", nil, "3", `,"params":{}`, 1, `"name":"echo"`, ""},
 		{"modern", nil, "4", `,"params":{` + modernMeta + `}`, 1, `"resultType"`, ""},
 		{"modern again", nil, "5", `,"params":{` + modernMeta + `}`, 0, `"resultType"`, ""},
-		{"legacy after it", nil, "6", "", 1, `"name":"echo"`, `"resultType"`},
+		{"legacy after it", nil, "6", "", 0, `"name":"echo"`, `"resultType"`},
 		{"an error", nil, "7", `,"params":{"cursor":"!"}`, 1, `"error"`, ""},
 		{"an error again", nil, "8", `,"params":{"cursor":"!"}`, 1, `"error"`, ""},
 		{"while tools change", func() {

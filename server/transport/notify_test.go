@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // nearly all of it after the results.
 func TestProgressPrecedesItsResult(t *testing.T) {
 	const calls, atOnce, each = 300, 8, 3
-	c := dial(t, newBench().MCPServer, nil).greet()
+	c := dial(t, newBench().backend(), nil).greet()
 	slots := make(chan struct{}, atOnce)
 	go func() {
 		for i := range calls {
@@ -53,7 +53,7 @@ func TestProgressPrecedesItsResult(t *testing.T) {
 // mcp-go drops what does not fit in the channel; here the handler waits.
 func TestSlowClientSlowsTheHandlerDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := dial(t, newBench().MCPServer, nil).greet()
+		c := dial(t, newBench().backend(), nil).greet()
 		c.call("1", "progress", `{"n":1000}`, `"_meta":{"progressToken":"t"}`)
 		synctest.Wait() // the handler is as far ahead as it gets
 		for i := range 1000 {
@@ -77,7 +77,7 @@ func TestCancelEndsTheWaitForRoom(t *testing.T) {
 				}
 			}
 		})
-		c := dial(t, b.MCPServer, nil).greet()
+		c := dial(t, b.backend(), nil).greet()
 		c.call("1", "flood", `{}`, `"_meta":{"progressToken":"t"}`)
 		synctest.Wait()
 		c.cancelCall("1", "")
@@ -102,7 +102,7 @@ func TestNothingAfterTheResult(t *testing.T) {
 		}()
 		return mcp.NewToolResultText("early"), sendProgress(ctx, r, 0)
 	})
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.call("1", "stray", `{}`, `"_meta":{"progressToken":"t"}`)
 	c.want(`: notifications/progress{"progress":0,"progressToken":"t"}`)
 	c.want(text("1", "early"))
@@ -122,7 +122,7 @@ func TestLogMessagesKeepTheLevelOfTheClient(t *testing.T) {
 		err := b.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "skill", "<hi>"))
 		return mcp.NewToolResultText("logged"), err
 	})
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.call("1", "log", `{}`)
 	c.want(text("1", "logged")) // not asked for info
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"info"}}`)
@@ -140,7 +140,7 @@ func TestChangeNoticesGoToThoseWhoInitialized(t *testing.T) {
 	hooks.AddOnRegisterSession(func(context.Context, mcpserver.ClientSession) { sessions++ })
 	hooks.AddOnUnregisterSession(func(context.Context, mcpserver.ClientSession) { sessions-- })
 	b := newBench(mcpserver.WithHooks(hooks))
-	c := dial(t, b.MCPServer, nil)
+	c := dial(t, b.backend(), nil)
 	change := func() {
 		b.AddTool(mcp.NewTool("new"), echo)
 	}
@@ -162,7 +162,7 @@ func TestChangeNoticesGoToThoseWhoInitialized(t *testing.T) {
 func TestBroadcastsNeitherBlockNorLoseTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		c := dial(t, b.MCPServer, nil).greet()
+		c := dial(t, b.backend(), nil).greet()
 		for i := range 3 * maxNotices {
 			b.AddTool(mcp.NewTool(fmt.Sprint("tool", i)), echo)
 			b.SendNotificationToAllClients("notifications/resources/updated", map[string]any{"uri": i})
@@ -203,7 +203,7 @@ func TestModernRequests(t *testing.T) {
 		sessions <- s
 		return mcp.NewToolResultText(s.(mcpserver.SessionWithClientInfo).GetClientInfo().Name), nil
 	})
-	c := dial(t, b.MCPServer, nil)
+	c := dial(t, b.backend(), nil)
 	for id, method := range []string{"server/discover", "tools/list"} {
 		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id, method, modernMeta))
 		var result struct{ ResultType string }
@@ -229,13 +229,6 @@ func TestModernRequests(t *testing.T) {
 	c.hangUp()
 }
 
-func TestListenIsRefused(t *testing.T) {
-	c := dial(t, newBench().MCPServer, nil)
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
-	c.want("1: error -32601: subscriptions/listen is not supported on this transport")
-	c.hangUp()
-}
-
 type panicking struct{}
 
 func (panicking) MarshalJSON() ([]byte, error) { panic("secret") }
@@ -249,7 +242,7 @@ func TestPanicInANotification(t *testing.T) {
 		b.SendNotificationToAllClients("notifications/x", map[string]any{"v": panicking{}})
 		return mcp.NewToolResultText("survived"), nil
 	})
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.call("1", "bad", `{}`)
 	c.want(text("1", "survived"))
 	c.hangUp()

@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bufio"
@@ -63,8 +63,8 @@ func trimEnd(line []byte) []byte {
 
 // read handles the messages of r until it ends, which is no error, or ctx is
 // done.
-func (s *server) read(ctx context.Context, r io.Reader) error {
-	lines := newLineReader(r, s.options.MaxLine)
+func (s *stream) read(ctx context.Context, r io.Reader, maxLine int) error {
+	lines := newLineReader(r, maxLine)
 	for {
 		line, err := lines.next()
 		switch {
@@ -73,7 +73,7 @@ func (s *server) read(ctx context.Context, r io.Reader) error {
 		case errors.Is(err, errLineTooLong):
 			s.refuse(ctx, &fault{
 				code:    mcp.INVALID_REQUEST,
-				message: fmt.Sprintf("message longer than %d bytes", s.options.MaxLine),
+				message: fmt.Sprintf("message longer than %d bytes", maxLine),
 			})
 		case errors.Is(err, io.EOF):
 			return nil

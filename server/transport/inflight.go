@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"context"
@@ -18,6 +18,13 @@ type call struct {
 	key    string
 	ctx    context.Context // of the handler; kept here while the call is queued
 	cancel context.CancelCauseFunc
+	open   bool // it was attached
+}
+
+func newCall(ctx context.Context, m message) *call {
+	c := &call{message: m, key: key(m.id)}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	return c
 }
 
 // table knows the requests in flight of one client, by id. It bounds how many
@@ -30,8 +37,9 @@ type call struct {
 type table struct {
 	slots, queue int // calls running, calls waiting
 	bytes        int // of the messages of both
+	maxStreams   int
 
-	idle chan struct{} // closed by the last worker, or by close if there is none
+	idle chan struct{} // closed after close, when no worker and no stream is left
 
 	mu      sync.Mutex // guards what follows; no other lock is taken under it
 	wake    sync.Cond  // signalled by admit for a parked worker, and by close for all
@@ -39,14 +47,15 @@ type table struct {
 	waiting []*call // in order of arrival
 	running int     // calls
 	held    int     // bytes
+	streams int     // calls that stay open beside the slots
 	workers int     // at most slots
 	parked  int     // workers waiting for wake and not yet signalled
 	closed  bool
 }
 
-func newTable(slots, queue, bytes int) *table {
+func newTable(slots, queue, bytes, streams int) *table {
 	t := &table{
-		slots: slots, queue: queue, bytes: bytes,
+		slots: slots, queue: queue, bytes: bytes, maxStreams: streams,
 		idle:  make(chan struct{}),
 		calls: map[string]*call{},
 	}
@@ -101,6 +110,41 @@ func (t *table) next(last *call) *call {
 	t.waiting = slices.Delete(t.waiting, 0, 1)
 	t.running++
 	return c
+}
+
+// attach takes c in beside the slots, for as long as it stays open. The caller
+// must call detach at its end.
+func (t *table) attach(c *call) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.calls[c.key] != nil:
+		return errDuplicate
+	case t.closed, t.streams >= t.maxStreams:
+		return errBusy
+	}
+	t.calls[c.key] = c
+	t.streams++
+	c.open = true
+	return nil
+}
+
+func (t *table) detach() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.streams--
+	t.signalIdle()
+}
+
+// endStreams ends all that were attached. They may still be answered.
+func (t *table) endStreams(cause error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.calls {
+		if c.open {
+			c.cancel(cause)
+		}
+	}
 }
 
 // cancel ends the call with that id, if there is one. It will not be answered,
@@ -160,7 +204,7 @@ func (t *table) close() {
 }
 
 func (t *table) signalIdle() {
-	if t.closed && t.workers == 0 {
+	if t.closed && t.workers == 0 && t.streams == 0 {
 		close(t.idle)
 	}
 }

@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 
 func TestCancelRunning(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.call("1", "block", `{}`, `"_meta":{"progressToken":"t"}`)
 	<-b.started
 	c.cancelCall("1", "no longer needed")
@@ -35,7 +35,7 @@ func TestCancelRunning(t *testing.T) {
 // not take a reply.
 func TestCancelIsReadWhileRepliesWait(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.call("1", "block", `{}`)
 	<-b.started
 	const pings = maxReplies / 2
@@ -53,7 +53,7 @@ func TestCancelIsReadWhileRepliesWait(t *testing.T) {
 // The id is free and the slot given back.
 func TestCancelFreesTheSlot(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.MCPServer, &Options{Calls: 1}).greet()
+	c := dial(t, b.backend(), &StdioOptions{Calls: 1}).greet()
 	c.call("1", "block", `{}`)
 	<-b.started
 	c.cancelCall("1", "")
@@ -64,7 +64,7 @@ func TestCancelFreesTheSlot(t *testing.T) {
 
 func TestCancelQueued(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.MCPServer, &Options{Calls: 1}).greet()
+	c := dial(t, b.backend(), &StdioOptions{Calls: 1}).greet()
 	c.call("1", "block", `{"tag":"first"}`)
 	c.call(`"t\u0077o"`, "block", `{"tag":"second"}`)
 	c.call("3", "echo", `{"tag":"third"}`)
@@ -83,7 +83,7 @@ func TestCancelQueued(t *testing.T) {
 }
 
 func TestCancelUnknown(t *testing.T) {
-	c := dial(t, newBench().MCPServer, nil).greet()
+	c := dial(t, newBench().backend(), nil).greet()
 	c.cancelCall("77", "")
 	c.cancelCall("null", "")
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`)
@@ -93,7 +93,7 @@ func TestCancelUnknown(t *testing.T) {
 }
 
 func TestInitializeCannotBeCancelled(t *testing.T) {
-	c := dial(t, newBench().MCPServer, nil)
+	c := dial(t, newBench().backend(), nil)
 	go func() {
 		c.send(hello)
 		c.cancelCall("0", "")
@@ -111,7 +111,7 @@ func TestInitializeCannotBeCancelled(t *testing.T) {
 // requests is keyed by.
 func TestCancelDistinguishesLargeIDs(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.call("9007199254740992", "block", `{"tag":"even"}`)
 	<-b.started
 	c.call("9007199254740993", "block", `{"tag":"odd"}`)
@@ -124,7 +124,7 @@ func TestCancelDistinguishesLargeIDs(t *testing.T) {
 }
 
 func TestIDsAreEchoed(t *testing.T) {
-	c := dial(t, newBench().MCPServer, nil).greet()
+	c := dial(t, newBench().backend(), nil).greet()
 	for _, id := range []string{"9007199254740993", "-1", "1.50", "123456789012345678901234567890", `"9"`, `"<a\u0062>"`, `"7f3e-1"`} {
 		c.call(id, "echo", `{"tag":"x"}`)
 		c.want(text(id, "x"))
@@ -137,7 +137,7 @@ func TestIDsAreEchoed(t *testing.T) {
 }
 
 func TestProgressTokensAreEchoed(t *testing.T) {
-	c := dial(t, newBench().MCPServer, nil).greet()
+	c := dial(t, newBench().backend(), nil).greet()
 	for i, token := range []string{"9007199254740993", "1e2", "7", `"9007199254740993"`, "1000000000000000000000001"} {
 		c.call(fmt.Sprint(i), "progress", `{}`, `"_meta":{"progressToken":`+token+`}`)
 		c.want(`: notifications/progress{"progress":1,"progressToken":` + token + `}`)
@@ -148,7 +148,7 @@ func TestProgressTokensAreEchoed(t *testing.T) {
 
 func TestDuplicateID(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.call("1", "block", `{}`)
 	<-b.started
 	c.call("1", "block", `{}`)
@@ -164,7 +164,7 @@ func TestDuplicateID(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.MCPServer, &Options{Calls: 2, Queue: 1}).greet()
+	c := dial(t, b.backend(), &StdioOptions{Calls: 2, Queue: 1}).greet()
 	c.call("1", "block", `{}`)
 	c.call("2", "block", `{}`)
 	c.call("3", "echo", `{"tag":"queued"}`)
@@ -186,7 +186,7 @@ func TestBusy(t *testing.T) {
 func TestBusyByBytes(t *testing.T) {
 	const maxLine, size = 1000, 900
 	b := newBench()
-	c := dial(t, b.MCPServer, &Options{Calls: 100, MaxLine: maxLine}).greet()
+	c := dial(t, b.backend(), &StdioOptions{Calls: 100, MaxLine: maxLine}).greet()
 	fits := 8 * maxLine / size
 	for i := range 20 {
 		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"block"}}`, 10+i)
@@ -206,7 +206,7 @@ func TestBusyByBytes(t *testing.T) {
 
 func TestQueueIsInOrder(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.MCPServer, &Options{Calls: 1}).greet()
+	c := dial(t, b.backend(), &StdioOptions{Calls: 1}).greet()
 	c.call("0", "block", `{}`)
 	for i := range 50 {
 		c.call(fmt.Sprint(i+1), "echo", `{"tag":"x"}`)
@@ -223,7 +223,7 @@ func TestQueueIsInOrder(t *testing.T) {
 // and a reply for each request it sends.
 func TestClientThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := dial(t, newBench().MCPServer, nil).greet()
+		c := dial(t, newBench().backend(), nil).greet()
 		before := runtime.NumGoroutine()
 		var sent atomic.Int64
 		go func() {
@@ -253,7 +253,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 
 func TestPanicCostsOneRequest(t *testing.T) {
 	var log bytes.Buffer
-	c := dial(t, newBench().MCPServer, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).greet()
+	c := dial(t, newBench().backend(), &StdioOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))}).greet()
 	c.call("1", "panic", `{}`)
 	c.want("1: error -32603: internal error")
 	c.ping()
@@ -266,7 +266,7 @@ func TestPanicCostsOneRequest(t *testing.T) {
 func TestPanicInANotificationHandler(t *testing.T) {
 	b := newBench()
 	b.AddNotificationHandler("notifications/x", func(context.Context, mcp.JSONRPCNotification) { panic("secret") })
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.send(`{"jsonrpc":"2.0","method":"notifications/x"}`)
 	c.ping()
 	c.hangUp()
@@ -276,14 +276,14 @@ func TestPanicInANotificationHandler(t *testing.T) {
 func TestUnencodableResult(t *testing.T) {
 	b := newBench()
 	b.AddTool(mcp.Tool{Name: "broken", RawInputSchema: []byte("{")}, echo)
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	c.want("1: error -32603: internal error: the result cannot be encoded")
 	c.hangUp()
 }
 
 func TestMalformedMessages(t *testing.T) {
-	c := dial(t, newBench().MCPServer, &Options{MaxLine: 2000}).greet()
+	c := dial(t, newBench().backend(), &StdioOptions{MaxLine: 2000}).greet()
 	for _, test := range []struct{ line, want string }{
 		{`{"jsonrpc":"2.0","id":1,`, "null: error -32700: not valid JSON: unexpected end of JSON input"},
 		{`nonsense`, "null: error -32700: not valid JSON: invalid character 'o' in literal null (expecting 'u')"},
@@ -308,7 +308,7 @@ func TestMalformedMessages(t *testing.T) {
 }
 
 func TestBlankLinesAndLineEnds(t *testing.T) {
-	c := dial(t, newBench().MCPServer, nil)
+	c := dial(t, newBench().backend(), nil)
 	go func() {
 		io.WriteString(c.in, "\n\r\n  \t\n"+`{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\r\n")
 		io.WriteString(c.in, `{"jsonrpc":"2.0","id":2,"method":"ping"}`) // no end
@@ -323,7 +323,7 @@ func TestBlankLinesAndLineEnds(t *testing.T) {
 
 // mcp-go answers an error response as an unknown method.
 func TestResponsesAreNotAnswered(t *testing.T) {
-	c := dial(t, newBench().MCPServer, nil).greet()
+	c := dial(t, newBench().backend(), nil).greet()
 	c.send(
 		`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}`,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}`,
@@ -337,7 +337,7 @@ func TestResponsesAreNotAnswered(t *testing.T) {
 // something to read yet when it does.
 func TestInitializeIsAnsweredFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := dial(t, newBench().MCPServer, nil)
+		c := dial(t, newBench().backend(), nil)
 		c.send(`{"jsonrpc":"2.0","id":"early","method":"ping"}`)
 		synctest.Wait() // in the writing
 		go c.send(hello, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -360,7 +360,7 @@ func TestNoNoticeBeforeTheReplyToInitialize(t *testing.T) {
 	})
 	b = newBench(mcpserver.WithHooks(hooks))
 	synctest.Test(t, func(t *testing.T) {
-		c := dial(t, b.MCPServer, nil)
+		c := dial(t, b.backend(), nil)
 		c.send(hello)
 		synctest.Wait()
 		if r := c.recv(); string(r.ID) != "0" {
@@ -380,7 +380,7 @@ func TestResourceNotFound(t *testing.T) {
 		}
 		return nil, fmt.Errorf("no %s: %w", r.Params.URI, mcpserver.ErrResourceNotFound)
 	})
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	read := func(uri, more string) {
 		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q%s}}`, uri, more))
 	}

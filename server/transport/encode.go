@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bytes"
@@ -25,16 +25,20 @@ func encode(v any) ([]byte, error) {
 func encodeReply(id json.RawMessage, reply mcp.JSONRPCMessage) ([]byte, error) {
 	switch r := reply.(type) {
 	case mcp.JSONRPCResponse:
-		return encode(struct {
-			JSONRPC string          `json:"jsonrpc"`
-			ID      json.RawMessage `json:"id"`
-			Result  any             `json:"result"`
-		}{mcp.JSONRPC_VERSION, id, r.Result})
+		return encodeResult(id, r.Result)
 	case mcp.JSONRPCError:
 		return encode(errorReply{mcp.JSONRPC_VERSION, id, r.Error})
 	default:
 		return nil, fmt.Errorf("unexpected reply %T", reply)
 	}
+}
+
+func encodeResult(id json.RawMessage, result any) ([]byte, error) {
+	return encode(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  any             `json:"result"`
+	}{mcp.JSONRPC_VERSION, id, result})
 }
 
 type errorReply struct {
@@ -44,12 +48,12 @@ type errorReply struct {
 }
 
 // encode returns the fault as a line. It cannot fail: the id comes from valid
-// JSON, and the rest are strings and numbers.
+// JSON, and the rest are strings and numbers, or data that was decoded from it.
 func (f *fault) encode() []byte {
 	line, _ := encode(errorReply{
 		JSONRPC: mcp.JSONRPC_VERSION,
 		ID:      f.id,
-		Error:   mcp.NewJSONRPCErrorDetails(f.code, f.message, nil),
+		Error:   mcp.NewJSONRPCErrorDetails(f.code, f.message, f.data),
 	})
 	return line
 }

@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func TestPipedRequestsAreAnswered(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" +
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"progress","_meta":{"progressToken":1}}}`
 	var out bytes.Buffer
-	if err := Serve(t.Context(), newBench().MCPServer, strings.NewReader(in), &out, nil); err != nil {
+	if err := ServeStdio(t.Context(), newBench().backend(), strings.NewReader(in), &out, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"serverInfo"`, `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n", `"progress":1`, `"done"`} {
@@ -50,7 +50,7 @@ func TestEndOfInput(t *testing.T) {
 		t.Run(fmt.Sprint(test.drain, test.frees), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench()
-				c := dial(t, b.MCPServer, &Options{Drain: test.drain, Calls: 1}).greet()
+				c := dial(t, b.backend(), &StdioOptions{Drain: test.drain, Calls: 1}).greet()
 				c.call("1", "block", `{}`)
 				<-b.started
 				begin := time.Now()
@@ -72,7 +72,7 @@ func TestEndOfInput(t *testing.T) {
 func TestQueuedRequestsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		c := dial(t, b.MCPServer, &Options{Calls: 1}).greet()
+		c := dial(t, b.backend(), &StdioOptions{Calls: 1}).greet()
 		c.call("1", "block", `{}`)
 		c.call("2", "block", `{}`)
 		c.in.Close()
@@ -90,7 +90,7 @@ func TestQueuedRequestsAtTheEnd(t *testing.T) {
 func TestContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		c := dial(t, b.MCPServer, nil).greet()
+		c := dial(t, b.backend(), nil).greet()
 		c.call("1", "block", `{}`)
 		<-b.started
 		begin, stopped := time.Now(), errors.New("stopped")
@@ -120,7 +120,7 @@ func TestContextEndsReadOfAPipe(t *testing.T) {
 	defer r.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Serve(ctx, newBench().MCPServer, r, io.Discard, nil); err != context.Canceled {
+	if err := ServeStdio(ctx, newBench().backend(), r, io.Discard, nil); err != context.Canceled {
 		t.Errorf("Serve: %v", err)
 	}
 	r.SetReadDeadline(time.Time{})
@@ -148,7 +148,7 @@ func TestFilesAreNotClosed(t *testing.T) {
 func TestClientIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		c := dial(t, b.MCPServer, nil).greet()
+		c := dial(t, b.backend(), nil).greet()
 		c.call("1", "block", `{}`)
 		<-b.started
 		c.out.CloseWithError(errors.New("gone"))
@@ -165,7 +165,7 @@ func TestClientIsGone(t *testing.T) {
 func TestInputFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		c := dial(t, b.MCPServer, nil).greet()
+		c := dial(t, b.backend(), nil).greet()
 		c.call("1", "block", `{}`)
 		<-b.started
 		broken := errors.New("broken")
@@ -185,7 +185,7 @@ func TestHandlerThatIgnoresItsContext(t *testing.T) {
 			<-free
 			return mcp.NewToolResultText("late"), nil
 		})
-		c := dial(t, b.MCPServer, nil).greet()
+		c := dial(t, b.backend(), nil).greet()
 		c.call("1", "deaf", `{}`)
 		c.ping()
 		begin := time.Now()
@@ -202,7 +202,7 @@ func TestHandlerThatIgnoresItsContext(t *testing.T) {
 
 func TestClientThatDoesNotTakeItsLastMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := dial(t, newBench().MCPServer, nil).greet()
+		c := dial(t, newBench().backend(), nil).greet()
 		c.call("1", "progress", `{"n":1000}`, `"_meta":{"progressToken":1}`)
 		begin := time.Now()
 		c.in.Close()
@@ -228,7 +228,7 @@ func TestOutputThatCannotBeInterrupted(t *testing.T) {
 		for i := range 5 {
 			in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i) + "\n"
 		}
-		err := Serve(t.Context(), newBench().MCPServer, strings.NewReader(in), w, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		err := ServeStdio(t.Context(), newBench().backend(), strings.NewReader(in), w, &StdioOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		if !errors.Is(err, ErrAbandoned) {
 			t.Errorf("Serve: %v", err)
 		}
@@ -241,7 +241,7 @@ func TestOutputThatCannotBeInterrupted(t *testing.T) {
 
 func TestServersShareACore(t *testing.T) {
 	b := newBench()
-	one, two := dial(t, b.MCPServer, nil).greet(), dial(t, b.MCPServer, nil).greet()
+	one, two := dial(t, b.backend(), nil).greet(), dial(t, b.backend(), nil).greet()
 	b.AddTool(mcp.NewTool("new"), echo)
 	one.want(": notifications/tools/list_changed")
 	two.want(": notifications/tools/list_changed")
@@ -278,7 +278,7 @@ func TestOneWriteForEachMessage(t *testing.T) {
 		in += fmt.Sprintf(`{"jsonrpc":"2.0","id":"b%d","method":"ping"}`, i) + "\n"
 	}
 	w := &lineWriter{t: t}
-	if err := Serve(t.Context(), newBench().MCPServer, strings.NewReader(in), w, nil); err != nil {
+	if err := ServeStdio(t.Context(), newBench().backend(), strings.NewReader(in), w, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := 1 + 3*calls; w.lines != want {

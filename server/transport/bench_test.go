@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bufio"
@@ -20,10 +20,10 @@ var transports = []struct {
 	serve func(context.Context, *mcpserver.MCPServer, io.Reader, io.Writer) error
 }{
 	{"ours", func(ctx context.Context, core *mcpserver.MCPServer, r io.Reader, w io.Writer) error {
-		return Serve(ctx, core, r, w, nil)
+		return ServeStdio(ctx, Backend{Core: core}, r, w, nil)
 	}},
 	{"ours, remembering", func(ctx context.Context, core *mcpserver.MCPServer, r io.Reader, w io.Writer) error {
-		return Serve(ctx, core, r, w, &Options{State: func() uint64 { return 0 }})
+		return ServeStdio(ctx, Backend{Core: core, State: func() uint64 { return 0 }}, r, w, nil)
 	}},
 	{"mcp-go", func(ctx context.Context, core *mcpserver.MCPServer, r io.Reader, w io.Writer) error {
 		s := mcpserver.NewStdioServer(core)

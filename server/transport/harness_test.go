@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bufio"
@@ -46,6 +46,8 @@ func newBench(opts ...mcpserver.ServerOption) *bench {
 	)
 	return b
 }
+
+func (b *bench) backend() Backend { return Backend{Core: b.MCPServer} }
 
 func echo(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	return mcp.NewToolResultText(r.GetString("tag", "")), nil
@@ -103,24 +105,24 @@ func (r reply) String() string {
 	return fmt.Sprintf("%s: %s%s%s", r.ID, r.Method, r.Params, r.Result)
 }
 
-// client speaks to one run of Serve over pipes without buffers.
+// client speaks to one run of ServeStdio over pipes without buffers.
 type client struct {
 	t      testing.TB
 	in     *io.PipeWriter
 	out    *io.PipeReader
 	lines  *bufio.Reader
 	cancel context.CancelCauseFunc
-	result chan error // of Serve
+	result chan error // of ServeStdio
 }
 
-func dial(t testing.TB, core *mcpserver.MCPServer, options *Options) *client {
+func dial(t testing.TB, b Backend, options *StdioOptions) *client {
 	t.Helper()
 	r, in := io.Pipe()
 	out, w := io.Pipe()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c := &client{t, in, out, bufio.NewReaderSize(out, 16), cancel, make(chan error, 1)}
 	go func() {
-		c.result <- Serve(ctx, core, r, w, options)
+		c.result <- ServeStdio(ctx, b, r, w, options)
 		w.Close()
 	}()
 	t.Cleanup(func() { in.Close(); out.Close(); cancel(nil) })

@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"bytes"
@@ -38,6 +38,7 @@ type fault struct {
 	id      json.RawMessage // nil if the message has none that can be trusted
 	code    int
 	message string
+	data    any // nil for none
 }
 
 // parse classifies one line. Its verdict on what is a request must be the same
@@ -129,6 +130,30 @@ func key(id json.RawMessage) string {
 		return string(id)
 	}
 	return `"` + s + `"`
+}
+
+// uri is params.uri, or "".
+func (m *message) uri() string {
+	var params struct{ URI string }
+	_ = json.Unmarshal(m.params, &params) // mcp-go has refused what is no string
+	return params.URI
+}
+
+// answer reads a response.
+func (m *message) answer() answer {
+	var wire struct {
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(m.raw, &wire) // parse has read it
+	if wire.Error == nil {
+		return answer{result: wire.Result}
+	}
+	var failed AnswerError
+	if json.Unmarshal(wire.Error, &failed) != nil {
+		failed = AnswerError{Message: "unreadable"}
+	}
+	return answer{failed: &failed}
 }
 
 // cancellation reads the params of notifications/cancelled.

@@ -1,4 +1,4 @@
-package stdio
+package transport
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func TestOneCallerForAStream(t *testing.T) {
 		seen <- struct{}{}
 		return mcp.NewToolResultText("ok"), nil
 	})
-	c := dial(t, b.MCPServer, nil).greet()
+	c := dial(t, b.backend(), nil).greet()
 	for _, meta := range []string{modernMeta, modernMeta, `"_meta":{}`} {
 		c.call("1", "who", `{}`, meta)
 		<-seen

@@ -1,0 +1,130 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/rpc"
+)
+
+// edge repairs mcp-go's handling of a single message. It knows no transport.
+type edge struct {
+	Backend
+	log    *slog.Logger
+	memory *memory
+}
+
+// exchange has a request answered and returns the reply as a line. Everything
+// the handler sends meanwhile has been passed to emit, in order, before
+// exchange returns; what it sends later, from a goroutine it left behind, is
+// refused. emit may be called by several goroutines at a time, as what a handler
+// asks of the client goes there too.
+//
+// mcp-go's transport pumps notifications beside the replies, so 295 of 300
+// progress messages came after the result they belong to.
+func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line []byte)) []byte {
+	if ctx.Err() != nil {
+		f := fault{id: m.id, code: mcp.INTERNAL_ERROR, message: "not started: " + context.Cause(ctx).Error()}
+		return f.encode()
+	}
+	a, ok := e.memory.ask(m, p)
+	if ok {
+		if line := e.memory.answer(m.id, a); line != nil {
+			return line
+		}
+	}
+	box := newMailbox(ctx, func(n mcp.JSONRPCNotification) {
+		if line, ok := e.encodeNotification(withToken(n, m.token)); ok {
+			emit(line)
+		}
+	})
+	defer box.close()
+	line := e.call(ctx, &session{peer: p, mailbox: box, emit: emit}, m)
+	if ok {
+		e.memory.keep(m.id, a, line)
+	}
+	return line
+}
+
+// call has a request answered, which may panic: HandleMessage does not recover.
+func (e *edge) call(ctx context.Context, s *session, m message) (line []byte) {
+	defer e.recovered(m.method, func() {
+		line = (&fault{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error"}).encode()
+	})
+	ctx = e.Core.WithContext(ctx, s)
+	if method, ok := e.Methods[m.method]; ok {
+		return e.extra(ctx, s.peer, m, method)
+	}
+	line, err := encodeReply(m.id, s.mended(m, e.Core.HandleMessage(ctx, m.raw)))
+	if err != nil {
+		return e.unencodable(m, err)
+	}
+	return line
+}
+
+// unencodable answers where mcp-go's transport sends nothing at all, and the
+// client waits.
+func (e *edge) unencodable(m message, err error) []byte {
+	e.log.Error("encode reply", "method", m.method, "id", string(m.id), "err", err)
+	return (&fault{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error: the result cannot be encoded"}).encode()
+}
+
+// OnError is a hook for the errors of mcp-go's handlers: one that is an
+// [*rpc.Error] is what the client gets. mcp-go has one code for all of them.
+func OnError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
+	s, ok := mcpserver.ClientSessionFromContext(ctx).(*session)
+	if failed, is := errors.AsType[*rpc.Error](err); ok && is {
+		s.failed = failed
+	}
+}
+
+// mended gives an error of a handler the code and the data that the
+// specification has for it.
+func (s *session) mended(m message, reply mcp.JSONRPCMessage) mcp.JSONRPCMessage {
+	failed, ok := reply.(mcp.JSONRPCError)
+	switch {
+	case !ok:
+		return reply
+	case s.failed != nil:
+		failed.Error = mcp.NewJSONRPCErrorDetails(s.failed.Code, s.failed.Message, s.failed.Data)
+	case m.method == string(mcp.MethodResourcesRead) && strings.HasSuffix(failed.Error.Message, mcpserver.ErrResourceNotFound.Error()):
+		failed.Error.Code = mcp.RESOURCE_NOT_FOUND
+		if m.modern {
+			failed.Error.Code = mcp.INVALID_PARAMS
+		}
+		failed.Error.Data = map[string]any{"uri": m.uri()}
+	}
+	return failed
+}
+
+// notify hands a client's notification to mcp-go.
+func (e *edge) notify(ctx context.Context, s *session, m message) {
+	defer e.recovered(m.method, func() {})
+	e.Core.HandleMessage(e.Core.WithContext(ctx, s), m.raw)
+}
+
+// encodeNotification runs in the goroutine of a mailbox, where a panic of a
+// MarshalJSON would end the process.
+func (e *edge) encodeNotification(n mcp.JSONRPCNotification) (line []byte, ok bool) {
+	defer e.recovered(n.Method, func() { line, ok = nil, false })
+	line, err := encode(n)
+	if err != nil {
+		e.log.Error("encode notification", "method", n.Method, "err", err)
+	}
+	return line, err == nil
+}
+
+// recovered is deferred around code that is not ours. It logs a panic and
+// calls then.
+func (e *edge) recovered(method string, then func()) {
+	if p := recover(); p != nil {
+		e.log.Error("panic in a handler", "method", method, "panic", p, "stack", string(debug.Stack()))
+		then()
+	}
+}

@@ -1,0 +1,71 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/rpc"
+)
+
+// Methods that mcp-go does not know are answered like its own, in both
+// generations.
+func TestMethods(t *testing.T) {
+	answer := func(result any, err error, cacheable bool) rpc.Method {
+		return rpc.Method{Cacheable: cacheable, Handle: func(context.Context, json.RawMessage) (any, error) { return result, err }}
+	}
+	b := newBench().backend()
+	b.Info = mcp.Implementation{Name: "s", Version: "1"}
+	b.Methods = map[string]rpc.Method{
+		"x/list":   answer(map[string]any{"xs": []int{1}}, nil, true),
+		"x/task":   answer(map[string]any{"resultType": "task", "_meta": map[string]any{"a": 1}}, nil, false),
+		"x/refuse": answer(nil, &rpc.Error{Code: -32602, Message: "no such x", Data: map[string]any{"x": 1}}, false),
+		"x/fail":   answer(nil, errors.New("broken"), false),
+		"x/odd":    answer(func() {}, nil, false),
+		"x/panic":  {Handle: func(context.Context, json.RawMessage) (any, error) { panic("secret") }},
+		"x/version": {Handle: func(ctx context.Context, _ json.RawMessage) (any, error) {
+			return map[string]any{"v": mcpserver.RequestProtocolVersion(ctx), "modern": mcpserver.IsModernRequest(ctx)}, nil
+		}},
+	}
+	const info = `"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}`
+	for _, test := range []struct{ method, params, want string }{
+		{"x/list", `{}`, `{"xs":[1]}`},
+		{"x/list", `{` + modernMeta + `}`, `{"_meta":{` + info + `},"cacheScope":"private","resultType":"complete","ttlMs":5000,"xs":[1]}`},
+		{"x/task", `{` + modernMeta + `}`, `{"_meta":{"a":1,` + info + `},"resultType":"task"}`},
+		{"x/refuse", `{}`, `error -32602: no such x`},
+		{"x/fail", `{}`, `error -32603: broken`},
+		{"x/odd", `{}`, `error -32603: internal error: the result cannot be encoded`},
+		{"x/odd", `{` + modernMeta + `}`, `error -32603: internal error: the result cannot be encoded`},
+		{"x/panic", `{}`, `error -32603: internal error`},
+		{"x/version", `{}`, `{"modern":false,"v":"2025-11-25"}`},
+		{"x/version", `{` + modernMeta + `}`, `{"_meta":{` + info + `},"modern":true,"resultType":"complete","v":"2026-07-28"}`},
+		{"x/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01","io.modelcontextprotocol/clientCapabilities":{}}}`, `error -32022: unsupported protocol version: "2031-01-01" (supported: ` + fmt.Sprint(mcp.ValidProtocolVersions) + `)`},
+		{"x/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, `error -32602: missing or invalid _meta field io.modelcontextprotocol/clientCapabilities`},
+	} {
+		t.Run(test.method, func(t *testing.T) {
+			c := dial(t, b, nil).greet()
+			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, test.method, test.params))
+			c.want("1: " + test.want)
+			c.hangUp()
+		})
+	}
+}
+
+// mcp-go has one code for all errors of handlers.
+func TestErrorsOfHandlers(t *testing.T) {
+	hooks := &mcpserver.Hooks{}
+	hooks.AddOnError(OnError)
+	b := newBench(mcpserver.WithHooks(hooks))
+	b.AddTool(mcp.NewTool("refuse"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return nil, fmt.Errorf("call: %w", &rpc.Error{Code: -32021, Message: "needs elicitation"})
+	})
+	c := dial(t, b.backend(), nil).greet()
+	c.call("1", "refuse", `{}`)
+	c.want("1: error -32021: needs elicitation")
+	c.hangUp()
+}

@@ -1,0 +1,56 @@
+package transport
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// maxSubscriptions is how many resources a client may subscribe to.
+const maxSubscriptions = 1024
+
+// subscriptions are the resources that a client wants to know the changes of.
+type subscriptions struct {
+	mu   sync.Mutex // guards uris
+	uris map[string]struct{}
+}
+
+// SubscribeToResourceErr is asked by mcp-go in place of SubscribeToResource.
+func (p *peer) SubscribeToResourceErr(uri string) error {
+	s := &p.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, again := s.uris[uri]; !again && len(s.uris) >= maxSubscriptions {
+		return fmt.Errorf("there are %d subscriptions already", maxSubscriptions)
+	}
+	if s.uris == nil {
+		s.uris = map[string]struct{}{}
+	}
+	s.uris[uri] = struct{}{}
+	return nil
+}
+
+func (p *peer) SubscribeToResource(uri string) { _ = p.SubscribeToResourceErr(uri) }
+
+func (p *peer) UnsubscribeFromResource(uri string) {
+	s := &p.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.uris, uri)
+}
+
+func (p *peer) SubscribedResources() []string {
+	s := &p.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.uris))
+}
+
+func (p *peer) IsSubscribedToResource(uri string) bool {
+	s := &p.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.uris[uri]
+	return ok
+}
