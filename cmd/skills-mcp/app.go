@@ -36,6 +36,7 @@ type app struct {
 		skills, plugins, workspaces []string
 		sandbox                     string
 		expose                      string
+		serve                       serveFlags
 		logLevel, logFormat         string
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/tally"
+	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -22,9 +22,16 @@ import (
 func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve MCP on standard input and output",
+		Short: "Serve MCP on standard input and output, or over HTTP",
 		Long: `Serve the skills as MCP tools on standard input and output, until the input
 ends. Changes to skills are noticed while it runs. Logs go to standard error.
+
+With --transport http it serves Streamable HTTP at http://127.0.0.1:8765/mcp, or
+where --listen says, until it is interrupted; sse adds the deprecated HTTP with
+server-sent events at /sse. Only programs on this machine reach a loopback
+address. For any other one, clients must send a bearer token, which is read from
+--token-file or from the variable SKILLS_MCP_TOKEN. Web pages are refused, but
+those of this machine and of --allow-origin. /healthz and /readyz are for probes.
 
 Add it to an MCP client as the command "skills-mcp serve". Skills that read the
 files of a project need to see them: start it in the project's folder, or add
@@ -38,11 +45,16 @@ search decide otherwise.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
 	a.exposeFlag(cmd)
+	a.listenFlags(cmd)
 	return cmd
 }
 
 func (a *app) serve(ctx context.Context) (err error) {
 	s, err := a.settings()
+	if err != nil {
+		return err
+	}
+	listener, err := a.listen(s)
 	if err != nil {
 		return err
 	}
@@ -72,6 +84,9 @@ func (a *app) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer stop()
+	if listener != nil {
+		return listener.serve(ctx, srv.Backend())
+	}
 	err = transport.ServeStdio(ctx, srv.Backend(), a.stdin, a.stdout, &transport.StdioOptions{Logger: s.logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return nil // a signal, or a client that left, is how this ends

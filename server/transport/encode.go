@@ -74,3 +74,14 @@ func withToken(n mcp.JSONRPCNotification, token json.RawMessage) mcp.JSONRPCNoti
 	n.Params.AdditionalFields = fields
 	return n
 }
+
+// errorCode returns the code of the error that a line of [encodeReply] or of
+// [fault.encode] is, and false for a result.
+func errorCode(id json.RawMessage, line []byte) (code int, ok bool) {
+	if _, ok := bytes.CutPrefix(line, head(id)); ok {
+		return 0, false
+	}
+	var reply struct{ Error struct{ Code int } }
+	err := json.Unmarshal(line, &reply)
+	return reply.Error.Code, err == nil
+}

@@ -19,6 +19,10 @@ type call struct {
 	ctx    context.Context // of the handler; kept here while the call is queued
 	cancel context.CancelCauseFunc
 	open   bool // it was attached
+
+	// Of HTTP, where somebody waits for a call:
+	run     func() // in a worker
+	dropped func() // instead, where it was cancelled before
 }
 
 func newCall(ctx context.Context, m message) *call {
@@ -129,9 +133,12 @@ func (t *table) attach(c *call) error {
 	return nil
 }
 
-func (t *table) detach() {
+func (t *table) detach(c *call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.calls[c.key] == c {
+		delete(t.calls, c.key)
+	}
 	t.streams--
 	t.signalIdle()
 }
@@ -153,7 +160,9 @@ func (t *table) cancel(key string, cause error) bool {
 	t.mu.Lock()
 	c := t.calls[key]
 	delete(t.calls, key)
-	if i := slices.Index(t.waiting, c); c != nil && i >= 0 {
+	i := slices.Index(t.waiting, c)
+	queued := c != nil && i >= 0
+	if queued {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
 		t.held -= len(c.raw)
 	}
@@ -162,6 +171,9 @@ func (t *table) cancel(key string, cause error) bool {
 		return false
 	}
 	c.cancel(cause)
+	if queued && c.dropped != nil {
+		c.dropped()
+	}
 	return true
 }
 

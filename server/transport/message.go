@@ -31,6 +31,8 @@ type message struct {
 	id     json.RawMessage // as sent, because mcp-go passes ids through float64
 	token  json.RawMessage // progress token as sent, for the same reason; may be nil
 	modern bool            // carries its protocol version, 2026-07-28 or later, in _meta
+
+	version string // of the protocol, as _meta has it; may be ""
 }
 
 // fault is a message that cannot be served, as a JSON-RPC error.
@@ -88,9 +90,8 @@ func (m *message) readMeta() {
 		return
 	}
 	m.token = params.Meta["progressToken"]
-	var version string
-	if v := params.Meta[mcp.MetaKeyProtocolVersion]; v != nil && json.Unmarshal(v, &version) == nil {
-		m.modern = mcp.IsModernProtocol(version)
+	if v := params.Meta[mcp.MetaKeyProtocolVersion]; v != nil && json.Unmarshal(v, &m.version) == nil {
+		m.modern = mcp.IsModernProtocol(m.version)
 	}
 }
 

@@ -63,7 +63,7 @@ func (s *stream) requested(ctx context.Context, m message) {
 // cannot be cancelled.
 func (s *stream) inline(ctx context.Context, m message, run func(context.Context, message)) {
 	if s.calls.has(key(m.id)) {
-		s.refuse(ctx, refusal(m, errDuplicate))
+		s.refuse(ctx, refused(m, errDuplicate))
 		return
 	}
 	run(ctx, m)
@@ -87,7 +87,7 @@ func (s *stream) start(ctx context.Context, m message) {
 	hire, err := s.calls.admit(c)
 	if err != nil {
 		c.cancel(err)
-		s.refuse(ctx, refusal(m, err))
+		s.refuse(ctx, refused(m, err))
 		return
 	}
 	if hire {
@@ -100,11 +100,11 @@ func (s *stream) subscribe(ctx context.Context, m message) {
 	c := newCall(ctx, m)
 	if err := s.calls.attach(c); err != nil {
 		c.cancel(err)
-		s.refuse(ctx, refusal(m, err))
+		s.refuse(ctx, refused(m, err))
 		return
 	}
 	go func() {
-		defer s.calls.detach()
+		defer s.calls.detach(c)
 		defer c.cancel(nil)
 		live := func() bool { return s.calls.live(c) }
 		reply := s.listen(c.ctx, s.peerOf(m), m, func(n notice) {
@@ -115,7 +115,7 @@ func (s *stream) subscribe(ctx context.Context, m message) {
 	}()
 }
 
-func refusal(m message, err error) *fault {
+func refused(m message, err error) *fault {
 	f := &fault{id: m.id, code: mcp.INTERNAL_ERROR, message: err.Error()}
 	if err == errDuplicate {
 		f.code = mcp.INVALID_REQUEST

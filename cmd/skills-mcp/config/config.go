@@ -44,6 +44,8 @@ type Config struct {
 	Sandbox Sandbox `yaml:"sandbox"`
 	// Expose says which skills are tools of their own.
 	Expose Expose `yaml:"expose"`
+	// Serve says how clients reach the server.
+	Serve Serve `yaml:"serve"`
 	// Tools turns tools on that are off by default.
 	Tools Tools `yaml:"tools"`
 	// Provides is what skills may rely on, that nobody can find out.
@@ -168,6 +170,7 @@ func Default() *Config {
 
 			Dependencies: DependenciesReport,
 		},
+		Serve:  Serve{Transport: "stdio", Listen: DefaultListen},
 		Expose: Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
 	}
 }
@@ -222,6 +225,9 @@ func Parse(data []byte, file, home string) (*Config, error) {
 			c.set(role, image)
 		}
 	}
+	if c.Serve.TokenFile != "" {
+		c.Serve.TokenFile = absolute(c.Serve.TokenFile, filepath.Dir(file), home)
+	}
 	for _, paths := range [][]string{c.Skills, c.Plugins, c.Workspaces} {
 		for i, path := range paths {
 			paths[i] = absolute(path, filepath.Dir(file), home)
@@ -274,6 +280,9 @@ func (c *Config) validate() error {
 		}
 	}
 	if err := c.Expose.validate(); err != nil {
+		return err
+	}
+	if err := c.Serve.Validate(); err != nil {
 		return err
 	}
 	for role, image := range c.Images {

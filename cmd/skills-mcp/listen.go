@@ -1,0 +1,181 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/server/transport"
+)
+
+// serveFlags say how clients reach the server.
+type serveFlags struct {
+	transport, listen, tokenFile string
+	insecure                     bool
+	allowHosts, allowOrigins     []string
+}
+
+func (a *app) listenFlags(cmd *cobra.Command) {
+	f, v := cmd.Flags(), &a.flags.serve
+	f.StringVar(&v.transport, "transport", "", "serve by `TRANSPORT`: stdio, http or sse (default stdio)")
+	f.StringVar(&v.listen, "listen", "", "listen on `ADDRESS:PORT`, for http and sse; port 0 takes a free one (default "+config.DefaultListen+")")
+	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE` (or in the variable SKILLS_MCP_TOKEN)")
+	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")
+	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
+	f.StringArrayVar(&v.allowOrigins, "allow-origin", nil, "let web pages of `ORIGIN`, such as https://app.example.com, use the server (repeatable)")
+}
+
+// apply applies the flags to the configuration.
+func (v serveFlags) apply(s *config.Serve) error {
+	s.Transport = cmp.Or(v.transport, s.Transport)
+	s.Listen = cmp.Or(v.listen, s.Listen)
+	s.TokenFile = cmp.Or(v.tokenFile, s.TokenFile)
+	s.Insecure = s.Insecure || v.insecure
+	s.AllowHosts = append(s.AllowHosts, v.allowHosts...)
+	s.AllowOrigins = append(s.AllowOrigins, v.allowOrigins...)
+	return s.Validate()
+}
+
+// tokenVariable holds the bearer token where no file does.
+const tokenVariable = "SKILLS_MCP_TOKEN"
+
+// minToken is the shortest token that is let pass for one, in bytes.
+const minToken = 16
+
+// token returns the bearer token that clients must send, or "".
+func token(file string) (string, error) {
+	text, from := os.Getenv(tokenVariable), tokenVariable
+	if file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("read the token: %w", err)
+		}
+		text, from = string(data), file
+	}
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "" && file == "":
+		return "", nil
+	case len(text) < minToken:
+		return "", fmt.Errorf("the token in %s is shorter than %d characters; make one with: openssl rand -hex 32", from, minToken)
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", fmt.Errorf("the token in %s must be one word of visible ASCII characters", from)
+	}
+	return text, nil
+}
+
+// A listener serves HTTP.
+type listener struct {
+	net.Listener
+	settings config.Serve
+	token    string
+	logger   *slog.Logger
+	app      *app
+}
+
+// listen takes the address, before anything else is done, so that a wrong one is
+// told at once. It returns nil for stdio.
+func (a *app) listen(s *settings) (*listener, error) {
+	if err := a.flags.serve.apply(&s.Serve); err != nil {
+		return nil, usage(err)
+	}
+	if s.Serve.Transport == "stdio" {
+		return nil, nil
+	}
+	secret, err := token(s.Serve.TokenFile)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if secret == "" && !s.Serve.Insecure && !isLoopback(s.Serve.Listen) {
+		return nil, usage(fmt.Errorf("other machines can reach %s: give --token-file or %s, or --insecure to let everybody in", s.Serve.Listen, tokenVariable))
+	}
+	l, err := net.Listen("tcp", s.Serve.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return &listener{l, s.Serve, secret, s.logger, a}, nil
+}
+
+// isLoopback reports whether only this machine reaches an address.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// How long clients and the server may take, beside what the transport bounds.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	closeTimeout  = 500 * time.Millisecond // after the transport has ended all requests
+	maxHeader     = 64 << 10               // bytes
+)
+
+// serve answers until ctx ends.
+func (l *listener) serve(ctx context.Context, b transport.Backend) error {
+	handler := transport.NewHTTP(b, &transport.HTTPOptions{
+		Logger: l.logger, Authorize: l.authorize(), Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
+		SSE: l.settings.Transport == "sse",
+	})
+	srv := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(l.logger.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l.Listener) }()
+	fmt.Fprintf(l.app.stderr, "skills-mcp: serving MCP at %s\n", l.url())
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		err = fmt.Errorf("serve HTTP: %w", err)
+	}
+	closed := handler.Close()
+	ending, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if srv.Shutdown(ending) != nil {
+		_ = srv.Close() // what is left are clients that do not read
+	}
+	if errors.Is(closed, transport.ErrAbandoned) {
+		err = cmp.Or(err, closed)
+	}
+	return err
+}
+
+// url is where clients connect.
+func (l *listener) url() string {
+	path := transport.Path
+	if l.settings.Transport == "sse" {
+		path += " and " + transport.SSEPath
+	}
+	return "http://" + l.Addr().String() + path
+}
+
+// authorize lets in who has the token; everybody where there is none.
+func (l *listener) authorize() func(*http.Request) (string, bool) {
+	if l.token == "" {
+		return nil
+	}
+	want := sha256.Sum256([]byte(l.token))
+	return func(r *http.Request) (string, bool) {
+		scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		got := sha256.Sum256([]byte(strings.TrimSpace(sent))) // of one length, to be compared in constant time
+		return "token", strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+	}
+}

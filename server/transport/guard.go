@@ -1,0 +1,113 @@
+package transport
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A guard keeps out web pages: one that a person looks at could otherwise use a
+// server on their machine, by a name of its own that leads to it (DNS
+// rebinding). The specification demands it of every HTTP transport.
+type guard struct {
+	hosts   []string // lower case
+	origins []string
+}
+
+func newGuard(hosts, origins []string) guard {
+	g := guard{}
+	for _, host := range hosts {
+		g.hosts = append(g.hosts, strings.ToLower(host))
+	}
+	for _, origin := range origins {
+		g.origins = append(g.origins, strings.TrimSuffix(strings.ToLower(origin), "/"))
+	}
+	return g
+}
+
+// check returns why a request is refused, or "".
+func (g guard) check(r *http.Request) string {
+	if !g.knows(r) {
+		return "the server is not called " + hostname(r.Host) + " (--allow-host lets it)"
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !g.trusts(r, origin) {
+		return "pages of this origin may not use the server (--allow-origin lets them)"
+	}
+	return ""
+}
+
+// knows reports whether the server goes by the name that the request calls it.
+func (g guard) knows(r *http.Request) bool {
+	host := hostname(r.Host)
+	if slices.Contains(g.hosts, host) {
+		return true
+	}
+	if onLoopback(r) {
+		return isLoopback(host)
+	}
+	return len(g.hosts) == 0
+}
+
+func (g guard) trusts(r *http.Request, origin string) bool {
+	if slices.Contains(g.origins, strings.ToLower(origin)) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	return onLoopback(r) && isLoopback(hostname(u.Host)) || strings.EqualFold(u.Host, r.Host)
+}
+
+// share lets a page read the answer where its origin is trusted, and answers what
+// its browser asks before it sends a request (CORS). It reports whether that was
+// all.
+func (g guard) share(w http.ResponseWriter, r *http.Request) (done bool) {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	header := w.Header()
+	header.Add("Vary", "Origin")
+	header.Set("Access-Control-Allow-Origin", origin)
+	header.Set("Access-Control-Expose-Headers", sessionHeader)
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	header.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, MCP-Protocol-Version, "+sessionHeader)
+	header.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// onLoopback reports whether a request came to a loopback address. Where nobody
+// can tell, as in a test without a network, it did.
+func onLoopback(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return true
+	}
+	address, err := netip.ParseAddrPort(local.String())
+	return err != nil || address.Addr().Unmap().IsLoopback()
+}
+
+// isLoopback reports whether a name of lower case can only mean this machine.
+func isLoopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
+}
+
+// hostname is a host without its port, in lower case.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}

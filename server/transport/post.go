@@ -1,0 +1,265 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Headers of Streamable HTTP.
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "MCP-Protocol-Version"
+)
+
+// isModernHeader reports whether a request says that its client is modern.
+func isModernHeader(r *http.Request) bool {
+	return mcp.IsModernProtocol(r.Header.Get(versionHeader))
+}
+
+// post handles one message of a client.
+func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
+	a := newAnswer(w, h.options)
+	body, refused := h.read(w, r)
+	if refused != nil {
+		refused.write(a)
+		return
+	}
+	m, f := parse(body)
+	switch {
+	case f != nil:
+		a.refuse(http.StatusBadRequest, f)
+	case m.modern || isModernHeader(r):
+		h.postModern(a, r, m)
+	default:
+		h.postLegacy(a, r, m)
+	}
+}
+
+// A refusal is an answer to what is no message.
+type refusal struct {
+	status int
+	fault  fault
+}
+
+func (f *refusal) write(a *answerer) { a.refuse(f.status, &f.fault) }
+
+func refuse(status, code int, text string) *refusal {
+	return &refusal{status, fault{code: code, message: text}}
+}
+
+// read returns a message as it was sent, by a client that takes both kinds of
+// answers.
+func (h *HTTP) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
+		return nil, refuse(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name both application/json and text/event-stream")
+	}
+	return h.readJSON(w, r)
+}
+
+func (h *HTTP) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, refuse(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "the Content-Type must be application/json")
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.options.Patience)) // where it can be set
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.options.MaxBody)))
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+		return nil, refuse(http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", h.options.MaxBody))
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, mcp.PARSE_ERROR, "the message was not sent whole")
+	}
+	return body, nil
+}
+
+// accepts reports whether a client takes answers of a kind. One that does not say
+// takes all.
+func accepts(r *http.Request, kind string) bool {
+	values := r.Header.Values("Accept")
+	if len(values) == 0 {
+		return true
+	}
+	major, _, _ := strings.Cut(kind, "/")
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		name, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case kind, major + "/*", "*/*":
+			return true
+		}
+	}
+	return false
+}
+
+// postModern handles a message of the modern protocol, which stands for itself:
+// it has a session of its own, and the end of its stream cancels it.
+func (h *HTTP) postModern(a *answerer, r *http.Request, m message) {
+	if f := checkHeaders(r, m); f != nil {
+		a.refuse(http.StatusBadRequest, f)
+		return
+	}
+	switch m.kind {
+	case notification:
+		// A cancellation too: over HTTP the end of the stream is one, and an id
+		// may be another client's.
+		a.accept()
+		return
+	case response:
+		a.refuse(http.StatusBadRequest, invalid(m.id, "the server asks nothing of a modern client"))
+		return
+	}
+	id := fmt.Sprintf("http-modern-%d", moderns.Add(1))
+	p := newModernPeer(id, "http:"+callerOf(r))
+	if m.method == string(mcp.MethodSubscriptionsListen) {
+		h.subscribe(a, r, p, m)
+		return
+	}
+	h.run(a, r, p, m, id)
+}
+
+// moderns numbers the requests of modern clients of all handlers: one core may
+// serve several, and knows sessions by their names.
+var moderns atomic.Int64
+
+// checkHeaders compares the headers that a modern request has for those between
+// with what it says itself (SEP-2243).
+func checkHeaders(r *http.Request, m message) *fault {
+	version := r.Header.Get(versionHeader)
+	switch {
+	case r.Header.Get("Last-Event-ID") != "":
+		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: "streams cannot be resumed in this version of the protocol: send the request again, without Last-Event-ID"}
+	case version == "":
+		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: "the header " + versionHeader + " is missing"}
+	case m.version == "" && m.kind == request:
+		return &fault{id: m.id, code: mcp.INVALID_PARAMS, message: "missing or invalid _meta field " + mcp.MetaKeyProtocolVersion}
+	case m.kind == request && version != m.version:
+		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: fmt.Sprintf("the header %s is %q, and the message says %q", versionHeader, version, m.version)}
+	case m.kind == response:
+		return nil
+	}
+	if err := mcp.ValidateStandardHeaders(r.Header.Get, version, mcp.MCPMethod(m.method), m.params); err != nil {
+		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: err.Error()}
+	}
+	return nil
+}
+
+// run handles a request, now or when there is a place. key tells it apart from
+// all others.
+func (h *HTTP) run(a *answerer, r *http.Request, p *peer, m message, key string) {
+	ctx, release := h.joined(r.Context())
+	defer release()
+	c := newCall(ctx, m)
+	c.key = key
+	defer c.cancel(nil)
+	done := make(chan struct{}) // closed when nothing more is written
+	c.run = func() {
+		defer close(done)
+		a.during(c.cancel, func() { h.answer(a, c, p) })
+	}
+	c.dropped = func() {
+		defer close(done)
+		a.cancelled()
+	}
+	hire, err := h.calls.admit(c)
+	if err != nil {
+		a.busy(m, err)
+		return
+	}
+	if hire {
+		go h.work()
+	}
+	select {
+	case <-done:
+	case <-r.Context().Done():
+		// Nobody can take the answer any more: there is no resuming of streams.
+		a.end()
+		h.calls.cancel(c.key, errGone)
+	}
+}
+
+var errGone = errors.New("the client has gone")
+
+func (h *HTTP) work() {
+	for c := h.calls.next(nil); c != nil; c = h.calls.next(c) {
+		c.run()
+	}
+}
+
+func (h *HTTP) answer(a *answerer, c *call, p *peer) {
+	reply := h.exchange(c.ctx, p, c.message, func(line []byte) {
+		if h.calls.live(c) {
+			a.send(line)
+		}
+	})
+	if !h.calls.finish(c) {
+		a.cancelled()
+		return
+	}
+	a.finish(statusOf(c.message, reply), reply)
+}
+
+// statusOf is the status of a reply: the modern protocol has some for errors.
+func statusOf(m message, reply []byte) int {
+	if !m.modern {
+		return http.StatusOK
+	}
+	code, failed := errorCode(m.id, reply)
+	switch {
+	case !failed:
+		return http.StatusOK
+	case code == mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case code == mcp.INTERNAL_ERROR:
+		return http.StatusOK
+	}
+	return http.StatusBadRequest
+}
+
+// joined returns a context that ends with the client's request and with h.
+func (h *HTTP) joined(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(h.ctx, func() { cancel(context.Cause(h.ctx)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// open takes a place for a stream that stays open, which detach gives back; it is
+// nil where there is none. cancel is called when h is closed.
+func (h *HTTP) open(cancel context.CancelCauseFunc) (detach func()) {
+	c := &call{key: fmt.Sprintf("stream-%d", moderns.Add(1)), cancel: cancel}
+	if h.calls.attach(c) != nil {
+		return nil
+	}
+	return func() { h.calls.detach(c) }
+}
+
+// subscribe serves subscriptions/listen, whose stream is the answer.
+func (h *HTTP) subscribe(a *answerer, r *http.Request, p *peer, m message) {
+	ctx, release := h.joined(r.Context())
+	defer release()
+	c := newCall(ctx, m)
+	defer c.cancel(nil)
+	detach := h.open(c.cancel)
+	if detach == nil {
+		a.busy(m, errBusy)
+		return
+	}
+	defer detach()
+	queue := newNotices(h.log)
+	over := make(chan []byte, 1)
+	go func() { over <- h.listen(c.ctx, p, m, queue.announce) }()
+	a.during(c.cancel, func() {
+		reply := a.follow(queue, over)
+		a.finish(statusOf(m, reply), reply)
+	})
+}

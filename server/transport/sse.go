@@ -1,0 +1,148 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// HTTP with server-sent events was the transport of 2024-11-05, and is deprecated
+// since. A client opens a stream, which tells it where to post its messages; all
+// answers come on the stream.
+
+// sseClients are those whose stream is open.
+type sseClients struct {
+	mu   sync.Mutex // guards byID
+	byID map[string]*sseClient
+}
+
+type sseClient struct {
+	*stream
+	owner     string
+	ctx       context.Context // of the stream
+	receiving sync.Mutex      // one message at a time, as from a read loop
+}
+
+func (s *sseClients) add(c *sseClient) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byID[c.client.id] = c
+}
+
+func (s *sseClients) remove(c *sseClient) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byID, c.client.id)
+}
+
+func (s *sseClients) find(r *http.Request) *sseClient {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.byID[r.URL.Query().Get(sseID)]
+	if c == nil || c.owner != callerOf(r) {
+		return nil
+	}
+	return c
+}
+
+// sseID is the parameter of [MessagePath] that names the stream.
+const sseID = "sessionId"
+
+// openSSE serves one client from its stream's beginning to its end.
+func (h *HTTP) openSSE(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		refuseMethod(w, http.MethodGet)
+		return
+	}
+	a := newAnswer(w, h.options)
+	ctx, release := h.joined(r.Context())
+	defer release()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	detach := h.open(cancel)
+	if detach == nil {
+		a.busy(message{}, errBusy)
+		return
+	}
+	defer detach()
+	s, err := newStream(ctx, cancel, h.Backend, eventWriter{a}, "sse", h.streamOptions())
+	if err != nil {
+		a.refuse(http.StatusInternalServerError, failure(nil, err))
+		return
+	}
+	c := &sseClient{stream: s, owner: callerOf(r), ctx: ctx}
+	h.sse.add(c)
+	a.during(cancel, func() {
+		a.name("endpoint", MessagePath+"?"+sseID+"="+s.client.id)
+		<-ctx.Done()
+		h.sse.remove(c)
+		c.receiving.Lock() // nothing is received any more
+		defer c.receiving.Unlock()
+		s.calls.close()
+		s.calls.endStreams(context.Cause(ctx))
+		read := make(chan struct{})
+		close(read)
+		_ = s.shutdown(context.Cause(ctx), read) // it logs what it leaves behind
+	})
+	a.end()
+}
+
+func (h *HTTP) streamOptions() StdioOptions {
+	o := StdioOptions{Logger: h.log, MaxLine: h.options.MaxBody, Grace: h.options.Grace}
+	return o.withDefaults()
+}
+
+// postSSE takes one message of a client. Its answer goes to the stream.
+func (h *HTTP) postSSE(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		refuseMethod(w, http.MethodPost)
+		return
+	}
+	a := newAnswer(w, h.options)
+	c := h.sse.find(r)
+	if c == nil {
+		refuse(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such stream, or not any more: open "+SSEPath+" again").write(a)
+		return
+	}
+	body, refused := h.readJSON(w, r)
+	if refused != nil {
+		refused.write(a)
+		return
+	}
+	c.receiving.Lock()
+	defer c.receiving.Unlock()
+	if c.ctx.Err() == nil {
+		c.receive(c.ctx, body)
+	}
+	a.accept()
+}
+
+// eventWriter writes lines as events.
+type eventWriter struct{ a *answerer }
+
+func (w eventWriter) Write(line []byte) (int, error) {
+	w.a.send(line)
+	if w.a.over() {
+		return 0, errGone
+	}
+	return len(line), nil
+}
+
+// name sends an event of another name, whose data is no message.
+func (a *answerer) name(event, data string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.ended {
+		a.write(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event, data))
+	}
+}
+
+// over reports whether nothing is written any more.
+func (a *answerer) over() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ended
+}
