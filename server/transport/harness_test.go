@@ -221,3 +221,11 @@ func (c *client) hangUp() {
 func text(id, s string) string {
 	return fmt.Sprintf(`%s: {"content":[{"type":"text","text":%q}]}`, id, s)
 }
+
+// stay is a tool that ignores its context until release is closed.
+func stay(release <-chan struct{}) (mcp.Tool, mcpserver.ToolHandlerFunc) {
+	return mcp.NewTool("stay"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		<-release
+		return mcp.NewToolResultText("at last"), nil
+	}
+}
