@@ -71,5 +71,13 @@ func TestRemembered(t *testing.T) {
 			t.Errorf("%s: %d answers were made, want %d", step.name, got, step.made)
 		}
 	}
-	c.hangUp()
+	c.in.Close()
+	for r, err := c.next(); err == nil; r, err = c.next() { // the notice of "new" may come late
+		if r.Method != mcp.MethodNotificationToolsListChanged {
+			t.Errorf("at the end came %v", r)
+		}
+	}
+	if err := <-c.result; err != nil {
+		t.Error(err)
+	}
 }
