@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+)
+
+// A built is the program for one platform, and what it is made of.
+type built struct {
+	platform platform
+	program  []byte
+	module   string // the path of this module
+	texts    []file // licences, with that of this program first
+}
+
+// build compiles the program with nothing of this machine in it: no paths, no C
+// library.
+func build(ctx context.Context, p platform) (*built, error) {
+	folder, err := os.MkdirTemp("", "skills-mcp-release-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	name := filepath.Join(folder, p.program())
+	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "./cmd/skills-mcp")
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
+	compile.Stderr = os.Stderr
+	if err := compile.Run(); err != nil {
+		return nil, err
+	}
+	program, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := buildinfo.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := licences(ctx, info)
+	if err != nil {
+		return nil, err
+	}
+	return &built{p, program, info.Main.Path, texts}, nil
+}
+
+// licences returns the terms of this program and of each module that is linked
+// into it, as those terms ask.
+func licences(ctx context.Context, info *debug.BuildInfo) ([]file, error) {
+	own, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return nil, fmt.Errorf("not at the top of a checkout: %w", err)
+	}
+	texts := []file{{name: "LICENSE", data: own, mode: 0o644}}
+	for _, module := range info.Deps {
+		list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module.Path)
+		list.Stderr = os.Stderr
+		folder, err := list.Output()
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", module.Path, err)
+		}
+		found, err := termsOf(module.Path, string(folder[:len(folder)-1]))
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, found...)
+	}
+	return texts, nil
+}
+
+// termsOf reads the licence and notices of a module. One without is an error:
+// nobody may pass it on.
+func termsOf(module, folder string) ([]file, error) {
+	var texts []file
+	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "PATENTS*"} {
+		names, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, file{"licenses/" + module + "/" + filepath.Base(name), data, 0o644})
+		}
+	}
+	if len(texts) == 0 {
+		return nil, errors.New(module + " has no licence")
+	}
+	return texts, nil
+}
