@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +21,8 @@ type connecting struct {
 	*app
 	client connect.Client
 	name   string
+	url    string // of a server that runs; "" where the client starts it
+	token  string // the client's variable with its bearer token
 	write  bool
 	remove bool
 	force  bool
@@ -40,10 +44,15 @@ CLIENT is one of ` + strings.Join(connect.Names(), ", ") + `.
 
 The server gets --config, --skills, --plugins, --workspace and --sandbox as they
 are given here, with absolute paths. The file is the person's own; --project is
-the one of the project in the current folder.`,
+the one of the project in the current folder.
+
+With --http the client connects to a server that runs already, with settings of
+its own. If that wants a token, --token-env names the variable in which the
+client finds it: the token itself is written to no file.`,
 		Example: `  skills-mcp connect cursor --workspace ~/shop
   skills-mcp connect claude-desktop --workspace ~/shop --write
-  skills-mcp connect vscode --project --write`,
+  skills-mcp connect vscode --project --write
+  skills-mcp connect codex --http http://127.0.0.1:8765/mcp --token-env SKILLS_MCP_TOKEN --write`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeClients,
 		RunE: func(_ *cobra.Command, args []string) (err error) {
@@ -59,6 +68,8 @@ the one of the project in the current folder.`,
 	f.BoolVar(&c.own, "project", false, "use the file of the project in the current folder")
 	f.BoolVar(&c.force, "force", false, "replace or remove another server of the name; make a client's folder that is missing")
 	f.StringVar(&c.name, "name", "skills", "call the server `NAME` in the client")
+	f.StringVar(&c.url, "http", "", "connect to the server at `URL`, such as http://127.0.0.1:8765/mcp")
+	f.StringVar(&c.token, "token-env", "", "send the token that the client finds in the variable `NAME` (with --http)")
 	return cmd
 }
 
@@ -77,6 +88,8 @@ func (c *connecting) run() error {
 	switch {
 	case c.write && c.remove:
 		return usage(errors.New("--write and --remove are opposites; give one of them"))
+	case c.token != "" && c.url == "":
+		return usage(errors.New("--token-env is for a server at an address; add --http URL"))
 	case c.name == "" || strings.ContainsFunc(c.name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' }):
 		return usage(fmt.Errorf("--name is %q; write a name of printable characters", c.name))
 	}
@@ -116,14 +129,17 @@ func (c *connecting) target() (connect.Target, error) {
 		return connect.Target{}, fmt.Errorf("find the client's file: %w", err)
 	}
 	return c.client.User(connect.Places{
-		OS: runtime.GOOS, Home: home, Config: folder,
+		OS: runtime.GOOS, Home: home, Config: folder, Local: os.Getenv("LOCALAPPDATA"),
 		ClaudeConfig: os.Getenv("CLAUDE_CONFIG_DIR"), CodexHome: os.Getenv("CODEX_HOME"),
 	}), nil
 }
 
-// entry is how the client is to start this program. Settings with which it would
-// not start are an error, except to take it out.
+// entry is how the client is to start this program, or where it finds it. Settings
+// with which it would not start are an error, except to take it out.
 func (c *connecting) entry() (connect.Entry, error) {
+	if c.url != "" {
+		return connect.Entry{URL: c.url, TokenVariable: c.token}, nil
+	}
 	folder, err := os.Getwd()
 	if err != nil {
 		return connect.Entry{}, err
@@ -219,7 +235,7 @@ func (c *connecting) add(target connect.Target, entry connect.Entry) error {
 func (c *connecting) takeOut(target connect.Target, entry connect.Entry) error {
 	result, err := c.client.Remove(target, c.name, entry, &connect.Options{Force: c.force})
 	if err != nil {
-		return c.explain(err, "it starts another program; --force removes it")
+		return c.explain(err, "it is of another server; --force removes it, --http URL the one at an address")
 	}
 	if !result.Changed {
 		fmt.Fprintf(c.stdout, "%s has no server %q: nothing to do.\n", result.File, c.name)
@@ -248,10 +264,30 @@ func (c *connecting) explain(err error, remedy string) error {
 
 // advise says what would keep the server from being of use.
 func (c *connecting) advise(entry connect.Entry) {
+	if entry.URL != "" {
+		c.adviseRunning(entry)
+		return
+	}
 	if within(os.TempDir(), entry.Command) {
 		fmt.Fprintf(c.stderr, "%s is in a temporary folder: put the program in its place first.\n", entry.Command)
 	}
 	if !c.client.Terminal && !c.sees && !c.own {
 		fmt.Fprintf(c.stderr, "%s starts servers in a folder of its own: skills see your files with --workspace DIR.\n", c.client.Title)
 	}
+}
+
+// adviseRunning is for a server that the client does not start.
+func (c *connecting) adviseRunning(entry connect.Entry) {
+	fmt.Fprintf(c.stderr, "%s does not start the server at %s: it has to run, with the settings that it is to have.\n", c.client.Title, entry.URL)
+	if entry.TokenVariable != "" {
+		fmt.Fprintf(c.stderr, "The token is taken from %s, which has to be set where %s is started.\n", entry.TokenVariable, c.client.Title)
+	}
+	if to, err := url.Parse(entry.URL); err == nil && to.Scheme == "http" && !loopback(to.Hostname()) {
+		fmt.Fprintf(c.stderr, "What is sent to %s is not encrypted: use https, unless the way to it is private.\n", to.Hostname())
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -26,7 +26,9 @@ type Client struct {
 	Terminal bool
 
 	format  format
+	typed   bool // entries say of which type they are
 	expands bool // "$" in arguments has a meaning
+	http    remote
 	user    func(Places) Target
 	project string // of the file, in the project's folder; "" where there is none
 }
@@ -36,6 +38,7 @@ type Places struct {
 	OS     string // as runtime.GOOS
 	Home   string
 	Config string // as os.UserConfigDir
+	Local  string // LOCALAPPDATA on Windows; "" elsewhere
 
 	ClaudeConfig string // CLAUDE_CONFIG_DIR; "" by default
 	CodexHome    string // CODEX_HOME; "" by default
@@ -55,22 +58,24 @@ func Clients() []Client {
 		// modelcontextprotocol.io/docs/develop/connect-local-servers
 		{
 			Name: "claude-desktop", Title: "Claude Desktop", format: jsonFormat{section: "mcpServers"},
-			user: func(p Places) Target { return in(filepath.Join(p.Config, "Claude"), "claude_desktop_config.json") },
+			user: claudeDesktop,
 		},
 		// code.claude.com/docs/en/mcp; CLAUDE_CONFIG_DIR moves .claude.json too.
 		{
-			Name: "claude-code", Title: "Claude Code", format: jsonFormat{section: "mcpServers", typed: true}, expands: true,
-			Terminal: true, user: claudeCode, project: ".mcp.json",
+			Name: "claude-code", Title: "Claude Code", format: jsonFormat{section: "mcpServers"}, typed: true, expands: true,
+			Terminal: true, user: claudeCode, project: ".mcp.json", http: remote{"url", header("${%s}")},
 		},
-		// code.visualstudio.com/docs/copilot/reference/mcp-configuration
+		// code.visualstudio.com/docs/agents/reference/mcp-configuration
 		{
-			Name: "vscode", Title: "VS Code", format: jsonFormat{section: "servers", typed: true}, expands: true,
+			Name: "vscode", Title: "VS Code", format: jsonFormat{section: "servers"}, typed: true, expands: true,
+			http:    remote{"url", header("${env:%s}")},
 			user:    func(p Places) Target { return in(filepath.Join(p.Config, "Code", "User"), "mcp.json") },
 			project: ".vscode/mcp.json", WorkspaceVariable: "${workspaceFolder}",
 		},
 		// cursor.com/docs/mcp
 		{
 			Name: "cursor", Title: "Cursor", format: jsonFormat{section: "mcpServers"}, expands: true,
+			http:    remote{"url", header("${env:%s}")},
 			user:    func(p Places) Target { return in(filepath.Join(p.Home, ".cursor"), "mcp.json") },
 			project: ".cursor/mcp.json", WorkspaceVariable: "${workspaceFolder}",
 		},
@@ -79,22 +84,32 @@ func Clients() []Client {
 		{
 			Name: "codex", Title: "Codex", format: tomlFormat{section: "mcp_servers"},
 			Terminal: true, user: codex, project: ".codex/config.toml",
+			http: remote{"url", func(variable string) field { return field{"bearer_token_env_var", variable} }},
 		},
-		// geminicli.com/docs/tools/mcp-server
+		// geminicli.com/docs/tools/mcp-server; "url" is an address of HTTP+SSE.
 		{
 			Name: "gemini", Title: "Gemini CLI", format: jsonFormat{section: "mcpServers"}, expands: true,
-			Terminal: true, project: ".gemini/settings.json",
+			Terminal: true, project: ".gemini/settings.json", http: remote{"httpUrl", header("${%s}")},
 			user: func(p Places) Target { return in(filepath.Join(p.Home, ".gemini"), "settings.json") },
 		},
-		// docs.windsurf.com/windsurf/cascade/mcp
+		// docs.windsurf.com/windsurf/cascade/mcp; since June 2026 it is Devin
+		// Desktop, which has a file of its own.
 		{
 			Name: "windsurf", Title: "Windsurf", format: jsonFormat{section: "mcpServers"}, expands: true,
+			http: remote{"serverUrl", header("${env:%s}")},
 			user: func(p Places) Target { return in(filepath.Join(p.Home, ".codeium", "windsurf"), "mcp_config.json") },
 		},
-		// zed.dev/docs/ai/mcp and zed.dev/docs/configuring-zed
+		// docs.devin.ai/desktop/cascade/mcp
+		{
+			Name: "devin", Title: "Devin Desktop", format: jsonFormat{section: "mcpServers"}, expands: true,
+			http: remote{"url", header("${env:%s}")},
+			user: func(p Places) Target { return in(filepath.Join(dotConfig(p), "devin"), "mcp_config.json") }, project: ".devin/mcp_config.json",
+		},
+		// zed.dev/docs/ai/mcp and zed.dev/docs/configuring-zed; headers are sent as
+		// they are written (zed-industries/zed#60459).
 		{
 			Name: "zed", Title: "Zed", format: jsonFormat{section: "context_servers"},
-			user: zed, project: ".zed/settings.json",
+			user: zed, project: ".zed/settings.json", http: remote{key: "url"},
 		},
 	}
 }
@@ -147,13 +162,31 @@ func codex(p Places) Target {
 	return in(filepath.Join(p.Home, ".codex"), "config.toml")
 }
 
-// zed keeps to ~/.config on macOS too.
-func zed(p Places) Target {
-	switch p.OS {
-	case "windows":
-		return in(filepath.Join(p.Config, "Zed"), "settings.json")
-	case "darwin":
-		return in(filepath.Join(p.Home, ".config", "zed"), "settings.json")
+// claudeDesktop is in a package on Windows, as the installer makes it since
+// 2026, which sees a copy of the configuration folder and not the folder itself
+// (anthropics/claude-code#25579).
+func claudeDesktop(p Places) Target {
+	const file = "claude_desktop_config.json"
+	if p.OS == "windows" && p.Local != "" {
+		packages, _ := filepath.Glob(filepath.Join(p.Local, "Packages", "Claude_*", "LocalCache", "Roaming"))
+		if len(packages) > 0 {
+			return in(filepath.Join(packages[0], "Claude"), file)
+		}
 	}
-	return in(filepath.Join(p.Config, "zed"), "settings.json")
+	return in(filepath.Join(p.Config, "Claude"), file)
+}
+
+// dotConfig is the folder of programs that keep to ~/.config on macOS too.
+func dotConfig(p Places) string {
+	if p.OS == "darwin" {
+		return filepath.Join(p.Home, ".config")
+	}
+	return p.Config
+}
+
+func zed(p Places) Target {
+	if p.OS == "windows" {
+		return in(filepath.Join(p.Config, "Zed"), "settings.json")
+	}
+	return in(filepath.Join(dotConfig(p), "zed"), "settings.json")
 }

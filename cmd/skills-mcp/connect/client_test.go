@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ func TestUserFiles(t *testing.T) {
 		{"codex", "~/.codex/config.toml", "~/.codex/config.toml", "~/.codex/config.toml"},
 		{"gemini", "~/.gemini/settings.json", "~/.gemini/settings.json", "~/.gemini/settings.json"},
 		{"windsurf", "~/.codeium/windsurf/mcp_config.json", "~/.codeium/windsurf/mcp_config.json", "~/.codeium/windsurf/mcp_config.json"},
+		{"devin", "~c/devin/mcp_config.json", "~/.config/devin/mcp_config.json", "~c/devin/mcp_config.json"},
 		{"zed", "~c/zed/settings.json", "~/.config/zed/settings.json", "~c/Zed/settings.json"},
 	} {
 		for system, want := range map[string]string{"linux": c.linux, "darwin": c.darwin, "windows": c.windows} {
@@ -49,7 +51,7 @@ func TestMovedFiles(t *testing.T) {
 func TestProjectFiles(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude-code": "p/.mcp.json", "vscode": "p/.vscode/mcp.json", "cursor": "p/.cursor/mcp.json",
-		"codex": "p/.codex/config.toml", "gemini": "p/.gemini/settings.json", "zed": "p/.zed/settings.json",
+		"codex": "p/.codex/config.toml", "gemini": "p/.gemini/settings.json", "devin": "p/.devin/mcp_config.json", "zed": "p/.zed/settings.json",
 		"claude-desktop": "", "windsurf": "",
 	} {
 		target, err := mustFind(t, name).Project("p")
@@ -62,5 +64,23 @@ func TestProjectFiles(t *testing.T) {
 func TestFindNamesWhatThereIs(t *testing.T) {
 	if _, err := Find("emacs"); err == nil || !strings.Contains(err.Error(), "claude-desktop, claude-code, vscode") {
 		t.Error(err)
+	}
+}
+
+// On Windows Claude Desktop is in a package, which has a copy of the folder that
+// other programs see.
+func TestClaudeDesktopInAPackage(t *testing.T) {
+	local := t.TempDir()
+	places := Places{OS: "windows", Config: filepath.Join(local, "Roaming"), Local: local}
+	client := mustFind(t, "claude-desktop")
+	if got := client.User(places).Folder; got != filepath.Join(places.Config, "Claude") {
+		t.Errorf("without a package: %s", got)
+	}
+	inside := filepath.Join(local, "Packages", "Claude_abc", "LocalCache", "Roaming")
+	if err := os.MkdirAll(inside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := client.User(places).Folder; got != filepath.Join(inside, "Claude") {
+		t.Errorf("with a package: %s", got)
 	}
 }

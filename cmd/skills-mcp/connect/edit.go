@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Options change how a file is edited.
@@ -37,7 +38,7 @@ func (c Client) Snippet(name string, e Entry) ([]byte, error) {
 	if err := e.check(c); err != nil {
 		return nil, err
 	}
-	return c.format.snippet(name, e), nil
+	return c.format.snippet(name, c.fields(e)), nil
 }
 
 // Add writes the entry into a file, which is made if it is missing. An entry of
@@ -50,28 +51,34 @@ func (c Client) Add(target Target, name string, e Entry, opts *Options) (Result,
 	if err := c.prepare(target, force); err != nil {
 		return Result{}, err
 	}
-	return c.edit(target, name, e.is, func(data []byte, found any) ([]byte, error) {
+	written := c.fields(e)
+	return c.edit(target, name, written.is, func(_ *file, data []byte, found any) ([]byte, error) {
 		switch {
-		case e.is(found):
+		case written.is(found):
 			return data, nil
 		case found != nil && !force:
 			return nil, &DifferentError{target.File, name, c.describe(data, name, found)}
 		}
-		return c.format.set(data, name, e)
+		return c.format.set(data, name, written)
 	})
 }
 
 // Remove takes the entry out of a file. Where it is not there, nothing is to do;
-// one that starts another program than e is a [DifferentError].
+// one that starts another program than e, or has another address, is a
+// [DifferentError]. A file in which nothing was changed since [Client.Add] wrote
+// it becomes what it was before, to the byte.
 func (c Client) Remove(target Target, name string, e Entry, opts *Options) (Result, error) {
 	force := opts != nil && opts.Force
 	gone := func(entry any) bool { return entry == nil }
-	return c.edit(target, name, gone, func(data []byte, found any) ([]byte, error) {
+	return c.edit(target, name, gone, func(f *file, data []byte, found any) ([]byte, error) {
 		switch {
 		case found == nil:
 			return data, nil
-		case !e.sameProgram(found) && !force:
+		case !e.same(c, found) && !force:
 			return nil, &DifferentError{target.File, name, c.describe(data, name, found)}
+		}
+		if before := c.before(f, data, name, found); before != nil {
+			return before, nil
 		}
 		return c.format.remove(data, name)
 	})
@@ -89,32 +96,73 @@ func (c Client) describe(data []byte, name string, found any) string {
 	return string(text)
 }
 
+// before is what a file was before an entry was added, if it is now just what
+// adding made of that; otherwise nil. Taking the entry out could not tell: not
+// whether an empty section was there, nor how the last line ended.
+func (c Client) before(f *file, data []byte, name string, found any) []byte {
+	written := c.fieldsOf(found)
+	if written == nil {
+		return nil
+	}
+	for _, backup := range f.backups() {
+		old, mark := cutMark(backup)
+		if has, err := entries(c.format, old); err != nil || has[name] != nil || !bytes.HasPrefix(f.data, []byte(mark)) {
+			continue
+		}
+		if added, err := c.format.set(old, name, written); err == nil && bytes.Equal(added, data) {
+			return old
+		}
+	}
+	return nil
+}
+
 // A change makes the new text of a file from the old one and the entry in it,
 // nil where there is none. The same text means that nothing is to do.
-type change func(data []byte, found any) ([]byte, error)
+type change func(f *file, data []byte, found any) ([]byte, error)
 
-// edit changes a file, in which the entry is to be as wanted. Where somebody else
-// writes the file meanwhile, theirs is read again.
+// patience is how long others of us may take who write the same file.
+const patience = 5 * time.Second
+
+// edit changes a file, in which the entry is to be as wanted. We write it one
+// after the other; where somebody else does meanwhile, theirs is read again.
 func (c Client) edit(target Target, name string, wanted func(entry any) bool, change change) (Result, error) {
+	file, after, err := c.attempt(target, name, wanted, change)
+	if err != nil || after == nil {
+		return file.result(), err
+	}
+	if err := file.writable(); err != nil {
+		return file.result(), err
+	}
+	next, err := hold(file.path, patience)
+	if err != nil {
+		return file.result(), err
+	}
+	defer next.close()
 	const attempts = 3
-	var result Result
 	for attempt := 1; ; attempt++ {
-		file, err := open(target)
-		if err != nil {
-			return Result{}, err
-		}
-		result = Result{File: file.path}
-		after, err := c.changed(file, name, wanted, change)
+		file, after, err = c.attempt(target, name, wanted, change)
+		result := file.result()
 		if err != nil || after == nil {
 			return result, err
 		}
-		result.Backup, err = file.replace(after)
+		result.Backup, err = file.replace(next, after)
 		if errors.Is(err, errMeanwhile) && attempt < attempts {
 			continue
 		}
 		result.Changed = err == nil
 		return result, err
 	}
+}
+
+// attempt reads a file, and returns what it is to be; nil where it is that
+// already.
+func (c Client) attempt(target Target, name string, wanted func(entry any) bool, change change) (*file, []byte, error) {
+	file, err := open(target)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := c.changed(file, name, wanted, change)
+	return file, after, err
 }
 
 // changed returns what a file is to be, nil where it is that already. A
@@ -125,7 +173,7 @@ func (c Client) changed(file *file, name string, wanted func(entry any) bool, ch
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file.path, err)
 	}
-	after, err := change(data, found[name])
+	after, err := change(file, data, found[name])
 	if err != nil {
 		var different *DifferentError
 		if errors.As(err, &different) {

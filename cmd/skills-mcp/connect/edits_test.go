@@ -37,7 +37,7 @@ func checkEdits(t *testing.T, file string) {
 	name, _, _ := strings.Cut(string(archive.Comment), ":")
 	client := mustFind(t, name)
 	before := archive.Files[0].Data
-	added := mustSet(t, client.format, before)
+	added := mustSet(t, client.format, before, client.fields(ours))
 	removed, err := client.format.remove(added, "skills")
 	if err != nil {
 		t.Fatal(err)
@@ -62,16 +62,16 @@ func checkEdits(t *testing.T, file string) {
 }
 
 // mustSet adds our entry, twice to the same effect.
-func mustSet(t *testing.T, f format, before []byte) []byte {
+func mustSet(t *testing.T, f format, before []byte, written fields) []byte {
 	t.Helper()
-	added, err := f.set(before, "skills", ours)
+	added, err := f.set(before, "skills", written)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := verify(f, before, added, "skills", ours.is); err != nil {
+	if err := verify(f, before, added, "skills", written.is); err != nil {
 		t.Fatalf("%v:\n%s", err, added)
 	}
-	if again, err := f.set(added, "skills", ours); err != nil || !bytes.Equal(again, added) {
+	if again, err := f.set(added, "skills", written); err != nil || !bytes.Equal(again, added) {
 		t.Errorf("the second time: %v:\n%s", err, again)
 	}
 	return added
@@ -89,7 +89,7 @@ func mustFind(t *testing.T, name string) Client {
 // Line ends, indentation and what is missing at the end are the file's own.
 func TestLayout(t *testing.T) {
 	jsonc, tomls := jsonFormat{section: "mcpServers"}, tomlFormat{section: "mcp_servers"}
-	e := Entry{Command: "/s", Args: []string{"serve"}}
+	e := fields{{"command", "/s"}, {"args", []string{"serve"}}}
 	for _, c := range []struct {
 		name, before, added, removed string
 		format                       format

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -24,6 +26,14 @@ type file struct {
 	data   []byte
 	mode   fs.FileMode
 	exists bool
+}
+
+// result is that of a file that was not changed.
+func (f *file) result() Result {
+	if f == nil {
+		return Result{}
+	}
+	return Result{File: f.path}
 }
 
 // open reads a file; one that is missing is empty. A link is followed, so that
@@ -97,22 +107,17 @@ func (c Client) prepare(target Target, force bool) error {
 }
 
 // replace writes the file anew, all or nothing, and keeps what it was beside it.
-func (f *file) replace(data []byte) (backup string, err error) {
-	if err := f.writable(); err != nil {
+func (f *file) replace(next *next, data []byte) (backup string, err error) {
+	if err := next.write(data, f.mode); err != nil {
 		return "", err
 	}
-	made, err := f.write(".new-*", data)
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(made) // it has another name by then, if all is well
 	if f.exists {
 		if backup, err = f.backup(); err != nil {
 			return "", err
 		}
 	}
 	if err = f.unchanged(); err == nil {
-		err = os.Rename(made, f.path)
+		err = next.become(f.path)
 	}
 	if err != nil && backup != "" {
 		os.Remove(backup)
@@ -151,10 +156,13 @@ func (f *file) unchanged() error {
 	return err
 }
 
+// backupMark is between a file's name and the time, in the name of a backup.
+const backupMark = ".bak-"
+
 // backup writes what the file was to NAME.bak-TIME, with a number where there is
 // one of this second already.
 func (f *file) backup() (string, error) {
-	base := f.path + ".bak-" + time.Now().Format("20060102-150405")
+	base := f.path + backupMark + time.Now().Format("20060102-150405")
 	for i := 1; ; i++ {
 		name := base
 		if i > 1 {
@@ -175,17 +183,23 @@ func (f *file) backup() (string, error) {
 	}
 }
 
-// write makes a file beside the one it is to replace.
-func (f *file) write(pattern string, data []byte) (string, error) {
-	to, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+pattern)
-	if err != nil {
-		return "", err
+// maxBackups is how many are read.
+const maxBackups = 10
+
+// backups returns what is in the backups, that of the last first. One that cannot
+// be read is of no use.
+func (f *file) backups() [][]byte {
+	entries, _ := os.ReadDir(filepath.Dir(f.path))
+	var found [][]byte
+	for _, entry := range slices.Backward(entries) {
+		if !strings.HasPrefix(entry.Name(), filepath.Base(f.path)+backupMark) || len(found) == maxBackups {
+			continue
+		}
+		if data, _, err := read(filepath.Join(filepath.Dir(f.path), entry.Name())); err == nil {
+			found = append(found, data)
+		}
 	}
-	if err := finish(to, data, f.mode); err != nil {
-		os.Remove(to.Name())
-		return "", err
-	}
-	return to.Name(), nil
+	return found
 }
 
 // finish writes all of a new file to the disk and closes it.

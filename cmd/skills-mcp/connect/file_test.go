@@ -200,30 +200,30 @@ func TestNoFile(t *testing.T) {
 
 // What somebody else writes meanwhile is read again, and kept.
 func TestChangedMeanwhile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	write(t, file, "{}")
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	write(t, path, "{}")
 	client, times := mustFind(t, "cursor"), 0
-	add := func(data []byte, _ any) ([]byte, error) {
-		if times++; times == 1 {
-			write(t, file, `{"theirs": 1}`)
+	add := func(_ *file, data []byte, _ any) ([]byte, error) {
+		if times++; times == 2 {
+			write(t, path, `{"theirs": 1}`)
 		}
-		return client.format.set(data, "skills", ours)
+		return client.format.set(data, "skills", client.fields(ours))
 	}
-	result, err := client.edit(Target{File: file}, "skills", ours.is, add)
-	if err != nil || times != 2 || contents(t, result.Backup) != `{"theirs": 1}` || !strings.HasPrefix(contents(t, file), `{"theirs": 1,"mcpServers"`) {
-		t.Errorf("%+v %v after %d: %s", result, err, times, contents(t, file))
+	result, err := client.edit(Target{File: path}, "skills", client.fields(ours).is, add)
+	if err != nil || times != 3 || contents(t, result.Backup) != `{"theirs": 1}` || !strings.HasPrefix(contents(t, path), `{"theirs": 1,"mcpServers"`) {
+		t.Errorf("%+v %v after %d: %s", result, err, times, contents(t, path))
 	}
-	entries, _ := os.ReadDir(filepath.Dir(file))
+	entries, _ := os.ReadDir(filepath.Dir(path))
 	if len(entries) != 2 {
 		t.Errorf("in the folder are %v", entries)
 	}
-	write(t, file, "{}")
-	always := func(data []byte, _ any) ([]byte, error) {
+	write(t, path, "{}")
+	always := func(_ *file, data []byte, _ any) ([]byte, error) {
 		times++
-		write(t, file, `{"theirs": `+strings.Repeat("1", times)+`}`)
-		return client.format.set(data, "skills", ours)
+		write(t, path, `{"theirs": `+strings.Repeat("1", times)+`}`)
+		return client.format.set(data, "skills", client.fields(ours))
 	}
-	if _, err := client.edit(Target{File: file}, "skills", ours.is, always); !errors.Is(err, errMeanwhile) {
+	if _, err := client.edit(Target{File: path}, "skills", client.fields(ours).is, always); !errors.Is(err, errMeanwhile) {
 		t.Error(err)
 	}
 }

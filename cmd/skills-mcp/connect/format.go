@@ -16,11 +16,11 @@ type format interface {
 	// text returns the entry of a name as it is written, for people.
 	text(data []byte, name string) string
 	// set adds the entry, or replaces the one of its name.
-	set(data []byte, name string, e Entry) ([]byte, error)
+	set(data []byte, name string, entry fields) ([]byte, error)
 	// remove takes out the entry, which is there.
 	remove(data []byte, name string) ([]byte, error)
 	// snippet is a file with this entry alone.
-	snippet(name string, e Entry) []byte
+	snippet(name string, entry fields) []byte
 	// within is the key that the entries are in.
 	within() string
 }

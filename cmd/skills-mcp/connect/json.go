@@ -14,28 +14,12 @@ import (
 // jsonFormat is JSON, with comments and trailing commas where a file has them.
 type jsonFormat struct {
 	section string
-	typed   bool // entries say that they are of type stdio
-}
-
-// server is an entry with its keys in the order that people write.
-type server struct {
-	Type    string   `json:"type,omitempty"`
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
 }
 
 func (f jsonFormat) within() string { return f.section }
 
-func (f jsonFormat) server(e Entry) server {
-	s := server{Command: e.Command, Args: e.Args}
-	if f.typed {
-		s.Type = "stdio"
-	}
-	return s
-}
-
-func (f jsonFormat) snippet(name string, e Entry) []byte {
-	return []byte(encode(map[string]any{f.section: map[string]any{name: f.server(e)}}, "", "  ") + "\n")
+func (f jsonFormat) snippet(name string, entry fields) []byte {
+	return []byte(encode(fields{{f.section, fields{{name, entry}}}}, "", "  ") + "\n")
 }
 
 func (f jsonFormat) tree(data []byte) (map[string]any, error) {
@@ -67,7 +51,7 @@ func (f jsonFormat) text(data []byte, name string) string {
 	return string(doc.data[entry.Name.StartOffset:entry.Value.EndOffset])
 }
 
-func (f jsonFormat) set(data []byte, name string, e Entry) ([]byte, error) {
+func (f jsonFormat) set(data []byte, name string, written fields) ([]byte, error) {
 	doc, err := parseJSON(data)
 	if err != nil {
 		return nil, err
@@ -77,11 +61,11 @@ func (f jsonFormat) set(data []byte, name string, e Entry) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case entry != nil:
-		return doc.replace(*entry, f.server(e)), nil
+		return doc.replace(*entry, written), nil
 	case section != nil:
-		return doc.insert(section.Value, name, f.server(e)), nil
+		return doc.insert(section.Value, name, written), nil
 	}
-	return doc.insert(doc.root, f.section, map[string]any{name: f.server(e)}), nil
+	return doc.insert(doc.root, f.section, fields{{name, written}}), nil
 }
 
 func (f jsonFormat) remove(data []byte, name string) ([]byte, error) {

@@ -17,19 +17,34 @@ type tomlFormat struct {
 
 func (f tomlFormat) within() string { return f.section }
 
-func (f tomlFormat) snippet(name string, e Entry) []byte { return []byte(f.table(name, e, "\n")) }
+func (f tomlFormat) snippet(name string, entry fields) []byte {
+	return []byte(f.table(name, entry, "\n"))
+}
 
-func (f tomlFormat) table(name string, e Entry, newline string) string {
-	args := make([]string, len(e.Args))
-	for i, arg := range e.Args {
-		args[i] = tomlString(arg)
+func (f tomlFormat) table(name string, entry fields, newline string) string {
+	lines := []string{"[" + toml.Key{f.section, name}.String() + "]"}
+	for _, one := range entry {
+		lines = append(lines, one.key+" = "+tomlValue(one.value))
 	}
-	return strings.Join([]string{
-		"[" + toml.Key{f.section, name}.String() + "]",
-		"command = " + tomlString(e.Command),
-		"args = [" + strings.Join(args, ", ") + "]",
-		"",
-	}, newline)
+	return strings.Join(append(lines, ""), newline)
+}
+
+// tomlValue writes text, or a list of texts.
+func tomlValue(value any) string {
+	var words []string
+	switch value := value.(type) {
+	case []string:
+		for _, word := range value {
+			words = append(words, tomlString(word))
+		}
+	case []any: // as it is read from a file
+		for _, word := range value {
+			words = append(words, tomlValue(word))
+		}
+	default:
+		return tomlString(fmt.Sprint(value))
+	}
+	return "[" + strings.Join(words, ", ") + "]"
 }
 
 // tomlString writes a basic string. A path of Windows is easier to read in a
@@ -91,9 +106,9 @@ func (f tomlFormat) tables(data []byte, name string) []table {
 	})
 }
 
-func (f tomlFormat) set(data []byte, name string, e Entry) ([]byte, error) {
+func (f tomlFormat) set(data []byte, name string, entry fields) ([]byte, error) {
 	nl := newline(data)
-	text := f.table(name, e, nl)
+	text := f.table(name, entry, nl)
 	old := f.tables(data, name)
 	if len(old) == 0 {
 		return appendTable(data, text, nl), f.alone(data, name)
