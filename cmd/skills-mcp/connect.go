@@ -278,16 +278,11 @@ func (c *connecting) advise(entry connect.Entry) {
 
 // adviseRunning is for a server that the client does not start.
 func (c *connecting) adviseRunning(entry connect.Entry) {
-	fmt.Fprintf(c.stderr, "%s does not start the server at %s: it has to run, with the settings that it is to have.\n", c.client.Title, entry.URL)
+	fmt.Fprintf(c.stderr, "%s does not start the server at %s: start it with skills-mcp serve --transport http.\n", c.client.Title, entry.URL)
 	if entry.TokenVariable != "" {
 		fmt.Fprintf(c.stderr, "The token is taken from %s, which has to be set where %s is started.\n", entry.TokenVariable, c.client.Title)
 	}
-	if to, err := url.Parse(entry.URL); err == nil && to.Scheme == "http" && !loopback(to.Hostname()) {
+	if to, err := url.Parse(entry.URL); err == nil && to.Scheme == "http" && !isLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
 		fmt.Fprintf(c.stderr, "What is sent to %s is not encrypted: use https, unless the way to it is private.\n", to.Hostname())
 	}
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

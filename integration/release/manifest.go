@@ -82,7 +82,7 @@ func newManifest(p platform, module, version string) manifest {
 		DisplayName:     title,
 		Version:         version,
 		Description:     description,
-		LongDescription: "Finds the folders with a SKILL.md that you have, in your home folder, in projects and in plugins, and makes each a tool. Nothing runs outside of a sandbox: a container, where Docker is there, or Linux namespaces. The program sends nothing anywhere.",
+		LongDescription: "Finds the folders with a SKILL.md that you have, in your home folder, in projects and in plugins, and makes each a tool. Nothing runs outside of a sandbox: a container, where Docker is there, or Linux namespaces. It reports nothing to anybody.",
 		Author:          author{"The skills-mcp authors", home},
 		Repository:      source{"git", home},
 		Homepage:        home,

@@ -105,8 +105,12 @@ func (c Client) before(f *file, data []byte, name string, found any) []byte {
 		return nil
 	}
 	for _, backup := range f.backups() {
-		old, mark := cutMark(backup)
-		if has, err := entries(c.format, old); err != nil || has[name] != nil || !bytes.HasPrefix(f.data, []byte(mark)) {
+		was, _, err := read(backup)
+		if err != nil || len(was) >= len(f.data) {
+			continue
+		}
+		old, mark := cutMark(was)
+		if has, err := entries(c.format, old); err != nil || has[name] != nil || len(mark) != len(f.data)-len(data) {
 			continue
 		}
 		if added, err := c.format.set(old, name, written); err == nil && bytes.Equal(added, data) {

@@ -183,20 +183,16 @@ func (f *file) backup() (string, error) {
 	}
 }
 
-// maxBackups is how many are read.
+// maxBackups is how many are looked at.
 const maxBackups = 10
 
-// backups returns what is in the backups, that of the last first. One that cannot
-// be read is of no use.
-func (f *file) backups() [][]byte {
-	entries, _ := os.ReadDir(filepath.Dir(f.path))
-	var found [][]byte
+// backups returns the backups' names, that of the last first.
+func (f *file) backups() []string {
+	entries, _ := os.ReadDir(filepath.Dir(f.path)) // without them nothing is lost
+	var found []string
 	for _, entry := range slices.Backward(entries) {
-		if !strings.HasPrefix(entry.Name(), filepath.Base(f.path)+backupMark) || len(found) == maxBackups {
-			continue
-		}
-		if data, _, err := read(filepath.Join(filepath.Dir(f.path), entry.Name())); err == nil {
-			found = append(found, data)
+		if strings.HasPrefix(entry.Name(), filepath.Base(f.path)+backupMark) && len(found) < maxBackups {
+			found = append(found, filepath.Join(filepath.Dir(f.path), entry.Name()))
 		}
 	}
 	return found

@@ -63,6 +63,22 @@ func TestRemoveKeepsWhatCameSince(t *testing.T) {
 	}
 }
 
+// The server whose place was taken does not come back.
+func TestRemoveAfterForce(t *testing.T) {
+	target := Target{File: filepath.Join(t.TempDir(), "mcp.json")}
+	write(t, target.File, `{"mcpServers":{"skills":{"command":"x"}}}`)
+	client := mustFind(t, "cursor")
+	if _, err := client.Add(target, "skills", ours, &Options{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Remove(target, "skills", ours, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, target.File); got != `{"mcpServers":{}}` {
+		t.Errorf("the file is %s", got)
+	}
+}
+
 // Of those who write a file at once each finds what the others wrote.
 func TestParallel(t *testing.T) {
 	target := Target{File: filepath.Join(t.TempDir(), "mcp.json")}
