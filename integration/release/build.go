@@ -16,6 +16,7 @@ type built struct {
 	platform platform
 	program  []byte
 	module   string // the path of this module
+	version  string // what the program calls itself, as Go takes it from the tag
 	texts    []file // licences, with that of this program first
 }
 
@@ -46,7 +47,7 @@ func build(ctx context.Context, p platform) (*built, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &built{p, program, info.Main.Path, texts}, nil
+	return &built{p, program, info.Main.Path, info.Main.Version, texts}, nil
 }
 
 // licences returns the terms of this program and of each module that is linked
