@@ -54,8 +54,10 @@ func TestBundle(t *testing.T) {
 			t.Fatalf("mcpb %s: %v\n%s", args[0], err, out)
 		}
 	}
-	if len(readFile(t, filepath.Join(folder, "licenses", "github.com", "mark3labs", "mcp-go", "LICENSE"))) == 0 {
-		t.Error("the licence of a library is empty")
+	for _, linked := range []string{"go", "github.com/mark3labs/mcp-go"} {
+		if len(readFile(t, filepath.Join(folder, "licenses", linked, "LICENSE"))) == 0 {
+			t.Errorf("the licence of %s is empty", linked)
+		}
 	}
 	home := t.TempDir()
 	writeFile(t, filepath.Join(home, "more", "greet", "SKILL.md"), "---\nname: greet\ndescription: Greets.\n---\nSay hello.\n")

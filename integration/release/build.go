@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 )
 
 // A built is the program for one platform, and what it is made of.
@@ -50,28 +51,40 @@ func build(ctx context.Context, p platform) (*built, error) {
 	return &built{p, program, info.Main.Path, info.Main.Version, texts}, nil
 }
 
-// licences returns the terms of this program and of each module that is linked
-// into it, as those terms ask.
+// licences returns the terms of this program, of Go, and of each module that is
+// linked into it, as those terms ask.
 func licences(ctx context.Context, info *debug.BuildInfo) ([]file, error) {
 	own, err := os.ReadFile("LICENSE")
 	if err != nil {
 		return nil, fmt.Errorf("not at the top of a checkout: %w", err)
 	}
 	texts := []file{{name: "LICENSE", data: own, mode: 0o644}}
-	for _, module := range info.Deps {
-		list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module.Path)
-		list.Stderr = os.Stderr
-		folder, err := list.Output()
+	add := func(name string, ask ...string) error {
+		folder, err := goSays(ctx, ask...)
 		if err != nil {
-			return nil, fmt.Errorf("find %s: %w", module.Path, err)
+			return fmt.Errorf("find %s: %w", name, err)
 		}
-		found, err := termsOf(module.Path, string(folder[:len(folder)-1]))
-		if err != nil {
+		found, err := termsOf(name, folder)
+		texts = append(texts, found...)
+		return err
+	}
+	if err := add("go", "env", "GOROOT"); err != nil {
+		return nil, err
+	}
+	for _, module := range info.Deps {
+		if err := add(module.Path, "list", "-m", "-f", "{{.Dir}}", module.Path); err != nil {
 			return nil, err
 		}
-		texts = append(texts, found...)
 	}
 	return texts, nil
+}
+
+// goSays returns the line that the go command answers with.
+func goSays(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Stderr = os.Stderr
+	line, err := cmd.Output()
+	return strings.TrimSpace(string(line)), err
 }
 
 // termsOf reads the licence and notices of a module. One without is an error:
