@@ -1,0 +1,133 @@
+package integration
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// serveHTTP starts the built binary on a free port, and returns where it listens
+// and a function that interrupts it and returns how long it took to end.
+func serveHTTP(t *testing.T, env []string, args ...string) (url string, stop func() time.Duration) {
+	t.Helper()
+	home := t.TempDir()
+	config := filepath.Join(home, "config.yaml")
+	writeFile(t, config, configuration())
+	cmd := exec.Command(binary, append([]string{"serve", "--config", config, "--listen", "127.0.0.1:0", "--transport", "http", "--sandbox", "native"}, args...)...)
+	cmd.Dir = home
+	cmd.Env = append(os.Environ(), append([]string{"HOME=" + home, "XDG_CACHE_HOME=" + home}, env...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+	})
+	lines := bufio.NewReader(stderr)
+	first, _ := lines.ReadString('\n')
+	match := regexp.MustCompile(`serving MCP at (http://\S+)/mcp`).FindStringSubmatch(first)
+	go func() {
+		_, _ = io.Copy(t.Output(), lines)
+		ended <- cmd.Wait()
+	}()
+	if match == nil {
+		t.Fatalf("the server says %q", first)
+	}
+	return match[1], func() time.Duration {
+		t.Helper()
+		begin := time.Now()
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+		return time.Since(begin)
+	}
+}
+
+// post sends a message with headers, "Name: value" each.
+func post(t *testing.T, url, body string, headers ...string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { response.Body.Close() })
+	return response
+}
+
+const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+// The server ends soon, with streams open and a call running.
+func TestEndOverHTTP(t *testing.T) {
+	skills := t.TempDir()
+	writeFile(t, filepath.Join(skills, "slow", "SKILL.md"), "---\nname: slow\ndescription: d\nscript: run.sh\n---\n")
+	writeFile(t, filepath.Join(skills, "slow", "run.sh"), "echo begun >&2\nsleep 600\n")
+	url, stop := serveHTTP(t, nil, "--skills", skills)
+	url += "/mcp"
+	session := "Mcp-Session-Id: " + post(t, url, initialize).Header.Get("Mcp-Session-Id")
+	r, _ := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	r.Header.Set("Mcp-Session-Id", strings.TrimPrefix(session, "Mcp-Session-Id: "))
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	call := post(t, url, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}`, session)
+	lines := bufio.NewScanner(call.Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), "begun") {
+	}
+	if took := stop(); took > 10*time.Second { // it is three seconds on a machine that is not busy
+		t.Errorf("it took %v", took)
+	}
+	if _, err := io.ReadAll(stream.Body); err != nil {
+		t.Errorf("the stream: %v", err)
+	}
+}
+
+// Where there is a token, nobody gets in without it.
+func TestToken(t *testing.T) {
+	const secret = "0123456789abcdef0123"
+	url, stop := serveHTTP(t, []string{"SKILLS_MCP_TOKEN=" + secret})
+	for authorization, status := range map[string]int{
+		"": 401, "Bearer " + secret: 200, "bearer " + secret: 200, "Bearer wrong": 401, "Basic " + secret: 401, secret: 401, "Bearer " + secret + "x": 401,
+	} {
+		if got := post(t, url+"/mcp", initialize, "Authorization: "+authorization); got.StatusCode != status {
+			t.Errorf("%q: %s, want %d", authorization, got.Status, status)
+		}
+	}
+	response, err := http.Get(url + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != 200 {
+		t.Error(response.Status)
+	}
+	stop()
+}
