@@ -35,16 +35,18 @@ func (l *Library) Get(ctx context.Context, uri string) (*Entry, error) {
 	return l.entry(ctx, skill)
 }
 
-// Refusal says why the extension has no entry of a skill, or "".
-func (l *Library) Refusal(ctx context.Context, skill *skills.Skill) string {
+// Unlisted says why skills/list leaves a skill out, or "".
+func (l *Library) Unlisted(ctx context.Context, skill *skills.Skill) string {
 	if !Has(skill) {
-		return "it is not the skill of a SKILL.md"
+		return "it has no SKILL.md of its own"
 	}
-	_, err := l.entry(ctx, skill)
-	if err == nil {
-		return ""
+	if !skill.ModelInvocable {
+		return "only a person may call it"
 	}
-	return err.Error()
+	if _, err := l.entry(ctx, skill); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // entry describes a skill by what is in its folder now.
@@ -91,7 +93,7 @@ func frontmatter(skill *skills.Skill, data []byte) (map[string]any, error) {
 }
 
 func unfit(skill *skills.Skill, why string) error {
-	return &NotServedError{"the Skills extension does not allow skill " + skill.QualifiedName() + ": " + why}
+	return &NotServedError{"skill " + skill.QualifiedName() + " is none of the Agent Skills standard: " + why}
 }
 
 // resources describes all files. data is that of SKILL.md, whose digest must be
