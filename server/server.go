@@ -106,7 +106,7 @@ func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions
 func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
-		State: s.state.Load, Leave: s.Leave,
+		Methods: s.Methods(), State: s.state.Load, Leave: s.Leave,
 	}
 }
 
@@ -175,14 +175,6 @@ func (s *Server) showResources(before, after *view) {
 		s.core.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
 	}
 	s.updated(before.library, after.library)
-}
-
-// hooks are what the server does beside what mcp-go does.
-func (s *Server) hooks() *mcpserver.Hooks {
-	hooks := s.leaving()
-	hooks.AddAfterListResources(s.listResources)
-	s.subscriptions.hook(hooks, func() *folders.Library { return s.view.Load().library })
-	return hooks
 }
 
 // fingerprint differs where clients would see a difference.

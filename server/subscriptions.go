@@ -39,16 +39,29 @@ func (s *subscriptions) hook(hooks *mcpserver.Hooks, library func() *folders.Lib
 		delete(s.sessions, session.SessionID())
 	})
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, in *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		s.keep(in.Params.URI, library().Digest(ctx, in.Params.URI))
+		s.keep(ctx, library(), in.Params.URI)
+	})
+	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, _ any, in *mcp.SubscriptionsListenRequest) {
+		s.keep(ctx, library(), in.Params.Notifications.ResourceSubscriptions...)
 	})
 }
 
-// keep notes what a file is at the beginning of a subscription.
-func (s *subscriptions) keep(uri, digest string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, known := s.digests[uri]; !known {
-		s.digests[uri] = digest
+// How many files are looked at for one request, and are remembered. Of others, the
+// first change of their skill is told, whatever has changed.
+const (
+	maxLooks   = 64
+	maxDigests = 4096
+)
+
+// keep notes what files are at the beginning of a subscription.
+func (s *subscriptions) keep(ctx context.Context, library *folders.Library, uris ...string) {
+	for _, uri := range uris[:min(len(uris), maxLooks)] {
+		digest := library.Digest(ctx, uri)
+		s.mu.Lock()
+		if _, known := s.digests[uri]; !known && digest != "" && len(s.digests) < maxDigests {
+			s.digests[uri] = digest
+		}
+		s.mu.Unlock()
 	}
 }
 
