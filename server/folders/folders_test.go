@@ -88,7 +88,8 @@ func TestGet(t *testing.T) {
 		"repaired/SKILL.md":   "---\nname: repaired\ndescription: one: two\n---\n",
 		"late/SKILL.md":       "\n" + skillMD("late"),
 		"lower/skill.md":      skillMD("lower"),
-		"json/skill.json":     `{"name": "json", "description": "x", "entry": "run.sh"}`,
+		"json/skill.json":     `{"name": "json", "description": "x", "entry": "run"}`,
+		"json/run":            "#!/bin/sh\n",
 		"person/SKILL.md":     "---\nname: person\ndescription: x\ndisable-model-invocation: true\n---\n",
 		"p/plugin.json":       `{"name": "p"}`,
 		"p/skills/x/SKILL.md": skillMD("x"),
@@ -96,6 +97,9 @@ func TestGet(t *testing.T) {
 		"q/SKILL.md":          skillMD("p"), // named as the plugin is
 		"q/x/notes":           "in the place of p/x",
 	})
+	if err := os.Chmod(s.path("json/run"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	l := s.library()
 	for _, test := range []struct{ uri, refused string }{
 		{"skill://good/SKILL.md", ""},
