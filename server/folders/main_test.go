@@ -15,12 +15,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // shelf is a host folder of skills under test, among them those of the plugin "p".
 type shelf struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	digests Digests
 }
 
-func newShelf(t *testing.T, files map[string]string) *shelf {
+func newShelf(t testing.TB, files map[string]string) *shelf {
 	t.Helper()
 	s := &shelf{t: t, dir: t.TempDir()}
 	for name, text := range files {

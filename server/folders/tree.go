@@ -62,8 +62,9 @@ func tree(ctx context.Context, files fs.FS) (items []item, excess bool, err erro
 	return items, excess, err
 }
 
-// served reports whether an entry of this name is shown.
-func served(name string) bool { return name != ".git" && utf8.ValidString(name) }
+// served reports whether an entry of this name is shown. Some systems do not tell
+// .GIT from .git.
+func served(name string) bool { return !strings.EqualFold(name, ".git") && utf8.ValidString(name) }
 
 // fileInfo describes the file that an entry is or links to; nil where it is none.
 func fileInfo(files fs.FS, name string, d fs.DirEntry) (fs.FileInfo, error) {
