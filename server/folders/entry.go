@@ -93,7 +93,7 @@ func frontmatter(skill *skills.Skill, data []byte) (map[string]any, error) {
 }
 
 func unfit(skill *skills.Skill, why string) error {
-	return &NotServedError{"skill " + skill.QualifiedName() + " is none of the Agent Skills standard: " + why}
+	return &NotServedError{"skill " + skill.QualifiedName() + " does not conform to the Skills extension: " + why}
 }
 
 // resources describes all files. data is that of SKILL.md, whose digest must be
