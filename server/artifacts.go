@@ -176,8 +176,5 @@ func (s *Server) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]
 	if !ok {
 		return nil, fmt.Errorf("%s is not there, or not any more: outputs are kept for a while only; run the skill again: %w", uri, mcpserver.ErrResourceNotFound)
 	}
-	if isText(item.Data) {
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: item.MIMEType, Text: string(item.Data)}}, nil
-	}
-	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: item.MIMEType, Blob: base64.StdEncoding.EncodeToString(item.Data)}}, nil
+	return contentsOf(uri, item.MIMEType, item.Data), nil
 }

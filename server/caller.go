@@ -5,6 +5,7 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
@@ -34,10 +35,13 @@ func (s *Server) Leave(caller string) {
 	s.calls.Leave(caller)
 }
 
-// hooks notice the end of sessions, and errors that say what to answer.
+// hooks notice sessions, what they subscribe to, and errors that say what to
+// answer; and they fill in lists.
 func (s *Server) hooks() *mcpserver.Hooks {
 	hooks := &mcpserver.Hooks{}
 	hooks.AddOnError(transport.OnError)
+	hooks.AddAfterListResources(s.listResources)
+	s.subscriptions.hook(hooks, func() *folders.Library { return s.view.Load().library })
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if id := session.SessionID(); callerOf(session) == id {
 			s.Leave(id)

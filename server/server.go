@@ -19,6 +19,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -54,6 +55,9 @@ type Server struct {
 	logger  *slog.Logger
 	core    *mcpserver.MCPServer
 	outputs *output.Store
+	digests folders.Digests // of skills' files
+
+	subscriptions *subscriptions
 
 	view  atomic.Pointer[view] // what calls see; replaced as a whole
 	state atomic.Uint64        // counts the beginnings and ends of changes of the tools
@@ -66,17 +70,18 @@ type Server struct {
 
 // New returns a server that runs skills with calls, and has an empty catalog.
 func New(calls *call.Executor, options Options) *Server {
-	s := &Server{options: options, calls: calls, logger: options.Logger, outputs: output.New(nil)}
+	s := &Server{options: options, calls: calls, logger: options.Logger, outputs: output.New(nil), subscriptions: newSubscriptions()}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.core = mcpserver.NewMCPServer(serverName, options.Version,
 		mcpserver.WithToolCapabilities(true),
-		mcpserver.WithResourceCapabilities(false, false),
+		mcpserver.WithResourceCapabilities(true, true),
+		mcpserver.WithExtensions(extensions()),
 		mcpserver.WithInstructions(instructions),
 		mcpserver.WithHooks(s.hooks()),
 	)
-	s.core.SetResourceTemplates(s.outputTemplate())
+	s.core.SetResourceTemplates(s.resourceTemplates()...)
 	s.publish(&skills.Catalog{})
 	return s
 }
@@ -101,7 +106,7 @@ func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions
 func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
-		State: s.state.Load, Leave: s.Leave,
+		Methods: s.Methods(), State: s.state.Load, Leave: s.Leave,
 	}
 }
 
@@ -132,8 +137,8 @@ func (s *Server) ReloadBy(ctx context.Context, load func(context.Context) (*skil
 }
 
 // Publish replaces the catalog. Calls under way keep theirs. Clients are
-// notified once when the tools they know have changed, and not otherwise; the
-// result says whether they have.
+// notified once when the tools they know have changed, and once when the resources
+// that are listed have, and not otherwise; the result says whether the tools have.
 func (s *Server) Publish(catalog *skills.Catalog) (changed bool) {
 	s.log(s.Catalog(), catalog)
 	return s.publish(catalog)
@@ -147,9 +152,12 @@ func (s *Server) publish(catalog *skills.Catalog) (changed bool) {
 
 // show makes a catalog what clients see. The caller holds publishing.
 func (s *Server) show(catalog *skills.Catalog) (changed bool) {
-	v := s.viewOf(catalog)
+	before, v := s.view.Load(), s.viewOf(catalog)
 	tools := append(s.fixedTools(v), s.skillTools(v)...)
 	s.view.Store(v)
+	if before != nil && before.catalog != catalog {
+		s.showResources(before, v)
+	}
 	shown := fingerprint(tools)
 	if bytes.Equal(shown, s.shown) {
 		return false
@@ -159,6 +167,14 @@ func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 	defer s.state.Add(1)
 	s.core.SetTools(tools...)
 	return true
+}
+
+// showResources tells clients what has changed of the resources.
+func (s *Server) showResources(before, after *view) {
+	if !sameResources(before.catalog, after.catalog) {
+		s.core.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+	}
+	s.updated(before.library, after.library)
 }
 
 // fingerprint differs where clients would see a difference.

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -151,7 +152,7 @@ func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToo
 	return &mcp.CallToolResult{
 		Content: []mcp.Content{mcp.NewTextContent(text)},
 		StructuredContent: loaded{
-			Name: skill.QualifiedName(), BaseDir: dir, URI: URI(skill), Content: content, Tools: tools,
+			Name: skill.QualifiedName(), BaseDir: dir, URI: folders.URI(skill), Content: content, Tools: tools,
 		},
 	}, nil
 }
@@ -172,15 +173,10 @@ func callable(tools []*skills.Skill) []string {
 type loaded struct {
 	Name    string `json:"name"`
 	BaseDir string `json:"base_dir"`
-	URI     string `json:"uri"`
+	URI     string `json:"uri,omitempty"` // "" where there is no SKILL.md
 	Content string `json:"content"`
 	// Tools are the names of what else the skill runs, and a model can call.
 	Tools []string `json:"tools,omitempty"`
-}
-
-// URI names a skill's SKILL.md as the Skills extension does (SEP-2640).
-func URI(skill *skills.Skill) string {
-	return "skill://" + skill.QualifiedName() + "/SKILL.md"
 }
 
 // baseDir is where the files are that the instructions speak of: the skill's

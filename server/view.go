@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -13,6 +14,7 @@ type view struct {
 	names   map[string]string  // tool names, by qualified name
 	exposed *exposure.Exposure // nil where nothing is shown
 	active  map[string]bool    // that exposed was chosen for
+	library *folders.Library
 }
 
 func newView(catalog *skills.Catalog) *view {
@@ -27,7 +29,7 @@ func (s *Server) viewOf(catalog *skills.Catalog) *view {
 		before = newView(&skills.Catalog{})
 	}
 	by, same := catalog.Replaced(before.catalog)
-	v := &view{catalog: catalog, names: before.names, active: s.active}
+	v := &view{catalog: catalog, names: before.names, active: s.active, library: folders.New(catalog, &s.digests)}
 	if !same {
 		v.names = toolNames(catalog.Skills)
 	}

@@ -206,3 +206,21 @@ func quoteColons(lines []string) (repaired []string, changed []int) {
 	}
 	return repaired, changed
 }
+
+// Frontmatter returns the frontmatter of a SKILL.md as JSON values, as any reader
+// of the Agent Skills standard sees it: the file must begin with it, and nothing
+// of it is repaired.
+func Frontmatter(data []byte) (map[string]any, error) {
+	doc, err := parseDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	if doc.front == nil || doc.offset != 1 {
+		return nil, reject(1, `begin the file with name and description between two lines "---"`, "the file does not begin with frontmatter")
+	}
+	if repaired := append(doc.repaired, doc.requoted...); len(repaired) > 0 {
+		return nil, reject(repaired[0], "quote the value", "the frontmatter is YAML only after repair")
+	}
+	coreNumbers(doc.front)
+	return doc.values()
+}

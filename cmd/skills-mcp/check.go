@@ -71,7 +71,7 @@ func (a *app) check(ctx context.Context, s *settings, paths []string, given chec
 	}
 	total := &checked{findings: map[string][]check.Finding{}, strict: given.strict, installs: s.Sandbox.Dependencies == config.DependenciesBuild}
 	for _, catalog := range catalogs {
-		total.add(catalog)
+		total.add(ctx, catalog)
 	}
 	total.addRepairs(repairs)
 	found := total.sorted()

@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
@@ -23,7 +25,7 @@ type checked struct {
 	findings        map[string][]check.Finding // by file
 }
 
-func (c *checked) add(catalog *skills.Catalog) {
+func (c *checked) add(ctx context.Context, catalog *skills.Catalog) {
 	c.plugins += len(catalog.Plugins)
 	c.report(catalog.Problems...)
 	for _, skill := range everySkill(catalog) {
@@ -33,6 +35,9 @@ func (c *checked) add(catalog *skills.Catalog) {
 			continue // a tool of one that is counted, and has its file
 		}
 		c.skills++
+		if problem := folders.Excess(ctx, skill); problem != nil {
+			c.report(*problem)
+		}
 		if c.strict {
 			c.standard(skill)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -21,8 +22,10 @@ import (
 type shown struct {
 	listed
 	WhenToUse   string   `json:"when_to_use,omitempty"`
-	Tools       []string `json:"tools,omitempty"` // names of what else it runs
-	Of          string   `json:"of,omitempty"`    // whose tool it is
+	URI         string   `json:"uri,omitempty"`      // of its SKILL.md
+	Unlisted    string   `json:"unlisted,omitempty"` // why skills/list of MCP leaves it out
+	Tools       []string `json:"tools,omitempty"`    // names of what else it runs
+	Of          string   `json:"of,omitempty"`       // whose tool it is
 	Script      string   `json:"script,omitempty"`
 	Interpreter []string `json:"interpreter,omitempty"`
 	ImageRole   string   `json:"image_role,omitempty"`
@@ -49,7 +52,7 @@ func (a *app) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Show one skill in full",
-		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, and its problems. NAME is a skill's name,\nplugin/name, or the name of its tool. Nothing of it is run.",
+		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, the URI under which clients read it, and\nits problems. NAME is a skill's name, plugin/name, or the name of its tool. Nothing\nof it is run.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,6 +99,7 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 		info.Requires = &skill.Requires
 	}
 	info.Tools, info.Of = server.Relatives(skill)
+	s.showServed(ctx, catalog, skill, info)
 	if e := skill.Entry; e != nil {
 		info.Env = e.Env
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
@@ -108,6 +112,18 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 		}
 	}
 	return info, nil
+}
+
+// showServed tells how the skill is seen by the Skills extension of MCP.
+func (s *settings) showServed(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill, info *shown) {
+	info.URI = folders.URI(skill)
+	if !folders.Has(skill) {
+		return
+	}
+	info.Unlisted = folders.New(catalog, &folders.Digests{}).Unlisted(ctx, skill)
+	if problem := folders.Excess(ctx, skill); problem != nil {
+		info.Problems = append(slices.Clone(info.Problems), *problem)
+	}
 }
 
 func (a *app) printSkill(skill *skills.Skill, info *shown) error {
@@ -159,6 +175,8 @@ func printFacts(w io.Writer, skill *skills.Skill, info *shown) error {
 		row("tool of", info.Of)
 		row("state", info.State)
 		row("file", info.File)
+		row("uri", info.URI)
+		row("unlisted", info.Unlisted)
 		row("digest", info.Digest)
 		row("requires", skill.Requires.String())
 		row("paths", strings.Join(info.Paths, ", "))

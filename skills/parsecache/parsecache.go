@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // Options configure a [Store].
@@ -223,11 +224,11 @@ func (e dirEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
 func (c *cache) write(looks []skills.Look) (written string, settled bool) {
 	b := appendUint(nil, uint64(len(looks)))
 	for _, l := range looks {
-		var s stamp
+		var s stamp.Stamp
 		if l.Info != nil {
-			s = stampOf(l.Info)
+			s = stamp.Of(l.Info)
 		}
-		if !s.settled(c.now) {
+		if !s.Settled(c.now) {
 			return "", false
 		}
 		b = appendStamp(appendString(b, l.Path), s)
@@ -257,7 +258,7 @@ func (e entry) outdated() (path string, current bool) {
 		if r.broken {
 			return "", false
 		}
-		is, err := look(path)
+		is, err := stamp.Look(path)
 		if err != nil && !missing(err) || is != was {
 			return path, false
 		}

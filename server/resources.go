@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// resourceTemplates are the forms of what resources/read returns.
+func (s *Server) resourceTemplates() []mcpserver.ServerResourceTemplate {
+	return []mcpserver.ServerResourceTemplate{s.outputTemplate(), s.skillTemplate()}
+}
+
+// skillTemplate makes the files of skills readable as resources.
+func (s *Server) skillTemplate() mcpserver.ServerResourceTemplate {
+	return mcpserver.ServerResourceTemplate{
+		Template: mcp.NewResourceTemplate(folders.Template, "skill file", mcp.WithTemplateDescription(
+			"A file of a skill: NAME/SKILL.md, PLUGIN/NAME/SKILL.md, and the paths beside it. resources/directory/read lists folders.")),
+		Handler: s.readSkillFile,
+	}
+}
+
+func (s *Server) readSkillFile(_ context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	uri := in.Params.URI
+	file, err := s.view.Load().library.Read(uri)
+	if why := (*folders.NotServedError)(nil); errors.As(err, &why) {
+		return nil, fmt.Errorf("%s: %w", why.Message, mcpserver.ErrResourceNotFound)
+	} else if err != nil {
+		return nil, fmt.Errorf("read %s: %w", uri, err)
+	}
+	return contentsOf(uri, mediaType(file.Name, file.Data), file.Data), nil
+}
+
+// contentsOf is what resources/read returns of a file, byte for byte.
+func contentsOf(uri, mediaType string, data []byte) []mcp.ResourceContents {
+	if isText(data) {
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}}
+	}
+	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}}
+}
+
+// skillResource is a skill's SKILL.md in a list of resources.
+func skillResource(skill *skills.Skill) mcp.Resource {
+	description, ok := skill.Frontmatter["description"].(string)
+	if !ok {
+		description = skill.Description
+	}
+	return mcp.Resource{
+		URI: folders.URI(skill), Name: skill.Name, Title: skill.DisplayName,
+		Description: truncate.String(description, maxDescription), MIMEType: "text/markdown",
+	}
+}
+
+// listResources fills in the answer to resources/list. mcp-go's own list would be
+// empty for a moment at each change, and its pages lose resources of the same
+// name. What is registered with mcp-go comes before all others, on the first page.
+func (s *Server) listResources(_ context.Context, _ any, in *mcp.ListResourcesRequest, out *mcp.ListResourcesResult) {
+	listed, next, err := s.view.Load().library.Listing(string(in.Params.Cursor))
+	if err != nil {
+		return // mcp-go has refused a cursor that is none
+	}
+	if in.Params.Cursor != "" {
+		out.Resources = out.Resources[:0]
+	}
+	for _, skill := range listed {
+		out.Resources = append(out.Resources, skillResource(skill))
+	}
+	out.NextCursor = mcp.Cursor(next)
+}
+
+// sameResources reports whether resources/list has the same of two catalogs. It
+// costs what changed, where no skill came or went.
+func sameResources(before, after *skills.Catalog) bool {
+	by, same := after.Replaced(before)
+	if !same {
+		return reflect.DeepEqual(resourcesOf(before), resourcesOf(after))
+	}
+	for old, now := range by {
+		if folders.Listed(old) != folders.Listed(now) ||
+			folders.Listed(now) && !reflect.DeepEqual(skillResource(old), skillResource(now)) {
+			return false
+		}
+	}
+	return true
+}
+
+func resourcesOf(catalog *skills.Catalog) (all []mcp.Resource) {
+	for _, skill := range catalog.Skills {
+		if folders.Listed(skill) {
+			all = append(all, skillResource(skill))
+		}
+	}
+	return all
+}
