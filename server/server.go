@@ -21,6 +21,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -79,6 +80,7 @@ func New(calls *call.Executor, options Options) *Server {
 		mcpserver.WithResourceCapabilities(true, true),
 		mcpserver.WithExtensions(extensions()),
 		mcpserver.WithInstructions(instructions),
+		mcpserver.WithCacheHints(rpc.TTL.Milliseconds(), rpc.Scope),
 		mcpserver.WithHooks(s.hooks()),
 	)
 	s.core.SetResourceTemplates(s.resourceTemplates()...)
