@@ -320,3 +320,26 @@ func TestRefusedOverHTTP(t *testing.T) {
 		})
 	}
 }
+
+// The end of a session ends its calls, which are answered, and no other's.
+func TestSessionEndsWithItsCalls(t *testing.T) {
+	b := newBench()
+	s := serveHTTP(t, b.backend(), &HTTPOptions{Calls: 2})
+	one, other := s.legacy("{}"), s.legacy("{}")
+	var all sync.WaitGroup
+	for _, v := range []*visitor{one, other} {
+		all.Go(func() { v.call("block", `{}`).want(text("1", "released")) })
+		<-b.started
+	}
+	response := one.post(pinging) // though no place is free
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Error(response.Status)
+	}
+	one.do(one.request(t.Context(), http.MethodDelete, "")).Body.Close()
+	if cause := <-b.causes; cause != errEnded {
+		t.Error(cause)
+	}
+	b.release <- struct{}{}
+	all.Wait()
+}

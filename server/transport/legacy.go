@@ -34,8 +34,17 @@ func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
 		}
 		a.accept()
 	default:
-		h.run(a, r, c.peer, m, c.callKey(m.id))
+		h.request(a, r, c, m)
 	}
+}
+
+// request answers a ping at once, and all else when there is a place.
+func (h *HTTP) request(a *answerer, r *http.Request, c *httpClient, m message) {
+	if m.method == string(mcp.MethodPing) {
+		a.finish(http.StatusOK, h.exchange(r.Context(), c.peer, m, a.send))
+		return
+	}
+	h.run(a, r, c.ctx, c.peer, m, c.callKey(m.id))
 }
 
 // client returns the client that a request is of, which the caller must leave.
@@ -55,7 +64,7 @@ func (c *httpClient) callKey(id []byte) string { return c.id + " " + key(id) }
 
 // initialize begins a session.
 func (h *HTTP) initialize(a *answerer, r *http.Request, m message) {
-	c := h.sessions.begin(r.Context(), callerOf(r))
+	c := h.sessions.begin(callerOf(r))
 	reply := h.exchange(r.Context(), c.peer, m, a.send)
 	if _, failed := errorCode(m.id, reply); !failed {
 		if !h.sessions.add(context.WithoutCancel(r.Context()), c) {
@@ -92,7 +101,7 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.sessions.leave(c)
-	ctx, release := h.joined(r.Context())
+	ctx, release := joined(r.Context(), c.ctx)
 	defer release()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

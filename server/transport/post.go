@@ -122,7 +122,7 @@ func (h *HTTP) postModern(a *answerer, r *http.Request, m message) {
 		h.subscribe(a, r, p, m)
 		return
 	}
-	h.run(a, r, p, m, id)
+	h.run(a, r, h.ctx, p, m, id)
 }
 
 // moderns numbers the requests of modern clients of all handlers: one core may
@@ -151,10 +151,10 @@ func checkHeaders(r *http.Request, m message) *fault {
 	return nil
 }
 
-// run handles a request, now or when there is a place. key tells it apart from
-// all others.
-func (h *HTTP) run(a *answerer, r *http.Request, p *peer, m message, key string) {
-	ctx, release := h.joined(r.Context())
+// run handles a request, now or when there is a place. It ends with session too;
+// key tells it apart from all others.
+func (h *HTTP) run(a *answerer, r *http.Request, session context.Context, p *peer, m message, key string) {
+	ctx, release := joined(r.Context(), session)
 	defer release()
 	c := newCall(ctx, m)
 	c.key = key
@@ -162,7 +162,7 @@ func (h *HTTP) run(a *answerer, r *http.Request, p *peer, m message, key string)
 	done := make(chan struct{}) // closed when nothing more is written
 	c.run = func() {
 		defer close(done)
-		a.during(c.cancel, func() { h.answer(a, c, p) })
+		h.answer(a, c, p)
 	}
 	c.dropped = func() {
 		defer close(done)
@@ -176,13 +176,15 @@ func (h *HTTP) run(a *answerer, r *http.Request, p *peer, m message, key string)
 	if hire {
 		go h.work()
 	}
-	select {
-	case <-done:
-	case <-r.Context().Done():
-		// Nobody can take the answer any more: there is no resuming of streams.
-		a.end()
-		h.calls.cancel(c.key, errGone)
-	}
+	a.during(c.cancel, func() {
+		select {
+		case <-done:
+		case <-r.Context().Done():
+			// Nobody can take the answer any more: there is no resuming of streams.
+			a.end()
+			h.calls.cancel(c.key, errGone)
+		}
+	})
 }
 
 var errGone = errors.New("the client has gone")
@@ -223,10 +225,11 @@ func statusOf(m message, reply []byte) int {
 	return http.StatusBadRequest
 }
 
-// joined returns a context that ends with the client's request and with h.
-func (h *HTTP) joined(ctx context.Context) (context.Context, func()) {
+// joined returns a context that ends with the client's request and with a session
+// that it is of, or with the server.
+func joined(ctx, session context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(h.ctx, func() { cancel(context.Cause(h.ctx)) })
+	stop := context.AfterFunc(session, func() { cancel(context.Cause(session)) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
@@ -245,7 +248,7 @@ func (h *HTTP) open(cancel context.CancelCauseFunc) (detach func()) {
 
 // subscribe serves subscriptions/listen, whose stream is the answer.
 func (h *HTTP) subscribe(a *answerer, r *http.Request, p *peer, m message) {
-	ctx, release := h.joined(r.Context())
+	ctx, release := joined(r.Context(), h.ctx)
 	defer release()
 	c := newCall(ctx, m)
 	defer c.cancel(nil)

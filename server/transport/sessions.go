@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 // sessions are the legacy clients of an HTTP server. A modern client has none.
 type sessions struct {
 	edge *edge
+	ctx  context.Context // of the server
 	idle time.Duration
 	most int
 
@@ -22,7 +24,7 @@ type sessions struct {
 }
 
 func newSessions(h *HTTP) *sessions {
-	return &sessions{edge: &h.edge, idle: h.options.SessionIdle, most: h.options.Sessions, byID: map[string]*httpClient{}}
+	return &sessions{edge: &h.edge, ctx: h.ctx, idle: h.options.SessionIdle, most: h.options.Sessions, byID: map[string]*httpClient{}}
 }
 
 // An httpClient is a legacy one, from its initialize to its end.
@@ -31,6 +33,9 @@ type httpClient struct {
 	owner      string   // who initialized it; nobody else may use it
 	broadcasts *session // as mcp-go's broadcasts see it
 	queue      *notices // for its GET stream
+
+	ctx  context.Context // of its requests and streams
+	stop context.CancelCauseFunc
 
 	// Guarded by the mutex of sessions:
 	busy   int         // requests and streams
@@ -41,9 +46,10 @@ type httpClient struct {
 
 // begin returns a client that is about to initialize. It must be added, or it is
 // forgotten.
-func (s *sessions) begin(ctx context.Context, owner string) *httpClient {
+func (s *sessions) begin(owner string) *httpClient {
 	c := &httpClient{peer: newPeer("http-" + rand.Text()), owner: owner, queue: newNotices(s.edge.log)}
-	c.broadcasts = &session{peer: c.peer, mailbox: newMailbox(context.WithoutCancel(ctx), func(n mcp.JSONRPCNotification) {
+	c.ctx, c.stop = context.WithCancelCause(s.ctx)
+	c.broadcasts = &session{peer: c.peer, mailbox: newMailbox(c.ctx, func(n mcp.JSONRPCNotification) {
 		if line, ok := s.edge.encodeNotification(n); ok {
 			c.queue.announce(notice{method: n.Method, line: line})
 		}
@@ -118,13 +124,14 @@ func (s *sessions) end(c *httpClient, onlyIdle bool) {
 	}
 }
 
-// forget takes a client out. The caller holds mu.
+var errEnded = errors.New("the session has ended")
+
+// forget takes a client out, and ends its requests and streams. The caller holds
+// mu.
 func (s *sessions) forget(c *httpClient) {
 	delete(s.byID, c.id)
 	c.timer.Stop()
-	if c.stream != nil {
-		c.stream()
-	}
+	c.stop(errEnded)
 	// What belongs to the client may take a while to end.
 	go func() {
 		s.edge.Core.UnregisterSession(context.Background(), c.id)

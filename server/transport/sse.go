@@ -58,7 +58,7 @@ func (h *HTTP) openSSE(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := newAnswer(w, h.options)
-	ctx, release := h.joined(r.Context())
+	ctx, release := joined(r.Context(), h.ctx)
 	defer release()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
