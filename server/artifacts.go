@@ -162,12 +162,9 @@ func outSummary(r RunResult) string {
 }
 
 // outputTemplate makes what runs left readable as resources.
-func (s *Server) outputTemplate() mcpserver.ServerResourceTemplate {
-	return mcpserver.ServerResourceTemplate{
-		Template: mcp.NewResourceTemplate(output.Template, "run output", mcp.WithTemplateDescription(
-			"What a run printed (stdout, stderr) or left in /out (out/NAME), for a while after it. Results link to it.")),
-		Handler: s.readOutput,
-	}
+func outputTemplate() mcp.ResourceTemplate {
+	return mcp.NewResourceTemplate(output.Template, "run output", mcp.WithTemplateDescription(
+		"What a run printed (stdout, stderr) or left in /out (out/NAME), for a while after it. Results link to it."))
 }
 
 func (s *Server) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

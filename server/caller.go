@@ -40,7 +40,7 @@ func (s *Server) Leave(caller string) {
 func (s *Server) hooks() *mcpserver.Hooks {
 	hooks := &mcpserver.Hooks{}
 	hooks.AddOnError(transport.OnError)
-	hooks.AddAfterListResources(s.listResources)
+	s.hookLists(hooks)
 	s.subscriptions.hook(hooks, func() *folders.Library { return s.view.Load().library })
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if id := session.SessionID(); callerOf(session) == id {

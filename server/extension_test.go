@@ -239,9 +239,9 @@ func TestSubscriptions(t *testing.T) {
 		{"another skill", write("run/run.sh", "echo 1"), nil},
 		{"a file that nobody subscribed to", write("guide/logo.png", "x"), nil},
 		{"the description", write("guide/SKILL.md", "---\nname: guide\ndescription: Other.\n---\n"),
-			[]string{"resources/list_changed", "resources/updated " + guide, "tools/list_changed"}},
+			[]string{"prompts/list_changed", "resources/list_changed", "resources/updated " + guide, "tools/list_changed"}},
 		{"a file comes", write("new/SKILL.md", "---\nname: new\ndescription: x\n---\n"),
-			[]string{"resources/list_changed", "resources/updated skill://demo/new/SKILL.md", "tools/list_changed"}},
+			[]string{"prompts/list_changed", "resources/list_changed", "resources/updated skill://demo/new/SKILL.md", "tools/list_changed"}},
 		{"a file goes", func() { delete(b.files, "p/skills/guide/docs/one two.md") }, []string{"resources/updated " + doc}},
 		{"a subscription ends", func() {
 			s.do(b, "resources/unsubscribe", guide)

@@ -15,11 +15,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// fixedNames are the names that no skill's tool can have.
+// fixedNames are the names that no skill's tool or prompt can have.
 func fixedNames() []string {
 	return []string{
 		"close_sandbox", "get_skill", "list_plugins", "list_skills", "load_skill", "open_sandbox",
-		"reload_skills", "run_code", "run_skill", "search_skills",
+		"reload_skills", "run_code", "run_skill", "search_skills", anyPrompt,
 	}
 }
 

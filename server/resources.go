@@ -15,18 +15,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// resourceTemplates are the forms of what resources/read returns.
-func (s *Server) resourceTemplates() []mcpserver.ServerResourceTemplate {
-	return []mcpserver.ServerResourceTemplate{s.outputTemplate(), s.skillTemplate()}
-}
-
 // skillTemplate makes the files of skills readable as resources.
-func (s *Server) skillTemplate() mcpserver.ServerResourceTemplate {
-	return mcpserver.ServerResourceTemplate{
-		Template: mcp.NewResourceTemplate(folders.Template, "skill file", mcp.WithTemplateDescription(
-			"A file of a skill: NAME/SKILL.md, PLUGIN/NAME/SKILL.md, and the paths beside it. resources/directory/read lists folders.")),
-		Handler: s.readSkillFile,
-	}
+func skillTemplate() mcp.ResourceTemplate {
+	return mcp.NewResourceTemplate(folders.Template, "skill file", mcp.WithTemplateDescription(
+		"A file of a skill: NAME/SKILL.md, PLUGIN/NAME/SKILL.md, and the paths beside it. resources/directory/read lists folders."))
 }
 
 func (s *Server) readSkillFile(_ context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
@@ -60,16 +52,16 @@ func skillResource(skill *skills.Skill) mcp.Resource {
 	}
 }
 
-// listResources fills in the answer to resources/list. mcp-go's own list would be
-// empty for a moment at each change, and its pages lose resources of the same
-// name. What is registered with mcp-go comes before all others, on the first page.
+// listResources fills in the answer to resources/list. What skills declare comes
+// before all others, on the first page.
 func (s *Server) listResources(_ context.Context, _ any, in *mcp.ListResourcesRequest, out *mcp.ListResourcesResult) {
 	listed, next, err := s.view.Load().library.Listing(string(in.Params.Cursor))
 	if err != nil {
 		return // mcp-go has refused a cursor that is none
 	}
-	if in.Params.Cursor != "" {
-		out.Resources = out.Resources[:0]
+	out.Resources = []mcp.Resource{}
+	if in.Params.Cursor == "" {
+		out.Resources = s.view.Load().declaredResources()
 	}
 	for _, skill := range listed {
 		out.Resources = append(out.Resources, skillResource(skill))

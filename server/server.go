@@ -66,24 +66,33 @@ type Server struct {
 	reloading  sync.Mutex      // one reload at a time, or an older catalog could replace a newer one
 	publishing sync.Mutex      // one publication at a time
 	shown      []byte          // fingerprint of the tools that clients know; under publishing
+	prompted   map[string]bool // prompts that mcp-go has a handler for; under publishing
 	active     map[string]bool // skills that the workspace has files for; under publishing
 }
 
 // New returns a server that runs skills with calls, and has an empty catalog.
 func New(calls *call.Executor, options Options) *Server {
-	s := &Server{options: options, calls: calls, logger: options.Logger, outputs: output.New(nil), subscriptions: newSubscriptions()}
+	s := &Server{
+		options: options, calls: calls, logger: options.Logger, outputs: output.New(nil),
+		subscriptions: newSubscriptions(), prompted: map[string]bool{},
+	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.core = mcpserver.NewMCPServer(serverName, options.Version,
 		mcpserver.WithToolCapabilities(true),
+		mcpserver.WithPromptCapabilities(true),
 		mcpserver.WithResourceCapabilities(true, true),
+		mcpserver.WithCompletions(),
+		mcpserver.WithPromptCompletionProvider(completer{s}),
+		mcpserver.WithResourceCompletionProvider(completer{s}),
 		mcpserver.WithExtensions(extensions()),
 		mcpserver.WithInstructions(instructions),
 		mcpserver.WithCacheHints(rpc.TTL.Milliseconds(), rpc.Scope),
 		mcpserver.WithHooks(s.hooks()),
 	)
-	s.core.SetResourceTemplates(s.resourceTemplates()...)
+	s.core.AddResourceTemplates(s.anyResource())
+	s.core.AddPrompts(s.handled(anyPrompt))
 	s.publish(&skills.Catalog{})
 	return s
 }
@@ -157,8 +166,8 @@ func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 	before, v := s.view.Load(), s.viewOf(catalog)
 	tools := append(s.fixedTools(v), s.skillTools(v)...)
 	s.view.Store(v)
-	if before != nil && before.catalog != catalog {
-		s.showResources(before, v)
+	if before != nil { // else there is no client yet
+		s.offer(before, v)
 	}
 	shown := fingerprint(tools)
 	if bytes.Equal(shown, s.shown) {
@@ -169,14 +178,6 @@ func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 	defer s.state.Add(1)
 	s.core.SetTools(tools...)
 	return true
-}
-
-// showResources tells clients what has changed of the resources.
-func (s *Server) showResources(before, after *view) {
-	if !sameResources(before.catalog, after.catalog) {
-		s.core.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
-	}
-	s.updated(before.library, after.library)
 }
 
 // fingerprint differs where clients would see a difference.

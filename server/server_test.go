@@ -209,7 +209,7 @@ func TestPublish(t *testing.T) {
 	if !b.publish() {
 		t.Error("two skills are new, and nothing changed")
 	}
-	expect("two skills are new", "notifications/resources/list_changed", "notifications/tools/list_changed")
+	expect("two skills are new", "notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/tools/list_changed")
 
 	b.files["p/skills/new/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: new\ndescription: New.\n---\nOther words.\n")}
 	if b.publish() {
@@ -222,7 +222,7 @@ func TestPublish(t *testing.T) {
 
 	b.files["p/skills/new/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: new\n")}
 	b.publish()
-	expect("a skill broke", "notifications/resources/list_changed", "notifications/tools/list_changed")
+	expect("a skill broke", "notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/tools/list_changed")
 	if got := b.ask("tools/call", `{"name": "demo__new"}`); !strings.Contains(got, "-32602") {
 		t.Errorf("calling a tool that is gone: %s", got)
 	}

@@ -45,12 +45,17 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 		if err != nil {
 			return nil, err
 		}
-		outcome, err := s.run(r, call.Request{Skill: skill, Args: r.args})
-		if outcome == nil {
-			return nil, err
-		}
-		return s.skillResult(r, skill, outcome, err), nil
+		return s.execute(r, call.Request{Skill: skill, Args: r.args})
 	})
+}
+
+// execute calls a skill and returns what its own tool does.
+func (s *Server) execute(r request, req call.Request) (*mcp.CallToolResult, error) {
+	outcome, err := s.run(r, req)
+	if outcome == nil {
+		return nil, err
+	}
+	return s.skillResult(r, req.Skill, outcome, err), nil
 }
 
 // argsOnly are the arguments of an instruction skill.
@@ -129,12 +134,24 @@ func (s *Server) progress(r request) *progress {
 	})
 }
 
-// load returns a skill's instructions.
+// load returns a skill's instructions to a model.
 func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
 	skill = skill.Owner()
 	if !skill.ModelInvocable {
 		return nil, &call.Error{Code: call.PermissionDenied, Message: "skill " + skill.QualifiedName() + " may be called by a person only"}
 	}
+	loaded, err := s.instruct(r, skill, args)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{mcp.NewTextContent(loaded.place() + loaded.text())},
+		StructuredContent: loaded,
+	}, nil
+}
+
+// instruct returns a skill's instructions for one use.
+func (s *Server) instruct(r request, skill *skills.Skill, args string) (*loaded, error) {
 	dir, err := s.baseDir(r.ctx, skill)
 	if err != nil {
 		return nil, err
@@ -144,17 +161,7 @@ func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToo
 		return nil, err
 	}
 	s.used(skill)
-	tools := callable(skill.Tools)
-	text := "Base directory for this skill: " + dir + "\n\n" + content
-	if len(tools) > 0 {
-		text += "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(tools, ", ")
-	}
-	return &mcp.CallToolResult{
-		Content: []mcp.Content{mcp.NewTextContent(text)},
-		StructuredContent: loaded{
-			Name: skill.QualifiedName(), BaseDir: dir, URI: folders.URI(skill), Content: content, Tools: tools,
-		},
-	}, nil
+	return &loaded{Name: skill.QualifiedName(), BaseDir: dir, URI: folders.URI(skill), Content: content, Tools: callable(skill.Tools)}, nil
 }
 
 // callable are the names of those tools that a model can call. The instructions
@@ -177,6 +184,22 @@ type loaded struct {
 	Content string `json:"content"`
 	// Tools are the names of what else the skill runs, and a model can call.
 	Tools []string `json:"tools,omitempty"`
+}
+
+// place tells where the files are that the instructions speak of.
+func (l *loaded) place() string { return "Base directory for this skill: " + l.BaseDir + "\n\n" }
+
+// text is what a model reads.
+func (l *loaded) text() string {
+	if len(l.Tools) == 0 {
+		return l.Content
+	}
+	return l.Content + "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(l.Tools, ", ")
+}
+
+// URI names a skill's SKILL.md as the Skills extension does (SEP-2640).
+func URI(skill *skills.Skill) string {
+	return "skill://" + skill.QualifiedName() + "/SKILL.md"
 }
 
 // baseDir is where the files are that the instructions speak of: the skill's

@@ -14,13 +14,22 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// request is a tool's call, decoded.
+// request is a call of a tool, a prompt or a resource, decoded.
 type request struct {
 	ctx    context.Context
 	args   map[string]any
 	caller string
 	token  mcp.ProgressToken
 	view   *view // one catalog for the whole call
+}
+
+// request is the beginning of any answer: who asks, and what there is by then.
+func (s *Server) request(ctx context.Context, meta *mcp.Meta) request {
+	r := request{ctx: ctx, caller: caller(ctx), view: s.view.Load()}
+	if meta != nil {
+		r.token = meta.ProgressToken
+	}
+	return r
 }
 
 // handler answers a call with a result, or with an error that becomes one.
@@ -44,10 +53,7 @@ func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mc
 	}
 	t.RawInputSchema = encoded
 	return mcpserver.ServerTool{Tool: t, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		r := request{ctx: ctx, caller: caller(ctx), view: s.view.Load()}
-		if in.Params.Meta != nil {
-			r.token = in.Params.Meta.ProgressToken
-		}
+		r := s.request(ctx, in.Params.Meta)
 		var result *mcp.CallToolResult
 		args, err := decodeArguments(in)
 		if err == nil {

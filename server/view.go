@@ -15,6 +15,8 @@ type view struct {
 	exposed *exposure.Exposure // nil where nothing is shown
 	active  map[string]bool    // that exposed was chosen for
 	library *folders.Library
+
+	declared []declared // resources of skills
 }
 
 func newView(catalog *skills.Catalog) *view {
@@ -29,7 +31,10 @@ func (s *Server) viewOf(catalog *skills.Catalog) *view {
 		before = newView(&skills.Catalog{})
 	}
 	by, same := catalog.Replaced(before.catalog)
-	v := &view{catalog: catalog, names: before.names, active: s.active, library: folders.New(catalog, &s.digests)}
+	v := &view{
+		catalog: catalog, names: before.names, active: s.active,
+		library: folders.New(catalog, &s.digests), declared: declaredBy(catalog),
+	}
 	if !same {
 		v.names = toolNames(catalog.Skills)
 	}

@@ -259,6 +259,8 @@ func (b *builder) catalog() *Catalog {
 	slices.SortFunc(c.Agents, func(a, b *Agent) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
+	_, doubles := claims(c.Skills)
+	c.Problems = append(c.Problems, doubles...)
 	slices.SortStableFunc(c.Problems, compareProblems)
 	return c
 }

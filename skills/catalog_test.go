@@ -108,7 +108,7 @@ func TestSplitWords(t *testing.T) {
 		`"a \" b" 'c \' `:       {`a " b`, `c \`},
 		"fix issue #5 für mich": {"fix", "issue", "#5", "für", "mich"},
 	} {
-		if got := splitWords(text); !slices.Equal(got, want) {
+		if got := SplitWords(text); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -53,7 +53,7 @@ func (p *parser) commandFile(name string) error {
 	if name == "" {
 		return reject(0, "rename the file", "the command has no name")
 	}
-	skill.Name, skill.Class = name, Safe
+	skill.Name, skill.Class, skill.Command = name, Safe, true
 	p.texts()
 	p.checkHidden()
 	p.invocation()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 	"gopkg.in/yaml.v3"
@@ -30,6 +31,27 @@ func (p Param) Accepts(value any) bool {
 	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	object.Properties.Set(p.Name, p.Schema)
 	return Validate(object, map[string]any{p.Name: value}) == nil
+}
+
+// Help describes the parameter to a person, with the values that it can have.
+func (p Param) Help() string {
+	help := p.Schema.Description
+	if values := p.Values(); values != nil {
+		help += fmt.Sprintf(" One of: %s.", strings.Trim(fmt.Sprint(values), "[]"))
+	}
+	if p.Schema.Default != nil {
+		help += fmt.Sprintf(" Default: %v.", p.Schema.Default)
+	}
+	return strings.TrimSpace(help)
+}
+
+// Values are all that the parameter, or an item of it, can be; nil where that is
+// not said.
+func (p Param) Values() []any {
+	if p.Schema.Items != nil && p.Schema.Enum == nil {
+		return p.Schema.Items.Enum
+	}
+	return p.Schema.Enum
 }
 
 // paramTypes are the types that a parameter may declare, as in JSON Schema.

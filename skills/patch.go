@@ -74,6 +74,9 @@ func (c *Catalog) replace(old, next *candidate) bool {
 	if len(old.skill.Tools) > 0 || len(next.skill.Tools) > 0 {
 		return false
 	}
+	if len(old.skill.Resources) > 0 || len(next.skill.Resources) > 0 { // others may claim the same
+		return false
+	}
 	if old.err != nil || next.err != nil || name != old.skill.QualifiedName() {
 		return false
 	}

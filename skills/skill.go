@@ -39,6 +39,9 @@ type Skill struct {
 	// Files are the folder's contents. Nothing in it leads out of the folder. Who
 	// reads many of them uses [Hold].
 	Files fs.FS
+	// Command says that the skill is one file of a folder that has others: it has
+	// no folder of its own.
+	Command bool
 
 	// Instructions are the text below the frontmatter, for a model. They are ""
 	// where Stored has them: see [Skill.Text].
@@ -61,6 +64,9 @@ type Skill struct {
 	Arguments []string
 	// ArgumentHint shows a person what to type after the skill's name.
 	ArgumentHint string
+	// Mentions says that the instructions have a place for arguments other than
+	// Arguments.
+	Mentions bool
 	// ModelInvocable is false where only a person may call the skill.
 	ModelInvocable bool
 	// UserInvocable is false where the skill is not to be offered to a person.
@@ -74,6 +80,10 @@ type Skill struct {
 	Pinned bool
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
+
+	// Resources are what the skill lets clients read. Another skill may have some
+	// of the URIs: see [Catalog.Resources].
+	Resources []Resource
 
 	// Problems are what is wrong with this skill, though it loaded.
 	Problems []Problem

@@ -76,6 +76,7 @@ func (p *parser) skillFile(folder string) error {
 	if p.failed {
 		p.skill.Entry, p.skill.Tools = nil, nil
 	}
+	p.resources()
 	return nil
 }
 
@@ -235,6 +236,7 @@ func (p *parser) invocation() {
 	}
 	s.Arguments = p.fields.words("arguments", strings.Fields)
 	s.ArgumentHint = p.hint()
+	s.Mentions = mentions(s.Instructions)
 }
 
 // hint reads what to type after the skill's name. Most write it like [file],

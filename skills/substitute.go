@@ -33,7 +33,7 @@ func (s *Skill) Instantiate(args, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	words := splitWords(args)
+	words := SplitWords(args)
 	mentioned := false
 	text := variable.ReplaceAllStringFunc(instructions, func(m string) string {
 		if escaped, ok := strings.CutPrefix(m, `\`); ok {
@@ -58,10 +58,25 @@ func (s *Skill) Instantiate(args, dir string) (string, error) {
 	return text, nil
 }
 
+// mentions reports whether instructions have $ARGUMENTS or $N.
+func mentions(instructions string) bool {
+	if !strings.Contains(instructions, "$") {
+		return false
+	}
+	return slices.ContainsFunc(variable.FindAllString(instructions, -1), func(m string) bool {
+		rest, found := strings.CutPrefix(m, "$")
+		return found && isPositional(rest)
+	})
+}
+
 // isArgument reports whether a variable is one that arguments are put in for.
 func (s *Skill) isArgument(name string) bool {
 	rest := strings.TrimPrefix(name, "$")
-	return strings.HasPrefix(rest, "ARGUMENTS") || rest[0] >= '0' && rest[0] <= '9' || slices.Contains(s.Arguments, rest)
+	return isPositional(rest) || slices.Contains(s.Arguments, rest)
+}
+
+func isPositional(name string) bool {
+	return strings.HasPrefix(name, "ARGUMENTS") || name[0] >= '0' && name[0] <= '9'
 }
 
 func isPlace(name string) bool { return strings.Contains(name, "{") }
@@ -84,41 +99,4 @@ func (s *Skill) substitute(name, args string, words []string, dir string) (value
 		return "", false
 	}
 	return words[i], true
-}
-
-// splitWords splits as a shell does, at blanks outside of quotes. A quote that
-// is not closed reaches to the end.
-func splitWords(text string) []string {
-	var words []string
-	var word strings.Builder
-	var quote rune
-	inWord, escaped := false, false
-	for _, r := range text {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			inWord, escaped = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '"' || r == '\'':
-			inWord, quote = true, r
-		case r == ' ' || r == '\t' || r == '\n':
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-			}
-			inWord = false
-		default:
-			inWord = true
-			word.WriteRune(r)
-		}
-	}
-	if inWord {
-		words = append(words, word.String())
-	}
-	return words
 }

@@ -150,7 +150,6 @@ func exit(outcome *call.Outcome, err error) error {
 type runArgs struct {
 	params                   map[string]any
 	help, stdin, json, force bool
-	flags                    bool   // the skill is passed text as it is
 	out                      string // a folder; "" is none
 	timeout                  time.Duration
 }
@@ -158,7 +157,7 @@ type runArgs struct {
 // parseRun reads the words after a skill's name: the skill's own parameters,
 // and the few options of run.
 func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
-	given := &runArgs{params: map[string]any{}, flags: passesFlags(skill)}
+	given := &runArgs{params: map[string]any{}}
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
@@ -204,7 +203,7 @@ func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := given.add(param, name, text); err != nil {
+		if err := given.add(skill.Entry, param, name, text); err != nil {
 			return nil, err
 		}
 	}
@@ -218,15 +217,6 @@ func takesWords(skill *skills.Skill) bool {
 	}
 	_, words := skill.Entry.Passing().(skills.Words)
 	return words
-}
-
-// passesFlags reports whether what a skill runs is passed --name value.
-func passesFlags(skill *skills.Skill) bool {
-	if skill.Entry == nil {
-		return false
-	}
-	_, flags := skill.Entry.Passing().(skills.Flags)
-	return flags
 }
 
 func anyWords(words []string) []any {
@@ -296,7 +286,7 @@ func (g *runArgs) option(name string, next func() (string, error)) (own bool, er
 		if err != nil {
 			return true, err
 		}
-		value, err := decodeJSON(text)
+		value, err := skills.DecodeJSON(text)
 		object, ok := value.(map[string]any)
 		if err != nil || !ok {
 			return true, errors.New("--args-json is not a JSON object")
@@ -310,62 +300,25 @@ func (g *runArgs) option(name string, next func() (string, error)) (own bool, er
 	return true, nil
 }
 
-// add puts the text of an option in the form of its parameter's type. What
-// does not fit stays text, and is reported when the arguments are checked.
-func (g *runArgs) add(param *skills.Param, name, text string) error {
+// add takes the text of an option as a value of its parameter. An array is given
+// whole or item by item.
+func (g *runArgs) add(entry *skills.Entry, param *skills.Param, name, text string) error {
 	if param == nil {
 		g.params[name] = text
 		return nil
 	}
-	var value any = text
-	switch param.Schema.Type {
-	case "": // of several types, or any
-		if decoded, err := decodeJSON(text); err == nil && !g.flags && param.Accepts(decoded) {
-			value = decoded
-		}
-	case "integer", "number", "boolean", "object":
-		if decoded, err := decodeJSON(text); err == nil {
-			value = decoded
-		}
-	case "array":
-		return g.addItem(param, name, text)
+	value := entry.ReadText(*param, text)
+	before, twice := g.params[name]
+	if more, array := value.([]any); array && param.Schema.Type == "array" {
+		items, _ := before.([]any)
+		g.params[name] = append(items, more...)
+		return nil
 	}
-	if _, twice := g.params[name]; twice {
+	if twice {
 		return fmt.Errorf("--%s is given twice", name)
 	}
 	g.params[name] = value
 	return nil
-}
-
-// addItem takes a whole array as JSON, or one item of it.
-func (g *runArgs) addItem(param *skills.Param, name, text string) error {
-	items, _ := g.params[name].([]any)
-	if decoded, err := decodeJSON(text); err == nil {
-		if all, ok := decoded.([]any); ok {
-			g.params[name] = append(items, all...)
-			return nil
-		}
-		if param.Schema.Items != nil && param.Schema.Items.Type != "string" && param.Schema.Items.Type != "" {
-			g.params[name] = append(items, decoded)
-			return nil
-		}
-	}
-	g.params[name] = append(items, text)
-	return nil
-}
-
-// decodeJSON decodes one whole JSON value; numbers stay as they are written.
-func decodeJSON(text string) (any, error) {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more than one value")
-	}
-	return value, nil
 }
 
 func (a *app) printRunHelp(skill *skills.Skill) error {

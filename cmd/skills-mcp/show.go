@@ -26,6 +26,7 @@ type shown struct {
 	Unlisted    string   `json:"unlisted,omitempty"` // why skills/list of MCP leaves it out
 	Tools       []string `json:"tools,omitempty"`    // names of what else it runs
 	Of          string   `json:"of,omitempty"`       // whose tool it is
+	Prompt      string   `json:"prompt,omitempty"`
 	Script      string   `json:"script,omitempty"`
 	Interpreter []string `json:"interpreter,omitempty"`
 	ImageRole   string   `json:"image_role,omitempty"`
@@ -37,6 +38,8 @@ type shown struct {
 	Requires *skills.Requires `json:"requires,omitempty"`
 	Paths    []string         `json:"paths,omitempty"`
 
+	Resources []shownResource `json:"resources,omitempty"` // that clients read
+
 	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
 
 	Call        *plannedCall     `json:"call,omitempty"` // nil where there is nothing to run
@@ -45,6 +48,32 @@ type shown struct {
 	Digest      string           `json:"digest"`
 	Files       []string         `json:"files"`
 	Problems    []skills.Problem `json:"problems"`
+}
+
+// shownResource is a resource that a skill declares.
+type shownResource struct {
+	URI      string `json:"uri,omitempty"`
+	Template string `json:"uri_template,omitempty"`
+	File     string `json:"file,omitempty"` // "" is what the skill prints
+}
+
+// resourcesOf are the resources that a skill has in its catalog.
+func resourcesOf(catalog *skills.Catalog, skill *skills.Skill) (all []shownResource) {
+	for _, r := range catalog.Resources() {
+		if r.Skill == skill {
+			all = append(all, shownResource{r.URI, r.Template, r.File})
+		}
+	}
+	return all
+}
+
+// uris joins what the resources are called.
+func uris(all []shownResource) string {
+	names := make([]string, len(all))
+	for i, r := range all {
+		names[i] = r.URI + r.Template
+	}
+	return strings.Join(names, ", ")
 }
 
 func (a *app) showCommand() *cobra.Command {
@@ -86,8 +115,10 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 	if err != nil {
 		return nil, err
 	}
+	lister := s.newLister(ctx, catalog)
 	info := &shown{
-		listed:      s.newLister(ctx, catalog).describe(skill),
+		listed:      lister.describe(skill),
+		Resources:   resourcesOf(catalog, skill),
 		WhenToUse:   skill.WhenToUse,
 		Frontmatter: skill.Frontmatter,
 		Digest:      digest,
@@ -97,6 +128,9 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 	}
 	if !skill.Requires.Empty() {
 		info.Requires = &skill.Requires
+	}
+	if server.IsPrompt(skill) {
+		info.Prompt = lister.tools[skill]
 	}
 	info.Tools, info.Of = server.Relatives(skill)
 	s.showServed(ctx, catalog, skill, info)
@@ -165,6 +199,8 @@ func printFacts(w io.Writer, skill *skills.Skill, info *shown) error {
 		}
 		row("name", info.Name)
 		row("tool", info.Tool)
+		row("prompt", info.Prompt)
+		row("resources", uris(info.Resources))
 		row("reached by", fmt.Sprintf("%s: %s", info.Reach, info.Why))
 		row("description", info.Description)
 		row("when to use", info.WhenToUse)
@@ -234,7 +270,7 @@ func warm(n int) string {
 func printParams(w io.Writer, entry *skills.Entry) error {
 	return table(w, func(w io.Writer) {
 		for _, p := range entry.Params() {
-			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), oneLine(paramHelp(p), 400))
+			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), oneLine(p.Help(), 400))
 		}
 	})
 }
@@ -248,19 +284,4 @@ func paramType(p skills.Param) string {
 		kind += ", required"
 	}
 	return kind
-}
-
-func paramHelp(p skills.Param) string {
-	help := p.Schema.Description
-	values := p.Schema.Enum
-	if p.Schema.Items != nil && values == nil {
-		values = p.Schema.Items.Enum
-	}
-	if values != nil {
-		help += fmt.Sprintf(" One of: %s.", strings.Trim(fmt.Sprint(values), "[]"))
-	}
-	if p.Schema.Default != nil {
-		help += fmt.Sprintf(" Default: %v.", p.Schema.Default)
-	}
-	return help
 }

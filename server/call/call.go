@@ -76,6 +76,9 @@ type Request struct {
 	Container string
 	// Person says that a person makes this call, not a model.
 	Person bool
+	// Picked says that a person has picked the skill in a client. A client could do
+	// so by itself: that opens what a model may not call, and approves of nothing.
+	Picked bool
 	// Timeout asks for less time than the skill and the configuration allow; 0
 	// does not.
 	Timeout time.Duration
@@ -102,6 +105,9 @@ type Outcome struct {
 	Hint string
 	*sandbox.Result
 }
+
+// Workspaces are the absolute host folders that skills may see.
+func (x *Executor) Workspaces() []string { return x.options.Workspaces }
 
 // Run calls a skill. The error is an [*Error]; with one, the outcome is what
 // there was until then, or nil when the script never started. A script that
@@ -171,11 +177,11 @@ func nothingToRun(skill *skills.Skill) string {
 // prepare does all that can be done without a sandbox.
 func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 	skill := r.Skill
-	if skill.Entry == nil && skill.Unavailable == "" && (r.Person || skill.ModelInvocable) {
+	if skill.Entry == nil && skill.Unavailable == "" && (r.Person || r.Picked || skill.ModelInvocable) {
 		// Whatever its class is: a person cannot run it either.
 		return nil, &Error{InvalidParam, nothingToRun(skill), false, nil}
 	}
-	grant, err := x.grant(skill, r.Person)
+	grant, err := x.grant(skill, r)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (x *Executor) Plan(skill *skills.Skill) (*sandbox.Command, error) {
 		args[name] = blank(name)
 	}
 	command := &sandbox.Command{Skill: skill.QualifiedName(), Role: entry.ImageRole, Warm: entry.Warm}
-	grant, refused := x.grant(skill, true)
+	grant, refused := x.grant(skill, Request{Person: true})
 	command.Grant = grant
 	if refused == nil && skill.Unavailable != "" {
 		refused = &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}

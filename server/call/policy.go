@@ -11,10 +11,10 @@ import (
 //
 // Only safe skills run without a person's word. Whoever calls a skill on the
 // command line has given it; a model's call of another class is refused until
-// there is a way to ask.
-func (x *Executor) grant(skill *skills.Skill, person bool) (sandbox.Grant, error) {
-	name := skill.QualifiedName()
-	if !person && !skill.ModelInvocable {
+// there is a way to ask, and so is a client's, which may be one in disguise.
+func (x *Executor) grant(skill *skills.Skill, r Request) (sandbox.Grant, error) {
+	name, person := skill.QualifiedName(), r.Person
+	if !person && !r.Picked && !skill.ModelInvocable {
 		message := fmt.Sprintf("skill %s may be called by a person only", name)
 		if skill.Entry != nil {
 			message += "; ask them to run: skills-mcp run " + name

@@ -9,10 +9,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-const scheme = "skill://"
+// Scheme is what all URIs begin with.
+const Scheme = "skill://"
 
 // Template is the form of all URIs, as RFC 6570 writes it.
-const Template = scheme + "{+path}"
+const Template = Scheme + "{+path}"
 
 // maxURI is the longest URI that is looked at, in bytes.
 const maxURI = 4 << 10
@@ -29,7 +30,7 @@ func URI(skill *skills.Skill) string {
 
 // at is the URI of a path in a skill's folder, or of the folder: ".".
 func at(skill *skills.Skill, name string) string {
-	uri := scheme + escape(skill.QualifiedName())
+	uri := Scheme + escape(skill.QualifiedName())
 	if name != "." {
 		uri += "/" + escape(name)
 	}
@@ -58,7 +59,7 @@ func plain(c byte) bool {
 // split returns the names that a URI consists of. ok is false for one that names
 // no file nor folder: nothing leads upwards, and nothing hides a separator.
 func split(uri string) (names []string, ok bool) {
-	rest, ok := strings.CutPrefix(uri, scheme)
+	rest, ok := strings.CutPrefix(uri, Scheme)
 	if !ok || len(uri) > maxURI || strings.ContainsAny(rest, "?#") {
 		return nil, false
 	}

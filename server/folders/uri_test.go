@@ -63,8 +63,8 @@ func FuzzSplit(f *testing.F) {
 			}
 		}
 		all := path.Join(names...)
-		again, ok := split(scheme + escape(all))
-		if len(scheme+escape(all)) > maxURI {
+		again, ok := split(Scheme + escape(all))
+		if len(Scheme+escape(all)) > maxURI {
 			return
 		}
 		if diff := cmp.Diff(names, again); diff != "" || !ok {

@@ -67,11 +67,17 @@ func URI(runID, piece string) string {
 	for i, name := range names {
 		names[i] = url.PathEscape(name)
 	}
-	return Template[:strings.Index(Template, "{")] + runID + "/" + strings.Join(names, "/")
+	return prefix() + runID + "/" + strings.Join(names, "/")
 }
 
 // Template is the form of all URIs, as RFC 6570 writes it.
 const Template = "skills-mcp://runs/{run_id}/{+piece}"
+
+// Scheme is what all URIs begin with, and no others.
+const Scheme = "skills-mcp:"
+
+// prefix is what all URIs begin with.
+func prefix() string { return Template[:strings.Index(Template, "{")] }
 
 // canonical is one of the ways in which a URI may be escaped.
 func canonical(uri string) string {
@@ -110,6 +116,25 @@ func (s *Store) Get(caller, uri string) (Item, bool) {
 		return Item{}, false
 	}
 	return element.Value.(*entry).Item, true
+}
+
+// A Piece is what is kept of a run: see [URI].
+type Piece struct{ Run, Name string }
+
+// Pieces returns what is kept for a caller, in no order.
+func (s *Store) Pieces(caller string) []Piece {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	var all []Piece
+	for k := range s.items {
+		if k.caller != caller {
+			continue
+		}
+		run, name, _ := strings.Cut(strings.TrimPrefix(k.uri, prefix()), "/")
+		all = append(all, Piece{run, name})
+	}
+	return all
 }
 
 // Forget drops what is kept for a caller.

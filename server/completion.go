@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/complete"
+	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// completer answers completion/complete. What it does not know how to complete has
+// no values; what there is not is an error.
+type completer struct{ *Server }
+
+// CompletePromptArgument completes an argument of a prompt.
+func (c completer) CompletePromptArgument(ctx context.Context, prompt string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	v := c.view.Load()
+	if prompt == anyPrompt {
+		if argument.Name != "name" {
+			return completion(complete.List{}), nil
+		}
+		return completion(complete.Of(v.offeredNames(), argument.Value)), nil
+	}
+	if skill := v.prompted(prompt); skill != nil {
+		return completion(c.argument(ctx, skill, argument)), nil
+	}
+	return nil, notFound("prompt", prompt)
+}
+
+// CompleteResourceArgument completes a variable of a template.
+func (c completer) CompleteResourceArgument(ctx context.Context, uri string, argument mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+	v := c.view.Load()
+	switch {
+	case uri == output.Template:
+		return completion(c.output(caller(ctx), argument, given.Arguments)), nil
+	case uri == folders.Template:
+		return completion(complete.Of(v.skillPaths(), argument.Value)), nil
+	}
+	for _, d := range v.declared {
+		switch {
+		case d.Key() != uri:
+		case d.template != nil && slices.Contains(d.template.Names(), argument.Name):
+			return completion(c.argument(ctx, d.Skill, argument)), nil
+		default: // which has no such variable
+			return completion(complete.List{}), nil
+		}
+	}
+	return nil, notFound("resource", uri)
+}
+
+// skillPaths are the paths of the skills that resources/list has.
+func (v *view) skillPaths() []string {
+	var paths []string
+	for _, skill := range v.catalog.Skills {
+		if folders.Listed(skill) {
+			paths = append(paths, strings.TrimPrefix(folders.URI(skill), folders.Scheme))
+		}
+	}
+	return paths
+}
+
+// offeredNames are the names of the skills that a person can use.
+func (v *view) offeredNames() []string {
+	var names []string
+	for _, skill := range v.offered() {
+		names = append(names, skill.QualifiedName())
+	}
+	return names
+}
+
+// argument completes an argument of a skill.
+func (c completer) argument(ctx context.Context, skill *skills.Skill, argument mcp.CompleteArgument) complete.List {
+	if skill.Entry == nil {
+		if slices.Contains(skill.Arguments, argument.Name) && isPath(argument.Name) {
+			return complete.Paths(ctx, c.calls.Workspaces(), argument.Value)
+		}
+		return complete.List{}
+	}
+	for _, p := range skill.Entry.Params() {
+		switch {
+		case p.Name != argument.Name:
+		case p.Path:
+			return complete.Paths(ctx, c.calls.Workspaces(), argument.Value)
+		default:
+			return complete.Of(values(p), argument.Value)
+		}
+	}
+	return complete.List{}
+}
+
+// isPath reports whether an argument of instructions, of which nothing but the
+// name is known, is a file or a folder.
+func isPath(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"path", "file", "dir", "directory", "folder"}, func(word string) bool {
+		return name == word || strings.HasSuffix(name, "_"+word) || strings.HasSuffix(name, "-"+word)
+	})
+}
+
+// values are what a parameter can be, where that is a list.
+func values(p skills.Param) []string {
+	if p.Schema.Type == "boolean" {
+		return []string{"true", "false"}
+	}
+	var all []string
+	for _, value := range p.Values() {
+		if text, err := skills.Render(value, p.Schema.Type); err == nil {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// output completes the name of a caller's own run, or of a piece of it.
+func (c completer) output(caller string, argument mcp.CompleteArgument, given map[string]string) complete.List {
+	var all []string
+	for _, piece := range c.outputs.Pieces(caller) {
+		switch {
+		case argument.Name == "run_id":
+			all = append(all, piece.Run)
+		case argument.Name == "piece" && (given["run_id"] == "" || given["run_id"] == piece.Run):
+			all = append(all, piece.Name)
+		}
+	}
+	return complete.Of(all, argument.Value)
+}
+
+func completion(list complete.List) *mcp.Completion {
+	return &mcp.Completion{Values: list.Values, Total: list.Total, HasMore: list.More}
+}

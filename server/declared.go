@@ -1,0 +1,197 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
+)
+
+// maxResource is the largest content of a resource that a skill declares, in
+// bytes.
+const maxResource = 4 << 20
+
+// declared is a resource of a skill, with its template read.
+type declared struct {
+	skills.Declared
+	template *uritemplate.Template // nil where the resource has a URI
+}
+
+// declaredBy returns the resources of a catalog that a client can read.
+func declaredBy(catalog *skills.Catalog) []declared {
+	var all []declared
+	for _, r := range catalog.Resources() {
+		if r.File == "" && State(r.Skill) != "ready" {
+			continue
+		}
+		d := declared{Declared: r}
+		if r.Template != "" {
+			var err error
+			if d.template, err = uritemplate.Parse(r.Template); err != nil {
+				continue // it was read before, so this is never so
+			}
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+func (v *view) declaredResources() []mcp.Resource {
+	all := []mcp.Resource{}
+	for _, d := range v.declared {
+		if d.template == nil {
+			all = append(all, mcp.Resource{URI: d.URI, Name: line(d.Name), Title: line(d.Title), Description: d.describe(), MIMEType: d.MIMEType})
+		}
+	}
+	return all
+}
+
+func (v *view) declaredTemplates() []mcp.ResourceTemplate {
+	var all []mcp.ResourceTemplate
+	for _, d := range v.declared {
+		if d.template != nil {
+			t := mcp.NewResourceTemplate(d.Template, line(d.Name), mcp.WithTemplateDescription(d.describe()), mcp.WithTemplateMIMEType(d.MIMEType))
+			t.Title = line(d.Title)
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// describe is what clients are told of a resource. It says whose it is.
+func (d declared) describe() string {
+	return truncate.String(cmp.Or(d.Description, d.Skill.Description), maxSummary) + " (Skill " + d.Skill.QualifiedName() + ".)"
+}
+
+// find returns the resource that a URI names, and the values of its variables.
+// One URI goes before all templates, and of these the first that matches.
+func (v *view) find(uri string) (d declared, values map[string]string, ok bool) {
+	for _, d := range v.declared {
+		if d.template == nil && d.URI == uri {
+			return d, nil, true
+		}
+	}
+	for _, d := range v.declared {
+		if d.template == nil {
+			continue
+		}
+		if values, ok := d.template.Match(uri); ok {
+			return d, values, true
+		}
+	}
+	return declared{}, nil, false
+}
+
+func (s *Server) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	r := s.request(ctx, in.Params.Meta)
+	uri := in.Params.URI
+	d, values, ok := r.view.find(uri)
+	if !ok {
+		return nil, fmt.Errorf("%s is not there: %w", uri, mcpserver.ErrResourceNotFound)
+	}
+	if d.File != "" {
+		return d.readFile(uri)
+	}
+	return s.readOutputOf(r, d, uri, values)
+}
+
+// readFile reads a file of the skill's folder.
+func (d declared) readFile(uri string) ([]mcp.ResourceContents, error) {
+	file, err := d.Skill.Files.Open(d.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s is not there, or not any more: %w", uri, mcpserver.ErrResourceNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", uri, err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxResource+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", uri, err)
+	case len(data) > maxResource:
+		return nil, tooLarge(uri)
+	}
+	return contentsOf(uri, cmp.Or(d.MIMEType, mediaType(d.File, data)), data), nil
+}
+
+func tooLarge(uri string) error {
+	return fmt.Errorf("%s is larger than the %d bytes that can be read at once; its author can split it", uri, maxResource)
+}
+
+// readOutputOf runs the skill with the values of the template's variables.
+func (s *Server) readOutputOf(r request, d declared, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
+	given, err := pickedBy(d.Skill, values)
+	if err != nil {
+		return nil, s.refusal(nil, err)
+	}
+	outcome, err := s.run(r, call.Request{Skill: d.Skill, Args: given.values})
+	if outcome == nil {
+		return nil, s.refusal(nil, err)
+	}
+	result := s.skillResult(r, d.Skill, outcome, err)
+	switch {
+	case result.NeedsInput(): // which mcp-go has no place for here
+		return nil, fmt.Errorf("%s asks a question, which nobody can answer who reads it; call the skill %s instead", uri, d.Skill.QualifiedName())
+	case result.IsError:
+		return nil, s.refusal(result, nil)
+	}
+	return d.contents(uri, outcome, result.Content)
+}
+
+// contents are what a run has printed, else the files that it has left. A result
+// object is what it says.
+func (d declared) contents(uri string, o *call.Outcome, shown []mcp.Content) ([]mcp.ResourceContents, error) {
+	printed := o.Stdout.Bytes()
+	switch {
+	case o.Stdout.Truncated() || len(printed) > maxResource:
+		return nil, tooLarge(uri)
+	case isResultObject(printed):
+		return convert(uri, shown), nil
+	case len(bytes.TrimSpace(printed)) > 0 || len(o.Out.Taken) == 0:
+		return contentsOf(uri, cmp.Or(d.MIMEType, mediaType("", printed)), printed), nil
+	}
+	var all []mcp.ResourceContents
+	for _, f := range o.Out.Taken {
+		all = append(all, contentsOf(uri, mediaType(f.Name, f.Data), f.Data)...)
+	}
+	return all, nil
+}
+
+// isResultObject reports whether a skill has printed the contents of its result.
+func isResultObject(printed []byte) bool {
+	var object map[string]json.RawMessage
+	return json.Unmarshal(printed, &object) == nil && len(object) == 1 && object["mcp"] != nil
+}
+
+// convert makes contents of a result those of a resource.
+func convert(uri string, all []mcp.Content) []mcp.ResourceContents {
+	var converted []mcp.ResourceContents
+	for _, content := range all {
+		switch c := content.(type) {
+		case mcp.TextContent:
+			converted = append(converted, mcp.TextResourceContents{URI: uri, MIMEType: "text/plain", Text: c.Text})
+		case mcp.ImageContent:
+			converted = append(converted, mcp.BlobResourceContents{URI: uri, MIMEType: c.MIMEType, Blob: c.Data})
+		case mcp.AudioContent:
+			converted = append(converted, mcp.BlobResourceContents{URI: uri, MIMEType: c.MIMEType, Blob: c.Data})
+		case mcp.EmbeddedResource:
+			converted = append(converted, c.Resource)
+		case mcp.ResourceLink:
+			converted = append(converted, mcp.TextResourceContents{URI: uri, MIMEType: "text/uri-list", Text: c.URI + "\r\n"})
+		}
+	}
+	return converted
+}

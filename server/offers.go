@@ -1,0 +1,79 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/output"
+)
+
+// Prompts and resources are listed and found in the view. mcp-go's own lists are
+// empty for a moment at each change, come in any order where names are equal, and
+// its templates match in any order.
+
+// offer tells clients once that prompts or resources are others than before. The
+// caller holds publishing.
+func (s *Server) offer(before, after *view) {
+	if before.catalog == after.catalog {
+		return
+	}
+	if !samePrompts(before, after) && !s.handlePrompts(after) { // new ones are told by mcp-go
+		s.core.SendNotificationToAllClients(mcp.MethodNotificationPromptsListChanged, nil)
+	}
+	if !sameResources(before.catalog, after.catalog) || !sameDeclared(before, after) {
+		s.core.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+	}
+	s.updated(before.library, after.library)
+}
+
+func sameDeclared(before, after *view) bool {
+	return bytes.Equal(encoded(before.declaredResources()), encoded(after.declaredResources())) &&
+		bytes.Equal(encoded(before.declaredTemplates()), encoded(after.declaredTemplates()))
+}
+
+// encoded is a list as clients see it.
+func encoded(list any) []byte {
+	text, _ := json.Marshal(list) // of types that mcp-go encodes, too
+	return text
+}
+
+// hookLists answers for mcp-go what the view has.
+func (s *Server) hookLists(hooks *mcpserver.Hooks) {
+	hooks.AddAfterListPrompts(func(_ context.Context, _ any, in *mcp.ListPromptsRequest, out *mcp.ListPromptsResult) {
+		out.Prompts, out.NextCursor = s.view.Load().promptPage(in.Params.Cursor)
+	})
+	hooks.AddAfterListResources(s.listResources)
+	hooks.AddAfterListResourceTemplates(func(_ context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, out *mcp.ListResourceTemplatesResult) {
+		out.ResourceTemplates = s.view.Load().templates()
+	})
+}
+
+// templates are what resources/templates/list shows.
+func (v *view) templates() []mcp.ResourceTemplate {
+	all := append(v.declaredTemplates(), outputTemplate(), skillTemplate())
+	slices.SortFunc(all, func(a, b mcp.ResourceTemplate) int { return cmp.Compare(a.URITemplate.Raw(), b.URITemplate.Raw()) })
+	return all
+}
+
+// anyResource has mcp-go leave it to read which resource a URI names.
+func (s *Server) anyResource() mcpserver.ServerResourceTemplate {
+	return mcpserver.ServerResourceTemplate{Template: mcp.NewResourceTemplate("{+uri}", "any"), Handler: s.read}
+}
+
+func (s *Server) read(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	switch uri := in.Params.URI; {
+	case strings.HasPrefix(uri, output.Scheme):
+		return s.readOutput(ctx, in)
+	case strings.HasPrefix(uri, folders.Scheme):
+		return s.readSkillFile(ctx, in)
+	}
+	return s.readDeclared(ctx, in)
+}

@@ -1,0 +1,242 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// How much one page of prompts/list has. Clients make each prompt an entry of a
+// menu, and some read the first page only; [anyPrompt] reaches the rest.
+const (
+	maxPrompts     = 100
+	maxPromptsSize = 32 << 10 // bytes
+)
+
+// anyPrompt is the name of the prompt that takes a skill's name.
+const anyPrompt = "use_skill"
+
+// promptPage returns the prompts from a cursor on, and the next one. What a skill's
+// prompt looks like is found out when it is listed: for some, a script is read.
+func (v *view) promptPage(cursor mcp.Cursor) (page []mcp.Prompt, next mcp.Cursor) {
+	page = []mcp.Prompt{}
+	from, ok := position(cursor)
+	if !ok {
+		return page, "" // mcp-go has refused what is none of its own kind
+	}
+	if from == 0 {
+		page = append(page, usePrompt())
+	}
+	offered := v.offered()
+	size := 0
+	for i := from; i < len(offered); i++ {
+		p := v.promptOf(offered[i])
+		size += len(encoded(p))
+		if len(page) >= maxPrompts || size > maxPromptsSize && i > from {
+			return page, mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(i))))
+		}
+		page = append(page, p)
+	}
+	return page, ""
+}
+
+// position reads a cursor, which counts the prompts before it.
+func position(cursor mcp.Cursor) (n int, ok bool) {
+	if cursor == "" {
+		return 0, true
+	}
+	text, err := base64.StdEncoding.DecodeString(string(cursor))
+	if err != nil {
+		return 0, false
+	}
+	n, err = strconv.Atoi(string(text))
+	return n, err == nil && n > 0
+}
+
+// handlePrompts has mcp-go know the names of all prompts, and reports whether there
+// are new ones. Those that are gone say so.
+func (s *Server) handlePrompts(v *view) (added bool) {
+	var handlers []mcpserver.ServerPrompt
+	for _, skill := range v.offered() {
+		if name := v.name(skill); !s.prompted[name] {
+			s.prompted[name] = true
+			handlers = append(handlers, s.handled(name))
+		}
+	}
+	if len(handlers) > 0 {
+		s.core.AddPrompts(handlers...)
+	}
+	return len(handlers) > 0
+}
+
+func (s *Server) handled(name string) mcpserver.ServerPrompt {
+	return mcpserver.ServerPrompt{Prompt: mcp.Prompt{Name: name}, Handler: s.getPrompt}
+}
+
+// samePrompts reports whether clients see the same prompts. It costs what changed,
+// where no skill came or went.
+func samePrompts(before, after *view) bool {
+	by, same := after.catalog.Replaced(before.catalog)
+	if same {
+		for old, skill := range by {
+			if IsPrompt(old) != IsPrompt(skill) || IsPrompt(skill) && !samePrompt(before, old, after, skill) {
+				return false
+			}
+		}
+		return true
+	}
+	known := map[string]*skills.Skill{}
+	for _, skill := range before.offered() {
+		known[before.name(skill)] = skill
+	}
+	now := after.offered()
+	return len(now) == len(known) && !slices.ContainsFunc(now, func(skill *skills.Skill) bool {
+		old := known[after.name(skill)]
+		return old == nil || !samePrompt(before, old, after, skill)
+	})
+}
+
+func samePrompt(before *view, old *skills.Skill, after *view, skill *skills.Skill) bool {
+	return old == skill || bytes.Equal(encoded(before.promptOf(old)), encoded(after.promptOf(skill)))
+}
+
+// IsPrompt reports whether a skill is a prompt. It is called like the skill's
+// tool.
+func IsPrompt(skill *skills.Skill) bool { return skill.UserInvocable && skill.Unavailable == "" }
+
+// offered are the skills that a person can use, those first that a model cannot
+// use for them, and those last that are tools of another.
+func (v *view) offered() []*skills.Skill {
+	var alone, both, tools []*skills.Skill
+	for _, skill := range v.exposed.Order() {
+		switch {
+		case !IsPrompt(skill):
+		case skill.Of != nil:
+			tools = append(tools, skill)
+		case skill.Command || !skill.ModelInvocable:
+			alone = append(alone, skill)
+		default:
+			both = append(both, skill)
+		}
+	}
+	return slices.Concat(alone, both, tools)
+}
+
+// promptOf is what clients see of a skill's prompt.
+func (v *view) promptOf(skill *skills.Skill) mcp.Prompt {
+	return mcp.Prompt{
+		Name:        v.name(skill),
+		Title:       cmp.Or(line(skill.DisplayName), skill.QualifiedName()),
+		Description: line(skill.Description),
+		Arguments:   promptArguments(skill),
+	}
+}
+
+func usePrompt() mcp.Prompt {
+	return mcp.Prompt{
+		Name:        anyPrompt,
+		Title:       "Use a skill",
+		Description: "Use any skill by its name, also one that this menu does not show.",
+		Arguments: []mcp.PromptArgument{
+			{Name: "name", Description: "The skill's name, or plugin/name.", Required: true},
+			{Name: textArgument, Description: "What the skill is given: text, or a JSON object of its parameters."},
+		},
+	}
+}
+
+// prompted returns the skill whose prompt is called name, or nil.
+func (v *view) prompted(name string) *skills.Skill {
+	for _, skill := range v.catalog.Skills {
+		if v.name(skill) == name && skill.UserInvocable {
+			return skill
+		}
+	}
+	return nil
+}
+
+// getPrompt answers with the contents of a result as a person's messages.
+func (s *Server) getPrompt(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	result, err := s.usePrompt(s.request(ctx, in.Params.Meta), in.Params.Name, in.Params.Arguments)
+	if err := s.refusal(result, err); err != nil {
+		return nil, err
+	}
+	if result.NeedsInput() {
+		return &mcp.GetPromptResult{Result: result.Result, MultiRoundTripResult: result.MultiRoundTripResult}, nil
+	}
+	answer := &mcp.GetPromptResult{}
+	for _, content := range result.Content {
+		answer.Messages = append(answer.Messages, mcp.NewPromptMessage(mcp.RoleUser, content))
+	}
+	return answer, nil
+}
+
+func (s *Server) usePrompt(r request, name string, given map[string]string) (*mcp.CallToolResult, error) {
+	if name != anyPrompt {
+		skill := r.view.prompted(name)
+		if skill == nil {
+			return nil, notFound("prompt", name)
+		}
+		return s.pick(r, skill, func() (picked, error) { return pickedBy(skill, given) })
+	}
+	if given["name"] == "" {
+		return nil, &call.Error{Code: call.InvalidParam, Message: `"name" is missing; give the name of a skill`}
+	}
+	skill, err := r.view.lookup(given["name"])
+	if err != nil {
+		return nil, err
+	}
+	return s.pick(r, skill, func() (picked, error) { return pickedWith(skill, given[textArgument]) })
+}
+
+// pick uses a skill for a person: it returns the instructions, or runs it.
+func (s *Server) pick(r request, skill *skills.Skill, arguments func() (picked, error)) (*mcp.CallToolResult, error) {
+	if !skill.UserInvocable {
+		return nil, &call.Error{Code: call.PermissionDenied, Message: "skill " + skill.QualifiedName() + " is for models only; ask one to use it"}
+	}
+	given, err := arguments()
+	if err != nil {
+		return nil, err
+	}
+	if skill.Entry != nil || skill.Unavailable != "" { // which the call refuses
+		return s.execute(r, call.Request{Skill: skill, Args: given.values, Picked: true})
+	}
+	loaded, err := s.instruct(r, skill, given.text)
+	if err != nil {
+		return nil, err
+	}
+	text := loaded.text()
+	if hasFiles(skill) {
+		text = loaded.place() + text
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
+}
+
+// hasFiles reports whether there are files beside the instructions that they may
+// speak of.
+func hasFiles(skill *skills.Skill) bool {
+	if skill.Command {
+		return false
+	}
+	entries, err := fs.ReadDir(skill.Files, ".")
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return !strings.EqualFold(e.Name(), "SKILL.md") && !skills.Skip(e.Name())
+	})
+}
+
+// line is a text as a line of a menu.
+func line(text string) string {
+	return truncate.String(strings.Join(strings.Fields(plain.Text(text)), " "), maxSummary)
+}

@@ -1,0 +1,210 @@
+package skills
+
+import (
+	"cmp"
+	"mime"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
+)
+
+// How many resources there may be. Clients are sent all of them at once.
+const (
+	maxResources        = 64  // of one skill
+	maxCatalogResources = 256 // of all
+)
+
+// maxMIMEType is how long a type may be, in bytes.
+const maxMIMEType = 128
+
+// A Resource is something that a skill lets clients read by a URI.
+type Resource struct {
+	// URI names it; "" where Template does.
+	URI string
+	// Template names many, as package uritemplate reads it. Each variable is a
+	// parameter of what the skill runs.
+	Template string
+	// Name is never "".
+	Name        string
+	Title       string
+	Description string
+	MIMEType    string // "" where nobody said
+	// File is the path of what is read in the skill's folder; "" where the skill
+	// is run, and its output is what is read.
+	File string
+	// Line is where it is declared in the skill's File.
+	Line int
+}
+
+// Key is what no two resources of a catalog share: URI or Template.
+func (r Resource) Key() string { return r.URI + r.Template }
+
+// reserved are the schemes of URIs that mean something already.
+func reserved() []string {
+	return []string{"data", "file", "http", "https", "run", "skill", "skills-mcp", "ui"}
+}
+
+// resources reads what the skill lets clients read. One that cannot be used costs
+// itself.
+func (p *parser) resources() {
+	node := p.fields.get("resources")
+	if node == nil {
+		return
+	}
+	if node.Kind != yaml.SequenceNode {
+		p.fields.wrongType("resources", "a list")
+		return
+	}
+	for i, item := range node.Content {
+		item = deref(item)
+		line := p.doc.offset + item.Line
+		if i == maxResources {
+			p.report(Warning, line, "declare fewer", "there are more than %d resources; the rest is ignored", maxResources)
+			return
+		}
+		resource, rejected := p.resource(newFields(item, p.doc.offset, p.report), line)
+		if rejected != nil {
+			p.report(Warning, rejected.line, rejected.remedy, "a resource is ignored: %s", rejected.message)
+			continue
+		}
+		p.skill.Resources = append(p.skill.Resources, resource)
+	}
+}
+
+func (p *parser) resource(f fields, line int) (Resource, *rejection) {
+	r := Resource{
+		URI:         f.text("uri"),
+		Template:    f.text("uri_template"),
+		Title:       f.text("title"),
+		Description: f.text("description"),
+		MIMEType:    f.text("mime_type"),
+		File:        f.text("file"),
+		Line:        line,
+	}
+	if r.MIMEType != "" && !isMIMEType(r.MIMEType) {
+		f.wrongType("mime_type", "a type such as text/plain")
+		r.MIMEType = ""
+	}
+	r.Name = cmp.Or(f.text("name"), path.Base(r.File))
+	if r.Name == "." {
+		r.Name = p.skill.Name
+	}
+	rejected := p.checkURI(r)
+	if rejected == nil {
+		rejected = p.checkSource(&r)
+	}
+	return r, rejected
+}
+
+func isMIMEType(text string) bool {
+	parsed, _, err := mime.ParseMediaType(text)
+	return err == nil && strings.Contains(parsed, "/") && len(text) <= maxMIMEType
+}
+
+// checkURI checks what the resource is called.
+func (p *parser) checkURI(r Resource) *rejection {
+	shown := truncate.String(r.Key(), maxEcho)
+	if (r.URI == "") == (r.Template == "") {
+		return reject(r.Line, "write either uri or uri_template", "it has no URI, or two")
+	}
+	scheme, err := uritemplate.Scheme(r.Key())
+	if err != nil {
+		return reject(r.Line, "write a URI such as notes://today", "%q %v", shown, err)
+	}
+	if slices.Contains(reserved(), scheme) {
+		return reject(r.Line, "use a scheme of your own, such as notes:", "%q has the scheme %s:, which means something already", shown, scheme)
+	}
+	if r.URI != "" {
+		if strings.ContainsAny(r.URI, "{}") {
+			return reject(r.Line, "call it uri_template", "%q has variables", shown)
+		}
+		return nil
+	}
+	if _, err = uritemplate.Parse(r.Template); err != nil {
+		return reject(r.Line, "write a template such as notes://{day}", "%q %v", shown, err)
+	}
+	return nil
+}
+
+// checkSource checks that there is something to read, and cleans File.
+func (p *parser) checkSource(r *Resource) *rejection {
+	switch {
+	case r.File == "" && p.skill.Entry == nil:
+		return reject(r.Line, "name a file of the skill's folder, or a script of the skill", "there is nothing to read it from")
+	case r.File == "":
+		return p.skill.Entry.checkVariables(*r)
+	case r.Template != "":
+		return reject(r.Line, "give the file a uri", "a template cannot be one file")
+	}
+	name, err := p.skill.FindScript(r.File)
+	if err != nil {
+		return reject(r.Line, "name a file of the skill's folder", "file %q: %v", truncate.String(r.File, maxEcho), err)
+	}
+	r.File = name
+	return nil
+}
+
+// checkVariables checks that what is run takes the variables, and needs no others.
+// What a script's own source says is not known yet.
+func (e *Entry) checkVariables(r Resource) *rejection {
+	if _, own := e.Args.(*Own); own {
+		return nil
+	}
+	var names []string
+	if template, err := uritemplate.Parse(r.Template); err == nil {
+		names = template.Names()
+	}
+	for _, name := range names {
+		if !e.declares(name) {
+			return reject(r.Line, "declare it in params", "the template uses the undeclared parameter %q", name)
+		}
+	}
+	for _, p := range e.Params() {
+		if p.Required && !slices.Contains(names, p.Name) {
+			return reject(r.Line, "make it a variable of a uri_template, or optional", "the script requires the parameter %q, which the URI does not have", p.Name)
+		}
+	}
+	return nil
+}
+
+// A Declared is a resource, and the skill that has it.
+type Declared struct {
+	Skill *Skill
+	Resource
+}
+
+// Resources returns what the skills of the catalog let clients read, by the names
+// of the skills. A URI is the first skill's that declares it; 256 count.
+func (c *Catalog) Resources() []Declared {
+	declared, _ := claims(c.Skills)
+	return declared
+}
+
+// claims returns the resources that count of skills, and why others do not.
+func claims(all []*Skill) (declared []Declared, problems []Problem) {
+	owner := map[string]*Skill{}
+	for _, s := range all {
+		for _, r := range s.Resources {
+			first := owner[r.Key()]
+			switch {
+			case first != nil:
+				problems = append(problems, ignored(s, r, "it is one of the skill "+first.QualifiedName(), "give it another URI"))
+			case len(declared) == maxCatalogResources:
+				problems = append(problems, ignored(s, r, "the skills have more than there is room for", "declare fewer"))
+			default:
+				owner[r.Key()] = s
+				declared = append(declared, Declared{s, r})
+			}
+		}
+	}
+	return declared, problems
+}
+
+func ignored(s *Skill, r Resource, why, remedy string) Problem {
+	return Problem{Severity: Warning, Path: s.File, Line: r.Line, Message: "the resource " + truncate.String(r.Key(), maxEcho) + " is ignored: " + why, Remedy: remedy}
+}
