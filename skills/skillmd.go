@@ -283,6 +283,7 @@ func (p *parser) entry() error {
 		Args:      Flags(parseParams(p.fields)),
 		ImageRole: p.fields.text("sandbox_image_role"),
 		Timeout:   p.fields.seconds("timeout_seconds"),
+		Output:    p.outputSchema(),
 	}
 	p.skill.Entry = entry
 	p.sandbox(entry)
