@@ -148,6 +148,7 @@ type details struct {
 	Of          string           `json:"of,omitempty"`    // whose tool it is
 	Script      string           `json:"script,omitempty"`
 	Parameters  json.RawMessage  `json:"parameters,omitempty"`
+	Output      any              `json:"output_schema,omitempty"`
 	ImageRole   string           `json:"image_role,omitempty"`
 	Network     []string         `json:"network,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
@@ -194,6 +195,9 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 	}
 	var err error
 	d.Script, d.ImageRole, d.Network = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network
+	if skill.Entry.Output != nil {
+		d.Output = skill.Entry.Output
+	}
 	d.Parameters, err = json.Marshal(skill.Entry.Schema())
 	return d, err
 }

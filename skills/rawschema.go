@@ -51,7 +51,7 @@ func (p *parser) authorSchema(key, so string) *jsonschema.Schema {
 	}
 	switch {
 	case err != nil:
-		p.report(Warning, p.fields.line(key), "correct it", "%q is not a JSON Schema that can be used, so %s: %v", key, so, fault(err))
+		p.report(Warning, p.fields.line(key), "correct it", "%q is not a JSON Schema, so %s: %v", key, so, fault(err))
 		return nil
 	case s.Type != "object":
 		p.report(Warning, p.fields.line(key), `write "type": "object"`, "%q is not the schema of an object, so %s", key, so)
