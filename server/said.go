@@ -41,6 +41,16 @@ func meaning(skill *skills.Skill, o *call.Outcome, err error) said {
 	return s
 }
 
+// CheckOutput refuses what a run that ended well has printed where it is not
+// what the script says of it: a result object with a fault, or not of the
+// skill's output_schema. The error is a [*call.Error].
+func CheckOutput(skill *skills.Skill, o *call.Outcome) error {
+	if s := meaning(skill, o, nil); o.Code == 0 && s.err != nil {
+		return s.err
+	}
+	return nil
+}
+
 // fail says why a run that ended well counts as failed. One that did not has a
 // reason already.
 func (s *said) fail(o *call.Outcome, why string) {
