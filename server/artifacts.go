@@ -2,8 +2,8 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -36,29 +37,36 @@ type OutFile struct {
 func outFiles(taken []sandbox.File) []OutFile {
 	var files []OutFile
 	for _, f := range taken {
-		files = append(files, OutFile{Name: f.Name, Size: len(f.Data), MIMEType: mediaType(f.Name, f.Data)})
+		files = append(files, OutFile{Name: f.Name, Size: len(f.Data), MIMEType: media.Type(f.Name, f.Data)})
 	}
 	return files
 }
 
-// report is the result of a run, for a client, and the contents that show what
-// the run left, beside its output.
-func (s *Server) report(r request, skill *skills.Skill, o *call.Outcome, err error) (RunResult, []mcp.Content) {
-	result := NewRunResult(skill, o, err)
+// account is a run as a client is told of it.
+type account struct {
+	RunResult
+	said  said
+	items []mcp.Content // what the script's result object names
+	left  []mcp.Content // what it left, beside its output
+}
+
+// report tells a client of a run.
+func (s *Server) report(r request, skill *skills.Skill, o *call.Outcome, err error) *account {
+	a := &account{said: meaning(skill, o, err)}
 	rep := reporter{
 		outputs: s.outputs, caller: r.caller, runID: o.RunID,
 		links:  speaks(r.ctx, mcp.ProtocolVersion20250618),
 		sounds: speaks(r.ctx, mcp.ProtocolVersion20250326),
 	}
-	result.StdoutURI = rep.stream("stdout", o.Stdout)
-	result.StderrURI = rep.stream("stderr", o.Stderr)
-	for i, f := range o.Out.Taken {
-		rep.file(&result.Out[i], f.Data)
+	if a.said.result != nil {
+		if a.items, err = rep.items(a.said.result.Items, o.Out.Taken); err != nil {
+			a.said.result = nil
+			a.said.fail(o, "its result object cannot be used: "+err.Error())
+		}
 	}
-	if summary := outSummary(result); summary != "" {
-		rep.contents = append([]mcp.Content{mcp.NewTextContent(summary)}, rep.contents...)
-	}
-	return result, rep.contents
+	a.RunResult = newRunResult(skill, o, a.said)
+	a.left = rep.leave(&a.RunResult, o, a.said.result != nil)
+	return a
 }
 
 // reporter gathers the contents of one result, as long as there is room, and
@@ -68,7 +76,31 @@ type reporter struct {
 	caller, runID string
 	links, sounds bool // the client knows these kinds of content
 	contents      []mcp.Content
-	media, texts  int // bytes in contents so far
+	media, texts  int      // bytes in contents so far
+	shown         []string // files that the script has named itself
+	cut           bool     // a text of the script's has been cut
+}
+
+// leave returns the contents of what a run left and of what is cut, and says in
+// the result where it can be read. A script that has said itself what its
+// result is has not printed it.
+func (r *reporter) leave(result *RunResult, o *call.Outcome, said bool) []mcp.Content {
+	if said {
+		result.Stdout = ""
+	}
+	if r.cut || !said && isCut(o.Stdout) {
+		result.StdoutURI = r.stream("stdout", o.Stdout)
+	}
+	if isCut(o.Stderr) {
+		result.StderrURI = r.stream("stderr", o.Stderr)
+	}
+	for i, f := range o.Out.Taken {
+		r.file(&result.Out[i], f.Data)
+	}
+	if summary := r.summary(result); summary != "" {
+		return append([]mcp.Content{mcp.NewTextContent(summary)}, r.contents...)
+	}
+	return r.contents
 }
 
 // keep keeps a piece of the run, and returns where it can be read, or "".
@@ -81,22 +113,25 @@ func (r *reporter) keep(piece, mediaType string, data []byte) (uri string) {
 }
 
 func (r *reporter) link(uri, name, description, mediaType string, size int) {
-	if uri == "" || !r.links {
-		return
+	if uri != "" && r.links {
+		r.contents = append(r.contents, linkTo(uri, name, description, mediaType, size))
 	}
+}
+
+func linkTo(uri, name, description, mediaType string, size int) mcp.ResourceLink {
 	link := mcp.NewResourceLink(uri, name, description, mediaType)
 	bytes := int64(size)
 	link.Size = &bytes
-	r.contents = append(r.contents, link)
+	return link
 }
+
+// isCut reports whether a result has only parts of a stream.
+func isCut(out sandbox.Output) bool { return out.Cut(maxText).Truncated() }
 
 // stream links to a stream that is cut in the result, and returns where it is.
 func (r *reporter) stream(name string, out sandbox.Output) (uri string) {
-	if !out.Cut(maxText).Truncated() {
-		return ""
-	}
 	data, mediaType := out.Bytes(), "text/plain"
-	if !isText(data) {
+	if !media.IsText(data) {
 		mediaType = "application/octet-stream"
 	}
 	uri = r.keep(name, mediaType, data)
@@ -104,9 +139,13 @@ func (r *reporter) stream(name string, out sandbox.Output) (uri string) {
 	return uri
 }
 
-// file adds a file: itself, where that is of use to a model, or a link.
+// file adds a file: itself, where that is of use to a model, or a link. One that
+// the script has named is only kept.
 func (r *reporter) file(f *OutFile, data []byte) {
 	f.URI = r.keep("out/"+f.Name, f.MIMEType, data)
+	if slices.Contains(r.shown, f.Name) {
+		return
+	}
 	if content := r.inline(f, data); content != nil {
 		r.contents = append(r.contents, content)
 		return
@@ -116,20 +155,36 @@ func (r *reporter) file(f *OutFile, data []byte) {
 
 // inline returns a file as content, or nil where it is to be linked to.
 func (r *reporter) inline(f *OutFile, data []byte) mcp.Content {
-	picture, sound := isPicture(f.MIMEType, data), r.sounds && strings.HasPrefix(f.MIMEType, "audio/")
-	if (picture || sound) && len(data) <= maxInlineMedia && r.media+len(data) <= maxMedia {
-		r.media += len(data)
-		encoded := base64.StdEncoding.EncodeToString(data)
-		if picture {
-			return mcp.NewImageContent(encoded, f.MIMEType)
+	kind := inlineKind(f, data)
+	switch kind {
+	case mcp.ContentTypeImage, mcp.ContentTypeAudio:
+		if kind == mcp.ContentTypeAudio && !r.sounds || r.media+len(data) > maxMedia {
+			return nil
 		}
-		return mcp.NewAudioContent(encoded, f.MIMEType)
-	}
-	if f.URI != "" && isText(data) && len(data) <= maxInlineText && r.texts+len(data) <= maxTexts {
+		r.media += len(data)
+	case mcp.ContentTypeResource:
+		if r.texts+len(data) > maxTexts {
+			return nil
+		}
 		r.texts += len(data)
-		return mcp.NewEmbeddedResource(mcp.TextResourceContents{URI: f.URI, MIMEType: f.MIMEType, Text: string(data)})
+	default:
+		return nil
 	}
-	return nil
+	content, _ := r.as(kind, f, data)
+	return content
+}
+
+// inlineKind is the kind of content that a file is of use as to a model, or "".
+func inlineKind(f *OutFile, data []byte) string {
+	switch {
+	case len(data) <= maxInlineMedia && media.IsPicture(f.MIMEType, data):
+		return mcp.ContentTypeImage
+	case len(data) <= maxInlineMedia && strings.HasPrefix(f.MIMEType, "audio/"):
+		return mcp.ContentTypeAudio
+	case len(data) <= maxInlineText && media.IsText(data) && f.URI != "":
+		return mcp.ContentTypeResource
+	}
+	return ""
 }
 
 // speaks reports whether the client's protocol is at least that of a revision.
@@ -138,40 +193,39 @@ func speaks(ctx context.Context, revision string) bool {
 	return version == "" || version >= revision
 }
 
-// outSummary names the files of a result, for models, which do not see the names
-// of contents.
-func outSummary(r RunResult) string {
+// summary names the files of a result, for models, which do not see the names of
+// contents, and says how to read on in what is cut.
+func (r *reporter) summary(result *RunResult) string {
 	var lines []string
-	if len(r.Out) > 0 {
-		lines = append(lines, "Files left in /out:")
+	for name, uri := range map[string]string{"stdout": result.StdoutURI, "stderr": result.StderrURI} {
+		if uri != "" {
+			lines = append(lines, fmt.Sprintf("%s is cut here. All that was kept of it: %s; read_output returns it, a page at a time.", name, uri))
+		}
 	}
-	for _, f := range r.Out {
+	slices.Sort(lines)
+	var files []string
+	for _, f := range result.Out {
+		if slices.Contains(r.shown, f.Name) {
+			continue
+		}
 		line := fmt.Sprintf("- %s (%s, %s)", plain.Text(f.Name), f.MIMEType, sandbox.Bytes(int64(f.Size)))
 		if f.URI != "" {
 			line += " " + f.URI
 		}
-		lines = append(lines, line)
+		files = append(files, line)
 	}
-	if len(r.OutLeft) > 0 {
-		lines = append(lines, "Not taken from /out:")
+	lines = appendUnder(lines, "Files left in /out:", files)
+	var refused []string
+	for _, left := range result.OutLeft {
+		refused = append(refused, "- "+left)
 	}
-	for _, left := range r.OutLeft {
-		lines = append(lines, "- "+left)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(appendUnder(lines, "Not taken from /out:", refused), "\n")
 }
 
-// outputTemplate makes what runs left readable as resources.
-func outputTemplate() mcp.ResourceTemplate {
-	return mcp.NewResourceTemplate(output.Template, "run output", mcp.WithTemplateDescription(
-		"What a run printed (stdout, stderr) or left in /out (out/NAME), for a while after it. Results link to it."))
-}
-
-func (s *Server) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	uri := in.Params.URI
-	item, ok := s.outputs.Get(caller(ctx), uri)
-	if !ok {
-		return nil, fmt.Errorf("%s is not there, or not any more: outputs are kept for a while only; run the skill again: %w", uri, mcpserver.ErrResourceNotFound)
+// appendUnder appends lines with a heading, where there are some.
+func appendUnder(all []string, heading string, lines []string) []string {
+	if len(lines) == 0 {
+		return all
 	}
-	return contentsOf(uri, item.MIMEType, item.Data), nil
+	return append(append(all, heading), lines...)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/abi"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
@@ -124,7 +125,7 @@ func (d declared) readFile(uri string) ([]mcp.ResourceContents, error) {
 	case len(data) > maxResource:
 		return nil, tooLarge(uri)
 	}
-	return contentsOf(uri, cmp.Or(d.MIMEType, mediaType(d.File, data)), data), nil
+	return contentsOf(uri, cmp.Or(d.MIMEType, media.Type(d.File, data)), data), nil
 }
 
 func tooLarge(uri string) error {
@@ -158,22 +159,22 @@ func (d declared) contents(uri string, o *call.Outcome, shown []mcp.Content) ([]
 	switch {
 	case o.Stdout.Truncated() || len(printed) > maxResource:
 		return nil, tooLarge(uri)
-	case isResultObject(printed):
+	case isResult(printed):
 		return convert(uri, shown), nil
 	case len(bytes.TrimSpace(printed)) > 0 || len(o.Out.Taken) == 0:
-		return contentsOf(uri, cmp.Or(d.MIMEType, mediaType("", printed)), printed), nil
+		return contentsOf(uri, cmp.Or(d.MIMEType, media.Type("", printed)), printed), nil
 	}
 	var all []mcp.ResourceContents
 	for _, f := range o.Out.Taken {
-		all = append(all, contentsOf(uri, mediaType(f.Name, f.Data), f.Data)...)
+		all = append(all, contentsOf(uri, media.Type(f.Name, f.Data), f.Data)...)
 	}
 	return all, nil
 }
 
-// isResultObject reports whether a skill has printed the contents of its result.
-func isResultObject(printed []byte) bool {
-	var object map[string]json.RawMessage
-	return json.Unmarshal(printed, &object) == nil && len(object) == 1 && object["mcp"] != nil
+// isResult reports whether a skill has printed the contents of its result.
+func isResult(printed []byte) bool {
+	result, err := abi.ParseResult(printed)
+	return err == nil && result != nil
 }
 
 // convert makes contents of a result those of a resource.

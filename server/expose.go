@@ -26,6 +26,10 @@ const annotationSize = 160
 // parameter args, and that nothing is run.
 const instructionSize = 200
 
+// resultSize is what the tool of an executable skill says of its results, beside
+// a schema.
+const resultSize = 72
+
 // cost is the room that a skill's tool takes.
 func (v *view) cost(skill *skills.Skill) exposure.Cost {
 	description := describe(skill)
@@ -38,7 +42,11 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 	}
 	// A schema that cannot be encoded has no tool, which is told where it is made.
 	schema, _ := json.Marshal(skill.Entry.Schema())
-	c.Whole += len(schema)
+	c.Whole += len(schema) + resultSize
+	if skill.Entry.Output != nil {
+		schema, _ := json.Marshal(skill.Entry.Output)
+		c.Whole += len(schema)
+	}
 	return c
 }
 

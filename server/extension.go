@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
@@ -96,7 +97,7 @@ func childResource(c folders.Child) mcp.Resource {
 		r.Size = &c.Size
 		return r
 	}
-	return mcp.Resource{URI: c.URI, Name: c.Name, MIMEType: mediaType(c.Name, c.Head), Size: &c.Size}
+	return mcp.Resource{URI: c.URI, Name: c.Name, MIMEType: media.Type(c.Name, c.Head), Size: &c.Size}
 }
 
 // atURI is what an error about a URI carries.

@@ -19,7 +19,7 @@ import (
 func fixedNames() []string {
 	return []string{
 		"close_sandbox", "get_skill", "list_plugins", "list_skills", "load_skill", "open_sandbox",
-		"reload_skills", "run_code", "run_skill", "search_skills", anyPrompt,
+		"read_output", "reload_skills", "run_code", "run_skill", "search_skills", anyPrompt,
 	}
 }
 
@@ -27,7 +27,7 @@ func fixedNames() []string {
 func (s *Server) fixedTools(v *view) []mcpserver.ServerTool {
 	return append(s.sandboxTools(),
 		s.getSkillTool(), s.listPluginsTool(), s.listSkillsTool(), s.loadSkillTool(),
-		s.reloadSkillsTool(), s.runSkillTool(), s.searchSkillsTool(v),
+		s.readOutputTool(), s.reloadSkillsTool(), s.runSkillTool(), s.searchSkillsTool(v),
 	)
 }
 
@@ -148,6 +148,7 @@ type details struct {
 	Of          string           `json:"of,omitempty"`    // whose tool it is
 	Script      string           `json:"script,omitempty"`
 	Parameters  json.RawMessage  `json:"parameters,omitempty"`
+	Output      any              `json:"output_schema,omitempty"`
 	ImageRole   string           `json:"image_role,omitempty"`
 	Network     []string         `json:"network,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
@@ -194,6 +195,9 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 	}
 	var err error
 	d.Script, d.ImageRole, d.Network = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network
+	if skill.Entry.Output != nil {
+		d.Output = skill.Entry.Output
+	}
 	d.Parameters, err = json.Marshal(skill.Entry.Schema())
 	return d, err
 }
@@ -366,6 +370,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		Name:        "run_skill",
 		Description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every skill, also those without a tool of their own.",
 		Annotations: mcp.ToolAnnotation{Title: "Run a skill", ReadOnlyHint: hint(false), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
+		Meta:        largeResult(),
 	}
 	schema := containerSchema[runArgs](s)
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
@@ -403,17 +408,20 @@ func seconds(n *float64) (time.Duration, error) {
 	return call.Seconds("timeout_seconds", *n)
 }
 
-// runReply is a run's whole result, as structure and text, and what it left.
+// runReply is a run's whole result, as structure and text, and what it said and
+// left.
 func (s *Server) runReply(r request, skill *skills.Skill, o *call.Outcome, err error) (*mcp.CallToolResult, error) {
-	report, left := s.report(r, skill, o, err)
-	result, err := reply(report)
+	a := s.report(r, skill, o, err)
+	result, err := reply(a.RunResult)
 	if err != nil {
 		return nil, err
 	}
-	if report.Error != nil {
-		result.IsError = true
-		result.Content = failureContent(&call.Error{Code: report.Error.Code, Message: report.Error.Message}, o)
+	result.IsError = a.said.failed()
+	if a.said.err != nil {
+		result.Content = a.failure(o)
+	} else {
+		result.Content = append(result.Content, a.items...)
 	}
-	result.Content = append(result.Content, left...)
+	result.Content = append(result.Content, a.left...)
 	return result, nil
 }

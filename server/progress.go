@@ -2,10 +2,14 @@ package server
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/abi"
 	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -14,32 +18,59 @@ import (
 // call: 20 a second.
 const progressEvery = 50 * time.Millisecond
 
+// heartbeat is the longest time without one: clients end calls of which they
+// hear nothing, some after a minute.
+const heartbeat = 10 * time.Second
+
 // maxProgressLine is where a line is cut, in bytes.
 const maxProgressLine = 1 << 10
 
+// maxLogs is how many log lines wait to be sent.
+const maxLogs = 64
+
+// audience is who is told of a call. Its methods may block, and are called by
+// one goroutine; hears by any, and it does not.
+type audience interface {
+	progress(at mark, message string)
+	log(level mcp.LoggingLevel, message string)
+	hears(level mcp.LoggingLevel) bool
+}
+
 // progress turns the lines of a stream into progress messages, at most one
-// every progressEvery. Of those that come faster the last is sent, at the
-// latest by close. Neither Write nor say ever waits for the client. A nil progress
-// takes everything and sends nothing.
+// every progressEvery, and into log messages. Of the progress that comes faster
+// the last is sent, at the latest by close. Neither Write nor say ever waits for
+// the client. A nil progress takes everything and sends nothing.
 type progress struct {
-	send func(count int, message string) // called by run only
+	to audience // told by run only
 
 	wake    chan struct{} // has room for one: there is something to send
 	closing chan struct{} // closed by close
 	done    chan struct{} // closed by run when it ends
 
-	mu     sync.Mutex // guards what follows; not held while sending
-	line   []byte     // without end so far, cut
-	said   string     // not sent yet, of say
-	last   string     // not sent yet, of the stream
-	closed bool
+	mu      sync.Mutex // guards what follows; not held while sending
+	line    []byte     // without end so far, cut
+	pending pending
+	counted bool // a line N/M has come: others are no progress of their own
+	closed  bool
 }
 
-// newProgress returns a progress that sends message number count, from 1, with
-// send, which may block. It must be closed.
-func newProgress(send func(count int, message string)) *progress {
+// pending is what has not been sent yet.
+type pending struct {
+	logs []logLine
+	lost int           // log lines beyond maxLogs
+	said string        // of say
+	last *abi.Progress // of the stream; without Total where it is a plain line
+}
+
+type logLine struct {
+	level   mcp.LoggingLevel
+	message string
+}
+
+// newProgress returns a progress that must be closed.
+func newProgress(to audience) *progress {
 	p := &progress{
-		send:    send,
+		to:      to,
 		wake:    make(chan struct{}, 1),
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
@@ -75,10 +106,34 @@ func (p *progress) keep(part []byte) {
 }
 
 func (p *progress) endLine() {
-	text := truncate.String(string(p.line), maxProgressLine)
+	line := clean(truncate.String(string(p.line), maxProgressLine))
 	p.line = p.line[:0]
-	p.offer(&p.last, text)
+	if line == "" || p.closed {
+		return
+	}
+	if level, message, ok := abi.ParseLog(line); ok && p.to.hears(level) {
+		p.keepLog(logLine{level, message})
+	}
+	step, counts := abi.ParseProgress(line)
+	switch {
+	case counts:
+		p.counted, p.pending.last = true, &step
+	case !p.counted:
+		p.pending.last = &abi.Progress{Message: line}
+	}
+	p.notify()
 }
+
+func (p *progress) keepLog(line logLine) {
+	if len(p.pending.logs) == maxLogs {
+		p.pending.lost++
+		return
+	}
+	p.pending.logs = append(p.pending.logs, line)
+}
+
+// clean is a message without what could work a terminal.
+func clean(message string) string { return strings.TrimSpace(plain.Text(message)) }
 
 // say sends a message that is not of the stream, such as what is waited for.
 func (p *progress) say(message string) {
@@ -87,15 +142,13 @@ func (p *progress) say(message string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.offer(&p.said, message)
+	if message = clean(message); message != "" && !p.closed {
+		p.pending.said = message
+		p.notify()
+	}
 }
 
-func (p *progress) offer(place *string, message string) {
-	message = strings.TrimSpace(plain.Text(message))
-	if message == "" || p.closed {
-		return
-	}
-	*place = message
+func (p *progress) notify() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -105,40 +158,53 @@ func (p *progress) offer(place *string, message string) {
 // run sends until close, and then what is left.
 func (p *progress) run() {
 	defer close(p.done)
-	count := 0
-	flush := func() (sent time.Duration) {
-		for _, message := range p.take() {
-			count++
-			sent++
-			p.send(count, message)
-		}
-		return sent
-	}
+	begun := time.Now()
+	beat := time.NewTimer(heartbeat)
+	defer beat.Stop()
+	var at mark
 	for {
 		select {
 		case <-p.wake:
+		case <-beat.C:
+			p.to.progress(at.nudge(), fmt.Sprintf("still running after %s", time.Since(begun).Round(time.Second)))
+			beat.Reset(heartbeat)
 		case <-p.closing:
-			flush()
+			p.flush(&at)
 			return
 		}
+		sent := p.flush(&at)
+		if sent == 0 {
+			continue
+		}
+		beat.Reset(heartbeat)
 		select {
-		case <-time.After(flush() * progressEvery):
+		case <-time.After(time.Duration(sent) * progressEvery):
 		case <-p.closing:
 		}
 	}
 }
 
-// take returns what is to be sent.
-func (p *progress) take() (messages []string) {
+// flush sends what is pending, and returns how many progress messages that was.
+func (p *progress) flush(at *mark) (sent int) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, place := range []*string{&p.said, &p.last} {
-		if *place != "" {
-			messages = append(messages, *place)
-			*place = ""
-		}
+	now := p.pending
+	p.pending = pending{}
+	p.mu.Unlock()
+	for _, line := range now.logs {
+		p.to.log(line.level, line.message)
 	}
-	return messages
+	if now.lost > 0 {
+		p.to.log(mcp.LoggingLevelWarning, fmt.Sprintf("%d log lines came too fast and are left out", now.lost))
+	}
+	if now.said != "" {
+		sent++
+		p.to.progress(at.nudge(), now.said)
+	}
+	if now.last != nil {
+		sent++
+		p.to.progress(at.step(*now.last), now.last.Message)
+	}
+	return sent
 }
 
 // close returns when what is left has been sent: the last line always, also

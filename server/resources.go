@@ -11,6 +11,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -29,12 +30,12 @@ func (s *Server) readSkillFile(_ context.Context, in mcp.ReadResourceRequest) ([
 	} else if err != nil {
 		return nil, fmt.Errorf("read %s: %w", uri, err)
 	}
-	return contentsOf(uri, mediaType(file.Name, file.Data), file.Data), nil
+	return contentsOf(uri, media.Type(file.Name, file.Data), file.Data), nil
 }
 
 // contentsOf is what resources/read returns of a file, byte for byte.
 func contentsOf(uri, mediaType string, data []byte) []mcp.ResourceContents {
-	if isText(data) {
+	if media.IsText(data) {
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}}
 	}
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}}

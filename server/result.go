@@ -76,7 +76,7 @@ type RunResult struct {
 	ExitCode  int             `json:"exit_code"`
 	Stdout    string          `json:"stdout"`
 	Stderr    string          `json:"stderr"`
-	Result    json.RawMessage `json:"result,omitempty"` // stdout, where it is one JSON object
+	Result    json.RawMessage `json:"result,omitempty"` // the structured content
 	WallTime  int64           `json:"wall_time_ms"`
 	Truncated bool            `json:"truncated"`
 	Sandbox   string          `json:"sandbox"`
@@ -95,6 +95,10 @@ type RunResult struct {
 // is nil or the one whose folder was at hand. err is why it did not end by
 // itself.
 func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
+	return newRunResult(skill, o, meaning(skill, o, err))
+}
+
+func newRunResult(skill *skills.Skill, o *call.Outcome, said said) RunResult {
 	stdout, stderr := o.Stdout.Cut(maxText), o.Stderr.Cut(maxText)
 	r := RunResult{
 		Skill:     nameOf(skill),
@@ -111,8 +115,8 @@ func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
 
 		Connections: firstConnections(o.Connections),
 	}
-	r.Result = jsonObject(o.Stdout)
-	if e := runError(o, err); e != nil {
+	r.Result = said.object
+	if e := said.err; e != nil {
 		r.Error = &failedCall{e.Code, e.Message, e.Retryable}
 	}
 	return r
@@ -150,34 +154,48 @@ func runError(o *call.Outcome, err error) *call.Error {
 }
 
 // skillResult is what a skill's own tool returns: its stdout, and as structure
-// where that is one JSON object; then what it left.
+// where that is one JSON object, or what its result object says; then what it
+// left.
 func (s *Server) skillResult(r request, skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolResult {
-	report, left := s.report(r, skill, o, err)
-	if e := runError(o, err); e != nil {
-		return &mcp.CallToolResult{
-			IsError:           true,
-			Content:           append(failureContent(e, o), left...),
-			StructuredContent: report,
-		}
+	a := s.report(r, skill, o, err)
+	result := &mcp.CallToolResult{IsError: a.said.failed()}
+	switch {
+	case a.said.err != nil:
+		result.Content, result.StructuredContent = a.failure(o), a.RunResult
+	case len(a.items) > 0:
+		result.Content = a.items
+	default:
+		result.Content = []mcp.Content{mcp.NewTextContent(a.text(o))}
 	}
-	result := &mcp.CallToolResult{}
-	output := text(o.Stdout.Cut(maxText))
-	if strings.TrimSpace(output) == "" {
-		output = o.What + " has ended well and printed nothing"
-	}
-	result.Content = append([]mcp.Content{mcp.NewTextContent(output)}, left...)
-	if object := jsonObject(o.Stdout); object != nil {
-		result.StructuredContent = object
+	result.Content = append(result.Content, a.left...)
+	if a.said.err == nil && a.said.object != nil {
+		result.StructuredContent = a.said.object
 	}
 	return result
 }
 
-// failureContent tells a model why a run failed: the reason, the end of stderr,
-// and what was printed until then.
-func failureContent(e *call.Error, o *call.Outcome) []mcp.Content {
+// text is what a run has printed, for a model.
+func (a *account) text(o *call.Outcome) string {
+	output := text(o.Stdout.Cut(maxText))
+	if a.said.result != nil {
+		output = text(sandbox.Output{Head: a.said.object, Total: int64(len(a.said.object))}.Cut(maxText))
+	}
+	if strings.TrimSpace(output) == "" {
+		return o.What + " has ended well and printed nothing"
+	}
+	return output
+}
+
+// failure tells a model why a run failed: the reason, the end of stderr, and
+// what was said or printed until then.
+func (a *account) failure(o *call.Outcome) []mcp.Content {
+	e := a.said.err
 	content := []mcp.Content{mcp.NewTextContent(fmt.Sprintf("%s: %s", e.Code, e.Message))}
 	if end := lastText(o.Stderr); end != "" {
 		content = append(content, mcp.NewTextContent("stderr:\n"+end))
+	}
+	if a.said.result != nil {
+		return append(content, a.items...)
 	}
 	if printed := text(o.Stdout.Cut(maxErrorText)); strings.TrimSpace(printed) != "" {
 		content = append(content, mcp.NewTextContent("stdout:\n"+printed))

@@ -72,7 +72,7 @@ func (s *Server) openSandboxTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		progress := s.progress(r)
+		progress := s.progress(r, "open_sandbox")
 		defer progress.close()
 		kept, err := s.calls.Open(r.ctx, call.OpenRequest{
 			Skill: skill, Role: args.ImageRole, Workspace: args.Workspace, Caller: r.caller, Progress: progress.say,
@@ -145,6 +145,7 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 		Name:        "run_code",
 		Description: "Run a program that you wrote, in a fresh sandbox, and return its exit code and output. Workspaces are read-only, there is no network; files that it leaves in /out come back. Use it for what a skill's instructions ask you to run.",
 		Annotations: mcp.ToolAnnotation{Title: "Run code", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
+		Meta:        largeResult(),
 	}
 	schema := containerSchema[codeArgs](s)
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
@@ -164,7 +165,7 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		progress := s.progress(r)
+		progress := s.progress(r, "run_code")
 		outcome, err := s.calls.RunCode(r.ctx, call.CodeRequest{
 			Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
 			Caller: r.caller, Timeout: timeout, Stderr: progress, Progress: progress.say,

@@ -87,6 +87,7 @@ func New(calls *call.Executor, options Options) *Server {
 		mcpserver.WithPromptCompletionProvider(completer{s}),
 		mcpserver.WithResourceCompletionProvider(completer{s}),
 		mcpserver.WithExtensions(extensions()),
+		mcpserver.WithLogging(),
 		mcpserver.WithInstructions(instructions),
 		mcpserver.WithCacheHints(rpc.TTL.Milliseconds(), rpc.Scope),
 		mcpserver.WithHooks(s.hooks()),
@@ -185,7 +186,7 @@ func fingerprint(tools []mcpserver.ServerTool) []byte {
 	var b bytes.Buffer
 	for _, t := range tools {
 		a := t.Tool.Annotations
-		fmt.Fprintf(&b, "%q %q %q %t %t %t %s\n", t.Tool.Name, t.Tool.Description, a.Title, *a.ReadOnlyHint, *a.DestructiveHint, *a.OpenWorldHint, t.Tool.RawInputSchema)
+		fmt.Fprintf(&b, "%q %q %q %t %t %t %s %s\n", t.Tool.Name, t.Tool.Description, a.Title, *a.ReadOnlyHint, *a.DestructiveHint, *a.OpenWorldHint, t.Tool.RawInputSchema, t.Tool.RawOutputSchema)
 	}
 	return b.Bytes()
 }

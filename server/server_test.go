@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
@@ -315,72 +313,6 @@ func TestLog(t *testing.T) {
 		if strings.Count(log.String(), want) != 1 {
 			t.Errorf("logged %q not once:\n%s", want, log.String())
 		}
-	}
-}
-
-func TestProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var sent []string
-		start := time.Now()
-		p := newProgress(func(count int, message string) {
-			sent = append(sent, fmt.Sprintf("%d %s @%s", count, message, time.Since(start)))
-		})
-		for i := range 100 { // a hundred lines in 110 ms
-			fmt.Fprintf(p, "line %d\n", i)
-			time.Sleep(1100 * time.Microsecond)
-		}
-		time.Sleep(time.Second)
-		fmt.Fprint(p, "no line yet")
-		time.Sleep(time.Second)
-		fmt.Fprint(p, ", now it is\n  \n")
-		time.Sleep(time.Second)
-		for _, text := range []string{
-			strings.Repeat("y", 5000) + "\n", strings.Repeat("y", 1024) + "\n", strings.Repeat("y", 1020) + "\u00fcxyz\n",
-			"10%\r20%", "\r30%\n", "\x1b[31mred\x1b[0m \x00\xff\x07\n",
-		} {
-			fmt.Fprint(p, text)
-			time.Sleep(time.Second)
-		}
-		p.say("pull")
-		synctest.Wait() // it is sent, and what follows waits
-		p.say("built")
-		fmt.Fprint(p, "start\n")
-		time.Sleep(60 * time.Millisecond)
-		fmt.Fprint(p, "soon after\n")
-		time.Sleep(time.Second)
-		p.say("said")
-		synctest.Wait()
-		fmt.Fprint(p, "a line\nlast, without end \xff")
-		p.close()
-		fmt.Fprint(p, "too late\n")
-		p.close()
-		want := []string{
-			"1 line 0 @0s", "2 line 45 @50ms", "3 line 90 @100ms", "4 line 99 @150ms", "5 no line yet, now it is @2.11s",
-			"6 " + strings.Repeat("y", 1021) + "… @3.11s", "7 " + strings.Repeat("y", 1024) + " @4.11s", "8 " + strings.Repeat("y", 1020) + "… @5.11s",
-			"9 10% @6.11s", "10 30% @7.11s", "11 red \ufffd @8.11s", "12 pull @9.11s", "13 built @9.16s", "14 start @9.16s", "15 soon after @9.26s",
-			"16 said @10.17s", "17 last, without end \ufffd @10.17s",
-		}
-		if diff := cmp.Diff(want, sent); diff != "" {
-			t.Error(diff)
-		}
-	})
-}
-
-// A client that does not read holds up neither the skill nor what it waits for.
-func TestProgressDoesNotBlock(t *testing.T) {
-	goOn, sent := make(chan struct{}), 0
-	p := newProgress(func(int, string) {
-		<-goOn
-		sent++
-	})
-	for i := range 1000 {
-		fmt.Fprintf(p, "line %d\n", i)
-		p.say("waiting")
-	}
-	close(goOn)
-	p.close()
-	if sent == 0 {
-		t.Error("nothing was sent")
 	}
 }
 

@@ -3,6 +3,8 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -38,7 +40,14 @@ func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 }
 
 func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
-	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: s.annotate(skill)}
+	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: s.annotate(skill), Meta: largeResult()}
+	if schema := skill.Entry.Output; schema != nil {
+		encoded, err := json.Marshal(schema)
+		if err != nil {
+			return mcpserver.ServerTool{}, fmt.Errorf("encode the output schema of tool %s: %w", name, err)
+		}
+		t.RawOutputSchema = encoded
+	}
 	// The tool keeps to its name: a call finds the skill as it is by then.
 	return s.tool(t, skill.Entry.Schema(), func(r request) (*mcp.CallToolResult, error) {
 		skill, err := r.view.lookup(skill.QualifiedName())
@@ -110,7 +119,7 @@ func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
 // run calls a skill for a model, with its stderr and what it waits for as
 // progress.
 func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
-	progress := s.progress(r)
+	progress := s.progress(r, req.Skill.QualifiedName())
 	defer progress.close()
 	req.Caller, req.Stderr, req.Progress = r.caller, progress, progress.say
 	outcome, err := s.calls.Run(r.ctx, req)
@@ -120,21 +129,7 @@ func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
 	return outcome, err
 }
 
-// progress returns where a call's progress goes. It goes nowhere where the
-// client asked for none.
-func (s *Server) progress(r request) *progress {
-	if r.token == nil {
-		return nil
-	}
-	return newProgress(func(count int, message string) {
-		// A client that is gone needs no progress.
-		_ = s.core.SendNotificationToClient(context.WithoutCancel(r.ctx), "notifications/progress", map[string]any{
-			"progressToken": r.token, "progress": count, "message": message,
-		})
-	})
-}
-
-// load returns a skill's instructions to a model.
+// load returns a skill's instructions.
 func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
 	skill = skill.Owner()
 	if !skill.ModelInvocable {
@@ -195,11 +190,6 @@ func (l *loaded) text() string {
 		return l.Content
 	}
 	return l.Content + "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(l.Tools, ", ")
-}
-
-// URI names a skill's SKILL.md as the Skills extension does (SEP-2640).
-func URI(skill *skills.Skill) string {
-	return "skill://" + skill.QualifiedName() + "/SKILL.md"
 }
 
 // baseDir is where the files are that the instructions speak of: the skill's

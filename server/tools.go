@@ -44,12 +44,30 @@ func (s *Server) fixedTool(t mcp.Tool, schema *jsonschema.Schema, handle handler
 	return tool
 }
 
+// maxToolSchema is how large a tool's schema may be, in bytes. It is of texts that
+// a skill's author wrote.
+const maxToolSchema = 96 << 10
+
+// maxResultChars is about what a run's result has for a model at the most, which
+// clients with a lower limit of their own are told: 48 KB of stdout, as much of
+// stderr, as much of texts in files, and what quoting adds.
+const maxResultChars = 4 * maxText
+
+// largeResult tells a client that a result is worth its length: what is too much
+// for a model is cut already.
+func largeResult() *mcp.Meta {
+	return mcp.NewMetaFromMap(map[string]any{"anthropic/maxResultSizeChars": maxResultChars})
+}
+
 // tool makes a tool with a schema, which the handler checks the arguments
 // against.
 func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mcpserver.ServerTool, error) {
 	encoded, err := json.Marshal(schema)
 	if err != nil {
 		return mcpserver.ServerTool{}, fmt.Errorf("encode the schema of tool %s: %w", t.Name, err)
+	}
+	if len(encoded) > maxToolSchema {
+		return mcpserver.ServerTool{}, fmt.Errorf("the schema of tool %s is larger than %d bytes", t.Name, maxToolSchema)
 	}
 	t.RawInputSchema = encoded
 	return mcpserver.ServerTool{Tool: t, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {

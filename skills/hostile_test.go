@@ -32,6 +32,30 @@ func TestHostileManifests(t *testing.T) {
 				repeat(`{"a": {"properties": `, deep) + `{"b": {"enum": [` + repeat("1,", 50_000) + `1]}}` + repeat("}}", deep) + `}}`,
 			"it nests more than 64 deep",
 		},
+		"a large schema": {
+			"o/skill.json", `{"name": "o", "description": "d", "entry": "run.sh", "schema": {"description": "` + repeat("long ", 20_000) + `"}}`,
+			`"schema" is not a JSON Schema, so arguments are not checked: it is larger than 65536 bytes`,
+		},
+		"large params": {
+			"s/tools.yaml", "tools: [{name: t, script: run.sh, params: {a: {description: '" + repeat("long ", 20_000) + "'}}}]\n",
+			`"params" are larger than 65536 bytes in all and are ignored`,
+		},
+		"a header of the client's": {
+			"o/skill.json", `{"name": "o", "description": "d", "entry": "run.sh", "schema": {"properties": {"a": {"type": "string", "x-mcp-header": "A"}}}}`,
+			"so arguments are not checked: x-mcp-header is not for a skill to use",
+		},
+		"an output schema of no object": {
+			"s/SKILL.md", "---\nname: s\ndescription: d\nscript: run.sh\noutput_schema: {type: array}\n---\n",
+			`SKILL.md:5: warning: "output_schema" is not the schema of an object, so results are not checked (write "type": "object")`,
+		},
+		"an output schema of other files": {
+			"s/tools.yaml", "tools: [{name: t, script: run.sh, output_schema: {$ref: 'file:///etc/passwd'}}]\n",
+			`tools.yaml:1: warning: "output_schema" is not a JSON Schema, so results are not checked: `,
+		},
+		"an output schema that is deep by aliases": {
+			"s/SKILL.md", "---\nname: s\ndescription: d\nscript: run.sh\na0: &a0 {type: string}\n" + deepAnchors(70) + "output_schema: *a70\n---\n",
+			"so results are not checked: it nests more than 64 deep",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			catalog := scanFiles(t, map[string]string{
@@ -43,6 +67,15 @@ func TestHostileManifests(t *testing.T) {
 			}
 		})
 	}
+}
+
+// deepAnchors nest one anchor in the other.
+func deepAnchors(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "a%d: &a%[1]d {not: *a%d}\n", i+1, i)
+	}
+	return b.String()
 }
 
 func TestPatternSize(t *testing.T) {

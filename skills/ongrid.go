@@ -102,6 +102,7 @@ func (p *parser) ongridEntry() error {
 		Timeout:     p.ongridTimeout(),
 		Context:     ContextNone,
 		Env:         variables(p.fields, "env_allow"),
+		Output:      p.outputSchema(),
 		OutputJSON:  true,
 	}
 	return nil

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,20 +11,35 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// objectSchema reads a JSON Schema that an author wrote, and keeps all of it. One
-// that is not of an object, or cannot be used, is one of any object.
+// objectSchema reads a JSON Schema that an author wrote of arguments, and keeps
+// all of it. One that is not of an object, or cannot be used, is one of any
+// object.
 func (p *parser) objectSchema(key string) *jsonschema.Schema {
-	anything := &jsonschema.Schema{Type: "object"}
+	if s := p.authorSchema(key, "arguments are not checked"); s != nil {
+		return s
+	}
+	return &jsonschema.Schema{Type: "object"}
+}
+
+// outputSchema reads the schema of what a script returns; nil where there is
+// none that can be used.
+func (p *parser) outputSchema() *jsonschema.Schema {
+	return p.authorSchema("output_schema", "results are not checked")
+}
+
+// authorSchema reads the JSON Schema of an object; nil where there is none that
+// can be used, of which the problem tells the consequence.
+func (p *parser) authorSchema(key, so string) *jsonschema.Schema {
 	node := p.fields.get(key)
 	if node == nil {
-		return anything
+		return nil
 	}
 	if node.Kind != yaml.MappingNode {
 		p.fields.wrongType(key, "a JSON Schema")
-		return anything
+		return nil
 	}
 	var s *jsonschema.Schema
-	err := checkDepth(node, maxSchemaDepth)
+	err := checkSchema(node, maxSchemaDepth)
 	if err == nil {
 		s, err = rawSchema(node)
 	}
@@ -31,29 +47,55 @@ func (p *parser) objectSchema(key string) *jsonschema.Schema {
 		s.Type = "object"
 	}
 	if err == nil && s.Type == "object" {
-		_, err = compile(s)
+		err = usable(s)
 	}
 	switch {
 	case err != nil:
-		p.report(Warning, p.fields.line(key), "correct it", "%q is not a JSON Schema, so arguments are not checked: %v", key, fault(err))
-		return anything
+		p.report(Warning, p.fields.line(key), "correct it", "%q is not a JSON Schema, so %s: %v", key, so, fault(err))
+		return nil
 	case s.Type != "object":
-		p.report(Warning, p.fields.line(key), `write "type": "object"`, "%q is not the schema of an object, so arguments are not checked", key)
-		return anything
+		p.report(Warning, p.fields.line(key), `write "type": "object"`, "%q is not the schema of an object, so %s", key, so)
+		return nil
 	}
 	return s
+}
+
+// maxSchema is how large a schema may be, in bytes of JSON: every client reads
+// it with every list of tools.
+const maxSchema = 64 << 10
+
+// usable says why a schema cannot be served or checked against.
+func usable(s *jsonschema.Schema) error {
+	encoded, err := json.Marshal(s)
+	switch {
+	case err != nil:
+		return err
+	case len(encoded) > maxSchema:
+		return fmt.Errorf("it is larger than %d bytes", maxSchema)
+	}
+	_, err = compile(s)
+	return err
 }
 
 // maxSchemaDepth is how deep a schema may nest. Each level costs a look at all
 // that is below it, here and where the schema is written.
 const maxSchemaDepth = 64
 
-func checkDepth(node *yaml.Node, left int) error {
+// headerKey has a client copy an argument into a header of its request, where
+// whatever stands between reads it. A skill does not decide that.
+const headerKey = "x-mcp-header"
+
+// checkSchema refuses what is too deep, and what is not for a skill to say.
+func checkSchema(node *yaml.Node, left int) error {
 	if left == 0 {
 		return fmt.Errorf("it nests more than %d deep", maxSchemaDepth)
 	}
 	for _, child := range node.Content {
-		if err := checkDepth(child, left-1); err != nil {
+		child = deref(child) // how much that may be is bounded for the whole file
+		if child.Kind == yaml.ScalarNode && child.Value == headerKey {
+			return fmt.Errorf("%s is not for a skill to use", headerKey)
+		}
+		if err := checkSchema(child, left-1); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,6 +70,52 @@ func Validate(schema *jsonschema.Schema, args map[string]any) error {
 		return err
 	}
 	return &ArgumentError{faults(invalid)}
+}
+
+// CheckOutput checks what the script returned, a JSON object or nil, against the
+// schema that the entry declares. The error says where it differs.
+func (e *Entry) CheckOutput(object []byte) error {
+	if e == nil || e.Output == nil {
+		return nil
+	}
+	if object == nil {
+		return errors.New("it is not one JSON object")
+	}
+	value, err := validator.UnmarshalJSON(bytes.NewReader(object))
+	if err != nil {
+		return fmt.Errorf("decode output: %w", err)
+	}
+	compiled, err := compile(e.Output)
+	if err != nil {
+		return err
+	}
+	err = compiled.Validate(value)
+	var invalid *validator.ValidationError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	all := outputFaults(invalid)
+	const most = 5
+	if len(all) > most {
+		all = append(all[:most], fmt.Sprintf("and %d more", len(all)-most))
+	}
+	return &ArgumentError{all}
+}
+
+// outputFaults says where a script's output is wrong, as JSON Pointers (RFC 6901),
+// sorted.
+func outputFaults(err *validator.ValidationError) []string {
+	var all []string
+	for _, leaf := range leaves(err) {
+		where := "the object"
+		if len(leaf.InstanceLocation) > 0 {
+			where = "/" + strings.Join(leaf.InstanceLocation, "/")
+		}
+		what := leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+		all = append(all, truncate.String(where+": "+what, 2*maxEcho))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // faults words what is wrong, sorted.

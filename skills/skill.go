@@ -8,6 +8,8 @@ package skills
 import (
 	"io/fs"
 	"time"
+
+	"github.com/invopop/jsonschema"
 )
 
 // A Skill is a folder that teaches something (instructions), and may have
@@ -142,6 +144,9 @@ type Entry struct {
 	// Env are the names of further variables that the script wants. It gets those
 	// that the configuration grants.
 	Env []string
+	// Output is the schema of the object that the script returns (an Args' Schema
+	// is that of what it gets); nil where nobody said.
+	Output *jsonschema.Schema
 	// OutputJSON says that a script which ends well has printed one JSON value.
 	OutputJSON bool
 }

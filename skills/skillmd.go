@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -282,9 +283,10 @@ func (p *parser) entry() error {
 	}
 	entry := &Entry{
 		Script:    script,
-		Args:      Flags(parseParams(p.fields)),
+		Args:      p.params(),
 		ImageRole: p.fields.text("sandbox_image_role"),
 		Timeout:   p.fields.seconds("timeout_seconds"),
+		Output:    p.outputSchema(),
 	}
 	p.skill.Entry = entry
 	p.sandbox(entry)
@@ -303,6 +305,16 @@ func (p *parser) entry() error {
 		return nil
 	}
 	return p.interpreter(entry, name)
+}
+
+// params reads the parameters of a script, unless they are too large to be served.
+func (p *parser) params() Flags {
+	params := Flags(parseParams(p.fields))
+	if encoded, err := json.Marshal(params.Schema()); err != nil || len(encoded) > maxSchema {
+		p.report(Error, p.fields.line("params"), "shorten descriptions and values", `"params" are larger than %d bytes in all and are ignored`, maxSchema)
+		return nil
+	}
+	return params
 }
 
 // checkPattern checks what can be known of a script's path that depends on

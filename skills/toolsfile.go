@@ -19,8 +19,8 @@ const toolsFileName = "tools.yaml"
 
 // toolKeys are those of one tool.
 var toolKeys = [...]string{
-	"class", "description", "disable-model-invocation", "function", "name", "params", "sandbox",
-	"sandbox_image_role", "script", "timeout_seconds", "when_to_use",
+	"class", "description", "disable-model-invocation", "function", "name", "output_schema", "params",
+	"sandbox", "sandbox_image_role", "script", "timeout_seconds", "when_to_use",
 }
 
 // toolsFile reads the file, where there is one. A tool that cannot be read costs

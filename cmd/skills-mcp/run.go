@@ -81,6 +81,9 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 		return err
 	}
 	outcome, err := s.executor(runner, snapshots).Run(ctx, request)
+	if err == nil {
+		err = server.CheckOutput(skill, outcome)
+	}
 	if given.json && outcome != nil {
 		if err := a.printJSON(server.NewRunResult(skill, outcome, err)); err != nil {
 			return err

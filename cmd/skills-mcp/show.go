@@ -44,6 +44,7 @@ type shown struct {
 
 	Call        *plannedCall     `json:"call,omitempty"` // nil where there is nothing to run
 	Parameters  any              `json:"parameters,omitempty"`
+	Output      any              `json:"output_schema,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
 	Digest      string           `json:"digest"`
 	Files       []string         `json:"files"`
@@ -139,6 +140,9 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
 		info.Network, info.Warm = e.Network, e.Warm
 		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
+		if e.Output != nil {
+			info.Output = e.Output
+		}
 		declared, problem := declaredBy(skill)
 		info.Dependencies = declared
 		if problem != nil {
@@ -219,6 +223,7 @@ func printFacts(w io.Writer, skill *skills.Skill, info *shown) error {
 		if skill.Entry != nil {
 			row("runs", command(skill.Entry))
 			row("passed", passing(skill.Entry))
+			row("returns", returns(skill.Entry))
 			row("image role", cmp.Or(info.ImageRole, "default"))
 			row("declares", dependencies.Summary(info.Dependencies))
 			row("network", strings.Join(info.Network, ", "))
@@ -253,6 +258,21 @@ func passing(e *skills.Entry) string {
 		return "as the script's own parser takes them"
 	}
 	return ""
+}
+
+// returns names the properties of the object that a script returns, where it
+// says.
+func returns(e *skills.Entry) string {
+	if e.Output == nil {
+		return ""
+	}
+	var names []string
+	if properties := e.Output.Properties; properties != nil {
+		for p := properties.Oldest(); p != nil; p = p.Next() {
+			names = append(names, p.Key)
+		}
+	}
+	return strings.TrimSuffix("an object of its output_schema: "+strings.Join(names, ", "), ": ")
 }
 
 // warm words how many sandboxes a skill wants to have ready, where it says so.

@@ -4,10 +4,13 @@ package output
 
 import (
 	"container/list"
+	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // Options bound a [Store]. A zero field means its default.
@@ -71,7 +74,50 @@ func URI(runID, piece string) string {
 }
 
 // Template is the form of all URIs, as RFC 6570 writes it.
-const Template = "skills-mcp://runs/{run_id}/{+piece}"
+const Template = "skills-mcp://runs/{run_id}/{+piece}{?offset}"
+
+// AtOffset is the URI of the page of a piece that begins at a byte.
+func AtOffset(uri string, offset int) string { return fmt.Sprintf("%s?offset=%d", uri, offset) }
+
+// Split takes the offset of a page from a URI. paged is false for that of a
+// whole piece.
+func Split(uri string) (piece string, offset int, paged bool, err error) {
+	piece, query, paged := strings.Cut(uri, "?")
+	if !paged {
+		return piece, 0, false, nil
+	}
+	text, ok := strings.CutPrefix(query, "offset=")
+	offset, err = strconv.Atoi(text)
+	if !ok || err != nil || offset < 0 {
+		return piece, 0, true, fmt.Errorf("%q is not offset=N, where N is a number of bytes", query)
+	}
+	return piece, offset, true, nil
+}
+
+// A Page is a part of an item.
+type Page struct {
+	Data []byte
+	From int
+	Next int // where the next page begins; 0 where there is none
+}
+
+// Page returns at most size bytes from an offset. A character of UTF-8 is not
+// divided between two pages.
+func (i Item) Page(offset, size int) Page {
+	from := min(offset, len(i.Data))
+	end := min(from+size, len(i.Data))
+	for back := end; end < len(i.Data) && back > max(from, end-utf8.UTFMax); back-- {
+		if utf8.RuneStart(i.Data[back]) {
+			end = back
+			break
+		}
+	}
+	p := Page{Data: i.Data[from:end], From: from}
+	if end < len(i.Data) {
+		p.Next = end
+	}
+	return p
+}
 
 // Scheme is what all URIs begin with, and no others.
 const Scheme = "skills-mcp:"

@@ -1,10 +1,12 @@
 package output
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 )
 
 func item(size int) Item { return Item{"text/plain", []byte(strings.Repeat("x", size))} }
@@ -72,5 +74,46 @@ func TestCallersAreApart(t *testing.T) {
 	s.Forget("bob")
 	if got := kept(s, "ann", "skills-mcp://runs/run-1/out/a%20b/%c3%bc%25.txt"); got == "" {
 		t.Error("ann cannot read what is hers, by another spelling")
+	}
+}
+
+// Pages are the whole, and divide no character.
+func TestPages(t *testing.T) {
+	for _, data := range []string{"", "abc", strings.Repeat("aü€😀", 50), strings.Repeat("\x80", 40)} {
+		item, got, offset := Item{Data: []byte(data)}, "", 0
+		for {
+			page := item.Page(offset, 7)
+			if utf8.ValidString(data) && !utf8.Valid(page.Data) {
+				t.Errorf("page %q", page.Data)
+			}
+			got += string(page.Data)
+			if page.Next == 0 {
+				break
+			}
+			if page.From != offset || page.Next <= offset {
+				t.Fatalf("page from %d, next %d, at %d", page.From, page.Next, offset)
+			}
+			offset = page.Next
+		}
+		if got != data {
+			t.Errorf("read %q, want %q", got, data)
+		}
+	}
+	if page := (Item{Data: []byte("abc")}).Page(1<<40, 7); len(page.Data) != 0 || page.Next != 0 {
+		t.Errorf("after the end: %+v", page)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for uri, want := range map[string]string{
+		"a:b": "a:b 0 false", "a:b?offset=7": "a:b 7 true", "a:b?offset=-1": "bad", "a:b?offset=": "bad", "a:b?": "bad", "a:b?x=1": "bad", "a:b%3Fc": "a:b%3Fc 0 false",
+	} {
+		got := "bad"
+		if piece, offset, paged, err := Split(uri); err == nil {
+			got = fmt.Sprint(piece, " ", offset, " ", paged)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", uri, got, want)
+		}
 	}
 }

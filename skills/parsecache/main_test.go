@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // texts are manifests of many kinds.
 var texts = []string{
-	"---\nname: %s\ndescription: What it does.\nscript: run.sh\nparams:\n  path: {type: string, required: true, format: path}\n  n: {type: integer, minimum: 1, default: 5, enum: [1, 5]}\n  l: {type: array, items: {type: string}}\n---\nDo $ARGUMENTS.\n",
+	"---\nname: %s\ndescription: What it does.\nscript: run.sh\nparams:\n  path: {type: string, required: true, format: path}\n  n: {type: integer, minimum: 1, default: 5, enum: [1, 5]}\n  l: {type: array, items: {type: string}}\noutput_schema: {properties: {n: {type: integer}, any: true}, required: [n], $defs: {a: {minimum: 1}}}\n---\nDo $ARGUMENTS.\n",
 	"---\nname: %s\ndescription: a: b\nhooks: {x: [1, 2.5, null, true, {y: z}]}\nallowed-tools: Bash\narguments: [a, b]\n---\n",
 	"---\nname: %s\ndescription: d\nscript: missing.py\ntimeout_seconds: 2.5\nclass: dangerous\nsandbox: {network: [\"example.com:443\"], warm: 2}\n---\n",
 	"# %s\n\nA paragraph.\n",

@@ -1,4 +1,6 @@
-package server
+// Package media tells of what kind a file is, so that a model is shown only what
+// it can look at. Start with [Type].
+package media
 
 import (
 	"bytes"
@@ -13,10 +15,10 @@ import (
 	"unicode/utf8"
 )
 
-// mediaType is the type of a file, by its content, and by its name where the
+// Type is the type of a file, by its content, and by its name where the
 // content says little. It is never a picture's or a sound's by name
 // alone.
-func mediaType(name string, data []byte) string {
+func Type(name string, data []byte) string {
 	sniffed, _, _ := strings.Cut(http.DetectContentType(data), ";")
 	extension := strings.ToLower(path.Ext(name))
 	switch {
@@ -31,15 +33,15 @@ func mediaType(name string, data []byte) string {
 	case sniffed == "video/mp4" && extension == ".m4a":
 		return "audio/mp4"
 	case strings.HasPrefix(sniffed, "text/"), sniffed == "application/zip", sniffed == "application/octet-stream":
-		if known := namedType(extension, isText(data)); known != "" {
+		if known := namedType(extension, IsText(data)); known != "" {
 			return known
 		}
 	}
 	return sniffed
 }
 
-// isText reports whether data can be shown as text.
-func isText(data []byte) bool {
+// IsText reports whether data can be shown as text.
+func IsText(data []byte) bool {
 	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
 }
 
@@ -62,9 +64,9 @@ func namedType(extension string, text bool) string {
 	}[extension]
 }
 
-// isPicture reports whether data is what models can look at. They take few
+// IsPicture reports whether data is what models can look at. They take few
 // formats, and refuse a whole conversation for one broken image.
-func isPicture(mediaType string, data []byte) bool {
+func IsPicture(mediaType string, data []byte) bool {
 	decode := map[string]func(io.Reader) (image.Config, error){
 		"image/png": png.DecodeConfig, "image/jpeg": jpeg.DecodeConfig, "image/gif": gif.DecodeConfig,
 	}[mediaType]

@@ -1,0 +1,156 @@
+package server
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/abi"
+	"github.com/skillsmcp/skills-mcp/server/media"
+)
+
+// items returns the contents that a script names. The error names the first one
+// that cannot be had, for the script's author.
+func (r *reporter) items(items []abi.Item, taken []sandbox.File) ([]mcp.Content, error) {
+	var contents []mcp.Content
+	for i, item := range items {
+		content, data, err := item.Content, item.Data, error(nil)
+		if item.Path != "" {
+			content, data, err = r.named(item, taken)
+		}
+		if err == nil {
+			content, err = r.admit(i, content, data)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("content[%d]: %w", i, err)
+		}
+		contents = append(contents, content)
+	}
+	return contents, nil
+}
+
+// admit takes a content into the result, in a form that the client knows, where
+// there is room for it.
+func (r *reporter) admit(i int, content mcp.Content, data []byte) (mcp.Content, error) {
+	switch c := content.(type) {
+	case mcp.TextContent:
+		c.Text = r.text(c.Text)
+		return c, nil
+	case mcp.ImageContent:
+		return c, r.medium(data)
+	case mcp.AudioContent:
+		if err := r.medium(data); err != nil || r.sounds {
+			return c, err
+		}
+		return r.instead(c.MIMEType, i, data), nil
+	case mcp.EmbeddedResource:
+		text, ok := c.Resource.(mcp.TextResourceContents)
+		if !ok {
+			return c, r.medium(data)
+		}
+		if r.texts += len(text.Text); r.texts > maxTexts {
+			return nil, fmt.Errorf("the texts are larger than %d bytes in all; leave this one in /out and name it by its path", maxTexts)
+		}
+		return c, nil
+	case mcp.ResourceLink:
+		if !r.links {
+			return mcp.NewTextContent(fmt.Sprintf("%s: %s", c.Name, c.URI)), nil
+		}
+	}
+	return content, nil
+}
+
+// text cuts what is more than a model gets to read.
+func (r *reporter) text(text string) string {
+	room := max(maxText-r.texts, 0)
+	r.texts += len(text)
+	if len(text) <= room {
+		return text
+	}
+	r.cut = true
+	return strings.ToValidUTF8(string(sandbox.Output{Head: []byte(text), Total: int64(len(text))}.Cut(room).Bytes()), "\ufffd")
+}
+
+// medium makes room for the bytes of an image, a sound or a binary.
+func (r *reporter) medium(data []byte) error {
+	if r.media += len(data); len(data) > maxInlineMedia || r.media > maxMedia {
+		return fmt.Errorf("it is larger than %d bytes, or all are larger than %d; leave it in /out and name it by its path, as a resource_link", maxInlineMedia, maxMedia)
+	}
+	return nil
+}
+
+// instead says where a content is that the client does not know.
+func (r *reporter) instead(mediaType string, i int, data []byte) mcp.Content {
+	uri := r.keep(fmt.Sprintf("content/%d", i), mediaType, data)
+	return mcp.NewTextContent(fmt.Sprintf("%s, %s: %s", mediaType, sandbox.Bytes(int64(len(data))), uri))
+}
+
+// named returns a file of /out as the content that the script wants it to be.
+func (r *reporter) named(item abi.Item, taken []sandbox.File) (mcp.Content, []byte, error) {
+	i := slices.IndexFunc(taken, func(f sandbox.File) bool { return f.Name == item.Path })
+	if i < 0 {
+		return nil, nil, fmt.Errorf("%q is not among the files that were taken from /out", item.Path)
+	}
+	data := taken[i].Data
+	f := outFiles(taken[i : i+1])[0]
+	if item.MIMEType != "" {
+		f.MIMEType = item.MIMEType
+	}
+	f.URI = r.keep("out/"+f.Name, f.MIMEType, data)
+	r.shown = append(r.shown, f.Name)
+	content, err := r.as(item.Type, &f, data)
+	return annotate(content, item.Annotated), data, err
+}
+
+// as returns a file as a kind of content, or as what it is shown as where the
+// kind is "".
+func (r *reporter) as(kind string, f *OutFile, data []byte) (mcp.Content, error) {
+	encoded := base64.StdEncoding.EncodeToString
+	text := media.IsText(data)
+	switch {
+	case kind == "":
+		if kind = inlineKind(f, data); kind == "" {
+			kind = mcp.ContentTypeLink
+		}
+		return r.as(kind, f, data)
+	case kind == mcp.ContentTypeText && text:
+		return mcp.NewTextContent(string(data)), nil
+	case kind == mcp.ContentTypeImage && media.IsPicture(f.MIMEType, data):
+		return mcp.NewImageContent(encoded(data), f.MIMEType), nil
+	case kind == mcp.ContentTypeAudio && strings.HasPrefix(f.MIMEType, "audio/"):
+		return mcp.NewAudioContent(encoded(data), f.MIMEType), nil
+	case kind == mcp.ContentTypeResource && text:
+		return mcp.NewEmbeddedResource(mcp.TextResourceContents{URI: f.URI, MIMEType: f.MIMEType, Text: string(data)}), nil
+	case kind == mcp.ContentTypeResource:
+		return mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: f.URI, MIMEType: f.MIMEType, Blob: encoded(data)}), nil
+	case kind == mcp.ContentTypeLink:
+		return linkTo(f.URI, f.Name, "", f.MIMEType, len(data)), nil
+	}
+	return nil, fmt.Errorf("%q, of the type %s, cannot be shown as %s", f.Name, f.MIMEType, kind)
+}
+
+// annotate adds a script's annotations to a content.
+func annotate(content mcp.Content, a mcp.Annotated) mcp.Content {
+	switch c := content.(type) {
+	case mcp.TextContent:
+		c.Annotated = a
+		return c
+	case mcp.ImageContent:
+		c.Annotated = a
+		return c
+	case mcp.AudioContent:
+		c.Annotated = a
+		return c
+	case mcp.EmbeddedResource:
+		c.Annotated = a
+		return c
+	case mcp.ResourceLink:
+		c.Annotated = a
+		return c
+	}
+	return content
+}

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/media"
+	"github.com/skillsmcp/skills-mcp/server/output"
+)
+
+// pageSize is how much of an output one page has, in bytes.
+const pageSize = maxText
+
+// outputTemplate makes what runs left readable as resources.
+func outputTemplate() mcp.ResourceTemplate {
+	return mcp.NewResourceTemplate(output.Template, "run output", mcp.WithTemplateDescription(
+		"What a run printed (stdout, stderr) or left in /out (out/NAME), for a while after it. Results link to it. "+
+			"With ?offset=N a page of at most 48 KB from that byte, and where the next one begins."))
+}
+
+// gone is what is said of an output that is not kept.
+func gone(uri string) string {
+	return uri + " is not there, or not any more: outputs are kept for a while only; run the skill again"
+}
+
+func (s *Server) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	uri := in.Params.URI
+	piece, offset, paged, err := output.Split(uri)
+	item, ok := s.outputs.Get(caller(ctx), piece)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("%s: %w", gone(uri), mcpserver.ErrResourceNotFound)
+	}
+	if !paged {
+		return contentsOf(uri, item.MIMEType, item.Data), nil
+	}
+	page := item.Page(offset, pageSize)
+	contents := contentsOf(uri, item.MIMEType, page.Data)
+	if page.Next > 0 {
+		contents = append(contents, mcp.TextResourceContents{
+			URI: output.AtOffset(piece, page.Next), MIMEType: "text/plain",
+			Text: where(page, item) + "; what follows is at this URI]",
+		})
+	}
+	return contents, nil
+}
+
+// where begins a note on what a page is.
+func where(page output.Page, item output.Item) string {
+	return fmt.Sprintf("[bytes %d to %d of %d", page.From, page.From+len(page.Data), len(item.Data))
+}
+
+type outputArgs struct {
+	URI    string  `json:"uri" jsonschema_description:"As a result names it."`
+	Offset float64 `json:"offset,omitempty" jsonschema:"type=integer,minimum=0" jsonschema_description:"The byte to begin at."`
+}
+
+// readOutputTool is for the models whose client reads no resources for them.
+func (s *Server) readOutputTool() mcpserver.ServerTool {
+	t := mcp.Tool{Name: "read_output", Description: "Read a page of what a run printed or left, where its result shows only a part or a link (skills-mcp://runs/…).", Annotations: readOnly("Read a run's output")}
+	schema := schemaOf[outputArgs]()
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[outputArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		piece, offset, paged, err := output.Split(args.URI)
+		if !paged {
+			offset = int(min(args.Offset, 1<<40))
+		}
+		item, ok := s.outputs.Get(r.caller, piece)
+		if err != nil || !ok {
+			return nil, &call.Error{Code: call.NotFound, Message: gone(args.URI)}
+		}
+		return textPage(args.URI, item, offset)
+	})
+}
+
+// textPage is a page for a model, which is told how to read on.
+func textPage(uri string, item output.Item, offset int) (*mcp.CallToolResult, error) {
+	if !media.IsText(item.Data) {
+		return nil, &call.Error{Code: call.InvalidParam, Message: fmt.Sprintf("%s is no text (%s); the client can read it as a resource", uri, item.MIMEType)}
+	}
+	page := item.Page(offset, pageSize)
+	note := where(page, item) + ", which is the end]"
+	if page.Next > 0 {
+		note = fmt.Sprintf("%s; read on with offset %d]", where(page, item), page.Next)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(string(page.Data)), mcp.NewTextContent(note)}}, nil
+}

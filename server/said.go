@@ -1,0 +1,63 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/skillsmcp/skills-mcp/server/abi"
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// said is what the standard output of a run means.
+type said struct {
+	result *abi.Result     // nil where it is no result object
+	object json.RawMessage // the structured content, or nil
+	err    *call.Error     // why the run counts as failed, or nil
+}
+
+// meaning reads what a run has printed. err is why it did not end by itself.
+func meaning(skill *skills.Skill, o *call.Outcome, err error) said {
+	s := said{object: jsonObject(o.Stdout), err: runError(o, err)}
+	var fault error
+	if !o.Stdout.Truncated() {
+		s.result, fault = abi.ParseResult(o.Stdout.Bytes())
+	}
+	if s.result != nil {
+		s.object = s.result.Structured
+	}
+	if fault == nil && len(s.object) > maxStructure {
+		fault = fmt.Errorf("structuredContent is larger than %d bytes; leave it in /out as a file", maxStructure)
+	}
+	if fault != nil {
+		s.result, s.object = nil, nil
+		s.fail(o, "its result object cannot be used: "+fault.Error())
+	}
+	if s.err == nil && skill != nil && (s.result == nil || !s.result.IsError) {
+		if fault := skill.Entry.CheckOutput(s.object); fault != nil {
+			s.fail(o, "its output is not what its output_schema says: "+fault.Error())
+		}
+	}
+	return s
+}
+
+// CheckOutput refuses what a run that ended well has printed where it is not
+// what the script says of it: a result object with a fault, or not of the
+// skill's output_schema. The error is a [*call.Error].
+func CheckOutput(skill *skills.Skill, o *call.Outcome) error {
+	if s := meaning(skill, o, nil); o.Code == 0 && s.err != nil {
+		return s.err
+	}
+	return nil
+}
+
+// fail says why a run that ended well counts as failed. One that did not has a
+// reason already.
+func (s *said) fail(o *call.Outcome, why string) {
+	if s.err == nil {
+		s.err = &call.Error{Code: call.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to mend it"}
+	}
+}
+
+// failed reports whether the call's result is an error.
+func (s *said) failed() bool { return s.err != nil || s.result != nil && s.result.IsError }
