@@ -59,11 +59,16 @@ func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, 
 	if cmd.Progress == nil {
 		cmd.Progress = func(string) {}
 	}
-	release, err := r.gate.acquire(ctx, caller, cmd.Skill, func() { cmd.Progress(waiting) })
+	if cmd.Meter == nil {
+		cmd.Meter = new(Meter)
+	}
+	err = cmd.Meter.begin(ctx, func(ctx context.Context) (func(), error) {
+		return r.gate.acquire(ctx, caller, cmd.Skill, func() { cmd.Progress(waiting) })
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer cmd.Meter.end()
 	return run(ctx, cancel, r.driver.Run, cmd, cmd.Limits.Or(r.limits))
 }
 
@@ -90,10 +95,14 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, start func(context
 		cancel(&LimitError{LimitTime, limits.Timeout.String()})
 	}}
 	defer clock.stop()
+	if cmd.Meter != nil {
+		cmd.Meter.time(clock)
+	}
 
 	started := cmd.Started
 	cmd.Limits = limits
 	cmd.Stdout, cmd.Stderr = tee(stdout, cmd.Stdout), tee(stderr, cmd.Stderr)
+	sifted := sift(&cmd)
 	cmd.Started = func() {
 		clock.start()
 		if started != nil {
@@ -101,6 +110,7 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, start func(context
 		}
 	}
 	exit, err := start(ctx, &cmd)
+	sifted()
 	wall, ran := clock.stop()
 	if !ran {
 		if err == nil {
@@ -128,20 +138,32 @@ func tee(kept io.Writer, live io.Writer) io.Writer {
 	})
 }
 
+// sift puts the command's sieve in front of its stdout, and returns what ends it.
+func sift(cmd *Command) (end func()) {
+	if cmd.Sieve == nil {
+		return func() {}
+	}
+	sieve := cmd.Sieve(cmd.Stdout)
+	cmd.Stdout = sieve
+	return func() { _ = sieve.Close() } // nothing can be done about what is held back
+}
+
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// clock measures a command from its start, and ends it at its timeout.
+// clock measures a command from its start, and ends it at its timeout. Pauses do
+// not count.
 type clock struct {
 	timeout time.Duration
 	expired func()
 
-	mu    sync.Mutex
-	timer *time.Timer // nil until started
-	began time.Time
-	wall  time.Duration // set by the first stop
-	done  bool
+	mu     sync.Mutex
+	timer  *time.Timer   // nil until started
+	began  time.Time     // the present stretch
+	wall   time.Duration // of the stretches before it
+	paused bool
+	done   bool
 }
 
 func (c *clock) start() {
@@ -154,6 +176,32 @@ func (c *clock) start() {
 	c.timer = time.AfterFunc(c.timeout, c.expired)
 }
 
+func (c *clock) pause() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil && !c.done && !c.paused {
+		c.halt()
+		c.paused = true
+	}
+}
+
+func (c *clock) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done || !c.paused {
+		return
+	}
+	c.paused = false
+	c.began = time.Now()
+	c.timer.Reset(max(0, c.timeout-c.wall))
+}
+
+// halt ends a stretch.
+func (c *clock) halt() {
+	c.timer.Stop()
+	c.wall += time.Since(c.began)
+}
+
 // stop returns how long the clock ran, and whether it was ever started.
 func (c *clock) stop() (wall time.Duration, ran bool) {
 	c.mu.Lock()
@@ -162,11 +210,10 @@ func (c *clock) stop() (wall time.Duration, ran bool) {
 		c.done = true
 		return 0, false
 	}
-	if !c.done {
-		c.done = true
-		c.timer.Stop()
-		c.wall = time.Since(c.began)
+	if !c.done && !c.paused {
+		c.halt()
 	}
+	c.done = true
 	return c.wall, true
 }
 

@@ -91,11 +91,18 @@ type Command struct {
 	// for the next ones: 0 is one, and a negative number none.
 	Warm int
 
-	// Stdin is the command's standard input; nil is empty. A driver may read
-	// more of it than the command does.
+	// Stdin is the command's standard input; nil is empty. What comes of it is
+	// passed on at once, so a command may be answered while it runs. A driver may
+	// read more of it than the command does.
 	Stdin io.Reader
 	// Stdout and Stderr get the output as it comes; nil discards it.
 	Stdout, Stderr io.Writer
+	// Sieve, if not nil, is called once for what takes stdout first and writes
+	// to out what of it is output. It must not block, and is closed when the
+	// command has ended.
+	Sieve func(out io.Writer) io.WriteCloser
+	// Meter, if not nil, stops what the command uses up while it waits.
+	Meter *Meter
 	// Started is called when the command starts, after whatever had to be
 	// fetched or prepared; nil is fine.
 	Started func()

@@ -47,6 +47,7 @@ func (s suite) run(t *testing.T) {
 	t.Run("ExitCode", s.exitCode)
 	t.Run("Arguments", s.arguments)
 	t.Run("Stdin", s.stdin)
+	t.Run("Dialogue", s.dialogue)
 	t.Run("Environment", s.environment)
 	t.Run("Filesystem", s.filesystem)
 	t.Run("Workspace", s.workspace)
