@@ -151,6 +151,7 @@ type details struct {
 	Output      any              `json:"output_schema,omitempty"`
 	ImageRole   string           `json:"image_role,omitempty"`
 	Network     []string         `json:"network,omitempty"`
+	Asks        []skills.Asked   `json:"asks,omitempty"` // whom it may ask while it runs
 	Frontmatter map[string]any   `json:"frontmatter"`
 	Files       []string         `json:"files"`
 	Problems    []skills.Problem `json:"problems"`
@@ -194,7 +195,7 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 		return d, nil
 	}
 	var err error
-	d.Script, d.ImageRole, d.Network = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network
+	d.Script, d.ImageRole, d.Network, d.Asks = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network, skill.Asks
 	if skill.Entry.Output != nil {
 		d.Output = skill.Entry.Output
 	}

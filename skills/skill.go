@@ -80,6 +80,9 @@ type Skill struct {
 	Paths []string
 	// Pinned says that the author wants the skill to be a tool where not all are.
 	Pinned bool
+	// Asks are those whom what the skill runs may ask meanwhile; none says that it
+	// asks nobody.
+	Asks []Asked
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
 

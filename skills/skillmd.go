@@ -64,6 +64,7 @@ func (p *parser) skillFile(folder string) error {
 	p.invocation()
 	p.paths()
 	p.pin()
+	p.asks()
 	p.class()
 	p.requirements()
 	if err := p.entry(); err != nil {

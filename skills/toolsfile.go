@@ -19,7 +19,7 @@ const toolsFileName = "tools.yaml"
 
 // toolKeys are those of one tool.
 var toolKeys = [...]string{
-	"class", "description", "disable-model-invocation", "function", "name", "output_schema", "params",
+	"asks", "class", "description", "disable-model-invocation", "function", "name", "output_schema", "params",
 	"sandbox", "sandbox_image_role", "script", "timeout_seconds", "when_to_use",
 }
 
@@ -146,6 +146,7 @@ func (p *parser) toolRestrictions() error {
 	}
 	p.skill.Class = cmp.Or(class, p.skill.Class)
 	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
+	p.asks()
 	return nil
 }
 

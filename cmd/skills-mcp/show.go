@@ -35,6 +35,7 @@ type shown struct {
 	Warm        int      `json:"warm,omitempty"` // negative is none
 	Timeout     float64  `json:"timeout_seconds,omitempty"`
 
+	Asks     []skills.Asked   `json:"asks,omitempty"` // whom it may ask while it runs
 	Requires *skills.Requires `json:"requires,omitempty"`
 	Paths    []string         `json:"paths,omitempty"`
 
@@ -136,7 +137,7 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 	info.Tools, info.Of = server.Relatives(skill)
 	s.showServed(ctx, catalog, skill, info)
 	if e := skill.Entry; e != nil {
-		info.Env = e.Env
+		info.Env, info.Asks = e.Env, skill.Asks
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
 		info.Network, info.Warm = e.Network, e.Warm
 		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
@@ -227,10 +228,19 @@ func printFacts(w io.Writer, skill *skills.Skill, info *shown) error {
 			row("image role", cmp.Or(info.ImageRole, "default"))
 			row("declares", dependencies.Summary(info.Dependencies))
 			row("network", strings.Join(info.Network, ", "))
+			row("asks", strings.Join(words(info.Asks), ", "))
 			row("variables", strings.Join(info.Env, ", "))
 			row("warm", warm(info.Warm))
 		}
 	})
+}
+
+func words(asks []skills.Asked) []string {
+	var words []string
+	for _, asked := range asks {
+		words = append(words, string(asked))
+	}
+	return words
 }
 
 // command is what runs a script, with … for a program that is part of it.
