@@ -39,7 +39,7 @@ func (p *parser) scriptTool(script scripts.Script) {
 	q := p.forTool(tool, p.fields)
 	q.sandbox(tool.Entry)
 	tool.Entry.Timeout = p.fields.seconds("timeout_seconds")
-	if script.Prompts {
+	if script.Prompts && len(p.skill.Asks) == 0 {
 		p.report(Warning, 0, "let it take all it needs as arguments", "script %s seems to ask for input, which nobody answers", script.Path)
 	}
 	p.addTool(tool)
