@@ -1,0 +1,71 @@
+// Package jsoncheck checks JSON against JSON Schemas (2020-12) that a stranger may
+// have written. Start with [Compile].
+package jsoncheck
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A Schema checks values. It may be used concurrently.
+type Schema struct {
+	compiled *validator.Schema
+}
+
+const location = "urn:schema"
+
+// Compile returns the schema at a place of a JSON document, such as
+// "#/$defs/name"; "" is the whole. Nothing outside of the document is read.
+func Compile(document []byte, place string) (*Schema, error) {
+	value, err := validator.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, errors.New("it is not JSON")
+	}
+	compiler := validator.NewCompiler()
+	compiler.DefaultDraft(validator.Draft2020)
+	compiler.UseLoader(validator.SchemeURLLoader{})
+	if err := compiler.AddResource(location, value); err != nil {
+		return nil, errors.New(first(err))
+	}
+	compiled, err := compiler.Compile(location + place)
+	if err != nil {
+		return nil, errors.New(first(err))
+	}
+	return &Schema{compiled}, nil
+}
+
+// Check returns what is first wrong with a value in JSON, in one line, or nil.
+func (s *Schema) Check(value []byte) error {
+	decoded, err := validator.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return errors.New("it is not JSON")
+	}
+	if err := s.compiled.Validate(decoded); err != nil {
+		return errors.New(first(err))
+	}
+	return nil
+}
+
+// first words the first fault.
+func first(err error) string {
+	var schema *validator.SchemaValidationError
+	if errors.As(err, &schema) {
+		err = schema.Err
+	}
+	var invalid *validator.ValidationError
+	if !errors.As(err, &invalid) {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		return line
+	}
+	for len(invalid.Causes) > 0 {
+		invalid = invalid.Causes[0]
+	}
+	text := invalid.Error()
+	if _, below, headed := strings.Cut(text, "\n- "); headed {
+		return below
+	}
+	return text
+}
