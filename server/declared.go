@@ -143,10 +143,7 @@ func (s *Server) readOutputOf(r request, d declared, uri string, values map[stri
 		return nil, s.refusal(nil, err)
 	}
 	result := s.skillResult(r, d.Skill, outcome, err)
-	switch {
-	case result.NeedsInput(): // which mcp-go has no place for here
-		return nil, fmt.Errorf("%s asks a question, which nobody can answer who reads it; call the skill %s instead", uri, d.Skill.QualifiedName())
-	case result.IsError:
+	if result.IsError {
 		return nil, s.refusal(result, nil)
 	}
 	return d.contents(uri, outcome, result.Content)

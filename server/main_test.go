@@ -91,6 +91,7 @@ func newBenchWith(t *testing.T, driver sandbox.Driver, options Options) *bench {
 	b := &bench{t: t, files: library()}
 	options.Version, options.Load, options.Snapshots = "test", b.scan, snapshots
 	b.Server = New(call.New(runner, snapshots, nil), options)
+	t.Cleanup(b.Server.Close)
 	b.publish()
 	return b
 }

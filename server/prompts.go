@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/ask"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -169,12 +171,15 @@ func (v *view) prompted(name string) *skills.Skill {
 
 // getPrompt answers with the contents of a result as a person's messages.
 func (s *Server) getPrompt(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	result, err := s.usePrompt(s.request(ctx, in.Params.Meta), in.Params.Name, in.Params.Arguments)
+	r := s.request(ctx, in.Params.Meta)
+	r.retry = retry{"prompts/get", in.Params.Name, in.Params.Arguments, in.Params.MultiRoundTripParams}
+	result, err := s.usePrompt(r, in.Params.Name, in.Params.Arguments)
+	if required, ok := errors.AsType[*ask.Required](err); ok {
+		kind, asked, err := required.Result()
+		return &mcp.GetPromptResult{Result: kind, MultiRoundTripResult: asked}, err
+	}
 	if err := s.refusal(result, err); err != nil {
 		return nil, err
-	}
-	if result.NeedsInput() {
-		return &mcp.GetPromptResult{Result: result.Result, MultiRoundTripResult: result.MultiRoundTripResult}, nil
 	}
 	answer := &mcp.GetPromptResult{}
 	for _, content := range result.Content {

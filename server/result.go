@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/ask"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -63,6 +64,12 @@ func asCallError(err error) *call.Error {
 	switch {
 	case errors.As(err, &e):
 		return e
+	case errors.Is(err, sandbox.ErrClosed):
+		return &call.Error{Code: call.Unavailable, Message: err.Error(), Retryable: true, Err: err}
+	case errors.Is(err, ask.ErrGone):
+		return &call.Error{Code: call.Timeout, Message: err.Error() + "; make the call again, without requestState", Retryable: true, Err: err}
+	case errors.Is(err, ask.ErrTwice):
+		return &call.Error{Code: call.Busy, Message: err.Error() + "; wait for that one", Err: err}
 	case errors.As(err, &notFound):
 		return &call.Error{Code: call.NotFound, Message: err.Error() + " (list_skills and search_skills name those there are)", Err: err}
 	}

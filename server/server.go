@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/ask"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/folders"
@@ -56,6 +57,7 @@ type Server struct {
 	logger  *slog.Logger
 	core    *mcpserver.MCPServer
 	outputs *output.Store
+	desk    *ask.Desk       // calls that ask; closed by Close
 	digests folders.Digests // of skills' files
 
 	subscriptions *subscriptions
@@ -70,11 +72,12 @@ type Server struct {
 	active     map[string]bool // skills that the workspace has files for; under publishing
 }
 
-// New returns a server that runs skills with calls, and has an empty catalog.
+// New returns a server that runs skills with calls, and has an empty catalog. It
+// has to be closed.
 func New(calls *call.Executor, options Options) *Server {
 	s := &Server{
 		options: options, calls: calls, logger: options.Logger, outputs: output.New(nil),
-		subscriptions: newSubscriptions(), prompted: map[string]bool{},
+		desk: ask.NewDesk(), subscriptions: newSubscriptions(), prompted: map[string]bool{},
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
@@ -97,6 +100,9 @@ func New(calls *call.Executor, options Options) *Server {
 	s.publish(&skills.Catalog{})
 	return s
 }
+
+// Close ends the calls that wait for an answer, and waits for them.
+func (s *Server) Close() { s.desk.Close() }
 
 // instructions tell a model how to use the server as a whole. Clients cut them
 // at 2 KB.

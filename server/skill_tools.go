@@ -121,8 +121,7 @@ func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
 func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
 	progress := s.progress(r, req.Skill.QualifiedName())
 	defer progress.close()
-	req.Caller, req.Stderr, req.Progress = r.caller, progress, progress.say
-	outcome, err := s.calls.Run(r.ctx, req)
+	outcome, err := s.perform(r, req, progress)
 	if outcome != nil {
 		s.used(req.Skill)
 	}

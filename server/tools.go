@@ -21,6 +21,7 @@ type request struct {
 	caller string
 	token  mcp.ProgressToken
 	view   *view // one catalog for the whole call
+	retry  retry
 }
 
 // request is the beginning of any answer: who asks, and what there is by then.
@@ -75,11 +76,11 @@ func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mc
 		var result *mcp.CallToolResult
 		args, err := decodeArguments(in)
 		if err == nil {
-			r.args = args
+			r.args, r.retry = args, retry{"tools/call", t.Name, args, in.Params.MultiRoundTripParams}
 			result, err = handle(r)
 		}
 		if err != nil {
-			return s.failure(err), nil
+			return s.refused(err)
 		}
 		return result, nil
 	}}, nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/ask"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -37,6 +38,8 @@ type Options struct {
 	// MaxTimeout bounds what skills and callers ask for; 0 is the sandbox's
 	// default limit.
 	MaxTimeout time.Duration
+	// Asking bounds how scripts wait for answers; zero fields: ask.DefaultLimits.
+	Asking ask.Limits
 	// InstallDependencies has the packages that a skill declares installed before
 	// it runs.
 	InstallDependencies bool
@@ -46,6 +49,7 @@ type Options struct {
 type Executor struct {
 	runner    *sandbox.Runner
 	snapshots *snapshot.Store
+	room      *ask.Room
 	options   Options
 }
 
@@ -62,6 +66,7 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, options *Options) *E
 	if x.options.Logger == nil {
 		x.options.Logger = slog.New(slog.DiscardHandler)
 	}
+	x.room = ask.NewRoom(x.options.Asking)
 	return x
 }
 
@@ -85,8 +90,10 @@ type Request struct {
 	// Folder is what relative paths in arguments start from; "" is the first
 	// workspace.
 	Folder string
-	// Stdin is the script's standard input; nil is empty.
+	// Stdin is the standard input of a script that asks nothing; nil is empty.
 	Stdin io.Reader
+	// Client answers the questions of a script that asks; nil is nobody.
+	Client *ask.Client
 	// Stdout and Stderr get the script's output as it comes; nil is fine.
 	Stdout, Stderr io.Writer
 	// Progress is told what the call waits for before it starts; nil is fine.
@@ -139,7 +146,9 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 			return nil, err
 		}
 	}
+	ctx, answered := x.converse(ctx, r, command)
 	result, err := x.start(ctx, r.Caller, r.Container, command)
+	answered()
 	o := outcome("skill "+command.Skill, command, snap.Digest, result)
 	if o != nil {
 		x.logConnections(ctx, command, o.Connections)
@@ -207,6 +216,9 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 		}
 		stdin = bytes.NewReader(passed.Stdin)
 	}
+	if r.Stdin != nil && len(skill.Asks) > 0 {
+		return nil, invalid("skill %s gets answers to its questions on standard input, so nothing else can be passed there", skill.QualifiedName())
+	}
 	timeout, err := x.timeout(skill.Entry.Timeout, r.Timeout)
 	if err != nil {
 		return nil, err
@@ -236,6 +248,7 @@ func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:
 // the codes of a call.
 func translate(what string, err error) error {
 	var limit *sandbox.LimitError
+	var unanswered *ask.WaitError
 	var many *sandbox.TooManyError
 	var unavailable *sandbox.UnavailableError
 	switch {
@@ -245,6 +258,8 @@ func translate(what string, err error) error {
 		return &Error{Busy, "the server is busy: " + err.Error() + "; try again in a moment", true, err}
 	case errors.Is(err, sandbox.ErrClosed):
 		return &Error{Unavailable, "the server is stopping", true, err}
+	case errors.As(err, &unanswered):
+		return &Error{Timeout, fmt.Sprintf("%s asked a question and was stopped while it waited for the answer: %v; make the call again when the person is there", what, err), true, err}
 	case errors.As(err, &limit) && limit.Limit == sandbox.LimitTime:
 		return &Error{Timeout, what + " was " + limit.Error() + "; ask for less at once", false, err}
 	case errors.As(err, &limit):

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/ask"
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/transport"
+)
+
+// A retry is what a client calls, and what it brings back when it makes a call
+// again that has asked it something.
+// The zero retry is of a request whose answer has no place for a question.
+type retry struct {
+	method, name string
+	args         any // of the call, as it is encoded
+	mcp.MultiRoundTripParams
+}
+
+// A performed call is what a run comes to, behind a [ask.Desk].
+type performed struct {
+	outcome *call.Outcome
+	err     error
+}
+
+// perform runs a skill for a client. The error is an [*ask.Required] where a
+// modern client has to answer first, and then make the request again; a legacy
+// one is asked meanwhile.
+func (s *Server) perform(r request, req call.Request, p *progress) (*call.Outcome, error) {
+	req.Caller, req.Stderr, req.Progress = r.caller, p, p.say
+	switch {
+	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
+	case !mcpserver.IsModernRequest(r.ctx):
+		req.Client = &ask.Client{Can: capabilities(r.ctx), Asker: ask.Sender(transport.Request)}
+	case r.retry.method == "":
+		req.Client = ask.Nobody("nobody can be asked in the answer to such a request; call the skill's tool instead")
+	default:
+		return s.performBetween(r, req, p)
+	}
+	return s.calls.Run(r.ctx, req)
+}
+
+// performBetween starts a run that lasts from one request of a client to the next,
+// or goes on with the one that has asked.
+func (s *Server) performBetween(r request, req call.Request, p *progress) (*call.Outcome, error) {
+	args, err := json.Marshal(r.retry.args) // sorted by name
+	if err != nil {
+		return nil, fmt.Errorf("encode arguments: %w", err)
+	}
+	made := ask.Call{
+		Caller: r.caller, Method: r.retry.method, Name: r.retry.name, Args: args,
+		State: r.retry.RequestState, Responses: r.retry.InputResponses, Stderr: p, Progress: p.say,
+	}
+	came, err := s.desk.Do(r.ctx, made, func(ctx context.Context, run *ask.Run) any {
+		req.Client = &ask.Client{Can: capabilities(ctx), Asker: run}
+		req.Stderr, req.Progress = run, run.Say
+		outcome, err := s.calls.Run(ctx, req)
+		return performed{outcome, err}
+	})
+	if err != nil {
+		return nil, err
+	}
+	done := came.(performed) // of this method, as the state is
+	return done.outcome, done.err
+}
+
+// capabilities are what the client says that it can be asked for, in its request
+// or, a legacy one, when it initialised.
+func capabilities(ctx context.Context) *mcp.ClientCapabilities {
+	session, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo)
+	if !ok {
+		return nil
+	}
+	all := session.GetClientCapabilities()
+	return &all
+}
+
+// refused answers a call that has no result: with what the client has to answer
+// first, with an error of the protocol, or with one for the model.
+func (s *Server) refused(err error) (*mcp.CallToolResult, error) {
+	var required *ask.Required
+	var protocol *rpc.Error
+	switch {
+	case errors.As(err, &protocol):
+		return nil, err
+	case errors.As(err, &required):
+		kind, asked, err := required.Result()
+		if err != nil {
+			return nil, err
+		}
+		return &mcp.CallToolResult{Result: kind, MultiRoundTripResult: asked}, nil
+	}
+	return s.failure(err), nil
+}
