@@ -343,6 +343,7 @@ func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *
 		Hosts:      s.Hosts(),
 		Env:        environ(s.Sandbox.Env),
 		MaxTimeout: s.Limits().Timeout,
+		Asking:     s.Asking(),
 		Logger:     s.logger,
 
 		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/ask"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/plain"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -24,7 +25,8 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run one skill, exactly as a client's call would",
 		Long: `Run one skill in a sandbox. Its standard error is shown as it comes, then its
 standard output; the exit code is the skill's. What the sandbox refuses or ends
-exits with 1, wrong arguments with 2.
+exits with 1, wrong arguments with 2. A skill that asks you something asks on the
+terminal, if there is one.
 
 Flags of skills-mcp come before NAME. After it, each --PARAM VALUE is one of the
 skill's; "run NAME --help" prints them. These are understood there too, unless
@@ -117,6 +119,11 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 	}
 	if given.stdin {
 		request.Stdin = a.stdin
+	}
+	if isTerminal(a.stdin) && isTerminal(a.stderr) {
+		request.Client = ask.Terminal(a.stdin, a.stderr)
+	} else {
+		request.Client = ask.Nobody("nobody can be asked: skills-mcp run is not on a terminal")
 	}
 	if !given.json {
 		request.Stdout = display(a.stdout)

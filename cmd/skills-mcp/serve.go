@@ -75,6 +75,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
 	}
 	srv := server.New(s.executor(runner, snapshots), options)
+	defer srv.Close()
 	activator.start(ctx, srv.Activate)
 	defer activator.close()
 	learner := reader.learner(ctx, srv, runner)

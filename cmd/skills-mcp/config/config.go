@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/ask"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -86,6 +87,7 @@ type Sandbox struct {
 	Slots   Slots  `yaml:"slots"`
 	Pool    Pool   `yaml:"pool"`
 	Kept    Kept   `yaml:"kept"`
+	Asking  Asking `yaml:"asking"`
 	// Dependencies says what is done about packages that a skill declares: report
 	// or build.
 	Dependencies string `yaml:"dependencies"`
@@ -132,6 +134,13 @@ type Kept struct {
 	Lifetime  time.Duration `yaml:"lifetime"`
 }
 
+// Asking bounds the calls that wait for an answer to a question.
+type Asking struct {
+	Wait      time.Duration `yaml:"wait"` // for one answer
+	Total     int           `yaml:"total"`
+	PerCaller int           `yaml:"per_caller"`
+}
+
 // A Size is a number of bytes, written like 512MB (of 1024 × 1024 bytes).
 type Size int64
 
@@ -157,6 +166,7 @@ const (
 // Default returns the configuration that holds without a file.
 func Default() *Config {
 	limits, slots, kept := sandbox.DefaultLimits(), sandbox.DefaultSlots(), sandbox.DefaultKeeping()
+	asking := ask.DefaultLimits()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
 		Scan:   Scan{Depth: skills.DefaultDepth, Folders: skills.DefaultFolders},
@@ -167,6 +177,7 @@ func Default() *Config {
 			Slots:  Slots{PerCaller: slots.PerCaller, Queue: slots.Queue},
 			Pool:   Pool{Max: 8, Memory: 1 << 30, Idle: 5 * time.Minute},
 			Kept:   Kept{kept.Total, kept.PerCaller, kept.Idle, kept.Lifetime},
+			Asking: Asking{asking.Wait, asking.Total, asking.PerCaller},
 
 			Dependencies: DependenciesReport,
 		},
@@ -191,6 +202,12 @@ func (c *Config) Slots() sandbox.Slots {
 func (c *Config) Keeping() sandbox.Keeping {
 	k := c.Sandbox.Kept
 	return sandbox.Keeping{Total: k.Total, PerCaller: k.PerCaller, Idle: k.Idle, Lifetime: k.Lifetime}
+}
+
+// Asking bounds the calls that wait for an answer.
+func (c *Config) Asking() ask.Limits {
+	a := c.Sandbox.Asking
+	return ask.Limits{Wait: a.Wait, Total: a.Total, PerCaller: a.PerCaller}
 }
 
 // Load reads the first of the files that exists; with none of them it returns
@@ -320,6 +337,9 @@ func (c *Config) validateMinimums() error {
 		{"sandbox.kept.per_caller", s.Kept.PerCaller >= 1, "1"},
 		{"sandbox.kept.idle", s.Kept.Idle >= time.Second, "1s"},
 		{"sandbox.kept.lifetime", s.Kept.Lifetime >= time.Second, "1s"},
+		{"sandbox.asking.wait", s.Asking.Wait >= time.Second, "1s"},
+		{"sandbox.asking.total", s.Asking.Total >= 1, "1"},
+		{"sandbox.asking.per_caller", s.Asking.PerCaller >= 1, "1"},
 		{"expose.max_tools", c.Expose.MaxTools >= 1, "1"},
 		{"expose.catalog_chars", c.Expose.CatalogChars >= 1000, "1000"},
 	} {

@@ -22,6 +22,7 @@ sandbox:
   slots: {total: 8, per_skill: 2}
   pool: {max: 0, memory: 256MB, idle: 30s}
   kept: {total: 1, lifetime: 2h}
+  asking: {wait: 1m, per_caller: 2}
   dependencies: build
   dependency_env: [PIP_INDEX_URL, "NPM_CONFIG_REGISTRY=https://npm.example.com"]
   network: {allow: ["API.example.com:443", "*.example.org"], private: [10.1.0.0/16, "fd00::/8"]}
@@ -41,6 +42,7 @@ expose: {mode: search, max_tools: 5, pin: [deploy, "team/*"]}
 	want.Sandbox.Slots.Total, want.Sandbox.Slots.PerSkill = 8, 2
 	want.Sandbox.Pool = Pool{Max: 0, Memory: 256 << 20, Idle: 30 * time.Second}
 	want.Sandbox.Kept.Total, want.Sandbox.Kept.Lifetime = 1, 2*time.Hour
+	want.Sandbox.Asking.Wait, want.Sandbox.Asking.PerCaller = time.Minute, 2
 	want.Tools.RunCode = true
 	want.Expose = Expose{Mode: "search", MaxTools: 5, CatalogChars: 12_000, Pin: []string{"deploy", "team/*"}}
 	want.Sandbox.Dependencies = DependenciesBuild
@@ -70,6 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {pool: {idle: 0s}}":                  "sandbox.pool.idle is too small; write at least 1s",
 		"sandbox: {pool: {maxx: 1}}":                   `line 1: unknown key "maxx"; did you mean "max"?`,
 		"sandbox: {kept: {per_caller: 0}}":             "sandbox.kept.per_caller is too small; write at least 1",
+		"sandbox: {asking: {wait: 10ms}}":              "sandbox.asking.wait is too small; write at least 1s",
 		"tools: {run_cod: true}":                       `line 1: unknown key "run_cod"; did you mean "run_code"?`,
 		"expose: {mode: none}":                         `expose.mode is "none"; write one of auto, all, search`,
 		"expose: {max_tools: 0}":                       "expose.max_tools is too small; write at least 1",
