@@ -42,6 +42,10 @@ var askers = map[string]string{
 		echo working >&2
 		form step2 color; read -r color
 		echo "$name $color"`,
+	"required": `
+		echo '{"mcp":{"requests":{"reply":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1},"required":true}}}}'
+		read -r answer
+		echo never`,
 	"plain": `
 		echo before
 		echo '{"mcp":{"ask":"Delete 3 files?"}}'
@@ -120,6 +124,7 @@ type message struct {
 	Error *struct {
 		Code    int
 		Message string
+		Data    json.RawMessage
 	}
 }
 
@@ -247,6 +252,9 @@ func TestAskingScenarios(t *testing.T) {
 
 	// Only what the client can answer is put to it; a script is told the rest.
 	w.asks(w.call("multiple", `{"sampling":{}}`, ""), "greeting")
+	if m := w.call("required", `{"elicitation":{}}`, ""); m.Error == nil || m.Error.Code != -32021 || string(m.Error.Data) != `{"requiredCapabilities":{"sampling":{}}}` {
+		t.Errorf("a question that nobody answers: %+v", m)
+	}
 	w.says(w.call("plain", `{}`, ""), "before\nkept: "+`{"error":"nobody can be asked: the client shows no forms (it does not declare elicitation)"}`)
 }
 

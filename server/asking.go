@@ -82,6 +82,19 @@ func capabilities(ctx context.Context) *mcp.ClientCapabilities {
 	return &all
 }
 
+// missingCapability is what a modern client is answered whose request needs what
+// it has not declared, whatever came of it; nil where that is not so.
+func missingCapability(ctx context.Context, err error) error {
+	missing, ok := errors.AsType[*ask.MissingError](err)
+	if !ok || missing.Capability == "" || !mcpserver.IsModernRequest(ctx) {
+		return nil
+	}
+	return &rpc.Error{
+		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: err.Error(),
+		Data: map[string]any{"requiredCapabilities": map[string]any{missing.Capability: struct{}{}}},
+	}
+}
+
 // refused answers a call that has no result: with what the client has to answer
 // first, with an error of the protocol, or with one for the model.
 func (s *Server) refused(err error) (*mcp.CallToolResult, error) {

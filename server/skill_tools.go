@@ -125,6 +125,9 @@ func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
 	if outcome != nil {
 		s.used(req.Skill)
 	}
+	if missing := missingCapability(r.ctx, err); missing != nil {
+		return nil, missing
+	}
 	return outcome, err
 }
 

@@ -9,10 +9,8 @@
 package ask
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -80,23 +78,36 @@ type Client struct {
 // Nobody is a client that answers nothing, and why.
 func Nobody(why string) *Client { return &Client{Why: why} }
 
-// unable says why a client cannot be asked by a method, or returns nil.
+// A MissingError is why a client cannot be asked. It ends the call where the
+// question was required.
+type MissingError struct {
+	Capability string // that the client would have to declare; "" where none would help
+	why        string
+}
+
+func (e *MissingError) Error() string { return e.why }
+
+// unable says why a client cannot be asked by a method, or returns nil. The error
+// is a [*MissingError].
 func (c *Client) unable(method string) error {
 	can := c.Can
 	if can == nil {
 		can = &mcp.ClientCapabilities{}
 	}
-	why := ""
+	missing := &MissingError{}
 	switch {
 	// An empty capability is that of forms, which came first.
 	case method == methodPerson && (can.Elicitation == nil || can.Elicitation.Form == nil && can.Elicitation.URL != nil):
-		why = "nobody can be asked: the client shows no forms (it does not declare elicitation)"
+		missing.Capability, missing.why = "elicitation", "nobody can be asked: the client shows no forms (it does not declare elicitation)"
 	case method == methodModel && can.Sampling == nil:
-		why = "no model can be asked: the client does not declare sampling"
+		missing.Capability, missing.why = "sampling", "no model can be asked: the client does not declare sampling"
 	case method == methodRoots && can.Roots == nil:
-		why = "the client does not tell its roots"
+		missing.Capability, missing.why = "roots", "the client does not tell its roots"
 	default:
 		return nil
 	}
-	return errors.New(cmp.Or(c.Why, why))
+	if c.Why != "" { // whatever it declares
+		return &MissingError{why: c.Why}
+	}
+	return missing
 }

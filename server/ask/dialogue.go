@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -41,8 +42,8 @@ type Dialogue struct {
 
 // Begin makes cmd one that may ask: what it has on stdin is its first line, and the
 // answers follow. It returns the context to run it with: it
-// ends, with a [*WaitError] or what [Asker.Ask] returned as its cause, when a
-// question finds no answer. [Dialogue.End] has to be called when cmd has ended.
+// ends, with a [*WaitError], a [*MissingError] or what [Asker.Ask] returned as its
+// cause, when a question finds no answer. [Dialogue.End] has to be called when cmd has ended.
 func Begin(ctx context.Context, cmd *sandbox.Command, o Options) (context.Context, *Dialogue) {
 	d := &Dialogue{options: o, asked: make(chan []byte, maxAhead), done: make(chan struct{})}
 	ctx, d.end = context.WithCancelCause(ctx)
@@ -104,6 +105,9 @@ func (d *Dialogue) converse(ctx context.Context) {
 func (d *Dialogue) answer(ctx context.Context, line []byte, number int) ([]byte, error) {
 	o := &d.options
 	q, err := o.parse(line, fmt.Sprintf("ask-%d", number))
+	if _, missing := errors.AsType[*MissingError](err); missing {
+		return nil, err
+	}
 	if err != nil {
 		return append(Refuse("this cannot be asked: "+err.Error()), '\n'), nil
 	}

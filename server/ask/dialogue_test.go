@@ -177,3 +177,25 @@ func TestSender(t *testing.T) {
 		}
 	}
 }
+
+// A question that the script cannot do without ends it where nobody can be asked.
+func TestRequired(t *testing.T) {
+	for name, question := range map[string]string{
+		"short":   `{"mcp":{"ask":{"message":"Sure?","required":true}}}`,
+		"general": `{"mcp":{"requests":{"a":{"method":"elicitation/create","params":{"message":"Sure?"},"required":true}}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := &sandbox.Command{}
+			o := options()
+			o.Client, o.Room = &Client{}, NewRoom(Limits{})
+			ctx, d := Begin(t.Context(), cmd, *o)
+			defer d.End()
+			newProcess(cmd).print(question + "\n")
+			<-ctx.Done()
+			var missing *MissingError
+			if !errors.As(context.Cause(ctx), &missing) || missing.Capability != "elicitation" {
+				t.Error(context.Cause(ctx))
+			}
+		})
+	}
+}

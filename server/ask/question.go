@@ -45,10 +45,12 @@ type line struct {
 type lineRequest struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
+	// Required ends the call where the client cannot be asked.
+	Required bool `json:"required"`
 }
 
 // parse reads a line. key names the request of a question that has no keys of its
-// own. The error is for the script.
+// own. The error is for the script, but for a [*MissingError].
 func (o *Options) parse(text []byte, key string) (*question, error) {
 	if len(text) > maxLine {
 		return nil, fmt.Errorf("the question is longer than %d bytes", maxLine)
@@ -62,17 +64,20 @@ func (o *Options) parse(text []byte, key string) (*question, error) {
 	case l.MCP.Ask != nil && l.MCP.Requests != nil:
 		return nil, errors.New(`it has both "ask" and "requests"`)
 	case l.MCP.Ask != nil:
-		params, err := simple(l.MCP.Ask)
+		request, err := simple(l.MCP.Ask)
 		if err != nil {
 			return nil, err
 		}
 		q.single = key
-		l.MCP.Requests = map[string]lineRequest{key: {methodPerson, params}}
+		l.MCP.Requests = map[string]lineRequest{key: request}
 	case len(l.MCP.Requests) == 0 || len(l.MCP.Requests) > maxRequests:
 		return nil, fmt.Errorf("it has %d requests; a question has 1 to %d", len(l.MCP.Requests), maxRequests)
 	}
 	for key, r := range l.MCP.Requests {
 		request, err := o.request(key, r)
+		if _, missing := errors.AsType[*MissingError](err); missing && r.Required {
+			return nil, err
+		}
 		if err != nil {
 			q.answers[key] = Refuse(err.Error())
 			continue
@@ -82,21 +87,23 @@ func (o *Options) parse(text []byte, key string) (*question, error) {
 	return q, nil
 }
 
-// simple returns the parameters of a question in its short form: what is asked,
-// or what is asked and the schema of the answer.
-func simple(ask json.RawMessage) (json.RawMessage, error) {
+// simple returns a question in its short form: what is asked, or what is asked
+// and the schema of the answer.
+func simple(ask json.RawMessage) (lineRequest, error) {
 	form := struct {
-		Message string          `json:"message"`
-		Schema  json.RawMessage `json:"schema"`
+		Message  string          `json:"message"`
+		Schema   json.RawMessage `json:"schema"`
+		Required bool            `json:"required"`
 	}{}
 	if bytes.HasPrefix(bytes.TrimSpace(ask), []byte(`"`)) {
 		if err := json.Unmarshal(ask, &form.Message); err != nil {
-			return nil, err
+			return lineRequest{}, err
 		}
 	} else if err := decodeStrictly(ask, &form); err != nil {
-		return nil, err
+		return lineRequest{}, err
 	}
-	return json.Marshal(formParams{Message: form.Message, Schema: orConfirmation(form.Schema)})
+	params, err := json.Marshal(formParams{Message: form.Message, Schema: orConfirmation(form.Schema)})
+	return lineRequest{Method: methodPerson, Params: params, Required: form.Required}, err
 }
 
 func orConfirmation(schema json.RawMessage) json.RawMessage {
