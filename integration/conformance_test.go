@@ -67,7 +67,7 @@ func TestConformanceDocker(t *testing.T) {
 // check runs the suite, and has a subtest for each of its scenarios.
 func (r suiteRun) check(t *testing.T, tools, driver string) {
 	changing := t.TempDir()
-	url := serveHTTP(t, driver, "--expose", "all", "--skills", filepath.Join("testdata", "conformance", r.skills), "--skills", changing)
+	url := serveHTTP(t, driver, "--expose", "all", "--skills", absolute(t, "testdata", "conformance", r.skills), "--skills", changing)
 	baseline := readBaseline(t).of(r.name)
 	results := t.TempDir()
 	scenarios := r.run(t, tools, url, results, changing)

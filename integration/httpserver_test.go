@@ -68,3 +68,13 @@ func readLogs(logs io.Reader, address chan<- string) {
 		}
 	}
 }
+
+// absolute is the path of a file here, for a program that is started elsewhere.
+func absolute(t *testing.T, names ...string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(names...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
