@@ -65,7 +65,7 @@ func (b baseline) expects(scenario, check string) bool {
 	return false
 }
 
-// unused are those that did not fail after all.
-func (b baseline) unused() baseline {
-	return slices.DeleteFunc(slices.Clone(b), func(e *expectedFailure) bool { return e.met })
+// unused are those of a scenario that did not fail after all.
+func (b baseline) unused(scenario string) baseline {
+	return slices.DeleteFunc(slices.Clone(b), func(e *expectedFailure) bool { return e.met || e.Scenario != scenario })
 }
