@@ -17,7 +17,6 @@ import (
 type suiteRun struct {
 	name    string // of the subtest, and in the baseline
 	command string // one of integration/node-tools
-	skills  string // the folder that is served, below testdata/conformance
 	args    []string
 	// scenarios are those to run, or none where args say which.
 	scenarios []string
@@ -26,16 +25,14 @@ type suiteRun struct {
 // suiteRuns are what must pass: the requirement sets of both generations, the
 // Skills extension in both, and the release before there were such sets.
 func suiteRuns() []suiteRun {
-	// What is served to these is named as the Agent Skills standard has it; the
-	// names of the suite's own fixtures are not.
 	extension := []string{"sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"}
 	return []suiteRun{
-		{"suite-0.1", "mcp-conformance-0.1", "skills", []string{"--suite", "all"}, nil},
-		{"2025-11-25", "mcp-conformance", "skills", []string{"--requirements", "2025-11-25"}, nil},
-		{"2026-07-28", "mcp-conformance", "skills", []string{"--requirements", "2026-07-28"}, nil},
+		{"suite-0.1", "mcp-conformance-0.1", []string{"--suite", "all"}, nil},
+		{"2025-11-25", "mcp-conformance", []string{"--requirements", "2025-11-25"}, nil},
+		{"2026-07-28", "mcp-conformance", []string{"--requirements", "2026-07-28"}, nil},
 		// An extension belongs to no revision: both are forced.
-		{"skills-2025-11-25", "mcp-conformance", "library", []string{"--spec-version", "2025-11-25", "--force"}, extension},
-		{"skills-2026-07-28", "mcp-conformance", "library", []string{"--spec-version", "2026-07-28", "--force"}, extension},
+		{"skills-2025-11-25", "mcp-conformance", []string{"--spec-version", "2025-11-25", "--force"}, extension},
+		{"skills-2026-07-28", "mcp-conformance", []string{"--spec-version", "2026-07-28", "--force"}, extension},
 	}
 }
 
@@ -63,8 +60,9 @@ func TestConformanceDocker(t *testing.T) {
 
 // check runs the suite, and has a subtest for each of its scenarios.
 func (r suiteRun) check(t *testing.T, tools, driver string) {
-	changing := t.TempDir()
-	url := serveHTTP(t, driver, "--expose", "all", "--skills", absolute(t, "testdata", "conformance", r.skills), "--skills", changing)
+	changing, hostile := t.TempDir(), t.TempDir()
+	hostileSkills(t, hostile)
+	url := serveHTTP(t, driver, "--expose", "all", "--skills", absolute(t, "testdata", "conformance", "skills"), "--skills", changing, "--skills", hostile)
 	baseline, results := readBaseline(t).of(r.name), t.TempDir()
 	for _, scenario := range r.runAll(t, tools, url, results, changing) {
 		ran := t.Run(scenario, func(t *testing.T) {

@@ -137,7 +137,7 @@ func TestInspector(t *testing.T) {
 // frontmatter, files, sizes and digests.
 func TestInspectorVerifiesSkills(t *testing.T) {
 	tools := nodeTools(t)
-	args := []string{"--skills", absolute(t, "testdata", "conformance", "library")}
+	args := []string{"--skills", absolute(t, "testdata", "conformance", "skills"), "--skills", oddSkills(t)}
 	everyEra(t, "native", args, func(t *testing.T, target []string) {
 		out, exit := inspect(t, tools, target, "--method", "skills/list", "--verify", "--require-digests")
 		if exit != 0 || !strings.Contains(string(out), "field-guide/SKILL.md") {
