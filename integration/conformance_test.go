@@ -62,7 +62,7 @@ func TestConformanceDocker(t *testing.T) {
 func (r suiteRun) check(t *testing.T, tools, driver string) {
 	changing, hostile := t.TempDir(), t.TempDir()
 	hostileSkills(t, hostile)
-	url := serveHTTP(t, driver, "--expose", "all", "--skills", absolute(t, "testdata", "conformance", "skills"), "--skills", changing, "--skills", hostile)
+	url := endpoint(t, driver, "--expose", "all", "--skills", absolute(t, "testdata", "conformance", "skills"), "--skills", changing, "--skills", hostile)
 	baseline, results := readBaseline(t).of(r.name), t.TempDir()
 	for _, scenario := range r.runAll(t, tools, url, results, changing) {
 		ran := t.Run(scenario, func(t *testing.T) {

@@ -49,7 +49,7 @@ func inspect(t *testing.T, tools string, target []string, args ...string) (out [
 func inspected(t *testing.T, transport, driver string, args ...string) []string {
 	t.Helper()
 	if transport == "http" {
-		return []string{serveHTTP(t, driver, args...)}
+		return []string{endpoint(t, driver, args...)}
 	}
 	home := t.TempDir()
 	config := filepath.Join(home, "config.yaml")

@@ -55,7 +55,7 @@ func (r sdkRun) target(t *testing.T, transport string) map[string]any {
 	args := []string{"--expose", "all", "--skills", absolute(t, "testdata", "conformance", "skills"), "--skills", changing, "--skills", hostile}
 	target := map[string]any{"changing": changing, "mode": r.mode, "era": r.era}
 	if transport == "http" {
-		target["url"] = serveHTTP(t, "native", args...)
+		target["url"] = endpoint(t, "native", args...)
 		return target
 	}
 	target["process"] = map[string]any{
