@@ -68,7 +68,19 @@ func (s *Server) performBetween(r request, req call.Request, p *progress) (*call
 		return nil, err
 	}
 	done := came.(performed) // of this method, as the state is
+	if missing, ok := errors.AsType[*ask.MissingError](done.err); ok {
+		return nil, lacking(missing)
+	}
 	return done.outcome, done.err
+}
+
+// lacking is how a modern client is told what it would have to declare.
+func lacking(missing *ask.MissingError) *rpc.Error {
+	return &rpc.Error{
+		Code:    mcp.MISSING_REQUIRED_CLIENT_CAPABILITY,
+		Message: "this needs a client that can be asked: " + missing.Error(),
+		Data:    map[string]any{"requiredCapabilities": map[string]any{missing.Capability: struct{}{}}},
+	}
 }
 
 // capabilities are what the client says that it can be asked for, in its request

@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -80,23 +79,33 @@ type Client struct {
 // Nobody is a client that answers nothing, and why.
 func Nobody(why string) *Client { return &Client{Why: why} }
 
+// A MissingError says why a client cannot be asked. It ends a script that cannot
+// go on without the answer.
+type MissingError struct {
+	Capability string // that the client would have to declare
+	why        string
+}
+
+func (e *MissingError) Error() string { return e.why }
+
 // unable says why a client cannot be asked by a method, or returns nil.
 func (c *Client) unable(method string) error {
 	can := c.Can
 	if can == nil {
 		can = &mcp.ClientCapabilities{}
 	}
-	why := ""
+	var missing MissingError
 	switch {
 	// An empty capability is that of forms, which came first.
 	case method == methodPerson && (can.Elicitation == nil || can.Elicitation.Form == nil && can.Elicitation.URL != nil):
-		why = "nobody can be asked: the client shows no forms (it does not declare elicitation)"
+		missing = MissingError{"elicitation", "nobody can be asked: the client shows no forms (it does not declare elicitation)"}
 	case method == methodModel && can.Sampling == nil:
-		why = "no model can be asked: the client does not declare sampling"
+		missing = MissingError{"sampling", "no model can be asked: the client does not declare sampling"}
 	case method == methodRoots && can.Roots == nil:
-		why = "the client does not tell its roots"
+		missing = MissingError{"roots", "the client does not tell its roots"}
 	default:
 		return nil
 	}
-	return errors.New(cmp.Or(c.Why, why))
+	missing.why = cmp.Or(c.Why, missing.why)
+	return &missing
 }

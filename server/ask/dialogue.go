@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -104,6 +105,9 @@ func (d *Dialogue) converse(ctx context.Context) {
 func (d *Dialogue) answer(ctx context.Context, line []byte, number int) ([]byte, error) {
 	o := &d.options
 	q, err := o.parse(line, fmt.Sprintf("ask-%d", number))
+	if missing, ok := errors.AsType[*MissingError](err); ok {
+		return nil, missing
+	}
 	if err != nil {
 		return append(Refuse("this cannot be asked: "+err.Error()), '\n'), nil
 	}

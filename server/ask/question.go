@@ -43,12 +43,13 @@ type line struct {
 }
 
 type lineRequest struct {
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
+	Method   string          `json:"method"`
+	Params   json.RawMessage `json:"params"`
+	Required bool            `json:"required"` // the script cannot go on without it
 }
 
 // parse reads a line. key names the request of a question that has no keys of its
-// own. The error is for the script.
+// own. The error is for the script, but a [*MissingError] ends it.
 func (o *Options) parse(text []byte, key string) (*question, error) {
 	if len(text) > maxLine {
 		return nil, fmt.Errorf("the question is longer than %d bytes", maxLine)
@@ -67,12 +68,15 @@ func (o *Options) parse(text []byte, key string) (*question, error) {
 			return nil, err
 		}
 		q.single = key
-		l.MCP.Requests = map[string]lineRequest{key: {methodPerson, params}}
+		l.MCP.Requests = map[string]lineRequest{key: {Method: methodPerson, Params: params}}
 	case len(l.MCP.Requests) == 0 || len(l.MCP.Requests) > maxRequests:
 		return nil, fmt.Errorf("it has %d requests; a question has 1 to %d", len(l.MCP.Requests), maxRequests)
 	}
 	for key, r := range l.MCP.Requests {
 		request, err := o.request(key, r)
+		if missing, ok := errors.AsType[*MissingError](err); ok && r.Required {
+			return nil, missing
+		}
 		if err != nil {
 			q.answers[key] = Refuse(err.Error())
 			continue

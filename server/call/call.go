@@ -249,6 +249,7 @@ func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:
 func translate(what string, err error) error {
 	var limit *sandbox.LimitError
 	var unanswered *ask.WaitError
+	var missing *ask.MissingError
 	var many *sandbox.TooManyError
 	var unavailable *sandbox.UnavailableError
 	switch {
@@ -260,6 +261,8 @@ func translate(what string, err error) error {
 		return &Error{Unavailable, "the server is stopping", true, err}
 	case errors.As(err, &unanswered):
 		return &Error{Timeout, fmt.Sprintf("%s asked a question and was stopped while it waited for the answer: %v; make the call again when the person is there", what, err), true, err}
+	case errors.As(err, &missing):
+		return &Error{Unavailable, fmt.Sprintf("%s needs an answer to go on, and %v", what, missing), false, err}
 	case errors.As(err, &limit) && limit.Limit == sandbox.LimitTime:
 		return &Error{Timeout, what + " was " + limit.Error() + "; ask for less at once", false, err}
 	case errors.As(err, &limit):
