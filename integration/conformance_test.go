@@ -65,17 +65,34 @@ func (r suiteRun) check(t *testing.T, tools, driver string) {
 	url := endpoint(t, driver, "--expose", "all", "--skills", absolute(t, "testdata", "conformance", "skills"), "--skills", changing, "--skills", hostile)
 	baseline, results := readBaseline(t).of(r.name), t.TempDir()
 	for _, scenario := range r.runAll(t, tools, url, results, changing) {
-		ran := t.Run(scenario, func(t *testing.T) {
-			for _, problem := range problems(readChecks(t, results, scenario)) {
+		t.Run(scenario, func(t *testing.T) {
+			found := problems(readChecks(t, results, scenario))
+			if scenario == hurried && len(found) > 0 {
+				found = r.again(t, tools, url, changing)
+			}
+			for _, problem := range found {
 				if !baseline.expects(scenario, problem.ID) {
 					t.Errorf("%s: %s (%s): %s", strings.ToLower(problem.Status), problem.ID, problem.Description, problem.ErrorMessage)
 				}
 			}
+			if unused := baseline.unused(scenario); len(unused) > 0 {
+				t.Errorf("the baseline names checks that did not fail: %v", unused)
+			}
 		})
-		if unused := baseline.unused(scenario); ran && len(unused) > 0 {
-			t.Errorf("the baseline names checks of %s that did not fail: %v", scenario, unused)
-		}
 	}
+}
+
+// hurried is a scenario that waits for a skill's answer for 600 ms at most, which
+// a busy machine may need to start its sandbox. It gets a second chance.
+const hurried = "server-stateless"
+
+// again runs that scenario once more.
+func (r suiteRun) again(t *testing.T, tools, url, changing string) []suiteCheck {
+	t.Helper()
+	results := t.TempDir()
+	r.args, r.scenarios = []string{"--spec-version", "2026-07-28"}, []string{hurried}
+	r.runAll(t, tools, url, results, changing)
+	return problems(readChecks(t, results, hurried))
 }
 
 // runAll runs the suite, and returns the names of the scenarios that it began.

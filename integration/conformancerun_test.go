@@ -16,7 +16,7 @@ import (
 // folder changing comes and goes: no skill that a client may call can change the
 // list of skills, so what the suite calls for it to happen is not there.
 func announced(t *testing.T, out io.Reader, changing string) []string {
-	began := regexp.MustCompile(`^=== Running scenario: (.+) ===$`)
+	began := regexp.MustCompile(`^Running client scenario '(.+)' against server`)
 	var scenarios []string
 	stop := func() {}
 	defer func() { stop() }()
