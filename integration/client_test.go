@@ -113,7 +113,9 @@ func pythonLibrary(t *testing.T) string {
 func TestClient(t *testing.T) {
 	library := pythonLibrary(t)
 	drivers(t, func(t *testing.T, driver string) {
-		c := connect(t, driver, "--workspace", library)
+		hostile := t.TempDir()
+		hostileSkills(t, hostile)
+		c := connect(t, driver, "--workspace", library, "--skills", hostile)
 		tools := c.tools()
 		for _, name := range []string{
 			"get_skill", "list_plugins", "list_skills", "load_skill", "read_output", "reload_skills", "run_skill", "search_skills",

@@ -7,5 +7,5 @@
 //
 //	SKILLS_MCP_REQUIRE_ENGINE=1   a Docker engine with the test image (integration/engine)
 //	SKILLS_MCP_REQUIRE_SANDBOX=1  namespaces for the native sandbox
-//	SKILLS_MCP_REQUIRE_TOOLS=1    MCP Inspector and mcpb (integration/node-tools)
+//	SKILLS_MCP_REQUIRE_TOOLS=1    Node programs and libraries (integration/node-tools)
 package integration

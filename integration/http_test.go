@@ -39,16 +39,15 @@ func serveHTTP(t *testing.T, env []string, args ...string) (url string, stop fun
 		}
 	})
 	lines := bufio.NewReader(stderr)
-	first, _ := lines.ReadString('\n')
-	match := regexp.MustCompile(`serving MCP at (http://\S+)/mcp`).FindStringSubmatch(first)
+	url, said := listening(lines)
 	go func() {
 		_, _ = io.Copy(t.Output(), lines)
 		ended <- cmd.Wait()
 	}()
-	if match == nil {
-		t.Fatalf("the server says %q", first)
+	if url == "" {
+		t.Fatalf("the server says %q", said)
 	}
-	return match[1], func() time.Duration {
+	return url, func() time.Duration {
 		t.Helper()
 		begin := time.Now()
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -59,6 +58,41 @@ func serveHTTP(t *testing.T, env []string, args ...string) (url string, stop fun
 		}
 		return time.Since(begin)
 	}
+}
+
+// listening reads until a server says where it listens, which may come after
+// what it has to say about its skills.
+func listening(lines *bufio.Reader) (url, said string) {
+	address := regexp.MustCompile(`serving MCP at (http://\S+)/mcp`)
+	for {
+		line, err := lines.ReadString('\n')
+		said += line
+		if match := address.FindStringSubmatch(line); match != nil {
+			return match[1], said
+		}
+		if err != nil {
+			return "", said
+		}
+	}
+}
+
+// endpoint starts the built binary as [serveHTTP] does, with a driver, and returns
+// the address for clients. It ends with the test, and has to end well.
+func endpoint(t *testing.T, driver string, args ...string) string {
+	t.Helper()
+	url, stop := serveHTTP(t, nil, append([]string{"--sandbox", driver}, args...)...)
+	t.Cleanup(func() { stop() })
+	return url + "/mcp"
+}
+
+// absolute is the path of a file here, for a program that is started elsewhere.
+func absolute(t *testing.T, names ...string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(names...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // post sends a message with headers, "Name: value" each.

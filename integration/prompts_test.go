@@ -148,8 +148,8 @@ func TestInspectorPrompts(t *testing.T) {
 			{"contents", `--day tuesday`, []string{"--method", "resources/read", "--uri", "notes:on/tuesday"}},
 		} {
 			t.Run(fmt.Sprintf("%s %s", era, test.args[1]), func(t *testing.T) {
-				args := append([]string{"--protocol-era", era}, test.args...)
-				result, exit := inspector(t, tools, "native", workspace, args...)
+				target := inspected(t, "stdio", "native", "--workspace", workspace)
+				result, exit := inspector(t, tools, append([]string{"--protocol-era", era}, target...), test.args...)
 				if exit != 0 || !strings.Contains(string(result[test.field]), test.want) {
 					t.Errorf("exit %d, %s", exit, result)
 				}

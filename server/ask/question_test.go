@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -112,6 +113,26 @@ c roots/list {}`, "", "",
 				t.Errorf("answered %s\nwant %s", got, test.answered)
 			}
 		})
+	}
+}
+
+// TestRequiredRequest ends a script that cannot go on without an answer which the client
+// cannot give, and tells what it would have to declare.
+func TestRequiredRequest(t *testing.T) {
+	const line = `{"mcp":{"requests":{"r":{"method":"roots/list"},"m":{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{}}],"maxTokens":1},"required":true}}}}`
+	for name, test := range map[string]struct {
+		client *Client
+		want   string
+	}{
+		"it can":            {everything(nil), ""},
+		"it can answer one": {&Client{Can: decodeCapabilities(`{"roots":{}}`)}, "sampling"},
+		"it can answer it":  {&Client{Can: decodeCapabilities(`{"sampling":{}}`)}, ""},
+	} {
+		_, err := (&Options{Asks: []skills.Asked{skills.AskModel, skills.AskRoots}, Client: test.client}).parse([]byte(line), "")
+		missing, _ := errors.AsType[*MissingError](err)
+		if (err == nil) != (test.want == "") || missing != nil && missing.Capability != test.want {
+			t.Errorf("%s: %v (%+v), want %q", name, err, missing, test.want)
+		}
 	}
 }
 

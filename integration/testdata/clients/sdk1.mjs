@@ -1,0 +1,45 @@
+// The TypeScript SDK 1.x: the legacy generation, with initialize and sessions.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import { accepted, counter, steps } from './steps.mjs'
+
+const target = JSON.parse(process.argv[2])
+const transport = target.url
+  ? new StreamableHTTPClientTransport(new URL(target.url))
+  : new StdioClientTransport({ ...target.process, stderr: 'inherit' })
+const sdk = new Client({ name: 'sdk1', version: '1' }, { capabilities: { elicitation: {} } })
+const questions = []
+const changes = counter()
+sdk.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+  questions.push(params.message)
+  return accepted(params.requestedSchema)
+})
+sdk.setNotificationHandler(ToolListChangedNotificationSchema, () => changes.add())
+await sdk.connect(transport)
+
+steps({
+  questions,
+  changed: changes.count,
+  nextChange: changes.next,
+  tools: async () => (await sdk.listTools()).tools,
+  prompts: async () => (await sdk.listPrompts()).prompts,
+  resources: () => all(cursor => sdk.listResources({ cursor }), 'resources'),
+  call: (name, args, options) => sdk.callTool({ name, arguments: args }, undefined, options),
+  prompt: (name, args) => sdk.getPrompt({ name, arguments: args }),
+  read: uri => sdk.readResource({ uri }),
+  close: () => sdk.close(),
+}, target)
+
+// all asks for page after page.
+async function all(list, field) {
+  const found = []
+  let cursor
+  do {
+    const page = await list(cursor)
+    found.push(...page[field])
+    cursor = page.nextCursor
+  } while (cursor)
+  return found
+}

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+set -euo pipefail
+cat <<'ASK'
+{"mcp": {"requests": {"user_name": {"method": "elicitation/create", "params": {"message": "What is your name?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}}}}}
+ASK
+read -r answer
+name=$(sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' <<<"$answer")
+printf 'Hello, %s!' "$name"
