@@ -22,6 +22,10 @@ type Method struct {
 	// Cacheable results tell modern clients how long they may be kept, as
 	// mcp-go's lists do.
 	Cacheable bool
+
+	// Named is the field of params that the HTTP header Mcp-Name repeats; "" is
+	// none.
+	Named string
 }
 
 // How long and for whom a list or a resource may be kept (SEP-2549). It is short,
@@ -44,3 +48,12 @@ func (e *Error) Error() string { return e.Message }
 func InvalidParams(message string, data any) *Error {
 	return &Error{Code: mcp.INVALID_PARAMS, Message: message, Data: data}
 }
+
+// An Other is an error in name only: it is what mcp-go's handler of a tool
+// returns where the request is answered with a result of another type than its
+// method's own, as extensions have them.
+type Other struct {
+	Result any // encoded as a JSON object with its resultType
+}
+
+func (o *Other) Error() string { return "answered with another type of result" }

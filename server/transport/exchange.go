@@ -61,7 +61,11 @@ func (e *edge) call(ctx context.Context, s *session, m message) (line []byte) {
 	if method, ok := e.Methods[m.method]; ok {
 		return e.extra(ctx, s.peer, m, method)
 	}
-	line, err := encodeReply(m.id, s.mended(m, e.Core.HandleMessage(ctx, m.raw)))
+	reply := e.Core.HandleMessage(ctx, m.raw)
+	if s.other != nil {
+		return e.result(m, s.other.Result, rpc.Method{})
+	}
+	line, err := encodeReply(m.id, s.mended(m, reply))
 	if err != nil {
 		return e.unencodable(m, err)
 	}
@@ -76,12 +80,15 @@ func (e *edge) unencodable(m message, err error) []byte {
 }
 
 // OnError is a hook for the errors of mcp-go's handlers: one that is an
-// [*rpc.Error] is what the client gets. mcp-go has one code for all of them.
+// [*rpc.Error] or an [*rpc.Other] is what the client gets. mcp-go has one code for
+// all of them.
 func OnError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
 	s, ok := mcpserver.ClientSessionFromContext(ctx).(*session)
-	if failed, is := errors.AsType[*rpc.Error](err); ok && is {
-		s.failed = failed
+	if !ok {
+		return
 	}
+	s.failed, _ = errors.AsType[*rpc.Error](err)
+	s.other, _ = errors.AsType[*rpc.Other](err)
 }
 
 // mended gives an error of a handler the code and the data that the

@@ -28,7 +28,13 @@ func (e *edge) extra(ctx context.Context, p *peer, m message, method rpc.Method)
 		e.log.Debug("a method failed", "method", m.method, "err", err)
 		return failure(m.id, err).encode()
 	}
-	if info.Modern {
+	return e.result(m, result, method)
+}
+
+// result is the reply with a result that is not mcp-go's.
+func (e *edge) result(m message, result any, method rpc.Method) []byte {
+	var err error
+	if m.modern {
 		if result, err = e.stamped(result, method.Cacheable); err != nil {
 			return e.unencodable(m, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -68,4 +69,53 @@ func TestErrorsOfHandlers(t *testing.T) {
 	c.call("1", "refuse", `{}`)
 	c.want("1: error -32021: needs elicitation")
 	c.hangUp()
+}
+
+// A tool's handler may answer with a result of another type, which mcp-go has no
+// way to say.
+func TestOtherResults(t *testing.T) {
+	hooks := &mcpserver.Hooks{}
+	hooks.AddOnError(OnError)
+	b := newBench(mcpserver.WithHooks(hooks))
+	b.AddTool(mcp.NewTool("later"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return nil, fmt.Errorf("call: %w", &rpc.Other{Result: map[string]any{"resultType": "task", "taskId": "t"}})
+	})
+	backend := b.backend()
+	backend.Info = mcp.Implementation{Name: "s", Version: "1"}
+	c := dial(t, backend, nil)
+	c.call("1", "later", `{}`, modernMeta)
+	c.want(`1: {"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}},"resultType":"task","taskId":"t"}`)
+	c.hangUp()
+}
+
+// Over HTTP a header repeats what a request is about, also for methods that
+// mcp-go does not know.
+func TestNamedMethods(t *testing.T) {
+	b := newBench().backend()
+	b.Methods = map[string]rpc.Method{"x/get": {Named: "xId", Handle: func(context.Context, json.RawMessage) (any, error) {
+		return struct{}{}, nil
+	}}}
+	s := serveHTTP(t, b, nil)
+	const fine, mismatch = "200", "400 error -32020"
+	for _, test := range []struct{ header, params, want string }{
+		{"7", `{"xId":"7"}`, fine},
+		{"=?base64?Nw==?=", `{"xId":"7"}`, fine},
+		{"8", `{"xId":"7"}`, mismatch},
+		{"", `{"xId":"7"}`, mismatch},
+		{"=?base64?!?=", `{"xId":"7"}`, mismatch},
+		{"", `{}`, fine}, // the method's to refuse
+		{"7", `{"xId":7}`, fine},
+	} {
+		v := s.modern()
+		request := v.message(t.Context(), "1", "x/get", test.params)
+		request.Header.Set("Mcp-Name", test.header)
+		answer := v.read(v.do(request))
+		got := fmt.Sprint(answer.status)
+		if m, err := answer.next(); err != nil || m.Error != nil {
+			got, _, _ = strings.Cut(got+" "+strings.TrimPrefix(m.String(), "1: "), ": ")
+		}
+		if got != test.want {
+			t.Errorf("%q for %s: %s, want %s", test.header, test.params, got, test.want)
+		}
+	}
 }

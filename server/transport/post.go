@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -102,7 +103,7 @@ func accepts(r *http.Request, kind string) bool {
 // postModern handles a message of the modern protocol, which stands for itself:
 // it has a session of its own, and the end of its stream cancels it.
 func (h *HTTP) postModern(a *answerer, r *http.Request, m message) {
-	if f := checkHeaders(r, m); f != nil {
+	if f := h.checkHeaders(r, m); f != nil {
 		a.refuse(http.StatusBadRequest, f)
 		return
 	}
@@ -131,7 +132,7 @@ var moderns atomic.Int64
 
 // checkHeaders compares the headers that a modern request has for those between
 // with what it says itself (SEP-2243).
-func checkHeaders(r *http.Request, m message) *fault {
+func (h *HTTP) checkHeaders(r *http.Request, m message) *fault {
 	version := r.Header.Get(versionHeader)
 	switch {
 	case r.Header.Get("Last-Event-ID") != "":
@@ -145,8 +146,27 @@ func checkHeaders(r *http.Request, m message) *fault {
 	case m.kind == response:
 		return nil
 	}
-	if err := mcp.ValidateStandardHeaders(r.Header.Get, version, mcp.MCPMethod(m.method), m.params); err != nil {
+	err := mcp.ValidateStandardHeaders(r.Header.Get, version, mcp.MCPMethod(m.method), m.params)
+	if named := h.Methods[m.method].Named; err == nil && named != "" {
+		err = checkName(r.Header.Get(mcp.HeaderName), m, named)
+	}
+	if err != nil {
 		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: err.Error()}
+	}
+	return nil
+}
+
+// checkName compares the header Mcp-Name with a field of the params, for methods
+// that mcp-go does not know. Params that are not well-formed are the method's to
+// report.
+func checkName(header string, m message, field string) error {
+	var params map[string]json.RawMessage
+	var name string
+	if json.Unmarshal(m.params, &params) != nil || json.Unmarshal(params[field], &name) != nil {
+		return nil
+	}
+	if sent, ok := mcp.DecodeHeaderValue(header); !ok || sent != name {
+		return fmt.Errorf("the header %s is %q, and %s is %q", mcp.HeaderName, header, field, name)
 	}
 	return nil
 }

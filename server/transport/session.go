@@ -18,6 +18,7 @@ type session struct {
 	*mailbox
 	emit   func(line []byte) // writes to where the request is answered; nil for broadcasts
 	failed *rpc.Error        // of the handler, by OnError, in the goroutine of the request
+	other  *rpc.Other        // likewise
 }
 
 var (
