@@ -83,6 +83,8 @@ type Skill struct {
 	// Asks are those whom what the skill runs may ask meanwhile; none says that it
 	// asks nobody.
 	Asks []Asked
+	// Task says how the skill is run for clients that know tasks.
+	Task Task
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
 

@@ -65,6 +65,7 @@ func (p *parser) skillFile(folder string) error {
 	p.paths()
 	p.pin()
 	p.asks()
+	p.task()
 	p.class()
 	p.requirements()
 	if err := p.entry(); err != nil {

@@ -20,7 +20,7 @@ const toolsFileName = "tools.yaml"
 // toolKeys are those of one tool.
 var toolKeys = [...]string{
 	"asks", "class", "description", "disable-model-invocation", "function", "name", "output_schema", "params",
-	"sandbox", "sandbox_image_role", "script", "timeout_seconds", "when_to_use",
+	"sandbox", "sandbox_image_role", "script", "task", "timeout_seconds", "when_to_use",
 }
 
 // toolsFile reads the file, where there is one. A tool that cannot be read costs
@@ -147,6 +147,7 @@ func (p *parser) toolRestrictions() error {
 	p.skill.Class = cmp.Or(class, p.skill.Class)
 	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
 	p.asks()
+	p.task()
 	return nil
 }
 
