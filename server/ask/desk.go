@@ -41,6 +41,7 @@ type Call struct {
 type Required struct {
 	Requests map[string]*Request
 	State    string
+	Gone     <-chan struct{} // closed when the run has ended, and it is too late to answer
 }
 
 func (r *Required) Error() string { return "the client has to answer first" }
@@ -155,8 +156,8 @@ func (d *Desk) start(ctx context.Context, c *Call, run func(ctx context.Context,
 func (d *Desk) await(ctx context.Context, c *Call, r *Run) (any, error) {
 	defer r.detach()
 	for {
-		if s, requests := r.asks(); requests != nil {
-			return nil, &Required{requests, d.key.seal(s, c)}
+		if s, requests := r.asks(); requests != nil && ctx.Err() == nil {
+			return nil, &Required{requests, d.key.seal(s, c), r.done}
 		}
 		select {
 		case <-r.done:

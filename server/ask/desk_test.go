@@ -306,3 +306,41 @@ func TestRequiredResult(t *testing.T) {
 		t.Errorf("%s\nwant %s", encoded, want)
 	}
 }
+
+// TestDeskGivenUp ends a run whose question stands, for a call with a context that
+// has ended: tasks give up that way.
+func TestDeskGivenUp(t *testing.T) {
+	d := newTestDesk(t)
+	ended := make(chan error, 1)
+	c := Call{}
+	_, err := d.Do(t.Context(), c, func(ctx context.Context, r *Run) any {
+		_, err := r.Ask(ctx, map[string]*Request{"one": nameForm(t, "?")})
+		ended <- err
+		return err
+	})
+	c.State = required(t, err, "one")
+	over, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	cancel(enough)
+	if got, err := d.Do(over, c, nil); err != nil || got != enough {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := <-ended; err != enough {
+		t.Errorf("it ended by %v", err)
+	}
+}
+
+// TestDeskGone tells who asks when it is too late for an answer.
+func TestDeskGone(t *testing.T) {
+	d := newTestDesk(t)
+	_, err := d.Do(t.Context(), Call{Caller: "me"}, asksFor(t, "one"))
+	required(t, err, "one")
+	gone := err.(*Required).Gone
+	select {
+	case <-gone:
+		t.Fatal("it is too late already")
+	default:
+	}
+	d.Leave("me")
+	<-gone
+}
