@@ -1,0 +1,79 @@
+package tasks
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A task is there for as long as was said, and not much longer.
+func TestAge(t *testing.T) {
+	run(t, &Options{Age: time.Minute}, func(t *testing.T, b *bench) {
+		id := b.begin(takes(90*time.Second, says("done"), nil))
+		time.Sleep(80 * time.Second) // longer than it is kept, but it works
+		created := b.get(id)
+		time.Sleep(69*time.Second + 999*time.Millisecond)
+		if got := b.get(id); got.Status != "completed" || got.TTLMs != 150_000 {
+			t.Errorf("%+v after %+v", got, created)
+		}
+		time.Sleep(time.Millisecond)
+		got := b.ask("ann", "tasks/get", fmt.Sprintf(`{"taskId":%q}`, id))
+		if want := "error -32602: there is no such task: it has expired, or never was"; got != want {
+			t.Error(got)
+		}
+		if b.bytes != 0 || len(b.order) != 0 {
+			t.Errorf("%d bytes and %d tasks are left", b.bytes, len(b.order))
+		}
+	})
+}
+
+// Where there is no room, the oldest task that has ended goes, a caller's own
+// first; and where none has ended a call is answered as ever.
+func TestRoom(t *testing.T) {
+	run(t, &Options{Count: 3}, func(t *testing.T, b *bench) {
+		quick := takes(1, says("done"), nil)
+		bobs := b.beginAs("bob", quick)
+		first, second := b.begin(quick), b.begin(quick)
+		time.Sleep(time.Second)
+		third := b.begin(waits)
+		exist(b, map[string]bool{first: false, second: true, third: true})
+		fourth := b.begin(waits)
+		exist(b, map[string]bool{second: false, third: true, fourth: true})
+		if b.find("bob", bobs) == nil {
+			t.Error("another's went before one's own")
+		}
+		b.begin(waits)
+		if b.find("bob", bobs) != nil {
+			t.Error("the oldest is still there")
+		}
+		for _, patience := range []time.Duration{0, time.Second} {
+			result, err := b.Do(t.Context(), Call{Caller: "ann", Patience: patience}, takes(time.Minute, says("done"), nil))
+			if err != nil || result == nil {
+				t.Errorf("without room: %v, %v", result, err)
+			}
+		}
+		exist(b, map[string]bool{third: true, fourth: true})
+	})
+}
+
+// Results are bounded too.
+func TestRoomForResults(t *testing.T) {
+	run(t, &Options{Bytes: 1000}, func(t *testing.T, b *bench) {
+		large := takes(1, says(strings.Repeat("x", 500)), nil)
+		first := b.begin(large)
+		time.Sleep(time.Second)
+		second := b.begin(large)
+		time.Sleep(time.Second)
+		exist(b, map[string]bool{first: false, second: true})
+	})
+}
+
+func exist(b *bench, want map[string]bool) {
+	b.t.Helper()
+	for id, there := range want {
+		if got := b.find("ann", id) != nil; got != there {
+			b.t.Errorf("a task is there: %t, want %t", got, there)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+// Package tasks lets a call outlive the request that made it: a client that
+// knows tasks gets one in place of a result that is not there soon, and asks for
+// it when it likes (SEP-2663, the extension io.modelcontextprotocol/tasks).
+//
+// Start with [New] and [Store.Do]; [Store.Methods] are what clients ask with.
+package tasks
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
+)
+
+// Extension is the name of the extension, as servers and clients declare it.
+const Extension = "io.modelcontextprotocol/tasks"
+
+// Options bound a [Store]. A zero field means its default.
+type Options struct {
+	Count int           // tasks; 512
+	Bytes int           // of results; 64 MiB
+	Age   time.Duration // how long a task is kept after its last change; 1 hour
+	// Logger is told of panics; nil discards them.
+	Logger *slog.Logger
+}
+
+// A Store knows the tasks of all callers. It may be used concurrently, and has
+// to be closed.
+type Store struct {
+	options Options
+	life    *sandbox.Lifetime // ended by Close; all work has joined it
+
+	mu    sync.Mutex
+	tasks map[string]*Task // by id
+	order []*Task          // the oldest first
+	bytes int              // of results
+}
+
+// New returns an empty store. Options may be nil.
+func New(options *Options) *Store {
+	s := &Store{life: sandbox.NewLifetime(), tasks: map[string]*Task{}}
+	if options != nil {
+		s.options = *options
+	}
+	o := &s.options
+	if o.Count == 0 {
+		o.Count = 512
+	}
+	if o.Bytes == 0 {
+		o.Bytes = 64 << 20
+	}
+	if o.Age == 0 {
+		o.Age = time.Hour
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+// Declared reports whether the client says in its request that it knows tasks.
+// What it said before does not count.
+func Declared(ctx context.Context) bool {
+	info := mcpserver.RequestProtocolInfoFromContext(ctx)
+	if info == nil || !info.Modern || info.ClientCapabilities == nil {
+		return false
+	}
+	_, declared := info.ClientCapabilities.Extensions[Extension]
+	return declared
+}
+
+// Undeclared is the error of a request that only clients that know tasks can
+// make.
+func Undeclared() *rpc.Error {
+	return &rpc.Error{
+		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: "the client has to declare the extension " + Extension,
+		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{Extension: struct{}{}}}},
+	}
+}
+
+// Work is what a call does. A result that asks for input is no end: work is
+// called again, with the state that it gave and the answers. Its context
+// outlives the request. One that has ended says that nobody waits any more: work
+// that was called with a state has to give up what it is the state of.
+type Work func(ctx context.Context, t *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error)
+
+// A Call is one that may become a task.
+type Call struct {
+	Caller   string        // whose task it is: nobody else finds it
+	Patience time.Duration // how long the request waits first; 0 is not at all
+	// Round is what the client brought with its request, for the first call of
+	// work.
+	Round mcp.MultiRoundTripParams
+}
+
+// Do does work. Where that takes longer than the call's patience, and there is
+// room for a task, the error is an [*rpc.Other] with the new task. Input that is
+// needed before that is asked for by the result.
+func (s *Store) Do(ctx context.Context, c Call, work Work) (*mcp.CallToolResult, error) {
+	working, leave, err := s.life.Join(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, err
+	}
+	t := newTask(c.Caller, s.options)
+	working, t.cancel = context.WithCancelCause(working)
+	unlink := context.AfterFunc(ctx, func() { t.cancel(context.Cause(ctx)) })
+	defer unlink()
+	kept := c.Patience == 0 && s.keep(t)
+	go func() { // life waits for it
+		defer leave()
+		defer t.cancel(nil)
+		s.work(working, t, c.Round, work)
+	}()
+	if kept || s.outlasts(ctx, t, c.Patience) {
+		return nil, &rpc.Other{Result: t.handle()}
+	}
+	return t.ending.result, t.ending.err
+}
+
+// outlasts waits for the end of a call, or until it has become a task.
+func (s *Store) outlasts(ctx context.Context, t *Task, patience time.Duration) bool {
+	select {
+	case <-t.done:
+		return false
+	case <-ctx.Done():
+	case <-time.After(patience):
+		if s.keep(t) {
+			return true
+		}
+	}
+	<-t.done
+	return false
+}
+
+// work works until there is an end, or a question for a client that does not
+// know the task.
+func (s *Store) work(ctx context.Context, t *Task, round mcp.MultiRoundTripParams, work Work) {
+	for {
+		result, err := s.guarded(ctx, t, round, work)
+		if err != nil || !result.NeedsInput() || ctx.Err() != nil || !t.ask(result.InputRequests) {
+			s.end(t, ending{result, err}, context.Cause(ctx))
+			return
+		}
+		round = mcp.MultiRoundTripParams{RequestState: result.RequestState, InputResponses: t.wait(ctx)}
+	}
+}
+
+// guarded calls work, which may panic: in a goroutine of ours that would be the
+// end of the server.
+func (s *Store) guarded(ctx context.Context, t *Task, round mcp.MultiRoundTripParams, work Work) (result *mcp.CallToolResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.options.Logger.Error("panic in a call", "panic", p, "stack", string(debug.Stack()))
+			result, err = nil, &rpc.Error{Code: mcp.INTERNAL_ERROR, Message: "internal error"}
+		}
+	}()
+	result, err = work(ctx, t, round)
+	if result == nil && err == nil {
+		err = fmt.Errorf("the call has no result")
+	}
+	return result, err
+}
+
+// Leave ends and forgets the tasks of a caller who has left. It does not wait.
+func (s *Store) Leave(caller string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tasks {
+		if t.caller == caller {
+			t.cancel(errLeft)
+			s.remove(t)
+		}
+	}
+}
+
+// Close ends all tasks and waits for them.
+func (s *Store) Close() { s.life.End() }
+
+// newID returns an id that nobody guesses: over HTTP, who has it has the task.
+func newID() string { return rand.Text() }
