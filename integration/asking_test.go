@@ -59,13 +59,20 @@ var askers = map[string]string{
 // asking starts a server with the skills that ask.
 func asking(t *testing.T, driver string) *wire {
 	t.Helper()
+	return serveScripts(t, driver, "asks: [person, model, roots]", askers)
+}
+
+// serveScripts starts a server with skills that are a shell script each, and have
+// the same frontmatter.
+func serveScripts(t *testing.T, driver, frontmatter string, scripts map[string]string) *wire {
+	t.Helper()
 	home := t.TempDir()
-	for name, script := range askers {
+	for name, script := range scripts {
 		folder := filepath.Join(home, "skills", name)
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		manifest := fmt.Sprintf("---\nname: %s\ndescription: Asks.\nscript: run.sh\nasks: [person, model, roots]\n---\n", name)
+		manifest := fmt.Sprintf("---\nname: %s\ndescription: Asks.\nscript: run.sh\n%s\n---\n", name, frontmatter)
 		for file, content := range map[string]string{"SKILL.md": manifest, "run.sh": "set -eu" + script + "\n"} {
 			if err := os.WriteFile(filepath.Join(folder, file), []byte(content), 0o644); err != nil {
 				t.Fatal(err)

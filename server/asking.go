@@ -64,6 +64,9 @@ func (s *Server) performBetween(r request, req call.Request, p *progress) (*call
 		outcome, err := s.calls.Run(ctx, req)
 		return performed{outcome, err}
 	})
+	if required := (*ask.Required)(nil); errors.As(err, &required) {
+		r.task.Until(required.Gone)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +99,13 @@ func missingCapability(ctx context.Context, err error) error {
 }
 
 // refused answers a call that has no result: with what the client has to answer
-// first, with an error of the protocol, or with one for the model.
+// first, with a task, with an error of the protocol, or with one for the model.
 func (s *Server) refused(err error) (*mcp.CallToolResult, error) {
 	var required *ask.Required
 	var protocol *rpc.Error
+	var other *rpc.Other
 	switch {
-	case errors.As(err, &protocol):
+	case errors.As(err, &protocol), errors.As(err, &other):
 		return nil, err
 	case errors.As(err, &required):
 		kind, asked, err := required.Result()

@@ -31,6 +31,7 @@ func callerOf(session mcpserver.ClientSession) string {
 // A caller that is one session leaves with it; a transport whose callers have
 // several sessions calls Leave itself.
 func (s *Server) Leave(caller string) {
+	s.tasks.Leave(caller)
 	s.desk.Leave(caller)
 	s.outputs.Forget(caller)
 	s.calls.Leave(caller)

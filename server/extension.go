@@ -10,21 +10,25 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/tasks"
 )
 
 // extensions are what the server declares to speak beyond MCP.
 func extensions() map[string]any {
-	return map[string]any{"io.modelcontextprotocol/skills": map[string]any{"directoryRead": true}}
+	return map[string]any{
+		"io.modelcontextprotocol/skills": map[string]any{"directoryRead": true},
+		tasks.Extension:                  map[string]any{},
+	}
 }
 
 // Methods are what the server answers that mcp-go does not know, by name: those of
-// the Skills extension (SEP-2640).
+// the Skills extension (SEP-2640), and of that for tasks (SEP-2663).
 func (s *Server) Methods() map[string]rpc.Method {
-	return map[string]rpc.Method{
-		"skills/list":              {Handle: s.listSkills, Cacheable: true},
-		"skills/get":               {Handle: s.getSkill, Cacheable: true},
-		"resources/directory/read": {Handle: s.readDirectory},
-	}
+	methods := s.tasks.Methods(caller)
+	methods["skills/list"] = rpc.Method{Handle: s.listSkills, Cacheable: true}
+	methods["skills/get"] = rpc.Method{Handle: s.getSkill, Cacheable: true}
+	methods["resources/directory/read"] = rpc.Method{Handle: s.readDirectory}
+	return methods
 }
 
 // about are the parameters of all these methods.

@@ -152,6 +152,7 @@ type details struct {
 	ImageRole   string           `json:"image_role,omitempty"`
 	Network     []string         `json:"network,omitempty"`
 	Asks        []skills.Asked   `json:"asks,omitempty"` // whom it may ask while it runs
+	Task        skills.Task      `json:"task,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
 	Files       []string         `json:"files"`
 	Problems    []skills.Problem `json:"problems"`
@@ -195,7 +196,8 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 		return d, nil
 	}
 	var err error
-	d.Script, d.ImageRole, d.Network, d.Asks = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network, skill.Asks
+	d.Script, d.ImageRole, d.Network = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network
+	d.Asks, d.Task = skill.Asks, skill.Task
 	if skill.Entry.Output != nil {
 		d.Output = skill.Entry.Output
 	}
@@ -393,11 +395,13 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		outcome, err := s.run(r, call.Request{Skill: skill, Args: params, Timeout: timeout, Container: container})
-		if outcome == nil {
-			return nil, err
-		}
-		return s.runReply(r, skill, outcome, err)
+		return s.lasting(r, skill.Task, func(r request) (*mcp.CallToolResult, error) {
+			outcome, err := s.run(r, call.Request{Skill: skill, Args: params, Timeout: timeout, Container: container})
+			if outcome == nil {
+				return nil, err
+			}
+			return s.runReply(r, skill, outcome, err)
+		})
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/tasks"
 )
 
 // listening is a client that hears of its call while that runs. A client that
@@ -13,20 +15,22 @@ type listening struct {
 	core   *mcpserver.MCPServer
 	ctx    context.Context // of the request, without its end
 	token  mcp.ProgressToken
-	logger string // whose log lines they are
+	task   *tasks.Task // that the call may become; nil is none
+	logger string      // whose log lines they are
 }
 
 // progress returns where a call's progress and log lines go. They go nowhere
 // where the client wants neither.
 func (s *Server) progress(r request, logger string) *progress {
-	l := &listening{core: s.core, ctx: context.WithoutCancel(r.ctx), token: r.token, logger: logger}
-	if r.token == nil && !l.hears(mcp.LoggingLevelEmergency) {
+	l := &listening{core: s.core, ctx: context.WithoutCancel(r.ctx), token: r.token, task: r.task, logger: logger}
+	if r.token == nil && r.task == nil && !l.hears(mcp.LoggingLevelEmergency) {
 		return nil
 	}
 	return newProgress(l)
 }
 
 func (l *listening) progress(at mark, message string) {
+	l.task.Say(at.words(message))
 	if l.token == nil {
 		return
 	}

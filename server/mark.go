@@ -1,6 +1,11 @@
 package server
 
-import "github.com/skillsmcp/skills-mcp/server/abi"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/abi"
+)
 
 // A mark is where a call's progress stands. MCP wants it to increase with each
 // notification. The zero mark is before the first.
@@ -21,6 +26,14 @@ func (m *mark) step(p abi.Progress) mark {
 	}
 	m.at, m.begun = p.Done, true
 	return *m
+}
+
+// words is a message with how far that is, where it is known.
+func (m mark) words(message string) string {
+	if m.total == 0 {
+		return message
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.0f%% %s", 100*m.at/m.total, message))
 }
 
 // nudge moves on without progress: by one while messages are only counted, and

@@ -165,15 +165,17 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		progress := s.progress(r, "run_code")
-		outcome, err := s.calls.RunCode(r.ctx, call.CodeRequest{
-			Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
-			Caller: r.caller, Timeout: timeout, Stderr: progress, Progress: progress.say,
+		return s.lasting(r, skills.TaskLong, func(r request) (*mcp.CallToolResult, error) {
+			progress := s.progress(r, "run_code")
+			outcome, err := s.calls.RunCode(r.ctx, call.CodeRequest{
+				Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
+				Caller: r.caller, Timeout: timeout, Stderr: progress, Progress: progress.say,
+			})
+			progress.close()
+			if outcome == nil {
+				return nil, err
+			}
+			return s.runReply(r, skill, outcome, err)
 		})
-		progress.close()
-		if outcome == nil {
-			return nil, err
-		}
-		return s.runReply(r, skill, outcome, err)
 	})
 }

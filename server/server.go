@@ -23,6 +23,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -61,6 +62,7 @@ type Server struct {
 	digests folders.Digests // of skills' files
 
 	subscriptions *subscriptions
+	tasks         *tasks.Store // closed by Close
 
 	view  atomic.Pointer[view] // what calls see; replaced as a whole
 	state atomic.Uint64        // counts the beginnings and ends of changes of the tools
@@ -82,6 +84,7 @@ func New(calls *call.Executor, options Options) *Server {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
+	s.tasks = tasks.New(&tasks.Options{Logger: s.logger})
 	s.core = mcpserver.NewMCPServer(serverName, options.Version,
 		mcpserver.WithToolCapabilities(true),
 		mcpserver.WithPromptCapabilities(true),
@@ -101,8 +104,11 @@ func New(calls *call.Executor, options Options) *Server {
 	return s
 }
 
-// Close ends the calls that wait for an answer, and waits for them.
-func (s *Server) Close() { s.desk.Close() }
+// Close ends the calls that are tasks or wait for an answer, and waits for them.
+func (s *Server) Close() {
+	s.tasks.Close()
+	s.desk.Close()
+}
 
 // instructions tell a model how to use the server as a whole. Clients cut them
 // at 2 KB.

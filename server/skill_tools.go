@@ -54,7 +54,9 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 		if err != nil {
 			return nil, err
 		}
-		return s.execute(r, call.Request{Skill: skill, Args: r.args})
+		return s.lasting(r, skill.Task, func(r request) (*mcp.CallToolResult, error) {
+			return s.execute(r, call.Request{Skill: skill, Args: r.args})
+		})
 	})
 }
 

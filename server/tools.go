@@ -11,6 +11,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -22,6 +23,7 @@ type request struct {
 	token  mcp.ProgressToken
 	view   *view // one catalog for the whole call
 	retry  retry
+	task   *tasks.Task // that the call may become; nil is none
 }
 
 // request is the beginning of any answer: who asks, and what there is by then.

@@ -36,6 +36,7 @@ type shown struct {
 	Timeout     float64  `json:"timeout_seconds,omitempty"`
 
 	Asks     []skills.Asked   `json:"asks,omitempty"` // whom it may ask while it runs
+	Task     skills.Task      `json:"task,omitempty"` // when calls of it are tasks, beside those that take long
 	Requires *skills.Requires `json:"requires,omitempty"`
 	Paths    []string         `json:"paths,omitempty"`
 
@@ -137,7 +138,7 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 	info.Tools, info.Of = server.Relatives(skill)
 	s.showServed(ctx, catalog, skill, info)
 	if e := skill.Entry; e != nil {
-		info.Env, info.Asks = e.Env, skill.Asks
+		info.Env, info.Asks, info.Task = e.Env, skill.Asks, skill.Task
 		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
 		info.Network, info.Warm = e.Network, e.Warm
 		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
@@ -229,6 +230,7 @@ func printFacts(w io.Writer, skill *skills.Skill, info *shown) error {
 			row("declares", dependencies.Summary(info.Dependencies))
 			row("network", strings.Join(info.Network, ", "))
 			row("asks", strings.Join(words(info.Asks), ", "))
+			row("task", string(info.Task))
 			row("variables", strings.Join(info.Env, ", "))
 			row("warm", warm(info.Warm))
 		}
