@@ -98,20 +98,34 @@ type taskReply struct {
 
 func (c *dialled) ask(method, params string) (r taskReply) {
 	c.b.t.Helper()
+	c.send(method, params)
+	line := c.line()
+	if err := json.Unmarshal([]byte(line), &r); err != nil {
+		c.b.t.Fatalf("%v in %s", err, line)
+	}
+	return r
+}
+
+func (c *dialled) send(method, params string) {
+	c.b.t.Helper()
 	if params != "{}" {
 		params = strings.TrimSuffix(params, "}") + ","
 	} else {
 		params = "{"
 	}
 	_, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s}}}`+"\n", method, params, c.capabilities)
-	line, readErr := c.out.ReadBytes('\n')
-	if err != nil || readErr != nil {
-		c.b.t.Fatal(err, readErr)
+	if err != nil {
+		c.b.t.Fatal(err)
 	}
-	if err := json.Unmarshal(line, &r); err != nil {
-		c.b.t.Fatalf("%v in %s", err, line)
+}
+
+func (c *dialled) line() string {
+	c.b.t.Helper()
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		c.b.t.Fatal(err)
 	}
-	return r
+	return line
 }
 
 func (c *dialled) call(tool, args string) taskReply {
@@ -269,5 +283,25 @@ func TestAskingTask(t *testing.T) {
 		if r := c.ask("tasks/get", task).Result; r.Status != "completed" || !r.Result.IsError || !strings.HasPrefix(fmt.Sprint(r.Result.Content), "[{TIMEOUT: ") {
 			t.Errorf("%+v", r)
 		}
+	})
+}
+
+// Who listens need not ask.
+func TestTaskNotices(t *testing.T) {
+	slow(t, lasts(8*time.Second), func(t *testing.T, b *bench) {
+		c := b.dial(knowsTasks)
+		id := c.call("demo__now", `{}`).Result.TaskID
+		c.send("subscriptions/listen", fmt.Sprintf(`{"notifications":{"taskIds":[%q]}}`, id))
+		if got, want := c.line(), fmt.Sprintf(`"notifications":{"taskIds":[%q]}`, id); !strings.Contains(got, want) {
+			t.Errorf("acknowledged by %s, want %s", got, want)
+		}
+		got := c.line()
+		for _, want := range []string{`"method":"notifications/tasks"`, `"taskId":"` + id, `"status":"completed"`, `"text":"counted"`} {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %s in %s", want, got)
+			}
+		}
+		go c.hangUp()
+		c.line() // the end of the subscription
 	})
 }

@@ -41,6 +41,11 @@ type Task struct {
 	ending     ending                  // of a call that was never kept; valid after done
 	size       int                     // of the result in the store; guarded by the store's mutex
 
+	gone <-chan struct{} // of Until; used by the work's goroutine alone
+
+	telling  sync.Mutex // guards watchers; taken before mu
+	watchers []*watcher
+
 	mu      sync.Mutex // guards what follows; no other lock is taken under it
 	known   known
 	status  Status
@@ -53,7 +58,6 @@ type Task struct {
 	pending  mcp.InputRequests // by the client's keys
 	answers  mcp.InputResponses
 	answered chan struct{} // closed when nothing is pending
-	gone     <-chan struct{}
 }
 
 // known is whether a client knows of a task.
@@ -105,6 +109,7 @@ func (t *Task) decide(as known) bool {
 
 // end says how a task has ended.
 func (t *Task) end(v verdict) {
+	defer t.tell()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.status, t.message, t.result, t.failed, t.updated = v.status, v.message, v.result, v.failed, time.Now()
@@ -122,6 +127,7 @@ func (t *Task) ask(requests mcp.InputRequests) bool {
 	if !t.decide(never) {
 		return false
 	}
+	defer t.tell()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pending, t.answers, t.answered = mcp.InputRequests{}, mcp.InputResponses{}, make(chan struct{})
@@ -167,14 +173,12 @@ func (t *Task) answer(responses mcp.InputResponses) {
 }
 
 // Until has the work called again, with what was answered, when gone is closed:
-// what it asked for next is not waited for any longer. A nil task does nothing.
+// what it asks for next is not waited for any longer. It is for work to call, while
+// it is called itself. A nil task does nothing.
 func (t *Task) Until(gone <-chan struct{}) {
-	if t == nil {
-		return
+	if t != nil {
+		t.gone = gone
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.gone = gone
 }
 
 // wait waits for the answers to a question. There may be fewer than were asked for
@@ -185,6 +189,7 @@ func (t *Task) wait(ctx context.Context) mcp.InputResponses {
 	case <-t.gone:
 	case <-ctx.Done():
 	}
+	defer t.tell()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.status, t.pending = Working, nil

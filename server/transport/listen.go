@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -48,12 +49,36 @@ func (e *edge) listen(ctx context.Context, p *peer, m message, announce func(not
 	}
 	defer e.Core.UnregisterSession(context.WithoutCancel(ctx), p.SessionID())
 	defer e.recovered(m.method, func() {})
+	agreed, stop, err := e.listenBeyond(e.Core.WithContext(ctx, l), l, m)
+	if err != nil {
+		return failure(m.id, err).encode()
+	}
+	defer stop()
+	h.agreed = agreed
 	reply := e.Core.HandleMessage(e.Core.WithContext(ctx, l), m.raw)
+	if _, ok := reply.(mcp.JSONRPCResponse); ok && len(agreed) > 0 {
+		<-ctx.Done() // mcp-go ends a subscription that it has nothing for
+	}
 	line, err := encodeReply(m.id, withSubscription(reply, m.id))
 	if err != nil {
 		return e.unencodable(m, err)
 	}
 	return line
+}
+
+// listenBeyond subscribes to the notices that mcp-go does not know.
+func (e *edge) listenBeyond(ctx context.Context, l *listener, m message) (agreed map[string]any, stop func(), err error) {
+	info, err := protocolInfo(m)
+	if err != nil || e.Listen == nil {
+		return nil, func() {}, nil // mcp-go finds the same error
+	}
+	return e.Listen(mcpserver.WithRequestProtocolInfo(ctx, info), m.params, func(method string, params map[string]any) {
+		if queue := l.NotificationChannel(); queue != nil {
+			queue <- mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+				Method: method, Params: mcp.NotificationParams{AdditionalFields: params},
+			}}
+		}
+	})
 }
 
 // withSubscription puts the id of a subscription into its result as it was sent.
@@ -77,6 +102,7 @@ type holder struct {
 	id       json.RawMessage
 	announce func(notice)
 	encode   func(mcp.JSONRPCNotification) (line []byte, ok bool)
+	agreed   map[string]any // for the acknowledgement to say, too; set before that is sent
 	open     bool
 	held     []notice
 }
@@ -87,6 +113,9 @@ const maxHeld = 64
 
 func (h *holder) deliver(n mcp.JSONRPCNotification) {
 	h.tag(&n)
+	if n.Method == mcp.MethodNotificationSubscriptionsAcknowledged && len(h.agreed) > 0 {
+		h.agree(&n)
+	}
 	line, ok := h.encode(n)
 	if !ok {
 		return
@@ -104,6 +133,15 @@ func (h *holder) deliver(n mcp.JSONRPCNotification) {
 	case len(h.held) < maxHeld:
 		h.held = append(h.held, next)
 	}
+}
+
+// agree has the acknowledgement say what was agreed to beside it.
+func (h *holder) agree(n *mcp.JSONRPCNotification) {
+	encoded, _ := json.Marshal(n.Params.AdditionalFields["notifications"]) // mcp-go's own
+	all := map[string]any{}
+	_ = json.Unmarshal(encoded, &all)
+	maps.Copy(all, h.agreed)
+	n.Params.AdditionalFields = map[string]any{"notifications": all}
 }
 
 // tag names the subscription that a notice is sent for. The notice is shared with
