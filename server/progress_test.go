@@ -155,9 +155,11 @@ func TestLogLines(t *testing.T) {
 	progress, logs := heard(t, func(p *progress) {
 		fmt.Fprint(p, "[info] one\n[WARN] two\n[note] no level\n[error]\n")
 		time.Sleep(time.Second)
+		var lines strings.Builder // written at once, or some would be sent before others come
 		for i := range maxLogs + 3 {
-			fmt.Fprintf(p, "[debug] %d\n", i)
+			fmt.Fprintf(&lines, "[debug] %d\n", i)
 		}
+		fmt.Fprint(p, lines.String())
 	})
 	if len(logs) != 2+maxLogs+1 || logs[0] != "info one" || logs[1] != "warning two" || logs[len(logs)-1] != "warning 3 log lines came too fast and are left out" {
 		t.Errorf("%q", logs)

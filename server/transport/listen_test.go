@@ -143,3 +143,16 @@ func TestNothingBeforeTheAcknowledgement(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 }
+
+// A subscription to nothing is acknowledged, and over.
+func TestListenToNothing(t *testing.T) {
+	for range 100 { // the two have raced
+		c := dial(t, newBench().backend(), nil)
+		listen(c, "1", `{}`)
+		c.want(fmt.Sprintf(`: notifications/subscriptions/acknowledged{`+tag+`,"notifications":{}}`, "1"))
+		if r := c.recv(); string(r.ID) != "1" || r.Result == nil {
+			t.Fatal(r)
+		}
+		c.hangUp()
+	}
+}

@@ -23,7 +23,8 @@ type notices struct {
 	log  *slog.Logger
 	wake chan struct{} // room for one: there are notices
 
-	mu      sync.Mutex // guards waiting
+	writing sync.Mutex // held by each
+	mu      sync.Mutex // guards waiting; taken under writing
 	waiting []notice
 }
 
@@ -63,8 +64,11 @@ func (q *notices) take() (n notice, ok bool) {
 	return n, true
 }
 
-// each passes all that wait to write.
+// each passes all that wait to write, and returns when those are written, too,
+// that another call of it has taken.
 func (q *notices) each(write func(line []byte, wanted func() bool)) {
+	q.writing.Lock()
+	defer q.writing.Unlock()
 	for n, ok := q.take(); ok; n, ok = q.take() {
 		write(n.line, n.wanted)
 	}
