@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -58,7 +59,8 @@ func (s *Server) performBetween(r request, req call.Request, p *progress) (*call
 		Caller: r.caller, Method: r.retry.method, Name: r.retry.name, Args: args,
 		State: r.retry.RequestState, Responses: r.retry.InputResponses, Stderr: p, Progress: p.say,
 	}
-	came, err := s.desk.Do(r.ctx, made, func(ctx context.Context, run *ask.Run) any {
+	came, err := s.desk.Do(r.ctx, made, func(ctx context.Context, run *ask.Run) (came any) {
+		defer s.recovered(func(err error) { came = performed{nil, err} }) // no transport is around it
 		req.Client = &ask.Client{Can: capabilities(ctx), Asker: run}
 		req.Stderr, req.Progress = run, run.Say
 		outcome, err := s.calls.Run(ctx, req)
@@ -72,6 +74,15 @@ func (s *Server) performBetween(r request, req call.Request, p *progress) (*call
 	}
 	done := came.(performed) // of this method, as the state is
 	return done.outcome, done.err
+}
+
+// recovered is deferred where a panic would end the server. It logs one and passes
+// then what a client is told.
+func (s *Server) recovered(then func(error)) {
+	if p := recover(); p != nil {
+		s.logger.Error("panic in a call", "panic", p, "stack", string(debug.Stack()))
+		then(&call.Error{Code: call.InternalError, Message: "internal error"})
+	}
 }
 
 // capabilities are what the client says that it can be asked for, in its request

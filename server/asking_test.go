@@ -58,7 +58,12 @@ func asksOnce() *script {
 // newAskingBench serves one skill, which asks.
 func newAskingBench(t *testing.T) *bench {
 	t.Helper()
-	b := newBench(t, asksOnce())
+	return newAskingBenchWith(t, asksOnce())
+}
+
+func newAskingBenchWith(t *testing.T, driver sandbox.Driver) *bench {
+	t.Helper()
+	b := newBench(t, driver)
 	b.files = fstest.MapFS{
 		"p/plugin.json":          {Data: []byte(`{"name": "demo", "version": "1.0"}`)},
 		"p/skills/sure/SKILL.md": {Data: []byte("---\nname: sure\ndescription: Asks.\nscript: run.sh\nasks: person\nparams: {a: string}\nresources: [{uri: 'sure://one', name: one}]\n---\n")},
@@ -202,5 +207,15 @@ func TestAskingResources(t *testing.T) {
 	encoded, err := json.Marshal(b.core.HandleMessage(b.core.WithContext(t.Context(), me), json.RawMessage(line)))
 	if err != nil || !strings.Contains(string(encoded), "nobody can be asked in the answer to such a request") {
 		t.Errorf("%s, %v", encoded, err)
+	}
+}
+
+// A panic behind the desk costs one call, not the server: no transport is around
+// it to recover.
+func TestPanicWhileAsking(t *testing.T) {
+	b := newAskingBenchWith(t, &script{func(context.Context, *sandbox.Command) (*sandbox.Exit, error) { panic("secret") }})
+	reply := b.tool(newAsker("one"), "t", "demo__sure", `{}`, "", `{}`)
+	if !reply.Result.IsError || reply.Result.Content[0].Text != "INTERNAL_ERROR: internal error" {
+		t.Errorf("%+v", reply)
 	}
 }
