@@ -4,40 +4,23 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/integration/bench/figures"
 )
 
 // A machine is what the figures were measured on.
 type machine struct {
-	CPU     string `json:"cpu"`
-	Cores   int    `json:"cores"`
-	System  string `json:"system"` // with the kernel's version
-	Python  string `json:"python"` // of the host; containers have the image's
-	Bwrap   string `json:"bubblewrap,omitempty"`
-	Engine  string `json:"engine,omitempty"`
-	Load    string `json:"load,omitempty"` // of the last minute, before
-	Program string `json:"go"`
+	figures.Machine
+	Python string `json:"python"` // of the host; containers have the image's
+	Bwrap  string `json:"bubblewrap,omitempty"`
+	Engine string `json:"engine,omitempty"`
 }
 
 func (s *setup) machine(ctx context.Context) machine {
-	m := machine{
-		CPU:     cpuModel(),
-		Cores:   runtime.NumCPU(),
-		System:  runtime.GOOS + "/" + runtime.GOARCH,
-		Python:  version(ctx, "python3"),
-		Bwrap:   version(ctx, "bwrap"),
-		Program: runtime.Version(),
-	}
-	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		m.System += " " + strings.TrimSpace(string(release))
-	}
-	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
-		m.Load, _, _ = strings.Cut(string(load), " ")
-	}
+	m := machine{Machine: figures.ThisMachine(), Python: version(ctx, "python3"), Bwrap: version(ctx, "bwrap")}
 	if s.engine != nil {
 		i := s.engine.info
 		m.Engine = fmt.Sprintf("Docker %s (%s, cgroup version %s, %s of %s)", i.ServerVersion, i.Driver, i.CgroupVersion,
@@ -47,16 +30,8 @@ func (s *setup) machine(ctx context.Context) machine {
 }
 
 func (m machine) String() string {
-	parts := []string{fmt.Sprintf("%s, %d cores", m.CPU, m.Cores), m.System, m.Python}
-	for _, part := range []string{m.Bwrap, m.Engine, m.Program} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	if m.Load != "" {
-		parts = append(parts, "load before: "+m.Load)
-	}
-	return strings.Join(parts, "; ")
+	more := slices.DeleteFunc([]string{m.Python, m.Bwrap, m.Engine}, func(s string) bool { return s == "" })
+	return m.Describe(more...)
 }
 
 // version is what a program of the host says; "" without it.
@@ -70,17 +45,4 @@ func version(ctx context.Context, program string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(out))
-}
-
-func cpuModel() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "CPU unknown"
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "CPU unknown"
 }

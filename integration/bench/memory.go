@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/skillsmcp/skills-mcp/integration/bench/figures"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -71,7 +72,7 @@ func memory(ctx context.Context, contenders []*contender) []held {
 			own, extra = append(own, int(w.own)), append(extra, int(w.extra))
 			h.Total += max(w.own, 0) + max(w.extra, 0)
 		}
-		h.Waiting, h.Own, h.Extra = len(waiting), int64(percentile(own, 50)), int64(percentile(extra, 50))
+		h.Waiting, h.Own, h.Extra = len(waiting), int64(figures.Percentile(own, 50)), int64(figures.Percentile(extra, 50))
 		all = append(all, h)
 	}
 	return all

@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
+
+	"github.com/skillsmcp/skills-mcp/integration/bench/figures"
 )
 
 // A report is what the program prints. Times are in milliseconds.
@@ -61,14 +60,14 @@ func results(p part, contenders []*contender, tallies []tally) []result {
 		r := result{
 			Script: p.script.name, AtOnce: p.atOnce, Contender: contenders[i].name,
 			Calls:     len(t.times),
-			P50:       milliseconds(percentile(t.times, 50)),
-			P95:       milliseconds(percentile(t.times, 95)),
+			P50:       figures.Milliseconds(figures.Percentile(t.times, 50)),
+			P95:       figures.Milliseconds(figures.Percentile(t.times, 95)),
 			PerSecond: float64(t.ended) / t.counted.Seconds(),
 		}
 		if contenders[i].shows {
-			r.Waiting = pointer(percentile(t.waiting, 50))
+			r.Waiting = pointer(figures.Percentile(t.waiting, 50))
 			if p.atOnce > 1 {
-				r.Settled = pointer(milliseconds(percentile(t.settled, 50)))
+				r.Settled = pointer(figures.Milliseconds(figures.Percentile(t.settled, 50)))
 			}
 		}
 		all = append(all, r)
@@ -91,19 +90,6 @@ func ratio(r result, part []result, other string) *float64 {
 }
 
 func pointer[T any](value T) *T { return &value }
-
-// percentile is the smallest value that at least p percent of values are not
-// above (the nearest rank); the zero value when there are none.
-func percentile[T int | time.Duration](values []T, p int) T {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	rank := int(math.Ceil(float64(len(sorted)*p) / 100))
-	return sorted[max(rank, 1)-1]
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // write prints the report as the flags say.
 func (r *report) write(w io.Writer, o *options) error {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/integration/bench/figures"
 )
 
 // A share is what the server takes of a call, one at a time: the difference
@@ -38,9 +40,9 @@ func shares(ctx context.Context, o *options, contenders []*contender) ([]share, 
 			}
 			all = append(all, share{
 				Script: script.name, Server: server.name, Driver: driver.name, Pairs: len(differences),
-				Median: milliseconds(percentile(differences, 50)),
-				P25:    milliseconds(percentile(differences, 25)),
-				P75:    milliseconds(percentile(differences, 75)),
+				Median: figures.Milliseconds(figures.Percentile(differences, 50)),
+				P25:    figures.Milliseconds(figures.Percentile(differences, 25)),
+				P75:    figures.Milliseconds(figures.Percentile(differences, 75)),
 			})
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"text/tabwriter"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/integration/bench/catalog"
+	"github.com/skillsmcp/skills-mcp/integration/bench/figures"
 )
 
 // A row is what was measured at one number of skills. A time of 0 was not
@@ -39,7 +42,7 @@ const settling = 2500 * time.Millisecond
 func measure(ctx context.Context, o *options, home string, skills int) (r row, err error) {
 	r = row{skills: skills, edits: o.edits}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	if err := errors.Join(makeHome(home, skills), pause(ctx, settling)); err != nil {
+	if err := errors.Join(catalog.Make(home, skills), pause(ctx, settling)); err != nil {
 		return r, err
 	}
 	p, err := start(ctx, o.binary, home)
@@ -65,7 +68,7 @@ func measure(ctx context.Context, o *options, home string, skills int) (r row, e
 			return r, err
 		}
 	}
-	r.second = median(seconds)
+	r.second = figures.Percentile(seconds, 50)
 	return r, nil
 }
 
@@ -82,7 +85,7 @@ func (r *row) change(ctx context.Context, p *process, home string) error {
 			<-p.read
 		}
 		before, began := p.cpu(), time.Now()
-		if err := writeManifest(filepath.Join(home, "skills", skillName(i)), i, edit+1); err != nil {
+		if err := catalog.Write(filepath.Join(home, "skills", catalog.Name(i)), i, edit+1); err != nil {
 			return err
 		}
 		read, ok := next(p.read, patience)
@@ -100,7 +103,7 @@ func (r *row) change(ctx context.Context, p *process, home string) error {
 		}
 		cpus = append(cpus, p.cpu()-before)
 	}
-	r.notice, r.read, r.cpu = median(notices), median(reads), median(cpus)
+	r.notice, r.read, r.cpu = figures.Percentile(notices, 50), figures.Percentile(reads, 50), figures.Percentile(cpus, 50)
 	if len(notices) > 0 {
 		r.slowest = slices.Max(notices)
 	}
@@ -127,15 +130,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-// median returns the middle one of the values, or 0 without any.
-func median(values []time.Duration) time.Duration {
-	if len(values) == 0 {
-		return 0
-	}
-	values = slices.Sorted(slices.Values(values))
-	return values[len(values)/2]
 }
 
 // write prints the rows as a table.

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -56,29 +54,6 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// An edit changes the manifest of one skill.
-func TestMakeHome(t *testing.T) {
-	home := t.TempDir()
-	if err := makeHome(home, 2); err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(home, "skills", skillName(1))
-	read := func() string {
-		text, err := os.ReadFile(filepath.Join(dir, "SKILL.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	before := read()
-	if err := writeManifest(dir, 1, 5); err != nil {
-		t.Fatal(err)
-	}
-	if after := read(); after == before || !strings.Contains(after, "time number 5.") {
-		t.Errorf("after the edit:\n%.300s", after)
-	}
-}
-
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	rows := []row{{skills: 3, first: 20 * time.Millisecond, second: 12345 * time.Microsecond, rss: 30 << 20, answer: 2048, notices: 2, edits: 3}}
@@ -92,11 +67,5 @@ func TestTable(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"--help"}, io.Discard, io.Discard); code != 0 {
 		t.Errorf("--help: exit code %d", code)
-	}
-}
-
-func TestMedian(t *testing.T) {
-	if got := median([]time.Duration{9, 1, 5}); got != 5 || median(nil) != 0 {
-		t.Errorf("median %d", got)
 	}
 }

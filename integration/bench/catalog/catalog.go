@@ -1,4 +1,6 @@
-package main
+// Package catalog makes folders of skills that servers are measured with.
+// Start with [Make].
+package catalog
 
 import (
 	"bytes"
@@ -7,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// makeHome makes a home folder with n skills of usual length, each in a folder of
+// Make makes a home folder with n skills of usual length, each in a folder of
 // its own, and a configuration that lets all of them be read.
-func makeHome(home string, n int) error {
+func Make(home string, n int) error {
 	if err := os.MkdirAll(filepath.Join(home, "work"), 0o755); err != nil {
 		return err
 	}
 	for i := range n {
-		if err := makeSkill(filepath.Join(home, "skills", skillName(i)), i); err != nil {
+		if err := makeSkill(filepath.Join(home, "skills", Name(i)), i); err != nil {
 			return err
 		}
 	}
@@ -22,7 +24,8 @@ func makeHome(home string, n int) error {
 	return os.WriteFile(filepath.Join(home, "config.yaml"), []byte(config), 0o644)
 }
 
-func skillName(i int) string { return fmt.Sprintf("skill-%05d", i) }
+// Name is the name of skill i, and of its folder in "skills".
+func Name(i int) string { return fmt.Sprintf("skill-%05d", i) }
 
 func makeSkill(dir string, i int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -31,11 +34,11 @@ func makeSkill(dir string, i int) error {
 	if err := os.WriteFile(filepath.Join(dir, "run.sh"), []byte("#!/bin/bash\necho\n"), 0o644); err != nil {
 		return err
 	}
-	return writeManifest(dir, i, 0)
+	return Write(dir, i, 0)
 }
 
-// writeManifest writes the SKILL.md of skill i as it is after an edit.
-func writeManifest(dir string, i, edit int) error {
+// Write writes the SKILL.md of skill i, in dir, as it is after so many edits.
+func Write(dir string, i, edit int) error {
 	text := fmt.Sprintf(`---
 name: %s
 description: Does the thing number %d, as a description of usual length would say in a sentence or two, for the time number %d.
@@ -44,6 +47,6 @@ params:
   path: {type: string, required: true, description: Where to look.}
   count: {type: integer, minimum: 1, default: 5}
 ---
-%s`, skillName(i), i, edit, bytes.Repeat([]byte("Some instructions of usual length.\n"), 100))
+%s`, Name(i), i, edit, bytes.Repeat([]byte("Some instructions of usual length.\n"), 100))
 	return os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte(text), 0o644)
 }
