@@ -84,7 +84,7 @@ func (r *row) change(ctx context.Context, p *process, home string) error {
 		for range len(p.read) { // lines of before
 			<-p.read
 		}
-		before, began := p.cpu(), time.Now()
+		before, began := figures.CPU(p.cmd.Process.Pid), time.Now()
 		if err := catalog.Write(filepath.Join(home, "skills", catalog.Name(i)), i, edit+1); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (r *row) change(ctx context.Context, p *process, home string) error {
 			r.notices++
 			notices = append(notices, at.Sub(began))
 		}
-		cpus = append(cpus, p.cpu()-before)
+		cpus = append(cpus, figures.CPU(p.cmd.Process.Pid)-before)
 	}
 	r.notice, r.read, r.cpu = figures.Percentile(notices, 50), figures.Percentile(reads, 50), figures.Percentile(cpus, 50)
 	if len(notices) > 0 {

@@ -109,22 +109,3 @@ func (p *process) memory() (now, peak int64) {
 	}
 	return now, peak
 }
-
-// cpu returns the processor time of the process's threads.
-func (p *process) cpu() time.Duration {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	var total time.Duration
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // a thread that ended
-		}
-		spent, _, _ := strings.Cut(string(text), " ")
-		ns, _ := strconv.ParseInt(spent, 10, 64)
-		total += time.Duration(ns)
-	}
-	return total
-}
