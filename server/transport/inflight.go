@@ -18,11 +18,8 @@ type call struct {
 	key    string
 	ctx    context.Context // of the handler; kept here while the call is queued
 	cancel context.CancelCauseFunc
-	open   bool // it was attached
-
-	// Of HTTP, where somebody waits for a call:
-	run     func() // in a worker
-	dropped func() // instead, where it was cancelled before
+	open   bool          // it was attached
+	placed chan struct{} // closed when it has a place; nil where nobody waits for that
 }
 
 func newCall(ctx context.Context, m message) *call {
@@ -35,15 +32,17 @@ func newCall(ctx context.Context, m message) *call {
 // run and wait, and it is where cancellation happens: mcp-go's own table knows
 // no queued request, and its transport answers a request after cancelling it.
 //
-// The calls are run by workers, which the caller of admit starts and which stay
-// until the table is closed: decoding JSON grows a new goroutine's stack so
-// often that a goroutine for each call costs a third more.
+// Where messages come by a read loop, the calls are run by workers, which the
+// caller of admit starts and which stay until the table is closed: decoding JSON
+// grows a new goroutine's stack so often that a goroutine for each call costs a
+// third more. Where each call has a goroutine already, as over HTTP, that one
+// enters, and leaves after it has run the call.
 type table struct {
 	slots, queue int // calls running, calls waiting
 	bytes        int // of the messages of both
 	maxStreams   int
 
-	idle chan struct{} // closed after close, when no worker and no stream is left
+	idle chan struct{} // closed after close, when no worker, no call and no stream is left
 
 	mu      sync.Mutex // guards what follows; no other lock is taken under it
 	wake    sync.Cond  // signalled by admit for a parked worker, and by close for all
@@ -72,14 +71,9 @@ func newTable(slots, queue, bytes, streams int) *table {
 func (t *table) admit(c *call) (hire bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case t.calls[c.key] != nil:
-		return false, errDuplicate
-	case t.closed, t.running+len(t.waiting) >= t.slots+t.queue, t.held+len(c.raw) > t.bytes:
-		return false, errBusy
+	if err := t.take(c); err != nil {
+		return false, err
 	}
-	t.calls[c.key] = c
-	t.held += len(c.raw)
 	t.waiting = append(t.waiting, c)
 	switch {
 	case t.parked > 0:
@@ -90,6 +84,83 @@ func (t *table) admit(c *call) (hire bool, err error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// take counts c in where there is room for it. The caller holds mu.
+func (t *table) take(c *call) error {
+	switch {
+	case t.calls[c.key] != nil:
+		return errDuplicate
+	case t.closed, t.running+len(t.waiting) >= t.slots+t.queue, t.held+len(c.raw) > t.bytes:
+		return errBusy
+	}
+	t.calls[c.key] = c
+	t.held += len(c.raw)
+	return nil
+}
+
+// enter takes c in and waits for a place, which the caller must leave. The error
+// is one of admit's, or the cause of c's end: then it must not run.
+func (t *table) enter(c *call) error {
+	t.mu.Lock()
+	if err := t.take(c); err != nil {
+		t.mu.Unlock()
+		return err
+	}
+	if t.running < t.slots {
+		t.running++
+		t.mu.Unlock()
+		return nil
+	}
+	c.placed = make(chan struct{})
+	t.waiting = append(t.waiting, c)
+	t.mu.Unlock()
+	select {
+	case <-c.placed:
+		return nil
+	case <-c.ctx.Done():
+		return t.giveUp(c)
+	}
+}
+
+// giveUp takes out c, which has ended while it waited, unless it has a place.
+func (t *table) giveUp(c *call) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-c.placed:
+		return nil
+	default:
+	}
+	t.unqueue(c)
+	if t.calls[c.key] == c {
+		delete(t.calls, c.key)
+	}
+	t.signalIdle()
+	return context.Cause(c.ctx)
+}
+
+// leave gives the place of c to the next that waits.
+func (t *table) leave(c *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held -= len(c.raw)
+	if len(t.waiting) == 0 {
+		t.running--
+		t.signalIdle()
+		return
+	}
+	next := t.waiting[0]
+	t.waiting = slices.Delete(t.waiting, 0, 1)
+	close(next.placed)
+}
+
+// unqueue takes c out of those that wait. The caller holds mu.
+func (t *table) unqueue(c *call) {
+	if i := slices.Index(t.waiting, c); i >= 0 {
+		t.waiting = slices.Delete(t.waiting, i, i+1)
+		t.held -= len(c.raw)
+	}
 }
 
 // next waits for a call to run. The worker passes the call it has run before,
@@ -159,21 +230,15 @@ func (t *table) endStreams(cause error) {
 func (t *table) cancel(key string, cause error) bool {
 	t.mu.Lock()
 	c := t.calls[key]
-	delete(t.calls, key)
-	i := slices.Index(t.waiting, c)
-	queued := c != nil && i >= 0
-	if queued {
-		t.waiting = slices.Delete(t.waiting, i, i+1)
-		t.held -= len(c.raw)
+	if c != nil {
+		delete(t.calls, key)
+		t.unqueue(c)
 	}
 	t.mu.Unlock()
 	if c == nil {
 		return false
 	}
 	c.cancel(cause)
-	if queued && c.dropped != nil {
-		c.dropped()
-	}
 	return true
 }
 
@@ -216,7 +281,7 @@ func (t *table) close() {
 }
 
 func (t *table) signalIdle() {
-	if t.closed && t.workers == 0 && t.streams == 0 {
+	if t.closed && t.workers+t.running+len(t.waiting)+t.streams == 0 {
 		close(t.idle)
 	}
 }

@@ -171,52 +171,31 @@ func checkName(header string, m message, field string) error {
 	return nil
 }
 
-// run handles a request, now or when there is a place. It ends with session too;
-// key tells it apart from all others.
+// run handles a request, now or when there is a place. It ends with r, as streams
+// cannot be resumed, and with session; key tells it apart from all others.
 func (h *HTTP) run(a *answerer, r *http.Request, session context.Context, p *peer, m message, key string) {
-	ctx, release := joined(r.Context(), session)
-	defer release()
-	c := newCall(ctx, m)
+	c := newCall(r.Context(), m)
 	c.key = key
 	defer c.cancel(nil)
-	done := make(chan struct{}) // closed when nothing more is written
-	c.run = func() {
-		defer close(done)
-		h.answer(a, c, p)
-	}
-	c.dropped = func() {
-		defer close(done)
-		a.cancelled()
-	}
-	hire, err := h.calls.admit(c)
-	if err != nil {
-		a.busy(m, err)
-		return
-	}
-	if hire {
-		go h.work()
-	}
+	defer context.AfterFunc(session, func() { c.cancel(context.Cause(session)) })()
 	a.during(c.cancel, func() {
-		select {
-		case <-done:
-		case <-r.Context().Done():
-			// Nobody can take the answer any more: there is no resuming of streams.
-			a.end()
-			h.calls.cancel(c.key, errGone)
+		switch err := h.calls.enter(c); {
+		case err == nil:
+			h.answer(a, c, p)
+		case c.ctx.Err() != nil:
+			a.cancelled()
+		default:
+			a.busy(m, err)
 		}
 	})
 }
 
 var errGone = errors.New("the client has gone")
 
-func (h *HTTP) work() {
-	for c := h.calls.next(nil); c != nil; c = h.calls.next(c) {
-		c.run()
-	}
-}
-
+// answer gives the place of c back before the answer is written: a client that
+// is slow to take it keeps nobody waiting.
 func (h *HTTP) answer(a *answerer, c *call, p *peer) {
-	reply := h.exchange(c.ctx, p, c.message, func(line []byte) {
+	reply := h.exchangeIn(c, p, func(line []byte) {
 		if h.calls.live(c) {
 			a.send(line)
 		}
@@ -226,6 +205,11 @@ func (h *HTTP) answer(a *answerer, c *call, p *peer) {
 		return
 	}
 	a.finish(statusOf(c.message, reply), reply)
+}
+
+func (h *HTTP) exchangeIn(c *call, p *peer, emit func(line []byte)) []byte {
+	defer h.calls.leave(c)
+	return h.exchange(c.ctx, p, c.message, emit)
 }
 
 // statusOf is the status of a reply: the modern protocol has some for errors.
