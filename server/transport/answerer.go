@@ -39,6 +39,14 @@ func (a *answerer) during(cancel context.CancelCauseFunc, run func()) {
 	run()
 }
 
+// stays is during for a stream that stays open, whose client has nothing more to
+// send.
+func (a *answerer) stays(cancel context.CancelCauseFunc, run func()) {
+	_ = a.control.SetReadDeadline(time.Time{}) // where it can be set
+	defer func() { _ = a.control.SetReadDeadline(time.Now().Add(a.patience)) }()
+	a.during(cancel, run)
+}
+
 // beat keeps a silent stream alive. A call that takes long becomes one.
 func (a *answerer) beat() {
 	a.mu.Lock()
@@ -93,18 +101,22 @@ func (a *answerer) write(part []byte) {
 
 // put writes and flushes, as long as the client has patience.
 func (a *answerer) put(part []byte) {
-	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // where it can be set
+	a.hurry()
 	_, err := a.w.Write(part)
 	if err == nil {
 		err = a.control.Flush()
 	}
-	_ = a.control.SetWriteDeadline(time.Time{})
 	if err != nil {
 		a.ended = true
 		if a.fail != nil {
 			a.fail(errGone)
 		}
 	}
+}
+
+// hurry bounds how long the client may take to take what is written next.
+func (a *answerer) hurry() {
+	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // where it can be set
 }
 
 // finish writes the last message.
@@ -121,7 +133,8 @@ func (a *answerer) finish(status int, line []byte) {
 		header.Set("Content-Type", "application/json")
 		header.Set("Content-Length", strconv.Itoa(len(line)))
 		a.w.WriteHeader(status)
-		a.put(line)
+		a.hurry()
+		_, _ = a.w.Write(line)
 	}
 	a.ended = true
 }
@@ -144,6 +157,7 @@ func (a *answerer) status(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.ended && !a.stream {
+		a.hurry()
 		a.w.WriteHeader(status)
 	}
 	a.ended = true

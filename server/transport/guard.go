@@ -91,6 +91,9 @@ func onLoopback(r *http.Request) bool {
 	if !ok {
 		return true
 	}
+	if tcp, ok := local.(*net.TCPAddr); ok {
+		return tcp.IP.IsLoopback()
+	}
 	address, err := netip.ParseAddrPort(local.String())
 	return err != nil || address.Addr().Unmap().IsLoopback()
 }

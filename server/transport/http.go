@@ -145,6 +145,7 @@ var (
 
 // ServeHTTP lets in who may, and serves the endpoint.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.hurry(w)
 	if r.URL.Path == HealthPath || r.URL.Path == ReadyPath {
 		h.health(w, r)
 		return
@@ -163,7 +164,20 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a bearer token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		return
 	}
-	h.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+	if caller != "" {
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// hurry bounds how long a client may take to send its request, and to take an
+// answer that is given at once. What takes longer sets deadlines of its own:
+// net/http itself reads what is left of a body that nobody wanted, and waits for
+// it without end.
+func (h *HTTP) hurry(w http.ResponseWriter) {
+	control, end := http.NewResponseController(w), time.Now().Add(h.options.Patience)
+	_ = control.SetReadDeadline(end) // where it can be set
+	_ = control.SetWriteDeadline(end)
 }
 
 // health answers probes, which call the server by any name and have no token.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,15 +16,27 @@ import (
 
 // site is an HTTP server under test.
 type site struct {
-	t   testing.TB
-	h   *HTTP
-	url string
+	t    testing.TB
+	h    *HTTP
+	url  string
+	over func() // called after each request, where it is set
 }
 
 func serveHTTP(t testing.TB, b Backend, options *HTTPOptions) *site {
 	t.Helper()
 	h := NewHTTP(b, options)
-	s := httptest.NewServer(h)
+	site := &site{t: t, h: h}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		if site.over != nil {
+			site.over()
+		}
+	}))
+	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		_ = c.(*net.TCPConn).SetWriteBuffer(16 << 10) // what a slow client does not take is felt soon
+		return ctx
+	}
+	s.Start()
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
 			t.Error(err)
@@ -31,7 +44,8 @@ func serveHTTP(t testing.TB, b Backend, options *HTTPOptions) *site {
 		s.Close()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	return &site{t, h, s.URL}
+	site.url = s.URL
+	return site
 }
 
 // visitor is one client of a site.

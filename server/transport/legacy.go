@@ -113,7 +113,7 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request) {
 	defer detach()
 	h.sessions.follow(c, func() { cancel(errReplaced) })
 	a.open()
-	a.during(cancel, func() { a.stay(ctx, c.queue) })
+	a.stays(cancel, func() { a.stay(ctx, c.queue) })
 }
 
 // delete ends a session.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -67,19 +68,26 @@ func (h *HTTP) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 }
 
 func (h *HTTP) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, refuse(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "the Content-Type must be application/json")
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.options.Patience)) // where it can be set
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.options.MaxBody)))
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return nil, refuse(http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", h.options.MaxBody))
 	}
 	if err != nil {
 		return nil, refuse(http.StatusBadRequest, mcp.PARSE_ERROR, "the message was not sent whole")
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the answer may take long
 	return body, nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" { // as nearly all write it
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
 }
 
 // accepts reports whether a client takes answers of a kind. One that does not say
@@ -117,7 +125,7 @@ func (h *HTTP) postModern(a *answerer, r *http.Request, m message) {
 		a.refuse(http.StatusBadRequest, invalid(m.id, "the server asks nothing of a modern client"))
 		return
 	}
-	id := fmt.Sprintf("http-modern-%d", moderns.Add(1))
+	id := "http-modern-" + strconv.FormatInt(moderns.Add(1), 10)
 	p := newModernPeer(id, "http:"+callerOf(r))
 	if m.method == string(mcp.MethodSubscriptionsListen) {
 		h.subscribe(a, r, p, m)
@@ -182,7 +190,7 @@ func (h *HTTP) run(a *answerer, r *http.Request, session context.Context, p *pee
 		switch err := h.calls.enter(c); {
 		case err == nil:
 			h.answer(a, c, p)
-		case c.ctx.Err() != nil:
+		case errors.Is(err, context.Canceled): // by its client
 			a.cancelled()
 		default:
 			a.busy(m, err)

@@ -75,7 +75,7 @@ func (h *HTTP) openSSE(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &sseClient{stream: s, owner: callerOf(r), ctx: ctx}
 	h.sse.add(c)
-	a.during(cancel, func() {
+	a.stays(cancel, func() {
 		a.name("endpoint", MessagePath+"?"+sseID+"="+s.client.id)
 		<-ctx.Done()
 		h.sse.remove(c)
