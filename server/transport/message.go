@@ -86,12 +86,30 @@ func (m *message) readMeta() {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
-	if m.params == nil || json.Unmarshal(m.params, &params) != nil {
+	if !mayHaveMeta(m.params) || json.Unmarshal(m.params, &params) != nil {
 		return
 	}
 	m.token = params.Meta["progressToken"]
 	if v := params.Meta[mcp.MetaKeyProtocolVersion]; v != nil && json.Unmarshal(v, &m.version) == nil {
 		m.modern = mcp.IsModernProtocol(m.version)
+	}
+}
+
+// mayHaveMeta reports false only of params without _meta, which saves decoding
+// them. The decoder folds case and undoes escapes.
+func mayHaveMeta(params json.RawMessage) bool {
+	if bytes.IndexByte(params, '\\') >= 0 {
+		return true
+	}
+	for rest := params; ; {
+		i := bytes.IndexByte(rest, '_')
+		if i < 0 || len(rest) < i+len("_meta") {
+			return false
+		}
+		if rest = rest[i:]; bytes.EqualFold(rest[:len("_meta")], []byte("_meta")) {
+			return true
+		}
+		rest = rest[1:]
 	}
 }
 

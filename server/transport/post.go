@@ -213,6 +213,7 @@ func (h *HTTP) answer(a *answerer, c *call, p *peer) {
 		return
 	}
 	a.finish(statusOf(c.message, reply), reply)
+	h.memory.recycle(reply)
 }
 
 func (h *HTTP) exchangeIn(c *call, p *peer, emit func(line []byte)) []byte {

@@ -136,6 +136,7 @@ func (s *stream) answer(c *call) {
 	live := func() bool { return s.calls.live(c) }
 	reply := s.exchange(c.ctx, s.peerOf(c.message), c.message, s.emit(live))
 	s.writer.write(reply, func() bool { return s.calls.finish(c) })
+	s.memory.recycle(reply)
 }
 
 func (s *stream) emit(wanted func() bool) func(line []byte) {

@@ -26,6 +26,8 @@ type memory struct {
 	mu      sync.Mutex // guards what follows
 	of      uint64     // the state that the answers are of
 	answers map[question]json.RawMessage
+
+	spare sync.Pool // *[]byte: lines that have been written
 }
 
 // question is what an answer to tools/list depends on.
@@ -53,7 +55,23 @@ func (r *memory) answer(id json.RawMessage, q question) []byte {
 	if result == nil {
 		return nil
 	}
-	return slices.Concat(head(id), result, []byte(tail))
+	var line []byte
+	if spare, ok := r.spare.Get().(*[]byte); ok {
+		line = (*spare)[:0]
+	}
+	line = slices.Grow(line, len(headOpen)+len(id)+len(headClose)+len(result)+len(tail))
+	return append(append(appendHead(line, id), result...), tail...)
+}
+
+// Lines between these are worth to be written again, in bytes.
+const minSpare, maxSpare = 4 << 10, 64 << 10
+
+// recycle takes a line that has been written, and that nobody looks at any more,
+// for a later answer: thousands of a second would keep the collector busy.
+func (r *memory) recycle(line []byte) {
+	if r.state != nil && cap(line) >= minSpare && cap(line) <= maxSpare {
+		r.spare.Put(&line)
+	}
 }
 
 // keep remembers an answer that was made after the request was asked. Where the
@@ -72,12 +90,18 @@ func (r *memory) keep(id json.RawMessage, q question, line []byte) {
 	if r.answers == nil || r.of != q.state || len(r.answers) >= maxAnswers {
 		r.of, r.answers = q.state, map[question]json.RawMessage{}
 	}
-	r.answers[q] = result
+	r.answers[q] = bytes.Clone(result) // the line will be another
 }
 
 // What is around the result in a line of [encodeReply].
-func head(id json.RawMessage) []byte {
-	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":`))
-}
+const (
+	headOpen  = `{"jsonrpc":"2.0","id":`
+	headClose = `,"result":`
+	tail      = "}\n"
+)
 
-const tail = "}\n"
+func head(id json.RawMessage) []byte { return appendHead(nil, id) }
+
+func appendHead(line []byte, id json.RawMessage) []byte {
+	return append(append(append(line, headOpen...), id...), headClose...)
+}
