@@ -110,6 +110,13 @@ func start(t *testing.T, driver, skill, script string) *process {
 	writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\nsandbox: {slots: {total: 1}}\n")
 	writeFile(t, filepath.Join(home, "skills", skill, "SKILL.md"), "---\nname: "+skill+"\ndescription: Does not end.\nscript: run.sh\n---\n")
 	writeFile(t, filepath.Join(home, "skills", skill, "run.sh"), script)
+	return startIn(t, home, driver)
+}
+
+// startIn starts a server with the configuration in a home folder, and initializes
+// it.
+func startIn(t *testing.T, home, driver string) *process {
+	t.Helper()
 	cmd := exec.Command(binary, "serve", "--config", filepath.Join(home, "config.yaml"), "--sandbox", driver)
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "XDG_CONFIG_HOME="+home)
@@ -123,6 +130,7 @@ func start(t *testing.T, driver, skill, script string) *process {
 		t.Fatal(err)
 	}
 	s.lines = bufio.NewScanner(s.stdout)
+	s.lines.Buffer(nil, 1<<20)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

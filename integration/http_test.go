@@ -98,11 +98,21 @@ func absolute(t *testing.T, names ...string) string {
 // post sends a message with headers, "Name: value" each.
 func post(t *testing.T, url, body string, headers ...string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
+	return request(t, "POST", url, strings.NewReader(body), append(headers, "Content-Type: application/json")...)
+}
+
+// get opens a stream.
+func get(t *testing.T, url string, headers ...string) *http.Response {
+	t.Helper()
+	return request(t, "GET", url, nil, headers...)
+}
+
+func request(t *testing.T, method, url string, body io.Reader, headers ...string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Content-Type", "application/json")
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
