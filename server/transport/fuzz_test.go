@@ -70,6 +70,8 @@ func FuzzParse(f *testing.F) {
 		`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMeta + `}}`,
 		`{"jsonrpc":"2.0","id":1e999,"method":"ping","params":[]}`,
 		`{"jsonrpc":"2.0","method":"","params":[]}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a_b":"_met","_META":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"\u005fmeta":{}}}`,
 		`[{}]`, `null`, `"`, `{}`, `7`,
 	} {
 		f.Add([]byte(s))
@@ -86,6 +88,12 @@ func FuzzParse(f *testing.F) {
 		}
 		key(m.id)
 		m.cancellation()
+		var params struct {
+			Meta map[string]json.RawMessage `json:"_meta"`
+		}
+		if json.Unmarshal(m.params, &params) == nil && params.Meta != nil && !mayHaveMeta(m.params) {
+			t.Fatalf("_meta was not seen in %s", m.params)
+		}
 		if m.method == "subscriptions/listen" {
 			return // blocks
 		}
@@ -114,4 +122,32 @@ func checkLine(t *testing.T, line []byte) json.RawMessage {
 		t.Fatalf("not a message: %q", line)
 	}
 	return m.ID
+}
+
+// Whatever comes on standard input, each line of the output is a message that
+// JSON-RPC allows, and the end of the input is the end.
+func FuzzStdio(f *testing.F) {
+	f.Add([]byte(hello + "\n" + `{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"progress","_meta":{"progressToken":1}}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
+	for _, line := range malformed() {
+		if len(line) < 4096 {
+			f.Add([]byte(line + "\n" + hello))
+		}
+	}
+	b := newBench()
+	b.DeleteTools("block")
+	f.Fuzz(func(t *testing.T, input []byte) {
+		var output bytes.Buffer
+		if err := ServeStdio(t.Context(), b.backend(), bytes.NewReader(input), &output, &StdioOptions{MaxLine: 4096}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(output.Bytes()) {
+			if bytes.IndexByte(line, '\n') < 0 {
+				t.Errorf("half a line: %q", line)
+			}
+			if !bytes.Contains(line, []byte(`"method"`)) {
+				checkReply(t, line)
+			}
+		}
+	})
 }

@@ -20,12 +20,14 @@ type site struct {
 	h    *HTTP
 	url  string
 	over func() // called after each request, where it is set
+
+	closed chan struct{} // gets a value for each connection that ends
 }
 
 func serveHTTP(t testing.TB, b Backend, options *HTTPOptions) *site {
 	t.Helper()
 	h := NewHTTP(b, options)
-	site := &site{t: t, h: h}
+	site := &site{t: t, h: h, closed: make(chan struct{}, 100_000)}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
 		if site.over != nil {
@@ -35,6 +37,11 @@ func serveHTTP(t testing.TB, b Backend, options *HTTPOptions) *site {
 	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		_ = c.(*net.TCPConn).SetWriteBuffer(16 << 10) // what a slow client does not take is felt soon
 		return ctx
+	}
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			site.closed <- struct{}{}
+		}
 	}
 	s.Start()
 	t.Cleanup(func() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -46,6 +47,9 @@ type fault struct {
 // parse classifies one line. Its verdict on what is a request must be the same
 // as mcp-go's, so it uses the same decoder.
 func parse(line []byte) (message, *fault) {
+	if !utf8.Valid(line) { // MCP's rule; a reply would repeat what is wrong in an id
+		return message{}, &fault{code: mcp.PARSE_ERROR, message: "not valid UTF-8"}
+	}
 	var wire struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`

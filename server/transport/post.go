@@ -71,6 +71,9 @@ func (h *HTTP) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *refusa
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, refuse(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "the Content-Type must be application/json")
 	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return nil, refuse(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "compressed messages are not taken: send it without Content-Encoding")
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.options.MaxBody)))
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return nil, refuse(http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", h.options.MaxBody))
