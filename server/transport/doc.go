@@ -17,7 +17,8 @@
 //     ones that listen, with the name of their subscription;
 //   - ids and progress tokens come back as they were sent, however large;
 //   - messages, requests in flight, sessions, streams and replies not yet taken
-//     are bounded;
+//     are bounded, and so is the time that a client may take over HTTP to send a
+//     message or to take one;
 //   - a panic costs one request, not the server.
 //
 // Start with [ServeStdio] or [NewHTTP].

@@ -12,7 +12,7 @@ import (
 // tokens. Each gets its own, in order; and when they have left, nothing is left.
 func TestManyClients(t *testing.T) {
 	const clients, each = 50, 20
-	s := serveHTTP(t, newBench().backend(), nil)
+	s := serveHTTP(t, Backend{Core: benchCore(), State: func() uint64 { return 0 }}, nil)
 	errs := make(chan error, clients*each)
 	var all sync.WaitGroup
 	for i := range clients {
