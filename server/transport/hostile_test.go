@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -221,3 +222,35 @@ func TestHalfClosed(t *testing.T) {
 }
 
 const blocking = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"block"}}`
+
+// A client whose connection broke may send its request again, with the same id,
+// while the handler still winds up.
+func TestIDIsFreeAfterADrop(t *testing.T) {
+	release := make(chan struct{})
+	b := newBench()
+	b.AddTool(stay(release))
+	s := serveHTTP(t, b.backend(), nil)
+	session := "Mcp-Session-Id: " + initialized(t, s.h) + "\r\n"
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stay","_meta":{"progressToken":1}}}`
+	send := func() net.Conn {
+		c := s.raw()
+		io.WriteString(c, posts(len(body), session)+body)
+		return c
+	}
+	first := send()
+	for s.h.calls.count() < 1 {
+		runtime.Gosched()
+	}
+	first.Close()
+	for s.h.calls.has(strings.TrimSpace(strings.TrimPrefix(session, "Mcp-Session-Id:")) + " 1") {
+		runtime.Gosched()
+	}
+	second := send()
+	for s.h.calls.count() < 2 {
+		runtime.Gosched()
+	}
+	close(release)
+	if missing := readAll(second, []string{"200 OK", "at last"}); missing != "" {
+		t.Errorf("no %s in the answer", missing)
+	}
+}

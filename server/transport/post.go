@@ -189,6 +189,7 @@ func (h *HTTP) run(a *answerer, r *http.Request, session context.Context, p *pee
 	c.key = key
 	defer c.cancel(nil)
 	defer context.AfterFunc(session, func() { c.cancel(context.Cause(session)) })()
+	defer context.AfterFunc(r.Context(), func() { h.calls.cancel(key, errGone) })() // its id is free at once
 	a.during(c.cancel, func() {
 		switch err := h.calls.enter(c); {
 		case err == nil:
