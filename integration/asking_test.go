@@ -79,11 +79,17 @@ func serveScripts(t *testing.T, driver, frontmatter string, scripts map[string]s
 			}
 		}
 	}
+	return speak(t, home, "--sandbox", driver, "--skills", filepath.Join(home, "skills"))
+}
+
+// speak starts a server in a home folder, with more arguments.
+func speak(t *testing.T, home string, args ...string) *wire {
+	t.Helper()
 	config := filepath.Join(home, "config.yaml")
 	if err := os.WriteFile(config, []byte(configuration()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary, "serve", "--config", config, "--sandbox", driver, "--skills", filepath.Join(home, "skills"))
+	cmd := exec.Command(binary, append([]string{"serve", "--config", config}, args...)...)
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST")}
 	cmd.Dir, cmd.Stderr = home, os.Stderr
 	in, err := cmd.StdinPipe()
@@ -287,9 +293,7 @@ func TestAskingTooMany(t *testing.T) {
 func TestAskingLegacy(t *testing.T) {
 	drivers(t, func(t *testing.T, driver string) {
 		w := asking(t, driver)
-		w.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
-		w.receive()
-		w.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		w.greet(`{"elicitation":{}}`)
 		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"plain","arguments":{}}}`)
 		asked := w.receive()
 		if asked.Method != "elicitation/create" || string(asked.Params) != `{"message":"Skill plain asks: Delete 3 files?","requestedSchema":{"type":"object","properties":{}}}` {

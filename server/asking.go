@@ -45,7 +45,7 @@ func (s *Server) perform(r request, req call.Request, p *progress) (*call.Outcom
 	default:
 		return s.performBetween(r, req, p)
 	}
-	return s.calls.Run(r.ctx, req)
+	return s.callsOf(r.ctx).Run(r.ctx, req)
 }
 
 // performBetween starts a run that lasts from one request of a client to the next,

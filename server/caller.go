@@ -5,6 +5,7 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
@@ -27,6 +28,15 @@ func callerOf(session mcpserver.ClientSession) string {
 	return session.SessionID()
 }
 
+// callsOf is what calls of the client that ctx is of are made with. Its own roots,
+// where some may be workspaces, go before the server's.
+func (s *Server) callsOf(ctx context.Context) *call.Executor {
+	if own := s.roots.Of(ctx); len(own) > 0 {
+		return s.calls.Seeing(own)
+	}
+	return s.calls
+}
+
 // Leave ends what belongs to a caller who has left: kept sandboxes and outputs.
 // A caller that is one session leaves with it; a transport whose callers have
 // several sessions calls Leave itself.
@@ -43,6 +53,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	hooks := &mcpserver.Hooks{}
 	hooks.AddOnError(transport.OnError)
 	s.hookLists(hooks)
+	s.roots.Hook(hooks)
 	s.subscriptions.hook(hooks, func() *folders.Library { return s.view.Load().library })
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if id := session.SessionID(); callerOf(session) == id {

@@ -77,7 +77,7 @@ func (v *view) offeredNames() []string {
 func (c completer) argument(ctx context.Context, skill *skills.Skill, argument mcp.CompleteArgument) complete.List {
 	if skill.Entry == nil {
 		if slices.Contains(skill.Arguments, argument.Name) && isPath(argument.Name) {
-			return complete.Paths(ctx, c.calls.Workspaces(), argument.Value)
+			return complete.Paths(ctx, c.callsOf(ctx).Workspaces(), argument.Value)
 		}
 		return complete.List{}
 	}
@@ -85,7 +85,7 @@ func (c completer) argument(ctx context.Context, skill *skills.Skill, argument m
 		switch {
 		case p.Name != argument.Name:
 		case p.Path:
-			return complete.Paths(ctx, c.calls.Workspaces(), argument.Value)
+			return complete.Paths(ctx, c.callsOf(ctx).Workspaces(), argument.Value)
 		default:
 			return complete.Of(values(p), argument.Value)
 		}

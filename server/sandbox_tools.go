@@ -74,7 +74,7 @@ func (s *Server) openSandboxTool() mcpserver.ServerTool {
 		}
 		progress := s.progress(r, "open_sandbox")
 		defer progress.close()
-		kept, err := s.calls.Open(r.ctx, call.OpenRequest{
+		kept, err := s.callsOf(r.ctx).Open(r.ctx, call.OpenRequest{
 			Skill: skill, Role: args.ImageRole, Workspace: args.Workspace, Caller: r.caller, Progress: progress.say,
 		})
 		if err != nil {
@@ -167,7 +167,7 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 		}
 		return s.lasting(r, skills.TaskLong, func(r request) (*mcp.CallToolResult, error) {
 			progress := s.progress(r, "run_code")
-			outcome, err := s.calls.RunCode(r.ctx, call.CodeRequest{
+			outcome, err := s.callsOf(r.ctx).RunCode(r.ctx, call.CodeRequest{
 				Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
 				Caller: r.caller, Timeout: timeout, Stderr: progress, Progress: progress.say,
 			})

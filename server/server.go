@@ -22,6 +22,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/roots"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/server/transport"
@@ -43,6 +44,10 @@ type Options struct {
 	KeptSandboxes bool
 	// Expose says which skills are tools of their own.
 	Expose exposure.Options
+	// Roots chooses the workspaces of a legacy client among the folders that it
+	// names as its roots, absolute paths, in place of the server's own; none leaves
+	// it with these. Where it is nil, no client is asked.
+	Roots func(folders []string) (workspaces []string)
 	// Usage is told each call of a skill, by its qualified name; nil counts none.
 	// It must not block.
 	Usage interface{ Used(name string) }
@@ -60,6 +65,7 @@ type Server struct {
 	outputs *output.Store
 	desk    *ask.Desk       // calls that ask; closed by Close
 	digests folders.Digests // of skills' files
+	roots   *roots.Book     // of legacy clients
 
 	subscriptions *subscriptions
 	tasks         *tasks.Store // closed by Close
@@ -85,6 +91,7 @@ func New(calls *call.Executor, options Options) *Server {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.tasks = tasks.New(&tasks.Options{Logger: s.logger})
+	s.roots = roots.New(options.Roots, s.logger)
 	s.core = mcpserver.NewMCPServer(serverName, options.Version,
 		mcpserver.WithToolCapabilities(true),
 		mcpserver.WithPromptCapabilities(true),
@@ -98,6 +105,7 @@ func New(calls *call.Executor, options Options) *Server {
 		mcpserver.WithCacheHints(rpc.TTL.Milliseconds(), rpc.Scope),
 		mcpserver.WithHooks(s.hooks()),
 	)
+	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, s.roots.Changed)
 	s.core.AddResourceTemplates(s.anyResource())
 	s.core.AddPrompts(s.handled(anyPrompt))
 	s.publish(&skills.Catalog{})

@@ -145,6 +145,11 @@ func (a *app) logger() (*slog.Logger, error) {
 	return nil, usage(fmt.Errorf("--log-format is %q; write text or json", a.flags.logFormat))
 }
 
+// namesWorkspaces reports whether flags or configuration name workspaces.
+func (a *app) namesWorkspaces(s *settings) bool {
+	return len(a.flags.workspaces)+len(s.Workspaces) > 0
+}
+
 // chooseWorkspaces returns those of the flags, else of the configuration, else
 // the current folder where it is a project's.
 func (a *app) chooseWorkspaces(s *settings, folder string) ([]string, error) {

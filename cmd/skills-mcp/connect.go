@@ -149,7 +149,7 @@ func (c *connecting) entry() (connect.Entry, error) {
 		if err != nil {
 			return connect.Entry{}, err
 		}
-		c.sees = len(c.flags.workspaces)+len(s.Workspaces) > 0
+		c.sees = c.namesWorkspaces(s)
 	}
 	program, err := thisProgram()
 	if err != nil {

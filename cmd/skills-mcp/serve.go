@@ -35,7 +35,8 @@ those of this machine and of --allow-origin. /healthz and /readyz are for probes
 
 Add it to an MCP client as the command "skills-mcp serve". Skills that read the
 files of a project need to see them: start it in the project's folder, or add
---workspace DIR.
+--workspace DIR. Without that, a client that tells its roots on standard input
+and output has its own projects seen.
 
 While there are few skills, each is a tool. Where there are more than fit, those
 are tools that the configuration pins, that the workspace has files for, or that
@@ -69,6 +70,11 @@ func (a *app) serve(ctx context.Context) (err error) {
 	activator, options := newActivator(s), s.serverOptions(snapshots)
 	reader := &reader{s, scanner, activator}
 	options.Load = reader.scan
+	if listener == nil && !a.namesWorkspaces(s) {
+		// Over HTTP, who may connect should not choose which folders are read, and
+		// the paths of another machine mean something else on this one.
+		options.Roots = s.workspacesAmong
+	}
 	if file := s.usageFile(); file != "" {
 		counter := tally.Open(file, &tally.Options{Logger: s.logger})
 		defer counter.Close()

@@ -116,6 +116,14 @@ type Outcome struct {
 // Workspaces are the absolute host folders that skills may see.
 func (x *Executor) Workspaces() []string { return x.options.Workspaces }
 
+// Seeing returns the executor for calls that see other workspaces, which are
+// absolute host folders.
+func (x *Executor) Seeing(workspaces []string) *Executor {
+	other := *x
+	other.options.Workspaces = workspaces
+	return &other
+}
+
 // Run calls a skill. The error is an [*Error]; with one, the outcome is what
 // there was until then, or nil when the script never started. A script that
 // failed is no error: see the outcome's exit code.

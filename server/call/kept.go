@@ -133,9 +133,7 @@ func (x *Executor) kept(caller, id string) (*Executor, *sandbox.Command, error) 
 	if err != nil {
 		return nil, nil, failure("the call", id, err)
 	}
-	inside := *x
-	inside.options.Workspaces = opened.Grant.Workspaces
-	return &inside, &opened, nil
+	return x.Seeing(opened.Grant.Workspaces), &opened, nil
 }
 
 // fits refuses a command whose skill, or whose grant, is not the sandbox's.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A home folder, a project in it and links to both, in a folder that is not the
+// temporary one.
+func TestWorkspacesAmong(t *testing.T) {
+	top := resolved(t.TempDir())
+	at := func(path ...string) string { return filepath.Join(append([]string{top}, path...)...) }
+	for _, dir := range []string{at("real", "ann", "shop", "part"), at("real", "ann", "app"), at("tmp", "plain"), at("tmp", "project", ".git")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(at("real", "ann", "notes"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"home": "real", "me": "real/ann", "work": "real/ann/shop", "system": "/etc", "top": "/"} {
+		if err := os.Symlink(target, at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("TMPDIR", at("tmp"))
+	s := &settings{home: at("home", "ann"), logger: slog.New(slog.DiscardHandler)}
+	shop, app := at("real", "ann", "shop"), at("real", "ann", "app")
+	for name, test := range map[string]struct{ roots, want []string }{
+		"one":                    {[]string{at("home", "ann", "shop")}, []string{shop}},
+		"in their order":         {[]string{shop, app}, []string{shop, app}},
+		"by a link":              {[]string{at("work")}, []string{shop}},
+		"twice":                  {[]string{shop, at("work")}, []string{shop}},
+		"one in another":         {[]string{filepath.Join(shop, "part"), app, at("work")}, []string{app, shop}},
+		"the home folder":        {[]string{at("home", "ann")}, nil},
+		"by its real name":       {[]string{at("real", "ann")}, nil},
+		"by another link":        {[]string{at("me")}, nil},
+		"above it":               {[]string{at("home"), at("real"), top, "/"}, nil},
+		"the system's":           {[]string{"/etc", "/usr/share", at("system"), at("top")}, nil},
+		"temporary":              {[]string{at("tmp"), at("tmp", "plain")}, nil},
+		"a project, temporary":   {[]string{at("tmp", "project")}, []string{at("tmp", "project")}},
+		"a file":                 {[]string{at("real", "ann", "notes")}, nil},
+		"nothing":                {[]string{at("gone")}, nil},
+		"one of several is good": {[]string{"/", at("gone"), app}, []string{app}},
+	} {
+		if diff := cmp.Diff(test.want, s.workspacesAmong(test.roots)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// The home folder of some systems is by its real name where nothing else would be
+// a workspace, such as in /var.
+func TestWorkspaceInHomeElsewhere(t *testing.T) {
+	top := resolved(t.TempDir())
+	home, elsewhere := filepath.Join(top, "home"), filepath.Join(top, "var")
+	if err := os.MkdirAll(filepath.Join(elsewhere, "ann", "shop"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("var", home); err != nil {
+		t.Fatal(err)
+	}
+	for root, ok := range map[string]bool{
+		filepath.Join(home, "ann", "shop"): true,
+		filepath.Join(home, "ann"):         false,
+		filepath.Join(elsewhere, "ann"):    false,
+		home:                               false,
+	} {
+		if _, err := workspaceAt(root, filepath.Join(home, "ann"), elsewhere); (err == nil) != ok {
+			t.Errorf("%s: %v", root, err)
+		}
+	}
+	if _, err := workspaceAt("/etc", "/", "/nowhere"); err == nil {
+		t.Error("a home folder that is / makes the system's a workspace")
+	}
+}
