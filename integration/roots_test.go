@@ -2,8 +2,9 @@ package integration
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -11,13 +12,10 @@ import (
 // which the server was started far from.
 func TestClientRoots(t *testing.T) {
 	drivers(t, func(t *testing.T, driver string) {
-		home, top := t.TempDir(), t.TempDir()
-		project := filepath.Join(top, "shop")
-		write(t, filepath.Join(home, "skills", "count", "SKILL.md"), "---\nname: count\ndescription: Counts.\nscript: run.sh\n---\n")
-		write(t, filepath.Join(home, "skills", "count", "run.sh"), "echo \"$SKILL_WORKSPACE\"\ncat /workspace/notes\n")
-		write(t, filepath.Join(project, "notes"), "seven\n")
-		write(t, filepath.Join(project, ".git", "HEAD"), "")
-		skills := []string{"--sandbox", driver, "--skills", filepath.Join(home, "skills")}
+		home, project := t.TempDir(), t.TempDir()
+		writeFile(t, filepath.Join(project, "notes"), "seven\n")
+		writeFile(t, filepath.Join(project, "go.mod"), "")
+		skills := []string{"--sandbox", driver, "--skills", counter(t)}
 
 		w := speak(t, home, skills...)
 		w.greet(`{"roots":{}}`)
@@ -37,22 +35,38 @@ func TestClientRoots(t *testing.T) {
 	})
 }
 
+// TestClientRootsHTTP has a client of an HTTP server offer what it likes: it is not
+// asked.
+func TestClientRootsHTTP(t *testing.T) {
+	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+	url := endpoint(t, "native", "--skills", counter(t))
+	begun := post(t, url, initializing(`{"roots":{}}`))
+	answered := post(t, url, counting, "Mcp-Session-Id: "+begun.Header.Get("Mcp-Session-Id"), "Accept: application/json, text/event-stream")
+	body, err := io.ReadAll(answered.Body)
+	if err != nil || strings.Contains(string(body), "roots/list") || !strings.Contains(string(body), "no workspace") {
+		t.Errorf("%v in %s", err, body)
+	}
+}
+
+// counter is a skill that prints its workspace and a file of it.
+func counter(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	writeFile(t, filepath.Join(dir, "SKILL.md"), "---\nname: count\ndescription: Counts.\nscript: run.sh\n---\n")
+	writeFile(t, filepath.Join(dir, "run.sh"), "echo \"${SKILL_WORKSPACE:-no workspace}\"\ncat /workspace/notes\n")
+	return dir
+}
+
 const counting = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count","arguments":{}}}`
+
+func initializing(capabilities string) string {
+	return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":` + capabilities + `,"clientInfo":{"name":"t","version":"1"}}}`
+}
 
 // greet initializes as a legacy client with capabilities.
 func (w *wire) greet(capabilities string) {
 	w.t.Helper()
-	w.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":` + capabilities + `,"clientInfo":{"name":"t","version":"1"}}}`)
+	w.send(initializing(capabilities))
 	w.receive()
 	w.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-}
-
-func write(t *testing.T, file, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
