@@ -129,6 +129,9 @@ func TestOutputSchema(t *testing.T) {
 		if !strings.HasPrefix(a.text(), want) || a.IsError != (strings.HasPrefix(want, fault) || strings.Contains(stdout, "true")) {
 			t.Errorf("%s: error %t, %s", stdout, a.IsError, a.text())
 		}
+		if a.IsError && a.StructuredContent != nil {
+			t.Errorf("%s: an error of another structure than the tool's: %s", stdout, a.StructuredContent)
+		}
 		if stdout == `{}` {
 			var list struct {
 				Tools []struct {
@@ -145,6 +148,27 @@ func TestOutputSchema(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// An error has the structure that the tool's output schema has, or none: clients
+// refuse another, and nobody would read what went wrong.
+func TestOutputSchemaOfErrors(t *testing.T) {
+	for name, c := range map[string]struct{ stdout, args, text, structure string }{
+		"of the schema":   {`{"mcp": {"isError": true, "content": ["no"], "structuredContent": {"n": 3}}}`, `{}`, "no", `{"n":3}`},
+		"of another":      {`{"mcp": {"isError": true, "content": ["no"], "structuredContent": {"m": 3}}}`, `{}`, "no", ""},
+		"wrong arguments": {`{"n": 1}`, `{"target": 5}`, "INVALID_PARAM: ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, ends(0, c.stdout, ""))
+			b.files["p/skills/typed/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: typed\ndescription: d\nscript: run.sh\nparams: {target: string}\noutput_schema: {required: [n]}\n---\n")}
+			b.files["p/skills/typed/run.sh"] = &fstest.MapFile{Data: []byte("echo")}
+			b.publish()
+			a := b.call("demo__typed", c.args)
+			if !a.IsError || !strings.HasPrefix(a.text(), c.text) || string(a.StructuredContent) != c.structure {
+				t.Errorf("error %t, %s, structure %s", a.IsError, a.text(), a.StructuredContent)
+			}
+		})
 	}
 }
 

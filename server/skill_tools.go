@@ -49,15 +49,34 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 		t.RawOutputSchema = encoded
 	}
 	// The tool keeps to its name: a call finds the skill as it is by then.
-	return s.tool(t, skill.Entry.Schema(), func(r request) (*mcp.CallToolResult, error) {
+	return s.tool(t, skill.Entry.Schema(), s.typed(skill.Entry, func(r request) (*mcp.CallToolResult, error) {
 		skill, err := r.view.lookup(skill.QualifiedName())
 		if err != nil {
 			return nil, err
 		}
-		return s.lasting(r, skill.Task, func(r request) (*mcp.CallToolResult, error) {
+		return s.lasting(r, skill.Task, s.typed(skill.Entry, func(r request) (*mcp.CallToolResult, error) {
 			return s.execute(r, call.Request{Skill: skill, Args: r.args})
-		})
-	})
+		}))
+	}))
+}
+
+// typed takes from an error the structure that is not of the output schema: clients
+// that check results, the TypeScript SDK among them, would show that fault in
+// place of what went wrong. The text has the code and the reason.
+func (s *Server) typed(entry *skills.Entry, handle handler) handler {
+	return func(r request) (*mcp.CallToolResult, error) {
+		result, err := handle(r)
+		if err != nil {
+			result, err = s.refused(err)
+		}
+		if err != nil || !result.IsError {
+			return result, err
+		}
+		if object, _ := result.StructuredContent.(json.RawMessage); entry.CheckOutput(object) != nil {
+			result.StructuredContent = nil
+		}
+		return result, nil
+	}
 }
 
 // execute calls a skill and returns what its own tool does.
