@@ -61,7 +61,7 @@ func (s *Server) report(r request, skill *skills.Skill, o *call.Outcome, err err
 	if a.said.result != nil {
 		if a.items, err = rep.items(a.said.result.Items, o.Out.Taken); err != nil {
 			a.said.result = nil
-			a.said.fail(o, "its result object cannot be used: "+err.Error())
+			a.said.fail(o, unusable(err))
 		}
 	}
 	a.RunResult = newRunResult(skill, o, a.said)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/abi"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -31,7 +32,7 @@ func meaning(skill *skills.Skill, o *call.Outcome, err error) said {
 	}
 	if fault != nil {
 		s.result, s.object = nil, nil
-		s.fail(o, "its result object cannot be used: "+fault.Error())
+		s.fail(o, unusable(fault))
 	}
 	if s.err == nil && skill != nil && (s.result == nil || !s.result.IsError) {
 		if fault := skill.Entry.CheckOutput(s.object); fault != nil {
@@ -45,10 +46,35 @@ func meaning(skill *skills.Skill, o *call.Outcome, err error) said {
 // what the script says of it: a result object with a fault, or not of the
 // skill's output_schema. The error is a [*call.Error].
 func CheckOutput(skill *skills.Skill, o *call.Outcome) error {
-	if s := meaning(skill, o, nil); o.Code == 0 && s.err != nil {
+	s := meaning(skill, o, nil)
+	if s.result != nil {
+		rep := reporter{outputs: output.New(nil), links: true, sounds: true} // whose contents nobody gets
+		if _, err := rep.items(s.result.Items, o.Out.Taken); err != nil {
+			s.fail(o, unusable(err))
+		}
+	}
+	if o.Code == 0 && s.err != nil {
 		return s.err
 	}
 	return nil
+}
+
+// unusable is what is wrong with a result object.
+func unusable(err error) string { return "its result object cannot be used: " + err.Error() }
+
+// Advise tells the author of a skill what its output was meant to be, where clients
+// get it as plain text; else it returns "".
+func Advise(skill *skills.Skill, o *call.Outcome) string {
+	if s := meaning(skill, o, nil); s.result != nil || s.object != nil || s.err != nil {
+		return ""
+	}
+	switch result, question := abi.Meant(o.Stdout.Bytes()); {
+	case question && len(skill.Asks) == 0:
+		return `a line of its output asks, and nobody hears it; write "asks: [person]" into its frontmatter`
+	case result:
+		return `its output has a result object, and is not all of it one JSON object: clients get it as text; print nothing else to standard output, and look at its commas and quotes`
+	}
+	return ""
 }
 
 // fail says why a run that ended well counts as failed. One that did not has a

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // What a script says its result is, is what a client gets.
@@ -167,6 +168,44 @@ func TestOutputSchemaOfErrors(t *testing.T) {
 			a := b.call("demo__typed", c.args)
 			if !a.IsError || !strings.HasPrefix(a.text(), c.text) || string(a.StructuredContent) != c.structure {
 				t.Errorf("error %t, %s, structure %s", a.IsError, a.text(), a.StructuredContent)
+			}
+		})
+	}
+}
+
+// Who runs a skill by hand is told what clients would make of its output.
+func TestAdvise(t *testing.T) {
+	for name, c := range map[string]struct {
+		stdout string
+		asks   []skills.Asked
+		fault  string // of CheckOutput
+		advice string
+	}{
+		"plain":                {"hello", nil, "", ""},
+		"an object":            {`{"a": 1}`, nil, "", ""},
+		"a result object":      {`{"mcp": {"content": ["a", {"path": "a.png"}]}}`, nil, "", ""},
+		"a file that is not":   {`{"mcp": {"content": [{"path": "b.png"}]}}`, nil, `"b.png" is not among the files`, ""},
+		"not JSON":             {`{"mcp": {"content": ["a",]}}`, nil, "", "its output has a result object"},
+		"more output":          {"loading\n  {\"mcp\":{\"content\": []}}\n", nil, "", "its output has a result object"},
+		"an undeclared asking": {"{\"mcp\": {\"ask\": \"ok?\"}}\ndone\n", nil, "", `a line of its output asks`},
+		"only that":            {`{"mcp": {"ask": "ok?"}}`, nil, `"ask" is not known`, ""},
+		"a line about it":      {"write {\"mcp\": {}}", nil, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &call.Outcome{What: "skill a", Result: &sandbox.Result{
+				Stdout: sandbox.Output{Head: []byte(c.stdout), Total: int64(len(c.stdout))},
+				Exit:   sandbox.Exit{Out: sandbox.Files{Taken: []sandbox.File{{Name: "a.png", Data: []byte("x")}}}},
+			}}
+			skill := &skills.Skill{Name: "a", Asks: c.asks}
+			fault := ""
+			if err := CheckOutput(skill, o); err != nil {
+				fault = err.Error()
+			}
+			if (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
+				t.Errorf("fault %q, want %q", fault, c.fault)
+			}
+			if advice := Advise(skill, o); (advice == "") != (c.advice == "") || !strings.HasPrefix(advice, c.advice) {
+				t.Errorf("advice %q, want %q", advice, c.advice)
 			}
 		})
 	}

@@ -70,9 +70,12 @@ func (p *parser) foreign() {
 }
 
 // misspelt returns the key that somebody who wrote another one meant, or "".
-// Short keys are like too many others.
+// Short keys are like too many others: of those only the plural is meant.
 func misspelt(key string, known map[string]string) string {
 	const short, long = 6, 32
+	if known[key+"s"] != "" {
+		return key + "s"
+	}
 	if len(key) < short || len(key) > long {
 		return ""
 	}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"gopkg.in/yaml.v3"
 )
 
@@ -177,8 +179,24 @@ func fault(err error) string {
 	var schema *validator.SchemaValidationError
 	var invalid *validator.ValidationError
 	if errors.As(err, &schema) && errors.As(schema.Err, &invalid) {
-		return faults(invalid)[0]
+		return mainFault(invalid)
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
+}
+
+// mainFault is the fault that says the most. Where one of several forms would do,
+// such as of "type", a value that no form allows says more than one that is not of
+// another form's type.
+func mainFault(err *validator.ValidationError) string {
+	var all []string
+	for _, leaf := range leaves(err) {
+		if _, ofType := leaf.ErrorKind.(*kind.Type); !ofType {
+			all = append(all, faultsOf(leaf)...)
+		}
+	}
+	if len(all) == 0 {
+		return faults(err)[0]
+	}
+	return slices.Min(all)
 }

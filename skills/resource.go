@@ -2,6 +2,8 @@ package skills
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"mime"
 	"path"
 	"slices"
@@ -142,6 +144,9 @@ func (p *parser) checkSource(r *Resource) *rejection {
 		return reject(r.Line, "give the file a uri", "a template cannot be one file")
 	}
 	name, err := p.skill.FindScript(r.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return reject(r.Line, "create it or correct the path", "file %q does not exist", truncate.String(r.File, maxEcho))
+	}
 	if err != nil {
 		return reject(r.Line, "name a file of the skill's folder", "file %q: %v", truncate.String(r.File, maxEcho), err)
 	}

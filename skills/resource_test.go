@@ -64,7 +64,7 @@ func TestResourcesRefused(t *testing.T) {
 		{needs, `{uri: "a:b"}`, `requires the parameter "day"`},
 		{script, `{uri_template: "a:{day}", file: a.txt}`, "cannot be one file"},
 		{script, `{uri: "a:b", file: ../x}`, "file"},
-		{script, `{uri: "a:b", file: none}`, "file"},
+		{script, `{uri: "a:b", file: none}`, `file "none" does not exist`},
 		{script, `{uri: "a:b", file: .}`, "file"},
 		{"", `{uri: "a:b"}`, "nothing to read it from"},
 		{script, `text`, "no URI, or two"},

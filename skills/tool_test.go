@@ -316,19 +316,20 @@ func TestOngridRejects(t *testing.T) {
 		loaded   bool
 		want     string
 	}{
-		"not JSON":           {`{"name": `, 1, false, ignored + "it is not JSON: unexpected end of JSON input"},
-		"no object":          {`[]`, 1, false, ignored + `it has no text "name"`},
-		"other fields":       {`{"name": "x", "version": 1}`, 1, false, ignored + `it has no text "description"`},
-		"a name of others":   {`{"name": "My-Skill", "description": "d", "entry": "run"}`, 1, false, ignored + `the name "My-Skill" is not of a-z, 0-9 and _`},
-		"no entry":           {`{"name": "x", "description": "d", "entry": "gone"}`, 1, false, ignored + `entry "gone" is not an executable file`},
-		"a folder":           {`{"name": "x", "description": "d", "entry": "."}`, 1, false, ignored + `entry "." is not an executable file`},
-		"not executable":     {`{"name": "x", "description": "d", "entry": "run"}`, 0, false, ignored + `entry "run" is not an executable file`},
-		"an entry outside":   {`{"name": "x", "description": "d", "entry": "../run"}`, 1, false, `root/demo/skill.json:1: error: entry "../run" leads out of the skill's folder (put the program into the skill's folder)`},
-		"an absolute entry":  {`{"name": "x", "description": "d", "entry": "/bin/sh"}`, 1, false, `root/demo/skill.json:1: error: entry "/bin/sh" leads out of the skill's folder (put the program into the skill's folder)`},
-		"an unknown class":   {"{\"name\": \"x\", \"description\": \"d\",\n\"entry\": \"run\", \"class\": \"odd\"}", 1, true, `root/demo/skill.json:2: error: "class" is not safe, mutating or dangerous, so the skill is loaded as instructions only (write safe, mutating or dangerous)`},
-		"a schema of text":   {`{"name": "x", "description": "d", "entry": "run", "schema": {"type": "string"}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not the schema of an object, so arguments are not checked (write "type": "object")`},
-		"a schema that lies": {`{"name": "x", "description": "d", "entry": "run", "schema": {"properties": {"a": {"minimum": "one"}}}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not a JSON Schema, so arguments are not checked: "properties"[a][minimum] must be a number, not a string (correct it)`},
-		"a schema of a file": {`{"name": "x", "description": "d", "entry": "run", "schema": {"properties": {"a": {"$ref": "file:///etc/passwd"}}}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not a JSON Schema, so arguments are not checked: compile schema: failing loading "file:///etc/passwd": no URLLoader registered for "file:///etc/passwd" (correct it)`},
+		"not JSON":            {`{"name": `, 1, false, ignored + "it is not JSON: unexpected end of JSON input"},
+		"no object":           {`[]`, 1, false, ignored + `it has no text "name"`},
+		"other fields":        {`{"name": "x", "version": 1}`, 1, false, ignored + `it has no text "description"`},
+		"a name of others":    {`{"name": "My-Skill", "description": "d", "entry": "run"}`, 1, false, ignored + `the name "My-Skill" is not of a-z, 0-9 and _`},
+		"no entry":            {`{"name": "x", "description": "d", "entry": "gone"}`, 1, false, ignored + `entry "gone" is not an executable file`},
+		"a folder":            {`{"name": "x", "description": "d", "entry": "."}`, 1, false, ignored + `entry "." is not an executable file`},
+		"not executable":      {`{"name": "x", "description": "d", "entry": "run"}`, 0, false, ignored + `entry "run" is not an executable file`},
+		"an entry outside":    {`{"name": "x", "description": "d", "entry": "../run"}`, 1, false, `root/demo/skill.json:1: error: entry "../run" leads out of the skill's folder (put the program into the skill's folder)`},
+		"an absolute entry":   {`{"name": "x", "description": "d", "entry": "/bin/sh"}`, 1, false, `root/demo/skill.json:1: error: entry "/bin/sh" leads out of the skill's folder (put the program into the skill's folder)`},
+		"an unknown class":    {"{\"name\": \"x\", \"description\": \"d\",\n\"entry\": \"run\", \"class\": \"odd\"}", 1, true, `root/demo/skill.json:2: error: "class" is not safe, mutating or dangerous, so the skill is loaded as instructions only (write safe, mutating or dangerous)`},
+		"a schema of text":    {`{"name": "x", "description": "d", "entry": "run", "schema": {"type": "string"}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not the schema of an object, so arguments are not checked (write "type": "object")`},
+		"a schema that lies":  {`{"name": "x", "description": "d", "entry": "run", "schema": {"properties": {"a": {"minimum": "one"}}}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not a JSON Schema, so arguments are not checked: "properties"[a][minimum] must be a number, not a string (correct it)`},
+		"a type that is none": {`{"name": "x", "description": "d", "entry": "run", "schema": {"properties": {"a": {"type": "numbr"}}}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not a JSON Schema, so arguments are not checked: "properties"[a][type] must be one of "array", "boolean", "integer", "null", "number", "object" or "string", not "numbr" (correct it)`},
+		"a schema of a file":  {`{"name": "x", "description": "d", "entry": "run", "schema": {"properties": {"a": {"$ref": "file:///etc/passwd"}}}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not a JSON Schema, so arguments are not checked: compile schema: failing loading "file:///etc/passwd": no URLLoader registered for "file:///etc/passwd" (correct it)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.mode == 0 && runtime.GOOS == "windows" {

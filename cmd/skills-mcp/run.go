@@ -95,6 +95,9 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 		if outcome.Hint != "" {
 			fmt.Fprintf(a.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
 		}
+		if advice := server.Advise(skill, outcome); advice != "" {
+			fmt.Fprintf(a.stderr, "skills-mcp: skill %s: %s\n", skill.QualifiedName(), advice)
+		}
 		if err := a.takeOut(given, outcome.Out); err != nil {
 			return err
 		}

@@ -100,7 +100,7 @@ func simple(ask json.RawMessage) (lineRequest, error) {
 			return lineRequest{}, err
 		}
 	} else if err := decodeStrictly(ask, &form); err != nil {
-		return lineRequest{}, err
+		return lineRequest{}, fmt.Errorf("%w (ask is a text, or an object with message, schema and required)", err)
 	}
 	params, err := json.Marshal(formParams{Message: form.Message, Schema: orConfirmation(form.Schema)})
 	return lineRequest{Method: methodPerson, Params: params, Required: form.Required}, err

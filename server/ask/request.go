@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -114,8 +116,11 @@ func decodeStrictly(data []byte, into any) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("it is not understood: there is a %s where something else belongs", wrong.Value)
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it is not understood: it ends too early; a question is one line of JSON")
+	}
 	if err != nil {
-		return fmt.Errorf("it is not understood: %w", err)
+		return fmt.Errorf("it is not understood: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }

@@ -168,8 +168,16 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 		err = checkOutput(r.Skill, o)
 		return o, err
 	}
-	return o, failure("the skill", r.Container, err)
+	err = failure("the skill", r.Container, err)
+	if late, ok := errors.AsType[*Error](err); ok && late.Code == Timeout && o != nil && len(r.Skill.Asks) > 0 {
+		o.Hint = unheard
+	}
+	return o, err
 }
+
+// unheard is what the author of a script that asks may have missed: it waits for
+// the answer to a question that is still in a buffer of its own.
+const unheard = "where it was about to ask: a question is one line, with a newline at its end, and has to be flushed"
 
 func outcome(what string, command *sandbox.Command, digest string, result *sandbox.Result) *Outcome {
 	if result == nil {

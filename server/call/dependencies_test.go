@@ -108,3 +108,18 @@ func TestHint(t *testing.T) {
 		})
 	}
 }
+
+// A script that asks, and ran out of time, may wait for the answer to a question
+// that nobody got.
+func TestUnheardHint(t *testing.T) {
+	for fields, want := range map[string]string{"script: run.sh\nasks: [person]": unheard, "script: run.sh": ""} {
+		driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+			cmd.Started()
+			return &sandbox.Exit{}, &sandbox.LimitError{Limit: sandbox.LimitTime, Value: "5s"}
+		}}
+		outcome, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, fields)})
+		if err == nil || outcome == nil || outcome.Hint != want {
+			t.Errorf("%s: %+v, %v; want the hint %q", fields, outcome, err, want)
+		}
+	}
+}
