@@ -93,6 +93,7 @@ func (a *app) listen(s *settings) (*listener, error) {
 		return nil, usage(err)
 	}
 	if s.Serve.Transport == "stdio" {
+		a.hintStdio(s)
 		return nil, nil
 	}
 	secret, err := token(s.Serve.TokenFile)
@@ -104,9 +105,20 @@ func (a *app) listen(s *settings) (*listener, error) {
 	}
 	l, err := net.Listen("tcp", s.Serve.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, fmt.Errorf("listen: %w; name another address with --listen (its port 0 takes a free one)", err)
 	}
 	return &listener{l, s.Serve, secret, s.logger, a}, nil
+}
+
+// hintStdio tells a person who waits for something to happen, or to connect, that
+// standard input and output are served.
+func (a *app) hintStdio(s *settings) {
+	if v := a.flags.serve; v.listen != "" || v.tokenFile != "" {
+		s.logger.Warn("an address or a token is for --transport http; standard input and output are served")
+	}
+	if isTerminal(a.stdin) {
+		fmt.Fprintln(a.stderr, `skills-mcp: serving MCP on standard input and output, which a client does: see "skills-mcp connect --help". For HTTP, add --transport http. Ctrl-D ends it.`)
+	}
 }
 
 // isLoopback reports whether only this machine reaches an address.

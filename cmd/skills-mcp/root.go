@@ -126,6 +126,14 @@ func asUsage(cmd *cobra.Command) {
 	}
 }
 
+// wrongVariable says of a variable what its flag would say of itself.
+func wrongVariable(name string, f *pflag.Flag, value string, err error) error {
+	if f.Value.Type() == "bool" {
+		return fmt.Errorf("%s is %q; write true or false", name, value)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
 // fromEnvironment sets each flag that was not given from its variable:
 // --log-level from SKILLS_MCP_LOG_LEVEL. Variables of repeatable flags hold
 // lists, separated as in PATH.
@@ -143,7 +151,7 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		}
 		for _, v := range values {
 			if err := flags.Set(f.Name, v); err != nil {
-				failed = fmt.Errorf("%s: %w", name, err)
+				failed = wrongVariable(name, f, v, err)
 			}
 		}
 	})

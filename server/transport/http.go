@@ -130,12 +130,22 @@ func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 	h.ctx, h.stop = context.WithCancelCause(context.Background())
 	h.sessions = newSessions(h)
 	h.mux.HandleFunc(Path, h.streamable)
+	h.mux.HandleFunc("/", h.elsewhere)
 	if o.SSE {
 		h.sse = &sseClients{byID: map[string]*sseClient{}}
 		h.mux.HandleFunc(SSEPath, h.openSSE)
 		h.mux.HandleFunc(MessagePath, h.postSSE)
 	}
 	return h
+}
+
+// elsewhere says where the endpoint is.
+func (h *HTTP) elsewhere(w http.ResponseWriter, r *http.Request) {
+	text := "MCP is served at " + Path
+	if h.sse == nil && (r.URL.Path == SSEPath || r.URL.Path == MessagePath) {
+		text += "; the deprecated " + SSEPath + " is there with --transport sse"
+	}
+	http.Error(w, text, http.StatusNotFound)
 }
 
 var (
@@ -161,7 +171,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	caller, ok := h.options.Authorize(r)
 	if !ok {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		http.Error(w, "a bearer token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+		http.Error(w, "the bearer token of the server is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		return
 	}
 	if caller != "" {

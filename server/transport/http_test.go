@@ -291,7 +291,8 @@ func TestRefusedOverHTTP(t *testing.T) {
 		"strange origin": {initialized, "POST", ping, "Origin: http://evil.example.com", 403, ""},
 		"null origin":    {initialized, "POST", ping, "Origin: null", 403, ""},
 		"local origin":   {initialized, "POST", ping, "Origin: http://localhost:6274", 200, "result"},
-		"no such path":   {initialized, "GET", "", "path: /other", 404, ""},
+		"no such path":   {initialized, "GET", "", "path: /other", 404, "MCP is served at /mcp"},
+		"no such stream": {initialized, "GET", "", "path: /sse", 404, "the deprecated /sse is there with --transport sse"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &visitor{site: s, header: test.v.header.Clone()}
