@@ -64,6 +64,8 @@ type skillList struct {
 	Skills []Summary `json:"skills"`
 	// More is how many matched beyond those listed.
 	More int `json:"more,omitempty"`
+	// Hint says what to do where nothing was found.
+	Hint string `json:"hint,omitempty"`
 }
 
 type listArgs struct {
@@ -130,6 +132,9 @@ func (v *view) search(query string, most int) skillList {
 		default:
 			found.More++
 		}
+	}
+	if len(found.Skills) == 0 {
+		found.Hint = "no skill has all of these words; search with fewer or other words, or see list_skills"
 	}
 	return found
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
+	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
 // connecting is what the flags of connect say.
@@ -235,7 +236,7 @@ func (c *connecting) add(target connect.Target, entry connect.Entry) error {
 func (c *connecting) takeOut(target connect.Target, entry connect.Entry) error {
 	result, err := c.client.Remove(target, c.name, entry, &connect.Options{Force: c.force})
 	if err != nil {
-		return c.explain(err, "it is of another server; --force removes it, --http URL the one at an address")
+		return c.explain(err, "--remove takes out a program of this name; with --http URL, what has that address; with --force, anything")
 	}
 	if !result.Changed {
 		fmt.Fprintf(c.stdout, "%s has no server %q: nothing to do.\n", result.File, c.name)
@@ -282,7 +283,14 @@ func (c *connecting) adviseRunning(entry connect.Entry) {
 	if entry.TokenVariable != "" {
 		fmt.Fprintf(c.stderr, "The token is taken from %s, which has to be set where %s is started.\n", entry.TokenVariable, c.client.Title)
 	}
-	if to, err := url.Parse(entry.URL); err == nil && to.Scheme == "http" && !isLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
+	to, err := url.Parse(entry.URL)
+	if err != nil {
+		return
+	}
+	if strings.Trim(to.Path, "/") == "" {
+		fmt.Fprintf(c.stderr, "%s has no path; skills-mcp serves MCP at %s.\n", entry.URL, transport.Path)
+	}
+	if to.Scheme == "http" && !isLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
 		fmt.Fprintf(c.stderr, "What is sent to %s is not encrypted: use https, unless the way to it is private.\n", to.Hostname())
 	}
 }
