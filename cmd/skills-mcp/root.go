@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -65,12 +67,22 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			fmt.Fprintln(stderr, "skills-mcp:", exit.err)
 		}
 		return exit.code
+	case unread(stdout, err):
+		return exitFailed
 	}
 	fmt.Fprintln(stderr, "skills-mcp:", err)
 	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// unread reports whether an error is that nobody reads stdout any more, which needs
+// no words: "head" has seen enough.
+func unread(stdout io.Writer, err error) bool {
+	file, ok := stdout.(*os.File)
+	var failed *fs.PathError
+	return ok && errors.As(err, &failed) && failed.Path == file.Name() && errors.Is(err, syscall.EPIPE)
 }
 
 func isTerminal(stream any) bool {

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// What is piped into "head" is not told that head has ended.
+func TestUnread(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there, a broken pipe is another error")
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	read.Close()
+	var stderr strings.Builder
+	if code := run(t.Context(), []string{"version"}, strings.NewReader(""), write, &stderr); code != exitFailed || stderr.Len() > 0 {
+		t.Errorf("exit %d, %q", code, stderr.String())
+	}
+}
