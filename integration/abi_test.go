@@ -29,6 +29,8 @@ func TestSkillABIExamples(t *testing.T) {
 		"find":    "error\ntext There is no order 17; list_orders names those there are.",
 		"steps":   "text done\n",
 		"careful": "text done\n",
+		"drafts":  `text without drafts: {"error":"nobody can be asked: `,
+		"account": "text No account was named: {'error': 'nobody can be asked: ",
 		"fail":    "error\ntext EXECUTION_ERROR: skill fail failed with exit code 1; its error output says why\ntext stderr:\nthere is no file report.csv; name one of: a.csv, b.csv",
 	}
 	dir := filepath.Join(t.TempDir(), "skills")
@@ -38,8 +40,11 @@ func TestSkillABIExamples(t *testing.T) {
 		name, file := found[1], found[1]+"."+found[2]
 		names[name] = true
 		fields := ""
-		if name == "sum" {
+		switch name {
+		case "sum":
 			fields = "output_schema" + schema
+		case "drafts", "account":
+			fields = "asks" + between(string(page), "```yaml\nasks", "```")
 		}
 		writeFile(t, filepath.Join(dir, name, "SKILL.md"), "---\nname: "+name+"\ndescription: An example.\nscript: "+file+"\n"+fields+"---\n")
 		writeFile(t, filepath.Join(dir, name, file), found[3])

@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -204,8 +203,7 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// The README's commands are those that the tests and CI run, and its paths
-// exist.
+// The README's commands are those that the tests and CI run.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -223,9 +221,45 @@ func TestReadme(t *testing.T) {
 			t.Errorf("CI does not run the README's command %q", command)
 		}
 	}
-	for _, link := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(string(readme), -1) {
-		if _, err := os.Stat(filepath.Join("..", link[1])); errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the README links to %s, which does not exist", link[1])
+}
+
+// What the documentation links to exists, headings too.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	links := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]+)?\)`)
+	for _, page := range append(pages, "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md") {
+		for _, link := range links.FindAllStringSubmatch(read(t, page), -1) {
+			to := filepath.Join(filepath.Dir(page), link[1])
+			if link[1] == "" {
+				to = page
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s, which does not exist", page, link[1])
+			} else if link[2] != "" && !slices.Contains(headings(read(t, to)), link[2]) {
+				t.Errorf("%s links to %s%s: there is no such heading", page, link[1], link[2])
+			}
 		}
 	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// headings are the anchors that a page has.
+func headings(page string) []string {
+	var all []string
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
+		kept := regexp.MustCompile(`[^\pL\pN_ -]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		all = append(all, "#"+strings.ReplaceAll(kept, " ", "-"))
+	}
+	return all
 }
