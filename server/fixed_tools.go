@@ -376,7 +376,7 @@ type runArgs struct {
 func (s *Server) runSkillTool() mcpserver.ServerTool {
 	t := mcp.Tool{
 		Name:        "run_skill",
-		Description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every skill, also those without a tool of their own.",
+		Description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
 		Annotations: mcp.ToolAnnotation{Title: "Run a skill", ReadOnlyHint: hint(false), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
 		Meta:        largeResult(),
 	}

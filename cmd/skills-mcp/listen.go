@@ -105,7 +105,7 @@ func (a *app) listen(s *settings) (*listener, error) {
 	}
 	l, err := net.Listen("tcp", s.Serve.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w; name another address with --listen (its port 0 takes a free one)", err)
+		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
 	return &listener{l, s.Serve, secret, s.logger, a}, nil
 }
