@@ -223,6 +223,23 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// Who looks for a package finds it in CONTRIBUTING.md.
+func TestContributing(t *testing.T) {
+	page := read(t, "../CONTRIBUTING.md")
+	for _, owner := range []string{"skills", "sandbox", "server"} {
+		files, err := filepath.Glob(filepath.Join("..", owner, "*", "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			name := owner + "/" + filepath.Base(filepath.Dir(file))
+			if !strings.Contains(page, "`"+name+"`") {
+				t.Errorf("CONTRIBUTING.md does not say what %s is", name)
+			}
+		}
+	}
+}
+
 // What the documentation links to exists, headings too.
 func TestLinks(t *testing.T) {
 	pages, err := filepath.Glob("../docs/*.md")
