@@ -176,7 +176,10 @@ func (l *listener) url() string {
 	if l.settings.Transport == "sse" {
 		path += " and " + transport.SSEPath
 	}
-	return "http://" + l.Addr().String() + path
+	// As it was said: the system may write 0.0.0.0 as [::].
+	host, _, _ := net.SplitHostPort(l.settings.Listen) // it has been checked
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return "http://" + net.JoinHostPort(cmp.Or(host, "localhost"), port) + path
 }
 
 // authorize lets in who has the token; everybody where there is none.
