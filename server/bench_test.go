@@ -1,0 +1,66 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// manySkills is a catalog of 10,000 skills.
+func manySkills(b *testing.B) *skills.Catalog {
+	b.Helper()
+	files := fstest.MapFS{}
+	for i := range 10_000 {
+		dir := fmt.Sprintf("skill-%05d/", i)
+		files[dir+"run.sh"] = &fstest.MapFile{Data: []byte("echo")}
+		files[dir+"SKILL.md"] = &fstest.MapFile{Data: fmt.Appendf(nil,
+			"---\nname: skill-%05d\ndescription: Does the thing number %d.\nscript: run.sh\nparams:\n  path: {type: string, required: true}\n---\nText.\n", i, i)}
+	}
+	catalog, err := skills.Scan(b.Context(), []skills.Root{{Source: skills.SourceExtra, FS: files, Label: "bundled"}}, &skills.Options{Folders: 30_000})
+	if err != nil || len(catalog.Skills) != 10_000 {
+		b.Fatal(len(catalog.Skills), err)
+	}
+	return catalog
+}
+
+func emptyServer(b *testing.B) *Server {
+	runner := sandbox.New(ends(0, "", ""), nil)
+	snapshots := snapshot.New(b.TempDir())
+	s := New(call.New(runner, snapshots, nil), Options{Snapshots: snapshots})
+	b.Cleanup(func() {
+		s.Close()
+		if err := runner.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return s
+}
+
+// BenchmarkPublish is what 10,000 skills cost when they come.
+func BenchmarkPublish(b *testing.B) {
+	catalog := manySkills(b)
+	for b.Loop() {
+		emptyServer(b).Publish(catalog)
+	}
+}
+
+// BenchmarkChange is what one of 10,000 skills costs that was changed.
+func BenchmarkChange(b *testing.B) {
+	now := manySkills(b)
+	next := *now
+	next.Skills = slices.Clone(now.Skills)
+	changed := *now.Skills[5000]
+	changed.Description = "Does another thing."
+	next.Skills[5000] = &changed
+	s := emptyServer(b)
+	s.Publish(now)
+	for catalog := &next; b.Loop(); now, catalog = catalog, now {
+		s.Publish(catalog)
+	}
+}
