@@ -61,11 +61,11 @@ func (c *Catalog) Count() int {
 // Lookup returns the skill with a qualified name, or the only one with a bare
 // name. The error is a [*NotFoundError].
 func (c *Catalog) Lookup(name string) (*Skill, error) {
+	if i, found := c.Place(name); found {
+		return c.Skills[i], nil
+	}
 	var bare []*Skill
 	for _, s := range c.Skills {
-		if s.QualifiedName() == name {
-			return s, nil
-		}
 		if s.Name == name {
 			bare = append(bare, s)
 		}
@@ -81,6 +81,13 @@ func (c *Catalog) Lookup(name string) (*Skill, error) {
 		err.Closest = append(err.Closest, s.QualifiedName())
 	}
 	return nil, err
+}
+
+// Place is where a qualified name is among the catalog's skills, or would be.
+func (c *Catalog) Place(qualified string) (at int, found bool) {
+	return slices.BinarySearchFunc(c.Skills, qualified, func(s *Skill, name string) int {
+		return cmp.Compare(s.QualifiedName(), name)
+	})
 }
 
 // closest returns up to three qualified names that someone may have meant.

@@ -7,12 +7,10 @@
 package folders
 
 import (
-	"cmp"
 	"context"
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -52,18 +50,11 @@ func Listed(skill *skills.Skill) bool { return Has(skill) && skill.ModelInvocabl
 
 // lookup returns the skill of a qualified name that has a folder here, or nil.
 func (l *Library) lookup(qualified string) *skills.Skill {
-	i, found := l.place(qualified)
+	i, found := l.catalog.Place(qualified)
 	if !found || !Has(l.catalog.Skills[i]) {
 		return nil
 	}
 	return l.catalog.Skills[i]
-}
-
-// place is where a qualified name is, or would be, among the catalog's.
-func (l *Library) place(qualified string) (at int, found bool) {
-	return slices.BinarySearchFunc(l.catalog.Skills, qualified, func(s *skills.Skill, name string) int {
-		return cmp.Compare(s.QualifiedName(), name)
-	})
 }
 
 // find returns whose folder a URI is in, and the path below it. A skill of a

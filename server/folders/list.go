@@ -75,7 +75,7 @@ func (l *Library) after(cursor string) (int, error) {
 	if err != nil || cursor == "" {
 		return 0, err
 	}
-	i, found := l.place(name)
+	i, found := l.catalog.Place(name)
 	if found {
 		i++
 	}
