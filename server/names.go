@@ -2,6 +2,7 @@ package server
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -13,15 +14,34 @@ import (
 // every start, whatever else there is.
 func ToolNames(all []*skills.Skill) map[*skills.Skill]string {
 	names := make(map[*skills.Skill]string, len(all))
-	byName := toolNames(all)
+	tools := toolNames(all)
 	for _, skill := range all {
-		names[skill] = byName[skill.QualifiedName()]
+		names[skill] = tools.of[skill.QualifiedName()]
 	}
 	return names
 }
 
-// toolNames are the same by qualified name.
-func toolNames(all []*skills.Skill) map[string]string {
+// names are the tool names of a catalog's skills.
+type names struct {
+	of map[string]string // by qualified name
+	// owners are the qualified names by tool name, made when one is first asked for.
+	owners func() map[string]string
+}
+
+func toolNames(all []*skills.Skill) *names {
+	n := &names{of: plainOrHashed(all)}
+	n.owners = sync.OnceValue(func() map[string]string {
+		owners := make(map[string]string, len(n.of))
+		for qualified, tool := range n.of {
+			owners[tool] = qualified
+		}
+		return owners
+	})
+	return n
+}
+
+// plainOrHashed returns the tool names by qualified name.
+func plainOrHashed(all []*skills.Skill) map[string]string {
 	plain := make([]string, len(all))
 	claims := make(map[string]int, len(all))
 	for _, name := range fixedNames() {

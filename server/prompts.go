@@ -161,10 +161,8 @@ func usePrompt() mcp.Prompt {
 
 // prompted returns the skill whose prompt is called name, or nil.
 func (v *view) prompted(name string) *skills.Skill {
-	for _, skill := range v.catalog.Skills {
-		if v.name(skill) == name && skill.UserInvocable {
-			return skill
-		}
+	if skill := v.called(name); skill != nil && skill.UserInvocable {
+		return skill
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // A view is a catalog as clients see it.
 type view struct {
 	catalog *skills.Catalog
-	names   map[string]string  // tool names, by qualified name
+	names   *names
 	exposed *exposure.Exposure // nil where nothing is shown
 	active  map[string]bool    // that exposed was chosen for
 	library *folders.Library
@@ -58,13 +58,20 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 	if err == nil {
 		return skill, nil
 	}
-	for qualified, tool := range v.names {
-		if tool == name {
-			return v.catalog.Lookup(qualified)
-		}
+	if skill := v.called(name); skill != nil {
+		return skill, nil
 	}
 	return nil, err
 }
 
+// called returns the skill whose tool, if it has one, is called name, or nil.
+func (v *view) called(name string) *skills.Skill {
+	at, found := v.catalog.Place(v.names.owners()[name])
+	if !found {
+		return nil
+	}
+	return v.catalog.Skills[at]
+}
+
 // name is what the skill's tool is called, if it has one.
-func (v *view) name(skill *skills.Skill) string { return v.names[skill.QualifiedName()] }
+func (v *view) name(skill *skills.Skill) string { return v.names.of[skill.QualifiedName()] }

@@ -31,7 +31,7 @@ func TestViewOf(t *testing.T) {
 	for _, c := range []*skills.Catalog{base, &edited, list(61, 3, "x"), list(3, 0, "y"), list(3, 1, "z"), {}} {
 		got, want := s.viewOf(c), newView(c)
 		want.exposed = want.expose(nil, s.options.Expose)
-		if !maps.Equal(got.names, want.names) || !slices.Equal(got.exposed.Order(), want.exposed.Order()) ||
+		if !maps.Equal(got.names.of, want.names.of) || !slices.Equal(got.exposed.Order(), want.exposed.Order()) ||
 			searchDescription(got.exposed) != searchDescription(want.exposed) {
 			t.Errorf("%d skills: not what is made anew", len(c.Skills))
 		}
