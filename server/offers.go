@@ -13,6 +13,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Prompts and resources are listed and found in the view. mcp-go's own lists are
@@ -25,13 +26,51 @@ func (s *Server) offer(before, after *view) {
 	if before.catalog == after.catalog {
 		return
 	}
-	if !samePrompts(before, after) && !s.handlePrompts(after) { // new ones are told by mcp-go
+	if !samePrompts(before, after) {
 		s.core.SendNotificationToAllClients(mcp.MethodNotificationPromptsListChanged, nil)
 	}
-	if !sameResources(before.catalog, after.catalog) || !sameDeclared(before, after) {
+	if !sameResources(before, after) || !sameDeclared(before, after) {
 		s.core.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
 	}
 	s.updated(before.library, after.library)
+}
+
+func samePrompts(before, after *view) bool {
+	return sameSkills(before, after, IsPrompt, func(old, now *skills.Skill) bool {
+		return before.name(old) == after.name(now) &&
+			(old == now || bytes.Equal(encoded(before.promptOf(old)), encoded(after.promptOf(now))))
+	})
+}
+
+func sameResources(before, after *view) bool {
+	return sameSkills(before, after, folders.Listed, func(old, now *skills.Skill) bool {
+		return old == now || bytes.Equal(encoded(skillResource(old)), encoded(skillResource(now)))
+	})
+}
+
+// sameSkills reports whether what is offered of two catalogs' skills is the same.
+// It costs what changed, where no skill came or went.
+func sameSkills(before, after *view, offered func(*skills.Skill) bool, same func(old, now *skills.Skill) bool) bool {
+	by, ok := after.catalog.Replaced(before.catalog)
+	if !ok {
+		return slices.EqualFunc(of(before.catalog, offered), of(after.catalog, offered), same)
+	}
+	for old, now := range by {
+		if offered(old) != offered(now) || offered(now) && !same(old, now) {
+			return false
+		}
+	}
+	return true
+}
+
+// of returns some of a catalog's skills.
+func of(catalog *skills.Catalog, which func(*skills.Skill) bool) (some []*skills.Skill) {
+	for _, skill := range catalog.Skills {
+		if which(skill) {
+			some = append(some, skill)
+		}
+	}
+	return some
 }
 
 func sameDeclared(before, after *view) bool {
@@ -47,6 +86,7 @@ func encoded(list any) []byte {
 
 // hookLists answers for mcp-go what the view has.
 func (s *Server) hookLists(hooks *mcpserver.Hooks) {
+	hooks.AddBeforeGetPrompt(anyName)
 	hooks.AddAfterListPrompts(func(_ context.Context, _ any, in *mcp.ListPromptsRequest, out *mcp.ListPromptsResult) {
 		out.Prompts, out.NextCursor = s.view.Load().promptPage(in.Params.Cursor)
 	})

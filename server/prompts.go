@@ -1,18 +1,17 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"io/fs"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/ask"
 	"github.com/skillsmcp/skills-mcp/server/call"
@@ -68,51 +67,14 @@ func position(cursor mcp.Cursor) (n int, ok bool) {
 	return n, err == nil && n > 0
 }
 
-// handlePrompts has mcp-go know the names of all prompts, and reports whether there
-// are new ones. Those that are gone say so.
-func (s *Server) handlePrompts(v *view) (added bool) {
-	var handlers []mcpserver.ServerPrompt
-	for _, skill := range v.offered() {
-		if name := v.name(skill); !s.prompted[name] {
-			s.prompted[name] = true
-			handlers = append(handlers, s.handled(name))
-		}
-	}
-	if len(handlers) > 0 {
-		s.core.AddPrompts(handlers...)
-	}
-	return len(handlers) > 0
-}
+// askedName is the field of a request's header that has the name of the prompt.
+const askedName = "Prompt-Name"
 
-func (s *Server) handled(name string) mcpserver.ServerPrompt {
-	return mcpserver.ServerPrompt{Prompt: mcp.Prompt{Name: name}, Handler: s.getPrompt}
-}
-
-// samePrompts reports whether clients see the same prompts. It costs what changed,
-// where no skill came or went.
-func samePrompts(before, after *view) bool {
-	by, same := after.catalog.Replaced(before.catalog)
-	if same {
-		for old, skill := range by {
-			if IsPrompt(old) != IsPrompt(skill) || IsPrompt(skill) && !samePrompt(before, old, after, skill) {
-				return false
-			}
-		}
-		return true
-	}
-	known := map[string]*skills.Skill{}
-	for _, skill := range before.offered() {
-		known[before.name(skill)] = skill
-	}
-	now := after.offered()
-	return len(now) == len(known) && !slices.ContainsFunc(now, func(skill *skills.Skill) bool {
-		old := known[after.name(skill)]
-		return old == nil || !samePrompt(before, old, after, skill)
-	})
-}
-
-func samePrompt(before *view, old *skills.Skill, after *view, skill *skills.Skill) bool {
-	return old == skill || bytes.Equal(encoded(before.promptOf(old)), encoded(after.promptOf(skill)))
+// anyName has mcp-go leave it to getPrompt which prompts there are: it would have
+// to be told each name.
+func anyName(_ context.Context, _ any, in *mcp.GetPromptRequest) {
+	in.Header = http.Header{askedName: {in.Params.Name}}
+	in.Params.Name = anyPrompt
 }
 
 // IsPrompt reports whether a skill is a prompt. It is called like the skill's
@@ -169,9 +131,9 @@ func (v *view) prompted(name string) *skills.Skill {
 
 // getPrompt answers with the contents of a result as a person's messages.
 func (s *Server) getPrompt(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	r := s.request(ctx, in.Params.Meta)
-	r.retry = retry{"prompts/get", in.Params.Name, in.Params.Arguments, in.Params.MultiRoundTripParams}
-	result, err := s.usePrompt(r, in.Params.Name, in.Params.Arguments)
+	r, name := s.request(ctx, in.Params.Meta), in.Header.Get(askedName)
+	r.retry = retry{"prompts/get", name, in.Params.Arguments, in.Params.MultiRoundTripParams}
+	result, err := s.usePrompt(r, name, in.Params.Arguments)
 	if required, ok := errors.AsType[*ask.Required](err); ok {
 		kind, asked, err := required.Result()
 		return &mcp.GetPromptResult{Result: kind, MultiRoundTripResult: asked}, err

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -68,29 +67,4 @@ func (s *Server) listResources(_ context.Context, _ any, in *mcp.ListResourcesRe
 		out.Resources = append(out.Resources, skillResource(skill))
 	}
 	out.NextCursor = mcp.Cursor(next)
-}
-
-// sameResources reports whether resources/list has the same of two catalogs. It
-// costs what changed, where no skill came or went.
-func sameResources(before, after *skills.Catalog) bool {
-	by, same := after.Replaced(before)
-	if !same {
-		return reflect.DeepEqual(resourcesOf(before), resourcesOf(after))
-	}
-	for old, now := range by {
-		if folders.Listed(old) != folders.Listed(now) ||
-			folders.Listed(now) && !reflect.DeepEqual(skillResource(old), skillResource(now)) {
-			return false
-		}
-	}
-	return true
-}
-
-func resourcesOf(catalog *skills.Catalog) (all []mcp.Resource) {
-	for _, skill := range catalog.Skills {
-		if folders.Listed(skill) {
-			all = append(all, skillResource(skill))
-		}
-	}
-	return all
 }

@@ -76,7 +76,6 @@ type Server struct {
 	reloading  sync.Mutex      // one reload at a time, or an older catalog could replace a newer one
 	publishing sync.Mutex      // one publication at a time
 	shown      []byte          // fingerprint of the tools that clients know; under publishing
-	prompted   map[string]bool // prompts that mcp-go has a handler for; under publishing
 	active     map[string]bool // skills that the workspace has files for; under publishing
 }
 
@@ -85,7 +84,7 @@ type Server struct {
 func New(calls *call.Executor, options Options) *Server {
 	s := &Server{
 		options: options, calls: calls, logger: options.Logger, outputs: output.New(nil),
-		desk: ask.NewDesk(), subscriptions: newSubscriptions(), prompted: map[string]bool{},
+		desk: ask.NewDesk(), subscriptions: newSubscriptions(),
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
@@ -107,7 +106,7 @@ func New(calls *call.Executor, options Options) *Server {
 	)
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, s.roots.Changed)
 	s.core.AddResourceTemplates(s.anyResource())
-	s.core.AddPrompts(s.handled(anyPrompt))
+	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.getPrompt})
 	s.publish(&skills.Catalog{})
 	return s
 }
