@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -84,18 +83,22 @@ func (e *edge) stamped(result any, cacheable bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(encoded, &fields); err != nil {
-		return nil, fmt.Errorf("the result is no object: %w", err)
-	}
+	meta := map[string]any{mcp.MetaKeyServerInfo: e.Info}
 	stamps := map[string]any{"resultType": mcp.ResultTypeComplete}
 	if cacheable {
 		stamps["ttlMs"], stamps["cacheScope"] = rpc.TTL.Milliseconds(), rpc.Scope
 	}
-	maps.Copy(stamps, fields)
-	meta := map[string]any{mcp.MetaKeyServerInfo: e.Info}
-	if own, ok := fields["_meta"].(map[string]any); ok {
-		maps.Copy(meta, own)
+	var fields map[string]json.RawMessage // as they are: a large integer stays whole
+	if err := json.Unmarshal(encoded, &fields); err != nil {
+		return nil, fmt.Errorf("the result is no object: %w", err)
+	}
+	for key, value := range fields {
+		stamps[key] = value
+	}
+	if own := fields["_meta"]; own != nil {
+		if err := json.Unmarshal(own, &meta); err != nil {
+			return nil, fmt.Errorf("the result's _meta is no object: %w", err)
+		}
 	}
 	stamps["_meta"] = meta
 	return stamps, nil

@@ -23,7 +23,7 @@ func TestMethods(t *testing.T) {
 	b := newBench().backend()
 	b.Info = mcp.Implementation{Name: "s", Version: "1"}
 	b.Methods = map[string]rpc.Method{
-		"x/list":   answer(map[string]any{"xs": []int{1}}, nil, true),
+		"x/list":   answer(map[string]any{"xs": []int{9007199254740993}}, nil, true),
 		"x/task":   answer(map[string]any{"resultType": "task", "_meta": map[string]any{"a": 1}}, nil, false),
 		"x/refuse": answer(nil, &rpc.Error{Code: -32602, Message: "no such x", Data: map[string]any{"x": 1}}, false),
 		"x/fail":   answer(nil, errors.New("broken"), false),
@@ -35,8 +35,8 @@ func TestMethods(t *testing.T) {
 	}
 	const info = `"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}`
 	for _, test := range []struct{ method, params, want string }{
-		{"x/list", `{}`, `{"xs":[1]}`},
-		{"x/list", `{` + modernMeta + `}`, `{"_meta":{` + info + `},"cacheScope":"private","resultType":"complete","ttlMs":5000,"xs":[1]}`},
+		{"x/list", `{}`, `{"xs":[9007199254740993]}`},
+		{"x/list", `{` + modernMeta + `}`, `{"_meta":{` + info + `},"cacheScope":"private","resultType":"complete","ttlMs":5000,"xs":[9007199254740993]}`},
 		{"x/task", `{` + modernMeta + `}`, `{"_meta":{"a":1,` + info + `},"resultType":"task"}`},
 		{"x/refuse", `{}`, `error -32602: no such x`},
 		{"x/fail", `{}`, `error -32603: broken`},
