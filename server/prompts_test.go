@@ -68,6 +68,7 @@ func TestPrompts(t *testing.T) {
 		`{"name": "use_skill", "arguments": {"name": "run", "arguments": "x y"}}`,
 		`{"name": "use_skill", "arguments": {"name": "demo/typed", "arguments": "{\"mode\": \"slow\", \"n\": 9007199254740993}"}}`,
 		`{"name": "use_skill", "arguments": {"name": "demo/typed", "arguments": "slow"}}`,
+		`{"name": "use_skill", "arguments": {"name": "demo/typed", "arguments": "{\"mode\": \"slow\"} {\"n\": 1}"}}`,
 		`{"name": "use_skill", "arguments": {"name": "demo/guide", "arguments": "that"}}`,
 		`{"name": "use_skill", "arguments": {"name": "hidden"}}`,
 		`{"name": "use_skill", "arguments": {"name": "gone"}}`,

@@ -99,10 +99,9 @@ func decodeArguments(in mcp.CallToolRequest) (map[string]any, error) {
 }
 
 func decodeObject(raw []byte) (map[string]any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var args map[string]any
-	if err := decoder.Decode(&args); err != nil || args == nil {
+	value, err := skills.DecodeJSON(string(raw))
+	args, ok := value.(map[string]any)
+	if err != nil || !ok {
 		return nil, &call.Error{Code: call.InvalidParam, Message: "the arguments must be a JSON object"}
 	}
 	return args, nil
