@@ -41,9 +41,9 @@ type Dialogue struct {
 }
 
 // Begin makes cmd one that may ask: what it has on stdin is its first line, and the
-// answers follow. It returns the context to run it with: it
-// ends, with a [*WaitError], a [*MissingError] or what [Asker.Ask] returned as its
-// cause, when a question finds no answer. [Dialogue.End] has to be called when cmd has ended.
+// answers follow. It returns the context to run it with, which ends when a question
+// finds no answer: its cause is a [*WaitError], a [*MissingError] or what
+// [Asker.Ask] returned. [Dialogue.End] has to be called when cmd has ended.
 func Begin(ctx context.Context, cmd *sandbox.Command, o Options) (context.Context, *Dialogue) {
 	d := &Dialogue{options: o, asked: make(chan []byte, maxAhead), done: make(chan struct{})}
 	ctx, d.end = context.WithCancelCause(ctx)

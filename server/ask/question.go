@@ -102,15 +102,8 @@ func simple(ask json.RawMessage) (lineRequest, error) {
 	} else if err := decodeStrictly(ask, &form); err != nil {
 		return lineRequest{}, fmt.Errorf("%w (ask is a text, or an object with message, schema and required)", err)
 	}
-	params, err := json.Marshal(formParams{Message: form.Message, Schema: orConfirmation(form.Schema)})
+	params, err := json.Marshal(formParams{Message: form.Message, Schema: form.Schema})
 	return lineRequest{Method: methodPerson, Params: params, Required: form.Required}, err
-}
-
-func orConfirmation(schema json.RawMessage) json.RawMessage {
-	if len(schema) == 0 {
-		return json.RawMessage(confirmation)
-	}
-	return schema
 }
 
 // request returns what may be asked, as it is sent.

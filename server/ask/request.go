@@ -72,7 +72,7 @@ func newRequest(skill, method string, params json.RawMessage) (*Request, error) 
 type formParams struct {
 	Mode    string          `json:"mode,omitempty"`
 	Message string          `json:"message"`
-	Schema  json.RawMessage `json:"requestedSchema"`
+	Schema  json.RawMessage `json:"requestedSchema,omitempty"` // that of a confirmation where it is left out
 }
 
 // confirmation is the schema of a question that is answered by yes or no.
@@ -108,7 +108,7 @@ func newForm(skill string, params json.RawMessage) (*Request, error) {
 	return &Request{Method: methodPerson, Params: labelled, content: content}, nil
 }
 
-// decodeStrictly decodes an object that has no other fields.
+// decodeStrictly decodes an object that has no other fields, and nothing after it.
 func decodeStrictly(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -116,11 +116,13 @@ func decodeStrictly(data []byte, into any) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("it is not understood: there is a %s where something else belongs", wrong.Value)
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("it is not understood: it ends too early; a question is one line of JSON")
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("it is not understood: %s", strings.TrimPrefix(err.Error(), "json: "))
+	case decoder.More():
+		return errors.New("it is not understood: there is something after it; write one question a line")
 	}
 	return nil
 }
