@@ -10,6 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 	"gopkg.in/yaml.v3"
 
+	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -226,7 +227,7 @@ func (f fields) bound(key string) json.Number {
 
 func (f fields) pattern(key string) string {
 	pattern := f.text(key)
-	if _, err := compilePattern(pattern); err != nil {
+	if _, err := jsoncheck.Pattern(pattern); err != nil {
 		f.report(Warning, f.line(key), "write a small regular expression of RE2's syntax", "%q is not a regular expression that can be used and is ignored", truncate.String(pattern, maxEcho))
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -155,31 +156,12 @@ func (e *Entry) Defaults(args map[string]any) map[string]any {
 	return all
 }
 
-const schemaURL = "urn:arguments"
-
 func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
 	data, err := json.Marshal(schema)
 	if err != nil {
 		return nil, fmt.Errorf("encode schema: %w", err)
 	}
-	doc, err := validator.UnmarshalJSON(strings.NewReader(string(data)))
-	if err != nil {
-		return nil, fmt.Errorf("decode schema: %w", err)
-	}
-	compiler := validator.NewCompiler()
-	compiler.DefaultDraft(validator.Draft2020)
-	compiler.UseLoader(validator.SchemeURLLoader{}) // a stranger's $ref reads no file
-	compiler.UseRegexpEngine(func(pattern string) (validator.Regexp, error) {
-		compiled, err := compilePattern(pattern)
-		if err != nil { // not a nil pointer in an interface
-			return nil, err
-		}
-		return compiled, nil
-	})
-	if err := compiler.AddResource(schemaURL, doc); err != nil {
-		return nil, fmt.Errorf("compile schema: %w", err)
-	}
-	compiled, err := compiler.Compile(schemaURL)
+	compiled, err := jsoncheck.Validator(data, "")
 	if err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}

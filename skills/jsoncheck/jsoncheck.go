@@ -20,6 +20,15 @@ const location = "urn:schema"
 // Compile returns the schema at a place of a JSON document, such as
 // "#/$defs/name"; "" is the whole. Nothing outside of the document is read.
 func Compile(document []byte, place string) (*Schema, error) {
+	compiled, err := Validator(document, place)
+	if err != nil {
+		return nil, errors.New(first(err))
+	}
+	return &Schema{compiled}, nil
+}
+
+// Validator is [Compile] for those who word the faults themselves.
+func Validator(document []byte, place string) (*validator.Schema, error) {
 	value, err := validator.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
 		return nil, errors.New("it is not JSON")
@@ -27,14 +36,17 @@ func Compile(document []byte, place string) (*Schema, error) {
 	compiler := validator.NewCompiler()
 	compiler.DefaultDraft(validator.Draft2020)
 	compiler.UseLoader(validator.SchemeURLLoader{})
+	compiler.UseRegexpEngine(func(pattern string) (validator.Regexp, error) {
+		compiled, err := Pattern(pattern)
+		if err != nil { // not a nil pointer in an interface
+			return nil, err
+		}
+		return compiled, nil
+	})
 	if err := compiler.AddResource(location, value); err != nil {
-		return nil, errors.New(first(err))
+		return nil, err
 	}
-	compiled, err := compiler.Compile(location + place)
-	if err != nil {
-		return nil, errors.New(first(err))
-	}
-	return &Schema{compiled}, nil
+	return compiler.Compile(location + place)
 }
 
 // Check returns what is first wrong with a value in JSON, in one line, or nil.

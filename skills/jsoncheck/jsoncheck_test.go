@@ -40,6 +40,17 @@ func TestCompile(t *testing.T) {
 	}
 }
 
+func TestPatternSize(t *testing.T) {
+	for pattern, want := range map[string]bool{
+		`^\d{4}-\d{2}$`: true, `^[\p{L}\p{N}]{1,64}$`: true, `^.{1,1000}$`: true, `(?:[a-z0-9-]{1,63}\.){1,10}[a-z]{2,63}`: true, ``: true,
+		`(a{100}){100}`: false, `(?:ab|cd){900,}(?:ab|cd){900}`: false, `(`: false,
+	} {
+		if _, err := Pattern(pattern); (err == nil) != want {
+			t.Errorf("%s: %v", pattern, err)
+		}
+	}
+}
+
 // FuzzCheck has no document and no value be more than an error.
 func FuzzCheck(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{}}`)

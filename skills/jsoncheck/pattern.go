@@ -1,4 +1,4 @@
-package skills
+package jsoncheck
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 // time to compile it, at each reading and each call.
 const maxPatternSize = 5_000
 
-// compilePattern compiles a stranger's regular expression, which is in RE2's
+// Pattern compiles a stranger's regular expression, which is in RE2's
 // syntax and matches in linear time, unless it is too large.
-func compilePattern(pattern string) (*regexp.Regexp, error) {
+func Pattern(pattern string) (*regexp.Regexp, error) {
 	if len(pattern) > maxPatternSize {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxPatternSize)
 	}
