@@ -197,12 +197,11 @@ func speaks(ctx context.Context, revision string) bool {
 // contents, and says how to read on in what is cut.
 func (r *reporter) summary(result *RunResult) string {
 	var lines []string
-	for name, uri := range map[string]string{"stdout": result.StdoutURI, "stderr": result.StderrURI} {
-		if uri != "" {
-			lines = append(lines, fmt.Sprintf("%s is cut here. All that was kept of it: %s; read_output returns it, a page at a time.", name, uri))
+	for _, stream := range [...]struct{ name, uri string }{{"stderr", result.StderrURI}, {"stdout", result.StdoutURI}} {
+		if stream.uri != "" {
+			lines = append(lines, fmt.Sprintf("%s is cut here. All that was kept of it: %s; read_output returns it, a page at a time.", stream.name, stream.uri))
 		}
 	}
-	slices.Sort(lines)
 	var files []string
 	for _, f := range result.Out {
 		if slices.Contains(r.shown, f.Name) {

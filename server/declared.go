@@ -12,7 +12,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/abi"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -142,22 +141,23 @@ func (s *Server) readOutputOf(r request, d declared, uri string, values map[stri
 	if outcome == nil {
 		return nil, s.refusal(nil, err)
 	}
-	result := s.skillResult(r, d.Skill, outcome, err)
-	if result.IsError {
+	a := s.report(r, d.Skill, outcome, err)
+	result := a.skillResult(outcome)
+	switch {
+	case result.IsError:
 		return nil, s.refusal(result, nil)
+	case a.said.result != nil:
+		return convert(uri, result.Content), nil
 	}
-	return d.contents(uri, outcome, result.Content)
+	return d.contents(uri, outcome)
 }
 
-// contents are what a run has printed, else the files that it has left. A result
-// object is what it says.
-func (d declared) contents(uri string, o *call.Outcome, shown []mcp.Content) ([]mcp.ResourceContents, error) {
+// contents are what a run has printed, else the files that it has left.
+func (d declared) contents(uri string, o *call.Outcome) ([]mcp.ResourceContents, error) {
 	printed := o.Stdout.Bytes()
 	switch {
 	case o.Stdout.Truncated() || len(printed) > maxResource:
 		return nil, tooLarge(uri)
-	case isResult(printed):
-		return convert(uri, shown), nil
 	case len(bytes.TrimSpace(printed)) > 0 || len(o.Out.Taken) == 0:
 		return contentsOf(uri, cmp.Or(d.MIMEType, media.Type("", printed)), printed), nil
 	}
@@ -166,12 +166,6 @@ func (d declared) contents(uri string, o *call.Outcome, shown []mcp.Content) ([]
 		all = append(all, contentsOf(uri, media.Type(f.Name, f.Data), f.Data)...)
 	}
 	return all, nil
-}
-
-// isResult reports whether a skill has printed the contents of its result.
-func isResult(printed []byte) bool {
-	result, err := abi.ParseResult(printed)
-	return err == nil && result != nil
 }
 
 // convert makes contents of a result those of a resource.

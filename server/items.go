@@ -103,7 +103,7 @@ func (r *reporter) named(item abi.Item, taken []sandbox.File) (mcp.Content, []by
 	f.URI = r.keep("out/"+f.Name, f.MIMEType, data)
 	r.shown = append(r.shown, f.Name)
 	content, err := r.as(item.Type, &f, data)
-	return annotate(content, item.Annotated), data, err
+	return item.Annotate(content), data, err
 }
 
 // as returns a file as a kind of content, or as what it is shown as where the
@@ -131,26 +131,4 @@ func (r *reporter) as(kind string, f *OutFile, data []byte) (mcp.Content, error)
 		return linkTo(f.URI, f.Name, "", f.MIMEType, len(data)), nil
 	}
 	return nil, fmt.Errorf("%q, of the type %s, cannot be shown as %s", f.Name, f.MIMEType, kind)
-}
-
-// annotate adds a script's annotations to a content.
-func annotate(content mcp.Content, a mcp.Annotated) mcp.Content {
-	switch c := content.(type) {
-	case mcp.TextContent:
-		c.Annotated = a
-		return c
-	case mcp.ImageContent:
-		c.Annotated = a
-		return c
-	case mcp.AudioContent:
-		c.Annotated = a
-		return c
-	case mcp.EmbeddedResource:
-		c.Annotated = a
-		return c
-	case mcp.ResourceLink:
-		c.Annotated = a
-		return c
-	}
-	return content
 }

@@ -163,8 +163,7 @@ func runError(o *call.Outcome, err error) *call.Error {
 // skillResult is what a skill's own tool returns: its stdout, and as structure
 // where that is one JSON object, or what its result object says; then what it
 // left.
-func (s *Server) skillResult(r request, skill *skills.Skill, o *call.Outcome, err error) *mcp.CallToolResult {
-	a := s.report(r, skill, o, err)
+func (a *account) skillResult(o *call.Outcome) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{IsError: a.said.failed()}
 	switch {
 	case a.said.err != nil:

@@ -109,6 +109,26 @@ func TestResultObjectForOldClients(t *testing.T) {
 	}
 }
 
+// A file carries what the script says of it, as any other content does.
+func TestResultObjectAnnotates(t *testing.T) {
+	r := reporter{outputs: newBench(t, ends(0, "", "")).outputs, runID: "run-1", links: true}
+	const said = `"_meta":{"a":1},"annotations":{"audience":["user"],"priority":0.5}`
+	items := meaning(nil, outcomeOf(`{"mcp": {"content": [{"path": "a.txt", "type": "text", `+said+`}, {"path": "a.txt", "type": "resource_link", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
+	contents, err := r.items(items, []sandbox.File{{Name: "a.txt", Data: []byte("a")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, content := range contents {
+		var got map[string]json.RawMessage
+		if err := json.Unmarshal(encoded(content), &got); err != nil {
+			t.Fatal(err)
+		}
+		if have := fmt.Sprintf(`"_meta":%s,"annotations":%s`, got["_meta"], got["annotations"]); have != said {
+			t.Errorf("content[%d]: %s", i, have)
+		}
+	}
+}
+
 func TestOutputSchema(t *testing.T) {
 	const schema = "output_schema:\n  properties:\n    n: {type: integer}\n    list: {type: array, items: {required: [id]}}\n  required: [n]\n"
 	const fault = "EXECUTION_ERROR: skill demo/typed ended well, but its output is not what its output_schema says: "

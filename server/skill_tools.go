@@ -85,7 +85,7 @@ func (s *Server) execute(r request, req call.Request) (*mcp.CallToolResult, erro
 	if outcome == nil {
 		return nil, err
 	}
-	return s.skillResult(r, req.Skill, outcome, err), nil
+	return s.report(r, req.Skill, outcome, err).skillResult(outcome), nil
 }
 
 // argsOnly are the arguments of an instruction skill.

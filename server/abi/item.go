@@ -27,7 +27,7 @@ type wire struct {
 	Resource    *resource        `json:"resource"`
 	Path        *string          `json:"path"`
 	Annotations *mcp.Annotations `json:"annotations"`
-	Meta        map[string]any   `json:"_meta"`
+	Meta        *mcp.Meta        `json:"_meta"`
 }
 
 // resource is what an embedded one holds.
@@ -53,15 +53,6 @@ func (w *wire) checkAnnotations() error {
 	return nil
 }
 
-func (w *wire) annotated() mcp.Annotated { return mcp.Annotated{Annotations: w.Annotations} }
-
-func (w *wire) meta() *mcp.Meta {
-	if w.Meta == nil {
-		return nil
-	}
-	return mcp.NewMetaFromMap(w.Meta)
-}
-
 // file is an item that names a file.
 func (w *wire) file() (Item, error) {
 	name := path.Clean(strings.TrimPrefix(*w.Path, "/out/"))
@@ -70,7 +61,7 @@ func (w *wire) file() (Item, error) {
 		return Item{}, fmt.Errorf("path %q is not that of a file below /out", *w.Path)
 	case w.Type == "", w.Type == mcp.ContentTypeText, w.Type == mcp.ContentTypeImage, w.Type == mcp.ContentTypeAudio,
 		w.Type == mcp.ContentTypeResource, w.Type == mcp.ContentTypeLink:
-		return Item{Path: name, Type: w.Type, MIMEType: w.MIMEType, Annotated: w.annotated()}, nil
+		return Item{Path: name, Type: w.Type, MIMEType: w.MIMEType}, nil
 	}
 	return Item{}, w.unknownType()
 }
@@ -89,9 +80,7 @@ func (w *wire) content() (Item, error) {
 		if w.Text == nil {
 			return Item{}, errors.New("there is no text")
 		}
-		c := mcp.NewTextContent(*w.Text)
-		c.Annotated, c.Meta = w.annotated(), w.meta()
-		return Item{Content: c}, nil
+		return Item{Content: mcp.NewTextContent(*w.Text)}, nil
 	case mcp.ContentTypeImage:
 		return w.image()
 	case mcp.ContentTypeAudio:
@@ -112,9 +101,7 @@ func (w *wire) image() (Item, error) {
 	if !media.IsPicture(w.MIMEType, data) {
 		return Item{}, fmt.Errorf("data is no picture of mimeType %q that models can look at (image/png, image/jpeg, image/gif, image/webp)", w.MIMEType)
 	}
-	c := mcp.NewImageContent(*w.Data, w.MIMEType)
-	c.Annotated, c.Meta = w.annotated(), w.meta()
-	return Item{Content: c, Data: data}, nil
+	return Item{Content: mcp.NewImageContent(*w.Data, w.MIMEType), Data: data}, nil
 }
 
 func (w *wire) audio() (Item, error) {
@@ -125,9 +112,7 @@ func (w *wire) audio() (Item, error) {
 	if !strings.HasPrefix(w.MIMEType, "audio/") {
 		return Item{}, fmt.Errorf("mimeType %q is not of a sound, such as audio/wav", w.MIMEType)
 	}
-	c := mcp.NewAudioContent(*w.Data, w.MIMEType)
-	c.Annotated, c.Meta = w.annotated(), w.meta()
-	return Item{Content: c, Data: data}, nil
+	return Item{Content: mcp.NewAudioContent(*w.Data, w.MIMEType), Data: data}, nil
 }
 
 func (w *wire) embedded() (Item, error) {
@@ -138,21 +123,14 @@ func (w *wire) embedded() (Item, error) {
 	if err := checkURI("resource.uri", in.URI); err != nil {
 		return Item{}, err
 	}
-	item := Item{}
-	var contents mcp.ResourceContents
 	if in.Text != nil {
-		contents = mcp.TextResourceContents{URI: in.URI, MIMEType: in.MIMEType, Text: *in.Text}
-	} else {
-		var err error
-		if item.Data, err = decode("resource.blob", in.Blob); err != nil {
-			return Item{}, err
-		}
-		contents = mcp.BlobResourceContents{URI: in.URI, MIMEType: in.MIMEType, Blob: *in.Blob}
+		return Item{Content: mcp.NewEmbeddedResource(mcp.TextResourceContents{URI: in.URI, MIMEType: in.MIMEType, Text: *in.Text})}, nil
 	}
-	c := mcp.NewEmbeddedResource(contents)
-	c.Annotated, c.Meta = w.annotated(), w.meta()
-	item.Content = c
-	return item, nil
+	data, err := decode("resource.blob", in.Blob)
+	if err != nil {
+		return Item{}, err
+	}
+	return Item{Content: mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: in.URI, MIMEType: in.MIMEType, Blob: *in.Blob}), Data: data}, nil
 }
 
 func (w *wire) link() (Item, error) {
@@ -167,7 +145,6 @@ func (w *wire) link() (Item, error) {
 	}
 	c := mcp.NewResourceLink(w.URI, w.Name, w.Description, w.MIMEType)
 	c.Title, c.Size = w.Title, w.Size
-	c.Annotated, c.Meta = w.annotated(), w.meta()
 	return Item{Content: c}, nil
 }
 

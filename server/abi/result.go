@@ -91,7 +91,7 @@ func parseItems(raw json.RawMessage) ([]Item, error) {
 
 // An Item is one content of a result: a content as it is, or a file in /out.
 type Item struct {
-	// Content is nil where Path names a file. Annotations are part of it.
+	// Content is nil where Path names a file. It is annotated.
 	Content mcp.Content
 	// Data is what an image or a sound, or an embedded resource that is no text,
 	// decodes to.
@@ -101,8 +101,32 @@ type Item struct {
 	Path string
 	// Type and MIMEType say how the file is to be shown, "" as it would be.
 	Type, MIMEType string
-	// Annotated are the annotations of the file.
-	Annotated mcp.Annotated
+
+	annotations *mcp.Annotations
+	meta        *mcp.Meta
+}
+
+// Annotate returns a content with the annotations that the script has written, and
+// its _meta.
+func (i *Item) Annotate(content mcp.Content) mcp.Content {
+	switch c := content.(type) {
+	case mcp.TextContent:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	case mcp.ImageContent:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	case mcp.AudioContent:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	case mcp.EmbeddedResource:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	case mcp.ResourceLink:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	}
+	return content
 }
 
 func parseItem(raw json.RawMessage) (Item, error) {
@@ -120,8 +144,15 @@ func parseItem(raw json.RawMessage) (Item, error) {
 	if err := w.checkAnnotations(); err != nil {
 		return Item{}, err
 	}
+	read := w.content
 	if w.Path != nil {
-		return w.file()
+		read = w.file
 	}
-	return w.content()
+	item, err := read()
+	if err != nil {
+		return Item{}, err
+	}
+	item.annotations, item.meta = w.Annotations, w.Meta
+	item.Content = item.Annotate(item.Content)
+	return item, nil
 }
