@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -35,4 +36,24 @@ func TestFrontmatter(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzFrontmatter: what is read of any file is JSON.
+func FuzzFrontmatter(f *testing.F) {
+	for _, seed := range []string{
+		"---\nname: a\nmetadata: {version: 1.5, on: true, day: 2026-01-02, none: }\n---\ntext\n",
+		"---\na: [0755, 1_000, 0o17, 0x1F, -012, 1e3, .inf, -.5, .nan, 1e999, 99999999999999999999]\n---\n",
+		"---\n? [a, b]\n: &x {c: *x}\n<<: {d: 1}\n1: 2\n---\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		front, err := Frontmatter(data)
+		if err != nil {
+			return
+		}
+		if _, err := json.Marshal(front); err != nil {
+			t.Error(err)
+		}
+	})
 }

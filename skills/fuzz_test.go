@@ -36,16 +36,7 @@ func FuzzSkill(f *testing.F) {
 		if _, err := skill.Instantiate(args, dir); err != nil {
 			t.Errorf("instantiate: %v", err)
 		}
-		if skill.Entry == nil {
-			return
-		}
-		schema := skill.Entry.Schema()
-		if _, err := json.Marshal(schema); err != nil {
-			t.Errorf("schema: %v", err)
-		}
-		if _, err := compile(schema); err != nil {
-			t.Errorf("schema: %v", err)
-		}
+		checkServed(t, skill)
 	})
 }
 

@@ -117,3 +117,24 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+// FuzzSplit: whatever a client asks for, a page is a part of what is kept.
+func FuzzSplit(f *testing.F) {
+	f.Add("skills-mcp://runs/r/stdout?offset=3", "h\u00e9llo", 2)
+	f.Add("skills-mcp://runs/r/out/a?b?offset=9223372036854775807", "\xff\xff\xff\xff\xff", 1)
+	f.Add("?offset=-1&offset=0", "", 5)
+	f.Fuzz(func(t *testing.T, uri, data string, size int) {
+		piece, offset, paged, err := Split(uri)
+		if err != nil {
+			return
+		}
+		if offset < 0 || !paged && (offset != 0 || piece != uri) || paged && !strings.HasPrefix(uri, piece+"?") {
+			t.Errorf("%q: %q, %d, %t", uri, piece, offset, paged)
+		}
+		page := Item{Data: []byte(data)}.Page(offset, 1+size&0xff)
+		end := page.From + len(page.Data)
+		if end > len(data) || string(page.Data) != data[page.From:end] || page.Next != 0 && (page.Next != end || page.Next == page.From) || page.Next == 0 && end < len(data) {
+			t.Errorf("%q from %d: %+v", data, offset, page)
+		}
+	})
+}
