@@ -12,11 +12,14 @@ type dialect struct {
 	keys []string
 }
 
+// Standard is the dialect of the Agent Skills standard.
+const Standard = "Agent Skills"
+
 // dialects are those that are read, and which keys each of them owns. A key that
 // several share is the first one's.
 func dialects() []dialect {
 	return []dialect{
-		{"Agent Skills", []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}},
+		{Standard, []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}},
 		{"Claude Code", []string{
 			"when_to_use", "argument-hint", "arguments", "disable-model-invocation", "user-invocable",
 			"disallowed-tools", "model", "effort", "context", "agent", "hooks", "paths", "shell",

@@ -3,6 +3,7 @@ package skills
 import (
 	"bytes"
 	"path"
+	"path/filepath"
 	"sync"
 
 	"github.com/invopop/jsonschema"
@@ -19,13 +20,31 @@ type Own struct {
 	// Skill is the one whose script it is.
 	Skill *Skill
 
-	once sync.Once
-	args Args // valid after once
+	once  sync.Once
+	args  Args          // valid after once
+	notes []pyargs.Note // likewise
 }
 
 func (o *Own) known() Args {
-	o.once.Do(func() { o.args = readArgs(o.Skill) })
+	o.once.Do(func() { o.args, o.notes = readArgs(o.Skill) })
 	return o.args
+}
+
+// Unread notes what the source of a script does not tell of its own arguments.
+func (e *Entry) Unread() []Problem {
+	own, ok := e.Args.(*Own)
+	if !ok {
+		return nil
+	}
+	own.known()
+	var all []Problem
+	for _, note := range own.notes {
+		all = append(all, Problem{
+			Severity: Note, Path: filepath.Join(filepath.Dir(own.Skill.File), filepath.FromSlash(e.Script)), Line: note.Line,
+			Message: "of the script's arguments, not all is known: " + note.Text,
+		})
+	}
+	return all
 }
 
 // Schema returns that of the script's own arguments.
@@ -36,24 +55,27 @@ func (o *Own) Pass(args map[string]any) (Passed, error) { return o.known().Pass(
 
 func (o *Own) params() []Param { return o.known().params() }
 
-// readArgs returns how the skill's script takes arguments, from its source.
-func readArgs(skill *Skill) Args {
+// readArgs returns how the skill's script takes arguments, from its source, and
+// what that does not tell.
+func readArgs(skill *Skill) (Args, []pyargs.Note) {
 	script := path.Clean(skill.Entry.Script)
 	source, err := readFile(skill.Files, script, maxManifest)
 	if err != nil { // a call will say so
-		return Words{}
+		return Words{}, nil
 	}
 	switch {
 	case len(skill.Entry.Interpreter) == 0:
 	case skill.Entry.Interpreter[0] == "python3":
-		if line := pyargs.Read(path.Base(script), source).CommandLine; line != nil {
-			return Static{line}
+		read := pyargs.Read(path.Base(script), source)
+		if read.CommandLine != nil {
+			return Static{read.CommandLine}, read.Notes
 		}
+		return Words{}, read.Notes
 	case scripts.IsShell(skill.Entry.Interpreter):
 		source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n")) // as it is run
 		if line := shellargs.Read(source); line != nil {
-			return Static{line}
+			return Static{line}, nil
 		}
 	}
-	return Words{}
+	return Words{}, nil
 }

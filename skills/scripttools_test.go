@@ -82,7 +82,8 @@ func TestOwnPasses(t *testing.T) {
 		}
 	}
 	gone := &Skill{Files: fstest.MapFS{}, Entry: &Entry{Script: "gone.sh", Interpreter: []string{"bash"}}}
-	if _, ok := readArgs(gone).(Words); !ok {
+	args, notes := readArgs(gone)
+	if _, ok := args.(Words); !ok || notes != nil {
 		t.Error("a script that cannot be read has arguments of its own")
 	}
 }

@@ -46,11 +46,6 @@ const (
 	maxCompatibility = 500
 )
 
-// standardKeys are all that the standard allows at the top.
-func standardKeys() []string {
-	return []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
-}
-
 // Standard returns what of a SKILL.md the Agent Skills standard does not allow
 // (https://agentskills.io/specification), in the order of the file. folder is the
 // name of the skill's folder.
@@ -217,9 +212,8 @@ func (c *checker) keys() {
 	if c.fields == nil {
 		return
 	}
-	known := standardKeys()
 	for i := 0; i+1 < len(c.fields.Content); i += 2 {
-		if key := c.fields.Content[i]; !slices.Contains(known, key.Value) {
+		if key := c.fields.Content[i]; skills.DialectOf(key.Value) != skills.Standard {
 			c.report(key.Value, key, "leave it out, or check without --strict where a client needs it", "%q is not a key of the standard", key.Value)
 		}
 	}

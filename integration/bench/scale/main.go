@@ -68,8 +68,8 @@ number of skills:
   notices   how many notices there were for each change
   CPU       ms of processor time that a change cost, in all threads: median
 
-A skill that has no tool of its own changes without a notice: then that column
-is empty, and "read" is what counts.
+A change is one of the prompts and of the resources, and of the tools where the
+skill has one of its own: each kind has a notice.
 
 Flags:
 `
