@@ -87,7 +87,7 @@ func (c completer) argument(ctx context.Context, skill *skills.Skill, argument m
 		case p.Path:
 			return complete.Paths(ctx, c.callsOf(ctx).Workspaces(), argument.Value)
 		default:
-			return complete.Of(values(p), argument.Value)
+			return complete.Of(p.Choices(), argument.Value)
 		}
 	}
 	return complete.List{}
@@ -100,20 +100,6 @@ func isPath(name string) bool {
 	return slices.ContainsFunc([]string{"path", "file", "dir", "directory", "folder"}, func(word string) bool {
 		return name == word || strings.HasSuffix(name, "_"+word) || strings.HasSuffix(name, "-"+word)
 	})
-}
-
-// values are what a parameter can be, where that is a list.
-func values(p skills.Param) []string {
-	if p.Schema.Type == "boolean" {
-		return []string{"true", "false"}
-	}
-	var all []string
-	for _, value := range p.Values() {
-		if text, err := skills.Render(value, p.Schema.Type); err == nil {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 // output completes the name of a caller's own run, or of a piece of it.

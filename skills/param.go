@@ -55,6 +55,20 @@ func (p Param) Values() []any {
 	return p.Schema.Enum
 }
 
+// Choices are the same as a person writes them.
+func (p Param) Choices() []string {
+	if p.Schema.Type == "boolean" {
+		return []string{"true", "false"}
+	}
+	var all []string
+	for _, value := range p.Values() {
+		if text, err := Render(value, p.Schema.Type); err == nil {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 // paramTypes are the types that a parameter may declare, as in JSON Schema.
 var paramTypes = []string{"string", "integer", "number", "boolean", "array", "object"}
 

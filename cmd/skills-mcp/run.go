@@ -41,7 +41,7 @@ the skill has a parameter of that name:
   --json             print the result with exit code, timing and digest as JSON`,
 		Example:           "  skills-mcp run colony-samples/code-complexity --path . --threshold 10",
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.run(cmd.Context(), args[0], args[1:])
 		},
