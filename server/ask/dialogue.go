@@ -72,6 +72,9 @@ func (d *Dialogue) End() {
 	d.end(nil)
 }
 
+// errDone ends a conversation whose script has ended.
+var errDone = errors.New("the script has ended")
+
 // hear takes a question. The sandbox's output must not wait for its answer.
 func (d *Dialogue) hear(line []byte) {
 	select {

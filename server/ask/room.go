@@ -2,7 +2,6 @@ package ask
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -95,6 +94,3 @@ func (r *Room) remove(p *place) {
 	defer r.mu.Unlock()
 	r.waiting = slices.DeleteFunc(r.waiting, func(other *place) bool { return other == p })
 }
-
-// errDone ends a conversation whose script has ended.
-var errDone = errors.New("the script has ended")
