@@ -30,8 +30,9 @@ type HTTPOptions struct {
 	Hosts []string
 
 	// Origins are web pages that may use the server, such as
-	// "https://app.example.com", beside those of its own address and, on a
-	// loopback address, those of this machine.
+	// "https://app.example.com", beside those of its own address, or of its name
+	// where that is one of Hosts, and, on a loopback address, those of this
+	// machine.
 	Origins []string
 
 	// SSE offers the deprecated transport too, HTTP with server-sent events.
