@@ -1,7 +1,6 @@
 package skills
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -64,6 +64,9 @@ func Validate(schema *jsonschema.Schema, args map[string]any) error {
 	if args == nil {
 		args = map[string]any{}
 	}
+	if err := jsoncheck.Sane(args); err != nil {
+		return &ArgumentError{[]string{err.Error()}}
+	}
 	err = compiled.Validate(args)
 	var invalid *validator.ValidationError
 	if !errors.As(err, &invalid) {
@@ -81,9 +84,9 @@ func (e *Entry) CheckOutput(object []byte) error {
 	if object == nil {
 		return errors.New("it is not one JSON object")
 	}
-	value, err := validator.UnmarshalJSON(bytes.NewReader(object))
+	value, err := jsoncheck.Decode(object)
 	if err != nil {
-		return fmt.Errorf("decode output: %w", err)
+		return err
 	}
 	compiled, err := compile(e.Output)
 	if err != nil {
@@ -162,7 +165,7 @@ func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode schema: %w", err)
 	}
-	doc, err := validator.UnmarshalJSON(strings.NewReader(string(data)))
+	doc, err := jsoncheck.Decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("decode schema: %w", err)
 	}

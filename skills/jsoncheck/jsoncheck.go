@@ -3,7 +3,6 @@
 package jsoncheck
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 
@@ -20,9 +19,9 @@ const location = "urn:schema"
 // Compile returns the schema at a place of a JSON document, such as
 // "#/$defs/name"; "" is the whole. Nothing outside of the document is read.
 func Compile(document []byte, place string) (*Schema, error) {
-	value, err := validator.UnmarshalJSON(bytes.NewReader(document))
+	value, err := Decode(document)
 	if err != nil {
-		return nil, errors.New("it is not JSON")
+		return nil, err
 	}
 	compiler := validator.NewCompiler()
 	compiler.DefaultDraft(validator.Draft2020)
@@ -39,9 +38,9 @@ func Compile(document []byte, place string) (*Schema, error) {
 
 // Check returns what is first wrong with a value in JSON, in one line, or nil.
 func (s *Schema) Check(value []byte) error {
-	decoded, err := validator.UnmarshalJSON(bytes.NewReader(value))
+	decoded, err := Decode(value)
 	if err != nil {
-		return errors.New("it is not JSON")
+		return err
 	}
 	if err := s.compiled.Validate(decoded); err != nil {
 		return errors.New(first(err))
