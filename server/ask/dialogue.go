@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -38,6 +39,8 @@ type Dialogue struct {
 	done    chan struct{} // closed by the goroutine, at its end
 	stop    context.CancelCauseFunc
 	once    sync.Once
+
+	panicked any // of the goroutine, valid after done
 }
 
 // Begin makes cmd one that may ask: what it has on stdin is its first line, and the
@@ -61,7 +64,8 @@ func Begin(ctx context.Context, cmd *sandbox.Command, o Options) (context.Contex
 	return ctx, d
 }
 
-// End ends the dialogue and waits for it. It may be called more than once.
+// End ends the dialogue and waits for it. It may be called more than once. A panic of
+// what answered goes on here, where there is somebody to recover it.
 func (d *Dialogue) End() {
 	d.once.Do(func() {
 		d.stop(errDone)
@@ -70,6 +74,10 @@ func (d *Dialogue) End() {
 	})
 	<-d.done
 	d.end(nil)
+	if p := d.panicked; p != nil {
+		d.panicked = nil
+		panic(p)
+	}
 }
 
 // hear takes a question. The sandbox's output must not wait for its answer.
@@ -84,6 +92,12 @@ func (d *Dialogue) hear(line []byte) {
 // converse answers one question after the other, until ctx ends.
 func (d *Dialogue) converse(ctx context.Context) {
 	defer close(d.done)
+	defer func() {
+		if p := recover(); p != nil {
+			d.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
+			d.end(errors.New("internal error"))
+		}
+	}()
 	for number := 1; ; number++ {
 		select {
 		case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -198,4 +199,22 @@ func TestRequired(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A panic behind a question ends the command, and is the panic of who has run it:
+// in a goroutine of its own it would end the server.
+func TestPanicBehindAQuestion(t *testing.T) {
+	cmd := &sandbox.Command{}
+	o := options()
+	o.Client, o.Room = everything(fixed(func(*Request) string { panic("secret") })), NewRoom(Limits{})
+	ctx, d := Begin(t.Context(), cmd, *o)
+	newProcess(cmd).print(sure)
+	<-ctx.Done()
+	defer func() {
+		if p := recover(); !strings.Contains(fmt.Sprint(p), "secret") {
+			t.Errorf("recovered %v", p)
+		}
+		d.End() // again
+	}()
+	d.End()
 }
