@@ -19,6 +19,10 @@ import (
 // answer.
 const maxAhead = 8
 
+// maxQuestions is how many questions a script may ask in all: its time stands still
+// meanwhile, and whoever answers may do so without end.
+const maxQuestions = 100
+
 // Options are whose questions are answered, and by whom.
 type Options struct {
 	Skill  string         // its qualified name, which the person is told
@@ -103,6 +107,10 @@ func (d *Dialogue) converse(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case line := <-d.asked:
+			if number > maxQuestions {
+				d.end(&WaitError{fmt.Sprintf("it asked more than %d questions", maxQuestions)})
+				return
+			}
 			answer, err := d.answer(ctx, line, number)
 			if err != nil {
 				d.end(err)

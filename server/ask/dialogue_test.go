@@ -218,3 +218,22 @@ func TestPanicBehindAQuestion(t *testing.T) {
 	}()
 	d.End()
 }
+
+// A script that asks on and on ends, whoever answers it.
+func TestQuestionsAreBounded(t *testing.T) {
+	cmd := &sandbox.Command{}
+	ctx, d := begin(t, cmd, fixed(answering), Limits{})
+	p := newProcess(cmd)
+	for range maxQuestions {
+		p.print(sure)
+		if got := p.read(); got == "" {
+			t.Fatal(context.Cause(ctx))
+		}
+	}
+	p.print(sure)
+	<-ctx.Done()
+	if err := context.Cause(ctx); err.Error() != "it asked more than 100 questions" {
+		t.Error(err)
+	}
+	d.End()
+}
