@@ -109,6 +109,7 @@ type HTTP struct {
 	edge
 	options  HTTPOptions
 	guard    guard
+	bodies   bodies
 	calls    *table
 	sessions *sessions
 	sse      *sseClients // nil where they are not offered
@@ -125,6 +126,7 @@ func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 		edge:    b.edge(o.Logger),
 		options: o,
 		guard:   newGuard(o.Hosts, o.Origins),
+		bodies:  newBodies(o.Patience),
 		calls:   newTable(o.Calls, o.Queue, 32*o.MaxBody, o.Streams),
 		mux:     http.NewServeMux(),
 	}

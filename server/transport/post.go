@@ -74,6 +74,11 @@ func (h *HTTP) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *refusa
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return nil, refuse(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "compressed messages are not taken: send it without Content-Encoding")
 	}
+	leave := h.bodies.enter(r)
+	if leave == nil {
+		return nil, refuse(http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, errBusy.Error())
+	}
+	defer leave()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.options.MaxBody)))
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return nil, refuse(http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", h.options.MaxBody))
