@@ -111,6 +111,16 @@ func TestInstantiate(t *testing.T) {
 	}
 }
 
+func TestInstantiateIsBounded(t *testing.T) {
+	skill := &Skill{Instructions: strings.Repeat("$ARGUMENTS ", 1024)}
+	if got, err := skill.Instantiate(strings.Repeat("x", maxFilledIn/1024), ""); len(got) != maxFilledIn+1024 || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if got, err := skill.Instantiate(strings.Repeat("x", maxFilledIn/1024+1), ""); got != "" || err != ErrTooLong {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
 func TestSplitWords(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":                      nil,
