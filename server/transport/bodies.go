@@ -3,6 +3,8 @@ package transport
 import (
 	"net/http"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 const (
@@ -24,19 +26,18 @@ func newBodies(patience time.Duration) bodies {
 	return bodies{make(chan struct{}, largeBodies), patience}
 }
 
-// enter waits for a place for the message of a request. leave is nil where there is
-// none.
-func (b bodies) enter(r *http.Request) (leave func()) {
+// enter waits for a place for the message of a request.
+func (b bodies) enter(r *http.Request) (leave func(), refused *refusal) {
 	if 0 <= r.ContentLength && r.ContentLength <= smallBody {
-		return func() {}
+		return func() {}, nil
 	}
 	timer := time.NewTimer(b.patience)
 	defer timer.Stop()
 	select {
 	case b.taken <- struct{}{}:
-		return func() { <-b.taken }
+		return func() { <-b.taken }, nil
 	case <-timer.C:
 	case <-r.Context().Done():
 	}
-	return nil
+	return nil, refuse(http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, errBusy.Error())
 }

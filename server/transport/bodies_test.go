@@ -17,30 +17,43 @@ func TestLongMessagesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHTTP(newBench().backend(), nil)
 		defer h.Close()
-		post := func(body io.Reader) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, Path, body)
-			r.Host = "localhost"
-			r.Header.Set("Content-Type", "application/json")
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			return w
-		}
 		slow, sending := io.Pipe()
 		for range largeBodies {
-			go post(slow)
+			go deliver(t, h, Path, slow)
 		}
-		synctest.Wait()
-		long := []byte(hello + strings.Repeat(" ", smallBody))
-		if w := post(bytes.NewReader(long)); w.Code != http.StatusServiceUnavailable {
-			t.Errorf("one more: %d %s", w.Code, w.Body)
-		}
-		if w := post(strings.NewReader(hello)); w.Code != http.StatusOK {
+		wantFull(t, h)
+		if w := deliver(t, h, Path, strings.NewReader(hello)); w.Code != http.StatusOK {
 			t.Errorf("a short one: %d %s", w.Code, w.Body)
 		}
 		sending.Close()
-		synctest.Wait()
-		if w := post(bytes.NewReader(long)); w.Code != http.StatusOK {
-			t.Errorf("when they are gone: %d %s", w.Code, w.Body)
-		}
+		wantRoom(t, h)
 	})
+}
+
+func deliver(t *testing.T, h *HTTP, target string, body io.Reader) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, target, body)
+	r.Host = "localhost"
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// long is a message that needs a place.
+func long() []byte { return []byte(hello + strings.Repeat(" ", smallBody)) }
+
+func wantFull(t *testing.T, h *HTTP) {
+	t.Helper()
+	synctest.Wait()
+	if w := deliver(t, h, Path, bytes.NewReader(long())); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("one more: %d %s", w.Code, w.Body)
+	}
+}
+
+func wantRoom(t *testing.T, h *HTTP) {
+	t.Helper()
+	synctest.Wait()
+	if w := deliver(t, h, Path, bytes.NewReader(long())); w.Code != http.StatusOK {
+		t.Errorf("when they are gone: %d %s", w.Code, w.Body)
+	}
 }
