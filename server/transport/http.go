@@ -126,7 +126,7 @@ func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 		edge:    b.edge(o.Logger),
 		options: o,
 		guard:   newGuard(o.Hosts, o.Origins),
-		bodies:  newBodies(o.Patience),
+		bodies:  newBodies(o.Patience / 2), // which leaves time to read it
 		calls:   newTable(o.Calls, o.Queue, 32*o.MaxBody, o.Streams),
 		mux:     http.NewServeMux(),
 	}
