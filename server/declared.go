@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -109,20 +108,14 @@ func (s *Server) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) (
 
 // readFile reads a file of the skill's folder.
 func (d declared) readFile(uri string) ([]mcp.ResourceContents, error) {
-	file, err := d.Skill.Files.Open(d.File)
+	data, err := skills.ReadRegular(d.Skill.Files, d.File, maxResource)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s is not there, or not any more: %w", uri, mcpserver.ErrResourceNotFound)
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", uri, err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxResource+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", uri, err)
-	case len(data) > maxResource:
+	case errors.Is(err, skills.ErrTooLarge):
 		return nil, tooLarge(uri)
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", uri, err)
 	}
 	return contentsOf(uri, cmp.Or(d.MIMEType, media.Type(d.File, data)), data), nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -47,6 +48,16 @@ func TestDeclaredResources(t *testing.T) {
 		fmt.Fprintf(&all, "== %s\n%s\n", uri, b.ask("resources/read", fmt.Sprintf(`{"uri": %q}`, uri)))
 	}
 	golden(t, "resources.txt", all.String())
+}
+
+// A pipe that is put in the place of a file is not waited for.
+func TestDeclaredPipe(t *testing.T) {
+	b := newBench(t, argvDriver())
+	declareNotes(b)
+	b.files["p/skills/notes/index.txt"] = &fstest.MapFile{Data: []byte("monday\n"), Mode: fs.ModeNamedPipe}
+	if got := b.ask("resources/read", `{"uri": "notes://index"}`); !strings.Contains(got, "index.txt is not a regular file") {
+		t.Error(got)
+	}
 }
 
 // What a skill prints is what is read; else what it leaves.

@@ -13,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/ask"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
 )
 
 // maxText is how many bytes of a stream a model gets to read, head and tail.
@@ -229,7 +230,10 @@ func jsonObject(o sandbox.Output) json.RawMessage {
 		return nil
 	}
 	all := strings.TrimSpace(string(o.Bytes()))
-	if !strings.HasPrefix(all, "{") || !json.Valid([]byte(all)) {
+	if !strings.HasPrefix(all, "{") {
+		return nil
+	}
+	if _, err := jsoncheck.Decode([]byte(all)); err != nil { // clients would not read it
 		return nil
 	}
 	return json.RawMessage(all)

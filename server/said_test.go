@@ -273,3 +273,18 @@ func TestReadOutput(t *testing.T) {
 		}
 	}
 }
+
+// What clients would not read is no structure.
+func TestStructure(t *testing.T) {
+	for printed, want := range map[string]string{
+		" {\"a\": [1.5e300]}\n": `{"a": [1.5e300]}`,
+		`{"a": 1e400}`:          "",
+		`{} {}`:                 "",
+		`[1]`:                   "",
+		strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200): "",
+	} {
+		if got := jsonObject(sandbox.Output{Head: []byte(printed), Total: int64(len(printed))}); string(got) != want {
+			t.Errorf("%.40q: %q, want %q", printed, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -175,6 +176,9 @@ func (s *Server) instruct(r request, skill *skills.Skill, args string) (*loaded,
 		return nil, err
 	}
 	content, err := skill.Instantiate(args, dir)
+	if errors.Is(err, skills.ErrTooLong) {
+		return nil, &call.Error{Code: call.InvalidParam, Message: err.Error()}
+	}
 	if err != nil {
 		return nil, err
 	}

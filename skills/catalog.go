@@ -90,6 +90,10 @@ func (c *Catalog) Place(qualified string) (at int, found bool) {
 	})
 }
 
+// maxMeant is the longest name that somebody may have meant another by, in bytes.
+// The time to compare two grows with the length of both.
+const maxMeant = 256
+
 // closest returns up to three qualified names that someone may have meant.
 func (c *Catalog) closest(name string) []string {
 	type candidate struct {
@@ -97,6 +101,9 @@ func (c *Catalog) closest(name string) []string {
 		distance int
 	}
 	var near []candidate
+	if len(name) > maxMeant {
+		return nil
+	}
 	name = strings.ToLower(name)
 	for _, s := range c.Skills {
 		distance := min(
@@ -117,6 +124,9 @@ func (c *Catalog) closest(name string) []string {
 	return names
 }
 
+// maxWords is how many words of a query count: each is looked for in all skills.
+const maxWords = 32
+
 // Search returns the skills in which every word of query occurs, best first: a
 // word in the name counts more than one in the description, and that more than
 // one in when_to_use.
@@ -127,6 +137,7 @@ func (c *Catalog) Search(query string) []*Skill {
 	}
 	var hits []hit
 	words := strings.Fields(strings.ToLower(query))
+	words = words[:min(len(words), maxWords)]
 	for _, s := range c.Skills {
 		if score := s.score(words); score > 0 {
 			hits = append(hits, hit{s, score})

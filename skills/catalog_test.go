@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,6 +52,17 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// The time to find what somebody may have meant grows with what they have written.
+func TestLookupIsBounded(t *testing.T) {
+	catalog := &Catalog{Skills: []*Skill{{Name: strings.Repeat("a", maxMeant)}}}
+	for name, closest := range map[string]int{strings.Repeat("a", maxMeant-1): 1, strings.Repeat("a", maxMeant+1): 0} {
+		_, err := catalog.Lookup(name)
+		if notFound, ok := errors.AsType[*NotFoundError](err); !ok || len(notFound.Closest) != closest {
+			t.Errorf("%d letters: %v", len(name), err)
+		}
+	}
+}
+
 func TestSearch(t *testing.T) {
 	catalog := demoCatalog(t)
 	for query, want := range map[string][]string{
@@ -61,6 +73,9 @@ func TestSearch(t *testing.T) {
 		"tools":       {"tools/format", "tools/lint"},
 		"nothing":     nil,
 		"  overview ": {"more/code-map"},
+
+		strings.Repeat("overview ", maxWords) + "nothing":   {"more/code-map"},
+		strings.Repeat("overview ", maxWords-1) + "nothing": nil,
 	} {
 		var got []string
 		for _, s := range catalog.Search(query) {
@@ -93,6 +108,16 @@ func TestInstantiate(t *testing.T) {
 		if got, err := skill.Instantiate(test.args, "/dir"); got != test.want || err != nil {
 			t.Errorf("%q with %q:\n got %q, %v\nwant %q", test.body, test.args, got, err, test.want)
 		}
+	}
+}
+
+func TestInstantiateIsBounded(t *testing.T) {
+	skill := &Skill{Instructions: strings.Repeat("$ARGUMENTS ", 1024)}
+	if got, err := skill.Instantiate(strings.Repeat("x", maxFilledIn/1024), ""); len(got) != maxFilledIn+1024 || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if got, err := skill.Instantiate(strings.Repeat("x", maxFilledIn/1024+1), ""); got != "" || err != ErrTooLong {
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
 

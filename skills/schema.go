@@ -1,7 +1,6 @@
 package skills
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,6 +64,9 @@ func Validate(schema *jsonschema.Schema, args map[string]any) error {
 	if args == nil {
 		args = map[string]any{}
 	}
+	if err := jsoncheck.Sane(args); err != nil {
+		return &ArgumentError{[]string{err.Error()}}
+	}
 	err = compiled.Validate(args)
 	var invalid *validator.ValidationError
 	if !errors.As(err, &invalid) {
@@ -82,9 +84,9 @@ func (e *Entry) CheckOutput(object []byte) error {
 	if object == nil {
 		return errors.New("it is not one JSON object")
 	}
-	value, err := validator.UnmarshalJSON(bytes.NewReader(object))
+	value, err := jsoncheck.Decode(object)
 	if err != nil {
-		return fmt.Errorf("decode output: %w", err)
+		return err
 	}
 	compiled, err := compile(e.Output)
 	if err != nil {

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +20,13 @@ func hasBangCommand(text string) bool {
 	return strings.Contains(text, "!`") && bangCommand.MatchString(text)
 }
 
+// maxFilledIn is how much may be put into instructions, in bytes: each mention of
+// the arguments repeats them.
+const maxFilledIn = 2 << 20
+
+// ErrTooLong is the error of instructions that arguments would make too long.
+var ErrTooLong = fmt.Errorf("with these arguments the instructions would be more than %d bytes longer; give shorter ones", maxFilledIn)
+
 // Instantiate returns the skill's instructions for one use, with arguments and
 // places filled in as Claude Code does: $ARGUMENTS, $ARGUMENTS[N], $N (from 0),
 // $name for a declared argument, ${CLAUDE_SKILL_DIR}, ${CLAUDE_PLUGIN_ROOT},
@@ -27,14 +35,14 @@ func hasBangCommand(text string) bool {
 // appended. Inline commands are never run; a note says so.
 //
 // dir is the skill's folder as the reader can reach it. The error is that of
-// [Skill.Text].
+// [Skill.Text], or [ErrTooLong].
 func (s *Skill) Instantiate(args, dir string) (string, error) {
 	instructions, err := s.Text()
 	if err != nil {
 		return "", err
 	}
 	words := SplitWords(args)
-	mentioned := false
+	mentioned, left := false, maxFilledIn
 	text := variable.ReplaceAllStringFunc(instructions, func(m string) string {
 		if escaped, ok := strings.CutPrefix(m, `\`); ok {
 			if s.isArgument(escaped) {
@@ -47,8 +55,14 @@ func (s *Skill) Instantiate(args, dir string) (string, error) {
 		if !ok {
 			return m
 		}
+		if left -= len(value); left < 0 {
+			return ""
+		}
 		return value
 	})
+	if left < 0 {
+		return "", ErrTooLong
+	}
 	if args != "" && !mentioned {
 		text += "\n\nARGUMENTS: " + args
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -49,6 +50,11 @@ func (w *wire) checkAnnotations() error {
 	}
 	if p := w.Annotations.Priority; p != nil && (*p < 0 || *p > 1) {
 		return errors.New("annotations.priority is not between 0 and 1")
+	}
+	if at := w.Annotations.LastModified; at != "" {
+		if _, err := time.Parse(time.RFC3339, at); err != nil {
+			return fmt.Errorf("annotations.lastModified is %q, which is not a time like 2026-01-31T12:00:00Z", at)
+		}
 	}
 	return nil
 }
@@ -166,6 +172,10 @@ func checkURI(name, uri string) error {
 	parsed, err := url.Parse(uri)
 	if err != nil || parsed.Scheme == "" || len(uri) > maxURI {
 		return fmt.Errorf("%s is not a URI with a scheme, of at most %d bytes", name, maxURI)
+	}
+	switch parsed.Scheme { // which a client might follow
+	case "javascript", "vbscript", "data":
+		return fmt.Errorf("%s has the scheme %s, which leads to no resource", name, parsed.Scheme)
 	}
 	return nil
 }

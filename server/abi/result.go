@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
 )
 
 // key is the only one at the top of what a script says to the server.
@@ -47,6 +49,9 @@ func ParseResult(stdout []byte) (*Result, error) {
 	if raw := said["structuredContent"]; raw != nil {
 		if !bytes.HasPrefix(raw, []byte("{")) {
 			return nil, errors.New("structuredContent is not an object")
+		}
+		if _, err := jsoncheck.Decode(raw); err != nil {
+			return nil, fmt.Errorf("structuredContent cannot be used: %w", err)
 		}
 		r.Structured = raw
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -17,6 +18,10 @@ import (
 // maxAhead is how many questions a script may ask before it has the first
 // answer.
 const maxAhead = 8
+
+// maxQuestions is how many questions a script may ask in all: its time stands still
+// meanwhile, and whoever answers may do so without end.
+const maxQuestions = 100
 
 // Options are whose questions are answered, and by whom.
 type Options struct {
@@ -38,6 +43,8 @@ type Dialogue struct {
 	done    chan struct{} // closed by the goroutine, at its end
 	stop    context.CancelCauseFunc
 	once    sync.Once
+
+	panicked any // of the goroutine, valid after done
 }
 
 // Begin makes cmd one that may ask: what it has on stdin is its first line, and the
@@ -61,7 +68,8 @@ func Begin(ctx context.Context, cmd *sandbox.Command, o Options) (context.Contex
 	return ctx, d
 }
 
-// End ends the dialogue and waits for it. It may be called more than once.
+// End ends the dialogue and waits for it. It may be called more than once. A panic of
+// what answered goes on here, where there is somebody to recover it.
 func (d *Dialogue) End() {
 	d.once.Do(func() {
 		d.stop(errDone)
@@ -70,6 +78,10 @@ func (d *Dialogue) End() {
 	})
 	<-d.done
 	d.end(nil)
+	if p := d.panicked; p != nil {
+		d.panicked = nil
+		panic(p)
+	}
 }
 
 // errDone ends a conversation whose script has ended.
@@ -87,11 +99,21 @@ func (d *Dialogue) hear(line []byte) {
 // converse answers one question after the other, until ctx ends.
 func (d *Dialogue) converse(ctx context.Context) {
 	defer close(d.done)
+	defer func() {
+		if p := recover(); p != nil {
+			d.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
+			d.end(errors.New("internal error"))
+		}
+	}()
 	for number := 1; ; number++ {
 		select {
 		case <-ctx.Done():
 			return
 		case line := <-d.asked:
+			if number > maxQuestions {
+				d.end(&WaitError{fmt.Sprintf("it asked more than %d questions", maxQuestions)})
+				return
+			}
 			answer, err := d.answer(ctx, line, number)
 			if err != nil {
 				d.end(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -198,4 +199,41 @@ func TestRequired(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A panic behind a question ends the command, and is the panic of who has run it:
+// in a goroutine of its own it would end the server.
+func TestPanicBehindAQuestion(t *testing.T) {
+	cmd := &sandbox.Command{}
+	o := options()
+	o.Client, o.Room = everything(fixed(func(*Request) string { panic("secret") })), NewRoom(Limits{})
+	ctx, d := Begin(t.Context(), cmd, *o)
+	newProcess(cmd).print(sure)
+	<-ctx.Done()
+	defer func() {
+		if p := recover(); !strings.Contains(fmt.Sprint(p), "secret") {
+			t.Errorf("recovered %v", p)
+		}
+		d.End() // again
+	}()
+	d.End()
+}
+
+// A script that asks on and on ends, whoever answers it.
+func TestQuestionsAreBounded(t *testing.T) {
+	cmd := &sandbox.Command{}
+	ctx, d := begin(t, cmd, fixed(answering), Limits{})
+	p := newProcess(cmd)
+	for range maxQuestions {
+		p.print(sure)
+		if got := p.read(); got == "" {
+			t.Fatal(context.Cause(ctx))
+		}
+	}
+	p.print(sure)
+	<-ctx.Done()
+	if err := context.Cause(ctx); err.Error() != "it asked more than 100 questions" {
+		t.Error(err)
+	}
+	d.End()
 }

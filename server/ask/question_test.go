@@ -75,6 +75,15 @@ c roots/list {}`, "", "",
 			fmt.Sprintf(`{"mcp":{"ask":%q}}`, strings.Repeat("x", maxMessage+1)), "",
 			`ask-1 {"error":"the message is longer than 4096 bytes, or not UTF-8"}`, "",
 		},
+		"a message that writes over itself": {
+			requests(`"a":{"method":"elicitation/create","params":{"message":"a\rskills-mcp asks: b\r\nc"}}`),
+			`a elicitation/create {"message":"Skill demo/ask asks: a\nskills-mcp asks: b\nc","requestedSchema":{"type":"object","properties":{}}}`,
+			"", "",
+		},
+		"a form that hides something": {
+			form(`{"type":"object","properties":{"a":{"type":"string","title":"x\u202ey"}}}`), "",
+			`ask-1 {"error":"the form cannot have the field \"a\": at '/title': 'x\\u202ey' does not match pattern '^[^\\\\x00-\\\\x08\\\\x0b-\\\\x1f\\\\x7f-\\\\x9f\\u202a-\\u202e\\u2066-\\u2069]*$'"}`, "",
+		},
 		"a nested form": {
 			form(`{"type":"object","properties":{"a":{"type":"object"}}}`), "",
 			`ask-1 {"error":"the form cannot have the field \"a\": its \"type\" is not string, number, integer, boolean or array"}`, "",

@@ -100,12 +100,17 @@ func newForm(skill string, params json.RawMessage) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	form.Message = fmt.Sprintf("Skill %s asks: %s", skill, plain.Text(form.Message))
+	form.Message = fmt.Sprintf("Skill %s asks: %s", skill, plainLines(form.Message))
 	labelled, err := json.Marshal(form)
 	if err != nil {
 		return nil, err
 	}
 	return &Request{Method: methodPerson, Params: labelled, content: content}, nil
+}
+
+// plainLines is a text that cannot write over itself, and with it over who asks.
+func plainLines(text string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(plain.Text(text))
 }
 
 // decodeStrictly decodes an object that has no other fields, and nothing after it.

@@ -43,7 +43,7 @@ func (t *terminal) ask(ctx context.Context, r *Request) (json.RawMessage, error)
 	if err := errors.Join(json.Unmarshal(r.Params, &form), json.Unmarshal(form.Schema, &schema)); err != nil {
 		return Refuse(err.Error()), nil
 	}
-	fmt.Fprintln(t.out, form.Message)
+	fmt.Fprintln(t.out, strings.ReplaceAll(form.Message, "\n", "\n  ")) // all of it is the skill's
 	for range maxTries {
 		answer, err := t.fill(ctx, &schema)
 		if err != nil {
@@ -122,7 +122,7 @@ func (t *terminal) read() {
 // is when nothing is written.
 func label(name string, s *jsonschema.Schema, required bool) string {
 	var b strings.Builder
-	b.WriteString("  " + name)
+	b.WriteString(name)
 	if s.Title != "" {
 		b.WriteString(", " + s.Title)
 	}
@@ -142,7 +142,7 @@ func label(name string, s *jsonschema.Schema, required bool) string {
 	if s.Default != nil {
 		kind += fmt.Sprintf(", by default %v", s.Default)
 	}
-	return b.String() + " (" + kind + "):"
+	return "  " + strings.Join(strings.Fields(b.String()+" ("+kind+"):"), " ")
 }
 
 // choices are the values of a field that has only some.

@@ -22,6 +22,7 @@ func TestTerminal(t *testing.T) {
 		"less":      {form, "Ann\n7\n\n\n\n", `{"action":"accept","content":{"age":7,"name":"Ann","one":"x"}}`, ""},
 		"again":     {form, "Ann\nold\n\n\n\nAnn\n8\n\n\n\n", `{"action":"accept","content":{"age":8,"name":"Ann","one":"x"}}`, "the content does not fit the form: at '/age': got string, want integer\n"},
 		"too often": {form, strings.Repeat("\n", 5*maxTries), `{"action":"cancel"}`, "missing property 'name'"},
+		"two lines": {`{"type":"object","properties":{"a":{"type":"string","title":"A\nskills-mcp asks"}},"required":["a"]}`, "x\n", `{"action":"accept","content":{"a":"x"}}`, "?\n  a, A skills-mcp asks (string): "},
 		"half":      {form, "Ann\n", `{"action":"cancel"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

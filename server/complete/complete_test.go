@@ -84,6 +84,7 @@ func TestPaths(t *testing.T) {
 		{"src/main.go/", nil},
 		{"src\x00/", nil},
 		{"nothing/", nil},
+		{strings.Repeat("./", maxText), nil}, // it names the workspace
 	} {
 		got := Paths(t.Context(), []string{dir}, test.text)
 		if diff := cmp.Diff(List{test.want, len(test.want), false}, got); diff != "" {

@@ -22,6 +22,10 @@ const (
 	atOnce     = 256
 )
 
+// maxText is the longest beginning of a path that is completed, in bytes: each of
+// the paths found repeats it.
+const maxText = 4 << 10
+
 // Paths returns the paths in workspaces that a text is the beginning of: folders
 // end with a slash, hidden files are only found by a text with their dot. A text
 // that is not absolute begins in the first workspace. Nothing outside of the
@@ -31,6 +35,9 @@ const (
 func Paths(ctx context.Context, workspaces []string, text string) List {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
+	if len(text) > maxText {
+		return List{}
+	}
 	dir, base := split(text)
 	for i, workspace := range workspaces {
 		inside, ok := below(workspace, dir)

@@ -4,11 +4,6 @@ package media
 
 import (
 	"bytes"
-	"image"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
-	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -62,17 +57,4 @@ func namedType(extension string, text bool) string {
 		".tar":     "application/x-tar",
 		".xlsx":    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 	}[extension]
-}
-
-// IsPicture reports whether data is what models can look at. They take few
-// formats, and refuse a whole conversation for one broken image.
-func IsPicture(mediaType string, data []byte) bool {
-	decode := map[string]func(io.Reader) (image.Config, error){
-		"image/png": png.DecodeConfig, "image/jpeg": jpeg.DecodeConfig, "image/gif": gif.DecodeConfig,
-	}[mediaType]
-	if decode == nil {
-		return mediaType == "image/webp"
-	}
-	_, err := decode(bytes.NewReader(data))
-	return err == nil
 }

@@ -59,7 +59,16 @@ func (g guard) trusts(r *http.Request, origin string) bool {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
-	return onLoopback(r) && isLoopback(hostname(u.Host)) || strings.EqualFold(u.Host, r.Host)
+	return onLoopback(r) && isLoopback(hostname(u.Host)) || strings.EqualFold(u.Host, r.Host) && g.owns(r.Host)
+}
+
+// owns reports whether a host can only be the server. A name that nobody has told
+// it may be an attacker's, who lets it lead here: then the attacker's page is of
+// the same origin.
+func (g guard) owns(host string) bool {
+	name := hostname(host)
+	_, err := netip.ParseAddr(name)
+	return err == nil || slices.Contains(g.hosts, name)
 }
 
 // share lets a page read the answer where its origin is trusted, and answers what

@@ -213,6 +213,9 @@ func TestHalfClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := s.raw()
 			io.WriteString(c, send)
+			if name == "a long one" { // which would be cancelled before it has begun
+				<-b.started
+			}
 			c.(*net.TCPConn).CloseWrite()
 			io.Copy(io.Discard, c)
 		})

@@ -30,8 +30,9 @@ type HTTPOptions struct {
 	Hosts []string
 
 	// Origins are web pages that may use the server, such as
-	// "https://app.example.com", beside those of its own address and, on a
-	// loopback address, those of this machine.
+	// "https://app.example.com", beside those of its own address, or of its name
+	// where that is one of Hosts, and, on a loopback address, those of this
+	// machine.
 	Origins []string
 
 	// SSE offers the deprecated transport too, HTTP with server-sent events.
@@ -108,6 +109,7 @@ type HTTP struct {
 	edge
 	options  HTTPOptions
 	guard    guard
+	bodies   bodies
 	calls    *table
 	sessions *sessions
 	sse      *sseClients // nil where they are not offered
@@ -124,6 +126,7 @@ func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 		edge:    b.edge(o.Logger),
 		options: o,
 		guard:   newGuard(o.Hosts, o.Origins),
+		bodies:  newBodies(o.Patience / 2), // which leaves time to read it
 		calls:   newTable(o.Calls, o.Queue, 32*o.MaxBody, o.Streams),
 		mux:     http.NewServeMux(),
 	}

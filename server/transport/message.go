@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -80,8 +81,19 @@ func parse(line []byte) (message, *fault) {
 		return message{}, invalid(nil, "the id must be a short string or a number")
 	}
 	m.method = *wire.Method
+	if m.isKept() && len(line) > maxKept {
+		return message{}, invalid(wire.ID, fmt.Sprintf("%s is longer than %d bytes", m.method, maxKept))
+	}
 	m.readMeta()
 	return m, nil
+}
+
+// maxKept is how long a message may be that stays in memory when it is answered,
+// in bytes: what a client says of itself, and what it listens for.
+const maxKept = 256 << 10
+
+func (m *message) isKept() bool {
+	return m.kind == request && (m.method == string(mcp.MethodInitialize) || m.method == string(mcp.MethodSubscriptionsListen))
 }
 
 // readMeta looks at params._meta. Anything malformed there is mcp-go's to

@@ -64,9 +64,15 @@ func (h *HTTP) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
 		return nil, refuse(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name both application/json and text/event-stream")
 	}
+	leave, refused := h.bodies.enter(r)
+	if refused != nil {
+		return nil, refused
+	}
+	defer leave()
 	return h.readJSON(w, r)
 }
 
+// readJSON is for a request that has entered bodies.
 func (h *HTTP) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, refuse(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "the Content-Type must be application/json")

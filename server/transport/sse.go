@@ -107,6 +107,12 @@ func (h *HTTP) postSSE(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such stream, or not any more: open "+SSEPath+" again").write(a)
 		return
 	}
+	leave, refused := h.bodies.enter(r)
+	if refused != nil {
+		refused.write(a)
+		return
+	}
+	defer leave() // once it is received, for which a client that reads nothing has to wait
 	body, refused := h.readJSON(w, r)
 	if refused != nil {
 		refused.write(a)

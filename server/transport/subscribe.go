@@ -7,8 +7,12 @@ import (
 	"sync"
 )
 
-// maxSubscriptions is how many resources a client may subscribe to.
-const maxSubscriptions = 1024
+// maxSubscriptions is how many resources a client may subscribe to, and
+// maxSubscribed how long the URI of one may be, in bytes.
+const (
+	maxSubscriptions = 1024
+	maxSubscribed    = 4 << 10
+)
 
 // subscriptions are the resources that a client wants to know the changes of.
 type subscriptions struct {
@@ -18,6 +22,9 @@ type subscriptions struct {
 
 // SubscribeToResourceErr is asked by mcp-go in place of SubscribeToResource.
 func (p *peer) SubscribeToResourceErr(uri string) error {
+	if len(uri) > maxSubscribed {
+		return fmt.Errorf("the URI is longer than %d bytes", maxSubscribed)
+	}
 	s := &p.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()

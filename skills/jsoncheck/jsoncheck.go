@@ -3,7 +3,6 @@
 package jsoncheck
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 
@@ -29,9 +28,9 @@ func Compile(document []byte, place string) (*Schema, error) {
 
 // Validator is [Compile] for those who word the faults themselves.
 func Validator(document []byte, place string) (*validator.Schema, error) {
-	value, err := validator.UnmarshalJSON(bytes.NewReader(document))
+	value, err := Decode(document)
 	if err != nil {
-		return nil, errors.New("it is not JSON")
+		return nil, err
 	}
 	compiler := validator.NewCompiler()
 	compiler.DefaultDraft(validator.Draft2020)
@@ -51,9 +50,9 @@ func Validator(document []byte, place string) (*validator.Schema, error) {
 
 // Check returns what is first wrong with a value in JSON, in one line, or nil.
 func (s *Schema) Check(value []byte) error {
-	decoded, err := validator.UnmarshalJSON(bytes.NewReader(value))
+	decoded, err := Decode(value)
 	if err != nil {
-		return errors.New("it is not JSON")
+		return err
 	}
 	if err := s.compiled.Validate(decoded); err != nil {
 		return errors.New(first(err))

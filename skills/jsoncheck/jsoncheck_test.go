@@ -1,9 +1,12 @@
 package jsoncheck
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCheck(t *testing.T) {
-	const document = `{"$defs":{"n":{"type":"integer","minimum":1}},"type":"object","required":["a"],"properties":{"a":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"string"}]}}}`
+	const document = `{"$defs":{"n":{"type":"integer","minimum":1},"x":{"minimum":-1e300}},"type":"object","required":["a"],"properties":{"a":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"string"}]}}}`
 	for _, test := range []struct{ place, value, want string }{
 		{"", `{"a":1}`, ""},
 		{"", `{"a":"x"}`, ""},
@@ -12,6 +15,13 @@ func TestCheck(t *testing.T) {
 		{"", `{`, "it is not JSON"},
 		{"#/$defs/n", `3`, ""},
 		{"#/$defs/n", `[]`, "at '': got array, want integer"},
+		{"#/$defs/x", `1e9999999`, "the number 1e9999999 is out of range"}, // of which the validator makes nothing, and uses it
+		{"#/$defs/x", `-1E400`, "the number -1E400 is out of range"},
+		{"#/$defs/x", `{"a":[0.001e-999999]}`, "the number 0.001e-999999 is out of range"},
+		{"#/$defs/x", `0.` + strings.Repeat("1", maxNumber), "the number 0.111111111111111111 is out of range"},
+		{"#/$defs/x", `[0e-999, -0.0, 5e-324, 1.7e308, 123456789012345678901234567890]`, ""},
+		{"#/$defs/x", strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1), "it nests more than 128 deep"},
+		{"#/$defs/x", strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), ""},
 	} {
 		schema, err := Compile([]byte(document), test.place)
 		if err != nil {
@@ -31,6 +41,7 @@ func TestCompile(t *testing.T) {
 	for document, want := range map[string]string{
 		`{`:                            "it is not JSON",
 		`{"type":"thing"}`:             "at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'",
+		`{"minimum":1e9999999}`:        "the number 1e9999999 is out of range",
 		`{"$ref":"file:///etc/hosts"}`: `failing loading "file:///etc/hosts": no URLLoader registered for "file:///etc/hosts"`,
 		`{"$ref":"https://a.example"}`: `failing loading "https://a.example": no URLLoader registered for "https://a.example"`,
 	} {
@@ -55,6 +66,8 @@ func TestPatternSize(t *testing.T) {
 func FuzzCheck(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{}}`)
 	f.Add(`{"$dynamicRef":"#a","pattern":"("}`, `3`)
+	f.Add(`{"minimum":0}`, `1e9999999`)
+	f.Add(`{"minimum":1e9999999}`, `0`)
 	f.Fuzz(func(t *testing.T, document, value string) {
 		if schema, err := Compile([]byte(document), ""); err == nil {
 			_ = schema.Check([]byte(value))
