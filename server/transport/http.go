@@ -244,9 +244,10 @@ func (h *HTTP) Close() error {
 	h.stop(errShutdown)
 	h.calls.close()
 	h.calls.endStreams(errShutdown)
+	end := time.Now().Add(h.options.Grace)
 	idle := within(h.options.Grace, h.calls.idle)
-	h.sessions.close()
-	if !idle {
+	gone := within(max(time.Until(end), released), h.sessions.close())
+	if !idle || !gone {
 		h.log.Warn("stopped while requests were still running", "requests", h.calls.count())
 		return ErrAbandoned
 	}

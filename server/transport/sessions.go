@@ -18,6 +18,8 @@ type sessions struct {
 	idle time.Duration
 	most int
 
+	ending sync.WaitGroup // what forget has begun; close waits for it
+
 	mu     sync.Mutex // guards what follows
 	byID   map[string]*httpClient
 	closed bool
@@ -133,10 +135,10 @@ func (s *sessions) forget(c *httpClient) {
 	c.timer.Stop()
 	c.stop(errEnded)
 	// What belongs to the client may take a while to end.
-	go func() {
+	s.ending.Go(func() {
 		s.edge.Core.UnregisterSession(context.Background(), c.id)
 		c.broadcasts.close()
-	}()
+	})
 }
 
 // follow makes a GET stream the one that a client's notices go to. An older one
@@ -150,11 +152,18 @@ func (s *sessions) follow(c *httpClient, cancel func()) {
 	c.stream = cancel
 }
 
-func (s *sessions) close() {
+// close ends all sessions. What it returns is closed when nothing of any is left.
+func (s *sessions) close() (gone <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	for _, c := range s.byID {
 		s.forget(c)
 	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.ending.Wait()
+	}()
+	return ended
 }
