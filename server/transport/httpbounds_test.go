@@ -291,3 +291,26 @@ func TestReady(t *testing.T) {
 		}
 	}
 }
+
+// A list that is remembered needs no place.
+func TestRememberedOverHTTP(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		h := NewHTTP(Backend{Core: b.MCPServer, State: func() uint64 { return 0 }}, &HTTPOptions{Calls: 1, Queue: 1})
+		defer h.Close()
+		id := initialized(t, h)
+		const list = `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`
+		first := direct(h, t.Context(), "POST", id, list)
+		for i := range 2 {
+			go direct(h, t.Context(), "POST", id, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"block"}}`, i))
+		}
+		synctest.Wait()
+		again := direct(h, t.Context(), "POST", id, list)
+		if again.Code != http.StatusOK || again.Body.String() != first.Body.String() || !strings.Contains(again.Body.String(), `"id":7,`) {
+			t.Errorf("%d %s, at first %s", again.Code, again.Body, first.Body)
+		}
+		if w := direct(h, t.Context(), "POST", id, `{"jsonrpc":"2.0","id":8,"method":"prompts/list"}`); w.Code != http.StatusServiceUnavailable {
+			t.Errorf("one that is not: %d", w.Code)
+		}
+	})
+}

@@ -191,6 +191,11 @@ func checkName(header string, m message, field string) error {
 // run handles a request, now or when there is a place. It ends with r, as streams
 // cannot be resumed, and with session; key tells it apart from all others.
 func (h *HTTP) run(a *answerer, r *http.Request, session context.Context, p *peer, m message, key string) {
+	if line := h.memory.recall(m, p); line != nil { // which takes no place
+		a.finish(http.StatusOK, line)
+		h.memory.recycle(line)
+		return
+	}
 	c := newCall(r.Context(), m)
 	c.key = key
 	defer c.cancel(nil)

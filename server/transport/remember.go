@@ -47,6 +47,15 @@ func (r *memory) ask(m message, p *peer) (q question, ok bool) {
 	return q, q.state%2 == 0
 }
 
+// recall returns the remembered answer to a request as a line, or nil.
+func (r *memory) recall(m message, p *peer) []byte {
+	q, ok := r.ask(m, p)
+	if !ok {
+		return nil
+	}
+	return r.answer(m.id, q)
+}
+
 // answer returns the remembered answer to a request as a line, or nil.
 func (r *memory) answer(id json.RawMessage, q question) []byte {
 	r.mu.Lock()
