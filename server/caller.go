@@ -37,10 +37,10 @@ func (s *Server) callsOf(ctx context.Context) *call.Executor {
 	return s.calls
 }
 
-// Leave ends what belongs to a caller who has left: kept sandboxes and outputs.
-// A caller that is one session leaves with it; a transport whose callers have
-// several sessions calls Leave itself.
-func (s *Server) Leave(caller string) {
+// leave ends what belongs to a caller who has left: tasks, questions that wait,
+// outputs and kept sandboxes. A caller leaves with the session of its name; that
+// of modern clients over HTTP has none, so what is theirs ends with its lifetime.
+func (s *Server) leave(caller string) {
 	s.tasks.Leave(caller)
 	s.desk.Leave(caller)
 	s.outputs.Forget(caller)
@@ -57,7 +57,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	s.subscriptions.hook(hooks, func() *folders.Library { return s.view.Load().library })
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if id := session.SessionID(); callerOf(session) == id {
-			s.Leave(id)
+			s.leave(id)
 		}
 	})
 	return hooks

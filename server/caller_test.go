@@ -26,7 +26,7 @@ func TestLeave(t *testing.T) {
 	if got := code(b.as(second, "run_code", run)); got != nil {
 		t.Errorf("from the other session: %v", got)
 	}
-	b.Leave("ann")
+	b.leave("ann")
 	if got := code(b.as(second, "run_code", run)); got != "NOT_FOUND" {
 		t.Errorf("after the caller left: %v", got)
 	}

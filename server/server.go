@@ -137,7 +137,7 @@ func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions
 func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
-		Methods: s.Methods(), Listen: s.listen, State: s.state.Load, Leave: s.Leave,
+		Methods: s.Methods(), Listen: s.listen, State: s.state.Load,
 	}
 }
 

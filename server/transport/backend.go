@@ -34,10 +34,6 @@ type Backend struct {
 	// change, and is odd while one is under way. Where it is set, the answer to
 	// tools/list is encoded once for each state. It must not block.
 	State func() uint64
-
-	// Leave is told the caller of a client that is gone for good, where that
-	// client is not a session of Core. It must not block.
-	Leave func(caller string)
 }
 
 func (b Backend) edge(log *slog.Logger) edge {
