@@ -84,7 +84,7 @@ func (a *app) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Show one skill in full",
-		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of its tool. Nothing\nof it is run.",
+		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool. Nothing of it is run.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -101,16 +101,12 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.sessions.leave(c)
-	ctx, release := joined(r.Context(), c.ctx)
-	defer release()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	detach := h.open(cancel)
-	if detach == nil {
+	ctx, cancel, release := h.open(r, c.ctx)
+	if release == nil {
 		a.busy(message{}, errBusy)
 		return
 	}
-	defer detach()
+	defer release()
 	h.sessions.follow(c, func() { cancel(errReplaced) })
 	a.open()
 	a.stays(cancel, func() { a.stay(ctx, c.queue) })

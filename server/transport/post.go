@@ -264,32 +264,39 @@ func joined(ctx, session context.Context) (context.Context, func()) {
 	}
 }
 
-// open takes a place for a stream that stays open, which detach gives back; it is
-// nil where there is none. cancel is called when h is closed.
-func (h *HTTP) open(cancel context.CancelCauseFunc) (detach func()) {
+// open takes a place for a stream that stays open, which release gives back; it is
+// nil where there is none. The context ends with r and session, when h is closed,
+// and by cancel.
+func (h *HTTP) open(r *http.Request, session context.Context) (ctx context.Context, cancel context.CancelCauseFunc, release func()) {
+	ctx, leave := joined(r.Context(), session)
+	ctx, cancel = context.WithCancelCause(ctx)
 	c := &call{key: fmt.Sprintf("stream-%d", moderns.Add(1)), cancel: cancel}
-	if h.calls.attach(c) != nil {
-		return nil
+	end := func() {
+		cancel(nil)
+		leave()
 	}
-	return func() { h.calls.detach(c) }
+	if h.calls.attach(c) != nil {
+		end()
+		return nil, nil, nil
+	}
+	return ctx, cancel, func() {
+		h.calls.detach(c)
+		end()
+	}
 }
 
 // subscribe serves subscriptions/listen, whose stream is the answer.
 func (h *HTTP) subscribe(a *answerer, r *http.Request, p *peer, m message) {
-	ctx, release := joined(r.Context(), h.ctx)
-	defer release()
-	c := newCall(ctx, m)
-	defer c.cancel(nil)
-	detach := h.open(c.cancel)
-	if detach == nil {
+	ctx, cancel, release := h.open(r, h.ctx)
+	if release == nil {
 		a.busy(m, errBusy)
 		return
 	}
-	defer detach()
+	defer release()
 	queue := newNotices(h.log)
 	over := make(chan []byte, 1)
-	go func() { over <- h.listen(c.ctx, p, m, queue.announce) }()
-	a.during(c.cancel, func() {
+	go func() { over <- h.listen(ctx, p, m, queue.announce) }()
+	a.during(cancel, func() {
 		reply := a.follow(queue, over)
 		a.finish(statusOf(m, reply), reply)
 	})

@@ -58,16 +58,12 @@ func (h *HTTP) openSSE(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := newAnswer(w, h.options)
-	ctx, release := joined(r.Context(), h.ctx)
-	defer release()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	detach := h.open(cancel)
-	if detach == nil {
+	ctx, cancel, release := h.open(r, h.ctx)
+	if release == nil {
 		a.busy(message{}, errBusy)
 		return
 	}
-	defer detach()
+	defer release()
 	s, err := newStream(ctx, cancel, h.Backend, eventWriter{a}, "sse", h.streamOptions())
 	if err != nil {
 		a.refuse(http.StatusInternalServerError, failure(nil, err))

@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLength is how long a URI or a template may be, in bytes.
-const MaxLength = 512
+// maxLength is how long a URI or a template may be, in bytes.
+const maxLength = 512
 
 // A Template is a URI with variables. It is not changed.
 type Template struct {
@@ -44,8 +44,8 @@ const value = `([^/?#]+)`
 func Scheme(text string) (string, error) {
 	m := scheme.FindStringSubmatch(text)
 	switch {
-	case len(text) > MaxLength:
-		return "", fmt.Errorf("is longer than %d bytes", MaxLength)
+	case len(text) > maxLength:
+		return "", fmt.Errorf("is longer than %d bytes", maxLength)
 	case m == nil:
 		return "", errors.New("does not begin with a scheme in lower case, such as notes: in notes:today")
 	case !plain.MatchString(expression.ReplaceAllLiteralString(text, "x")):

@@ -57,7 +57,7 @@ func TestParseRefuses(t *testing.T) {
 		"notes:\n{x}":   "scheme",
 		"notes:a\n{x}":  "cannot have",
 		"notes:é{x}":    "cannot have",
-		"notes:{x}" + strings.Repeat("y", MaxLength): "longer",
+		"notes:{x}" + strings.Repeat("y", maxLength): "longer",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
