@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ func (a *app) listenFlags(cmd *cobra.Command) {
 	f, v := cmd.Flags(), &a.flags.serve
 	f.StringVar(&v.transport, "transport", "", "serve by `TRANSPORT`: stdio, http or sse (default stdio)")
 	f.StringVar(&v.listen, "listen", "", "listen on `ADDRESS:PORT`, for http and sse; port 0 takes a free one (default "+config.DefaultListen+")")
-	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE` (or in the variable SKILLS_MCP_TOKEN)")
+	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN)")
 	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")
 	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
 	f.StringArrayVar(&v.allowOrigins, "allow-origin", nil, "let web pages of `ORIGIN`, such as https://app.example.com, use the server (repeatable)")
@@ -47,34 +46,6 @@ func (v serveFlags) apply(s *config.Serve) error {
 	s.AllowHosts = append(s.AllowHosts, v.allowHosts...)
 	s.AllowOrigins = append(s.AllowOrigins, v.allowOrigins...)
 	return s.Validate()
-}
-
-// tokenVariable holds the bearer token where no file does.
-const tokenVariable = "SKILLS_MCP_TOKEN"
-
-// minToken is the shortest token that is let pass for one, in bytes.
-const minToken = 16
-
-// token returns the bearer token that clients must send, or "".
-func token(file string) (string, error) {
-	text, from := os.Getenv(tokenVariable), tokenVariable
-	if file != "" {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return "", fmt.Errorf("read the token: %w", err)
-		}
-		text, from = string(data), file
-	}
-	text = strings.TrimSpace(text)
-	switch {
-	case text == "" && file == "":
-		return "", nil
-	case len(text) < minToken:
-		return "", fmt.Errorf("the token in %s is shorter than %d characters; make one with: openssl rand -hex 32", from, minToken)
-	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", fmt.Errorf("the token in %s must be one word of visible ASCII characters", from)
-	}
-	return text, nil
 }
 
 // A listener serves HTTP.
@@ -96,7 +67,7 @@ func (a *app) listen(s *settings) (*listener, error) {
 		a.hintStdio(s)
 		return nil, nil
 	}
-	secret, err := token(s.Serve.TokenFile)
+	secret, err := s.token(s.Serve.TokenFile)
 	if err != nil {
 		return nil, usage(err)
 	}

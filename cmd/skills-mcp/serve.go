@@ -30,8 +30,10 @@ With --transport http it serves Streamable HTTP at http://127.0.0.1:8765/mcp, or
 where --listen says, until it is interrupted; sse adds the deprecated HTTP with
 server-sent events at /sse. Only programs on this machine reach a loopback
 address. For any other one, clients must send a bearer token, which is read from
---token-file or from the variable SKILLS_MCP_TOKEN. Web pages are refused, but
-those of this machine and of --allow-origin. /healthz and /readyz are for probes.
+--token-file or from the variable SKILLS_MCP_TOKEN. That file must not lie in a
+workspace or where skills are found, and nobody else may read it (chmod 600).
+Web pages are refused, but those of this machine and of --allow-origin. /healthz
+and /readyz are for probes.
 
 Add it to an MCP client as the command "skills-mcp serve". Skills that read the
 files of a project need to see them: start it in the project's folder, or add
