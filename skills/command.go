@@ -57,6 +57,7 @@ func (p *parser) commandFile(name string) error {
 	p.texts()
 	p.checkHidden()
 	p.invocation()
+	p.misplaced()
 	p.requirements()
 	p.paths()
 	p.pin()

@@ -99,11 +99,20 @@ func (f fields) flag(key string, otherwise bool) (value, ok bool) {
 		switch strings.ToLower(n.Value) {
 		case "true", "yes", "on", "1":
 			return true, true
-		case "false", "no", "off", "0":
+		}
+		if isFalse(n.Value) {
 			return false, true
 		}
 	}
 	return otherwise, false
+}
+
+func isFalse(text string) bool {
+	switch strings.ToLower(text) {
+	case "false", "no", "off", "0":
+		return true
+	}
+	return false
 }
 
 // seconds returns a time, or 0 where there is none.

@@ -17,13 +17,17 @@ const maxManifest = 1 << 20
 type document struct {
 	front    *yaml.Node // the mapping; nil without frontmatter
 	offset   int        // lines in the file before the frontmatter's first
-	body     string
-	repaired []int // lines of the file that were quoted for their colons to make them YAML
-	requoted []int // lines that were quoted because they look like lists or aliases
+	late     bool       // the frontmatter does not begin the file
+	blank    bool       // nothing but blank lines are before it
+	before   string     // text before it
+	body     string     // with the text before, if there is any
+	bodyAt   int        // lines in the file before the body
+	repaired []int      // lines of the file that were quoted for their colons to make them YAML
+	requoted []int      // lines that were quoted because they look like lists or aliases
 }
 
-// parseDocument takes a file apart. It tolerates a byte order mark, CRLF, blank
-// lines before the fence and space behind one, and no frontmatter at all.
+// parseDocument takes a file apart. It tolerates a byte order mark, CRLF, what
+// [findLate] does before the fence and space behind one, and no frontmatter at all.
 func parseDocument(data []byte) (*document, error) {
 	text, err := plainText(data)
 	if err != nil {
@@ -36,20 +40,28 @@ func parseDocument(data []byte) (*document, error) {
 		line, rest, more = strings.Cut(rest, "\n")
 	}
 	if !isFence(line) {
-		return &document{body: text}, nil
+		doc, err := findLate(text)
+		if doc == nil && err == nil {
+			doc = &document{body: text}
+		}
+		return doc, err
 	}
 	var front []string
 	for more {
 		line, rest, more = strings.Cut(rest, "\n")
 		if isFence(line) {
-			doc := &document{offset: first, body: rest}
+			doc := &document{offset: first, late: first > 1, blank: true, body: rest, bodyAt: first + len(front) + 1}
 			return doc, doc.decode(front)
 		}
 		front = append(front, line)
 	}
-	open := reject(first, `add a line "---" below the last field`, "the frontmatter is not closed")
-	open.col = 1
-	return nil, open
+	return nil, unclosed(first)
+}
+
+func unclosed(line int) error {
+	err := reject(line, `add a line "---" below the last field`, "the frontmatter is not closed")
+	err.col = 1
+	return err
 }
 
 // plainText returns a file without byte order mark and carriage returns.
@@ -136,8 +148,16 @@ func (d *document) values() (map[string]any, error) {
 	return values, nil
 }
 
-// repairs tells of the lines that were quoted to read them.
+// repairs tells where the frontmatter was found, if not at the top, and of the
+// lines that were quoted to read them.
 func (d *document) repairs(report reportFunc) {
+	if d.late && d.front != nil {
+		severity := Warning
+		if d.blank {
+			severity = Note
+		}
+		report(severity, d.offset, "move it to the top of the file", "the frontmatter does not begin the file, so other clients do not read it")
+	}
 	for _, line := range d.repaired {
 		report(Warning, line, "quote the value", "a value with a colon is not quoted; it was read as if it were")
 	}
@@ -215,7 +235,7 @@ func Frontmatter(data []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if doc.front == nil || doc.offset != 1 {
+	if doc.front == nil || doc.late {
 		return nil, reject(1, `begin the file with name and description between two lines "---"`, "the file does not begin with frontmatter")
 	}
 	if repaired := append(doc.repaired, doc.requoted...); len(repaired) > 0 {

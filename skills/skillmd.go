@@ -62,6 +62,7 @@ func (p *parser) skillFile(folder string) error {
 		return err
 	}
 	p.invocation()
+	p.misplaced()
 	p.paths()
 	p.pin()
 	p.asks()

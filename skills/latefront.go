@@ -1,0 +1,179 @@
+package skills
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+)
+
+// findLate looks for frontmatter in a text that does not begin with it. Other
+// clients read none of it, so what restricts the skill may stand nowhere else.
+// It is certain behind nothing but blank lines, HTML comments and the opening of
+// a code block; behind other text it needs a name and a description, which two
+// horizontal rules do not have between them. It returns nil where there is none,
+// and an error where it is not YAML.
+func findLate(text string) (*document, error) {
+	lines := strings.Split(text, "\n")
+	start := linesBefore(text)
+	if start < len(lines) && isCodeFence(lines[start]) {
+		doc, err := inCodeBlock(lines, start)
+		if doc != nil || err != nil {
+			return doc, err
+		}
+	}
+	inCode := false
+	for i := start; i < len(lines); i++ {
+		switch {
+		case isCodeFence(lines[i]):
+			inCode = !inCode
+		case !inCode && isLateFence(lines[i]):
+			if doc, err := readLate(lines, i, isLateFence, i == start); doc != nil || err != nil {
+				return doc, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// inCodeBlock reads frontmatter that a file shows as code, with its fences or
+// without, in a block that opens on the line at.
+func inCodeBlock(lines []string, at int) (*document, error) {
+	inner := at + 1
+	for inner < len(lines) && isBlank(lines[inner]) {
+		inner++
+	}
+	if inner == len(lines) || !isLateFence(lines[inner]) {
+		return readLate(lines, at, isCodeFence, false)
+	}
+	doc, err := readLate(lines, inner, isLateFence, true)
+	if doc != nil {
+		body, closing := strings.TrimSpace(doc.body), strings.TrimRight(lines[at], "abcdefghijklmnopqrstuvwxyz \t")
+		body = strings.TrimPrefix(body, closing)
+		doc.body = strings.TrimSuffix(body, closing)
+	}
+	return doc, err
+}
+
+// readLate reads the lines behind the one at open, up to one that closes them, as
+// frontmatter. Where that is not sure, it needs a name and a description.
+func readLate(lines []string, open int, closes func(string) bool, sure bool) (*document, error) {
+	n := slices.IndexFunc(lines[open+1:], closes)
+	front := lines[open+1:]
+	if n >= 0 {
+		front = front[:n]
+	}
+	named, described := slices.ContainsFunc(front, isField("name")), slices.ContainsFunc(front, isField("description"))
+	switch {
+	case !sure && !(named && described), n < 0 && !(sure && (named || described)):
+		return nil, nil
+	case n < 0:
+		return nil, unclosed(open + 1)
+	}
+	end := open + 1 + n + 1
+	doc := &document{offset: open + 1, late: true, body: strings.Join(lines[end:], "\n"), bodyAt: end}
+	err := doc.decode(front)
+	switch {
+	case err != nil && sure && (named || described):
+		return nil, err
+	case err != nil, doc.front == nil, sure && !hasKey(doc.front, func(key string) bool { return DialectOf(key) != "" }):
+		return nil, nil
+	case !sure && !(hasKey(doc.front, isKey("name")) && hasKey(doc.front, isKey("description"))):
+		return nil, nil
+	}
+	if before := lines[:open]; !sure && linesBefore(strings.Join(before, "\n")) < len(before) {
+		doc.before = strings.Join(before, "\n")
+		doc.body = doc.before + "\n" + doc.body
+	}
+	return doc, nil
+}
+
+// hasKey reports whether one of a mapping's keys is wanted.
+func hasKey(mapping *yaml.Node, wanted func(string) bool) bool {
+	for i := 0; mapping != nil && i+1 < len(mapping.Content); i += 2 {
+		if wanted(mapping.Content[i].Value) {
+			return true
+		}
+	}
+	return false
+}
+
+func isKey(key string) func(string) bool { return func(k string) bool { return k == key } }
+
+// isField recognizes a line "key: value".
+func isField(key string) func(string) bool {
+	return func(line string) bool {
+		before, _, ok := strings.Cut(line, ":")
+		return ok && strings.Trim(before, " \t\"'") == key
+	}
+}
+
+// linesBefore counts the lines before a text's first that is neither blank nor
+// part of an HTML comment.
+func linesBefore(text string) int {
+	at := 0
+	for {
+		rest := strings.TrimLeftFunc(text[at:], isInvisible)
+		if rest == "" {
+			return strings.Count(text, "\n") + 1
+		}
+		at = len(text) - len(rest)
+		end := strings.Index(rest, "-->")
+		if !strings.HasPrefix(rest, "<!--") || end < 0 {
+			return strings.Count(text[:at], "\n")
+		}
+		at += end + len("-->")
+	}
+}
+
+func isInvisible(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
+
+func isBlank(line string) bool { return strings.TrimFunc(line, isInvisible) == "" }
+
+func isLateFence(line string) bool { return strings.TrimFunc(line, isInvisible) == "---" }
+
+func isCodeFence(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+}
+
+// restrictions match what keeps models from calling a skill, and what says that it
+// may do harm, however it is written.
+var restrictions = map[string]*regexp.Regexp{
+	"disable-model-invocation": regexp.MustCompile(`(?i)\bdisable[-_]?model[-_]?invocation["'*\x60]*\s*[:=]["'*\x60\s]*([\pL\pN]*)`),
+	"class":                    regexp.MustCompile(`(?i)^[\s>*+"'{\x60-]*class["'*\x60]*\s*[:=]["'*\x60\s]*(mutating|dangerous)\b`),
+}
+
+// lost returns the lines of fields that restrict the skill and stand outside of
+// its frontmatter, by their keys. Below a frontmatter with a name or a
+// description there is text, which may speak of such fields.
+func (d *document) lost() map[string]int {
+	text, at := d.before, 0
+	if !hasKey(d.front, isKey("name")) && !hasKey(d.front, isKey("description")) {
+		text, at = d.body, d.bodyAt
+	}
+	found := map[string]int{}
+	for line := range strings.Lines(text) {
+		at++
+		for key, pattern := range restrictions {
+			m := pattern.FindStringSubmatch(line)
+			if m == nil || found[key] > 0 || isFalse(m[1]) {
+				continue
+			}
+			found[key] = at
+		}
+	}
+	return found
+}
+
+// misplaced fails closed over fields that restrict where no frontmatter is.
+func (p *parser) misplaced() {
+	lost := p.doc.lost()
+	for _, key := range slices.Sorted(maps.Keys(lost)) {
+		p.failed = true
+		p.skill.ModelInvocable = false
+		p.report(Error, lost[key], `write it between two lines "---" at the top of the file`, "%q stands outside of the frontmatter, so the skill is loaded as instructions only, and no model is offered it", key)
+	}
+}
