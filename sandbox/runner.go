@@ -120,7 +120,7 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, start func(context
 	}
 	result := &Result{Stdout: stdout.output(), Stderr: stderr.output(), WallTime: wall}
 	if exit != nil {
-		result.Exit = *exit
+		result.Exit, result.Exited = *exit, true
 	}
 	return result, err
 }

@@ -207,6 +207,9 @@ type Connection struct {
 // A Result is what came of a command that started.
 type Result struct {
 	Exit
+	// Exited says that Exit is how it ended. It is not, where the command was
+	// stopped, such as at its time limit: then there is no exit code.
+	Exited         bool
 	Stdout, Stderr Output
 	// WallTime is how long the command ran, without preparations and waiting.
 	WallTime time.Duration

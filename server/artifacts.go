@@ -30,7 +30,8 @@ type OutFile struct {
 	Name     string `json:"name"` // its path below /out
 	Size     int    `json:"size"` // bytes
 	MIMEType string `json:"mime_type"`
-	URI      string `json:"uri,omitempty"` // where it can be read for a while
+	URI      string `json:"uri,omitempty"`  // where it can be read for a while
+	Text     string `json:"text,omitempty"` // all of it, where it is a short text
 }
 
 // outFiles describes what a run left.
@@ -66,6 +67,9 @@ func (s *Server) report(r request, skill *skills.Skill, o *call.Outcome, err err
 	}
 	a.RunResult = newRunResult(skill, o, a.said)
 	a.left = rep.leave(&a.RunResult, o, a.said.result != nil)
+	if onlyTexts(a.items) && len(a.items) > 0 {
+		a.Stdout = texts(a.items)
+	}
 	return a
 }
 
@@ -97,6 +101,7 @@ func (r *reporter) leave(result *RunResult, o *call.Outcome, said bool) []mcp.Co
 	for i, f := range o.Out.Taken {
 		r.file(&result.Out[i], f.Data)
 	}
+	result.Note = note(result)
 	if summary := r.summary(result); summary != "" {
 		return append([]mcp.Content{mcp.NewTextContent(summary)}, r.contents...)
 	}
@@ -167,6 +172,7 @@ func (r *reporter) inline(f *OutFile, data []byte) mcp.Content {
 			return nil
 		}
 		r.texts += len(data)
+		f.Text = string(data)
 	default:
 		return nil
 	}
@@ -193,16 +199,24 @@ func speaks(ctx context.Context, revision string) bool {
 	return version == "" || version >= revision
 }
 
-// summary names the files of a result, for models, which do not see the names of
-// contents, and says how to read on in what is cut.
-func (r *reporter) summary(result *RunResult) string {
+// note says how to read on in the streams that are cut.
+func note(result *RunResult) string {
 	var lines []string
 	for _, stream := range [...]struct{ name, uri string }{{"stderr", result.StderrURI}, {"stdout", result.StdoutURI}} {
 		if stream.uri != "" {
 			lines = append(lines, fmt.Sprintf("%s is cut here. All that was kept of it: %s; read_output returns it, a page at a time.", stream.name, stream.uri))
 		}
 	}
-	var files []string
+	return strings.Join(lines, "\n")
+}
+
+// summary names the files of a result, for models, which do not see the names of
+// contents, and says how to read on in what is cut.
+func (r *reporter) summary(result *RunResult) string {
+	var lines, files []string
+	if result.Note != "" {
+		lines = append(lines, result.Note)
+	}
 	for _, f := range result.Out {
 		if slices.Contains(r.shown, f.Name) {
 			continue

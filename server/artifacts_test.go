@@ -147,7 +147,7 @@ func TestRunSkillNamesFilesLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := "skills-mcp://runs/" + got.RunID + "/"
-	if diff := cmp.Diff([]OutFile{{"a.json", 2, "application/json", base + "out/a.json"}}, got.Out); diff != "" {
+	if diff := cmp.Diff([]OutFile{{"a.json", 2, "application/json", base + "out/a.json", "{}"}}, got.Out); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"more"}, got.OutLeft); diff != "" || got.StdoutURI != base+"stdout" || got.StderrURI != "" || !got.Truncated {
@@ -156,7 +156,7 @@ func TestRunSkillNamesFilesLeft(t *testing.T) {
 	if whole := b.read(got.StdoutURI); len(whole) != 100<<10 {
 		t.Errorf("the whole output has %d bytes", len(whole))
 	}
-	if len(a.Content) != 4 || a.Content[2].Type != "resource_link" {
+	if len(a.Content) != 2 || a.Content[1].Type != "resource_link" || !strings.Contains(got.Note, got.StdoutURI) {
 		t.Errorf("contents %+v", a.Content)
 	}
 }

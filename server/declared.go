@@ -135,7 +135,7 @@ func (s *Server) readOutputOf(r request, d declared, uri string, values map[stri
 		return nil, s.refusal(nil, err)
 	}
 	a := s.report(r, d.Skill, outcome, err)
-	result := a.skillResult(outcome)
+	result := a.skillResult(d.Skill.Entry, outcome)
 	switch {
 	case result.IsError:
 		return nil, s.refusal(result, nil)

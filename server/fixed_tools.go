@@ -418,8 +418,8 @@ func seconds(n *float64) (time.Duration, error) {
 	return call.Seconds("timeout_seconds", *n)
 }
 
-// runReply is a run's whole result, as structure and text, and what it said and
-// left.
+// runReply returns a run's whole result: as text, and as structure where the
+// contents beside it say no more.
 func (s *Server) runReply(r request, skill *skills.Skill, o *call.Outcome, err error) (*mcp.CallToolResult, error) {
 	a := s.report(r, skill, o, err)
 	result, err := reply(a.RunResult)
@@ -427,11 +427,20 @@ func (s *Server) runReply(r request, skill *skills.Skill, o *call.Outcome, err e
 		return nil, err
 	}
 	result.IsError = a.said.failed()
-	if a.said.err != nil {
-		result.Content = a.failure(o)
-	} else {
+	if !a.complete() {
+		result.StructuredContent = nil
 		result.Content = append(result.Content, a.items...)
 	}
-	result.Content = append(result.Content, a.left...)
+	if a.said.err != nil {
+		result.Content = append(a.failure(o), a.left...)
+		return result, nil
+	}
+	for _, content := range a.left {
+		switch content.(type) {
+		case mcp.TextContent, mcp.EmbeddedResource: // which the text above has
+		default:
+			result.Content = append(result.Content, content)
+		}
+	}
 	return result, nil
 }

@@ -130,6 +130,10 @@ type answer struct {
 	Content []struct{ Type, Text string }
 	// StructuredContent is decoded by those who need it.
 	StructuredContent json.RawMessage
+	Meta              struct {
+		Name, URI string
+		BaseDir   string `json:"base_dir"`
+	} `json:"_meta"`
 }
 
 // text joins the texts of an answer.

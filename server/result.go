@@ -81,18 +81,19 @@ func asCallError(err error) *call.Error {
 type RunResult struct {
 	Skill     string          `json:"skill,omitempty"` // "" where code of none was run
 	RunID     string          `json:"run_id"`
-	ExitCode  int             `json:"exit_code"`
+	ExitCode  *int            `json:"exit_code,omitempty"` // nil where it was stopped before it ended
 	Stdout    string          `json:"stdout"`
 	Stderr    string          `json:"stderr"`
 	Result    json.RawMessage `json:"result,omitempty"` // the structured content
 	WallTime  int64           `json:"wall_time_ms"`
 	Truncated bool            `json:"truncated"`
-	Sandbox   string          `json:"sandbox"`
+	Sandbox   string          `json:"sandbox,omitempty"` // what ran it, where that is known
 	Digest    string          `json:"digest,omitempty"`
 	Out       []OutFile       `json:"out,omitempty"`
 	OutLeft   []string        `json:"out_left,omitempty"`   // what was not taken of /out, and why
 	StdoutURI string          `json:"stdout_uri,omitempty"` // where it can be read uncut for a while
 	StderrURI string          `json:"stderr_uri,omitempty"`
+	Note      string          `json:"note,omitempty"` // how to read on in what is cut
 	// Connections are those that the skill made or was refused, the first of
 	// them where there are many.
 	Connections []sandbox.Connection `json:"connections,omitempty"`
@@ -111,7 +112,6 @@ func newRunResult(skill *skills.Skill, o *call.Outcome, said said) RunResult {
 	r := RunResult{
 		Skill:     nameOf(skill),
 		RunID:     o.RunID,
-		ExitCode:  o.Code,
 		Stdout:    text(stdout),
 		Stderr:    text(stderr),
 		WallTime:  o.WallTime.Milliseconds(),
@@ -122,6 +122,9 @@ func newRunResult(skill *skills.Skill, o *call.Outcome, said said) RunResult {
 		OutLeft:   o.Out.Left,
 
 		Connections: firstConnections(o.Connections),
+	}
+	if o.Exited {
+		r.ExitCode = &o.Code
 	}
 	r.Result = said.object
 	if e := said.err; e != nil {
@@ -161,24 +164,64 @@ func runError(o *call.Outcome, err error) *call.Error {
 	return &call.Error{Code: call.ExecutionError, Message: message}
 }
 
-// skillResult is what a skill's own tool returns: its stdout, and as structure
-// where that is one JSON object, or what its result object says; then what it
-// left.
-func (a *account) skillResult(o *call.Outcome) *mcp.CallToolResult {
+// skillResult returns the result of a skill's own tool. Claude Code and Codex show
+// a model the structure instead of the contents, so there is one only where the
+// tool declares an output schema, or where the contents say no more.
+func (a *account) skillResult(entry *skills.Entry, o *call.Outcome) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{IsError: a.said.failed()}
+	object, declared := a.said.object, entry.Output != nil
 	switch {
 	case a.said.err != nil:
-		result.Content, result.StructuredContent = a.failure(o), a.RunResult
-	case len(a.items) > 0:
+		result.Content = append(a.failure(o), a.left...)
+		if a.complete() {
+			result.StructuredContent = a.RunResult
+		}
+		return result
+	case len(a.items) == 0:
+		result.Content = []mcp.Content{mcp.NewTextContent(a.text(o))}
+	case object == nil || declared:
 		result.Content = a.items
 	default:
-		result.Content = []mcp.Content{mcp.NewTextContent(a.text(o))}
+		result.Content = append(slices.Clone(a.items), mcp.NewTextContent(string(object)))
 	}
 	result.Content = append(result.Content, a.left...)
-	if a.said.err == nil && a.said.object != nil {
-		result.StructuredContent = a.said.object
+	switch {
+	case object == nil:
+	case declared:
+		result.StructuredContent = a.withFiles(entry, object)
+	case len(result.Content) == 1 && !a.Truncated && strings.TrimSpace(a.Stderr) == "":
+		result.StructuredContent = object
 	}
 	return result
+}
+
+// complete reports whether the run's structure has all that the contents show.
+func (a *account) complete() bool {
+	return onlyTexts(a.items) && !slices.ContainsFunc(a.left, func(c mcp.Content) bool {
+		switch c.(type) {
+		case mcp.ImageContent, mcp.AudioContent:
+			return true
+		}
+		return false // files and their texts are in it
+	})
+}
+
+func onlyTexts(contents []mcp.Content) bool {
+	return !slices.ContainsFunc(contents, func(c mcp.Content) bool { _, text := mcp.AsTextContent(c); return !text })
+}
+
+// withFiles adds the files that a run left to its structure, as "out", where the
+// schema has room for them.
+func (a *account) withFiles(entry *skills.Entry, object json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if len(a.Out) == 0 || json.Unmarshal(object, &members) != nil || members["out"] != nil {
+		return object
+	}
+	members["out"] = encoded(a.Out)
+	if whole := json.RawMessage(encoded(members)); entry.CheckOutput(whole) == nil {
+		return whole
+	}
+	return object
 }
 
 // text is what a run has printed, for a model.

@@ -86,7 +86,7 @@ func (s *Server) execute(r request, req call.Request) (*mcp.CallToolResult, erro
 	if outcome == nil {
 		return nil, err
 	}
-	return s.report(r, req.Skill, outcome, err).skillResult(outcome), nil
+	return s.report(r, req.Skill, outcome, err).skillResult(req.Skill.Entry, outcome), nil
 }
 
 // argsOnly are the arguments of an instruction skill.
@@ -163,10 +163,9 @@ func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{
-		Content:           []mcp.Content{mcp.NewTextContent(loaded.place() + loaded.text())},
-		StructuredContent: loaded,
-	}, nil
+	result := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(loaded.place() + loaded.text())}}
+	result.Meta = loaded.meta()
+	return result, nil
 }
 
 // instruct returns a skill's instructions for one use.
@@ -198,14 +197,24 @@ func callable(tools []*skills.Skill) []string {
 	return names
 }
 
-// loaded is what load_skill returns.
+// loaded is a skill's instructions for one use.
 type loaded struct {
-	Name    string `json:"name"`
-	BaseDir string `json:"base_dir"`
-	URI     string `json:"uri,omitempty"` // "" where there is no SKILL.md
-	Content string `json:"content"`
+	Name    string
+	BaseDir string
+	URI     string // "" where there is no SKILL.md
+	Content string
 	// Tools are the names of what else the skill runs, and a model can call.
-	Tools []string `json:"tools,omitempty"`
+	Tools []string
+}
+
+// meta returns the metadata of a result, for programs. Models read the text: a
+// structure would be shown to them in its place.
+func (l *loaded) meta() *mcp.Meta {
+	fields := map[string]any{"name": l.Name, "base_dir": l.BaseDir}
+	if l.URI != "" {
+		fields["uri"] = l.URI
+	}
+	return mcp.NewMetaFromMap(fields)
 }
 
 // place tells where the files are that the instructions speak of.
