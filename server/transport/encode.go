@@ -43,7 +43,7 @@ func encodeResult(id json.RawMessage, result any) ([]byte, error) {
 
 type errorReply struct {
 	JSONRPC string                  `json:"jsonrpc"`
-	ID      json.RawMessage         `json:"id"` // nil is null
+	ID      json.RawMessage         `json:"id,omitempty"` // nil where nobody knows it
 	Error   mcp.JSONRPCErrorDetails `json:"error"`
 }
 

@@ -54,6 +54,8 @@ func malformed() map[string]string {
 		"a byte order mark":           "\xef\xbb\xbf" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 		"half a pair":                 call(`{"tag":"\udfff"}`),
 		"two ids":                     `{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}`,
+		"two names":                   call(`{"tag":1,"tag":2}`),
+		"a name of another case":      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"Name":"echo"}}`,
 		"keys of another case":        `{"JSONRPC":"2.0","ID":1,"METHOD":"tools/list"}`,
 		"params of another type":      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"echo"}`,
 		"params as an array":          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["echo",{}]}`,
@@ -76,7 +78,7 @@ func malformed() map[string]string {
 }
 
 // checkReply wants what JSON-RPC allows: a result or an error, of that version,
-// with an id that may be null only in an error.
+// with an id, which only an error may lack.
 func checkReply(t *testing.T, reply []byte) {
 	t.Helper()
 	var m map[string]json.RawMessage
@@ -86,7 +88,7 @@ func checkReply(t *testing.T, reply []byte) {
 	}
 	_, result := m["result"]
 	_, failed := m["error"]
-	if string(m["jsonrpc"]) != `"2.0"` || result == failed || m["id"] == nil || result && string(m["id"]) == "null" || !bytes.Equal(reply, bytes.ToValidUTF8(reply, nil)) {
+	if string(m["jsonrpc"]) != `"2.0"` || result == failed || m["id"] == nil && result || string(m["id"]) == "null" || !bytes.Equal(reply, bytes.ToValidUTF8(reply, nil)) {
 		t.Errorf("%.200s", reply)
 	}
 }

@@ -49,7 +49,7 @@ type fault struct {
 // as mcp-go's, so it uses the same decoder.
 func parse(line []byte) (message, *fault) {
 	if !utf8.Valid(line) { // MCP's rule; a reply would repeat what is wrong in an id
-		return message{}, &fault{code: mcp.PARSE_ERROR, message: "not valid UTF-8"}
+		return unreadable(envelopeOf(line), mcp.PARSE_ERROR, "not valid UTF-8")
 	}
 	var wire struct {
 		JSONRPC string          `json:"jsonrpc"`
@@ -59,8 +59,12 @@ func parse(line []byte) (message, *fault) {
 		Result  json.RawMessage `json:"result"`
 		Error   json.RawMessage `json:"error"`
 	}
-	if err := json.Unmarshal(line, &wire); err != nil {
-		return message{}, notAMessage(line, wire.ID, err)
+	err := json.Unmarshal(line, &wire)
+	if _, wrongType := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !wrongType {
+		return unreadable(envelopeOf(line), mcp.PARSE_ERROR, "not valid JSON: "+err.Error())
+	}
+	if err != nil {
+		return message{}, notAMessage(line, wire.ID)
 	}
 	if wire.JSONRPC != mcp.JSONRPC_VERSION {
 		return message{}, invalid(wire.ID, `"jsonrpc" must be "2.0"`)
@@ -88,6 +92,17 @@ func parse(line []byte) (message, *fault) {
 	return m, nil
 }
 
+// unreadable is what comes of a message that is not read. A response becomes one
+// that tells who waits for it.
+func unreadable(e *envelope, code int, text string) (message, *fault) {
+	id := e.ID()
+	if id == nil || !e.isResponse() {
+		return message{}, &fault{id: id, code: code, message: text}
+	}
+	f := fault{id: id, code: code, message: text}
+	return message{kind: response, id: id, raw: f.encode()}, nil
+}
+
 // maxKept is how long a message may be that stays in memory when it is answered,
 // in bytes: what a client says of itself, and what it listens for.
 const maxKept = 256 << 10
@@ -112,27 +127,12 @@ func (m *message) readMeta() {
 }
 
 // mayHaveMeta reports false only of params without _meta, which saves decoding
-// them. The decoder folds case and undoes escapes.
+// them.
 func mayHaveMeta(params json.RawMessage) bool {
-	if bytes.IndexByte(params, '\\') >= 0 {
-		return true
-	}
-	for rest := params; ; {
-		i := bytes.IndexByte(rest, '_')
-		if i < 0 || len(rest) < i+len("_meta") {
-			return false
-		}
-		if rest = rest[i:]; bytes.EqualFold(rest[:len("_meta")], []byte("_meta")) {
-			return true
-		}
-		rest = rest[1:]
-	}
+	return bytes.IndexByte(params, '\\') >= 0 || bytes.Contains(params, []byte(`"_meta"`))
 }
 
-func notAMessage(line []byte, id json.RawMessage, err error) *fault {
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
-		return &fault{code: mcp.PARSE_ERROR, message: "not valid JSON: " + err.Error()}
-	}
+func notAMessage(line []byte, id json.RawMessage) *fault {
 	if bytes.HasPrefix(bytes.TrimLeft(line, " \t\r"), []byte("[")) {
 		return invalid(nil, "batches are not supported: send one message a line")
 	}

@@ -20,6 +20,8 @@ type lineReader struct {
 	r   *bufio.Reader
 	max int
 	err error // sticky, so that a terminal is not read on after its end
+
+	long *envelope // of the last line that was too long
 }
 
 func newLineReader(r io.Reader, max int) *lineReader {
@@ -37,9 +39,14 @@ func (l *lineReader) next() ([]byte, error) {
 	tooLong := false
 	for more := true; more; {
 		part, err := l.r.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > l.max+len("\r\n"); tooLong {
+		switch {
+		case tooLong:
+			l.long.feed(part)
+		case len(line)+len(part) > l.max+len("\r\n"):
+			tooLong, l.long = true, envelopeOf(line)
+			l.long.feed(part)
 			line = nil
-		} else {
+		default:
 			line = append(line, part...)
 		}
 		if more = err == bufio.ErrBufferFull; !more {
@@ -49,7 +56,10 @@ func (l *lineReader) next() ([]byte, error) {
 	if len(line) == 0 && !tooLong && l.err != nil {
 		return nil, l.err
 	}
-	if line = trimEnd(line); tooLong || len(line) > l.max {
+	if line = trimEnd(line); !tooLong && len(line) > l.max {
+		tooLong, l.long = true, envelopeOf(line)
+	}
+	if tooLong {
 		return nil, errLineTooLong
 	}
 	return line, nil
@@ -71,10 +81,8 @@ func (s *stream) read(ctx context.Context, r io.Reader, maxLine int) error {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, errLineTooLong):
-			s.refuse(ctx, &fault{
-				code:    mcp.INVALID_REQUEST,
-				message: fmt.Sprintf("message longer than %d bytes", maxLine),
-			})
+			m, f := unreadable(lines.long, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", maxLine))
+			s.received(ctx, m, f)
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:

@@ -15,6 +15,10 @@ func (s *stream) receive(ctx context.Context, line []byte) {
 		return
 	}
 	m, f := parse(line)
+	s.received(ctx, m, f)
+}
+
+func (s *stream) received(ctx context.Context, m message, f *fault) {
 	switch {
 	case f != nil:
 		s.refuse(ctx, f)

@@ -285,19 +285,19 @@ func TestUnencodableResult(t *testing.T) {
 func TestMalformedMessages(t *testing.T) {
 	c := dial(t, newBench().backend(), &StdioOptions{MaxLine: 2000}).greet()
 	for _, test := range []struct{ line, want string }{
-		{`{"jsonrpc":"2.0","id":1,`, "null: error -32700: not valid JSON: unexpected end of JSON input"},
-		{`nonsense`, "null: error -32700: not valid JSON: invalid character 'o' in literal null (expecting 'u')"},
-		{` [{"jsonrpc":"2.0","id":1,"method":"ping"}]`, "null: error -32600: batches are not supported: send one message a line"},
-		{`7`, "null: error -32600: not a JSON-RPC message"},
+		{`{"jsonrpc":"2.0","id":1,`, ": error -32700: not valid JSON: unexpected end of JSON input"},
+		{`nonsense`, ": error -32700: not valid JSON: invalid character 'o' in literal null (expecting 'u')"},
+		{` [{"jsonrpc":"2.0","id":1,"method":"ping"}]`, ": error -32600: batches are not supported: send one message a line"},
+		{`7`, ": error -32600: not a JSON-RPC message"},
 		{`{"jsonrpc":"2.0","id":1,"method":7}`, "1: error -32600: not a JSON-RPC message"},
 		{`{"id":1,"method":"ping"}`, `1: error -32600: "jsonrpc" must be "2.0"`},
 		{`{"jsonrpc":"2.0","id":1}`, "1: error -32600: neither a request, a notification nor a response"},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}`, "1: error -32600: both a request and a response"},
-		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null: error -32600: the id must be a short string or a number"},
-		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null: error -32600: the id must be a short string or a number"},
-		{`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", maxID) + `","method":"ping"}`, "null: error -32600: the id must be a short string or a number"},
-		{strings.Repeat("x", 2001), "null: error -32600: message longer than 2000 bytes"},
-		{strings.Repeat("x", 1<<20), "null: error -32600: message longer than 2000 bytes"},
+		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, ": error -32600: the id must be a short string or a number"},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, ": error -32600: the id must be a short string or a number"},
+		{`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", maxID) + `","method":"ping"}`, ": error -32600: the id must be a short string or a number"},
+		{strings.Repeat("x", 2001), ": error -32600: message longer than 2000 bytes"},
+		{strings.Repeat("x", 1<<20), ": error -32600: message longer than 2000 bytes"},
 		{`{"jsonrpc":"2.0","id":1,"method":"nonesuch"}`, "1: error -32601: Method nonesuch not found"},
 	} {
 		c.send(test.line)
