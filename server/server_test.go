@@ -67,6 +67,16 @@ func TestFixedTools(t *testing.T) {
 	golden(t, "fixed_tools.txt", all.String())
 }
 
+// Arguments of fixed tools are read as they are spelt, as a gateway reads them.
+func TestArgumentsOfAnotherCase(t *testing.T) {
+	b := newBench(t, ends(0, "it ran", ""))
+	for _, args := range []string{`{"name": "guide", "Args": "that"}`, `{"name": "guide", "args": "this", "argſ": "that"}`} {
+		if a := b.call("load_skill", args); a.IsError || strings.Contains(a.text(), "that") {
+			t.Errorf("%s: %s", args, a.text())
+		}
+	}
+}
+
 func TestLoadSkill(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))
 	for _, tool := range []string{"load_skill", "demo__guide"} {

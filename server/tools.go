@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -113,7 +115,14 @@ func check[T any](r request, schema *jsonschema.Schema) (T, error) {
 	if err := skills.Validate(schema, r.args); err != nil {
 		return args, &call.Error{Code: call.InvalidParam, Message: err.Error(), Err: err}
 	}
-	encoded, err := json.Marshal(r.args)
+	known := map[string]any{} // the struct would take "Params" for "params"
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if value, ok := r.args[name]; ok {
+			known[name] = value
+		}
+	}
+	encoded, err := json.Marshal(known)
 	if err == nil {
 		err = json.Unmarshal(encoded, &args)
 	}

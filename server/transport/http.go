@@ -7,7 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // HTTPOptions tune [NewHTTP]. A zero field means its default.
@@ -171,6 +174,10 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.guard.share(w, r) {
 		return
 	}
+	if refused := repeated(r); refused != nil {
+		refused.write(newAnswer(w, h.options))
+		return
+	}
 	caller, ok := h.options.Authorize(r)
 	if !ok {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -181,6 +188,21 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
 	}
 	h.mux.ServeHTTP(w, r)
+}
+
+// repeated refuses a request with two of a header that has one value: a gateway
+// in front of the server may have looked at the other.
+func repeated(r *http.Request) *refusal {
+	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", "Last-Event-Id", mcp.HeaderMethod, mcp.HeaderName, sessionHeader, mcp.HeaderProtocolVersion, "Origin"} {
+		if len(r.Header[name]) > 1 {
+			code := mcp.INVALID_REQUEST
+			if slices.ContainsFunc(r.Header[mcp.HeaderProtocolVersion], mcp.IsModernProtocol) {
+				code = mcp.HEADER_MISMATCH
+			}
+			return refuse(http.StatusBadRequest, code, "the header "+name+" is there twice")
+		}
+	}
+	return nil
 }
 
 // hurry bounds how long a client may take to send its request, and to take an

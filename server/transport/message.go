@@ -46,7 +46,8 @@ type fault struct {
 }
 
 // parse classifies one line. Its verdict on what is a request must be the same
-// as mcp-go's, so it uses the same decoder.
+// as mcp-go's, so it uses the same decoder, for messages that [ambiguous] finds
+// nothing in.
 func parse(line []byte) (message, *fault) {
 	if !utf8.Valid(line) { // MCP's rule; a reply would repeat what is wrong in an id
 		return unreadable(envelopeOf(line), mcp.PARSE_ERROR, "not valid UTF-8")
@@ -62,6 +63,9 @@ func parse(line []byte) (message, *fault) {
 	err := json.Unmarshal(line, &wire)
 	if _, wrongType := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !wrongType {
 		return unreadable(envelopeOf(line), mcp.PARSE_ERROR, "not valid JSON: "+err.Error())
+	}
+	if err := ambiguous(line); err != nil {
+		return unreadable(envelopeOf(line), mcp.INVALID_REQUEST, err.Error())
 	}
 	if err != nil {
 		return message{}, notAMessage(line, wire.ID)

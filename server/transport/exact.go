@@ -1,0 +1,226 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// protocolMembers are the members of messages that have a meaning, by their
+// names in small letters.
+//
+// encoding/json, which mcp-go reads messages with, takes "Method" for "method"
+// and the last of two that are the same. A gateway in front of the server reads
+// exactly, or takes the first: it would let through another message than the one
+// that is served. So a message that readers could differ on is refused.
+var protocolMembers = func() map[string]string {
+	members := map[string]string{}
+	for _, name := range []string{
+		"jsonrpc", "id", "method", "params", "result", "error", // of messages
+		"_meta", "arguments", "cursor", "level", "name", "uri", // of params
+		"inputResponses", "requestState", "task", "taskId", "ttl",
+		"argument", "context", "ref", "type", "value", // of completion/complete
+		"progress", "progressToken", "reason", "requestId", "total", // of notifications
+		"notifications", "promptsListChanged", "resourceSubscriptions", "resourcesListChanged", "taskIds", "toolsListChanged",
+		"protocolVersion", "capabilities", "clientInfo", // of initialize
+		"description", "icons", "mimeType", "sizes", "src", "theme", "title", "version", "websiteUrl",
+		"call", "cancel", "create", "createMessage", "elicitation", "experimental", "extensions", "form", "list", "listChanged",
+		"requests", "roots", "sampling", "tasks", "tools", "url",
+		"action", "content", "message", "model", "resultType", "role", "stopReason", // of responses
+		"code", "data",
+	} {
+		members[string(fold(nil, []byte(name)))] = name
+	}
+	return members
+}()
+
+// fold appends name as encoding/json compares it with the names of fields: there
+// are two letters beside those of ASCII that it takes for one of them.
+func fold(to, name []byte) []byte {
+	for _, r := range string(name) {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		case r == 'ſ':
+			r = 's'
+		case r == '\u212a': // Kelvin
+			r = 'k'
+		}
+		to = utf8.AppendRune(to, r)
+	}
+	return to
+}
+
+// A scope says whose names the members of an object are.
+type scope int
+
+const (
+	ofProtocol scope = iota
+	ofOthers         // a skill's arguments, what a person filled in, other people's extensions
+	ofMeta           // _meta: some of its members are the protocol's, whole
+	ofAnswers        // named by the server, what is in them by the protocol
+)
+
+// within returns the scope of what the member name of an object of scope s holds.
+func (s scope) within(name []byte) scope {
+	switch s {
+	case ofOthers:
+		return ofOthers
+	case ofAnswers:
+		return ofProtocol
+	case ofMeta:
+		if bytes.HasPrefix(name, []byte("io.modelcontextprotocol/")) {
+			return ofProtocol
+		}
+		return ofOthers
+	}
+	switch string(name) {
+	case "arguments", "content", "data", "experimental", "extensions":
+		return ofOthers
+	case "_meta":
+		return ofMeta
+	case "inputResponses":
+		return ofAnswers
+	}
+	return ofProtocol
+}
+
+// ambiguous returns what readers of valid JSON could take for different things:
+// a member that an object has twice, at any depth, or one that is the protocol's
+// but for the case of its letters. It returns nil for a message without either.
+func ambiguous(valid []byte) error {
+	var room [maxCompared][]byte
+	r := exactReader{rest: valid, keys: room[:0]}
+	r.value(ofProtocol)
+	return r.err
+}
+
+// exactReader goes once through JSON that is valid.
+type exactReader struct {
+	rest []byte
+	err  error    // the first
+	keys [][]byte // the names of the objects around it that are compared, inner ones last
+}
+
+func (r *exactReader) value(s scope) {
+	r.space()
+	switch r.rest[0] {
+	case '{':
+		r.object(s)
+	case '[':
+		r.array(s)
+	case '"':
+		r.string()
+	default:
+		end := bytes.IndexAny(r.rest, ",]} \t\r\n")
+		if end < 0 {
+			end = len(r.rest)
+		}
+		r.rest = r.rest[end:]
+	}
+}
+
+func (r *exactReader) space() {
+	for len(r.rest) > 0 && (r.rest[0] == ' ' || r.rest[0] == '\n' || r.rest[0] == '\t' || r.rest[0] == '\r') {
+		r.rest = r.rest[1:]
+	}
+}
+
+// next passes the token c and what is between it and the next one, and reports
+// whether it was there.
+func (r *exactReader) next(c byte) bool {
+	r.space()
+	if r.rest[0] != c {
+		return false
+	}
+	r.rest = r.rest[1:]
+	r.space()
+	return true
+}
+
+func (r *exactReader) array(s scope) {
+	r.next('[')
+	for r.err == nil && !r.next(']') {
+		r.value(s)
+		r.next(',')
+	}
+}
+
+// string passes a string and returns it with its quotes.
+func (r *exactReader) string() []byte {
+	for i := 1; ; i++ {
+		i += bytes.IndexByte(r.rest[i:], '"')
+		if slashes := i - len(bytes.TrimRight(r.rest[:i], `\`)); slashes%2 == 0 {
+			s := r.rest[:i+1]
+			r.rest = r.rest[i+1:]
+			return s
+		}
+	}
+}
+
+// maxCompared is how many names of an object are compared with each other; of
+// more, a map is made.
+const maxCompared = 16
+
+func (r *exactReader) object(s scope) {
+	first := len(r.keys)
+	var seen map[string]bool // nil for few
+	for r.next('{'); r.err == nil && !r.next('}'); r.next(',') {
+		name := unquoted(r.string())
+		if seen == nil && len(r.keys)-first == maxCompared {
+			seen = map[string]bool{}
+			for _, other := range r.keys[first:] {
+				seen[string(other)] = true
+			}
+		}
+		if r.has(seen, r.keys[first:], name) {
+			r.err = fmt.Errorf("the member %.100q is there twice", name)
+			return
+		}
+		if s == ofProtocol {
+			r.check(name)
+		}
+		if seen == nil {
+			r.keys = append(r.keys, name)
+		}
+		r.next(':')
+		r.value(s.within(name))
+	}
+	r.keys = r.keys[:first]
+}
+
+// has reports whether name is one of an object's names before, which are in seen,
+// or in keys where that is nil, and adds it to seen.
+func (r *exactReader) has(seen map[string]bool, keys [][]byte, name []byte) bool {
+	if seen != nil {
+		found := seen[string(name)]
+		seen[string(name)] = true
+		return found
+	}
+	for _, other := range keys {
+		if bytes.Equal(other, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *exactReader) check(name []byte) {
+	var low [32]byte
+	member, ok := protocolMembers[string(fold(low[:0], name))]
+	if ok && member != string(name) && r.err == nil {
+		r.err = fmt.Errorf("the member %q must be spelt %q", name, member)
+	}
+}
+
+// unquoted returns the text of a valid string with quotes, as encoding/json
+// reads it.
+func unquoted(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	var text string
+	_ = json.Unmarshal(quoted, &text) // it is valid
+	return []byte(text)
+}
