@@ -48,7 +48,8 @@ func params(dir, driver string) testscript.Params {
 			return name == "driver" && value == driver, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code": code,
+			"code":     code,
+			"terminal": terminal,
 		},
 	}
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -122,5 +124,28 @@ func checkHostileTool(t *testing.T, name string, raw json.RawMessage) {
 	}
 	if text := string(raw); strings.Contains(text, "x-mcp-header") || strings.Contains(text, "https://example.com/") || strings.Contains(text, "file:///") {
 		t.Errorf("%.300s", raw)
+	}
+}
+
+// No answer to a model names a command that would run a skill: a model that has a
+// shell would run it.
+func TestAnswersNameNoCommand(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), "skills-mcp run") {
+			t.Errorf("%s tells how to run a skill by a command", file)
+		}
+	}
+	for _, code := range []string{"APPROVAL_REQUIRED", "PERMISSION_DENIED"} {
+		if data, err := os.ReadFile("testdata/fixed_tools.txt"); err != nil || !strings.Contains(string(data), code) {
+			t.Errorf("no answer has the code %s (%v)", code, err)
+		}
 	}
 }

@@ -25,7 +25,7 @@ func (s *Server) lasting(r request, task skills.Task, handle handler) (*mcp.Call
 	case task == skills.TaskRequired && mcpserver.IsModernRequest(r.ctx):
 		return nil, tasks.Undeclared()
 	case task == skills.TaskRequired: // its protocol has neither the tasks nor that error
-		return nil, &call.Error{Code: call.Unavailable, Message: "this skill is run for clients that know the tasks of MCP 2026-07-28 only; on a command line it runs with: skills-mcp run"}
+		return nil, &call.Error{Code: call.Unavailable, Message: "this skill is run for clients that know the tasks of MCP 2026-07-28 only; use one of these"}
 	default:
 		return handle(r)
 	}

@@ -99,7 +99,7 @@ func TestPromptErrors(t *testing.T) {
 	}{
 		{"demo__run", `{}`, ends(0, "", ""), mcp.INVALID_PARAMS, `INVALID_PARAM: missing required parameter "target"`},
 		{"demo__run", `{"target": "x"}`, ends(3, "some", "it broke"), mcp.INTERNAL_ERROR, "EXECUTION_ERROR: skill demo/run failed with exit code 3; its error output says why\nstderr:\nit broke\nstdout:\nsome"},
-		{"demo__write", `{}`, ends(0, "", ""), mcp.INTERNAL_ERROR, "APPROVAL_REQUIRED: skill demo/write is mutating, so a person has to start it; ask them to run: skills-mcp run demo/write"},
+		{"demo__write", `{}`, ends(0, "", ""), mcp.INTERNAL_ERROR, "APPROVAL_REQUIRED: skill demo/write is mutating, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again"},
 		{"use_skill", `{"name": "nothing at all"}`, ends(0, "", ""), mcp.INVALID_PARAMS, `NOT_FOUND: there is no skill "nothing at all" (list_skills and search_skills name those there are)`},
 	} {
 		b := newBench(t, test.driver)

@@ -28,6 +28,11 @@ standard output; the exit code is the skill's. What the sandbox refuses or ends
 exits with 1, wrong arguments with 2. A skill that asks you something asks on the
 terminal, if there is one.
 
+A skill of the class mutating or dangerous may write to the workspace and connect
+to the hosts that it is granted. Such a call is shown before it runs, with every
+argument, and runs once you have typed the number that is asked for. Without a
+terminal it does not run.
+
 Flags of skills-mcp come before NAME. After it, each --PARAM VALUE is one of the
 skill's; "run NAME --help" prints them. These are understood there too, unless
 the skill has a parameter of that name:
@@ -127,6 +132,11 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 		request.Client = ask.Terminal(a.stdin, a.stderr)
 	} else {
 		request.Client = ask.Nobody("nobody can be asked: skills-mcp run is not on a terminal")
+	}
+	if skill.Class != skills.Safe {
+		if consent := a.consent(); consent != nil {
+			request.Confirm = consent.confirm
+		}
 	}
 	if !given.json {
 		request.Stdout = display(a.stdout)

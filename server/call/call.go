@@ -81,6 +81,9 @@ type Request struct {
 	Container string
 	// Person says that a person makes this call, not a model.
 	Person bool
+	// Confirm asks that person whether a skill that is not safe may run: nil allows
+	// it. Without Confirm no such skill runs.
+	Confirm func(context.Context, *Proposal) error
 	// Picked says that a person has picked the skill in a client. A client could do
 	// so by itself: that opens what a model may not call, and approves of nothing.
 	Picked bool
@@ -98,6 +101,18 @@ type Request struct {
 	Stdout, Stderr io.Writer
 	// Progress is told what the call waits for before it starts; nil is fine.
 	Progress func(message string)
+}
+
+// A Proposal is a call that a person is asked about, as it is about to run.
+type Proposal struct {
+	Skill *skills.Skill
+	// Args are the arguments as the script gets them: with defaults, paths absolute.
+	Args map[string]any
+	// Variables are the names of those that the configuration grants.
+	Variables []string
+	// Digest is that of the snapshot of the skill's folder that runs.
+	Digest string
+	*sandbox.Command
 }
 
 // An Outcome is what came of a call whose script has started.
@@ -135,7 +150,7 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 			return nil, err
 		}
 	}
-	command, err := x.prepare(r)
+	command, args, err := x.prepare(r)
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +167,12 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	if x.options.InstallDependencies {
 		if command.Dependencies, err = required(r.Skill, snap.Dir, command.Argv); err != nil {
 			return nil, err
+		}
+	}
+	if r.Skill.Class != skills.Safe {
+		proposal := &Proposal{r.Skill, args, variableNames(x.granted(r.Skill)), snap.Digest, command}
+		if err := r.Confirm(ctx, proposal); err != nil {
+			return nil, &Error{ApprovalRequired, fmt.Sprintf("skill %s did not run: %v", command.Skill, err), false, err}
 		}
 	}
 	ctx, answered := x.converse(ctx, r, command)
@@ -199,45 +220,46 @@ func nothingToRun(skill *skills.Skill) string {
 	return text
 }
 
-// prepare does all that can be done without a sandbox.
-func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
+// prepare does all that can be done without a sandbox. It also returns the
+// arguments as the script gets them.
+func (x *Executor) prepare(r Request) (*sandbox.Command, map[string]any, error) {
 	skill := r.Skill
 	if skill.Entry == nil && skill.Unavailable == "" && (r.Person || r.Picked || skill.ModelInvocable) {
 		// Whatever its class is: a person cannot run it either.
-		return nil, &Error{InvalidParam, nothingToRun(skill), false, nil}
+		return nil, nil, &Error{InvalidParam, nothingToRun(skill), false, nil}
 	}
 	grant, err := x.grant(skill, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if skill.Unavailable != "" {
-		return nil, &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}
+		return nil, nil, &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}
 	}
 	args, err := x.arguments(skill.Entry, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	passed, err := skill.Entry.Pass(args)
 	if err != nil {
-		return nil, invalid("%v", err)
+		return nil, nil, invalid("%v", err)
 	}
 	argv, err := argv(skill, args, passed.Words)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	stdin := r.Stdin
 	if passed.Stdin != nil {
 		if stdin != nil {
-			return nil, invalid("skill %s gets its arguments on standard input, so nothing else can be passed there", skill.QualifiedName())
+			return nil, nil, invalid("skill %s gets its arguments on standard input, so nothing else can be passed there", skill.QualifiedName())
 		}
 		stdin = bytes.NewReader(passed.Stdin)
 	}
 	if r.Stdin != nil && len(skill.Asks) > 0 {
-		return nil, invalid("skill %s gets answers to its questions on standard input, so nothing else can be passed there", skill.QualifiedName())
+		return nil, nil, invalid("skill %s gets answers to its questions on standard input, so nothing else can be passed there", skill.QualifiedName())
 	}
 	timeout, err := x.timeout(skill.Entry.Timeout, r.Timeout)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	runID := newID("run-")
 	return &sandbox.Command{
@@ -253,7 +275,7 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, error) {
 		Stdout:   r.Stdout,
 		Stderr:   r.Stderr,
 		Progress: r.Progress,
-	}, nil
+	}, args, nil
 }
 
 // newID returns a new name for a run or a sandbox, in the alphabet of labels. It

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -147,10 +148,10 @@ func TestRefused(t *testing.T) {
 		{"placeholder of no script", "script: scripts/{name}.py", `{"name": "two"}`, InvalidParam, `scripts/two.py: there is no such script`},
 		{"nothing to run", "", `{}`, InvalidParam, `skill demo has nothing to run; read its instructions with load_skill instead`},
 		{"unavailable", "script: gone.sh", `{}`, Unavailable, `skill demo cannot run: script gone.sh does not exist`},
-		{"instructions for persons", "disable-model-invocation: true", `{}`, PermissionDenied, `skill demo may be called by a person only`},
-		{"for persons", "script: run.sh\ndisable-model-invocation: true", `{}`, PermissionDenied, `skill demo may be called by a person only; ask them to run: skills-mcp run demo`},
-		{"mutating", "script: run.sh\nclass: mutating", `{}`, ApprovalRequired, `skill demo is mutating, so a person has to start it; ask them to run: skills-mcp run demo`},
-		{"dangerous", "script: run.sh\nclass: dangerous", `{}`, ApprovalRequired, `skill demo is dangerous, so a person has to start it; ask them to run: skills-mcp run demo`},
+		{"instructions for persons", "disable-model-invocation: true", `{}`, PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
+		{"for persons", "script: run.sh\ndisable-model-invocation: true", `{}`, PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
+		{"mutating", "script: run.sh\nclass: mutating", `{}`, ApprovalRequired, `skill demo is mutating, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again`},
+		{"dangerous", "script: run.sh\nclass: dangerous", `{}`, ApprovalRequired, `skill demo is dangerous, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			driver := &recorder{}
@@ -166,16 +167,52 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// yes is a person who allows everything.
+func yes(context.Context, *Proposal) error { return nil }
+
+// A person's call of a skill that is not safe runs as it was confirmed, or not at
+// all.
 func TestPerson(t *testing.T) {
-	for _, fields := range []string{"disable-model-invocation: true", "class: mutating", "class: dangerous"} {
+	for _, test := range []struct {
+		fields  string
+		confirm func(context.Context, *Proposal) error
+		refused string // "" where it runs
+	}{
+		{"disable-model-invocation: true", nil, ""},
+		{"class: mutating", yes, ""},
+		{"class: dangerous", yes, ""},
+		{"class: mutating", nil, "skill demo is mutating, so it runs only when a person says yes to it on a terminal, and this is none"},
+		{"class: dangerous", nil, "skill demo is dangerous, so it runs only when a person says yes to it on a terminal, and this is none"},
+		{"class: mutating", func(context.Context, *Proposal) error { return errors.New("they said no") }, "skill demo did not run: they said no"},
+	} {
 		driver := &recorder{}
-		x := newExecutor(t, driver, &Options{Workspaces: []string{"/work"}})
-		if _, err := x.Run(t.Context(), Request{Skill: demo(t, "script: run.sh\n"+fields), Person: true}); err != nil {
-			t.Errorf("%s: %v", fields, err)
+		var proposed *Proposal
+		r := Request{Skill: demo(t, "script: run.sh\nparams: {to: {type: string, default: all}}\nsandbox: {env: [A, C]}\n"+test.fields), Person: true}
+		if test.confirm != nil {
+			r.Confirm = func(ctx context.Context, p *Proposal) error {
+				proposed = p
+				return test.confirm(ctx, p)
+			}
+		}
+		x := newExecutor(t, driver, &Options{Workspaces: []string{"/work"}, Env: []string{"A=1", "B=2"}})
+		outcome, err := x.Run(t.Context(), r)
+		if test.refused != "" {
+			wantError(t, err, ApprovalRequired, test.refused)
+			if len(driver.commands) > 0 {
+				t.Errorf("%s: it ran", test.fields)
+			}
 			continue
 		}
-		if write := driver.commands[0].Grant.Write; write != strings.HasPrefix(fields, "class") {
-			t.Errorf("%s: workspace writable: %t", fields, write)
+		if err != nil {
+			t.Errorf("%s: %v", test.fields, err)
+			continue
+		}
+		ran := driver.commands[0]
+		if ran.Grant.Write != (test.confirm != nil) {
+			t.Errorf("%s: workspace writable: %t", test.fields, ran.Grant.Write)
+		}
+		if p := proposed; p != nil && (p.RunID != ran.RunID || p.Digest != outcome.Digest || p.Args["to"] != "all" || !slices.Equal(p.Variables, []string{"A"})) {
+			t.Errorf("%s: proposed %+v", test.fields, p)
 		}
 	}
 }

@@ -53,6 +53,15 @@ func (x *Executor) about(skill *skills.Skill, runID string, args map[string]any)
 	return env
 }
 
+// variableNames cuts the values off.
+func variableNames(env []string) []string {
+	names := make([]string, len(env))
+	for i, variable := range env {
+		names[i], _, _ = strings.Cut(variable, "=")
+	}
+	return names
+}
+
 // granted are the variables that a skill wants, or cannot do without, and the
 // configuration grants.
 func (x *Executor) granted(skill *skills.Skill) []string {

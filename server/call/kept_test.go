@@ -125,8 +125,8 @@ func TestRunInContainer(t *testing.T) {
 	mutating := *skill
 	mutating.Class = "mutating"
 	_, err = x.Run(t.Context(), Request{Skill: &mutating, Caller: "ann", Container: id})
-	wantError(t, err, ApprovalRequired, "skill demo is mutating, so a person has to start it; ask them to run: skills-mcp run demo")
-	_, err = x.Run(t.Context(), Request{Skill: &mutating, Caller: "ann", Container: id, Person: true})
+	wantError(t, err, ApprovalRequired, "skill demo is mutating, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again")
+	_, err = x.Run(t.Context(), Request{Skill: &mutating, Caller: "ann", Container: id, Person: true, Confirm: yes})
 	wantError(t, err, InvalidParam, "skill demo is granted more than a kept sandbox is; leave out container_id")
 
 	_, err = x.RunCode(t.Context(), CodeRequest{Language: "bash", Code: "true", Skill: other, Caller: "ann", Container: id})

@@ -53,7 +53,7 @@ func TestHosts(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			driver := &recorder{}
 			x := newExecutor(t, driver, &Options{Hosts: rules(t, test.granted...)})
-			_, err := x.Run(t.Context(), Request{Skill: demo(t, "script: run.sh\n"+test.fields), Person: true})
+			_, err := x.Run(t.Context(), Request{Skill: demo(t, "script: run.sh\n"+test.fields), Person: true, Confirm: yes})
 			if test.err != "" {
 				var e *Error
 				if !errors.As(err, &e) || e.Code != PermissionDenied || !strings.Contains(e.Message, test.err) || e.Retryable {
@@ -116,7 +116,7 @@ func TestFromDeclarationToRecord(t *testing.T) {
 	}}
 	x := newExecutor(t, driver, &Options{Hosts: rules(t, "*.example.com")})
 	skill := demo(t, "script: run.sh\nclass: mutating\nsandbox: {network: [api.example.com]}")
-	outcome, err := x.Run(t.Context(), Request{Skill: skill, Person: true})
+	outcome, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -28,7 +29,7 @@ func (x *Executor) Plan(skill *skills.Skill) (*sandbox.Command, error) {
 		args[name] = blank(name)
 	}
 	command := &sandbox.Command{Skill: skill.QualifiedName(), Role: entry.ImageRole, Warm: entry.Warm}
-	grant, refused := x.grant(skill, Request{Person: true})
+	grant, refused := x.grant(skill, Request{Person: true, Confirm: func(context.Context, *Proposal) error { return nil }})
 	command.Grant = grant
 	if refused == nil && skill.Unavailable != "" {
 		refused = &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}

@@ -93,7 +93,7 @@ func TestPlanIsWhatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Args: map[string]any{"text": "<text>"}}); err != nil {
+	if _, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes, Args: map[string]any{"text": "<text>"}}); err != nil {
 		t.Fatal(err)
 	}
 	ran := driver.commands[0]

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/skillsmcp/skills-mcp/server/call"
+)
+
+// A consent asks the person at a terminal whether a skill that is not safe may
+// run.
+type consent struct {
+	in   io.Reader
+	out  io.Writer
+	code string // what they have to type
+}
+
+// consent returns nil where there is no terminal. The code is another one each
+// time, so that nothing that was written down beforehand is a yes.
+func (a *app) consent() *consent {
+	in := a.terminal()
+	if in == nil {
+		return nil
+	}
+	n, err := rand.Int(rand.Reader, big.NewInt(9000))
+	if err != nil {
+		return nil
+	}
+	return &consent{in, a.stderr, strconv.FormatInt(n.Int64()+1000, 10)}
+}
+
+// terminal returns the terminal to read answers from, or nil. Standard input may
+// be a skill's; who sees no standard error sees no question either.
+func (a *app) terminal() io.Reader {
+	if !isTerminal(a.stderr) {
+		return nil
+	}
+	if isTerminal(a.stdin) {
+		return a.stdin
+	}
+	name := "/dev/tty"
+	if runtime.GOOS == "windows" {
+		name = "CONIN$"
+	}
+	if file, err := os.OpenFile(name, os.O_RDWR, 0); err == nil && isTerminal(file) {
+		return file // until the program ends
+	}
+	return nil
+}
+
+// confirm shows the call and wants the code typed.
+func (c *consent) confirm(ctx context.Context, p *call.Proposal) error {
+	if _, err := io.WriteString(c.out, proposal(p)); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.out, "Type %s to run it, anything else to leave it: ", c.code)
+	typed := make(chan string, 1)
+	go func() { typed <- readLine(c.in) }() // nothing ends a read of a terminal but the program's end
+	select {
+	case text := <-typed:
+		if strings.TrimSpace(text) != c.code {
+			return errors.New("it was not confirmed on the terminal")
+		}
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// readLine reads no more than one line: what follows is for a skill that asks.
+func readLine(in io.Reader) string {
+	var line []byte
+	for b := make([]byte, 1); len(line) < 1024; {
+		if n, err := in.Read(b); n == 0 || err != nil || b[0] == '\n' {
+			break
+		}
+		line = append(line, b[0])
+	}
+	return string(line)
+}
+
+// proposal tells what would run. What somebody else may have chosen is visible
+// to the last character, in lines of its own; what it is granted stands last,
+// next to the question.
+func proposal(p *call.Proposal) string {
+	var b strings.Builder
+	row := func(key, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-9s  %s\n", key, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(&b, "skills-mcp: %s is %s, so it runs only if you say so.\n", visible(p.Command.Skill), p.Skill.Class)
+	key := "arguments"
+	for _, name := range slices.Sorted(maps.Keys(p.Args)) {
+		row(key, "--%s %s", visible(name), visibleValue(p.Args[name]))
+		key = ""
+	}
+	if key != "" {
+		row(key, "none")
+	}
+	if _, argument := p.Stdin.(*bytes.Reader); p.Stdin != nil && !argument {
+		row("stdin", "what you pass there")
+	}
+	row("runs", "%s", visible(command(p.Skill.Entry)))
+	row("skill", "%s, source %s", visible(p.Command.Skill), p.Skill.Source)
+	row("from", "%s", visible(cmp.Or(p.Skill.Dir, p.Skill.File)))
+	row("digest", "%s", p.Digest)
+	row("writes", "%s", visible(cmp.Or(strings.Join(p.Grant.Workspaces, ", "), "no folder of yours")))
+	row("connects", "%s", visible(cmp.Or(strings.Join(p.Grant.Hosts, ", "), "nowhere")))
+	row("is given", "%s", visible(cmp.Or(strings.Join(p.Variables, ", "), "no variable of yours")))
+	return b.String()
+}
+
+// visibleValue writes a value as JSON, or bytes that JSON cannot hold as Go does.
+func visibleValue(value any) string {
+	if text, ok := value.(string); ok {
+		return visible(strconv.Quote(text))
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return visible(fmt.Sprint(value))
+	}
+	return visible(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// visible writes each character that shows nothing, or turns the direction of
+// others, as its code.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

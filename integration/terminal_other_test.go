@@ -1,0 +1,10 @@
+//go:build !linux
+
+package integration
+
+import "github.com/rogpeppe/go-internal/testscript"
+
+// terminal is for Linux; its scripts are, too.
+func terminal(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Fatalf("there are no terminals here")
+}
