@@ -1,36 +1,44 @@
 package main
 
 import (
+	"archive/zip"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, registry bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what works here and what does not, and how to mend it",
+		Short: "Say what works here and what does not, and how to fix it",
 		Long: `Look at everything that skills need: the configuration, the folders they are
 found in, the workspace, the Docker engine with its images, and the native
-sandbox. Nothing is changed. Exits with 1 when skills cannot be run.`,
+sandbox, in which a tiny command is run as a skill would be. Nothing is pulled:
+where an image is not there, --registry asks the registry whether it can be had.
+Exits with 1 when skills cannot be run.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, catalog, err := a.catalog(cmd.Context())
 			if err != nil {
 				return err
 			}
-			sections, err := s.diagnose(cmd.Context(), catalog)
+			sections, err := s.diagnose(cmd.Context(), catalog, registry)
 			if err != nil {
 				return err
 			}
@@ -48,6 +56,7 @@ sandbox. Nothing is changed. Exits with 1 when skills cannot be run.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&registry, "registry", false, "ask registries whether images that are not there can be had")
 	a.exposeFlag(cmd)
 	return cmd
 }
@@ -68,27 +77,100 @@ func (s section) works() bool {
 	return true
 }
 
-func (s *settings) diagnose(ctx context.Context, catalog *skills.Catalog) ([]section, error) {
+func (s *settings) diagnose(ctx context.Context, catalog *skills.Catalog, registry bool) ([]section, error) {
+	s.single = true
 	sections := []section{
 		{"skills-mcp", s.checkSetup()},
 		{"skills", append(s.checkSkills(catalog), s.checkExposed(s.exposed(ctx, catalog))...)},
 	}
 	if s.Sandbox.Driver != "native" {
 		d := s.docker()
-		sections = append(sections, section{"docker", d.Check(ctx)})
-		if err := d.Close(); err != nil {
+		findings, err := s.tryDriver(ctx, d, checkDocker(ctx, d, registry))
+		if err != nil {
 			return nil, err
 		}
+		sections = append(sections, section{"docker", findings})
 	}
 	if s.Sandbox.Driver != "docker" {
 		d := s.native()
-		sections = append(sections, section{"native", d.Check(ctx)})
-		if err := d.Close(); err != nil {
+		findings, err := s.tryDriver(ctx, d, d.Check(ctx))
+		if err != nil {
 			return nil, err
 		}
+		sections = append(sections, section{"native", findings})
 	}
 	return append(sections, section{"verdict", []sandbox.Finding{verdict(s.Sandbox.Driver, sections)}}), nil
 }
+
+// checkDocker checks an engine and, if asked to, the registries of images that it
+// does not have.
+func checkDocker(ctx context.Context, d *docker.Driver, registry bool) []sandbox.Finding {
+	findings := d.Check(ctx)
+	for i, f := range findings {
+		if role, image := strings.CutPrefix(f.Subject, "image "); image && registry && f.Level == sandbox.LevelWarning {
+			findings[i] = d.CheckRegistry(ctx, role)
+		}
+	}
+	return findings
+}
+
+// The command that tryDriver runs, and the finding that it is not run without
+// this image.
+const (
+	trial        = "a command"
+	defaultImage = "image default"
+)
+
+// tryDriver adds to what a driver's check found whether a command runs in its
+// sandbox, from a snapshot and with the workspaces, as a skill's does. It closes
+// the driver.
+func (s *settings) tryDriver(ctx context.Context, driver sandbox.Driver, findings []sandbox.Finding) (all []sandbox.Finding, err error) {
+	runner := sandbox.New(driver, &sandbox.Options{Limits: s.Limits()})
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	if !(section{Findings: findings}).works() {
+		return findings, nil
+	}
+	if slices.ContainsFunc(findings, func(f sandbox.Finding) bool { return f.Subject == defaultImage && f.Level != sandbox.LevelOK }) {
+		return append(findings, sandbox.Finding{
+			Subject: trial, Level: sandbox.LevelWarning, Detail: "not tried, as its image is not there",
+			Remedy: "pull the image, or ask whether it can be had: skills-mcp doctor --registry",
+		}), nil
+	}
+	return append(findings, s.tryCommand(ctx, runner)), nil
+}
+
+func (s *settings) tryCommand(ctx context.Context, runner *sandbox.Runner) sandbox.Finding {
+	found := sandbox.Finding{Subject: trial, Level: sandbox.LevelFailed}
+	snapshots, err := s.snapshots()
+	if err != nil {
+		found.Detail = err.Error()
+		return found
+	}
+	snap, err := snapshots.Take(ctx, &zip.Reader{}) // a folder without files
+	if err != nil {
+		found.Detail, found.Remedy = "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy
+		return found
+	}
+	result, err := runner.Run(ctx, "doctor", sandbox.Command{
+		RunID: "doctor-" + strings.ToLower(rand.Text()), Skill: "doctor", Argv: []string{"true"}, Folder: snap.Dir,
+		Grant: sandbox.Grant{Workspaces: s.workspaces}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
+	})
+	var unavailable *sandbox.UnavailableError
+	switch {
+	case errors.As(err, &unavailable):
+		found.Detail, found.Remedy = unavailable.Reason, unavailable.Remedy
+	case err != nil:
+		found.Detail = err.Error()
+	case result.Exit.Code != 0:
+		found.Detail = fmt.Sprintf("true ended with %d: %s", result.Exit.Code, flat(string(result.Stderr.Head)))
+	default:
+		return ok(trial, "ran in %s", result.Exit.Sandbox)
+	}
+	return found
+}
+
+// cacheRemedy helps where snapshots of skills cannot be written.
+const cacheRemedy = "set XDG_CACHE_HOME to a folder that can be written"
 
 func ok(subject, format string, args ...any) sandbox.Finding {
 	return sandbox.Finding{Subject: subject, Level: sandbox.LevelOK, Detail: fmt.Sprintf(format, args...)}
@@ -114,10 +196,10 @@ func (s *settings) checkSetup() []sandbox.Finding {
 	findings = append(findings, ok("network", "%s", s.network()))
 	store, err := s.cacheDir()
 	if err == nil {
-		err = writable(store)
+		err = writable(filepath.Join(store, "snapshots"))
 	}
 	if err != nil {
-		return append(findings, sandbox.Finding{Subject: "cache", Level: sandbox.LevelFailed, Detail: err.Error(), Remedy: "set XDG_CACHE_HOME to a folder that can be written"})
+		return append(findings, sandbox.Finding{Subject: "cache", Level: sandbox.LevelFailed, Detail: err.Error(), Remedy: cacheRemedy})
 	}
 	return append(findings, ok("cache", "%s", store))
 }
@@ -173,6 +255,11 @@ func (s *settings) checkSkills(catalog *skills.Catalog) []sandbox.Finding {
 		}
 		if _, err := os.Stat(root.Dir); err == nil {
 			findings = append(findings, ok(string(root.Source), "%s in %s", kind, root.Dir))
+		} else if root.Source == skills.SourceExtra {
+			findings = append(findings, sandbox.Finding{
+				Subject: string(root.Source), Level: sandbox.LevelWarning, Detail: root.Dir + " does not exist",
+				Remedy: "make the folder, or correct --skills, --plugins or the configuration",
+			})
 		}
 	}
 	findings = append(findings, ok("found", "%s, %s", count(catalog.Count(), "skill"), count(len(catalog.Plugins), "plugin")))
@@ -189,17 +276,29 @@ func (s *settings) checkSkills(catalog *skills.Catalog) []sandbox.Finding {
 	return findings
 }
 
-// verdict says which driver will run skills.
+// verdict says which driver will run skills. None does without a cache.
 func verdict(driver string, sections []section) sandbox.Finding {
+	var ways []string
+	tried := false
 	for _, s := range sections {
-		if (s.Name == "docker" || s.Name == "native") && s.works() {
-			return ok("skills run in", "%s", s.Name)
+		if (s.Name == "docker" || s.Name == "native") && s.works() && !tried && sections[0].works() {
+			way := s.Name
+			if tried = s.Findings[len(s.Findings)-1].Level == sandbox.LevelOK; !tried {
+				way += ", if the first call can pull its image"
+			}
+			ways = append(ways, way)
 		}
 	}
-	return sandbox.Finding{
-		Subject: "skills run in", Level: sandbox.LevelFailed, Detail: "nothing: instructions are served, but no script can run (driver: " + driver + ")",
-		Remedy: "mend what failed above",
+	switch {
+	case len(ways) == 0:
+		return sandbox.Finding{
+			Subject: "skills run in", Level: sandbox.LevelFailed, Detail: "nothing: instructions are served, but no script can run (driver: " + driver + ")",
+			Remedy: "fix what failed above",
+		}
+	case !tried:
+		return sandbox.Finding{Subject: "skills run in", Level: sandbox.LevelWarning, Detail: ways[0], Remedy: "see the image above"}
 	}
+	return ok("skills run in", "%s", strings.Join(ways, "; else "))
 }
 
 func runs(sections []section) bool { return sections[len(sections)-1].works() }

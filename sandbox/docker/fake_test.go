@@ -196,6 +196,7 @@ func (f *fakeEngine) handler() http.Handler {
 	})
 	handle("GET /images/{ref}/json", f.inspectImage)
 	handle("POST /images/create", f.pull)
+	handle("GET /distribution/{ref}/json", http.NotFound) // of no registry, unless a fault says otherwise
 	f.handleImages(handle)
 	handle("POST /containers/create", f.create)
 	handle("POST /containers/{id}/attach", f.attach)
