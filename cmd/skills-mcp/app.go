@@ -74,6 +74,7 @@ func (a *app) settings() (*settings, error) {
 	if s.Plugins, err = appendFolders(s.Plugins, a.flags.plugins, folder, false); err != nil {
 		return nil, err
 	}
+	s.warnMissing()
 	if driver := a.flags.sandbox; driver != "" {
 		if !slices.Contains(config.Drivers(), driver) {
 			return nil, usage(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
@@ -195,14 +196,24 @@ func absolutePath(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// appendFolders adds folders of flags. One that does not exist is a mistake,
-// other than a folder of the configuration, which may come later. Where packages
+// warnMissing tells of folders of flags and configuration that do not exist. They
+// may come later, and are watched for.
+func (s *settings) warnMissing() {
+	for _, folder := range slices.Concat(s.Skills, s.Plugins) {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			s.logger.Warn("a folder to find skills in does not exist", "folder", folder)
+		}
+	}
+}
+
+// appendFolders adds folders of flags, which need not exist yet. Where packages
 // is set, a file that a skill is packed in will do as well.
 func appendFolders(folders, given []string, from string, packages bool) ([]string, error) {
 	for _, folder := range given {
 		folder = absolutePath(from, folder)
 		info, err := os.Stat(folder)
 		switch {
+		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return nil, usage(err)
 		case info.IsDir(), packages && info.Mode().IsRegular() && isArchive(folder):

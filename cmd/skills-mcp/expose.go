@@ -22,6 +22,7 @@ import (
 // would do.
 func (a *app) exposeFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.flags.expose, "expose", "", "make skills tools by `MODE`: auto, all or search (default auto)")
+	complete(cmd, "expose", exposure.Modes())
 }
 
 // chooseExpose applies the flag.

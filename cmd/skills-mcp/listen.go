@@ -30,6 +30,7 @@ type serveFlags struct {
 func (a *app) listenFlags(cmd *cobra.Command) {
 	f, v := cmd.Flags(), &a.flags.serve
 	f.StringVar(&v.transport, "transport", "", "serve by `TRANSPORT`: stdio, http or sse (default stdio)")
+	complete(cmd, "transport", config.Transports())
 	f.StringVar(&v.listen, "listen", "", "listen on `ADDRESS:PORT`, for http and sse; port 0 takes a free one (default "+config.DefaultListen+")")
 	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN)")
 	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")

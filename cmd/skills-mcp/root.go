@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 )
 
 // Exit codes. `run` also exits with the code of the skill.
@@ -48,6 +50,11 @@ func usage(err error) error {
 
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var out *output
+	if file, ok := stdout.(*os.File); ok {
+		out = &output{file: file}
+		stdout = out
+	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := a.command()
 	if len(args) == 0 && !isTerminal(stdin) {
@@ -59,6 +66,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
+	if err == nil || errors.As(err, &exit) && exit.err == nil && exit.code != exitOK {
+		err = cmp.Or(out.failed(), err)
+	}
 	switch {
 	case err == nil:
 		return exitOK
@@ -67,7 +77,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			fmt.Fprintln(stderr, "skills-mcp:", exit.err)
 		}
 		return exit.code
-	case unread(stdout, err):
+	case out.unread() && errors.Is(err, syscall.EPIPE):
 		return exitFailed
 	}
 	fmt.Fprintln(stderr, "skills-mcp:", err)
@@ -77,16 +87,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitFailed
 }
 
-// unread reports whether an error is that nobody reads stdout any more, which needs
-// no words: "head" has seen enough.
-func unread(stdout io.Writer, err error) bool {
-	file, ok := stdout.(*os.File)
-	var failed *fs.PathError
-	return ok && errors.As(err, &failed) && failed.Path == file.Name() && errors.Is(err, syscall.EPIPE)
-}
-
 func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
+	file, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
@@ -105,6 +107,7 @@ terminal. To try a skill by hand:
   skills-mcp run colony-samples/code-complexity --path .`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       readBuilt().String(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return usage(fromEnvironment(cmd.Flags()))
@@ -118,18 +121,36 @@ terminal. To try a skill by hand:
 	f.StringVar(&a.flags.sandbox, "sandbox", "", "run skills with `DRIVER`: auto, docker or native (default auto)")
 	f.StringVar(&a.flags.logLevel, "log-level", "warn", "log from `LEVEL` up: debug, info, warn or error")
 	f.StringVar(&a.flags.logFormat, "log-format", "text", "log in `FORMAT`: text or json")
+	complete(root, "sandbox", config.Drivers())
+	complete(root, "log-level", []string{"debug", "info", "warn", "error"})
+	complete(root, "log-format", []string{"text", "json"})
+	root.SetVersionTemplate("{{.Version}}")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(
 		a.serveCommand(), a.listCommand(), a.showCommand(), a.searchCommand(), a.pluginsCommand(),
 		a.runCommand(), a.initCommand(), a.checkCommand(), a.connectCommand(), a.doctorCommand(), a.imageCommand(), a.versionCommand(),
 		a.egressCommand(),
 	)
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
 	asUsage(root)
 	return root
 }
 
-// asUsage makes wrong arguments of every command an error of usage.
+// asUsage makes wrong arguments of every command an error of usage, also of
+// cobra's own "help" and "completion", which answer them with help.
 func asUsage(cmd *cobra.Command) {
+	switch {
+	case cmd.Name() == "help" && !cmd.HasSubCommands():
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if _, rest, err := cmd.Root().Find(args); err != nil || len(rest) > 0 {
+				return cmp.Or(err, fmt.Errorf("unknown command %q", joinWords(args)))
+			}
+			return nil
+		}
+	case !cmd.Runnable():
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error { return usage(check(cmd, args)) }
 	}
@@ -154,7 +175,7 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := "SKILLS_MCP_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		value := os.Getenv(name)
-		if f.Changed || value == "" || failed != nil {
+		if f.Changed || value == "" || failed != nil || f.Name == "help" || f.Name == "version" {
 			return
 		}
 		values := []string{value}

@@ -41,6 +41,12 @@ func readBuilt() built {
 	return b
 }
 
+// String returns the lines that version and --version print.
+func (b built) String() string {
+	return fmt.Sprintf("skills-mcp %s\ncommit     %s\nbuilt with %s for %s\nprotocols  %v\n",
+		b.Version, cmp.Or(b.Commit, "unknown"), b.Go, b.Platform, joinWords(b.Protocols))
+}
+
 func (a *app) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -52,8 +58,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if asJSON {
 				return a.printJSON(b)
 			}
-			_, err := fmt.Fprintf(a.stdout, "skills-mcp %s\ncommit     %s\nbuilt with %s for %s\nprotocols  %v\n",
-				b.Version, cmp.Or(b.Commit, "unknown"), b.Go, b.Platform, joinWords(b.Protocols))
+			_, err := fmt.Fprint(a.stdout, b)
 			return err
 		},
 	}
