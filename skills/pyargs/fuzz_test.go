@@ -24,6 +24,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte) {
 		s := Read("tool.py", source)
 		Tools(source)
+		Runs(source)
 		if len(s.Notes) > maxNotes {
 			t.Errorf("%d notes", len(s.Notes))
 		}

@@ -24,7 +24,8 @@ const (
 	Node   Kind = "node"
 )
 
-// A Script is an entry point: a file with a first line "#!…" or a main guard.
+// A Script is an entry point: a file with a first line "#!…" or a main guard, or
+// one that the instructions run, and that does more than define what others use.
 type Script struct {
 	// Path is slash-separated, in the skill's folder.
 	Path string
@@ -74,8 +75,9 @@ func Find(fsys fs.FS, instructions string, options *Options) Found {
 	if options != nil {
 		o = *options
 	}
-	f := &finder{fsys: fsys, mentions: findMentions(instructions), bytes: maxBytes}
+	f := &finder{fsys: fsys, mentions: findMentions(instructions), runs: findMentions(findRuns(instructions)), used: map[string]bool{}, alone: map[string]bool{}, bytes: maxBytes}
 	f.walk(".", 0)
+	f.scripts = slices.DeleteFunc(f.scripts, f.isHelper)
 	all := f.sorted()
 	found := Found{Incomplete: f.incomplete}
 	limit := min(cmp.Or(o.Limit, DefaultLimit), len(all))
@@ -117,19 +119,26 @@ func (f *finder) rank(script Script) int {
 // in it.
 func skipFile(name string) bool {
 	switch name {
-	case "conftest.py", "__init__.py", "setup.py":
+	case "conftest.py", "__init__.py":
 		return true
 	}
 	stem := strings.TrimSuffix(name, path.Ext(name))
-	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "test_") ||
-		strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec")
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(stem, ".d") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec")
+}
+
+// isTest reports whether a file of this name is a test, unless the instructions
+// run it: "ab_test.py" may be about statistics.
+func isTest(name string) bool {
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	return strings.HasPrefix(name, "test_") || strings.HasPrefix(name, "test-") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "-test")
 }
 
 // skipDir reports whether a folder of this name has no entry points of the
 // skill.
 func skipDir(name string) bool {
 	switch name {
-	case "test", "tests", "__tests__", "testdata", "node_modules", "site-packages", "venv", "vendor", "third_party", "__pycache__":
+	case "test", "tests", "__tests__", "testdata", "test-data", "test_data", "fixture", "fixtures", "__fixtures__", "__mocks__", "test-fixtures", "test_fixtures",
+		"node_modules", "site-packages", "venv", "vendor", "third_party", "__pycache__":
 		return true
 	}
 	return strings.HasPrefix(name, ".")

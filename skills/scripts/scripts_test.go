@@ -52,7 +52,7 @@ func TestWhatIsAnEntryPoint(t *testing.T) {
 		"shell":                      {folder("a.sh", "#!/bin/sh\n", "b.sh", "if [[ \"${BASH_SOURCE[0]}\" == \"${0}\" ]]; then main; fi\n", "lib.sh", "f() { :; }\n"), "a.sh b.sh"},
 		"no extension":               {folder("run", "#!/bin/sh\n", "LICENSE", "MIT"), "run"},
 		"another language":           {folder("a.rb", "#!/usr/bin/env ruby\n", "b.rb", "puts 1\n"), "a.rb"},
-		"tests":                      {folder("test_a.py", python, "a_test.py", python, "a.test.js", "#!/usr/bin/node\n", "conftest.py", python, "__init__.py", python, "setup.py", python, "tests/a.py", python, "x/node_modules/a.js", "#!/usr/bin/node\n", ".git/hooks/a", "#!/bin/sh\n"), ""},
+		"tests":                      {folder("test_a.py", python, "a_test.py", python, "a.test.js", "#!/usr/bin/node\n", "conftest.py", python, "__init__.py", python, "setup.py", python+"import setuptools\n", "tests/a.py", python, "x/node_modules/a.js", "#!/usr/bin/node\n", ".git/hooks/a", "#!/bin/sh\n"), ""},
 		"a name like a test's":       {folder("latest.py", python, "contest/a.py", python), "contest/a.py latest.py"},
 		"another skill below":        {folder("a.py", python, "sub/skill.md", "# B\n", "sub/b.py", python), "a.py"},
 		"binary":                     {folder("a", "#!/bin/sh\n\x00\x01"), ""},
@@ -62,6 +62,46 @@ func TestWhatIsAnEntryPoint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := paths(Find(test.files, "", nil)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestEntryPointsOfRealSkills(t *testing.T) {
+	const node, bash = "#!/usr/bin/env node\n", "#!/bin/bash\n"
+	for name, test := range map[string]struct {
+		instructions string
+		files        fstest.MapFS
+		want         string
+	}{
+		"declarations of TypeScript":   {"", folder("a.d.ts", node+"export {}\n", "a.js", node), "a.js"},
+		"TypeScript beside its build":  {"", folder("a.ts", node, "a.js", node, "b.ts", node), "a.js b.ts"},
+		"TypeScript built elsewhere":   {"", folder("src/a.ts", node, "dist/a.js", node, "tools/b.ts", node, "tools/dist/b.mjs", node), "dist/a.js tools/dist/b.mjs"},
+		"definitions, Python":          {"", folder("a.py", python+"import os\n\nX = 1\n\ndef f():\n    return X\n"), ""},
+		"a guard that raises":          {"", folder("a.py", "def f(): pass\nif __name__ == '__main__':\n    raise SystemExit('import me')\n"), ""},
+		"a guard that prints":          {"", folder("a.py", python+"def f(): pass\nif __name__ == '__main__':\n    print('import me')\n    sys.exit(1)\n"), ""},
+		"a guard that prints what ran": {"", folder("a.py", "def f(): pass\nif __name__ == '__main__':\n    print(f())\n"), "a.py"},
+		"a guard that exits with main": {"", folder("a.py", "def main(): pass\nif __name__ == '__main__':\n    raise SystemExit(main())\n"), "a.py"},
+		"a guard of tests":             {"", folder("a.py", "import unittest\nif __name__ == '__main__':\n    unittest.main()\n"), ""},
+		"no definitions":               {"", folder("a.py", python+"print('hello')\n", "b.sh", bash+"echo hello\n"), "a.py b.sh"},
+		"definitions, shell":           {"", folder("a.sh", bash+"set -e\nlog() {\n  echo \"$1\"\n}\n"), ""},
+		"to be sourced":                {"", folder("a.sh", bash+"f() { :; }\nif [[ \"${BASH_SOURCE[0]}\" == \"$0\" ]]; then\n  echo \"source $0\"; exit 1\nfi\n"), ""},
+		"sourced":                      {"", folder("a.sh", bash+"source \"$(dirname \"$0\")/b.sh\"\ngo\n", "b.sh", bash+"cd /\n"), "a.sh"},
+		"sourced, and run":             {"Run `bash scripts/b.sh`.", folder("scripts/a.sh", bash+". ./b.sh\n", "scripts/b.sh", bash+"cd /\n"), "scripts/b.sh scripts/a.sh"},
+		"required":                     {"", folder("a.js", node+"const b = require('./lib/b')\n", "lib/b.js", node), "a.js"},
+		"imported":                     {"", folder("a.mjs", node+"import b from \"./b.mjs\"\n", "b.mjs", node, "c.mjs", node), "a.mjs c.mjs"},
+		"fixtures":                     {"", folder("fixtures/a.py", python, "x/__fixtures__/a.js", node, "test-a.sh", bash), ""},
+		"Node that is run":             {"```\nnode scripts/a.js --x\n```\nSee scripts/b.js.", folder("scripts/a.js", "go()\n", "scripts/b.js", "module.exports = 1\n"), "scripts/a.js"},
+		"run with options":             {"node --no-warnings \"${CLAUDE_SKILL_DIR}/scripts/a.mjs\" or `uv run --with pandas scripts/b.py`", folder("scripts/a.mjs", "go()\n", "scripts/b.py", "go()\n"), "scripts/a.mjs scripts/b.py"},
+		"run, and only definitions":    {"python3 a.py", folder("a.py", "def f(): pass\n"), ""},
+		"a module that is run":         {"python3 -m pytest a.py", folder("a.py", "go()\n"), ""},
+		"what is run by others":        {"node scripts/a.ts", folder("scripts/a.ts", "go()\n"), ""},
+		"a test that is run":           {"python ab_test.py", folder("ab_test.py", python), "ab_test.py"},
+		"setup.py of no package":       {"", folder("scripts/setup.py", python+"go()\n", "setup.py", python+"from setuptools import setup\nsetup()\n"), "scripts/setup.py"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := paths(Find(test.files, test.instructions, nil)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

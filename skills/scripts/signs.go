@@ -54,7 +54,7 @@ func asking(kind Kind) (pattern *regexp.Regexp, comment string, words []string) 
 func prompts(kind Kind, text string) bool {
 	pattern, comment, words := asking(kind)
 	for line := range strings.Lines(text) {
-		if !containsAny(line, words) || strings.HasPrefix(strings.TrimSpace(line), comment) || defines(line) {
+		if !containsAny(line, words) || strings.HasPrefix(strings.TrimSpace(line), comment) || isDefinition(line) {
 			continue
 		}
 		if pattern.MatchString(line) {
@@ -68,9 +68,9 @@ func containsAny(line string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
 }
 
-// defines reports whether a line declares a function, which may have a name
+// isDefinition reports whether a line declares a function, which may have a name
 // like those that ask.
-func defines(line string) bool {
+func isDefinition(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.HasPrefix(line, "def ") || strings.HasPrefix(line, "function ")
 }

@@ -21,6 +21,9 @@ const (
 type finder struct {
 	fsys       fs.FS
 	mentions   mentions
+	runs       mentions        // what the instructions pass to an interpreter
+	used       map[string]bool // files that others source or import, without extension
+	alone      map[string]bool // scripts with a main guard, or that the instructions run
 	scripts    []Script
 	files      int // entries seen
 	bytes      int // that may still be read
@@ -69,11 +72,19 @@ func (f *finder) look(name string) {
 	}
 	interpreter := Interpreter(name, text)
 	kind := kindOf(interpreter)
-	if len(shebang(text)) == 0 && !guarded(kind, text) {
+	f.use(name, kind, text)
+	_, run := f.runs.of(name)
+	run = run && hasKind(name)
+	guard := guarded(kind, text)
+	if len(shebang(text)) == 0 && !guard && !run || !run && (isTest(path.Base(name)) || tests(kind, text)) {
+		return
+	}
+	plain := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
+	if installs(name, text) || defines(kind, plain, guard) {
 		return
 	}
 	_, named := f.mentions.of(name)
-	plain := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
+	f.alone[name] = guard || run
 	f.scripts = append(f.scripts, Script{
 		Path: name, Kind: kind, Interpreter: interpreter, Named: named,
 		Doc: doc(kind, plain), Prompts: prompts(kind, plain),
@@ -104,5 +115,15 @@ func (f *finder) read(name string) ([]byte, bool) {
 // line "#!…", or is of a language that has main guards.
 func promising(name string, head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
-	return len(shebang(head)) > 0 || path.Ext(name) != "" && kindOf(Interpreter(name, head)) != ""
+	return len(shebang(head)) > 0 || hasKind(name)
+}
+
+// hasKind reports whether a file is of a language that is understood, by its
+// extension alone.
+func hasKind(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".py", ".sh", ".bash", ".js", ".mjs", ".cjs":
+		return true
+	}
+	return false
 }

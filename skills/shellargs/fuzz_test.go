@@ -20,6 +20,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(seed), "--")
 	}
 	f.Fuzz(func(t *testing.T, source []byte, value string) {
+		Runs(source)
 		c := Read(source)
 		if c == nil {
 			return

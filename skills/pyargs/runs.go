@@ -1,0 +1,123 @@
+package pyargs
+
+import (
+	"slices"
+	"strings"
+)
+
+// Runs reports whether a module does something when it is run, beyond defining
+// what others import. A main guard that only prints texts, or only raises, does
+// nothing. A source that cannot be read runs.
+func Runs(source []byte) bool {
+	body, err := parseSource(source)
+	if err != nil {
+		return true
+	}
+	defined := map[string]bool{} // whether it is a function
+	for _, s := range body {
+		switch s.kind {
+		case sDef:
+			defined[s.function.name] = true
+		case sClass:
+			defined[s.class.name] = false
+		}
+	}
+	return len(defined) == 0 || slices.ContainsFunc(body, func(s *stmt) bool { return acts(s, defined) })
+}
+
+// acts reports whether a statement at the top of a module does what somebody
+// would run it for.
+func acts(s *stmt, defined map[string]bool) bool {
+	inner := func(s *stmt) bool { return acts(s, defined) }
+	switch s.kind {
+	case sImport, sDef, sClass, sGlobal, sRaise, sJump:
+		return s.value != nil && calls(s.value, 1)
+	case sAssign, sAugment:
+		return s.value != nil && callsAny(s.value, func(name string) bool { return defined[name] })
+	case sExpr:
+		return !isIdle(s.value)
+	case sIf, sTry: // handlers are for what is missing
+		return s.value != nil && tests(s.value, defined) || slices.ContainsFunc(s.body, inner) || slices.ContainsFunc(s.other, inner) || slices.ContainsFunc(s.final, inner)
+	}
+	return true
+}
+
+// idle are calls that prepare for others, or say that the module is no program.
+var idle = []string{
+	"print", "exit", "quit", "sys.exit", "os._exit", "sys.stderr.write", "sys.stdout.write",
+	"sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir", "logging.basicConfig", "load_dotenv", "dotenv.load_dotenv",
+	"warnings.filterwarnings", "warnings.simplefilter", "matplotlib.use", "plt.switch_backend", "nest_asyncio.apply", "logger.setLevel",
+	"__all__.append", "__all__.extend",
+}
+
+// isIdle reports whether an expression is a text, or a call that prepares.
+func isIdle(n *node) bool {
+	if n == nil || n.kind == nConst || n.kind == nFString || n.kind == nName {
+		return true
+	}
+	if n.kind != nCall {
+		return false
+	}
+	switch name := dotted(n.kids[0]); {
+	case !slices.Contains(idle, name):
+		return false
+	case name == "print", strings.HasSuffix(name, "exit"), strings.HasSuffix(name, ".write"):
+		return !slices.ContainsFunc(n.kids[1:], computes)
+	}
+	return true
+}
+
+// computes reports whether an expression has a call or a variable in it.
+func computes(n *node) bool {
+	switch {
+	case n == nil:
+		return false
+	case n.kind == nKeyword && n.name == "file": // of print
+		return false
+	case n.kind == nName:
+		return !strings.HasPrefix(n.name, "__")
+	}
+	return n.kind == nCall || n.kind == nComprehension || slices.ContainsFunc(n.kids, computes)
+}
+
+// dotted returns a name or an attribute of names as it is written, or "".
+func dotted(n *node) string {
+	switch n.kind {
+	case nName:
+		return n.name
+	case nAttribute:
+		if of := dotted(n.kids[0]); of != "" {
+			return of + "." + n.name
+		}
+	}
+	return ""
+}
+
+// calls reports whether an expression has more than n calls, one in the other.
+func calls(e *node, n int) bool {
+	if e == nil || e.kind == nLambda {
+		return false
+	}
+	if e.kind == nCall {
+		if n--; n < 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.kids, func(kid *node) bool { return calls(kid, n) })
+}
+
+// tests reports whether a condition uses one of the module's own definitions.
+func tests(condition *node, defined map[string]bool) bool {
+	return callsAny(condition, func(name string) bool { _, ok := defined[name]; return ok })
+}
+
+// callsAny reports whether an expression calls something that is wanted by name.
+func callsAny(e *node, wanted func(name string) bool) bool {
+	if e == nil || e.kind == nLambda {
+		return false
+	}
+	if e.kind == nCall && e.kids[0].kind == nName && wanted(e.kids[0].name) {
+		return true
+	}
+	return slices.ContainsFunc(e.kids, func(kid *node) bool { return callsAny(kid, wanted) })
+}

@@ -1,0 +1,133 @@
+package scripts
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/pyargs"
+	"github.com/skillsmcp/skills-mcp/skills/shellargs"
+)
+
+// runCommand matches a file that a command passes to an interpreter, with the
+// options between the two.
+var runCommand = regexp.MustCompile(`\b(?:node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|m?js|cjs|sh|bash))\b`)
+
+// findRuns returns the files that the instructions run, one a line.
+func findRuns(instructions string) string {
+	var b strings.Builder
+	for _, m := range runCommand.FindAllStringSubmatch(instructions, -1) {
+		if !slices.ContainsFunc(strings.Fields(m[1]), isProgram) {
+			b.WriteString(m[2] + "\n")
+		}
+	}
+	return b.String()
+}
+
+// isProgram reports whether an option names what is run, so that no file is.
+func isProgram(option string) bool { return option == "-m" || option == "-c" || option == "-e" }
+
+// The forms in which a script uses another one.
+var (
+	sourced   = regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:source|\.)[ \t]+(.*)$`)
+	shellName = regexp.MustCompile(`[\w.-]+\.(?:sh|bash)\b`)
+	imported  = regexp.MustCompile(`(?:\brequire\(|\bfrom|\bimport\(?)\s*["'](\.{1,2}/[^"'\n]+)["']`)
+)
+
+// use remembers the files that a script sources or imports. What a shell script
+// sources is known by its name alone: the folder is computed.
+func (f *finder) use(name string, kind Kind, text []byte) {
+	switch kind {
+	case Bash:
+		for _, m := range sourced.FindAllSubmatch(text, -1) {
+			for _, name := range shellName.FindAll(m[1], -1) {
+				f.used[string(name)] = true
+			}
+		}
+	case Node:
+		for _, m := range imported.FindAllSubmatch(text, -1) {
+			target := path.Join(path.Dir(name), string(m[1]))
+			f.used[target] = true
+			f.used[strings.TrimSuffix(target, path.Ext(target))] = true
+		}
+	}
+}
+
+// isHelper reports whether other scripts use the script, and nothing says that it
+// is run by itself; or whether it was built into another one.
+func (f *finder) isHelper(s Script) bool {
+	if f.isSource(s) {
+		return true
+	}
+	if f.alone[s.Path] {
+		return false
+	}
+	switch s.Kind {
+	case Bash:
+		return f.used[path.Base(s.Path)]
+	case Node:
+		return f.used[s.Path] || f.used[strings.TrimSuffix(s.Path, path.Ext(s.Path))]
+	}
+	return false
+}
+
+// isSource reports whether a TypeScript file has its JavaScript beside it, or in
+// a folder of what is built.
+func (f *finder) isSource(s Script) bool {
+	ext := path.Ext(s.Path)
+	if ext != ".ts" && ext != ".mts" && ext != ".cts" {
+		return false
+	}
+	stem := strings.TrimSuffix(s.Path, ext)
+	dir, base := path.Split(stem)
+	stems := []string{stem}
+	for _, built := range []string{"dist", "build", "lib", "out"} {
+		stems = append(stems, dir+built+"/"+base, strings.Replace("/"+stem, "/src/", "/"+built+"/", 1)[1:])
+	}
+	return slices.ContainsFunc(f.scripts, func(other Script) bool {
+		ext := path.Ext(other.Path)
+		return (ext == ".js" || ext == ".mjs" || ext == ".cjs") && slices.Contains(stems, strings.TrimSuffix(other.Path, ext))
+	})
+}
+
+// installs reports whether a script is a package's own setup.py.
+func installs(name string, text []byte) bool {
+	return path.Base(name) == "setup.py" && (bytes.Contains(text, []byte("setuptools")) || bytes.Contains(text, []byte("distutils")))
+}
+
+// tests reports whether a script is one of tests.
+func tests(kind Kind, text []byte) bool {
+	return kind == Python && (bytes.Contains(text, []byte("unittest.main(")) || bytes.Contains(text, []byte("pytest.main(")))
+}
+
+// The last lines of what may do nothing by itself. Parsing the others would cost
+// more than all else that is done here.
+var (
+	definitionEnds = regexp.MustCompile(`^(?:\s|\}|fi\b|return\b|export\b|readonly\b|declare\b|exit\b|echo\b|printf\b|print\(|raise\b|sys\.exit\(|pass\b|[A-Za-z_][\w.]*\s*=|@|def\b|class\b|\)|\]|["'])`)
+	idleGuardEnds  = regexp.MustCompile(`^\s+(?:pass\b|\.\.\.|raise\b|print\(|(?:sys\.)?exit\((?:["'\d)]|f["'])|exit\b|\)|["'])|^\)|^fi\b`)
+)
+
+// defines reports whether a script does nothing by itself.
+func defines(kind Kind, text string, guarded bool) bool {
+	if kind != Python && kind != Bash || len(text) >= maxHead {
+		return false
+	}
+	ends := definitionEnds
+	if guarded {
+		ends = idleGuardEnds
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	last := len(lines) - 1
+	for last > 0 && (strings.TrimSpace(lines[last]) == "" || strings.HasPrefix(lines[last], "#")) {
+		last--
+	}
+	switch {
+	case !ends.MatchString(lines[last]):
+		return false
+	case kind == Python:
+		return !pyargs.Runs([]byte(text))
+	}
+	return !shellargs.Runs([]byte(text))
+}
