@@ -23,8 +23,8 @@ func (v *view) expose(active map[string]bool, o exposure.Options) *exposure.Expo
 const annotationSize = 160
 
 // instructionSize is about what more the tool of an instruction skill takes: the
-// parameter args, and that nothing is run.
-const instructionSize = 200
+// parameter args and no others, and that nothing is run.
+const instructionSize = 230
 
 // resultSize is what the tool of an executable skill says of its results, beside
 // a schema.

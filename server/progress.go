@@ -148,6 +148,19 @@ func (p *progress) say(message string) {
 	}
 }
 
+// warn sends a log message that is not of the stream.
+func (p *progress) warn(message string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed && p.to.hears(mcp.LoggingLevelWarning) {
+		p.keepLog(logLine{mcp.LoggingLevelWarning, clean(message)})
+		p.notify()
+	}
+}
+
 func (p *progress) notify() {
 	select {
 	case p.wake <- struct{}{}:

@@ -70,8 +70,8 @@ func TestFixedTools(t *testing.T) {
 // Arguments of fixed tools are read as they are spelt, as a gateway reads them.
 func TestArgumentsOfAnotherCase(t *testing.T) {
 	b := newBench(t, ends(0, "it ran", ""))
-	for _, args := range []string{`{"name": "guide", "Args": "that"}`, `{"name": "guide", "args": "this", "argſ": "that"}`} {
-		if a := b.call("load_skill", args); a.IsError || strings.Contains(a.text(), "that") {
+	for args, refused := range map[string]bool{`{"name": "guide", "Args": "that"}`: true, `{"name": "guide", "args": "this", "argſ": "that"}`: false} {
+		if a := b.call("load_skill", args); a.IsError != refused || strings.Contains(a.text(), "that") {
 			t.Errorf("%s: %s", args, a.text())
 		}
 	}
@@ -137,6 +137,31 @@ func TestRunSkill(t *testing.T) {
 	want := RunResult{ExitCode: new(int), Skill: "demo/run", Stdout: `{"a": 1}`, Stderr: "said", Result: json.RawMessage(`{"a":1}`), Sandbox: "script"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A run that was stopped has no exit code: 0 would say that it ended well.
+func TestRunSkillStopped(t *testing.T) {
+	for name, test := range map[string]struct {
+		exit      *sandbox.Exit
+		err       error
+		code, box any
+	}{
+		"at its time":   {nil, &sandbox.LimitError{Limit: sandbox.LimitTime, Value: "5s"}, nil, nil},
+		"at its memory": {&sandbox.Exit{Code: 137, Sandbox: "script"}, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: "1 MB"}, 137.0, "script"},
+		"by itself":     {&sandbox.Exit{Code: 0, Sandbox: "script"}, nil, 0.0, "script"},
+	} {
+		b := newBench(t, &script{func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+			cmd.Started()
+			return test.exit, test.err
+		}})
+		var got map[string]any
+		if err := json.Unmarshal(b.call("run_skill", `{"name": "demo/run", "params": {"target": "x"}}`).StructuredContent, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got["exit_code"] != test.code || got["sandbox"] != test.box {
+			t.Errorf("%s: exit_code %v, sandbox %v", name, got["exit_code"], got["sandbox"])
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/invopop/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/skillsmcp/skills-mcp/server/call"
@@ -101,6 +102,7 @@ func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.Ser
 		Annotations: readOnly(cmp.Or(skill.DisplayName, skill.QualifiedName())),
 	}
 	schema := schemaOf[argsOnly]()
+	schema.AdditionalProperties = jsonschema.FalseSchema // there is nobody to pass them on to
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[argsOnly](r, schema)
 		if err != nil {

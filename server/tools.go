@@ -112,7 +112,15 @@ func decodeObject(raw []byte) (map[string]any, error) {
 // check validates a call's arguments and decodes them into a struct.
 func check[T any](r request, schema *jsonschema.Schema) (T, error) {
 	var args T
-	if err := skills.Validate(schema, r.args); err != nil {
+	var names []string
+	for p := schema.Properties.Oldest(); p != nil; p = p.Next() {
+		names = append(names, p.Key)
+	}
+	_, err := skills.Misspelt(names, r.args)
+	if err == nil {
+		err = skills.Validate(schema, r.args)
+	}
+	if err != nil {
 		return args, &call.Error{Code: call.InvalidParam, Message: err.Error(), Err: err}
 	}
 	known := map[string]any{} // the struct would take "Params" for "params"

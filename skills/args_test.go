@@ -42,7 +42,7 @@ func TestPass(t *testing.T) {
 		words       []string
 		stdin, want string // want is an error
 	}{
-		{"flags", Flags{{Name: "a", Schema: &jsonschema.Schema{Type: "string", Default: "x"}}}, `{"b": "-1", "c": null}`, []string{"--a", "x", "--b=-1", "--c", "null"}, "", ""},
+		{"flags", Flags{{Name: "a", Schema: &jsonschema.Schema{Type: "string", Default: "x"}}}, `{"b": "-1", "c": null}`, []string{"--a", "x", "--b", "-1", "--c", "null"}, "", ""},
 		{"input", Input{Object: object}, `{"n": 12345678901234567890, "t": "<é>\n"}`, nil, `{"n":12345678901234567890,"t":"<é>\n"}`, ""},
 		{"empty input", Input{Object: object}, `{}`, nil, `{}`, ""},
 		{"null where it is a value, and where it is none", Input{Object: object, Words: []string{"f"}}, `{"maybe": null, "text": null}`, []string{"f"}, `{"maybe":null}`, ""},

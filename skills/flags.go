@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 
 // Flags passes each argument as "--name value", as Colony does: the declared
 // ones in their order, undeclared ones last by name. A value that could be read
-// as a flag is joined to its name.
+// as a flag is joined to its name, "--name=value"; [Skill.Pass] knows better, from
+// the script.
 type Flags []Param
 
 // Schema returns a property for each parameter. Undeclared ones are allowed.
@@ -29,7 +31,22 @@ func (f Flags) Schema() *jsonschema.Schema {
 }
 
 // Pass returns the flags.
-func (f Flags) Pass(args map[string]any) (Passed, error) {
+func (f Flags) Pass(args map[string]any) (Passed, error) { return f.pass(args, joining{texts: true}) }
+
+// joining says which values that begin with a dash are joined to their name.
+type joining struct{ numbers, texts bool }
+
+// number matches what nobody takes for a flag.
+var number = regexp.MustCompile(`^-(?:\d|\.\d)[\d.eE+-]*$`)
+
+func (j joining) joins(text string) bool {
+	if number.MatchString(text) {
+		return j.numbers
+	}
+	return j.texts && strings.HasPrefix(text, "-")
+}
+
+func (f Flags) pass(args map[string]any, how joining) (Passed, error) {
 	types := map[string]string{}
 	var names []string
 	for _, p := range f {
@@ -47,7 +64,7 @@ func (f Flags) Pass(args map[string]any) (Passed, error) {
 	slices.Sort(names[declared:])
 	var passed Passed
 	for _, name := range names {
-		words, err := flag(name, args[name], types[name])
+		words, err := flag(name, args[name], types[name], how)
 		if err != nil {
 			return Passed{}, err
 		}
@@ -59,7 +76,7 @@ func (f Flags) Pass(args map[string]any) (Passed, error) {
 func (f Flags) params() []Param { return f }
 
 // flag renders one argument. Declared parameters have a name that will do.
-func flag(name string, value any, declared string) ([]string, error) {
+func flag(name string, value any, declared string, how joining) ([]string, error) {
 	if !paramName.MatchString(name) {
 		return nil, fmt.Errorf("%q cannot be passed as a parameter; use letters, digits, - and _", name)
 	}
@@ -70,7 +87,7 @@ func flag(name string, value any, declared string) ([]string, error) {
 	if err := CheckWord(name, text, len(name)+len("--=")); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(text, "-") {
+	if how.joins(text) {
 		return []string{"--" + name + "=" + text}, nil
 	}
 	return []string{"--" + name, text}, nil

@@ -21,14 +21,32 @@ import (
 
 // Schema returns the JSON Schema (2020-12) of the entry's arguments: an object,
 // its properties in the manifest's order.
-func (e *Entry) Schema() *jsonschema.Schema { return e.Passing().Schema() }
+func (e *Entry) Schema() *jsonschema.Schema {
+	s := e.Passing().Schema()
+	if _, flags := e.Passing().(Flags); flags && e.Closed {
+		s.AdditionalProperties = jsonschema.FalseSchema
+	}
+	return s
+}
 
 // Params are the entry's parameters, in the manifest's order.
 func (e *Entry) Params() []Param { return e.Passing().params() }
 
 // Pass returns what the script is given for arguments that [Entry.Validate] has
-// accepted. The error is for who wrote them.
-func (e *Entry) Pass(args map[string]any) (Passed, error) { return e.Passing().Pass(args) }
+// accepted. The error is for who wrote them. What the script's path is made of is
+// not passed as well.
+func (e *Entry) Pass(args map[string]any) (Passed, error) {
+	return e.Passing().Pass(e.besides(args))
+}
+
+// besides returns args without those that the script's path is made of.
+func (e *Entry) besides(args map[string]any) map[string]any {
+	if names := e.Placeholders(); len(names) > 0 {
+		args = maps.Clone(args)
+		maps.DeleteFunc(args, func(name string, _ any) bool { return slices.Contains(names, name) })
+	}
+	return args
+}
 
 // Passing returns how arguments reach the script: [Flags], [Static], [Input] or
 // [Words].

@@ -133,6 +133,8 @@ type Entry struct {
 	Interpreter []string
 	// Args is how arguments reach the script; nil is [Flags] without any.
 	Args Args
+	// Closed says that arguments which [Flags] do not declare are refused.
+	Closed bool
 	// ImageRole names the image to run in; "" is the default one.
 	ImageRole string
 	// Network are the hosts that the script connects to, as the manifest has

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -288,8 +289,9 @@ func (p *parser) entry() error {
 		Script:    script,
 		Args:      p.params(),
 		ImageRole: p.fields.text("sandbox_image_role"),
-		Timeout:   p.fields.seconds("timeout_seconds"),
+		Timeout:   cmp.Or(p.fields.seconds("timeout_seconds"), p.fields.seconds("execution_timeout")),
 		Output:    p.outputSchema(),
+		Closed:    p.closed(),
 	}
 	p.skill.Entry = entry
 	p.sandbox(entry)
@@ -318,6 +320,17 @@ func (p *parser) params() Flags {
 		return nil
 	}
 	return params
+}
+
+// closed reads `additional`: whether arguments that params does not declare are
+// passed on. What cannot be read restricts.
+func (p *parser) closed() bool {
+	additional, ok := p.fields.flag("additional", true)
+	if !ok {
+		p.report(Warning, p.fields.line("additional"), "write true or false", `"additional" is not true or false, so arguments that params does not declare are refused`)
+		return true
+	}
+	return !additional
 }
 
 // checkPattern checks what can be known of a script's path that depends on

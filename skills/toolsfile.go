@@ -19,7 +19,7 @@ const toolsFileName = "tools.yaml"
 
 // toolKeys are those of one tool.
 var toolKeys = [...]string{
-	"asks", "class", "description", "disable-model-invocation", "function", "name", "output_schema", "params",
+	"additional", "asks", "class", "description", "disable-model-invocation", "execution_timeout", "function", "name", "output_schema", "params",
 	"sandbox", "sandbox_image_role", "script", "task", "timeout_seconds", "when_to_use",
 }
 

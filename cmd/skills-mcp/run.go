@@ -124,6 +124,7 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 		Folder:   folder,
 		Stderr:   display(a.stderr),
 		Progress: func(message string) { fmt.Fprintln(a.stderr, message) },
+		Warn:     func(message string) { fmt.Fprintln(a.stderr, "skills-mcp:", message) },
 	}
 	if given.stdin {
 		request.Stdin = a.stdin

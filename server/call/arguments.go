@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -21,8 +22,15 @@ func invalid(format string, args ...any) error {
 // defaults, and with paths made absolute.
 func (x *Executor) arguments(entry *skills.Entry, r Request) (map[string]any, error) {
 	args := entry.Defaults(r.Args)
-	if err := entry.Validate(args); err != nil {
+	undeclared, err := entry.Undeclared(args)
+	if err == nil {
+		err = entry.Validate(args)
+	}
+	if err != nil {
 		return nil, invalid("%v", err)
+	}
+	if len(undeclared) > 0 && r.Warn != nil {
+		r.Warn(fmt.Sprintf("%s has no parameter %s; it is passed on as it is", r.Skill.QualifiedName(), quoted(undeclared)))
 	}
 	for _, p := range entry.Params() {
 		value, ok := args[p.Name].(string)
@@ -77,16 +85,20 @@ func within(dir, name string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// argv is the command line: the interpreter, the script, and what it is passed.
-func argv(skill *skills.Skill, args map[string]any, words []string) ([]string, error) {
-	script, interpreter, err := script(skill, args)
-	if err != nil {
-		return nil, err
+func quoted(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = strconv.Quote(name)
 	}
+	return strings.Join(all, ", ")
+}
+
+// argv is the command line: the interpreter, the script, and what it is passed.
+func argv(script string, interpreter, words []string) []string {
 	if len(interpreter) == 0 || strings.HasPrefix(script, "-") {
 		script = "./" + script // a file of the folder: no program of PATH, and no option
 	}
-	return slices.Concat(interpreter, []string{script}, words), nil
+	return slices.Concat(interpreter, []string{script}, words)
 }
 
 // script returns the path of the script below the skill's folder, and the

@@ -101,6 +101,8 @@ type Request struct {
 	Stdout, Stderr io.Writer
 	// Progress is told what the call waits for before it starts; nil is fine.
 	Progress func(message string)
+	// Warn is told what of the call may not be as its caller meant; nil is fine.
+	Warn func(message string)
 }
 
 // A Proposal is a call that a person is asked about, as it is about to run.
@@ -239,13 +241,13 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, map[string]any, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	passed, err := skill.Entry.Pass(args)
-	if err != nil {
-		return nil, nil, invalid("%v", err)
-	}
-	argv, err := argv(skill, args, passed.Words)
+	name, interpreter, err := script(skill, args)
 	if err != nil {
 		return nil, nil, err
+	}
+	passed, err := skill.Pass(name, args)
+	if err != nil {
+		return nil, nil, invalid("%v", err)
 	}
 	stdin := r.Stdin
 	if passed.Stdin != nil {
@@ -265,7 +267,7 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, map[string]any, error) 
 	return &sandbox.Command{
 		RunID:    runID,
 		Skill:    skill.QualifiedName(),
-		Argv:     argv,
+		Argv:     argv(name, interpreter, passed.Words),
 		Env:      x.environment(skill, r.Caller, runID, args),
 		Role:     skill.Entry.ImageRole,
 		Grant:    grant,

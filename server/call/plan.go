@@ -56,15 +56,11 @@ func planArgv(skill *skills.Skill, args map[string]any) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(skill.Entry.Placeholders()) == 0 {
-		return argv(skill, args, words)
+	if len(skill.Entry.Placeholders()) > 0 {
+		return argv(skill.Entry.ExpandScript(blank), []string{blank("interpreter")}, words), nil
 	}
-	fixed := *skill.Entry
-	fixed.Script = fixed.ExpandScript(blank)
-	fixed.Interpreter = []string{blank("interpreter")}
-	plain := *skill
-	plain.Entry = &fixed
-	return argv(&plain, args, words)
+	name, interpreter, err := script(skill, args)
+	return argv(name, interpreter, words), err
 }
 
 // planWords is what follows the script. Where that depends on more than the

@@ -33,7 +33,7 @@ func TestPlan(t *testing.T) {
 		},
 		"a script of parameters": {
 			fields: "script: '{kind}.py'\nparams: {x: string}",
-			argv:   "<interpreter> <kind>.py --x <x> --kind <kind>", grant: sandbox.Grant{Workspaces: []string{"/work"}},
+			argv:   "<interpreter> <kind>.py --x <x>", grant: sandbox.Grant{Workspaces: []string{"/work"}},
 			env: "SKILL_NAME SKILL_RUN_ID SKILL_WORKSPACE SKILL_PARAMS", after: time.Minute,
 		},
 		"a host that is not granted": {

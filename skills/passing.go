@@ -1,0 +1,130 @@
+package skills
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/skillsmcp/skills-mcp/skills/scripts"
+)
+
+// Pass returns what the script of the skill, whose path it is given with all
+// placeholders filled in, gets for arguments that [Entry.Validate] has accepted.
+// The error is for who wrote them.
+func (s *Skill) Pass(script string, args map[string]any) (Passed, error) {
+	flags, ok := s.Entry.Passing().(Flags)
+	if !ok {
+		return s.Entry.Pass(args)
+	}
+	args = s.Entry.besides(args)
+	for _, value := range args {
+		if text, err := Render(value, ""); err == nil && strings.HasPrefix(text, "-") {
+			return flags.pass(args, s.joining(script)) // which costs a look at the script
+		}
+	}
+	return flags.Pass(args)
+}
+
+var (
+	// pythonParser matches the import of a library that reads command lines, and
+	// takes a word with a dash for an option, also after one that wants a value.
+	pythonParser = regexp.MustCompile(`(?m)^[ \t]*(?:import|from)[ \t]+(?:argparse|optparse|click|typer|getopt|docopt|fire|absl|tap|tyro|configargparse)\b`)
+	// nodeParser is the same for Node.js.
+	nodeParser = regexp.MustCompile(`\bparseArgs\b|["'](?:minimist|yargs|yargs-parser|yargs/yargs|commander|mri|arg|cac|meow|getopts|sade|command-line-args)["']`)
+	// joinedCase and apartCase match the two ways to take a long option with its
+	// value in a shell's case.
+	joinedCase = regexp.MustCompile(`--[\w*-]+=\*`)
+	apartCase  = regexp.MustCompile(`--[\w-]+["']?[ \t]*[)|]`)
+)
+
+// joining returns how a script reads a value that begins with a dash. A loop over
+// the words, as most shell scripts have it, reads the option and its value as two;
+// of a script that is not known a number is two words, too, and a text is joined,
+// so that it cannot be read as another option.
+func (s *Skill) joining(script string) joining {
+	source, err := readFile(s.Files, script, maxManifest)
+	interpreter, unknown := s.InterpreterOf(script)
+	parses := false
+	switch {
+	case err != nil || unknown != nil || len(interpreter) == 0:
+	case scripts.IsShell(interpreter):
+		apart := apartCase.Match(source)
+		return joining{numbers: joinedCase.Match(source) && !apart, texts: !apart}
+	case interpreter[0] == "python3":
+		parses = pythonParser.Match(source)
+	case interpreter[0] == "node":
+		parses = nodeParser.Match(source)
+	}
+	return joining{numbers: parses, texts: true}
+}
+
+// Undeclared returns the arguments that nobody declared and that are passed on as
+// they are, sorted. The error is an [*ArgumentError] where one of them is nearly
+// the name of a parameter that was not given: it is that one, misspelt.
+func (e *Entry) Undeclared(args map[string]any) ([]string, error) {
+	passing := e.Passing()
+	if in, input := passing.(Input); input && in.Object != nil {
+		return nil, nil // its author's schema says what is right
+	}
+	var names []string
+	for _, p := range passing.params() {
+		names = append(names, p.Name)
+	}
+	unknown, err := Misspelt(append(names, e.Placeholders()...), args)
+	if len(names) == 0 {
+		return nil, err // it declares none at all
+	}
+	return unknown, err
+}
+
+// Misspelt returns the arguments that are none of the properties, sorted. The
+// error is as of [Entry.Undeclared].
+func Misspelt(properties []string, args map[string]any) (unknown []string, err error) {
+	var faults []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if slices.Contains(properties, name) {
+			continue
+		}
+		unknown = append(unknown, name)
+		meant := slices.IndexFunc(properties, func(meant string) bool {
+			_, given := args[meant]
+			return !given && nearly(name, meant)
+		})
+		if meant >= 0 {
+			faults = append(faults, fmt.Sprintf("there is no parameter %q; did you mean %q?", name, properties[meant]))
+		}
+	}
+	if len(faults) > 0 {
+		return nil, &ArgumentError{faults}
+	}
+	return unknown, nil
+}
+
+// nearly reports whether somebody who wrote one name is likely to have meant the
+// other: they differ in case, dashes, the order of letters, or a letter or two.
+// Short names are like too many others.
+func nearly(name, meant string) bool {
+	plain := strings.NewReplacer("-", "", "_", "", ".", "")
+	a, b := plain.Replace(strings.ToLower(name)), plain.Replace(strings.ToLower(meant))
+	length := max(len(a), len(b))
+	switch {
+	case a == b:
+		return true
+	case length < 4 || length > maxMeant:
+		return false
+	case letters(a) == letters(b) && a[0] == b[0]:
+		return true
+	}
+	return levenshtein.Distance(a, b, nil) <= 1+length/8
+}
+
+// letters are those of a word, sorted.
+func letters(word string) string {
+	all := []rune(word)
+	slices.Sort(all)
+	return string(all)
+}
