@@ -2,8 +2,11 @@ package transport
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"reflect"
 	"runtime/debug"
 	"strings"
 
@@ -81,14 +84,40 @@ func (e *edge) unencodable(m message, err error) []byte {
 
 // OnError is a hook for the errors of mcp-go's handlers: one that is an
 // [*rpc.Error] or an [*rpc.Other] is what the client gets. mcp-go has one code for
-// all of them.
-func OnError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
+// all of them, and for params that it cannot decode the words of its decoder.
+func OnError(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
 	s, ok := mcpserver.ClientSessionFromContext(ctx).(*session)
 	if !ok {
 		return
 	}
 	s.failed, _ = errors.AsType[*rpc.Error](err)
 	s.other, _ = errors.AsType[*rpc.Other](err)
+	if _, ok := errors.AsType[*mcpserver.UnparsableMessageError](err); ok {
+		s.failed = rpc.InvalidParams(badParams(method, err), nil)
+	}
+}
+
+// badParams says what is wrong with the params of a method, given the error of
+// decoding them.
+func badParams(method mcp.MCPMethod, err error) string {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok || !strings.Contains(wrong.Field, "params") {
+		return fmt.Sprintf("the params are not those of %s", method)
+	}
+	needed := "an object"
+	switch wrong.Type.Kind() {
+	case reflect.String:
+		needed = "a string"
+	case reflect.Bool:
+		needed = "true or false"
+	case reflect.Slice, reflect.Array:
+		needed = "an array"
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		needed = "a number"
+	}
+	is, _, _ := strings.Cut(wrong.Value, " ")                   // "number 1.5"
+	field := wrong.Field[strings.Index(wrong.Field, "params"):] // without types of mcp-go before it
+	return fmt.Sprintf("%s: %s is needed there, and this is of the type %s", field, needed, is)
 }
 
 // mended gives an error of a handler the code and the data that the

@@ -9,8 +9,8 @@ import (
 
 // postLegacy handles a message of a client that has initialized, or is about to.
 func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
-	if version := r.Header.Get(versionHeader); version != "" && !mcp.IsValidProtocolVersion(version) {
-		a.refuse(http.StatusBadRequest, &fault{id: m.id, code: mcp.INVALID_REQUEST, message: "unsupported " + versionHeader + ": " + version})
+	if version, ok := versionOf(r); !ok {
+		a.refuse(http.StatusBadRequest, unsupported(m.id, version))
 		return
 	}
 	if m.kind == request && m.method == string(mcp.MethodInitialize) {
@@ -38,6 +38,13 @@ func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
 	}
 }
 
+// versionOf returns the version that a request's header names, and whether it is
+// spoken, or there is none.
+func versionOf(r *http.Request) (version string, ok bool) {
+	version = r.Header.Get(versionHeader)
+	return version, version == "" || mcp.IsValidProtocolVersion(version)
+}
+
 // request answers a ping at once, and all else when there is a place.
 func (h *HTTP) request(a *answerer, r *http.Request, c *httpClient, m message) {
 	if m.method == string(mcp.MethodPing) {
@@ -49,6 +56,9 @@ func (h *HTTP) request(a *answerer, r *http.Request, c *httpClient, m message) {
 
 // client returns the client that a request is of, which the caller must leave.
 func (h *HTTP) client(r *http.Request) (*httpClient, *refusal) {
+	if version, ok := versionOf(r); !ok {
+		return nil, &refusal{http.StatusBadRequest, *unsupported(nil, version)}
+	}
 	if r.Header.Get(sessionHeader) == "" {
 		return nil, refuse(http.StatusBadRequest, mcp.INVALID_REQUEST, "the header "+sessionHeader+" is missing: send initialize first")
 	}

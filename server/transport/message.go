@@ -92,7 +92,9 @@ func parse(line []byte) (message, *fault) {
 	if m.isKept() && len(line) > maxKept {
 		return message{}, invalid(wire.ID, fmt.Sprintf("%s is longer than %d bytes", m.method, maxKept))
 	}
-	m.readMeta()
+	if f := m.readMeta(); f != nil && m.kind == request {
+		return message{}, f
+	}
 	return m, nil
 }
 
@@ -115,19 +117,40 @@ func (m *message) isKept() bool {
 	return m.kind == request && (m.method == string(mcp.MethodInitialize) || m.method == string(mcp.MethodSubscriptionsListen))
 }
 
-// readMeta looks at params._meta. Anything malformed there is mcp-go's to
-// report, with the words of the method.
-func (m *message) readMeta() {
+// readMeta looks at params._meta, and refuses a version of the protocol that is
+// not spoken: mcp-go would serve one that is older than all as a legacy client's.
+// Anything else malformed there is mcp-go's to report, with the words of the
+// method.
+func (m *message) readMeta() *fault {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
 	if !mayHaveMeta(m.params) || json.Unmarshal(m.params, &params) != nil {
-		return
+		return nil
 	}
 	m.token = params.Meta["progressToken"]
-	if v := params.Meta[mcp.MetaKeyProtocolVersion]; v != nil && json.Unmarshal(v, &m.version) == nil {
-		m.modern = mcp.IsModernProtocol(m.version)
+	if v := params.Meta[mcp.MetaKeyProtocolVersion]; v != nil && json.Unmarshal(v, &m.version) != nil {
+		return &fault{id: m.id, code: mcp.INVALID_PARAMS, message: "_meta's " + mcp.MetaKeyProtocolVersion + " must be a string"}
 	}
+	if m.version != "" && !mcp.IsValidProtocolVersion(m.version) {
+		return unsupported(m.id, m.version)
+	}
+	m.modern = mcp.IsModernProtocol(m.version)
+	if level := params.Meta[mcp.MetaKeyLogLevel]; m.modern && level != nil && !isLevel(level) {
+		return &fault{id: m.id, code: mcp.INVALID_PARAMS, message: "_meta's " + mcp.MetaKeyLogLevel + ` must be one of "debug", "info", "notice", "warning", "error", "critical", "alert" and "emergency"`}
+	}
+	return nil
+}
+
+// unsupported answers a request of a version of the protocol that is not spoken.
+func unsupported(id json.RawMessage, version string) *fault {
+	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
+	return &fault{id: id, code: e.Code, message: e.Message, data: e.Data}
+}
+
+func isLevel(encoded json.RawMessage) bool {
+	var level mcp.LoggingLevel
+	return json.Unmarshal(encoded, &level) == nil && level.ShouldSendTo(mcp.LoggingLevelDebug)
 }
 
 // mayHaveMeta reports false only of params without _meta, which saves decoding

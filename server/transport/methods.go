@@ -66,10 +66,6 @@ func protocolInfo(m message) (*mcpserver.RequestProtocolInfo, error) {
 		Modern: true, ProtocolVersion: meta.ProtocolVersion(), ClientInfo: meta.ClientInfo(),
 		ClientCapabilities: meta.ClientCapabilities(), LogLevel: meta.LogLevel(),
 	}
-	if !mcp.IsValidProtocolVersion(info.ProtocolVersion) {
-		unsupported := mcp.UnsupportedProtocolVersionError{Version: info.ProtocolVersion, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
-		return nil, &rpc.Error{Code: unsupported.Code, Message: unsupported.Message, Data: unsupported.Data}
-	}
 	if info.ClientCapabilities == nil {
 		return nil, rpc.InvalidParams("missing or invalid _meta field "+mcp.MetaKeyClientCapabilities, nil)
 	}

@@ -71,6 +71,46 @@ func TestErrorsOfHandlers(t *testing.T) {
 	c.hangUp()
 }
 
+// What a request has wrong is said with the code and in the words of the
+// protocol, the same by every transport.
+func TestErrorsOfRequests(t *testing.T) {
+	hooks := &mcpserver.Hooks{}
+	hooks.AddOnError(OnError)
+	b := newBench(mcpserver.WithHooks(hooks), mcpserver.WithResourceCapabilities(true, true), mcpserver.WithPromptCapabilities(true), mcpserver.WithCompletions())
+	c := dial(t, b.backend(), nil).greet()
+	for i := range maxSubscriptions {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a:%d"}}`, i))
+		c.want("1: {}")
+	}
+	meta := func(old, new string) string { return strings.Replace("{"+modernMeta+"}", old, new, 1) }
+	version := func(v string) string { return meta(`"2026-07-28"`, v) }
+	for _, test := range []struct{ method, params, want string }{
+		{"tools/list", version(`"1900-01-01"`), `error -32022: unsupported protocol version: "1900-01-01"`},
+		{"tools/list", version(`"2031-01-01"`), `error -32022: unsupported protocol version: "2031-01-01"`},
+		{"tools/list", version(`7`), `error -32602: _meta's io.modelcontextprotocol/protocolVersion must be a string`},
+		{"tools/list", version(`"2025-06-18"`), `{`},
+		{"tools/list", meta(`"progressToken"`, `"io.modelcontextprotocol/logLevel":"loud","progressToken"`), `error -32602: _meta's io.modelcontextprotocol/logLevel must be one of`},
+		{"tools/list", meta(`"progressToken"`, `"io.modelcontextprotocol/logLevel":7,"progressToken"`), `error -32602: _meta's io.modelcontextprotocol/logLevel must be one of`},
+		{"tools/list", meta(`"progressToken"`, `"io.modelcontextprotocol/logLevel":"notice","progressToken"`), `{`},
+		{"logging/setLevel", `{"level":"loud"}`, `error -32602: invalid logging level 'loud'`},
+		{"logging/setLevel", `{"level":{}}`, `error -32602: params.level: a string is needed there, and this is of the type object`},
+		{"tools/call", `{"name":7}`, `error -32602: params.name: a string is needed there, and this is of the type number`},
+		{"tools/call", `{"name":"echo","_meta":[]}`, `error -32602: params._meta: an object is needed there, and this is of the type array`},
+		{"tools/call", `"echo"`, `error -32602: params: an object is needed there, and this is of the type string`},
+		{"tools/list", `{"cursor":{}}`, `error -32602: params.cursor: a string is needed there, and this is of the type object`},
+		{"prompts/get", `{"name":"x","arguments":{"a":1}}`, `error -32602: params.arguments: a string is needed there, and this is of the type number`},
+		{"completion/complete", `{"argument":{"name":"a","value":""}}`, `error -32602: the params are not those of completion/complete`},
+		{"resources/subscribe", `{"uri":"a:many"}`, `error -32603: there are 1024 subscriptions already`},
+		{"resources/subscribe", `{"uri":"a:` + strings.Repeat("x", maxSubscribed) + `"}`, `error -32602: the URI is longer than`},
+	} {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, test.method, test.params))
+		if got := c.recv().String(); !strings.HasPrefix(got, "1: "+test.want) {
+			t.Errorf("%s %.100s: %s\nwant %s", test.method, test.params, got, test.want)
+		}
+	}
+	c.hangUp()
+}
+
 // A tool's handler may answer with a result of another type, which mcp-go has no
 // way to say.
 func TestOtherResults(t *testing.T) {

@@ -153,7 +153,7 @@ func (h *HTTP) checkHeaders(r *http.Request, m message) *fault {
 	version := r.Header.Get(versionHeader)
 	switch {
 	case r.Header.Get("Last-Event-ID") != "":
-		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: "streams cannot be resumed in this version of the protocol: send the request again, without Last-Event-ID"}
+		return &fault{id: m.id, code: mcp.INVALID_REQUEST, message: "streams cannot be resumed in this version of the protocol: send the request again, without Last-Event-ID"}
 	case version == "":
 		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: "the header " + versionHeader + " is missing"}
 	case m.version == "" && m.kind == request:

@@ -5,6 +5,10 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
 // maxSubscriptions is how many resources a client may subscribe to, and
@@ -20,16 +24,17 @@ type subscriptions struct {
 	uris map[string]struct{}
 }
 
-// SubscribeToResourceErr is asked by mcp-go in place of SubscribeToResource.
+// SubscribeToResourceErr is asked by mcp-go in place of SubscribeToResource. Its
+// errors are for [OnError]: mcp-go says of all that there is no such resource.
 func (p *peer) SubscribeToResourceErr(uri string) error {
 	if len(uri) > maxSubscribed {
-		return fmt.Errorf("the URI is longer than %d bytes", maxSubscribed)
+		return rpc.InvalidParams(fmt.Sprintf("the URI is longer than %d bytes", maxSubscribed), nil)
 	}
 	s := &p.subscriptions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, again := s.uris[uri]; !again && len(s.uris) >= maxSubscriptions {
-		return fmt.Errorf("there are %d subscriptions already", maxSubscriptions)
+		return &rpc.Error{Code: mcp.INTERNAL_ERROR, Message: fmt.Sprintf("there are %d subscriptions already: unsubscribe from some", maxSubscriptions)}
 	}
 	if s.uris == nil {
 		s.uris = map[string]struct{}{}
