@@ -143,5 +143,9 @@ func TestInspectorVerifiesSkills(t *testing.T) {
 		if exit != 0 || !strings.Contains(string(out), "field-guide/SKILL.md") {
 			t.Errorf("skills/list --verify: exit %d, %s", exit, out)
 		}
+		out, exit = inspect(t, tools, target, "--method", "resources/directory/read", "--uri", "skill://field-guide")
+		if exit != 0 || !strings.Contains(string(out), "field-guide/SKILL.md") {
+			t.Errorf("resources/directory/read: exit %d, %s", exit, out)
+		}
 	})
 }

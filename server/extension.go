@@ -32,7 +32,7 @@ func (s *Server) Methods() map[string]rpc.Method {
 	methods := s.tasks.Methods(caller)
 	methods["skills/list"] = rpc.Method{Handle: s.listSkills, Cacheable: true}
 	methods["skills/get"] = rpc.Method{Handle: s.getSkill, Cacheable: true}
-	methods["resources/directory/read"] = rpc.Method{Handle: s.readDirectory}
+	methods["resources/directory/read"] = rpc.Method{Handle: s.readDirectory, Cacheable: true}
 	return methods
 }
 

@@ -91,6 +91,20 @@ func TestSkillsExtension(t *testing.T) {
 	golden(t, "extension.txt", all.String())
 }
 
+// Of 2026-07-28, every result of the Skills extension says how long it may be kept:
+// clients refuse one that does not. A task has a time of its own.
+func TestWhatMayBeKept(t *testing.T) {
+	methods := newBench(t, ends(0, "", "")).Methods()
+	for name, method := range methods {
+		if want := !strings.HasPrefix(name, "tasks/"); method.Cacheable != want {
+			t.Errorf("%s: %t, want %t", name, method.Cacheable, want)
+		}
+	}
+	if methods["resources/directory/read"].Handle == nil {
+		t.Error("directories cannot be read")
+	}
+}
+
 // Each file that is listed is served byte for byte.
 func TestDigestsAreOfWhatIsServed(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))

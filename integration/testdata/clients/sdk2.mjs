@@ -35,6 +35,8 @@ test('verifies every skill that is served', async () => {
   assert.ok(listing.skills.length > 0)
   for (const skill of listing.skills) {
     for (const file of skill.resources) assert.ok((await skills.read(skill, file.uri)).verified, file.uri)
+    const folder = await skills.readDirectory(skill.uri.replace(/\/SKILL\.md$/, ''))
+    assert.ok(folder.resources.some(child => child.uri === skill.uri), skill.uri)
   }
 })
 
