@@ -147,18 +147,20 @@ func (a *answerer) end() {
 }
 
 // cancelled ends the answer to a request that its client has cancelled: there is
-// none, but the HTTP request has to end.
-func (a *answerer) cancelled() { a.status(http.StatusNoContent) }
+// none, but the HTTP request has to end. A request is answered with JSON or with a
+// stream of events, by the specification; here with one that holds nothing.
+func (a *answerer) cancelled() {
+	a.open()
+	a.end()
+}
 
 // accept tells that a message was taken that has no answer.
-func (a *answerer) accept() { a.status(http.StatusAccepted) }
-
-func (a *answerer) status(status int) {
+func (a *answerer) accept() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.ended && !a.stream {
 		a.hurry()
-		a.w.WriteHeader(status)
+		a.w.WriteHeader(http.StatusAccepted)
 	}
 	a.ended = true
 }

@@ -207,6 +207,16 @@ func (r *replies) wantEnd() {
 	r.body.Close()
 }
 
+// wantNothing takes the answer to a request that was cancelled: what the
+// specification has for one, with no message in it.
+func (r *replies) wantNothing() {
+	r.t.Helper()
+	if r.status != http.StatusOK || r.kind != "text/event-stream" {
+		r.t.Errorf("status %d, content %q", r.status, r.kind)
+	}
+	r.wantEnd()
+}
+
 // modernText is a tool's result for a modern client.
 func modernText(id, s string) string {
 	return fmt.Sprintf(`%s: {"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1"}},"content":[{"type":"text","text":%q}],"resultType":"complete"}`, id, s)

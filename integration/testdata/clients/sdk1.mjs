@@ -11,16 +11,19 @@ const transport = target.url
   : new StdioClientTransport({ ...target.process, stderr: 'inherit' })
 const sdk = new Client({ name: 'sdk1', version: '1' }, { capabilities: { elicitation: {} } })
 const questions = []
+const faults = []
 const changes = counter()
 sdk.setRequestHandler(ElicitRequestSchema, ({ params }) => {
   questions.push(params.message)
   return accepted(params.requestedSchema)
 })
 sdk.setNotificationHandler(ToolListChangedNotificationSchema, () => changes.add())
+sdk.onerror = error => faults.push(String(error))
 await sdk.connect(transport)
 
 steps({
   questions,
+  faults,
   changed: changes.count,
   nextChange: changes.next,
   tools: async () => (await sdk.listTools()).tools,

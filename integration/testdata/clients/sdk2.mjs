@@ -12,6 +12,7 @@ const transport = target.url
   ? new StreamableHTTPClientTransport(new URL(target.url))
   : new StdioClientTransport({ ...target.process, stderr: 'inherit' })
 const questions = []
+const faults = []
 const changes = counter()
 const sdk = new Client({ name: 'sdk2', version: '1' }, {
   capabilities: { elicitation: { form: {} } },
@@ -22,6 +23,7 @@ sdk.setRequestHandler('elicitation/create', ({ params }) => {
   questions.push(params.message)
   return accepted(params.requestedSchema)
 })
+sdk.onerror = error => faults.push(String(error))
 await sdk.connect(transport)
 
 test('speaks the generation that was asked for', () => {
@@ -42,6 +44,7 @@ test('verifies every skill that is served', async () => {
 
 steps({
   questions,
+  faults,
   changed: changes.count,
   nextChange: changes.next,
   tools: async () => (await sdk.listTools(undefined, { cacheMode: 'bypass' })).tools,

@@ -6,6 +6,7 @@
 //     prompt(name, args) read(uri) close()
 //   client.questions: the messages of the questions that it was asked, each of
 //     which it accepts as it is
+//   client.faults: what the SDK reported as errors of the transport
 //   client.changed(): the number of notices that the list of tools has changed
 //   client.nextChange(): resolves with the next of them
 import assert from 'node:assert/strict'
@@ -87,6 +88,17 @@ export function steps(client, target) {
     const result = await client.call('greet', { name: 'again' })
     assert.equal(result.content[0].text, 'Hello, again!')
   })
+
+  step('cancels a call that has sent nothing', async () => {
+    const cancel = new AbortController()
+    const call = client.call('slow_compute', { seconds: 60 }, { signal: cancel.signal })
+    await client.call('greet', { name: 'meanwhile' })
+    cancel.abort()
+    await assert.rejects(call)
+    await client.call('greet', { name: 'again' })
+  })
+
+  step('has met nothing that it does not understand', () => assert.deepEqual(client.faults, []))
 
   step('is told of a new skill once, and finds it', async () => {
     assert.equal(client.changed(), 0)
