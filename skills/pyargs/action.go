@@ -37,9 +37,10 @@ type action struct {
 	required bool
 	help     string
 	metavar  value
-	hidden   bool   // help=SUPPRESS
-	mapsOwn  bool   // dest= was given
-	off      string // the flag that turns it off, where the library does not make one
+	hidden   bool     // help=SUPPRESS
+	mapsOwn  bool     // dest= was given
+	off      string   // the flag that turns it off, where the library does not make one
+	truths   []string // how true and false are written for a function of the file
 }
 
 // takesValue reports whether something follows the flag.
@@ -138,10 +139,28 @@ func (i *interp) newAction(p *parser, a *arguments) (*action, string) {
 	if problem := act.settings(a); problem != "" {
 		return act, problem
 	}
+	i.tryTruths(act)
 	act.describe(a)
 	act.negate()
 	act.inherit(p, a)
 	return act, ""
+}
+
+// tryTruths finds out whether a function of the file that is an argument's type
+// makes booleans of texts, and of which.
+func (i *interp) tryTruths(act *action) {
+	fn, ok := act.given.(*function)
+	if !ok || len(fn.params) == 0 {
+		return
+	}
+	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}, {"yes", "no"}} {
+		yes := i.follow(fn, &arguments{line: act.line, positional: []value{texts[0]}}, nil)
+		no := i.follow(fn, &arguments{line: act.line, positional: []value{texts[1]}}, nil)
+		if yes == true && no == false {
+			act.typ, act.truths = typeTruth, texts
+			return
+		}
+	}
 }
 
 // negate adds --no-foo to the flags of a BooleanOptionalAction.

@@ -34,6 +34,9 @@ func (i *interp) annotation(n *node, s *scope) annotated {
 		return i.generic(n, s)
 	}
 	v := i.eval(n, s)
+	if named, ok := v.(*alias); ok {
+		return i.annotation(named.node, named.scope)
+	}
 	if injects(v) {
 		return annotated{injected: true}
 	}
@@ -58,6 +61,15 @@ func injects(v value) bool {
 	}
 	name := ref.last()
 	return name == "RunnableConfig" || name == "ToolRuntime" || strings.HasPrefix(name, "Injected") || strings.HasSuffix(name, "CallbackManagerForToolRun")
+}
+
+// isGeneric reports whether a type takes parameters.
+func isGeneric(base reference) bool {
+	switch base.last() {
+	case "Annotated", "Optional", "Union", "Literal", "list", "List", "set", "Set", "tuple", "Tuple", "Sequence", "Iterable", "dict", "Dict", "Mapping":
+		return true
+	}
+	return false
 }
 
 func (r reference) last() string { return string(r[strings.LastIndexByte(string(r), '.')+1:]) }

@@ -240,7 +240,7 @@ func (a *argument) isDefault(v any) bool {
 	if !a.takesValue() || a.nargs != "" && a.nargs != "?" {
 		return false
 	}
-	if on, is := v.(bool); is && a.typ == typeBool {
+	if on, is := v.(bool); is && (a.typ == typeBool || a.typ == typeTruth) {
 		return a.fallback == on
 	}
 	n, err := wholeNumber(v)
@@ -531,6 +531,12 @@ func (a *argument) render(v any) (string, error) {
 		on, ok := v.(bool)
 		if !ok {
 			return "", errBoolean
+		}
+		if a.truths != nil {
+			if on {
+				return a.truths[0], nil
+			}
+			return a.truths[1], nil
 		}
 		return strconv.FormatBool(on), nil
 	case typeJSON:

@@ -22,7 +22,7 @@ const (
 	nTernary                       // kids: condition, then, else
 	nFString                       // kids are the parts
 	nComprehension                 // kids: a tuple of the elements, and then target, iterable of each loop
-	nLambda                        // not evaluated
+	nLambda                        // value is its function
 	nWalrus                        // name := kids[0]
 )
 

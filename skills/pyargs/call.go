@@ -329,6 +329,20 @@ func (i *interp) builtin(name reference, a *arguments) value {
 		return dictOf(a)
 	case "builtins.str":
 		return strOf(a)
+	case "builtins.bool":
+		if is, known := truth(first(a)); known && len(a.positional) == 1 {
+			return is
+		}
+		return unknown{}
+	case "builtins.isinstance":
+		if _, text := first(a).(string); text && len(a.positional) == 2 {
+			if kind, ok := a.positional[1].(reference); ok {
+				return kind == "builtins.str"
+			}
+		}
+		return unknown{}
+	case "distutils.util.strtobool", "setuptools._distutils.util.strtobool":
+		return strToBool(first(a))
 	case "builtins.enumerate", "builtins.zip", "builtins.map", "builtins.reversed":
 		return unknown{}
 	case "pathlib.Path", "builtins.int", "builtins.float":
@@ -446,6 +460,18 @@ func strOf(a *arguments) value {
 	return text
 }
 
+// strToBool does what the function of distutils does.
+func strToBool(v value) value {
+	text, _ := v.(string)
+	switch strings.ToLower(text) {
+	case "y", "yes", "t", "true", "on", "1":
+		return int64(1)
+	case "n", "no", "f", "false", "off", "0":
+		return int64(0)
+	}
+	return unknown{}
+}
+
 // textMethod evaluates a method of a string.
 func (i *interp) textMethod(s, name string, a *arguments) value {
 	if !i.charge(len(s) / 16) {
@@ -464,6 +490,10 @@ func (i *interp) textMethod(s, name string, a *arguments) value {
 		}
 	}
 	switch name {
+	case "startswith":
+		if prefix, ok := first(a).(string); ok && len(a.positional) == 1 {
+			return strings.HasPrefix(s, prefix)
+		}
 	case "join":
 		return i.joinTexts(s, first(a))
 	case "replace":

@@ -61,6 +61,7 @@ type property struct {
 	schema   *jsonschema.Schema
 	required bool
 	commands []string // where it belongs; nil for the top
+	needs    []string // the commands that cannot do without it
 	same     string   // what the schema says, to compare
 }
 
@@ -159,7 +160,12 @@ func (s *subparsers) describe() string {
 
 // place finds the property of an argument: one that another sub-command means
 // the same by, or a new one.
-func (c *CommandLine) place(l *level, arg *argument, name string, above []*argument, used map[*property]bool) *property {
+func (c *CommandLine) place(l *level, arg *argument, name string, above []*argument, used map[*property]bool) (p *property) {
+	defer func() {
+		if arg.required && l.name != "" && !p.required {
+			p.needs = append(p.needs, l.name)
+		}
+	}()
 	schema := arg.schema(l.parser.prog, l.name == "")
 	same := fingerprint(arg, arg.schema(l.parser.prog, false))
 	if other := c.byName[name]; other != nil && !used[other] && other.same == same && l.name != "" && !blocked(arg, other, above) {
@@ -168,7 +174,7 @@ func (c *CommandLine) place(l *level, arg *argument, name string, above []*argum
 		}
 		return other
 	}
-	p := c.declare(c.free(l, name), schema, arg.required && l.name == "", l.name)
+	p = c.declare(c.free(l, name), schema, arg.required && l.name == "", l.name)
 	p.same = same
 	return p
 }
@@ -274,20 +280,30 @@ func (m mutex) describe(arg *argument) {
 	s.Description = sentences(s.Description, fmt.Sprintf(rule, strings.Join(others, ", ")))
 }
 
-// finish says in the description which sub-commands a property belongs to.
+// finish says in the description which sub-commands a property belongs to, and
+// which need it: the schema has no other place for either.
 func (p *property) finish() {
-	if len(p.commands) > 0 {
-		slices.Sort(p.commands)
-		named := slices.Compact(p.commands)
-		more := ""
-		if len(named) > 8 {
-			named, more = named[:8], ", …"
-		}
-		p.schema.Description = sentences(p.schema.Description, "For the command "+strings.Join(named, ", ")+more+".")
+	belongs, needed := listed(p.commands), listed(p.needs)
+	if len(belongs) > 0 && belongs != needed {
+		p.schema.Description = sentences(p.schema.Description, "For the command "+belongs+".")
+	}
+	if len(needed) > 0 {
+		p.schema.Description = sentences(p.schema.Description, "Required for "+needed+".")
 	}
 	if p.schema.Type == "" && p.schema.Description == "" {
 		p.schema.Description = "Any value."
 	}
+}
+
+// listed names some of the commands.
+func listed(commands []string) string {
+	const most = 8
+	slices.Sort(commands)
+	named := slices.Compact(commands)
+	if len(named) > most {
+		return strings.Join(named[:most], ", ") + ", …"
+	}
+	return strings.Join(named, ", ")
 }
 
 // sentences puts texts together as sentences.

@@ -38,6 +38,10 @@ func (i *interp) eval(n *node, s *scope) value {
 		return i.concatenate(n, s)
 	case nComprehension:
 		return i.comprehension(n, s)
+	case nLambda:
+		fn := *n.value.(*function)
+		fn.scope = s
+		return &fn
 	case nWalrus:
 		v := i.eval(n.kids[0], s)
 		i.assign(s, n.name, v)
@@ -136,6 +140,10 @@ func (i *interp) subscript(n *node, s *scope) value {
 	}
 	key := i.eval(n.kids[1], s)
 	switch o := object.(type) {
+	case reference:
+		if isGeneric(o) {
+			return &alias{n, s}
+		}
 	case *sequence:
 		at, ok := key.(int64)
 		if at < 0 {

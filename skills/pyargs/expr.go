@@ -162,10 +162,12 @@ func (r *reader) expression() *node {
 func (r *reader) lambda() *node {
 	line := r.tok.line
 	r.advance()
-	r.parameters(":", false)
+	fn := &function{name: "<lambda>", line: line, params: r.parameters(":", false)}
 	r.expect(":")
-	r.expression()
-	return r.node(nLambda, line, "")
+	fn.body = []*stmt{{kind: sReturn, line: line, value: r.expression()}}
+	n := r.node(nLambda, line, "")
+	n.value = fn
+	return n
 }
 
 func (r *reader) yield() *node {

@@ -28,6 +28,11 @@ func (a *argument) schema(prog string, top bool) *jsonschema.Schema {
 		if err == nil && len(data) < 100 {
 			s.Description = sentences(s.Description, "Default: "+string(data)+".")
 		}
+	case a.typ == typeFunction && a.kind == "store" && !mentionsDefault(a.help):
+		switch a.fallback.(type) {
+		case bool, int64, float64:
+			s.Description = sentences(s.Description, "Default: "+reprOf(a.fallback)+".")
+		}
 	}
 	return s
 }
@@ -82,7 +87,7 @@ func one() *uint64 {
 // alone reports whether an option means something without its value. argparse
 // gives a constant that is text to the argument's type.
 func (a *argument) alone() bool {
-	if a.nargs != "?" || a.positional() || a.kind == "append" || a.typ == typeJSON || a.typ == typeBool || a.constant == nil || isNone(a.constant) {
+	if a.nargs != "?" || a.positional() || a.kind == "append" || a.typ == typeJSON || a.typ == typeBool || a.typ == typeTruth || a.constant == nil || isNone(a.constant) {
 		return false
 	}
 	text, is := a.constant.(string)

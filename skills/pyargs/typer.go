@@ -178,6 +178,11 @@ func enumValues(enum []any) value {
 
 // choicesOf returns the values of an Enum of the file, and nil for another type.
 func (i *interp) choicesOf(n *node, s *scope) value {
+	if n != nil && n.kind == nName {
+		if named, ok := i.eval(n, s).(*alias); ok {
+			n, s = named.node, named.scope
+		}
+	}
 	if n != nil && n.kind == nSubscript {
 		if base, ok := i.eval(n.kids[0], s).(reference); ok && (base.last() == "Annotated" || base.last() == "Optional") {
 			if n = n.kids[1]; n.kind == nTuple && len(n.kids) > 0 {

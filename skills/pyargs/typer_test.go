@@ -34,3 +34,16 @@ func TestTyper(t *testing.T) {
 		})
 	}
 }
+
+func TestTyperAliases(t *testing.T) {
+	const head = "import typer\nfrom typing import Annotated, Literal, Optional\n"
+	for source, want := range map[string]string{
+		"Name = Annotated[str, typer.Argument(help='who')]\nCount: type = Annotated[int, typer.Option('--n')]\ndef main(name: Name, count: Count = 2): pass\n": "name:string* count:integer=2",
+		"Mode = Literal['a', 'b']\nTags = Optional[list[str]]\ndef main(mode: Mode = 'a', tags: Tags = None): pass\n":                                          `mode:string="a"[a b] tags:array`,
+		"A = Optional[int]\nB = Annotated[A, typer.Option()]\ndef main(x: B = None): pass\n":                                                                   "x:integer",
+	} {
+		if got := summary(Read("tool.py", []byte(head+source+"typer.run(main)"))); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", source, got, want)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // A value is one of Python's as far as it is known without running anything:
 // none, bool, int64, float64, string, *sequence, *mapping, reference,
-// *function, *class, *instance, method, argvector, *parser, *group,
+// *function, *class, *instance, method, argvector, *alias, *parser, *group,
 // *subparsers, *action, and unknown.
 type value any
 
@@ -20,6 +20,12 @@ type none struct{}
 type unknown struct {
 	prefix    string // what the text starts with, where that is known
 	parameter bool   // it is the parameter of a function that nobody calls here
+}
+
+// An alias is a type with parameters: Annotated[str, typer.Option()].
+type alias struct {
+	node  *node
+	scope *scope
 }
 
 // A sequence is a list, a tuple, a set or a range.
