@@ -37,7 +37,7 @@ func TestFSHoldsThreeSkills(t *testing.T) {
 
 // Whatever lies under skills/ when the binary is built goes into it.
 func TestFSHoldsOnlyThePlugin(t *testing.T) {
-	allowed := map[string]bool{".json": true, ".md": true, ".py": true}
+	allowed := map[string]bool{".json": true, ".md": true, ".py": true, ".sh": true}
 	err := fs.WalkDir(FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err

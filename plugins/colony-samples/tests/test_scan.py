@@ -106,6 +106,7 @@ class ScanTest(support.SkillCase, support.ScannerBehaviour):
             "AWS": "AK" + "IAQ7ZT4R2WN6XK3MPD", "GitHub": "gh" + "p_" + "a1B2" * 9, "Slack": "xo" + "xb-" + "1234567890-" * 3,
             "Stripe": "sk" + "_live_" + "4eC39HqLyjWDarjt", "Google": "AI" + "za" + "Sy0123456789abcdefghijklmnopqrstuvw",
             "private key": "-----BEGIN RSA " + "PRIVATE KEY-----\\n" + "MIIEpAIBAAKCAQEA7v",
+            "sk-": "sk" + "-proj-" + "a1B2_" * 3 + "c3D4" * 6, "API key": "sk" + "-" + "0123456789abcdef" * 2,
             "URL": "postgres://app:" + "kd83hsQ1@db/x",
         }
         for what, value in samples.items():
@@ -114,7 +115,8 @@ class ScanTest(support.SkillCase, support.ScannerBehaviour):
                 self.assertEqual(len(findings), 1)
                 self.assertIn(what, findings[0]["message"])
                 self.assertEqual(findings[0]["snippet"], 'x = call("<redacted>")')
-        for value in ("postgres://user:password@host/db", "https://host/x", "redis://user:${PASS}@host", "-----BEGIN " + "PRIVATE KEY-----"):
+        for value in ("postgres://user:password@host/db", "https://host/x", "redis://user:${PASS}@host", "-----BEGIN " + "PRIVATE KEY-----",
+                      "sk" + "-fading-circle-of-some-length", "sk" + "-" + "x" * 30, "task-0123456789abcdef0123", "sk-" * 20000):
             self.assertEqual(self.found(f'x = "{value}"\n', "hardcoded_secret"), [], value)
 
     def test_secret_in_f_string(self):

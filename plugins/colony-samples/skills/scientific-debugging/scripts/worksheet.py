@@ -118,7 +118,7 @@ def main():
     parser = Arguments(description=__doc__, allow_abbrev=False)
     parser.add_argument("--bug_description", required=True, help="what was observed")
     parser.add_argument("--context", default="", help="system, versions, what was already tried")
-    parser.add_argument("--hypotheses", type=statements, default=[], help="JSON array of suspected causes")
+    parser.add_argument("--hypotheses", type=statements, default=[], help="suspected causes, separated by commas or line ends, or a JSON array")
     options = parser.parse_args()
     description, context = clean(options.bug_description), clean(options.context)
     if not description:
@@ -137,13 +137,18 @@ class Arguments(argparse.ArgumentParser):
 
 
 def statements(text):
-    """Hypotheses from a JSON array of strings: trimmed, blanks and repeats dropped."""
-    try:
-        values = json.loads(text or "[]")
-    except ValueError:
-        values = None
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise argparse.ArgumentTypeError('must be a JSON array of strings such as ["the cache is stale"]')
+    """Hypotheses from a JSON array of strings, from lines, or from one line with
+    commas: trimmed, blanks and repeats dropped."""
+    text = text.strip()
+    if text.startswith("["):
+        try:
+            values = json.loads(text)
+        except ValueError:
+            values = [None]
+        if not all(isinstance(value, str) for value in values):
+            raise argparse.ArgumentTypeError('must be a JSON array of strings such as ["the cache is stale"]')
+    else:
+        values = [v.strip() for v in re.split(r"[\r\n]+" if re.search(r"[\r\n]", text) else ",", text)]
     kept = {}
     for value in map(clean, values):
         if value:

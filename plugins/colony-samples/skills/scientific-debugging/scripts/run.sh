@@ -1,0 +1,2 @@
+# Colony runs the scripts of skills with bash.
+exec python3 "${0%/*}/worksheet.py" "$@"
