@@ -18,9 +18,9 @@ func (v *view) expose(active map[string]bool, o exposure.Options) *exposure.Expo
 	return exposure.Choose(v.catalog.Skills, active, v.cost, o)
 }
 
-// annotationSize is about what a tool takes beside its name, description and
-// parameters: annotations and the names of fields, in bytes.
-const annotationSize = 160
+// annotationSize is about what a tool takes beside its name, titles, description
+// and parameters: annotations and the names of fields, in bytes.
+const annotationSize = 172
 
 // instructionSize is about what more the tool of an instruction skill takes: the
 // parameter args and no others, and that nothing is run.
@@ -35,7 +35,7 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 	description := describe(skill)
 	encoded, _ := json.Marshal(description)
 	c := exposure.Cost{Description: len(description)}
-	c.Whole = len(encoded) + len(v.name(skill)) + len(skill.QualifiedName()) + annotationSize
+	c.Whole = len(encoded) + len(v.name(skill)) + 2*len(title(skill)) + annotationSize
 	if skill.Entry == nil {
 		c.Whole += instructionSize
 		return c

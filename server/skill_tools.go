@@ -99,7 +99,7 @@ func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.Ser
 	t := mcp.Tool{
 		Name:        name,
 		Description: truncate.String(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
-		Annotations: readOnly(cmp.Or(skill.DisplayName, skill.QualifiedName())),
+		Annotations: readOnly(title(skill)),
 	}
 	schema := schemaOf[argsOnly]()
 	schema.AdditionalProperties = jsonschema.FalseSchema // there is nobody to pass them on to
@@ -116,6 +116,9 @@ func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.Ser
 	})
 }
 
+// title is the name that clients show a person.
+func title(skill *skills.Skill) string { return cmp.Or(skill.DisplayName, skill.QualifiedName()) }
+
 // describe tells a model what a skill does and when to use it.
 func describe(skill *skills.Skill) string {
 	description := skill.Description
@@ -125,6 +128,10 @@ func describe(skill *skills.Skill) string {
 	if skill.WhenToUse != "" {
 		description += "\n\nWhen to use: " + skill.WhenToUse
 	}
+	if owner := skill.Owner(); owner != skill && owner.Instructions != "" {
+		hint := fmt.Sprintf("\n\nA tool of the skill %s. Read its instructions first: load_skill with name %q.", owner.QualifiedName(), owner.QualifiedName())
+		return truncate.String(description, maxDescription-len(hint)) + hint
+	}
 	return truncate.String(description, maxDescription)
 }
 
@@ -133,7 +140,7 @@ func describe(skill *skills.Skill) string {
 func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
 	hosts, err := s.calls.Hosts(skill)
 	return mcp.ToolAnnotation{
-		Title:           cmp.Or(skill.DisplayName, skill.QualifiedName()),
+		Title:           title(skill),
 		ReadOnlyHint:    hint(skill.Class == skills.Safe),
 		DestructiveHint: hint(skill.Class == skills.Dangerous),
 		OpenWorldHint:   hint(err == nil && len(hosts) > 0),

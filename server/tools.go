@@ -75,6 +75,7 @@ func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mc
 		return mcpserver.ServerTool{}, fmt.Errorf("the schema of tool %s is larger than %d bytes", t.Name, maxToolSchema)
 	}
 	t.RawInputSchema = encoded
+	t.Title = t.Annotations.Title // clients of 2025-06-18 and later show this one
 	return mcpserver.ServerTool{Tool: t, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		r := s.request(ctx, in.Params.Meta)
 		var result *mcp.CallToolResult
