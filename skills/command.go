@@ -19,7 +19,7 @@ func (s *scanner) command(file, name string) {
 	if s.inPlugin != nil {
 		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}
-	if s.builder.enter(skill.Plugin, s.host(file)) {
+	if s.builder.enter(skill.Plugin, s.host(file)) && s.countManifest(file) {
 		s.builder.candidates = append(s.builder.candidates, &candidate{
 			skill: skill, root: s.root, dir: path.Dir(file), held: s.held, file: path.Base(file), folder: commandName(name), command: true,
 		})

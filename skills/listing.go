@@ -126,8 +126,9 @@ func (s *scanner) readAhead(dirs []string) {
 // unread returns the folders that will be read, within the root's limit.
 func (s *scanner) unread(dirs []string) []string {
 	var unread []string
+	room := s.room()
 	for _, dir := range dirs {
-		if len(unread)+s.folders >= s.options.Folders {
+		if len(unread) >= room {
 			break
 		}
 		if s.before.listing(s.host(dir)) == nil && s.ahead[dir] == nil {

@@ -35,17 +35,15 @@ type Root struct {
 // String names the root for people.
 func (r Root) String() string { return cmp.Or(r.Dir, r.Label) }
 
-// How far a root is read where nobody says otherwise.
-const (
-	DefaultDepth   = 6    // folders below the root, one in the other
-	DefaultFolders = 2000 // folders of one root
-)
-
 // Options configure [Scan]. The zero value is usable.
 type Options struct {
 	// Depth is how many folders below a root are entered; 0 is [DefaultDepth].
 	Depth int
-	// Folders is how many folders of one root are read; 0 is [DefaultFolders].
+	// Manifests is how many skills, commands and plugins of one root are read; 0
+	// is [DefaultManifests].
+	Manifests int
+	// Folders is how many folders of one root are read, without those inside of
+	// skills; 0 is [DefaultFolders].
 	Folders int
 	// ImageRole reports whether an image is configured for a role; nil accepts
 	// every role. It is called concurrently.
@@ -88,7 +86,7 @@ type scanner struct {
 	root     Root
 	builder  *builder
 	seen     map[string]bool // folders of this root, without links, that were entered
-	folders  int             // how many
+	bounds   bounds
 	inPlugin *Plugin         // whose skills are read; nil outside of plugins
 	skip     map[string]bool // plugins that a marketplace has loaded
 
@@ -110,6 +108,7 @@ func (s *scanner) scan() {
 		return
 	}
 	s.hold()
+	defer s.reportBounds()
 	_, err := fs.Stat(s.root.FS, ".")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -197,8 +196,19 @@ func (s *scanner) visitPlugin(dir string, entries []fs.DirEntry) (enter bool) {
 	if manifest == "" {
 		return true
 	}
-	s.plugin(dir, manifest, nil)
+	if s.countManifest(dir) {
+		s.plugin(dir, manifest, nil)
+	}
 	return false
+}
+
+// seenKey is a folder's key in seen: a plugin's folder is entered once to find it
+// and once for its skills.
+func (s *scanner) seenKey(dir string) string {
+	if s.inPlugin != nil {
+		return s.inPlugin.Name + "\x00" + dir
+	}
+	return dir
 }
 
 // walk calls visit for dir and the folders below it, in sorted order, each
@@ -207,18 +217,11 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	if s.ctx.Err() != nil {
 		return
 	}
-	// A plugin's folder is entered once to find it and once for its skills.
-	key := dir
-	if s.inPlugin != nil {
-		key = s.inPlugin.Name + "\x00" + dir
-	}
-	if s.seen[key] {
+	key := s.seenKey(dir)
+	if s.seen[key] || !s.count(dir) {
 		return
 	}
 	s.seen[key] = true
-	if !s.count(dir) {
-		return
-	}
 	entries, err := s.list(dir)
 	if err != nil {
 		s.reject(s.display(dir), err)
@@ -227,13 +230,18 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	if !visit(dir, entries) {
 		return
 	}
+	if depth > 0 && (skillFile(entries) != "" || has(entries, ongridFile)) {
+		outer := s.bounds.own
+		s.bounds.own = new(int)
+		defer func() { s.bounds.own = outer }()
+	}
 	children := s.children(dir, entries)
 	if depth < s.options.Depth {
 		s.readAhead(children)
 	}
 	for _, child := range children {
 		if depth+1 > s.options.Depth {
-			s.problem(Problem{Note, s.display(child), 0, 0, "it is too deep below its root and was not read", "name it with --skills, or raise scan.depth in the configuration"})
+			s.bounds.tooDeep = append(s.bounds.tooDeep, s.leave(child))
 			continue
 		}
 		s.walk(child, depth+1, visit)
@@ -249,14 +257,6 @@ func (s *scanner) children(dir string, entries []fs.DirEntry) []string {
 		}
 	}
 	return children
-}
-
-// count reports whether one more folder of the root may be read.
-func (s *scanner) count(dir string) bool {
-	if s.folders++; s.folders == s.options.Folders+1 {
-		s.problem(Problem{Error, s.display(dir), 0, 0, "the root has too many folders; this one and what follows were not read", "name the folders that have skills with --skills, or raise scan.folders in the configuration"})
-	}
-	return s.folders <= s.options.Folders
 }
 
 // isFile reports whether there is a file at a path of the root.
@@ -340,7 +340,7 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 	if s.inPlugin != nil {
 		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}
-	if s.builder.enter(skill.Plugin, skill.Dir) {
+	if s.builder.enter(skill.Plugin, skill.Dir) && s.countManifest(dir) {
 		s.builder.candidates = append(s.builder.candidates, &candidate{
 			skill: skill, root: s.root, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
 			noTools: entries != nil && !has(entries, toolsFileName), plain: entries != nil && plain(entries),

@@ -25,22 +25,23 @@ func names(catalog *Catalog) []string {
 
 func TestScanFindsSkills(t *testing.T) {
 	catalog := scanFiles(t, map[string]string{
-		"a/SKILL.md":                    skillText("a"),
-		"group/b/SKILL.md":              skillText("b"),
-		"a/nested/c/SKILL.md":           skillText("c"),
-		"README.md":                     "no skill",
-		"d/other.md":                    skillText("d"),
-		".git/e/SKILL.md":               skillText("e"),
-		"node_modules/f/SKILL.md":       skillText("f"),
-		"1/2/3/4/5/6/SKILL.md":          skillText("6"),
-		"1/2/3/4/5/6/7/SKILL.md":        skillText("7"),
-		"g/SKILL.md/unexpectedly/a/dir": "",
+		"a/SKILL.md":                             skillText("a"),
+		"group/b/SKILL.md":                       skillText("b"),
+		"a/nested/c/SKILL.md":                    skillText("c"),
+		"README.md":                              "no skill",
+		"d/other.md":                             skillText("d"),
+		".git/e/SKILL.md":                        skillText("e"),
+		"node_modules/f/SKILL.md":                skillText("f"),
+		"1/2/3/4/5/6/7/8/9/10/11/12/SKILL.md":    skillText("12"),
+		"1/2/3/4/5/6/7/8/9/10/11/12/13/SKILL.md": skillText("13"),
+		"1/2/3/4/5/6/7/8/9/10/11/12/bin/run.py":  "no skill lies here, so nobody is told",
+		"g/SKILL.md/unexpectedly/a/dir":          "",
 	})
-	if diff := cmp.Diff([]string{"6", "a", "b", "c"}, names(catalog)); diff != "" {
+	if diff := cmp.Diff([]string{"12", "a", "b", "c"}, names(catalog)); diff != "" {
 		t.Error(diff)
 	}
-	const want = "root/1/2/3/4/5/6/7: note: it is too deep below its root and was not read (name it with --skills, or raise scan.depth in the configuration)"
-	if got := lines(catalog.Problems); !strings.Contains(got, want) {
+	const want = "root/1/2/3/4/5/6/7/8/9/10/11/12/13: error: it lies more than 12 folders below its root; left out: 1 skill in it (name it with --skills, or raise scan.depth in the configuration)\n"
+	if got := lines(catalog.Problems); got != want {
 		t.Errorf("problems:\n%swant %s", got, want)
 	}
 }
@@ -55,7 +56,7 @@ func TestScanOneSkill(t *testing.T) {
 }
 
 func TestScanFolderLimit(t *testing.T) {
-	fsys := files(map[string]string{"a/SKILL.md": skillText("a"), "b/SKILL.md": skillText("b"), "c/SKILL.md": skillText("c")})
+	fsys := files(map[string]string{"a/SKILL.md": skillText("a"), "b/SKILL.md": skillText("b"), "c/SKILL.md": skillText("c"), "d/SKILL.md": skillText("d")})
 	catalog, err := Scan(t.Context(), []Root{{Source: SourceExtra, FS: fsys, Label: "root"}}, &Options{Folders: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -63,9 +64,48 @@ func TestScanFolderLimit(t *testing.T) {
 	if got := names(catalog); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("skills %v", got)
 	}
-	const want = "root/c: error: the root has too many folders; this one and what follows were not read (name the folders that have skills with --skills, or raise scan.folders in the configuration)\n"
+	const want = "root/c: error: the root has more than 3 folders; left out from this one on: 2 folders with 2 skills (name the folders that have skills with --skills, or raise scan.folders in the configuration)\n"
 	if got := lines(catalog.Problems); got != want {
 		t.Errorf("problems:\n%swant:\n%s", got, want)
+	}
+}
+
+// What lies inside of a skill leaves no other one out.
+func TestScanBoundsAreOfOthers(t *testing.T) {
+	tree := map[string]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		tree[name+"/SKILL.md"] = skillText(name)
+		for _, folder := range []string{"assets", "references/x", "scripts/lib"} {
+			tree[name+"/"+folder+"/file"] = ""
+		}
+	}
+	tree["a/references/nested/SKILL.md"] = skillText("nested")
+	tree["a/scripts/last/SKILL.md"] = skillText("last")
+	for name, test := range map[string]struct {
+		options  Options
+		want     []string
+		problems string
+	}{
+		"folders of skills": {Options{Folders: 17}, []string{"a", "b", "c", "last", "nested"}, ""},
+		"too many inside of skills": {Options{Folders: 4}, []string{"a", "b", "c", "nested"},
+			"root/a/scripts: error: skills have more than 4 folders inside, or one has more than 10000; left out from this one on: 13 folders with 1 skill (name the folders that have skills with --skills)\n"},
+		"none of them a skill": {Options{Folders: 7}, []string{"a", "b", "c", "last", "nested"},
+			"root/b/assets: note: skills have more than 7 folders inside, or one has more than 10000; left out from this one on: 10 folders with 0 skills (name the folders that have skills with --skills)\n"},
+		"manifests": {Options{Manifests: 2}, []string{"a", "nested"},
+			"root/a/scripts/last: error: the root has more than 2 skills; left out are this one and 2 more (name the folders that you use with --skills, or raise scan.manifests in the configuration)\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalog, err := Scan(t.Context(), []Root{{Source: SourceExtra, FS: files(tree), Label: "root"}}, &test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, names(catalog)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(test.problems, lines(catalog.Problems)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -31,6 +31,7 @@ func NewScanner(roots []Root, options *Options) *Scanner {
 		s.options = *options
 	}
 	s.options.Depth = cmp.Or(s.options.Depth, DefaultDepth)
+	s.options.Manifests = cmp.Or(s.options.Manifests, DefaultManifests)
 	s.options.Folders = cmp.Or(s.options.Folders, DefaultFolders)
 	return s
 }

@@ -229,7 +229,7 @@ func appendFolders(folders, given []string, from string, packages bool) ([]strin
 
 func (s *settings) scanOptions() *skills.Options {
 	return &skills.Options{
-		Depth: s.Scan.Depth, Folders: s.Scan.Folders,
+		Depth: s.Scan.Depth, Manifests: s.Scan.Manifests, Folders: s.Scan.Folders,
 		ImageRole: func(role string) bool {
 			_, ok := s.Images[role]
 			return ok

@@ -8,9 +8,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
+// maxWatched is how many folders of one root are watched at the most. Each takes
+// about 1 KB of the kernel's memory.
+const maxWatched = 50_000
+
 // watcher watches the roots.
 func (s *settings) watcher(logger *slog.Logger) (*watch.Watcher, error) {
-	return watch.New(s.watched(), &watch.Options{Depth: s.Scan.Depth, Folders: s.Scan.Folders, Logger: logger})
+	return watch.New(s.watched(), &watch.Options{Depth: s.Scan.Depth, Folders: min(s.Scan.Folders, maxWatched), Logger: logger})
 }
 
 // checkWatches tries whether changes of skills are noticed, and how soon.
@@ -40,7 +44,7 @@ func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
 		f.Detail = "they are not noticed in " + unseen[0].Path + ": " + unseen[0].Err.Error()
 		f.Remedy = "call reload_skills after one, or mend that"
 		if errors.Is(unseen[0].Err, watch.ErrFolders) {
-			f.Remedy = "raise scan.folders in the configuration"
+			f.Remedy = "raise scan.folders in the configuration, or name the folders that have skills with --skills"
 		}
 	case len(polled) > 0:
 		f.Detail = "they are noticed late in " + count(len(polled), "folder") + ", which are polled: " + polled[0].Err.Error()

@@ -21,7 +21,7 @@ type Options struct {
 	// [skills.DefaultDepth] if zero.
 	Depth int
 	// Folders is how many folders and links below one root are watched; those
-	// nearest to the root come first. Reaching it is a [Gap]. [skills.DefaultFolders] if zero.
+	// nearest to the root come first. Reaching it is a [Gap]. 2000 if zero.
 	Folders int
 	// Skip tells which names below a root are not looked at, whether file or
 	// folder. It is called from one goroutine at a time. If nil, [skills.Skip].
@@ -40,7 +40,7 @@ func (o *Options) withDefaults() Options {
 	orDefault(&c.Quiet, 100*time.Millisecond)
 	orDefault(&c.MaxDelay, time.Second)
 	orDefault(&c.Depth, skills.DefaultDepth)
-	orDefault(&c.Folders, skills.DefaultFolders)
+	orDefault(&c.Folders, 2000)
 	c.MaxDelay = max(c.MaxDelay, c.Quiet)
 	if c.Skip == nil {
 		c.Skip = skills.Skip

@@ -75,8 +75,9 @@ type Roots struct {
 
 // Scan bounds how far each root is read, and watched.
 type Scan struct {
-	Depth   int `yaml:"depth"`   // folders below the root, one in the other
-	Folders int `yaml:"folders"` // folders of one root
+	Depth     int `yaml:"depth"`     // folders below the root, one in the other
+	Manifests int `yaml:"manifests"` // skills, commands and plugins of one root
+	Folders   int `yaml:"folders"`   // folders of one root, without those inside of skills
 }
 
 // Sandbox says how skills are run.
@@ -169,7 +170,7 @@ func Default() *Config {
 	asking := ask.DefaultLimits()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
-		Scan:   Scan{Depth: skills.DefaultDepth, Folders: skills.DefaultFolders},
+		Scan:   Scan{Depth: skills.DefaultDepth, Manifests: skills.DefaultManifests, Folders: skills.DefaultFolders},
 		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
 		Sandbox: Sandbox{
 			Driver: "auto",
@@ -319,6 +320,7 @@ func (c *Config) validateMinimums() error {
 		min string
 	}{
 		{"scan.depth", c.Scan.Depth >= 1, "1"},
+		{"scan.manifests", c.Scan.Manifests >= 1, "1"},
 		{"scan.folders", c.Scan.Folders >= 1, "1"},
 		{"sandbox.limits.memory", s.Limits.Memory >= 16<<20, "16MB"},
 		{"sandbox.limits.cpus", s.Limits.CPUs >= 0.01, "0.01"},

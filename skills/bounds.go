@@ -1,0 +1,205 @@
+package skills
+
+import (
+	"fmt"
+	"path"
+)
+
+// How far a root is read where nobody says otherwise.
+const (
+	DefaultDepth     = 12      // folders below the root, one in the other
+	DefaultManifests = 20_000  // skills, commands and plugins of one root
+	DefaultFolders   = 200_000 // folders of one root, without those inside of skills
+)
+
+const (
+	// maxOwnFolders is how many folders of one skill's own are looked at for
+	// skills nested in it.
+	maxOwnFolders = 10_000
+	// maxCounted is how many of the folders that are left out are counted.
+	maxCounted = 100_000
+	// maxTooDeep is how many folders that lie too deep are named.
+	maxTooDeep = 20
+)
+
+// bounds count what is read of one root.
+type bounds struct {
+	folders, manifests int
+	nested             int  // folders inside of skills
+	own                *int // those of the skill that is walked; nil outside of skills
+
+	tooDeep, tooMany, tooNested []leftOut
+	tooManySkills               leftOut
+	skillsLeft                  int
+}
+
+// leftOut is a folder that is not read.
+type leftOut struct {
+	dir, key string // key is its key in scanner.seen
+	plugins  bool   // plugins are looked for in it, not skills
+}
+
+// room is how many more folders may be read here.
+func (s *scanner) room() int {
+	if s.bounds.own != nil {
+		return min(maxOwnFolders-*s.bounds.own, s.options.Folders-s.bounds.nested)
+	}
+	return s.options.Folders - s.bounds.folders
+}
+
+// count reports whether one more folder of the root may be read. A folder inside
+// of a skill does not count against other skills.
+func (s *scanner) count(dir string) bool {
+	b := &s.bounds
+	switch {
+	case s.room() > 0 && b.own != nil:
+		*b.own++
+		b.nested++
+		return true
+	case s.room() > 0:
+		b.folders++
+		return true
+	case b.own != nil:
+		b.tooNested = append(b.tooNested, s.leave(dir))
+	default:
+		b.tooMany = append(b.tooMany, s.leave(dir))
+	}
+	return false
+}
+
+// countManifest reports whether one more skill, command or plugin of the root may
+// be read.
+func (s *scanner) countManifest(dir string) bool {
+	b := &s.bounds
+	if b.manifests < s.options.Manifests {
+		b.manifests++
+		return true
+	}
+	if b.skillsLeft++; b.skillsLeft == 1 {
+		b.tooManySkills = s.leave(dir)
+	}
+	return false
+}
+
+func (s *scanner) leave(dir string) leftOut {
+	return leftOut{dir, s.seenKey(dir), s.root.Plugins && s.inPlugin == nil}
+}
+
+// reportBounds says what was left out, and how much. A folder without a skill is
+// no loss.
+func (s *scanner) reportBounds() {
+	b := &s.bounds
+	tally := &tally{scanner: s, seen: map[string]bool{}}
+	named, unnamed := 0, 0
+	for _, left := range b.tooDeep {
+		_, found := tally.add(left)
+		switch {
+		case found == 0:
+		case named == maxTooDeep:
+			unnamed += found
+		default:
+			named++
+			s.tooDeep(left, counted(found, left.what())+" in it")
+		}
+	}
+	if unnamed > 0 {
+		s.tooDeep(leftOut{dir: "."}, counted(unnamed, "skill")+" in further folders")
+	}
+	s.reportFolders(tally, b.tooMany, Error, fmt.Sprintf("the root has more than %d folders", s.options.Folders),
+		"name the folders that have skills with --skills, or raise scan.folders in the configuration")
+	s.reportFolders(tally, b.tooNested, Note, fmt.Sprintf("skills have more than %d folders inside, or one has more than %d", s.options.Folders, maxOwnFolders),
+		"name the folders that have skills with --skills")
+	if b.skillsLeft > 0 {
+		s.problem(Problem{Error, s.display(b.tooManySkills.dir), 0, 0,
+			fmt.Sprintf("the root has more than %d skills; left out are this one and %d more", s.options.Manifests, b.skillsLeft-1),
+			"name the folders that you use with --skills, or raise scan.manifests in the configuration"})
+	}
+}
+
+func (s *scanner) tooDeep(left leftOut, what string) {
+	s.problem(Problem{Error, s.display(left.dir), 0, 0,
+		fmt.Sprintf("it lies more than %d folders below its root; left out: %s", s.options.Depth, what),
+		"name it with --skills, or raise scan.depth in the configuration"})
+}
+
+// reportFolders reports folders beyond a bound: as an error where skills are
+// among what was left out, or may be, and else with a severity of its own.
+func (s *scanner) reportFolders(tally *tally, left []leftOut, otherwise Severity, reason, remedy string) {
+	folders, manifests := 0, 0
+	for _, l := range left {
+		f, m := tally.add(l)
+		folders, manifests = folders+f, manifests+m
+	}
+	if folders == 0 && !tally.full {
+		return
+	}
+	least, severity := "", otherwise
+	if tally.full {
+		least = "at least "
+	}
+	if manifests > 0 {
+		severity = Error
+	} else if !tally.full {
+		severity = Note
+	}
+	s.problem(Problem{severity, s.display(left[0].dir), 0, 0,
+		fmt.Sprintf("%s; left out from this one on: %s%s with %s", reason, least, counted(folders, "folder"), counted(manifests, left[0].what())), remedy})
+}
+
+func (l leftOut) what() string {
+	if l.plugins {
+		return "plugin"
+	}
+	return "skill"
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// A tally counts the folders that were left out, each once.
+type tally struct {
+	*scanner
+	seen map[string]bool
+	full bool // there are more than it counts
+}
+
+// add counts a folder and those below it, unless the scan came to them in
+// another way.
+func (t *tally) add(left leftOut) (folders, manifests int) {
+	if t.scanner.seen[left.key] {
+		return 0, 0
+	}
+	for todo := []string{left.dir}; len(todo) > 0; {
+		dir := todo[0]
+		todo = todo[1:]
+		if t.seen[dir] || t.ctx.Err() != nil {
+			continue
+		}
+		if len(t.seen) == maxCounted {
+			t.full = true
+			return folders, manifests
+		}
+		t.seen[dir] = true
+		entries, err := t.list(dir)
+		if err != nil {
+			continue
+		}
+		folders++
+		switch {
+		case left.plugins && findManifest(t.files, dir) != "":
+			manifests++
+		case !left.plugins && (skillFile(entries) != "" || has(entries, ongridFile)):
+			manifests++
+		}
+		for _, entry := range entries {
+			if entry.IsDir() && !Skip(entry.Name()) {
+				todo = append(todo, path.Join(dir, entry.Name()))
+			}
+		}
+	}
+	return folders, manifests
+}
