@@ -294,12 +294,12 @@ func Plugins(catalog *skills.Catalog) []PluginSummary {
 			Marketplace: p.Marketplace, Servers: p.Servers, Hooks: p.Hooks,
 		}
 		for _, a := range catalog.Agents {
-			if a.Plugin == p.Name {
+			if a.Plugin == p.Name && a.PluginDir == p.Dir {
 				summary.Agents = append(summary.Agents, summarizeAgent(a, a.Name))
 			}
 		}
 		for _, skill := range catalog.Skills {
-			if skill.Plugin == p.Name && skill.Of == nil {
+			if skill.Plugin == p.Name && skill.PluginDir == p.Dir && skill.Of == nil {
 				summary.Skills = append(summary.Skills, skill.QualifiedName())
 			}
 		}

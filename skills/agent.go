@@ -10,8 +10,9 @@ import (
 type Agent struct {
 	// Name is the agent's own name, by default its file's.
 	Name string
-	// Plugin is the name of the plugin that the agent belongs to, or "".
-	Plugin string
+	// Plugin is the name of the plugin that the agent belongs to, or "", and
+	// PluginDir its host folder.
+	Plugin, PluginDir string
 	// Description says when to use the agent; "" where nobody said.
 	Description string
 	// Tools are those that it may use, as it names them; none is all.
@@ -45,7 +46,7 @@ func (s *scanner) agent(file, name string) {
 	shown := s.display(file)
 	agent := &Agent{Source: s.root.Source, File: shown}
 	if s.inPlugin != nil {
-		agent.Plugin = s.inPlugin.Name
+		agent.Plugin, agent.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}
 	if !s.builder.enter(agent.Plugin, s.host(file)) {
 		return

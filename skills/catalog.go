@@ -13,7 +13,7 @@ import (
 type Catalog struct {
 	// Skills are those that count, sorted by qualified name.
 	Skills []*Skill
-	// Plugins are sorted by name.
+	// Plugins are sorted by name; of the same name, the first ranks highest.
 	Plugins []*Plugin
 	// Agents are sorted by qualified name.
 	Agents []*Agent
@@ -175,7 +175,7 @@ type builder struct {
 	skills   map[string]*Skill // by qualified name
 	roots    map[*Skill]Root
 	folders  map[[2]string]bool // plugins and host folders of the skills that were read
-	plugins  map[string]*Plugin
+	plugins  []rooted
 	agents   map[string]*Agent // by qualified name
 	problems []Problem
 	shadowed []Shadow
@@ -186,7 +186,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, plugins: map[string]*Plugin{}, agents: map[string]*Agent{}}
+	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, agents: map[string]*Agent{}}
 }
 
 // release closes what was opened for the scan.
@@ -240,13 +240,27 @@ func (b *builder) addTools(skill *Skill, root Root) {
 	}
 }
 
-// addPlugin takes a plugin, or returns the one that has its name.
-func (b *builder) addPlugin(plugin *Plugin) (first *Plugin) {
-	if first, taken := b.plugins[plugin.Name]; taken {
-		return first
+// addPlugin takes a plugin of a root. It reports whether it was there already, by
+// way of another root, and returns another one of the same root that has its name,
+// or nil. A plugin hides none of another's skills but those of the same name.
+func (b *builder) addPlugin(plugin *Plugin, root Root) (known bool, rival *Plugin) {
+	for _, p := range b.plugins {
+		switch {
+		case p.Name != plugin.Name:
+		case p.Dir == plugin.Dir && p.Dir != "":
+			return true, nil
+		case rival == nil && p.root == root.String():
+			rival = p.Plugin
+		}
 	}
-	b.plugins[plugin.Name] = plugin
-	return nil
+	b.plugins = append(b.plugins, rooted{plugin, root.String()})
+	return false, rival
+}
+
+// rooted is a plugin, and the root that it was found in.
+type rooted struct {
+	*Plugin
+	root string
 }
 
 // addAgent takes an agent unless its name is taken. In another source, that is no
@@ -269,14 +283,14 @@ func (b *builder) catalog() *Catalog {
 		c.Skills = append(c.Skills, s)
 	}
 	for _, p := range b.plugins {
-		c.Plugins = append(c.Plugins, p)
+		c.Plugins = append(c.Plugins, p.Plugin)
 	}
 	for _, a := range b.agents {
 		c.Agents = append(c.Agents, a)
 	}
 	slices.SortFunc(c.Agents, func(a, b *Agent) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
-	slices.SortFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
 	_, doubles := claims(c.Skills)
 	c.Problems = append(c.Problems, doubles...)
 	slices.SortStableFunc(c.Problems, compareProblems)

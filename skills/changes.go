@@ -13,7 +13,7 @@ func (c *Catalog) Replaced(before *Catalog) (by map[*Skill]*Skill, ok bool) {
 		if s == old {
 			continue
 		}
-		if s.Name != old.Name || s.Plugin != old.Plugin {
+		if s.Name != old.Name || s.Plugin != old.Plugin || s.Folder != old.Folder {
 			return nil, false
 		}
 		by[old] = s

@@ -3,6 +3,7 @@ package skills
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -16,7 +17,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func files(contents map[string]string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, content := range contents {
-		fsys[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
+		mode := fs.FileMode(0o644)
+		if strings.HasPrefix(content, "#!") {
+			mode = 0o755
+		}
+		fsys[name] = &fstest.MapFile{Data: []byte(content), Mode: mode}
 	}
 	return fsys
 }

@@ -81,7 +81,7 @@ func (c *Catalog) replace(old, next *candidate) bool {
 		return false
 	}
 	at, found := slices.BinarySearchFunc(c.Skills, name, func(s *Skill, name string) int { return cmp.Compare(s.QualifiedName(), name) })
-	if !found || c.Skills[at] != old.skill || c.shadows(old.skill) {
+	if !found || c.Skills[at] != old.skill || c.shadows(old.skill) || old.copied || old.original {
 		return false
 	}
 	if !c.replaceProblems(old.skill, next.skill) {

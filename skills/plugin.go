@@ -144,16 +144,15 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 	s.addPlugin(dir, m, report)
 }
 
-// addPlugin takes a plugin and reads what it is made of, unless its name is
-// taken.
+// addPlugin takes a plugin and reads what it is made of.
 func (s *scanner) addPlugin(dir string, m *manifest, report reportFunc) {
 	plugin := m.plugin
-	if first := s.builder.addPlugin(plugin); first != nil {
-		if first.Dir == plugin.Dir && plugin.Dir != "" {
-			return // found before, by way of another root
-		}
-		report(Warning, 0, "rename one of them", "the plugin name %q is taken by %s, so this one is left out", plugin.Name, first.File)
+	known, rival := s.builder.addPlugin(plugin, s.root)
+	if known {
 		return
+	}
+	if rival != nil {
+		report(Warning, 0, "rename one of them", "the plugin name %q is also that of %s; the skills of both are loaded", plugin.Name, rival.File)
 	}
 	outer := s.inPlugin
 	s.inPlugin = plugin
@@ -175,10 +174,20 @@ func (s *scanner) pluginSkills(dir string, m *manifest, report reportFunc) {
 		s.skill(dir, file, nil)
 	}
 	for _, extra := range m.skills {
+		// A bare name is one below skills/, as Colony has it.
+		if !strings.Contains(extra, "/") && !s.there(path.Join(dir, extra)) && s.there(path.Join(standard, extra)) {
+			extra = path.Join("skills", extra)
+		}
 		if real, ok := s.inside(dir, "skills", extra, report); ok {
 			s.skills(real)
 		}
 	}
+}
+
+// there reports whether there is something at a path of the root.
+func (s *scanner) there(name string) bool {
+	_, err := fs.Stat(s.root.FS, name)
+	return fs.ValidPath(name) && err == nil
 }
 
 // inside returns the path in the root of what a plugin names, with links

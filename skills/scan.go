@@ -350,17 +350,21 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 
 // A candidate is a skill that was found, and then read.
 type candidate struct {
-	skill   *Skill
-	root    Root
-	dir     string  // of the root
-	file    string  // of Skill.Files
-	folder  string  // the folder's name; of a command, its own
-	held    *heldFS // what it is read with while the scan lasts; nil for Skill.Files
-	command bool    // it is one, not a SKILL.md
-	noTools bool    // it has no tools.yaml
-	plain   bool    // and nothing else to run
-	packed  *packed // it is in a package, of which dir, file and folder are not known; or nil
-	err     error   // why it did not load
+	skill    *Skill
+	root     Root
+	dir      string  // of the root
+	file     string  // of Skill.Files
+	folder   string  // the folder's name; of a command, its own
+	held     *heldFS // what it is read with while the scan lasts; nil for Skill.Files
+	command  bool    // it is one, not a SKILL.md
+	noTools  bool    // it has no tools.yaml
+	plain    bool    // and nothing else to run
+	packed   *packed // it is in a package, of which dir, file and folder are not known; or nil
+	err      error   // why it did not load
+	behind   bool    // another one in its root comes before it and has its name
+	above    string  // the folder that tells it from others of its name
+	copied   bool    // it has the same files as another one of its name
+	original bool    // another one has the same files
 }
 
 // is reports whether two candidates are read from the same file to the same end.
@@ -390,19 +394,21 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 			unknown[i].load(o, b.cache)
 		}
 	})
-	for _, c := range b.candidates {
-		c.held = nil
-		switch {
-		case errors.Is(c.err, errNoSkill):
-			continue
-		case c.err != nil:
-			b.problems = append(b.problems, rejected(c.skill.File, c.err))
-			continue
+	b.settleNames()
+	for _, behind := range []bool{false, true} {
+		for _, c := range b.candidates {
+			c.held = nil
+			switch {
+			case c.behind != behind || c.copied || errors.Is(c.err, errNoSkill):
+			case c.err != nil:
+				b.problems = append(b.problems, rejected(c.skill.File, c.err))
+			default:
+				b.addSkill(c.skill, c.root)
+			}
 		}
-		b.addSkill(c.skill, c.root)
 	}
 	for _, c := range b.candidates {
-		if c.err == nil {
+		if c.err == nil && !c.copied {
 			b.addTools(c.skill, c.root)
 		}
 	}

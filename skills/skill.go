@@ -26,6 +26,9 @@ type Skill struct {
 	DisplayName string
 	// Plugin is the name of the plugin that the skill belongs to, or "".
 	Plugin string
+	// Folder is the name of a folder that tells the skill from others of its name
+	// in the same root; "" where there is none.
+	Folder string
 	// Description says what the skill does; "" where nobody said.
 	Description string
 	// WhenToUse says when to load the skill; "" where nobody said.
@@ -96,13 +99,18 @@ type Skill struct {
 	Problems []Problem
 }
 
-// QualifiedName is "plugin/skill", or the skill's name outside of plugins. It
-// is unique in a catalog.
+// QualifiedName is "plugin/skill", or the skill's name outside of plugins, with
+// "folder/" before it where the same root has another skill of that name. It is
+// unique in a catalog.
 func (s *Skill) QualifiedName() string {
-	if s.Plugin == "" {
-		return s.Name
+	name := s.Name
+	if s.Folder != "" {
+		name = s.Folder + "/" + name
 	}
-	return s.Plugin + "/" + s.Name
+	if s.Plugin != "" {
+		name = s.Plugin + "/" + name
+	}
+	return name
 }
 
 // Owner is the skill that the instructions are of: the one that has this one

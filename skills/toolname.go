@@ -10,10 +10,13 @@ import (
 // They allow 64 characters and put their own prefix before the name.
 const MaxToolName = 47
 
-// PlainToolName is "plugin__skill" in the letters that every client accepts in a
+// PlainToolName is "plugin__skill", or "folder__skill", in the letters that every client accepts in a
 // tool's name, [a-zA-Z0-9_-]. It may be too long, and another skill's too.
 func (s *Skill) PlainToolName() string {
 	name := s.Name
+	if s.Folder != "" {
+		name = s.Folder + "__" + name
+	}
 	if s.Plugin != "" {
 		name = s.Plugin + "__" + name
 	}

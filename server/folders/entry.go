@@ -124,14 +124,14 @@ func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.F
 	return all, nil
 }
 
-// rival is the skill of a plugin that has the URIs of a file in the folder of a
-// skill which is named as the plugin is.
+// rival is the skill that has the URIs of a file in the folder of a skill which is
+// named as the other's plugin, or folder, is.
 func (l *Library) rival(skill *skills.Skill, name string) *skills.Skill {
 	folder, _, below := strings.Cut(name, "/")
-	if skill.Plugin != "" || !below {
+	if !below {
 		return nil
 	}
-	return l.lookup(skill.Name + "/" + folder)
+	return l.lookup(skill.QualifiedName() + "/" + folder)
 }
 
 // size is how many bytes an entry stands for.

@@ -64,7 +64,7 @@ func (l *Library) find(uri string) (skill *skills.Skill, name string, ok bool) {
 	if !ok {
 		return nil, "", false
 	}
-	for n := min(2, len(segments)); n > 0; n-- {
+	for n := min(3, len(segments)); n > 0; n-- {
 		if skill = l.lookup(strings.Join(segments[:n], "/")); skill != nil {
 			return skill, path.Join(append([]string{"."}, segments[n:]...)...), true
 		}

@@ -1,0 +1,250 @@
+package skills
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// settleNames tells skills of one root apart that have the same name: each gets
+// the name of a folder before its own, as alice/deploy and bob/deploy. Copies of
+// one skill count once. It leaves what shadows what between roots to addSkill.
+func (b *builder) settleNames() {
+	groups := map[[3]string][]*candidate{}
+	names := map[string]bool{}
+	var order [][3]string
+	for _, c := range b.candidates {
+		if c.err != nil {
+			continue
+		}
+		key := [3]string{c.root.String(), c.skill.Plugin, c.skill.Name}
+		if groups[key] = append(groups[key], c); len(groups[key]) == 2 {
+			order = append(order, key)
+		}
+		names[joinNames(c.skill.Plugin, c.skill.Name)] = true
+	}
+	for _, key := range order {
+		b.settleName(groups[key], names)
+	}
+	for _, c := range b.candidates {
+		if c.err == nil {
+			c.named(c.above) // which it may have been, or otherwise, by the scan before
+		}
+	}
+}
+
+// settleName names candidates of one root that have the same name.
+func (b *builder) settleName(group []*candidate, names map[string]bool) {
+	group = withoutCopies(rivals(group))
+	if len(group) < 2 {
+		return
+	}
+	var told []string
+	for i, folder := range foldersOf(group, names) {
+		group[i].above = folder
+		told = append(told, fmt.Sprintf("%s (%s)", group[i].with(folder), group[i].skill.File))
+	}
+	b.problems = append(b.problems, Problem{Warning, group[1].skill.File, 0, 0,
+		fmt.Sprintf("%d different skills have the name %q and are told apart by their folders: %s", len(group), joinNames(group[0].skill.Plugin, group[0].skill.Name), list(firstFew(told, 5), "and")),
+		"rename all but one of them"})
+}
+
+// rivals are those of a group that can both keep the name. As in Claude Code a
+// skill comes before a command, and as in ongrid the first skill.json of a name
+// is the only one; a package comes after the folders that it may be made from.
+func rivals(group []*candidate) []*candidate {
+	rank := func(c *candidate) int {
+		switch {
+		case c.command:
+			return 2
+		case c.packed != nil:
+			return 1
+		}
+		return 0
+	}
+	best := slices.MinFunc(group, func(a, b *candidate) int { return rank(a) - rank(b) })
+	ongrid := false
+	var kept []*candidate
+	for _, c := range group {
+		c.behind = rank(c) != rank(best) || c.file == ongridFile && ongrid
+		ongrid = ongrid || c.file == ongridFile
+		if !c.behind {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// withoutCopies marks candidates that have the same files as an earlier one.
+func withoutCopies(group []*candidate) []*candidate {
+	var kept []*candidate
+	for _, c := range group {
+		at := slices.IndexFunc(kept, func(first *candidate) bool { return first.sameFiles(c) })
+		if at < 0 {
+			kept = append(kept, c)
+			continue
+		}
+		c.copied, kept[at].original = true, true
+	}
+	return kept
+}
+
+// named gives the candidate's skill, and its tools, a folder's name before their
+// own. A skill that another catalog has is not changed.
+func (c *candidate) named(folder string) {
+	if c.skill.Folder == folder {
+		return
+	}
+	by := map[*Skill]*Skill{}
+	owner := copied(by, c.skill)
+	for _, tool := range c.skill.Tools {
+		copied(by, tool).Folder = folder
+	}
+	owner.Folder = folder
+	relink(by)
+	c.skill = owner
+}
+
+// foldersOf returns a folder's name for each of the candidates, by which they can
+// be told apart: the nearest in which they differ. names are those that mean
+// something else already.
+func foldersOf(group []*candidate, names map[string]bool) []string {
+	ways := make([][]string, len(group))
+	longest := 0
+	for i, c := range group {
+		ways[i] = c.way()
+		longest = max(longest, len(ways[i]))
+	}
+	var folders []string
+	for n := 1; n <= longest; n++ {
+		outer, whole := make([]string, len(group)), make([]string, len(group))
+		for i, way := range ways {
+			end := way[max(0, len(way)-n):]
+			outer[i], whole[i] = end[0], strings.Join(end, "-")
+		}
+		for _, folders = range [][]string{outer, whole} {
+			if allDifferent(folders) && !slices.ContainsFunc(folders, func(folder string) bool { return names[group[0].with(folder)] }) {
+				return folders
+			}
+		}
+	}
+	for i := range folders {
+		folders[i] = fmt.Sprintf("%s-%d", folders[i], i+1)
+	}
+	return folders
+}
+
+// with is the qualified name that the candidate would have with a folder.
+func (c *candidate) with(folder string) string {
+	return joinNames(c.skill.Plugin, folder, c.skill.Name)
+}
+
+// way is the folders that lead to the candidate, the root's first, without those
+// that are called as in any other place. There is at least one.
+func (c *candidate) way() []string {
+	root := c.root.String()
+	below := strings.TrimPrefix(filepath.ToSlash(c.skill.File), filepath.ToSlash(root))
+	folders := strings.Split(strings.Trim(path.Dir(below), "/"), "/")
+	if len(folders) > 0 && cleanName(folders[len(folders)-1]) == c.skill.Name {
+		folders = folders[:len(folders)-1]
+	}
+	folders = append(strings.Split(strings.Trim(filepath.ToSlash(root), "/"), "/"), folders...)
+	var way []string
+	for _, folder := range folders {
+		switch folder = cleanName(folder); folder {
+		case "", "skills", "plugins", "commands":
+		default:
+			way = append(way, folder)
+		}
+	}
+	if len(way) == 0 {
+		return []string{"root"}
+	}
+	return way
+}
+
+func allDifferent(names []string) bool {
+	names = slices.Sorted(slices.Values(names))
+	return len(slices.Compact(names)) == len(names)
+}
+
+// joinNames joins those names that are not empty.
+func joinNames(names ...string) string {
+	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), "/")
+}
+
+// How much of two skills is compared. Larger ones count as different.
+const (
+	maxSameFiles = 1000
+	maxSameBytes = 16 << 20
+)
+
+// sameFiles reports whether two candidates have the same files with the same
+// contents. Commands are one file each.
+func (c *candidate) sameFiles(other *candidate) bool {
+	a, releaseA, err := Hold(c.skill.Files)
+	if err != nil {
+		return false
+	}
+	defer releaseA()
+	b, releaseB, err := Hold(other.skill.Files)
+	if err != nil {
+		return false
+	}
+	defer releaseB()
+	if c.command || other.command {
+		room := int64(maxSameBytes)
+		return c.command && other.command && sameFile(a, c.file, b, other.file, &room)
+	}
+	names, ok := fileNames(a)
+	others, otherOK := fileNames(b)
+	if !ok || !otherOK || !slices.Equal(names, others) {
+		return false
+	}
+	room := int64(maxSameBytes)
+	for _, name := range names {
+		if !sameFile(a, name, b, name, &room) {
+			return false
+		}
+	}
+	return true
+}
+
+// fileNames returns the paths of the files in a folder, in order; ok is false
+// where there are too many, or not all can be seen.
+func fileNames(fsys fs.FS) (names []string, ok bool) {
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case Skip(entry.Name()):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		case len(names) == maxSameFiles:
+			return fs.ErrInvalid
+		}
+		names = append(names, name)
+		return nil
+	})
+	return names, err == nil
+}
+
+// sameFile reports whether two files are the same, and takes their size from
+// room.
+func sameFile(a fs.FS, name string, b fs.FS, other string, room *int64) bool {
+	first, err := ReadRegular(a, name, *room)
+	if err != nil {
+		return false
+	}
+	*room -= int64(len(first))
+	second, err := ReadRegular(b, other, int64(len(first)))
+	return err == nil && bytes.Equal(first, second)
+}
