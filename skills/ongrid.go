@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -26,6 +27,17 @@ const ongridTimeout = 30 * time.Second
 // ongridName is what ongrid takes for a name.
 var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
+// ongridPlace is what is known of where a skill.json lies, and what its entry
+// means there.
+type ongridPlace struct {
+	root   Root
+	files  fs.FS  // of the root
+	dir    string // of the skill, in the root
+	nested bool   // it lies inside of another skill
+
+	outside string // the path in the root of an entry that is not in dir; or ""
+}
+
 // A foreign error says why a file is not what its name could make it.
 type foreign struct{ reason string }
 
@@ -38,9 +50,18 @@ func (f *foreign) Error() string {
 func parseOngrid(data []byte, skill *Skill, o Options) error {
 	node, err := parseJSON(data)
 	if err != nil {
-		return &foreign{err.Error()}
+		return o.notOngrid(true, err.Error())
 	}
 	return parse(skill, &document{front: node}, o, (*parser).ongridFile)
+}
+
+// notOngrid is the error of a skill.json that cannot be used: of one that is meant
+// to be ongrid's, as all are in a root of ongrid's, it is a fault.
+func (o Options) notOngrid(meant bool, reason string) error {
+	if o.place == nil || !o.place.root.Ongrid && (!meant || o.place.nested) {
+		return &foreign{reason}
+	}
+	return reject(0, `correct it; ongrid wants "name" of a-z, 0-9 and _, "description" and "entry", an executable file`, "the skill does not load: %s", reason)
 }
 
 // ongridFile reads the content of a skill.json.
@@ -60,8 +81,12 @@ func (p *parser) ongridFile() error {
 	if err := p.ongridEntry(); err != nil {
 		return err
 	}
-	if p.failed {
-		skill.Entry = nil
+	if p.failed { // what it says in vain may restrict it
+		for _, problem := range skill.Problems {
+			if problem.Severity == Error {
+				return reject(problem.Line, problem.Remedy, "the skill does not load: %s", strings.TrimSuffix(problem.Message, ", "+instructionsOnly))
+			}
+		}
 	}
 	return nil
 }
@@ -71,11 +96,11 @@ func (p *parser) ongridFile() error {
 func (p *parser) ongridShape() error {
 	for _, key := range []string{"name", "description", "entry"} {
 		if node := p.fields.get(key); node == nil || node.Tag != "!!str" || strings.TrimSpace(node.Value) == "" {
-			return &foreign{fmt.Sprintf("it has no text %q", key)}
+			return p.options.notOngrid(false, fmt.Sprintf("it has no text %q", key))
 		}
 	}
 	if name := p.fields.text("name"); len(name) > 64 || !ongridName.MatchString(name) {
-		return &foreign{fmt.Sprintf("the name %s is not of a-z, 0-9 and _", show(name))}
+		return p.options.notOngrid(false, fmt.Sprintf("the name %s is not of a-z, 0-9 and _", show(name)))
 	}
 	return nil
 }
@@ -83,20 +108,20 @@ func (p *parser) ongridShape() error {
 // ongridEntry reads what is run: JSON on standard input, JSON on standard
 // output, and no variables but those that the manifest names.
 func (p *parser) ongridEntry() error {
-	script := p.fields.text("entry")
-	name, err := p.skill.FindScript(script)
+	given := p.fields.text("entry")
+	script, files, name, err := p.findEntry(given)
 	switch {
 	case errors.Is(err, errLeaves):
-		return reject(p.fields.line("entry"), "put the program into the skill's folder", "entry %q leads out of the skill's folder", script)
-	case err != nil || !isExecutable(p.skill.Files, name):
-		return &foreign{fmt.Sprintf("entry %s is not an executable file", show(script))}
+		return reject(p.fields.line("entry"), "put the program into the skill's folder, or below the folder that skills are looked for in", "entry %q leads out of that folder", given)
+	case err != nil || !isExecutable(files, name):
+		return p.options.notOngrid(true, fmt.Sprintf("entry %s is not an executable file", show(given)))
 	}
-	head, err := readHead(p.skill.Files, name)
+	head, err := readHead(files, name)
 	if err != nil {
-		return &foreign{fmt.Sprintf("entry %s cannot be read", show(script))}
+		return p.options.notOngrid(true, fmt.Sprintf("entry %s cannot be read", show(given)))
 	}
 	p.skill.Entry = &Entry{
-		Script:      path.Clean(script),
+		Script:      script,
 		Interpreter: program(name, head),
 		Args:        Input{Object: p.objectSchema("schema")},
 		Timeout:     p.ongridTimeout(),
@@ -106,6 +131,50 @@ func (p *parser) ongridEntry() error {
 		OutputJSON:  true,
 	}
 	return nil
+}
+
+// findEntry finds the program of an entry: its path in the skill's folder, and
+// the file without links. One that lies elsewhere below the root is shown at the
+// top of the folder.
+func (p *parser) findEntry(entry string) (script string, files fs.FS, name string, err error) {
+	at := p.options.place
+	if filepath.IsAbs(entry) {
+		if entry, err = at.relative(entry, p.skill.Dir); err != nil {
+			return "", nil, "", err
+		}
+	}
+	name, err = p.skill.FindScript(entry)
+	if !errors.Is(err, errLeaves) || at == nil || at.files == nil {
+		return path.Clean(entry), p.skill.Files, name, err
+	}
+	name, err = resolve(at.files, at.root.Dir, path.Join(at.dir, entry))
+	if err != nil || !fs.ValidPath(name) {
+		return "", nil, "", cmp.Or(err, errLeaves)
+	}
+	script = path.Base(name)
+	for {
+		if _, err := fs.Lstat(p.skill.Files, script); err != nil {
+			break
+		}
+		script = "_" + script
+	}
+	at.outside = name
+	return script, at.files, name, nil
+}
+
+// relative is an absolute path of the host from the skill's folder on.
+func (at *ongridPlace) relative(name, dir string) (string, error) {
+	if at == nil || at.root.Dir == "" || dir == "" {
+		return "", errLeaves
+	}
+	if real, err := filepath.EvalSymlinks(name); err == nil && !inside(at.root.Dir, filepath.Clean(name)) {
+		name = real // the way to the root may have links
+	}
+	if !inside(at.root.Dir, filepath.Clean(name)) {
+		return "", errLeaves
+	}
+	below, err := filepath.Rel(dir, name)
+	return filepath.ToSlash(below), err
 }
 
 // ongridTimeout reads the time, where 0 is none given.

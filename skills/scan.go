@@ -30,6 +30,9 @@ type Root struct {
 	// Commands and Agents say that the root holds Markdown files of that kind, as
 	// Claude Code has them outside of plugins.
 	Commands, Agents bool
+	// Ongrid says that each skill.json in the root is meant to be a skill of
+	// ongrid's: one that cannot be used is a fault.
+	Ongrid bool
 }
 
 // String names the root for people.
@@ -58,6 +61,8 @@ type Options struct {
 	// noTools says, of one skill, that there is no tools.yaml: 10,000 skills need
 	// not be asked for it.
 	noTools bool
+	// place says where one skill.json lies; nil where that is not known.
+	place *ongridPlace
 	// plain says, of one skill, that there is nothing beside its SKILL.md that
 	// could be run.
 	plain bool
@@ -343,6 +348,7 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 	if s.builder.enter(skill.Plugin, skill.Dir) && s.countManifest(dir) {
 		s.builder.candidates = append(s.builder.candidates, &candidate{
 			skill: skill, root: s.root, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
+			rootFiles: s.files, nested: s.bounds.own != nil,
 			noTools: entries != nil && !has(entries, toolsFileName), plain: entries != nil && plain(entries),
 		})
 	}
@@ -350,21 +356,24 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 
 // A candidate is a skill that was found, and then read.
 type candidate struct {
-	skill    *Skill
-	root     Root
-	dir      string  // of the root
-	file     string  // of Skill.Files
-	folder   string  // the folder's name; of a command, its own
-	held     *heldFS // what it is read with while the scan lasts; nil for Skill.Files
-	command  bool    // it is one, not a SKILL.md
-	noTools  bool    // it has no tools.yaml
-	plain    bool    // and nothing else to run
-	packed   *packed // it is in a package, of which dir, file and folder are not known; or nil
-	err      error   // why it did not load
-	behind   bool    // another one in its root comes before it and has its name
-	above    string  // the folder that tells it from others of its name
-	copied   bool    // it has the same files as another one of its name
-	original bool    // another one has the same files
+	skill     *Skill
+	root      Root
+	dir       string  // of the root
+	file      string  // of Skill.Files
+	folder    string  // the folder's name; of a command, its own
+	held      *heldFS // what it is read with while the scan lasts; nil for Skill.Files
+	command   bool    // it is one, not a SKILL.md
+	noTools   bool    // it has no tools.yaml
+	plain     bool    // and nothing else to run
+	nested    bool    // it lies inside of another skill
+	rootFiles fs.FS   // of its root
+	outside   string  // path in the root of a program that is not in its folder; or ""
+	packed    *packed // it is in a package, of which dir, file and folder are not known; or nil
+	err       error   // why it did not load
+	behind    bool    // another one in its root comes before it and has its name
+	above     string  // the folder that tells it from others of its name
+	copied    bool    // it has the same files as another one of its name
+	original  bool    // another one has the same files
 }
 
 // is reports whether two candidates are read from the same file to the same end.
@@ -376,8 +385,11 @@ func (c *candidate) is(other *candidate) bool {
 
 // fresh returns the skill with what is known of its place.
 func (c *candidate) fresh() *Skill {
-	s := c.skill
-	return &Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: s.Files, Plugin: s.Plugin, PluginDir: s.PluginDir}
+	s, files := c.skill, c.skill.Files
+	if overlay, ok := files.(overlayFS); ok {
+		files = overlay.FS
+	}
+	return &Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir}
 }
 
 // load reads the candidates that before does not know, on all processors, and
@@ -426,7 +438,7 @@ func (c *candidate) load(o Options, cache Cache) {
 		done := c.skill.readFrom(looks)
 		c.err = c.parse(o)
 		done()
-		if c.err == nil && !looks.links {
+		if c.err == nil && !looks.links && c.outside == "" {
 			cache.KeepSkill(key, c.skill, looks.list)
 		} else {
 			cache.KeepSkill(key, nil, looks.list)
@@ -434,6 +446,9 @@ func (c *candidate) load(o Options, cache Cache) {
 	}
 	if c.err != nil {
 		return
+	}
+	if c.outside != "" {
+		c.skill.Files = overlayFS{c.skill.Files, c.skill.Entry.Script, c.rootFiles, c.outside}
 	}
 	checkRole(c.skill, o)
 	for _, tool := range c.skill.Tools {
@@ -469,12 +484,16 @@ func (s *Skill) readFrom(files fs.FS) (done func()) {
 	}
 }
 
+// parse reads the candidate. What it runs may lie outside of its folder: then
+// outside is a path of its root.
 func (c *candidate) parse(o Options) error {
 	data, err := readFile(c.skill.Files, c.file, maxManifest)
 	switch {
 	case err != nil:
 	case c.file == ongridFile:
+		o.place = &ongridPlace{root: c.root, files: c.rootFiles, dir: c.dir, nested: c.nested}
 		err = parseOngrid(data, c.skill, o)
+		c.outside = o.place.outside
 	case c.command:
 		err = parseCommand(data, c.skill, c.folder, o)
 	default:

@@ -273,8 +273,11 @@ func (p *parser) restriction(key, want string) {
 
 func (p *parser) restrictionAt(line int, key, want string) {
 	p.failed = true
-	p.report(Error, line, "write "+want, "%q is not %s, so the skill is loaded as instructions only", key, want)
+	p.report(Error, line, "write "+want, "%q is not %s, %s", key, want, instructionsOnly)
 }
+
+// instructionsOnly is what comes of a restriction that cannot be read.
+const instructionsOnly = "so the skill is loaded as instructions only"
 
 // entry reads Colony's fields.
 func (p *parser) entry() error {

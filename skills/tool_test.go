@@ -310,22 +310,25 @@ func TestOngrid(t *testing.T) {
 // ongrid's and wrong is not.
 func TestOngridRejects(t *testing.T) {
 	const ignored = "root/demo/skill.json: note: it is no skill of ongrid's and is ignored: "
+	refused := func(why string) string {
+		return "root/demo/skill.json: error: the skill does not load: " + why + ` (correct it; ongrid wants "name" of a-z, 0-9 and _, "description" and "entry", an executable file)`
+	}
 	for name, test := range map[string]struct {
 		manifest string
 		mode     int
 		loaded   bool
 		want     string
 	}{
-		"not JSON":            {`{"name": `, 1, false, ignored + "it is not JSON: unexpected end of JSON input"},
+		"not JSON":            {`{"name": `, 1, false, refused("it is not JSON: unexpected end of JSON input")},
 		"no object":           {`[]`, 1, false, ignored + `it has no text "name"`},
 		"other fields":        {`{"name": "x", "version": 1}`, 1, false, ignored + `it has no text "description"`},
 		"a name of others":    {`{"name": "My-Skill", "description": "d", "entry": "run"}`, 1, false, ignored + `the name "My-Skill" is not of a-z, 0-9 and _`},
-		"no entry":            {`{"name": "x", "description": "d", "entry": "gone"}`, 1, false, ignored + `entry "gone" is not an executable file`},
-		"a folder":            {`{"name": "x", "description": "d", "entry": "."}`, 1, false, ignored + `entry "." is not an executable file`},
-		"not executable":      {`{"name": "x", "description": "d", "entry": "run"}`, 0, false, ignored + `entry "run" is not an executable file`},
-		"an entry outside":    {`{"name": "x", "description": "d", "entry": "../run"}`, 1, false, `root/demo/skill.json:1: error: entry "../run" leads out of the skill's folder (put the program into the skill's folder)`},
-		"an absolute entry":   {`{"name": "x", "description": "d", "entry": "/bin/sh"}`, 1, false, `root/demo/skill.json:1: error: entry "/bin/sh" leads out of the skill's folder (put the program into the skill's folder)`},
-		"an unknown class":    {"{\"name\": \"x\", \"description\": \"d\",\n\"entry\": \"run\", \"class\": \"odd\"}", 1, true, `root/demo/skill.json:2: error: "class" is not safe, mutating or dangerous, so the skill is loaded as instructions only (write safe, mutating or dangerous)`},
+		"no entry":            {`{"name": "x", "description": "d", "entry": "gone"}`, 1, false, refused(`entry "gone" is not an executable file`)},
+		"a folder":            {`{"name": "x", "description": "d", "entry": "."}`, 1, false, refused(`entry "." is not an executable file`)},
+		"not executable":      {`{"name": "x", "description": "d", "entry": "run"}`, 0, false, refused(`entry "run" is not an executable file`)},
+		"an entry outside":    {`{"name": "x", "description": "d", "entry": "../../run"}`, 1, false, `root/demo/skill.json:1: error: entry "../../run" leads out of that folder (put the program into the skill's folder, or below the folder that skills are looked for in)`},
+		"an absolute entry":   {`{"name": "x", "description": "d", "entry": "/bin/sh"}`, 1, false, `root/demo/skill.json:1: error: entry "/bin/sh" leads out of that folder (put the program into the skill's folder, or below the folder that skills are looked for in)`},
+		"an unknown class":    {"{\"name\": \"x\", \"description\": \"d\",\n\"entry\": \"run\", \"class\": \"odd\"}", 1, false, `root/demo/skill.json:2: error: the skill does not load: "class" is not safe, mutating or dangerous (write safe, mutating or dangerous)`},
 		"a schema of text":    {`{"name": "x", "description": "d", "entry": "run", "schema": {"type": "string"}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not the schema of an object, so arguments are not checked (write "type": "object")`},
 		"a schema that lies":  {`{"name": "x", "description": "d", "entry": "run", "schema": {"properties": {"a": {"minimum": "one"}}}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not a JSON Schema, so arguments are not checked: "properties"[a][minimum] must be a number, not a string (correct it)`},
 		"a type that is none": {`{"name": "x", "description": "d", "entry": "run", "schema": {"properties": {"a": {"type": "numbr"}}}}`, 1, true, `root/demo/skill.json:1: warning: "schema" is not a JSON Schema, so arguments are not checked: "properties"[a][type] must be one of "array", "boolean", "integer", "null", "number", "object" or "string", not "numbr" (correct it)`},
@@ -384,7 +387,7 @@ func TestOngridOnDisk(t *testing.T) {
 	for _, dir := range []string{"a", "b", "c"} {
 		write(dir+"/skill.json", `{"name": "same", "description": "d", "entry": "run"}`)
 	}
-	for link, target := range map[string]string{"a/run": "real", "b/run": "real", "c/run": "../outside"} {
+	for link, target := range map[string]string{"a/run": "real", "b/run": "real", "c/run": "/bin/sh"} {
 		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}
@@ -397,9 +400,65 @@ func TestOngridOnDisk(t *testing.T) {
 		t.Errorf("skills %v, shadowed %v", catalog.Skills, catalog.Shadowed)
 	}
 	got := lines(catalog.Problems)
-	for _, want := range []string{`the name "same" is taken by `, `error: entry "run" leads out of the skill's folder`} {
+	for _, want := range []string{`the name "same" is taken by `, `error: entry "run" leads out of that folder`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
+
+// An entry may be absolute, and may lie elsewhere below the root: what is run finds
+// it in its own folder, and no other file.
+func TestOngridEntryElsewhere(t *testing.T) {
+	root := realTempDir(t)
+	manifest := func(name, entry string) string {
+		return fmt.Sprintf(`{"name": %q, "description": "d", "entry": %q}`, name, entry)
+	}
+	write(t, root, "bin/tool", "#!/bin/sh\n")
+	write(t, root, "bin/secret", "")
+	write(t, root, "own/run", "#!/bin/sh\n")
+	write(t, root, "clash/tool", "other")
+	for _, program := range []string{"bin/tool", "own/run"} {
+		must(t, os.Chmod(filepath.Join(root, program), 0o755))
+	}
+	write(t, root, "own/skill.json", manifest("own", filepath.Join(root, "own", "run")))
+	write(t, root, "up/skill.json", manifest("up", "../bin/tool"))
+	write(t, root, "absolute/skill.json", manifest("absolute", filepath.Join(root, "bin", "tool")))
+	write(t, root, "clash/skill.json", manifest("clash", "../bin/tool"))
+	write(t, root, "host/skill.json", manifest("host", "/bin/sh"))
+	write(t, root, "a/SKILL.md", skillText("a"))
+	write(t, root, "a/assets/skill.json", "{")
+	for _, ongrid := range []bool{false, true} {
+		scanner := NewScanner([]Root{{Dir: root, Ongrid: ongrid}}, nil)
+		catalog, err := scanner.Scan(t.Context())
+		must(t, err)
+		write(t, root, "up/skill.json", manifest("up", "../bin/tool")+"\n")
+		catalog, err = scanner.Rescan(t.Context(), []string{filepath.Join(root, "up", "skill.json")})
+		must(t, err)
+		for name, want := range map[string]string{"own": "run: run skill.json", "up": "tool: skill.json tool", "absolute": "tool: skill.json tool", "clash": "_tool: _tool skill.json tool"} {
+			skill, err := catalog.Lookup(name)
+			must(t, err)
+			files, ok := fileNames(skill.Files)
+			if got := skill.Entry.Script + ": " + strings.Join(files, " "); !ok || got != want {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+			if _, err := skill.FindScript(skill.Entry.Script); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			data, err := ReadRegular(skill.Files, skill.Entry.Script, 100)
+			if err != nil || string(data) != "#!/bin/sh\n" {
+				t.Errorf("%s: %q, %v", name, data, err)
+			}
+		}
+		got := lines(catalog.Problems)
+		nested := "assets/skill.json: note: it is no skill of ongrid's"
+		if ongrid {
+			nested = "assets/skill.json: error: the skill does not load: it is not JSON"
+		}
+		for _, want := range []string{nested, `entry "/bin/sh" leads out of that folder`} {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in:\n%s", want, got)
+			}
 		}
 	}
 }

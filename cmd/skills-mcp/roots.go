@@ -29,17 +29,25 @@ func (s *settings) roots() []skills.Root {
 			for _, name := range []string{".colony", ".claude", ".agents"} {
 				all(skills.SourceSession, filepath.Join(workspace, name), workspace)
 			}
-			roots = append(roots, skills.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, "skills"), Within: workspace})
+			for _, name := range []string{".github", ".gemini", ""} {
+				roots = append(roots, skills.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, name, "skills"), Within: workspace})
+			}
 		}
 	}
 	if s.Roots.User && s.home != "" {
 		for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
 			all(skills.SourceUser, filepath.Join(s.home, name), "")
 		}
+		for _, name := range []string{".copilot", ".gemini", ".codex", ".conduit"} {
+			roots = append(roots, skills.Root{Source: skills.SourceUser, Dir: filepath.Join(s.home, name, "skills")})
+		}
 	}
 	if s.Roots.System && runtime.GOOS != "windows" {
 		all(skills.SourceSystem, "/etc/colony", "")
 		all(skills.SourceSystem, "/etc/skills-mcp", "")
+		for _, dir := range append([]string{"/etc/ongrid/skills"}, s.ongrid...) {
+			roots = append(roots, skills.Root{Source: skills.SourceSystem, Dir: dir, Ongrid: true})
+		}
 	}
 	if s.project != nil {
 		for _, dir := range s.project.Skills {
