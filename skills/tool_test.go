@@ -430,10 +430,10 @@ func TestOngridEntryElsewhere(t *testing.T) {
 	write(t, root, "a/assets/skill.json", "{")
 	for _, ongrid := range []bool{false, true} {
 		scanner := NewScanner([]Root{{Dir: root, Ongrid: ongrid}}, nil)
-		catalog, err := scanner.Scan(t.Context())
+		_, err := scanner.Scan(t.Context())
 		must(t, err)
 		write(t, root, "up/skill.json", manifest("up", "../bin/tool")+"\n")
-		catalog, err = scanner.Rescan(t.Context(), []string{filepath.Join(root, "up", "skill.json")})
+		catalog, err := scanner.Rescan(t.Context(), []string{filepath.Join(root, "up", "skill.json")})
 		must(t, err)
 		for name, want := range map[string]string{"own": "run: run skill.json", "up": "tool: skill.json tool", "absolute": "tool: skill.json tool", "clash": "_tool: _tool skill.json tool"} {
 			skill, err := catalog.Lookup(name)

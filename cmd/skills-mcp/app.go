@@ -46,6 +46,7 @@ type settings struct {
 	*config.Config
 	home       string
 	workspaces []string        // without links
+	ongrid     []string        // folders of ongrid's skills
 	project    *config.Project // of the first workspace; nil without a file
 	logger     *slog.Logger
 	gate       *gating.Gate
@@ -64,7 +65,7 @@ func (a *app) settings() (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{home: home, logger: logger}
+	s := &settings{home: home, logger: logger, ongrid: ongridFolders(os.Getenv(ongridVariable), folder)}
 	if s.Config, err = a.loadConfig(home); err != nil {
 		return nil, usage(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	colonysamples "github.com/skillsmcp/skills-mcp/plugins/colony-samples"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -67,6 +68,21 @@ func (s *settings) roots() []skills.Root {
 		roots = append(roots, skills.Root{Source: skills.SourceExtra, FS: colonysamples.FS(), Label: "bundled:colony-samples", Plugins: true})
 	}
 	return roots
+}
+
+// ongridVariable has the folders that ongrid looks for skills in.
+const ongridVariable = "ONGRID_SKILLS_EXTERNAL_DIRS"
+
+// ongridFolders are the folders of a list, separated by commas or colons. Relative
+// ones start from folder.
+func ongridFolders(list, folder string) []string {
+	var folders []string
+	for _, dir := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ':' }) {
+		if dir = strings.TrimSpace(dir); dir != "" {
+			folders = append(folders, absolutePath(folder, dir))
+		}
+	}
+	return folders
 }
 
 // watched are the host folders of the roots.

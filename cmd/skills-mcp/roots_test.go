@@ -3,7 +3,13 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 func TestDefaultWorkspace(t *testing.T) {
@@ -32,5 +38,43 @@ func TestDefaultWorkspace(t *testing.T) {
 	}
 	if len(defaultWorkspace("/srv/shop", "", temporary)) != 1 {
 		t.Error("without a home folder nothing is a workspace")
+	}
+}
+
+// The roots are those of README's table, in its order.
+func TestRoots(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no roots of the system on Windows")
+	}
+	s := &settings{Config: config.Default(), home: "/home/ann", workspaces: []string{"/work"}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
+	got := map[skills.Source][]string{}
+	ongrid := 0
+	for _, root := range s.roots() {
+		got[root.Source] = append(got[root.Source], root.String())
+		if root.Ongrid {
+			ongrid++
+		}
+	}
+	want := map[skills.Source][]string{
+		skills.SourceSession: {
+			"/work/.colony/skills", "/work/.colony/plugins", "/work/.claude/skills", "/work/.claude/plugins", "/work/.claude/commands", "/work/.claude/agents",
+			"/work/.agents/skills", "/work/.agents/plugins", "/work/.github/skills", "/work/.gemini/skills", "/work/skills",
+		},
+		skills.SourceUser: {
+			"/home/ann/.colony/skills", "/home/ann/.colony/plugins", "/home/ann/.claude/skills", "/home/ann/.claude/plugins", "/home/ann/.claude/commands", "/home/ann/.claude/agents",
+			"/home/ann/.agents/skills", "/home/ann/.agents/plugins", "/home/ann/.openclaw/skills", "/home/ann/.openclaw/plugins",
+			"/home/ann/.copilot/skills", "/home/ann/.gemini/skills", "/home/ann/.codex/skills", "/home/ann/.conduit/skills",
+		},
+		skills.SourceSystem: {
+			"/etc/colony/skills", "/etc/colony/plugins", "/etc/skills-mcp/skills", "/etc/skills-mcp/plugins",
+			"/etc/ongrid/skills", "/opt/one", "/opt/two", "/work/three",
+		},
+		skills.SourceExtra: {"bundled:colony-samples"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if ongrid != 4 {
+		t.Errorf("%d roots are ongrid's", ongrid)
 	}
 }
