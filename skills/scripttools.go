@@ -86,6 +86,10 @@ func (p *parser) functionsOf(module string) {
 		return
 	}
 	for _, function := range pyargs.Tools(source) {
+		if len(function.Needs) > 0 {
+			p.report(Warning, 0, "give each a default, or wrap the class in a function with @tool", "%s: the tool %s is left out: the class cannot be made without %s", module, function.Python, strings.Join(function.Needs, ", "))
+			continue
+		}
 		tool, err := p.tool(scripts.Names([]string{function.Name + ".py"})[0], 0)
 		if err == nil {
 			tool.Description = strings.TrimSpace(function.Doc)

@@ -40,6 +40,8 @@ func TestScriptTools(t *testing.T) {
 		"declared":               {"script: a.sh", map[string]string{"a.sh": "#!/bin/sh\n", "b.sh": "#!/bin/sh\n"}, ""},
 		"unreadable restriction": {"class: what", map[string]string{"a.sh": "#!/bin/sh\n"}, ""},
 		"LangChain":              {"skill_type: langchain_tool", map[string]string{"tools.py": tooled, "other.py": "X = 1\n"}, `demo__add: python3 tools.py {"a":{"type":"integer"},"b":{"type":"integer","default":1}}`},
+		"LangChain, classes": {"skill_type: langchain_tool", map[string]string{"tools.py": "from langchain_core.tools import tool, BaseTool\nclass Add(BaseTool):\n    name: str = 'add'\n    description: str = 'Adds.'\n    def _run(self, a: int): ...\nclass Ask(BaseTool):\n    key: str\n    def _run(self): ...\n"},
+			`demo__add: python3 tools.py {"a":{"type":"integer"}}`},
 		"LangChain, by entry point": {"skill_type: langchain_tool\nentry_points: {run: tools.py}", map[string]string{"tools.py": tooled},
 			"demo__run: python3 tools.py " + words},
 	} {

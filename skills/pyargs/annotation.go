@@ -40,6 +40,9 @@ func (i *interp) annotation(n *node, s *scope) annotated {
 	if injects(v) {
 		return annotated{injected: true}
 	}
+	if c, ok := v.(*class); ok && c.comesFrom("BaseModel", "pydantic", "langchain") {
+		return annotated{schema: i.model(c)}
+	}
 	return annotated{schema: plainType(v)}
 }
 

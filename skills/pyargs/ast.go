@@ -70,6 +70,7 @@ type stmt struct {
 	function *function
 	class    *class
 	names    []string
+	note     *node // the annotation of targets[0]
 	body     []*stmt
 	handlers [][]*stmt
 	other    []*stmt

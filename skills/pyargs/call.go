@@ -307,6 +307,8 @@ func (i *interp) builtin(name reference, a *arguments) value {
 		return clickCall(name, a)
 	}
 	switch name {
+	case "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
+		return newField(a)
 	case "typer.Typer":
 		return i.typerApp(a)
 	case "typer.Option", "typer.Argument":

@@ -441,11 +441,11 @@ func (r *reader) finishSimple(first *node, line int) *stmt {
 	switch op := r.tok.text; {
 	case op == ":":
 		r.advance()
-		r.expression()
+		note := r.expression()
 		if !r.accept("=") {
-			return &stmt{kind: sJump, line: line, name: "pass"}
+			return &stmt{kind: sJump, line: line, name: "pass", targets: []*node{first}, note: note}
 		}
-		return &stmt{kind: sAssign, line: line, targets: []*node{first}, value: r.expressions()}
+		return &stmt{kind: sAssign, line: line, targets: []*node{first}, note: note, value: r.expressions()}
 	case op == "=":
 		return r.assignment(first, line)
 	case len(op) >= 2 && strings.HasSuffix(op, "=") && precedence(r.tok) < 0 && op != ":=":

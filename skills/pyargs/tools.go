@@ -6,21 +6,24 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// A Function is one of a module that LangChain's @tool makes a tool of.
+// A Function is one of a module that LangChain's @tool makes a tool of, or a class
+// that comes from its BaseTool.
 type Function struct {
 	Name   string // the tool's
-	Python string // the function's
+	Python string // the function's, or the class's
 	Line   int    // of its def, from 1
 	Doc    string // its docstring without indentation, or the decorator's description
 	// Params describes its arguments: an object with a property for each
 	// parameter that a caller gives.
 	Params *jsonschema.Schema
+	// Needs are what a class cannot be made without; then no call works.
+	Needs []string `json:",omitempty"`
 }
 
 // Tools returns the functions of a module that are decorated with @tool of
-// LangChain, in the order of the source; none where the source cannot be read.
-// A function whose arguments have a model of their own (args_schema) has a
-// schema that takes any.
+// LangChain, and the classes that come from its BaseTool, in the order of the
+// source; none where the source cannot be read. Arguments that have a model of
+// another file (args_schema) have a schema that takes any.
 func Tools(source []byte) []Function {
 	body, err := parseSource(source)
 	if err != nil {
@@ -33,6 +36,12 @@ func Tools(source []byte) []Function {
 		switch s.kind {
 		case sImport, sAssign:
 			i.execute(s, &frame{scope: i.globals})
+		case sClass:
+			i.execute(s, &frame{scope: i.globals})
+			if f, ok := i.toolClass(s.class); ok && len(found) < maxArguments {
+				f.Line = s.line
+				found = append(found, f)
+			}
 		case sDef:
 			if decorator := i.toolDecorator(s.function); decorator != nil && len(found) < maxArguments {
 				found = append(found, i.tool(s.function, decorator))
@@ -70,8 +79,8 @@ func (i *interp) tool(fn *function, decorator *node) Function {
 	if description, ok := a.named("description", nil).(string); ok {
 		f.Doc = description
 	}
-	if _, ok := a.get(-1, "args_schema"); ok {
-		f.Params = &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	if model, ok := a.get(-1, "args_schema"); ok {
+		f.Params = i.modelOf(model)
 	}
 	return f
 }

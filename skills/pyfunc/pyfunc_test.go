@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,7 @@ func call(t *testing.T, files map[string]string, function, args string) (stdout,
 		}
 	}
 	argv := append(Interpreter(), "tools.py", function)
+	argv = slices.Insert(argv, 1, "-S") // without what is installed on this machine
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1"}
 	cmd.Stdin = strings.NewReader(args)
@@ -64,6 +66,12 @@ func TestCall(t *testing.T) {
 		{"bare decorator", "from langchain_core.tools import tool\n@tool\ndef f(a):\n    '''Doc.'''\n    return a\n", "f", `{"a": "x"}`, "x\n"},
 		{"decorator with arguments", "from langchain.tools import tool\n@tool('other', return_direct=True)\ndef f(a):\n    return a\n", "f", `{"a": "x"}`, "x\n"},
 		{"old place of the decorator", "from langchain.agents import tool\n@tool\ndef f(a):\n    return a\n", "f", `{"a": "x"}`, "x\n"},
+		{"a class beside it, which nobody calls", "from langchain_core.tools import tool, BaseTool\n@tool\ndef f(a):\n    return a\n", "f", `{"a": "x"}`, "x\n"},
+		{"a class", "from typing import Optional\nfrom langchain_core.tools import BaseTool\nfrom langchain_core.callbacks import CallbackManagerForToolRun\nclass F(BaseTool):\n    name: str = 'f'\n    unit: str = 'm'\n    def _run(self, a: int, run_manager: Optional[CallbackManagerForToolRun] = None) -> str:\n        return f'{a} {self.unit} {self.name}'\n", "F", `{"a": 2}`, "2 m f\n"},
+		{"a class with a model", "import enum\nfrom typing import Type, List\nfrom langchain.tools import BaseTool\nfrom pydantic import BaseModel, Field\nclass Mode(enum.Enum):\n    fast = 'fast'\nclass Point(BaseModel):\n    x: int\nclass In(BaseModel):\n    a: str = Field(description='d')\n    n: int = Field(default=3, ge=1)\n    tags: List[str] = Field(default_factory=list)\n    mode: Mode = Mode.fast\n    at: Point = None\nclass F(BaseTool):\n    name: str = 'f'\n    args_schema: Type[BaseModel] = In\n    def _run(self, a, n, tags, mode, at):\n        return [a, n, tags, mode.name, at.x]\n", "F", `{"a": "x", "mode": "fast", "at": {"x": 5}}`, "[\"x\", 3, [], \"fast\", 5]\n"},
+		{"an asynchronous class", "from langchain_core.tools.base import BaseTool\nclass F(BaseTool):\n    def _run(self, a):\n        raise NotImplementedError\n    async def _arun(self, a):\n        return a\n", "F", `{"a": "x"}`, "x\n"},
+		{"a class with its own __init__", "from langchain_core.tools import BaseTool\nclass F(BaseTool):\n    text: str = ''\n    def __init__(self, **kw):\n        super().__init__(**kw)\n        self.text = 'made'\n    def _run(self):\n        return self.text\n", "F", `{}`, "made\n"},
+		{"a tool made of a function", "from langchain_core.tools import StructuredTool\ndef g(a):\n    return a\nf = StructuredTool.from_function(func=g, name='f', description='d')\n", "f", `{"a": "x"}`, "x\n"},
 		{"a file beside it", "import helper\ndef f():\n    return helper.text\n", "f", `{}`, "from beside\n"},
 		{"the main guard is shut", "def f():\n    return 'f'\nif __name__ == '__main__':\n    print('main')\n", "f", `{}`, "f\n"},
 		{"data classes", "from __future__ import annotations\nimport dataclasses\n@dataclasses.dataclass\nclass C:\n    a: int\ndef f():\n    return C(1).a\n", "f", `{}`, "1\n"},
@@ -105,6 +113,8 @@ func TestFails(t *testing.T) {
 		{"no function", "f = 1\n", "f", `{}`, "is not a function"},
 		{"a missing argument", "def f(a):\n    pass\n", "f", `{}`, "f: missing a required argument: 'a'"},
 		{"an unknown argument", "def f():\n    pass\n", "f", `{"a": 1}`, "f: got an unexpected keyword argument 'a'"},
+		{"a field that is missing", "from langchain_core.tools import BaseTool\nfrom pydantic import BaseModel\nclass In(BaseModel):\n    a: str\nclass F(BaseTool):\n    args_schema: type = In\n    def _run(self, a): pass\n", "F", `{}`, "missing a required argument: 'a'"},
+		{"validation, which nothing here stands in for", "from pydantic import BaseModel, field_validator\n", "f", `{}`, "cannot import name 'field_validator'"},
 		{"an exception", "def f():\n    raise ValueError('no luck')\n", "f", `{}`, "ValueError: no luck"},
 		{"a missing module", "import nosuchmodule\ndef f():\n    pass\n", "f", `{}`, "No module named 'nosuchmodule'"},
 	} {

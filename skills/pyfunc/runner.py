@@ -3,12 +3,14 @@
 # text as it is, anything else as JSON. What the file itself prints while it is
 # loaded or runs goes to standard error.
 import contextlib
+import enum
 import importlib.util
 import inspect
 import json
 import os
 import sys
 import types
+import typing
 
 
 def tool(*args, **kwargs):
@@ -20,22 +22,128 @@ def tool(*args, **kwargs):
     return lambda function: function
 
 
+def fields(model):
+    """Return the annotated names of a class, with their types."""
+    try:
+        return typing.get_type_hints(model)
+    except Exception:  # a type that is only there for type checkers
+        return {name: None for c in reversed(model.__mro__) for name in vars(c).get("__annotations__", {})}
+
+
+class BaseModel:
+    """Stand in for pydantic's: fields and defaults, without validation, which the
+    caller has done with the schema."""
+
+    def __init__(self, **values):
+        for name, kind in fields(type(self)).items():
+            if name in values:
+                value = values.pop(name)
+                if isinstance(kind, type) and issubclass(kind, BaseModel) and isinstance(value, dict):
+                    value = kind(**value)
+                elif isinstance(kind, type) and issubclass(kind, enum.Enum):
+                    value = kind(value)
+            else:
+                value = getattr(type(self), name, ...)
+                if isinstance(value, Field):
+                    value = value.made()
+                if value is ... and name.startswith("_"):
+                    continue
+                if value is ...:
+                    raise TypeError(f"missing a required argument: {name!r}")
+            setattr(self, name, value)
+        if values and type(self).__init__ is BaseModel.__init__:
+            raise TypeError(f"got an unexpected argument {next(iter(values))!r}")
+
+    def model_dump(self):
+        return {name: getattr(self, name) for name in fields(type(self))}
+
+    dict = model_dump
+
+
+class Field:
+    def __init__(self, default=..., default_factory=None, **_):
+        self.default, self.factory = default, default_factory
+
+    def made(self):
+        return self.factory() if self.factory else self.default
+
+
+class BaseTool(BaseModel):
+    """Stand in for langchain's: arguments go through args_schema to _run."""
+
+    name = description = ""
+    args_schema = None
+
+    def invoke(self, arguments, config=None):
+        return self._run(**self.parsed(arguments))
+
+    def ainvoke(self, arguments, config=None):
+        return self._arun(**self.parsed(arguments))
+
+    def parsed(self, arguments):
+        schema = self.args_schema
+        if isinstance(schema, Field):
+            schema = schema.made()
+        if not isinstance(schema, type):
+            return arguments
+        names = getattr(schema, "model_fields", None) or fields(schema)
+        model = schema(**arguments)
+        return {name: getattr(model, name) for name in names}
+
+    def _run(self, *args, **kwargs):
+        raise NotImplementedError("there is no _run")
+
+    async def _arun(self, *args, **kwargs):
+        return self._run(*args, **kwargs)
+
+
+class StructuredTool:
+    """Stand in for a tool that is made of a function."""
+
+    def __init__(self, name=None, func=None, description="", coroutine=None, **_):
+        self.func, self.coroutine, self.description = func, coroutine, description
+        self.name = name or getattr(func or coroutine, "__name__", "")
+
+    @classmethod
+    def from_function(cls, func=None, coroutine=None, name=None, description="", **_):
+        return cls(name, func, description, coroutine)
+
+    def invoke(self, arguments, config=None):
+        return self.func(**arguments)
+
+
 def stand_in():
-    """Offer the decorator where langchain is not installed."""
-    for name in ("langchain_core.tools", "langchain.tools", "langchain.agents"):
-        with contextlib.suppress(Exception):
-            if importlib.util.find_spec(name) is not None:
-                continue
-        parent, _, child = name.rpartition(".")
-        module = types.ModuleType(name)
-        module.tool = tool
-        sys.modules[name] = module
-        with contextlib.suppress(Exception):
-            if importlib.util.find_spec(parent) is not None:
-                continue
-        package = sys.modules.setdefault(parent, types.ModuleType(parent))
-        package.__path__ = getattr(package, "__path__", [])
-        setattr(package, child, module)
+    """Offer what tools are made with where langchain or pydantic is not installed.
+    Names that are only written in annotations are offered as empty classes."""
+    made = {"tool": tool, "BaseTool": BaseTool, "StructuredTool": StructuredTool, "Tool": StructuredTool, "ToolException": type("ToolException", (Exception,), {})}
+    model = {"BaseModel": BaseModel, "Field": Field, "PrivateAttr": Field, "ConfigDict": dict}
+    empty = dict.fromkeys(("InjectedToolArg", "InjectedToolCallId", "CallbackManagerForToolRun", "AsyncCallbackManagerForToolRun", "Callbacks", "RunnableConfig"))
+    empty = {name: type(name, (), {}) for name in empty}
+    provide({"pydantic": model, "pydantic.v1": model})
+    provide({name: {**made, **empty} for name in ("langchain_core.tools", "langchain_core.tools.base", "langchain.tools", "langchain.tools.base", "langchain.agents")})
+    provide({name: empty for name in ("langchain_core.callbacks", "langchain_core.callbacks.manager", "langchain.callbacks.manager", "langchain_core.runnables", "langchain_core.runnables.config")})
+    provide({name: model for name in ("langchain_core.pydantic_v1", "langchain.pydantic_v1")})
+
+
+def provide(modules):
+    for name, names in modules.items():
+        if not installed(name):
+            module = types.ModuleType(name)
+            module.__path__ = []
+            vars(module).update(names)
+            sys.modules[name] = module
+            parent, _, child = name.rpartition(".")
+            while parent and not installed(parent):
+                package = sys.modules.setdefault(parent, types.ModuleType(parent))
+                package.__path__ = getattr(package, "__path__", [])
+                setattr(package, child, sys.modules[f"{parent}.{child}"])
+                parent, _, child = parent.rpartition(".")
+
+
+def installed(name):
+    with contextlib.suppress(Exception):
+        return importlib.util.find_spec(name) is not None
+    return False
 
 
 def load(path):
@@ -58,6 +166,8 @@ def find(module, name):
                 break
     if found is None:
         sys.exit(f"there is no function {name} in {module.__file__}")
+    if isinstance(found, type) and hasattr(found, "invoke"):
+        return running(found())
     for attribute in ("func", "coroutine"):
         if hasattr(found, "invoke") and callable(getattr(found, attribute, None)):
             return getattr(found, attribute)
@@ -66,6 +176,18 @@ def find(module, name):
     if not callable(found):
         sys.exit(f"{name} in {module.__file__} is not a function")
     return found
+
+
+def running(made):
+    """Return what a tool with a class of its own does: _run, else _arun."""
+
+    def run(**arguments):
+        try:
+            return made.invoke(arguments)
+        except NotImplementedError:
+            return made.ainvoke(arguments)
+
+    return run
 
 
 def main():
