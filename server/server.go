@@ -125,7 +125,7 @@ const instructions = `This server offers the skills that the person has installe
 - Not every skill has a tool: the description of search_skills names some of those that have none, and search_skills finds all. Where the person names a skill, or the task is one that a skill may cover, search before you start, unless a tool fits already.
 - When a skill fits the task, load it with load_skill before you act, follow what it says, and read the files it names only when you need them. Do not load skills that do not fit, nor one twice.
 - run_skill runs any executable skill by name, also one that has no tool or was added after this session began; get_skill tells its parameters.
-- Files are named by their path in the workspace. A failed call says what to do next.`
+- Files are named by their path in the workspace (/workspace); what a skill writes to /out is returned. A failed call says what to do next.`
 
 // serverName is what the server calls itself to clients.
 const serverName = "skills-mcp"

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -128,11 +129,30 @@ func describe(skill *skills.Skill) string {
 	if skill.WhenToUse != "" {
 		description += "\n\nWhen to use: " + skill.WhenToUse
 	}
+	note := ""
 	if owner := skill.Owner(); owner != skill && owner.Instructions != "" {
-		hint := fmt.Sprintf("\n\nA tool of the skill %s. Read its instructions first: load_skill with name %q.", owner.QualifiedName(), owner.QualifiedName())
-		return truncate.String(description, maxDescription-len(hint)) + hint
+		note = fmt.Sprintf("\n\nA tool of the skill %s. Read its instructions first: load_skill with name %q.", owner.QualifiedName(), owner.QualifiedName())
 	}
-	return truncate.String(description, maxDescription)
+	note += aboutFiles(skill)
+	return truncate.String(description, maxDescription-len(note)) + note
+}
+
+// aboutFiles tells a model how to name files for a skill that takes some, or may.
+func aboutFiles(skill *skills.Skill) string {
+	if skill.Entry == nil {
+		return ""
+	}
+	if _, words := skill.Entry.Passing().(skills.Words); words {
+		return "\n\nIt runs in its own folder: name files of the workspace as /workspace/NAME, and write to /out/NAME, which is returned."
+	}
+	takes := slices.ContainsFunc(skill.Entry.Params(), func(p skills.Param) bool { return p.Path })
+	if !takes && len(skill.Entry.Files()) == 0 {
+		return ""
+	}
+	if skill.Class != skills.Safe {
+		return "\n\nRelative paths are in the workspace, /workspace."
+	}
+	return "\n\nRelative paths are in the workspace, /workspace; files that it writes go to /out and are returned."
 }
 
 // annotate derives the hints from the class: they are what the sandbox makes

@@ -187,6 +187,9 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	if o != nil && o.Code != 0 && !x.options.InstallDependencies {
 		o.Hint = missing(snap.Dir, command.Argv)
 	}
+	if o != nil && o.Code != 0 && o.Hint == "" {
+		o.Hint = lostFile(o, command.Grant)
+	}
 	if err == nil {
 		err = checkOutput(r.Skill, o)
 		return o, err
@@ -241,6 +244,7 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, map[string]any, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	x.files(r, args, grant.Write)
 	name, interpreter, err := script(skill, args)
 	if err != nil {
 		return nil, nil, err

@@ -41,6 +41,7 @@ type action struct {
 	mapsOwn  bool     // dest= was given
 	off      string   // the flag that turns it off, where the library does not make one
 	truths   []string // how true and false are written for a function of the file
+	file     fileUse
 }
 
 // takesValue reports whether something follows the flag.
@@ -267,6 +268,7 @@ func (a *action) settings(args *arguments) string {
 	}
 	a.given = args.named("type", none{})
 	a.typ = typeOf(a.given)
+	a.file = fileUseOf(a.given)
 	a.constant = args.named("const", nil)
 	if v, given := args.get(-1, "choices"); given && !isNone(v) {
 		a.choices = v

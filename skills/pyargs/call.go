@@ -347,10 +347,16 @@ func (i *interp) builtin(name reference, a *arguments) value {
 		return strToBool(first(a))
 	case "builtins.enumerate", "builtins.zip", "builtins.map", "builtins.reversed":
 		return unknown{}
-	case "pathlib.Path", "builtins.int", "builtins.float":
+	case "pathlib.Path", "pathlib.PurePath":
+		text, _ := first(a).(string)
+		return unknown{path: text}
+	case "pathlib.Path.cwd", "os.getcwd":
+		return unknown{path: "."}
+	case "builtins.int", "builtins.float":
 		return unknown{}
 	case "argparse.FileType":
-		return reference("argparse.FileType()")
+		mode, _ := a.get(0, "mode")
+		return fileType(writes(mode))
 	case "os.path.basename":
 		if text, ok := first(a).(string); ok {
 			return path.Base(text)

@@ -8,6 +8,7 @@ import (
 type clickType struct {
 	typ     valueType
 	choices value
+	file    fileUse
 }
 
 // decorate returns the command that click's decorators make of a function, and
@@ -250,9 +251,9 @@ func (a *action) clickType(args *arguments) string {
 	}
 	switch v := typ.(type) {
 	case clickType:
-		a.typ, a.choices = v.typ, v.choices
+		a.typ, a.choices, a.file = v.typ, v.choices, v.file
 	case reference:
-		a.typ = clickTypeOf(v)
+		a.typ, a.file = clickTypeOf(v), fileUseOf(v)
 	case *function:
 		a.typ = typeFunction
 	default:
@@ -312,8 +313,11 @@ func clickCall(name reference, a *arguments) value {
 		return clickType{typ: typeInteger}
 	case "click.FloatRange":
 		return clickType{typ: typeNumber}
-	case "click.Path", "click.File":
-		return clickType{typ: typePath}
+	case "click.Path":
+		return clickType{typ: typePath, file: namesFile}
+	case "click.File":
+		mode, _ := a.get(0, "mode")
+		return clickType{typ: typePath, file: writes(mode)}
 	case "click.DateTime", "click.Tuple":
 		return clickType{typ: typeFunction}
 	}

@@ -17,6 +17,7 @@ type CommandLine struct {
 	top         *level
 	properties  []*property
 	byName      map[string]*property
+	files       map[string]File
 }
 
 // A level is the command line of a script, or of one of its sub-commands.

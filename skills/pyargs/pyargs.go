@@ -83,6 +83,9 @@ func Read(name string, source []byte) *Script {
 	}
 	s.Doc = docstring(body)
 	s.CommandLine = commandLine(name, s.Doc, len(source), body, told)
+	if s.CommandLine != nil {
+		s.CommandLine.look(source)
+	}
 	s.Notes = told.sorted()
 	return s
 }

@@ -20,6 +20,7 @@ type none struct{}
 type unknown struct {
 	prefix    string // what the text starts with, where that is known
 	parameter bool   // it is the parameter of a function that nobody calls here
+	path      string // the text of a pathlib.Path; "" where it is none, or not known
 }
 
 // An alias is a type with parameters: Annotated[str, typer.Option()].

@@ -1,0 +1,158 @@
+package call
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// files makes relative names of files among the arguments of a script that nobody
+// declared what their caller means by them: one that is in the workspace is that
+// one, one that is in the skill's folder stays, and what the script writes comes
+// into /out, or into a workspace that is writable. Values that are no names of
+// files stay as they are.
+func (x *Executor) files(r Request, args map[string]any, write bool) {
+	params := r.Skill.Entry.Files()
+	if len(params) == 0 {
+		return
+	}
+	w := x.openWorkspace(r.Folder)
+	defer w.close()
+	for _, p := range params {
+		place := func(value string) string { return w.place(p, value, write) }
+		switch value := args[p.Name].(type) {
+		case nil:
+			fallback(r.Skill, p, args, w.fallback(r.Skill.Files, p, write))
+		case string:
+			args[p.Name] = place(value)
+		case []any:
+			all := make([]any, len(value))
+			for i, item := range value {
+				all[i] = item
+				if text, ok := item.(string); ok {
+					all[i] = place(text)
+				}
+			}
+			args[p.Name] = all
+		}
+	}
+}
+
+// fallback gives a parameter a value in place of the script's own default, where
+// the call can have it: it may be of another command.
+func fallback(skill *skills.Skill, p skills.FileParam, args map[string]any, value string) {
+	if value == "" || value == p.Fallback {
+		return
+	}
+	args[p.Name] = value
+	if _, err := skill.Entry.Pass(args); err != nil {
+		delete(args, p.Name)
+	}
+}
+
+// workspace is the folder that relative names start from.
+type workspace struct {
+	root   *os.Root // nil is none; it opens nothing outside
+	folder string   // absolute
+	below  string   // the folder's path in root
+}
+
+// openWorkspace opens the workspace that has a folder, or the first one.
+func (x *Executor) openWorkspace(folder string) *workspace {
+	for _, dir := range x.options.Workspaces {
+		if folder == "" || within(dir, folder) {
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				break
+			}
+			w := &workspace{root: root, folder: dir, below: "."}
+			if folder != "" {
+				w.folder = folder
+				w.below, _ = filepath.Rel(dir, folder)
+			}
+			return w
+		}
+	}
+	if folder != "" { // it is in none
+		return x.openWorkspace("")
+	}
+	return &workspace{}
+}
+
+func (w *workspace) close() {
+	if w.root != nil {
+		w.root.Close()
+	}
+}
+
+func (w *workspace) has(name string) bool {
+	if w.root == nil {
+		return false
+	}
+	_, err := w.root.Stat(filepath.Join(w.below, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// place returns what the script is given for a value.
+func (w *workspace) place(p skills.FileParam, value string, write bool) string {
+	switch {
+	case !p.Takes(value):
+	case p.Written && p.Read && w.has(value), p.Written && write && w.root != nil:
+		return filepath.Join(w.folder, filepath.FromSlash(value))
+	case p.Written:
+		if name := path.Clean(value); fs.ValidPath(name) {
+			return path.Join(sandbox.OutDir, name)
+		}
+	case w.has(value):
+		return filepath.Join(w.folder, filepath.FromSlash(value))
+	}
+	return value
+}
+
+// fallback returns what the script is given in place of its own default; "" leaves
+// it that. A file of the skill is one that its author means.
+func (w *workspace) fallback(skill fs.FS, p skills.FileParam, write bool) string {
+	if name := path.Clean(p.Fallback); !p.Written && name != "." && fs.ValidPath(name) {
+		if _, err := fs.Stat(skill, name); err == nil {
+			return ""
+		}
+	}
+	return w.place(p, p.Fallback, write)
+}
+
+// What scripts say where a file is not found, or cannot be written.
+var (
+	saysReadOnly = regexp.MustCompile(`(?i)read-only file system|EROFS`)
+	saysMissing  = regexp.MustCompile(`(?i)no such file or directory|ENOENT|FileNotFoundError|(?:file|path|director\w*|folder|input)\b.{0,200}(?:not found|does not exist|not a (?:valid )?(?:file|directory|path))|not found: \S*[./]`)
+)
+
+// lostFile returns a hint for a script that failed with what it says of a file; ""
+// where it says nothing of one.
+func lostFile(o *Outcome, grant sandbox.Grant) string {
+	said := string(o.Stderr.Head) + string(o.Stderr.Tail) + string(o.Stdout.Head) + string(o.Stdout.Tail)
+	var hints []string
+	if saysReadOnly.MatchString(said) {
+		hint := "it may write to /out and /tmp alone, and its folder, /skill, is read-only: name what it writes by a path in /out, which is returned"
+		if grant.Write {
+			hint = "its folder, /skill, is read-only: name what it writes by a path in the workspace or in /out, which is returned"
+		}
+		hints = append(hints, hint)
+	}
+	if saysMissing.MatchString(said) {
+		hint := "it runs in its own folder, /skill, and sees no workspace; a person can start the server with --workspace DIR"
+		if len(grant.Workspaces) > 0 {
+			hint = "it runs in its own folder, /skill: name files of the workspace by their whole path, " + path.Join(filepath.ToSlash(grant.Workspaces[0]), "NAME")
+			if grant.Aliased() {
+				hint += " or " + path.Join(sandbox.WorkspaceDir, "NAME")
+			}
+		}
+		hints = append(hints, hint)
+	}
+	return strings.Join(hints, "; ")
+}

@@ -1,0 +1,133 @@
+package skills
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/pyargs"
+)
+
+// A FileParam is a parameter of a script that nobody declared, and that takes the
+// names of files or folders.
+type FileParam struct {
+	Name string
+	// Written says that the script writes what is named, and Read that it may read
+	// it before.
+	Written, Read bool
+	// Certain says that whatever the parameter is given is a name; otherwise it is
+	// one only where it looks like one.
+	Certain bool
+	// Fallback is what the script takes without a value; "" is none, or unknown.
+	Fallback string
+}
+
+// Files returns the parameters that take names of files, for a script whose own
+// source says what it takes. The types of its arguments and what it does with them
+// tell, and their names and descriptions. Those that a manifest declares say it
+// themselves (`format: path`).
+func (e *Entry) Files() []FileParam {
+	static, ok := e.Passing().(Static)
+	if !ok {
+		return nil
+	}
+	var seen map[string]pyargs.File
+	var fallbacks map[string]string
+	if python, ok := static.CommandLine.(*pyargs.CommandLine); ok {
+		seen, fallbacks = python.Files(), python.Fallbacks()
+	}
+	var all []FileParam
+	for _, p := range e.Params() {
+		item := p.Schema
+		if item.Type == "array" && item.Items != nil {
+			item = item.Items
+		}
+		if item.Type != "string" || item.Enum != nil {
+			continue
+		}
+		use, there := seen[p.Name]
+		f, ok := fileParam(p, use, there)
+		if !ok {
+			continue
+		}
+		f.Fallback = fallbacks[p.Name]
+		if text, is := p.Schema.Default.(string); is && f.Fallback == "" {
+			f.Fallback = text
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// Words of names.
+var (
+	outWords  = []string{"out", "output", "outputs", "outfile", "outdir", "outpath", "outputfile", "outputdir", "dest", "destination", "save", "export", "o"}
+	inWords   = []string{"in", "input", "inputs", "infile", "indir", "src", "source"}
+	fileWords = []string{
+		"file", "files", "filename", "filenames", "filepath", "filepaths", "path", "paths", "dir", "dirs", "directory", "directories", "folder", "folders",
+		"infile", "indir", "outfile", "outdir", "outpath", "outputfile", "outputdir", "logfile",
+	}
+	// likeFiles are of what is often a file, and often something else.
+	likeFiles = []string{
+		"in", "input", "inputs", "src", "source", "root", "repo", "project", "workspace", "config", "csv", "json", "yaml", "xml", "pdf", "docx", "xlsx", "pptx",
+		"html", "md", "markdown", "image", "images", "img", "video", "audio", "document", "doc", "docs", "spec", "schema", "manifest", "data", "dataset",
+		"template", "log", "logs", "script", "notebook", "archive", "zip", "baseline", "db", "database", "report", "results", "target",
+	}
+	// notFiles are of what is said of files.
+	notFiles = []string{
+		"format", "type", "mode", "style", "level", "encoding", "pattern", "patterns", "glob", "regex", "ext", "exts", "extension", "extensions", "suffix", "delimiter",
+		"separator", "sep", "count", "size", "limit", "depth", "lines", "columns", "column", "field", "fields", "key", "title", "url", "uri", "lang", "language", "text",
+	}
+)
+
+var (
+	helpOfFile  = regexp.MustCompile(`(?i)\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
+	helpOfWrite = regexp.MustCompile(`(?i)^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
+	camel       = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+)
+
+// fileParam reads what a parameter takes from its name and description, and from
+// what the script is seen to do with it.
+func fileParam(p Param, use pyargs.File, seen bool) (f FileParam, ok bool) {
+	words := strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(p.Name, "${1}_$2")), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	has := func(list []string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
+	}
+	help, last := p.Schema.Description, len(words)-1
+	if last > 0 && words[last] == "name" && (words[last-1] == "output" || slices.Contains(fileWords, words[last-1])) {
+		words[last] = "filename"
+	}
+	named := last >= 0 && slices.Contains(fileWords, words[last]) || has(fileWords) && !has(notFiles)
+	if !seen && !named && has(notFiles) {
+		return f, false
+	}
+	of := helpOfFile.MatchString(help)
+	f = FileParam{Name: p.Name, Certain: seen || named}
+	f.Written = use.Written || has(outWords) || (seen || of) && !use.Read && !has(inWords) && helpOfWrite.MatchString(help)
+	f.Read = use.Read && !has(outWords)
+	f.Certain = f.Certain || of && (f.Written || has(likeFiles))
+	return f, f.Certain || f.Written || of || has(likeFiles)
+}
+
+// extension is what a name that looks like a file's ends with.
+var extension = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+
+// Takes reports whether a value that the parameter is given is the name of a file
+// that is relative.
+func (f FileParam) Takes(value string) bool {
+	switch {
+	case value == "" || value == "-" || len(value) > 4096 || strings.ContainsAny(value, "\x00\n*?"):
+		return false
+	case path.IsAbs(value) || value[0] == '~' || value[0] == '$' || value[0] == '@':
+		return false
+	}
+	if u, err := url.Parse(value); err == nil && u.Scheme != "" {
+		return false
+	}
+	if f.Certain {
+		return true
+	}
+	return value == "." || strings.Contains(value, "/") || extension.MatchString(value)
+}
