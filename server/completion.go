@@ -26,7 +26,7 @@ func (c completer) CompletePromptArgument(ctx context.Context, prompt string, ar
 		}
 		return completion(complete.Of(v.offeredNames(), argument.Value)), nil
 	}
-	if skill := v.prompted(prompt); skill != nil {
+	if skill, err := v.prompted(prompt); err == nil {
 		return completion(c.argument(ctx, skill, argument)), nil
 	}
 	return nil, notFound("prompt", prompt)

@@ -174,7 +174,7 @@ func (s *Server) getSkillTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		skill, err := r.view.lookup(args.Name)
+		skill, err := s.lookup(&r, args.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -357,7 +357,7 @@ func (s *Server) loadSkillTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		skill, err := r.view.lookup(args.Name)
+		skill, err := s.lookup(&r, args.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -386,7 +386,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		skill, err := r.view.lookup(args.Name)
+		skill, err := s.lookup(&r, args.Name)
 		if err != nil {
 			return nil, err
 		}

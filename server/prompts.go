@@ -121,12 +121,12 @@ func usePrompt() mcp.Prompt {
 	}
 }
 
-// prompted returns the skill whose prompt is called name, or nil.
-func (v *view) prompted(name string) *skills.Skill {
+// prompted returns the skill whose prompt is called name.
+func (v *view) prompted(name string) (*skills.Skill, error) {
 	if skill := v.called(name); skill != nil && skill.UserInvocable {
-		return skill
+		return skill, nil
 	}
-	return nil
+	return nil, notFound("prompt", name)
 }
 
 // getPrompt answers with the contents of a result as a person's messages.
@@ -150,16 +150,16 @@ func (s *Server) getPrompt(ctx context.Context, in mcp.GetPromptRequest) (*mcp.G
 
 func (s *Server) usePrompt(r request, name string, given map[string]string) (*mcp.CallToolResult, error) {
 	if name != anyPrompt {
-		skill := r.view.prompted(name)
-		if skill == nil {
-			return nil, notFound("prompt", name)
+		skill, err := s.find(&r, name, func(v *view) (*skills.Skill, error) { return v.prompted(name) })
+		if err != nil {
+			return nil, err
 		}
 		return s.pick(r, skill, func() (picked, error) { return pickedBy(skill, given) })
 	}
 	if given["name"] == "" {
 		return nil, &call.Error{Code: call.InvalidParam, Message: `"name" is missing; give the name of a skill`}
 	}
-	skill, err := r.view.lookup(given["name"])
+	skill, err := s.lookup(&r, given["name"])
 	if err != nil {
 		return nil, err
 	}

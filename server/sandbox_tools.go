@@ -68,7 +68,7 @@ func (s *Server) openSandboxTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		skill, err := r.view.optional(args.Skill)
+		skill, err := s.optional(&r, args.Skill)
 		if err != nil {
 			return nil, err
 		}
@@ -88,11 +88,11 @@ func (s *Server) openSandboxTool() mcpserver.ServerTool {
 }
 
 // optional returns the skill of that name, or nil where there is no name.
-func (v *view) optional(name string) (*skills.Skill, error) {
+func (s *Server) optional(r *request, name string) (*skills.Skill, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return v.lookup(name)
+	return s.lookup(r, name)
 }
 
 // nameOf is the name of a skill, which may be nil.
@@ -161,7 +161,7 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		skill, err := r.view.optional(args.Skill)
+		skill, err := s.optional(&r, args.Skill)
 		if err != nil {
 			return nil, err
 		}

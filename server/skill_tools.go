@@ -53,7 +53,7 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 	}
 	// The tool keeps to its name: a call finds the skill as it is by then.
 	return s.tool(t, skill.Entry.Schema(), s.typed(skill.Entry, func(r request) (*mcp.CallToolResult, error) {
-		skill, err := r.view.lookup(skill.QualifiedName())
+		skill, err := s.lookup(&r, skill.QualifiedName())
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.Ser
 		if err != nil {
 			return nil, err
 		}
-		skill, err := r.view.lookup(skill.QualifiedName())
+		skill, err := s.lookup(&r, skill.QualifiedName())
 		if err != nil {
 			return nil, err
 		}

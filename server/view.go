@@ -64,6 +64,30 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 	return nil, err
 }
 
+// find returns the skill that a call means, as its files are now, and has the
+// call see the catalog that this takes. look finds it in a view; its error is that
+// there is none.
+func (s *Server) find(r *request, name string, look func(*view) (*skills.Skill, error)) (*skills.Skill, error) {
+	skill, err := look(r.view)
+	if s.options.Stale == nil {
+		return skill, err
+	}
+	load := s.options.Stale(name, skill)
+	if load == nil {
+		return skill, err
+	}
+	if _, _, err := s.ReloadBy(r.ctx, load); err != nil {
+		return nil, err
+	}
+	r.view = s.view.Load()
+	return look(r.view)
+}
+
+// lookup is [Server.find] by a skill's name.
+func (s *Server) lookup(r *request, name string) (*skills.Skill, error) {
+	return s.find(r, name, func(v *view) (*skills.Skill, error) { return v.lookup(name) })
+}
+
 // called returns the skill whose tool, if it has one, is called name, or nil.
 func (v *view) called(name string) *skills.Skill {
 	at, found := v.catalog.Place(v.names.owners()[name])

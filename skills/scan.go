@@ -61,6 +61,8 @@ type Options struct {
 	// noTools says, of one skill, that there is no tools.yaml: 10,000 skills need
 	// not be asked for it.
 	noTools bool
+	// readings get each file that a skill is read from; nil where nobody asks.
+	readings *readings
 	// place says where one skill.json lies; nil where that is not known.
 	place *ongridPlace
 	// plain says, of one skill, that there is nothing beside its SKILL.md that
@@ -370,6 +372,7 @@ type candidate struct {
 	outside   string  // path in the root of a program that is not in its folder; or ""
 	packed    *packed // it is in a package, of which dir, file and folder are not known; or nil
 	err       error   // why it did not load
+	sum       uint64  // of the manifest's content; 0 where it was not read
 	behind    bool    // another one in its root comes before it and has its name
 	above     string  // the folder that tells it from others of its name
 	copied    bool    // it has the same files as another one of its name
@@ -427,6 +430,7 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 }
 
 func (c *candidate) load(o Options, cache Cache) {
+	defer c.reading(o.readings)()
 	if c.packed != nil {
 		c.loadPacked(o, cache)
 	} else if cache == nil || c.skill.Dir == "" {
@@ -488,6 +492,7 @@ func (s *Skill) readFrom(files fs.FS) (done func()) {
 // outside is a path of its root.
 func (c *candidate) parse(o Options) error {
 	data, err := readFile(c.skill.Files, c.file, maxManifest)
+	c.sum = sum(data)
 	switch {
 	case err != nil:
 	case c.file == ongridFile:

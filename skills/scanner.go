@@ -19,6 +19,8 @@ type Scanner struct {
 	roots   []Root
 	options Options
 
+	readings readings
+
 	mu   sync.Mutex // held while it scans
 	last *memory    // of the last scan; nil before the first and after one that failed
 }
@@ -30,6 +32,7 @@ func NewScanner(roots []Root, options *Options) *Scanner {
 	if options != nil {
 		s.options = *options
 	}
+	s.options.readings = &s.readings
 	s.options.Depth = cmp.Or(s.options.Depth, DefaultDepth)
 	s.options.Manifests = cmp.Or(s.options.Manifests, DefaultManifests)
 	s.options.Folders = cmp.Or(s.options.Folders, DefaultFolders)

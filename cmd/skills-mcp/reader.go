@@ -19,6 +19,23 @@ func (r *reader) scan(ctx context.Context) (*skills.Catalog, error) {
 	return r.read(ctx, r.scanner.Scan)
 }
 
+// stale returns what reads again what has changed of a skill that a call names,
+// or of a name that nothing is known of, as a server's Stale.
+func (r *reader) stale(name string, skill *skills.Skill) (load func(context.Context) (*skills.Catalog, error)) {
+	var paths []string
+	if skill != nil {
+		paths = r.scanner.Stale(skill)
+	} else {
+		paths = r.scanner.Unread(name)
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return func(ctx context.Context) (*skills.Catalog, error) {
+		return r.read(ctx, func(ctx context.Context) (*skills.Catalog, error) { return r.scanner.Rescan(ctx, paths) })
+	}
+}
+
 // gated is what was read last, with what is known by now of where skills run.
 func (r *reader) gated(ctx context.Context) (*skills.Catalog, error) {
 	return r.read(ctx, func(ctx context.Context) (*skills.Catalog, error) { return r.scanner.Rescan(ctx, nil) })

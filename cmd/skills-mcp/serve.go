@@ -71,7 +71,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	activator, options := newActivator(s), s.serverOptions(snapshots)
 	reader := &reader{s, scanner, activator}
-	options.Load = reader.scan
+	options.Load, options.Stale = reader.scan, reader.stale
 	if listener == nil && !a.namesWorkspaces(s) {
 		// Over HTTP, who may connect should not choose which folders are read, and
 		// the paths of another machine mean something else on this one.
