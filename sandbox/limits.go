@@ -2,6 +2,10 @@ package sandbox
 
 import "time"
 
+// MaxSignals bounds what a command may have of queued signals and timers. The
+// kernel counts them for the user, whose other programs need some.
+const MaxSignals = 1024
+
 // Limits bound one command. A zero field means the default of [DefaultLimits];
 // there is no way to ask for no limit.
 type Limits struct {
@@ -25,8 +29,10 @@ func DefaultLimits() Limits {
 		Timeout: 600 * time.Second,
 		Output:  10 << 20,
 		Tmp:     256 << 20,
-		Files:   1024,
-		File:    1 << 30,
+		// Descriptors that are sent and not yet received count for the user: with
+		// half of the usual limit there, a command takes nothing from others.
+		Files: 512,
+		File:  1 << 30,
 	}
 }
 

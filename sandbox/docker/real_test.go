@@ -102,7 +102,7 @@ func containers(t testing.TB, d *Driver) []container.Summary {
 
 func TestSuite(t *testing.T) {
 	realEngine(t)
-	sandboxtest.Run(t, func(t *testing.T) sandbox.Driver { return realDriver(t) })
+	sandboxtest.RunWith(t, func(t *testing.T) sandbox.Driver { return realDriver(t) }, sandboxtest.Traits{HostUser: true})
 }
 
 // realCommand is a bash script that runs in a skill's folder of its own.

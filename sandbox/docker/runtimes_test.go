@@ -19,7 +19,7 @@ func TestGVisor(t *testing.T) {
 // nowhere that the kernel ended a process for its memory.
 func TestPodman(t *testing.T) {
 	options := otherEngine(t, "SKILLS_MCP_TEST_PODMAN", "--podman")
-	sandboxtest.RunWith(t, drivers(options), sandboxtest.Traits{SilentMemory: true})
+	sandboxtest.RunWith(t, drivers(options), sandboxtest.Traits{SilentMemory: true, HostUser: true})
 }
 
 // otherEngine returns options for the engine whose address is in a variable,

@@ -211,6 +211,8 @@ func resources(limits sandbox.Limits, e *engine) container.Resources {
 			// not a signal.
 			ulimit("fsize", max(limits.File, 2*limits.Tmp)),
 			ulimit("core", 0),
+			ulimit("sigpending", sandbox.MaxSignals),
+			ulimit("msgqueue", 0),
 		},
 	}
 }

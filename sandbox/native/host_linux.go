@@ -23,6 +23,7 @@ type host struct {
 	cgroups *cgroups
 
 	filter  []unix.SockFilter // the seccomp filter
+	notify  []notifyLimit     // of a user of the host
 	tmp     int64             // what generic makes scratch folders of
 	generic *script           // what every init begins with
 }
@@ -47,9 +48,10 @@ func newHost(log *slog.Logger) (*host, error) {
 		program: program,
 		cgroups: findCgroups(log),
 		filter:  filter,
+		notify:  notifyLimits(),
 		tmp:     sandbox.DefaultLimits().Tmp,
 	}
-	h.generic = genericScript(h.layout, h.tmp)
+	h.generic = genericScript(h.layout, h.tmp, h.notify)
 	return h, nil
 }
 

@@ -4,6 +4,9 @@ package native
 
 import (
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -23,10 +26,10 @@ const (
 // it enters a user namespace of its own that has power over nothing, not even
 // over its other namespaces, gives up every capability even there, and installs
 // the seccomp filter.
-func (s *script) lockDown(user identity, filter []unix.SockFilter) {
+func (s *script) lockDown(h *host, filter []unix.SockFilter) {
 	at := func(what string) place { return place{stepSetup, what} }
 	s.add(at("make a user namespace"), unix.SYS_UNSHARE, number(unix.CLONE_NEWUSER))
-	s.enterUser(user)
+	s.enterUser(h)
 	for c := range maxCapability + 1 {
 		s.prctl("drop the bounding set", unix.PR_CAPBSET_DROP, uintptr(c)).otherwise = goesOn
 	}
@@ -52,7 +55,8 @@ func asBytes[T any](first *T, count ...int) []byte {
 // entered, which has no other, and keeps others from being made below it, the
 // door to most of the kernel's privileged code. The seccomp filter refuses those
 // too; so failing at that is fine.
-func (s *script) enterUser(user identity) {
+func (s *script) enterUser(h *host) {
+	user := h.user
 	// The files belong to root otherwise.
 	s.prctl("become dumpable", unix.PR_SET_DUMPABLE, 1)
 	s.write("self/setgroups", "deny").otherwise = goesOn // a kernel without it needs none
@@ -60,7 +64,40 @@ func (s *script) enterUser(user identity) {
 	s.write("self/gid_map", fmt.Sprintf("%d %d 1", user.gid, user.gid))
 	s.prctl("become undumpable", unix.PR_SET_DUMPABLE, 0)
 	s.write("sys/user/max_user_namespaces", "0").otherwise = goesOn
+	s.boundNotify(h.notify, notifyShare)
 	s.close(slotProc)
+}
+
+const (
+	// notifyShare and allNotifyShare divide what a user of the host may have of
+	// inotify: for one sandbox, and for all of a server's.
+	notifyShare    = 8
+	allNotifyShare = 2
+)
+
+// A notifyLimit is how much of one thing of inotify a user of the host may have.
+type notifyLimit struct {
+	name string // as /proc/sys/user has it
+	most int
+}
+
+func notifyLimits() []notifyLimit {
+	var all []notifyLimit
+	for _, what := range []string{"instances", "watches"} {
+		text, err := os.ReadFile("/proc/sys/fs/inotify/max_user_" + what)
+		if most, notNumber := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && notNumber == nil {
+			all = append(all, notifyLimit{"max_inotify_" + what, most})
+		}
+	}
+	return all
+}
+
+// boundNotify bounds what the user namespace that the init is in may have of
+// inotify, all of which counts as the host's user's, to a share of that.
+func (s *script) boundNotify(limits []notifyLimit, share int) {
+	for _, l := range limits {
+		s.write("sys/user/"+l.name, strconv.Itoa(l.most/share)).otherwise = goesOn
+	}
 }
 
 // write writes a file below /proc. An otherwise for it may be set in the call
@@ -92,6 +129,9 @@ func (b *box) resourceLimits(limits sandbox.Limits) []resourceLimit {
 		{unix.RLIMIT_MEMLOCK, maxLockedBytes},
 		{unix.RLIMIT_NOFILE, uint64(limits.Files)},
 		{unix.RLIMIT_NICE, 0},
+		// These count as the host's user's too.
+		{unix.RLIMIT_SIGPENDING, sandbox.MaxSignals},
+		{unix.RLIMIT_MSGQUEUE, 0},
 		{unix.RLIMIT_RTPRIO, 0},
 		// Counted in the sandbox's own user namespace, with the init.
 		{unix.RLIMIT_NPROC, uint64(limits.PIDs) + 1},

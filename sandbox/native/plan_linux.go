@@ -37,7 +37,7 @@ func (h *host) setupScript(g *ground) *script {
 	seal := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
 	s.add(place{stepSetup, "make the root read-only"}, unix.SYS_MOUNT_SETATTR, here(), s.text("/"), number(0), s.bytes(asBytes(&seal)), number(unix.MOUNT_ATTR_SIZE_VER0))
 	s.add(place{stepMount, sandbox.SkillDir}, unix.SYS_CHDIR, s.text(sandbox.SkillDir))
-	s.lockDown(h.user, h.filter)
+	s.lockDown(h, h.filter)
 	return s
 }
 

@@ -24,7 +24,7 @@ const (
 // genericScript is what an init does before there is a command: it has all
 // namespaces but that of users, and a copy of the template's mounts, and makes
 // the root that every sandbox has, with scratch folders of tmp bytes.
-func genericScript(l *layout, tmp int64) *script {
+func genericScript(l *layout, tmp int64, notify []notifyLimit) *script {
 	s := &script{}
 	at := func(what string) place { return place{stepSetup, what} }
 	s.add(at("make a cgroup namespace"), unix.SYS_UNSHARE, number(unix.CLONE_NEWCGROUP))
@@ -37,6 +37,7 @@ func genericScript(l *layout, tmp int64) *script {
 	// The sandbox's own is read-only, so the files by which the init says who it is
 	// are reached by the template's.
 	s.add(at("open /proc"), unix.SYS_OPENAT, here(), s.text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC)).keep = slotProc
+	s.boundNotify(notify, allNotifyShare)
 	s.tmpfs(newRoot, 1<<20, 0o755)
 	s.shareTemplate(l)
 	s.tmpfs(newRoot+"/tmp", tmp, 0o1777)

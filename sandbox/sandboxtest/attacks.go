@@ -22,10 +22,16 @@ type attack struct {
 	// inside are the lines that are no escape where the sandbox has a kernel of
 	// its own: what worked is that kernel's.
 	inside []string
+	// shared are what others may be denied where the sandbox's user has no
+	// namespace of its own.
+	shared []string
 	// write grants a writable workspace rather than a read-only one.
 	write  bool
 	stdin  string
 	limits sandbox.Limits
+	// besides has the host look, while the script waits for its standard input to
+	// end, at what is left for others. The script says on stderr when it waits.
+	besides bool
 	// judge says what is wrong with how the script ended, if anything.
 	judge func(o outcome) error
 	// bare is whether the attack works, and does no lasting harm, where root runs
@@ -42,6 +48,7 @@ func attacks() []attack {
 type outcome struct {
 	result *sandbox.Result // nil where the script did not start
 	err    error
+	denied []string // what others could not have meanwhile
 }
 
 func (o outcome) stdout() string {
@@ -92,6 +99,11 @@ func (s suite) verdict(a attack, o outcome) error {
 		return a.judge(o)
 	}
 	var worked []string
+	for _, what := range o.denied {
+		if !(s.traits.HostUser && slices.Contains(a.shared, what)) {
+			worked = append(worked, what)
+		}
+	}
 	for line := range strings.Lines(o.stdout()) {
 		if line != tried && !(s.traits.OwnKernel && slices.Contains(a.inside, strings.TrimSpace(line))) {
 			worked = append(worked, line)
@@ -141,8 +153,12 @@ func (h *host) run(t *testing.T, a attack, mark string) outcome {
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*attackTimeout, errors.New("the driver did not end the attack in time"))
 	defer cancel()
-	result, err := h.start(ctx, a.command(h, mark))
-	return outcome{result, err}
+	cmd := a.command(h, mark)
+	if a.besides {
+		return h.runBesides(ctx, t, cmd)
+	}
+	result, err := h.start(ctx, cmd)
+	return outcome{result: result, err: err}
 }
 
 // prelude is what python scripts share: system calls by number, with a line for

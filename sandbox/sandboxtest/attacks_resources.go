@@ -122,6 +122,17 @@ os._exit(7)
 			judge:  limited(sandbox.LimitTime),
 		},
 		{
+			name: "take all that the kernel gives a user",
+			python: takeOfUser + `
+take((100000, 100000, 100, 20, 400))
+print("waiting", file=sys.stderr, flush=True)
+sys.stdin.read()
+`,
+			besides: true,
+			shared:  []string{"inotify"},
+			bare:    true,
+		},
+		{
 			name:   "use all processors",
 			limits: sandbox.Limits{Timeout: 2 * time.Second},
 			bash:   `for i in 1 2 3 4 5 6 7 8; do (while :; do :; done) & done; wait`,

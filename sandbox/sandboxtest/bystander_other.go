@@ -2,7 +2,10 @@
 
 package sandboxtest
 
-import "testing"
+import (
+	"os/exec"
+	"testing"
+)
 
 // A bystander is a process of the host's; here no sandbox runs beside one.
 type bystander struct{}
@@ -12,3 +15,5 @@ func newBystander(*testing.T, string) *bystander { return nil }
 func (*bystander) alive() bool { return true }
 
 func leakDescriptor(*testing.T, string) {}
+
+func hostCommand(_ int, argv ...string) *exec.Cmd { return exec.Command(argv[0], argv[1:]...) }

@@ -21,16 +21,12 @@ type bystander struct {
 // else.
 func newBystander(t *testing.T, variable string) *bystander {
 	t.Helper()
-	b := &bystander{cmd: exec.Command("sleep", "3600"), ended: make(chan struct{})}
+	uid, _ := sandbox.User()
+	b := &bystander{cmd: hostCommand(uid, "sleep", "3600"), ended: make(chan struct{})}
 	b.cmd.Env = []string{variable}
-	b.cmd.Dir = "/"
-	if os.Geteuid() == 0 {
-		uid, gid := sandbox.User()
-		b.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true}}
-	}
 	if err := b.cmd.Start(); err != nil && os.Geteuid() == 0 { // a user namespace may lack the user
-		b.cmd = exec.Command("sleep", "3600")
-		b.cmd.Env, b.cmd.Dir = []string{variable}, "/"
+		b.cmd = hostCommand(0, "sleep", "3600")
+		b.cmd.Env = []string{variable}
 		must(t, b.cmd.Start())
 	} else {
 		must(t, err)
@@ -44,6 +40,16 @@ func newBystander(t *testing.T, variable string) *bystander {
 		<-b.ended
 	})
 	return b
+}
+
+// hostCommand returns a command of the host's that root runs as another user.
+func hostCommand(uid int, argv ...string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = "/"
+	if os.Geteuid() == 0 && uid != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid), NoSetGroups: true}}
+	}
+	return cmd
 }
 
 func (b *bystander) alive() bool {

@@ -143,7 +143,7 @@ func newVictim(t *testing.T, h *host) *victim {
 	select {
 	case <-running:
 	case <-v.ended:
-		t.Fatalf("the victim ended: %v", outcome{v.result, v.err})
+		t.Fatalf("the victim ended: %v", outcome{result: v.result, err: v.err})
 	}
 	return v
 }
@@ -153,8 +153,8 @@ func (h *host) end(t *testing.T) {
 	t.Helper()
 	h.victim.feed.Close()
 	<-h.victim.ended
-	if err := exactly(strings.Repeat(h.secret+"\n", 2), 0)(outcome{h.victim.result, h.victim.err}); err != nil {
-		t.Errorf("the other call: %v; it ended with %v", err, outcome{h.victim.result, h.victim.err})
+	if err := exactly(strings.Repeat(h.secret+"\n", 2), 0)(outcome{result: h.victim.result, err: h.victim.err}); err != nil {
+		t.Errorf("the other call: %v; it ended with %v", err, outcome{result: h.victim.result, err: h.victim.err})
 	}
 }
 
@@ -195,7 +195,7 @@ func (h *host) check(t *testing.T, mark string) {
 	}
 	select {
 	case <-h.victim.ended:
-		t.Fatalf("the other call was ended: %v", outcome{h.victim.result, h.victim.err})
+		t.Fatalf("the other call was ended: %v", outcome{result: h.victim.result, err: h.victim.err})
 	default:
 	}
 	h.checkGone(t, mark)
@@ -249,8 +249,8 @@ func (h *host) checkWorks(t *testing.T) {
 	cmd := bash("echo ok; ls /tmp /out")
 	cmd.Folder = h.folder
 	result, err := h.start(t.Context(), cmd)
-	if err := exactly("ok\n/out:\n\n/tmp:\n", 0)(outcome{result, err}); err != nil {
-		t.Errorf("the next call: %v; it ended with %v", err, outcome{result, err})
+	if err := exactly("ok\n/out:\n\n/tmp:\n", 0)(outcome{result: result, err: err}); err != nil {
+		t.Errorf("the next call: %v; it ended with %v", err, outcome{result: result, err: err})
 	}
 }
 

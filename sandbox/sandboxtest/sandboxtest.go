@@ -32,6 +32,9 @@ type Traits struct {
 	// is inside of the sandbox, as a user namespace is; what reaches the host is
 	// refused as with any other driver.
 	OwnKernel bool
+	// HostUser says that a sandbox's user is one of the host's, without a user
+	// namespace: what the kernel counts for users, it counts for that one.
+	HostUser bool
 	// SilentMemory says that the driver cannot tell that a command was ended for
 	// its memory. It is ended all the same.
 	SilentMemory bool
