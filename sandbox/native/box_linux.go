@@ -4,6 +4,7 @@ package native
 
 import (
 	"os"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +20,8 @@ type box struct {
 	raw   syscall.RawConn // pidfd's
 	group *cgroup
 	out   *os.File // the sandbox's /out
+
+	exceeded atomic.Bool // its memory limit, so it was killed
 }
 
 // newBox has a zygote fork an init in a cgroup.

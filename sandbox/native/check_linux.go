@@ -53,7 +53,7 @@ func (d *Driver) checkLimits() sandbox.Finding {
 	}
 	found.Detail = "of memory, pids and cpu only these can be bounded for a whole sandbox: " + strings.Join(controllers, ", ")
 	if len(controllers) == 0 {
-		found.Detail = "the server may not make cgroups: memory is bounded for each process of a sandbox, not for all of them, and processor time only by the deadline"
+		found.Detail = "the server may not make cgroups: a sandbox's memory is watched ten times a second instead, and processor time bounded only by the deadline"
 	}
 	found.Remedy = "start the server in a cgroup of the user's own, such as with 'systemd-run --user --scope skills-mcp …'"
 	return found

@@ -121,7 +121,7 @@ func (d *Driver) learn() (*pool, error) {
 		return nil, err
 	}
 	if len(h.cgroups.parents) == 0 {
-		d.log.Warn("sandboxes have no cgroup: memory is bounded for each process, not for all of a sandbox")
+		d.log.Warn("sandboxes have no cgroup: their memory is watched ten times a second, and processor time bounded by the deadline alone")
 	}
 	d.host, d.pool = h, newPool(h, d.warm, d.egress)
 	return d.pool, nil

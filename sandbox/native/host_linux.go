@@ -22,10 +22,11 @@ type host struct {
 	program *program
 	cgroups *cgroups
 
-	filter  []unix.SockFilter // the seccomp filter
-	notify  []notifyLimit     // of a user of the host
-	tmp     int64             // what generic makes scratch folders of
-	generic *script           // what every init begins with
+	filter   []unix.SockFilter // the seccomp filter
+	noShared []unix.SockFilter // the one for a sandbox whose memory no cgroup bounds
+	notify   []notifyLimit     // of a user of the host
+	tmp      int64             // what generic makes scratch folders of
+	generic  *script           // what every init begins with
 }
 
 func newHost(log *slog.Logger) (*host, error) {
@@ -41,15 +42,20 @@ func newHost(log *slog.Logger) (*host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("assemble the seccomp filter: %w", err)
 	}
+	noShared, err := assemble(unix.SYS_SHMGET) // see memoryWatch
+	if err != nil {
+		return nil, fmt.Errorf("assemble the seccomp filter: %w", err)
+	}
 	h := &host{
-		user:    user,
-		layout:  systemLayout(user.uid, user.gid),
-		path:    systemPath(),
-		program: program,
-		cgroups: findCgroups(log),
-		filter:  filter,
-		notify:  notifyLimits(),
-		tmp:     sandbox.DefaultLimits().Tmp,
+		user:     user,
+		layout:   systemLayout(user.uid, user.gid),
+		path:     systemPath(),
+		program:  program,
+		cgroups:  findCgroups(log),
+		filter:   filter,
+		noShared: noShared,
+		notify:   notifyLimits(),
+		tmp:      sandbox.DefaultLimits().Tmp,
 	}
 	h.generic = genericScript(h.layout, h.tmp, h.notify)
 	return h, nil

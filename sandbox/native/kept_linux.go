@@ -17,8 +17,9 @@ type kept struct {
 	free   chan struct{} // holds an element while no command runs and it is not closed
 	closed chan struct{} // closed at the beginning of Close
 
-	once  sync.Once
-	leave func() // of the driver's lifetime
+	once    sync.Once
+	leave   func() // of the driver's lifetime
+	unwatch func() // its memory
 }
 
 // keep makes a sandbox that is kept.
@@ -34,7 +35,7 @@ func (p *pool) keep(ctx context.Context, cmd *sandbox.Command) (*kept, error) {
 		return nil, diagnose(err)
 	}
 	stop := context.AfterFunc(ctx, b.kill)
-	t := &turn{box: b, cmd: cmd, gateway: g.gateway, limits: g.limits, setup: p.host.setupScript(g)}
+	t := &turn{box: b, cmd: cmd, gateway: g.gateway, limits: g.limits, setup: p.host.setupScript(g, b.group)}
 	t.setup.tell(isSettled)
 	t.err = b.line.send(t.setup.pack(nil, kindSetup), g.trees)
 	t.listen()
@@ -46,7 +47,7 @@ func (p *pool) keep(ctx context.Context, cmd *sandbox.Command) (*kept, error) {
 	}
 	closeAll(g.trees)
 	g.trees = nil
-	k := &kept{pool: p, box: b, ground: g, free: make(chan struct{}, 1), closed: make(chan struct{})}
+	k := &kept{pool: p, box: b, ground: g, free: make(chan struct{}, 1), closed: make(chan struct{}), unwatch: b.watchMemory(g.limits.Memory)}
 	k.free <- struct{}{}
 	return k, nil
 }
@@ -111,6 +112,7 @@ func (k *kept) Close() error {
 	k.once.Do(func() {
 		defer k.leave()
 		close(k.closed)
+		k.unwatch()
 		k.box.kill()
 		<-k.free // of the command that ran, for ever
 		k.box.wait()

@@ -3,8 +3,12 @@
 package native
 
 import (
+	"context"
+	"errors"
+	"io"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -25,4 +29,94 @@ func TestChildOutOfMemory(t *testing.T) {
 	if got.err != nil || got.code != 0 || got.stdout != "137\n" {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// TestMemoryWithoutCgroup has commands take more than their limit by what a
+// resource limit does not count, where no cgroup does.
+func TestMemoryWithoutCgroup(t *testing.T) {
+	const take = `
+import ctypes, mmap, os, signal, time
+def fill(m):
+    for n in range(0, 400 << 20, 1 << 20):
+        m[n:n + (1 << 20)] = b"x" * (1 << 20)
+`
+	for name, script := range map[string]string{
+		"shared mapping": `fill(mmap.mmap(-1, 400 << 20))`,
+		"shared mapping that another process wrote": `
+m = mmap.mmap(-1, 400 << 20)
+if os.fork() == 0:
+    fill(m)
+    os._exit(0)
+os.wait()`,
+		"file without a name": `
+fd = os.memfd_create("x")
+for n in range(400):
+    os.write(fd, b"x" * (1 << 20))`,
+		"many processes": `
+for n in range(8):
+    if os.fork() == 0:
+        x = b"x" * (50 << 20)
+        signal.pause()`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newWarmDriver(t, -1)
+			useCgroups(t, d)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			got := tryContext(t, ctx, d, sandbox.Command{
+				Argv:   []string{"python3", "-c", take + script + "\nsignal.pause()"},
+				Limits: sandbox.Limits{Memory: 96 << 20},
+			})
+			wantMemoryLimit(t, got.err)
+		})
+	}
+}
+
+func wantMemoryLimit(t *testing.T, err error) {
+	t.Helper()
+	var limit *sandbox.LimitError
+	if !errors.As(err, &limit) || limit.Limit != sandbox.LimitMemory {
+		t.Errorf("it ended with %v, want the memory limit", err)
+	}
+}
+
+// TestMemoryOfForks has processes share most of what they have, which counts
+// once.
+func TestMemoryOfForks(t *testing.T) {
+	d := newWarmDriver(t, -1)
+	useCgroups(t, d)
+	got := try(t, d, sandbox.Command{
+		Argv: []string{"python3", "-c", `
+import os, time
+x = b"x" * (60 << 20)
+for n in range(8):
+    if os.fork() == 0:
+        time.sleep(0.5)
+        os._exit(0)
+for n in range(8):
+    os.wait()
+print("ended")`},
+		Limits: sandbox.Limits{Memory: 192 << 20},
+	})
+	if got.err != nil || got.stdout != "ended\n" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestMemoryOfKept ends a sandbox that is kept for what a command left running
+// there takes.
+func TestMemoryOfKept(t *testing.T) {
+	d := newWarmDriver(t, -1)
+	useCgroups(t, d)
+	folder := openFolder(t)
+	k, err := d.Open(t.Context(), &sandbox.Command{RunID: "test", Folder: folder, Limits: sandbox.Limits{Memory: 96 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err = k.Run(ctx, &sandbox.Command{RunID: "test", Folder: folder, Stdout: io.Discard, Stderr: io.Discard,
+		Argv: []string{"bash", "-c", `python3 -c 'import mmap; m = mmap.mmap(-1, 400 << 20); [m.write(b"x" * (1 << 20)) for n in range(400)]; import signal; signal.pause()' & sleep 60`}})
+	wantMemoryLimit(t, err)
 }

@@ -18,7 +18,7 @@ const maxTrees = 200
 
 // setupScript is what an init does when it knows the command's grant and limits:
 // it attaches the trees that come with the script, and locks itself down.
-func (h *host) setupScript(g *ground) *script {
+func (h *host) setupScript(g *ground, group *cgroup) *script {
 	s, limits := &script{}, g.limits
 	if limits.Tmp != h.tmp {
 		s.resize("/tmp", limits.Tmp)
@@ -37,7 +37,11 @@ func (h *host) setupScript(g *ground) *script {
 	seal := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
 	s.add(place{stepSetup, "make the root read-only"}, unix.SYS_MOUNT_SETATTR, here(), s.text("/"), number(0), s.bytes(asBytes(&seal)), number(unix.MOUNT_ATTR_SIZE_VER0))
 	s.add(place{stepMount, sandbox.SkillDir}, unix.SYS_CHDIR, s.text(sandbox.SkillDir))
-	s.lockDown(h, h.filter)
+	filter := h.filter
+	if !group.boundsMemory() {
+		filter = h.noShared
+	}
+	s.lockDown(h, filter)
 	return s
 }
 

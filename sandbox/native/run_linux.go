@@ -71,9 +71,10 @@ func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 	}
 	defer p.drop(b)
 	defer context.AfterFunc(ctx, b.kill)()
+	defer b.watchMemory(g.limits.Memory)()
 
 	t := &turn{box: b, cmd: cmd, gateway: g.gateway, streams: streams, limits: g.limits}
-	t.setup = p.host.setupScript(g)
+	t.setup = p.host.setupScript(g, b.group)
 	t.job = jobScript(cmd.Argv, env, slot(len(g.trees)), b.resourceLimits(g.limits))
 	t.err = b.line.send(t.job.pack(t.setup.pack(nil, kindSetup), kindOnce), append(g.trees, streams.fds()...))
 	streams.closeTheirs()
@@ -165,7 +166,7 @@ func (t *turn) result(ctx context.Context) (*sandbox.Exit, error) {
 	switch {
 	// A command that got over the end of one of its processes is no case for the
 	// limit.
-	case exit.Code != 0 && t.box.group.ranOutOfMemory():
+	case exit.Code != 0 && (t.box.exceeded.Load() || t.box.group.ranOutOfMemory()):
 		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(t.limits.Memory)}
 	case t.exited:
 		return exit, nil

@@ -85,21 +85,21 @@ type span struct {
 	do   []bpf.Instruction
 }
 
-// filter returns the program.
-func filter() []bpf.Instruction {
+// filter returns the program. It refuses some calls more.
+func filter(refused ...uint32) []bpf.Instruction {
 	head := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offsetArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
 		bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},
 		bpf.LoadAbsolute{Off: offsetCall, Size: 4},
 	}
-	return append(head, search(spans())...)
+	return append(head, search(spans(refused))...)
 }
 
 // spans returns the spans of all numbers. The last one refuses, and with it
 // x32's numbers, which are the highest.
-func spans() []span {
-	special, known := judged(), slices.Clone(allowedCalls())
+func spans(refused []uint32) []span {
+	special, known := judged(), slices.DeleteFunc(slices.Clone(allowedCalls()), func(call uint32) bool { return slices.Contains(refused, call) })
 	for call := range special {
 		known = append(known, call)
 	}
@@ -145,8 +145,8 @@ func search(list []span) []bpf.Instruction {
 }
 
 // assemble returns the filter as the kernel takes it.
-func assemble() ([]unix.SockFilter, error) {
-	raw, err := bpf.Assemble(filter())
+func assemble(refused ...uint32) ([]unix.SockFilter, error) {
+	raw, err := bpf.Assemble(filter(refused...))
 	if err != nil {
 		return nil, err
 	}
