@@ -227,6 +227,15 @@ func (s *Server) log(before, after *skills.Catalog) {
 			s.logger.Warn("a skill did not load as written", "problem", p.String())
 		}
 	}
+	taken := map[skills.Problem]bool{}
+	for _, p := range before.Taken() {
+		taken[p] = true
+	}
+	for _, p := range after.Taken() {
+		if !taken[p] {
+			s.logger.Warn("the workspace hides what is the person's", "problem", p.String())
+		}
+	}
 	hidden := map[[2]string]bool{}
 	for _, shadow := range before.Shadowed {
 		hidden[[2]string{shadow.Skill.File, shadow.By.File}] = true

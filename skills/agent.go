@@ -48,7 +48,7 @@ func (s *scanner) agent(file, name string) {
 	if s.inPlugin != nil {
 		agent.Plugin, agent.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}
-	if !s.builder.enter(agent.Plugin, s.host(file)) {
+	if !s.builder.enter(agent.Plugin, s.host(file), nil) {
 		return
 	}
 	data, err := readFile(s.root.FS, file, maxManifest)

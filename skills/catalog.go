@@ -29,6 +29,44 @@ type Shadow struct {
 	Skill, By *Skill
 }
 
+// Takes reports whether a workspace's skill has the name of one of the person's.
+func (s Shadow) Takes() bool { return s.By.Workspace != "" && s.Skill.Workspace == "" }
+
+// Problem tells of a shadow that takes.
+func (s Shadow) Problem() Problem {
+	name := s.Skill.QualifiedName()
+	return Problem{
+		Warning, s.By.File, 0, 0, fmt.Sprintf("a skill of the workspace hides yours of the name %q, %s", name, s.Skill.File),
+		fmt.Sprintf("rename one of them; %s:%s is yours", s.Skill.Source, name),
+	}
+}
+
+// Taken are warnings of names of the person's skills and plugins that a workspace
+// has taken.
+func (c *Catalog) Taken() []Problem {
+	var all []Problem
+	for i, p := range c.Plugins { // sorted by name
+		for j := i - 1; j >= 0 && c.Plugins[j].Name == p.Name; j-- {
+			theirs, yours := c.Plugins[j], p
+			if theirs.Workspace == "" {
+				theirs, yours = yours, theirs
+			}
+			if theirs.Workspace != "" && yours.Workspace == "" {
+				all = append(all, Problem{
+					Warning, theirs.File, 0, 0, fmt.Sprintf("a plugin of the workspace has the name of yours, %q, %s; its skills come before those of yours", p.Name, yours.File),
+					fmt.Sprintf("rename one of them; the skills of yours are %s:%s/…", yours.Source, p.Name),
+				})
+			}
+		}
+	}
+	for _, s := range c.Shadowed {
+		if s.Takes() {
+			all = append(all, s.Problem())
+		}
+	}
+	return all
+}
+
 // A NotFoundError says that no skill has a name, and which ones are close.
 type NotFoundError struct {
 	Name    string
@@ -174,7 +212,7 @@ func (s *Skill) score(words []string) int {
 type builder struct {
 	skills   map[string]*Skill // by qualified name
 	roots    map[*Skill]Root
-	folders  map[[2]string]bool // plugins and host folders of the skills that were read
+	folders  map[[2]string]*candidate // by plugin and host folder: what was read there; nil is no skill
 	plugins  []rooted
 	agents   map[string]*Agent // by qualified name
 	problems []Problem
@@ -186,7 +224,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]bool{}, agents: map[string]*Agent{}}
+	return &builder{skills: map[string]*Skill{}, roots: map[*Skill]Root{}, folders: map[[2]string]*candidate{}, agents: map[string]*Agent{}}
 }
 
 // release closes what was opened for the scan.
@@ -199,18 +237,22 @@ func (b *builder) release() {
 	}
 }
 
-// enter reports whether the skill in a host folder is still to be read: it may
-// have been, by way of another root. A plugin's skill is not one outside of the
-// plugin as well.
-func (b *builder) enter(plugin, dir string) bool {
+// enter reports whether what is in a host folder, or file, is still to be read: it
+// may have been, by way of another root. A plugin's skill is not one outside of
+// the plugin as well. c is the skill, or nil; one that a root of the person's leads
+// to is theirs, wherever it was found first.
+func (b *builder) enter(plugin, dir string, c *candidate) bool {
 	if dir == "" {
 		return true
 	}
-	if b.folders[[2]string{plugin, dir}] {
+	if first, read := b.folders[[2]string{plugin, dir}]; read {
+		if first != nil && c != nil && c.skill.Workspace == "" {
+			first.skill.Workspace = ""
+		}
 		return false
 	}
-	b.folders[[2]string{plugin, dir}] = true
-	b.folders[[2]string{"", dir}] = true
+	b.folders[[2]string{plugin, dir}] = c
+	b.folders[[2]string{"", dir}] = c
 	return true
 }
 
@@ -248,6 +290,9 @@ func (b *builder) addPlugin(plugin *Plugin, root Root) (known bool, rival *Plugi
 		switch {
 		case p.Name != plugin.Name:
 		case p.Dir == plugin.Dir && p.Dir != "":
+			if plugin.Workspace == "" {
+				b.own(p.Plugin) // the person names it, too
+			}
 			return true, nil
 		case rival == nil && p.root == root.String():
 			rival = p.Plugin
@@ -255,6 +300,16 @@ func (b *builder) addPlugin(plugin *Plugin, root Root) (known bool, rival *Plugi
 	}
 	b.plugins = append(b.plugins, rooted{plugin, root.String()})
 	return false, rival
+}
+
+// own makes a plugin the person's, and its skills.
+func (b *builder) own(plugin *Plugin) {
+	plugin.Workspace = ""
+	for _, c := range b.candidates {
+		if c.skill.Plugin == plugin.Name && c.skill.PluginDir == plugin.Dir {
+			c.skill.Workspace = ""
+		}
+	}
 }
 
 // rooted is a plugin, and the root that it was found in.

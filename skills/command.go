@@ -15,15 +15,8 @@ func (s *scanner) commands(dir string, m *manifest, report reportFunc) {
 // command takes down that there is a command in a file.
 func (s *scanner) command(file, name string) {
 	folder := path.Dir(file)
-	skill := &Skill{Source: s.root.Source, Dir: s.host(folder), File: s.display(file), Files: subFS(s.root.FS, folder)}
-	if s.inPlugin != nil {
-		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
-	}
-	if s.builder.enter(skill.Plugin, s.host(file)) && s.countManifest(file) {
-		s.builder.candidates = append(s.builder.candidates, &candidate{
-			skill: skill, root: s.root, dir: path.Dir(file), held: s.held, file: path.Base(file), folder: commandName(name), command: true,
-		})
-	}
+	skill := &Skill{Dir: s.host(folder), File: s.display(file), Files: subFS(s.root.FS, folder)}
+	s.take(s.host(file), &candidate{skill: skill, dir: folder, held: s.held, file: path.Base(file), folder: commandName(name), command: true})
 }
 
 // commandName is the name of a command in a file, whose path has no extension.

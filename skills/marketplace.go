@@ -212,7 +212,7 @@ func (m *market) load(dir string, f fields) {
 	if !ok {
 		f.wrongType("strict", "true or false")
 	}
-	plugin := &Plugin{Source: m.root.Source, Dir: m.host(dir), File: m.file, Marketplace: m.name}
+	plugin := &Plugin{Source: m.root.Source, Workspace: m.root.Within, Dir: m.host(dir), File: m.file, Marketplace: m.name}
 	entry, err := readManifest(f, plugin, m.folderName(dir))
 	if err != nil {
 		m.reject(m.file, err)

@@ -115,13 +115,7 @@ func (s *scanner) regular(dir string, entry fs.DirEntry) string {
 
 // pack takes down that a skill may be packed in a file.
 func (s *scanner) pack(files fs.FS, name string, at packed) {
-	skill := &Skill{Source: s.root.Source, File: at.file, Files: packFS{files, name}}
-	if s.inPlugin != nil {
-		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
-	}
-	if s.builder.enter(skill.Plugin, at.host) {
-		s.builder.candidates = append(s.builder.candidates, &candidate{skill: skill, root: s.root, packed: &at})
-	}
+	s.take(at.host, &candidate{skill: &Skill{File: at.file, Files: packFS{files, name}}, packed: &at})
 }
 
 // place is the host folder, or the package, that the candidate is in; "" where

@@ -130,7 +130,7 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 		s.reject(file, err)
 		return
 	}
-	plugin := &Plugin{Source: s.root.Source, Dir: s.host(dir), File: file}
+	plugin := &Plugin{Source: s.root.Source, Workspace: s.root.Within, Dir: s.host(dir), File: file}
 	before := len(s.builder.problems)
 	m, err := parseManifest(data, plugin, s.folderName(dir), report)
 	if err != nil {

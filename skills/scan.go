@@ -338,21 +338,27 @@ func findSkillFile(fsys fs.FS, dir string) string {
 // skill takes down that there is a skill in the folder dir, which has entries, or
 // others where they are nil.
 func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
-	skill := &Skill{
-		Source: s.root.Source,
-		Dir:    s.host(dir),
-		File:   s.display(path.Join(dir, file)),
-		Files:  subFS(s.files, dir),
-	}
+	skill := &Skill{Dir: s.host(dir), File: s.display(path.Join(dir, file)), Files: subFS(s.files, dir)}
+	s.take(skill.Dir, &candidate{
+		skill: skill, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
+		rootFiles: s.files, nested: s.bounds.own != nil,
+		noTools: entries != nil && !has(entries, toolsFileName), plain: entries != nil && plain(entries),
+	})
+}
+
+// take takes down a skill at a host path, unless that was done already.
+func (s *scanner) take(at string, c *candidate) {
+	c.root = s.root
+	c.skill.Source, c.skill.Workspace = s.root.Source, s.root.Within
 	if s.inPlugin != nil {
-		skill.Plugin, skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
+		c.skill.Plugin, c.skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}
-	if s.builder.enter(skill.Plugin, skill.Dir) && s.countManifest(dir) {
-		s.builder.candidates = append(s.builder.candidates, &candidate{
-			skill: skill, root: s.root, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
-			rootFiles: s.files, nested: s.bounds.own != nil,
-			noTools: entries != nil && !has(entries, toolsFileName), plain: entries != nil && plain(entries),
-		})
+	counted := c.dir
+	if c.command {
+		counted = path.Join(c.dir, c.file)
+	}
+	if s.builder.enter(c.skill.Plugin, at, c) && (c.packed != nil || s.countManifest(counted)) {
+		s.builder.candidates = append(s.builder.candidates, c)
 	}
 }
 
@@ -383,7 +389,7 @@ type candidate struct {
 func (c *candidate) is(other *candidate) bool {
 	a, b := c.skill, other.skill
 	return c.file == other.file && c.folder == other.folder && c.dir == other.dir && c.root.String() == other.root.String() &&
-		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && c.packed.is(other.packed)
+		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && a.Workspace == b.Workspace && c.packed.is(other.packed)
 }
 
 // fresh returns the skill with what is known of its place.
@@ -392,7 +398,7 @@ func (c *candidate) fresh() *Skill {
 	if overlay, ok := files.(overlayFS); ok {
 		files = overlay.FS
 	}
-	return &Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir}
+	return &Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir, Workspace: s.Workspace}
 }
 
 // load reads the candidates that before does not know, on all processors, and

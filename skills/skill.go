@@ -39,6 +39,10 @@ type Skill struct {
 	Dir string
 	// PluginDir is the absolute host folder of the plugin, or "" outside of one.
 	PluginDir string
+	// Workspace is the folder that others may write to ([Root.Within]) and that the
+	// skill comes from; "" for a skill that is the person's, or that they name with
+	// a root of their own. A skill can claim any name, so grants go by this.
+	Workspace string
 	// File is where the skill is defined, for people.
 	File string
 	// Files are the folder's contents. Nothing in it leads out of the folder. Who
@@ -213,6 +217,8 @@ type Plugin struct {
 	Dir string
 	// File is the manifest, for people.
 	File string
+	// Workspace is that of its skills; see there.
+	Workspace string
 	// Marketplace is the name of the one that lists the plugin, or "".
 	Marketplace string
 	// Servers and Hooks are what a client would start or run for the plugin. They

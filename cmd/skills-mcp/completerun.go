@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -16,11 +15,11 @@ func (a *app) completeRun(cmd *cobra.Command, args []string, begun string) ([]st
 	if len(args) == 0 {
 		return a.completeNames(cmd, args, begun)
 	}
-	_, catalog, err := a.catalog(cmd.Context())
+	s, catalog, err := a.catalog(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	skill, err := server.Lookup(catalog, args[0])
+	skill, _, err := s.pick(catalog, args[0])
 	if err != nil || skill.Entry == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -273,6 +273,9 @@ func (s *settings) checkSkills(catalog *skills.Catalog) []sandbox.Finding {
 			findings = append(findings, sandbox.Finding{Subject: "problem", Level: sandbox.LevelWarning, Detail: flat(where + ": " + p.Message), Remedy: flat(p.Remedy)})
 		}
 	}
+	for _, p := range catalog.Taken() {
+		findings = append(findings, sandbox.Finding{Subject: "hidden", Level: sandbox.LevelWarning, Detail: flat(p.Path + ": " + p.Message), Remedy: flat(p.Remedy)})
+	}
 	return findings
 }
 

@@ -54,7 +54,7 @@ func (a *app) learned(ctx context.Context, names ...string) (_ *settings, _ *ski
 	wanted := catalog.Skills
 	if len(names) > 0 {
 		wanted = nil
-		if skill, err := server.Lookup(catalog, names[0]); err == nil {
+		if skill, _, err := s.pick(catalog, names[0]); err == nil {
 			wanted = []*skills.Skill{skill}
 		}
 	}

@@ -57,12 +57,13 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			found := listAll(s.newLister(cmd.Context(), catalog), catalog, skills.Source(source))
 			if asJSON {
-				return a.printJSON(map[string]any{"skills": found, "agents": server.Agents(catalog), "problems": nonNil(catalog.Problems)})
+				return a.printJSON(map[string]any{"skills": found, "agents": server.Agents(catalog), "problems": nonNil(slices.Concat(catalog.Problems, catalog.Taken()))})
 			}
 			if err := a.printTable(found); err != nil {
 				return err
 			}
 			a.hintProblems(catalog)
+			a.hintTaken(catalog)
 			return nil
 		},
 	}
@@ -86,12 +87,17 @@ func listAll(l lister, catalog *skills.Catalog, source skills.Source) []listed {
 	for _, shadow := range catalog.Shadowed {
 		if source == "" || shadow.Skill.Source == source {
 			hidden := l.describe(shadow.Skill)
-			hidden.State = "shadowed by " + shadow.By.File
-			hidden.Decision = exposure.Decision{Reach: exposure.ByNobody, Why: "another skill has its name"}
+			hidden.hide(shadow)
 			found = append(found, hidden)
 		}
 	}
 	return found
+}
+
+// hide says of a skill that another one has its name.
+func (l *listed) hide(shadow skills.Shadow) {
+	l.Tool, l.State = "", "shadowed by "+shadow.By.File
+	l.Decision = exposure.Decision{Reach: exposure.ByNobody, Why: "another skill has its name"}
 }
 
 func nonNil[T any](list []T) []T {
@@ -131,6 +137,13 @@ func (a *app) hintProblems(catalog *skills.Catalog) {
 		if p.Severity == skills.Error {
 			fmt.Fprintln(a.stderr, p)
 		}
+	}
+}
+
+// hintTaken says which of the person's skills and plugins a workspace hides.
+func (a *app) hintTaken(catalog *skills.Catalog) {
+	for _, p := range catalog.Taken() {
+		fmt.Fprintln(a.stderr, p)
 	}
 }
 
@@ -195,6 +208,7 @@ func (a *app) pluginsCommand() *cobra.Command {
 			if asJSON {
 				return a.printJSON(map[string]any{"plugins": server.Plugins(catalog)})
 			}
+			a.hintTaken(catalog)
 			return table(a.stdout, func(w io.Writer) {
 				fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
 				for _, p := range server.Plugins(catalog) {

@@ -33,6 +33,10 @@ to the hosts that it is granted. Such a call is shown before it runs, with every
 argument, and runs once you have typed the number that is asked for. Without a
 terminal it does not run.
 
+Where a skill of the workspace has the name of one of yours, NAME does not say
+which is meant: write SOURCE:NAME (user:deploy, session:deploy), or the path of the
+skill's folder, such as ./.claude/skills/deploy.
+
 Flags of skills-mcp come before NAME. After it, each --PARAM VALUE is one of the
 skill's; "run NAME --help" prints them. These are understood there too, unless
 the skill has a parameter of that name:
@@ -61,11 +65,17 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	skill, err := server.Lookup(catalog, name)
+	skill, own, err := s.pick(catalog, name)
 	if err != nil {
 		a.hintProblems(catalog)
-		return usage(err)
+		return err
 	}
+	if len(named(catalog, name)) == 0 {
+		if others := theirs(catalog, name, skill); len(others) > 0 {
+			return usage(ambiguous(catalog, name, append(others, skill)))
+		}
+	}
+	catalog = own
 	given, err := parseRun(skill, args)
 	if err != nil {
 		return usage(err)

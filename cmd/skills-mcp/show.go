@@ -84,7 +84,7 @@ func (a *app) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Show one skill in full",
-		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool. Nothing of it is run.",
+		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool; SOURCE:NAME (session:deploy) or the path of its folder also means one\nwhose name another one has. Nothing of it is run.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,15 +92,16 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			skill, err := server.Lookup(catalog, args[0])
+			skill, own, err := s.pick(catalog, args[0])
 			if err != nil {
 				a.hintProblems(catalog)
-				return usage(err)
+				return err
 			}
-			info, err := s.show(cmd.Context(), catalog, skill)
+			info, err := s.show(cmd.Context(), own, skill)
 			if err != nil {
 				return err
 			}
+			info.place(catalog, skill)
 			info.Call = s.plan(skill)
 			if asJSON {
 				return a.printJSON(info)
@@ -153,6 +154,18 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 		}
 	}
 	return info, nil
+}
+
+// place tells of a skill that has another's name, or whose name another has.
+func (i *shown) place(catalog *skills.Catalog, skill *skills.Skill) {
+	for _, shadow := range catalog.Shadowed {
+		if shadow.Skill.File == skill.File && (shadow.Skill.Name == skill.Name || shadow.Skill.Name == skill.Owner().Name) {
+			i.hide(shadow)
+		}
+		if shadow.Takes() && (shadow.Skill.File == skill.File || shadow.By.File == skill.File) {
+			i.Problems = append(slices.Clone(i.Problems), shadow.Problem())
+		}
+	}
 }
 
 // showServed tells how the skill is seen by the Skills extension of MCP.

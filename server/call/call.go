@@ -31,7 +31,8 @@ type Options struct {
 	// declares.
 	Hosts []egress.Rule
 	// Env are the variables that skills may have, "NAME=value"; each gets of them
-	// what it names.
+	// what it names. Neither hosts nor variables go to skills of a workspace, see
+	// [skills.Skill.Workspace]: a stranger may have given them any name.
 	Env []string
 	// Logger is told what skills connect to; nil discards it.
 	Logger *slog.Logger

@@ -66,6 +66,9 @@ func variableNames(env []string) []string {
 // configuration grants.
 func (x *Executor) granted(skill *skills.Skill) []string {
 	var env []string
+	if skill.Workspace != "" {
+		return nil
+	}
 	for _, variable := range x.options.Env {
 		name, _, _ := strings.Cut(variable, "=")
 		if slices.Contains(skill.Entry.Env, name) || slices.Contains(skill.Requires.Env, name) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
@@ -21,6 +22,9 @@ func (x *Executor) Hosts(skill *skills.Skill) ([]string, error) {
 	name := skill.QualifiedName()
 	if skill.Class == skills.Safe {
 		return nil, &Error{PermissionDenied, fmt.Sprintf("skill %s declares network, but its class is safe, and a safe skill gets none; whoever maintains it has to declare class: mutating", name), false, nil}
+	}
+	if skill.Workspace != "" {
+		return nil, &Error{PermissionDenied, fmt.Sprintf("skill %s connects to %s, and is of the workspace %s, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration", name, strings.Join(skill.Entry.Network, ", "), skill.Workspace), false, nil}
 	}
 	var hosts []string
 	for _, declared := range skill.Entry.Network {

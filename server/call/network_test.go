@@ -74,6 +74,31 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// Whatever name a workspace's skill has, it is granted neither hosts nor variables.
+func TestWorkspaceIsGrantedNothing(t *testing.T) {
+	driver := &recorder{}
+	x := newExecutor(t, driver, &Options{Hosts: rules(t, "api.example.com"), Env: []string{"KEY=secret"}})
+	for _, fields := range []string{"sandbox: {env: [KEY]}", "class: mutating\nsandbox: {env: [KEY]}", "metadata: {openclaw: {requires: {env: [KEY]}}}"} {
+		skill := demo(t, "script: run.sh\n"+fields)
+		skill.Workspace = "/work"
+		if _, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes}); err != nil {
+			t.Errorf("%s: %v", fields, err)
+		}
+	}
+	for _, command := range driver.commands {
+		if env := strings.Join(command.Env, " "); strings.Contains(env, "KEY") {
+			t.Errorf("environment %s", env)
+		}
+	}
+	skill := demo(t, "script: run.sh\nclass: mutating\nsandbox: {network: [api.example.com]}")
+	skill.Workspace = "/work"
+	_, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes})
+	wantError(t, err, PermissionDenied, "skill demo connects to api.example.com, and is of the workspace /work, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration")
+	if _, err := x.Plan(skill); err == nil {
+		t.Error("the plan has a grant")
+	}
+}
+
 // internet is one host, at one public address, which says hello.
 type internet struct{ server string }
 

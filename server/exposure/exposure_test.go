@@ -157,6 +157,29 @@ func TestOrderAndReasons(t *testing.T) {
 	}
 }
 
+// What a workspace asks for itself comes after all that the person has and uses;
+// what the person pins comes first, wherever it is from.
+func TestWorkspaceComesLast(t *testing.T) {
+	all := usable("a-file", "b-pin", "c-used", "d-named", "file", "pin", "used", "plain")
+	for _, skill := range all[:4] {
+		skill.Workspace = "/work"
+	}
+	all[1].Pinned, all[5].Pinned = true, true
+	e := Choose(all, map[string]bool{"a-file": true, "file": true}, each(10, 10), Options{
+		MaxTools: 5, Pin: []string{"d-named"}, Uses: map[string]int{"c-used": 9, "used": 1},
+	})
+	var order []string
+	for _, skill := range e.Order() {
+		order = append(order, skill.Name)
+	}
+	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "a-file", "b-pin", "c-used", "plain"}, order); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "a-file"}, e.tools()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A skill whose tool is huge costs itself its tool, and no other skill.
 func TestHugeTool(t *testing.T) {
 	all := usable("huge", "other")

@@ -11,7 +11,8 @@ import (
 )
 
 // A level is who wants a skill to be a tool. Authors come after the person, who
-// has not written the skill.
+// has not written the skill; and a workspace, which may be a stranger's, after all
+// that the person has.
 type level int
 
 const (
@@ -57,10 +58,22 @@ func rank(all []*skills.Skill, active map[string]bool, o Options) []ranked {
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int {
 		return cmp.Or(
-			cmp.Compare(a.level, b.level), cmp.Compare(a.pin, b.pin), cmp.Compare(b.uses, a.uses),
+			cmp.Compare(a.order(), b.order()), cmp.Compare(a.pin, b.pin), cmp.Compare(b.uses, a.uses),
 			cmp.Compare(a.name, b.name))
 	})
 	return list
+}
+
+// order is what ranks before the rest: the level, and a workspace's after those of
+// the person's own.
+func (r ranked) order() level {
+	switch {
+	case r.level == byNobody:
+		return 2 * byNobody
+	case r.level != byPerson && r.skill.Workspace != "":
+		return r.level + byNobody
+	}
+	return r.level
 }
 
 func rankOf(skill *skills.Skill, active map[string]bool, o Options) ranked {

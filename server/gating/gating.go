@@ -24,7 +24,8 @@ type Options struct {
 	// images are kept; "" keeps none.
 	Dir string
 	// Env reports whether the sandbox's environment has a variable beyond those
-	// that every sandbox has.
+	// that every sandbox has. It is not asked for skills of a workspace, which are
+	// granted none.
 	Env func(name string) bool
 	// HostEnv and HostHas report whether this machine's environment has a
 	// variable, and its PATH a program, for skills of instructions alone.
@@ -80,7 +81,11 @@ func (g *Gate) Apply(catalog *skills.Catalog) *skills.Catalog {
 		if skill.Entry == nil {
 			return host
 		}
-		return g.sandbox(skill.Entry.ImageRole)
+		at := g.sandbox(skill.Entry.ImageRole)
+		if skill.Workspace != "" {
+			at.Env, at.EnvRemedy = everywhere, "name its folder under skills in the configuration: other skills of a workspace are granted no variables"
+		}
+		return at
 	}
 	if g.last.holds(next) {
 		next.after = catalog.Regated(g.last.before, g.last.after, where)
@@ -133,11 +138,16 @@ func (g *Gate) sandbox(role string) skills.Place {
 // env reports whether a script finds a variable: those that every sandbox has,
 // those of a call, and those that the configuration grants.
 func (g *Gate) env(name string) bool {
+	return everywhere(name) || g.options.Env != nil && g.options.Env(name)
+}
+
+// everywhere reports whether every script finds a variable.
+func everywhere(name string) bool {
 	switch name {
 	case "PATH", "HOME", "TMPDIR", "LANG", "SKILL_NAME", "SKILL_RUN_ID", "SKILL_PARAMS", "SKILL_WORKSPACE":
 		return true
 	}
-	return g.options.Env != nil && g.options.Env(name)
+	return false
 }
 
 func (g *Gate) config(name string) bool { return slices.Contains(g.options.Config, name) }

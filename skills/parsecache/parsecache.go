@@ -104,7 +104,7 @@ type entry struct {
 // Of a package the key does not say where in it the skill's file is.
 func kept(s *skills.Skill) skills.Skill {
 	c := *s
-	c.Files, c.Source, c.PluginDir, c.Plugin, c.Of, c.Stored = nil, "", "", "", nil, nil
+	c.Files, c.Source, c.PluginDir, c.Plugin, c.Workspace, c.Of, c.Stored = nil, "", "", "", "", nil, nil
 	if c.Dir != "" {
 		c.Dir, c.File = "", ""
 	}
@@ -119,7 +119,7 @@ func kept(s *skills.Skill) skills.Skill {
 
 // place puts a skill and its tools where at is.
 func place(s, at *skills.Skill) {
-	s.Files, s.Source, s.Dir, s.PluginDir, s.Plugin = at.Files, at.Source, at.Dir, at.PluginDir, at.Plugin
+	s.Files, s.Source, s.Dir, s.PluginDir, s.Plugin, s.Workspace = at.Files, at.Source, at.Dir, at.PluginDir, at.Plugin, at.Workspace
 	if s.Dir != "" {
 		s.File = at.File
 	}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// pick returns the skill that a person calls name, with the catalog that it counts
+// in. Beside the names that clients know it may be SOURCE:NAME, or the path of the
+// skill's folder or file: so each is found, those that another hides included,
+// which are alone in a catalog of their own. The error is of usage.
+func (s *settings) pick(catalog *skills.Catalog, name string) (*skills.Skill, *skills.Catalog, error) {
+	found := named(catalog, name)
+	switch len(found) {
+	case 0:
+		skill, err := server.Lookup(catalog, name)
+		return skill, catalog, usage(err)
+	case 1:
+		skill, own := s.alone(catalog, found[0])
+		return skill, own, nil
+	}
+	return nil, nil, usage(ambiguous(catalog, name, found))
+}
+
+// alone returns a skill with the catalog that has it: of its own where another has
+// its name.
+func (s *settings) alone(catalog *skills.Catalog, skill *skills.Skill) (*skills.Skill, *skills.Catalog) {
+	if at, found := catalog.Place(skill.QualifiedName()); found && catalog.Skills[at] == skill {
+		return skill, catalog
+	}
+	own := s.gate.Apply(&skills.Catalog{Skills: withTools(skill.Owner())})
+	at, _ := own.Place(skill.QualifiedName()) // it is there
+	return own.Skills[at], own
+}
+
+func withTools(skill *skills.Skill) []*skills.Skill {
+	all := append([]*skills.Skill{skill}, skill.Tools...)
+	slices.SortFunc(all, func(a, b *skills.Skill) int { return strings.Compare(a.QualifiedName(), b.QualifiedName()) })
+	return all
+}
+
+// theirs returns the skills of the person's that somebody who says the name of a
+// workspace's skill may mean.
+func theirs(catalog *skills.Catalog, name string, skill *skills.Skill) []*skills.Skill {
+	if skill.Workspace == "" {
+		return nil
+	}
+	return slices.DeleteFunc(all(catalog), func(s *skills.Skill) bool {
+		return s.Workspace != "" || s.QualifiedName() != skill.QualifiedName() && s.QualifiedName() != name && s.Name != name
+	})
+}
+
+// all returns every skill that was found, with the tools of those that are hidden.
+func all(catalog *skills.Catalog) []*skills.Skill {
+	found := slices.Clone(catalog.Skills)
+	for _, shadow := range catalog.Shadowed {
+		found = append(found, shadow.Skill)
+		found = append(found, shadow.Skill.Tools...)
+	}
+	return found
+}
+
+// named returns the skills that SOURCE:NAME or a path means; none for another
+// kind of name.
+func named(catalog *skills.Catalog, name string) []*skills.Skill {
+	if source, rest, ok := strings.Cut(name, ":"); ok && slices.Contains(skills.Sources(), skills.Source(source)) {
+		of := slices.DeleteFunc(all(catalog), func(s *skills.Skill) bool {
+			return s.Source != skills.Source(source) || s.QualifiedName() != rest && s.Name != rest
+		})
+		exact := slices.DeleteFunc(slices.Clone(of), func(s *skills.Skill) bool { return s.QualifiedName() != rest })
+		if len(exact) > 0 {
+			return exact
+		}
+		return of
+	}
+	if at := slices.IndexFunc(all(catalog), func(s *skills.Skill) bool { return s.File == name }); at >= 0 {
+		return all(catalog)[at : at+1]
+	}
+	if !filepath.IsAbs(name) && !strings.HasPrefix(name, ".") {
+		return nil
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil
+	}
+	path = resolved(path)
+	var of []*skills.Skill
+	for _, s := range all(catalog) {
+		if s.Of == nil && (s.File == path || s.Dir == path && !s.Command) {
+			return []*skills.Skill{s}
+		}
+		if s.Entry != nil && s.Dir != "" && filepath.Join(s.Dir, s.Entry.Script) == path {
+			of = append(of, s)
+		}
+	}
+	return of
+}
+
+// ambiguous says how to name each of several skills.
+func ambiguous(catalog *skills.Catalog, name string, found []*skills.Skill) error {
+	var ways []string
+	for _, s := range found {
+		ways = append(ways, "  "+visible(wayTo(catalog, s))+"  ("+visible(s.File)+")")
+	}
+	slices.Sort(ways)
+	return errors.New(fmt.Sprintf("%q does not say which skill is meant; name it as:\n", name) + strings.Join(slices.Compact(ways), "\n"))
+}
+
+// wayTo returns a name that means this skill and no other.
+func wayTo(catalog *skills.Catalog, skill *skills.Skill) string {
+	name := string(skill.Source) + ":" + skill.QualifiedName()
+	switch {
+	case len(named(catalog, name)) == 1:
+		return name
+	case skill.Of != nil && skill.Entry != nil && skill.Dir != "":
+		return filepath.Join(skill.Dir, skill.Entry.Script)
+	}
+	return skill.File
+}
