@@ -25,7 +25,7 @@ func TestWithoutFrontmatter(t *testing.T) {
 			if skill.Name != "demo" || skill.Description != test.description {
 				t.Errorf("name %q, description %q", skill.Name, skill.Description)
 			}
-			if got, want := lines(catalog.Problems), "root/demo/SKILL.md: warning: there is no description (say what the skill does and when to use it)\n"; got != want {
+			if got, want := lines(catalog.Problems), "root/demo/SKILL.md: warning: there is no description in the frontmatter; the beginning of the text is used (say what the skill does and when to use it)\n"; got != want {
 				t.Errorf("problems:\n%swant:\n%s", got, want)
 			}
 		})

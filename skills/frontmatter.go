@@ -3,6 +3,7 @@ package skills
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,6 +25,7 @@ type document struct {
 	bodyAt   int        // lines in the file before the body
 	repaired []int      // lines of the file that were quoted for their colons to make them YAML
 	requoted []int      // lines that were quoted because they look like lists or aliases
+	indented []int      // first lines of texts that were indented
 }
 
 // parseDocument takes a file apart. It tolerates a byte order mark, CRLF, what
@@ -83,10 +85,11 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 		return nil, err
 	}
 	doc := &document{}
-	node, err := decodeYAML(strings.Split(text, "\n"))
+	lines := strings.Split(text, "\n")
+	node, err := decodeYAML(lines)
 	switch {
 	case err != nil:
-		return nil, doc.syntaxError("the file", err)
+		return nil, doc.syntaxError("the file", lines, err)
 	case node == nil || node.Kind != yaml.MappingNode:
 		return nil, reject(1, `write each field as "key: value"`, "the file is not a mapping")
 	}
@@ -113,11 +116,22 @@ func invalidLine(data []byte) int {
 // decode reads the frontmatter, if need be after repairing it.
 func (d *document) decode(lines []string) error {
 	node, err := decodeYAML(lines)
+	if err == nil && hasEmptyBlock(node) {
+		indented, moved := indentBlocks(lines)
+		if again, stillBad := decodeYAML(indented); len(moved) > 0 && stillBad == nil {
+			node, d.indented = again, d.inFile(moved)
+		}
+	}
 	if err != nil {
 		repaired, changed := quoteColons(lines)
 		again, stillBad := decodeYAML(repaired)
 		if len(changed) == 0 || stillBad != nil {
-			return d.syntaxError("the frontmatter", err)
+			indented, moved := indentBlocks(lines)
+			repaired, changed = quoteColons(indented)
+			if again, stillBad = decodeYAML(repaired); len(moved) == 0 || stillBad != nil {
+				return d.syntaxError("the frontmatter", lines, err)
+			}
+			d.indented = d.inFile(moved)
 		}
 		node = again
 		for _, i := range changed {
@@ -136,6 +150,26 @@ func (d *document) decode(lines []string) error {
 	}
 	d.front = node
 	return nil
+}
+
+// inFile returns the lines in the file of indices of the frontmatter's.
+func (d *document) inFile(indices []int) []int {
+	var lines []int
+	for _, i := range indices {
+		lines = append(lines, d.offset+i+1)
+	}
+	return lines
+}
+
+// hasEmptyBlock reports whether a field says that its text is below it, and none
+// is: it was not indented, and what has a colon in it became fields.
+func hasEmptyBlock(node *yaml.Node) bool {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return false
+	}
+	return slices.ContainsFunc(node.Content, func(n *yaml.Node) bool {
+		return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	})
 }
 
 // values returns the whole frontmatter as JSON values.
@@ -164,6 +198,9 @@ func (d *document) repairs(report reportFunc) {
 	for _, line := range d.requoted {
 		report(Warning, line, "quote the value", "a value that looks like a list or an alias is not quoted; it was read as if it were")
 	}
+	for _, line := range d.indented {
+		report(Warning, line, "indent it with spaces", "a text below | or > is not indented; it was read as if it were")
+	}
 }
 
 func decodeYAML(lines []string) (*yaml.Node, error) {
@@ -184,9 +221,18 @@ var yamlLine = regexp.MustCompile(`line (\d+): `)
 // 0; those of its scanner count from 1.
 var fromParser = regexp.MustCompile(`^did not find expected ('|key|node content|<)`)
 
-// syntaxError places an error of the YAML library in the file.
-func (d *document) syntaxError(what string, err error) error {
-	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+// syntaxError places an error of the YAML library in the file. It names no line
+// where it means the first, and for control characters.
+func (d *document) syntaxError(what string, lines []string, err error) error {
+	message, line := strings.TrimPrefix(err.Error(), "yaml: "), d.offset+1
+	if strings.HasPrefix(message, "control characters") {
+		for i, text := range lines {
+			if at := strings.IndexFunc(text, isControl); at >= 0 {
+				r, _ := utf8.DecodeRuneInString(text[at:])
+				return reject(d.offset+i+1, "remove it", "%s contains the control character %U, which YAML does not allow", what, r)
+			}
+		}
+	}
 	if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
 		n, _ := strconv.Atoi(message[m[2]:m[3]])
 		line, message = d.offset+n, message[:m[0]]+message[m[1]:]
@@ -195,6 +241,12 @@ func (d *document) syntaxError(what string, err error) error {
 		}
 	}
 	return reject(line, "quote values that contain : # or quotes, and indent with spaces", "%s is not YAML: %s", what, message)
+}
+
+// isControl reports whether YAML allows a character nowhere, not even in quotes.
+// Source: YAML 1.2.2, 5.1; the library allows no mark of byte order, either.
+func isControl(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\r' || r >= 0x7f && r < 0xa0 && r != 0x85 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
 // plainField matches "key: value", where the value is plain text.
@@ -210,10 +262,22 @@ var flowField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)(\[[^\]\n
 // changed.
 func quoteColons(lines []string) (repaired []string, changed []int) {
 	repaired = append(repaired, lines...)
+	block := -1 // indentation of the field whose text this is
 	for i, line := range lines {
+		if block >= 0 && (strings.TrimSpace(line) == "" || indentOf(line) > block) {
+			continue
+		}
+		block = -1
+		if header := blockField.FindStringSubmatch(line); header != nil {
+			block = len(header[1])
+			continue
+		}
 		m, flow := plainField.FindStringSubmatch(line), false
 		if m == nil {
 			m, flow = flowField.FindStringSubmatch(line), true
+		}
+		if m == nil && !continues(lines[i:]) {
+			m = sameLine.FindStringSubmatch(line)
 		}
 		if m == nil {
 			continue
@@ -223,6 +287,56 @@ func quoteColons(lines []string) (repaired []string, changed []int) {
 			repaired[i] = m[1] + "'" + strings.ReplaceAll(value, "'", "''") + "'"
 			changed = append(changed, i)
 		}
+	}
+	return repaired, changed
+}
+
+// blockField matches "key: |", with text below it, and sameLine "key: | text", which
+// no YAML has.
+var (
+	blockField = regexp.MustCompile(`^(\s*(?:- )?)[A-Za-z0-9_.-]+:[ \t]+[|>][-+0-9]*[ \t]*(?:#.*)?$`)
+	sameLine   = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)[|>][-+]?[ \t]+([^\s#].*)$`)
+	anyField   = regexp.MustCompile(`^[ \t]*[A-Za-z_][A-Za-z0-9_.-]*:(?:[ \t]|$)`)
+)
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// continues reports whether the value of the first line goes on in the next.
+func continues(lines []string) bool {
+	return len(lines) > 1 && strings.TrimSpace(lines[1]) != "" && indentOf(lines[1]) > indentOf(lines[0])
+}
+
+// indentBlocks indents the texts below "key: |" that are not, up to the next
+// field. It returns the lines, and the indices of the first that it changed of
+// each text.
+func indentBlocks(lines []string) (repaired []string, changed []int) {
+	repaired = append(repaired, lines...)
+	for i := 0; i < len(lines); i++ {
+		header := blockField.FindStringSubmatch(lines[i])
+		if header == nil {
+			continue
+		}
+		base, first := 0, true
+		for i++; i < len(lines); i++ {
+			text, indent := strings.TrimLeft(lines[i], " \t"), indentOf(lines[i])
+			if text == "" {
+				continue
+			}
+			if indent <= len(header[1]) && anyField.MatchString(lines[i]) {
+				break
+			}
+			if base == 0 {
+				base = max(indent, len(header[1])+1)
+			}
+			if indent >= base && !strings.Contains(lines[i][:indent], "\t") {
+				continue
+			}
+			repaired[i] = strings.Repeat(" ", max(indent, base)) + text
+			if first {
+				changed, first = append(changed, i), false
+			}
+		}
+		i--
 	}
 	return repaired, changed
 }
@@ -238,7 +352,7 @@ func Frontmatter(data []byte) (map[string]any, error) {
 	if doc.front == nil || doc.late {
 		return nil, reject(1, `begin the file with name and description between two lines "---"`, "the file does not begin with frontmatter")
 	}
-	if repaired := append(doc.repaired, doc.requoted...); len(repaired) > 0 {
+	if repaired := slices.Concat(doc.repaired, doc.requoted, doc.indented); len(repaired) > 0 {
 		return nil, reject(repaired[0], "quote the value", "the frontmatter is YAML only after repair")
 	}
 	coreNumbers(doc.front)

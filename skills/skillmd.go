@@ -164,7 +164,11 @@ func (p *parser) checkDescription() {
 	description := p.skill.Description
 	line := p.fields.line("description")
 	if p.fields.text("description") == "" {
-		p.report(Warning, line, "say what the skill does and when to use it", "there is no description")
+		instead := ""
+		if description != "" {
+			instead = " in the frontmatter; the beginning of the text is used"
+		}
+		p.report(Warning, line, "say what the skill does and when to use it", "there is no description%s", instead)
 	}
 	if n := len([]rune(description)); n > 1024 {
 		p.report(Warning, line, "shorten it; clients may cut it", "the description is %d characters long, more than 1024", n)
@@ -206,9 +210,20 @@ func cleanName(name string) string {
 func firstParagraph(body string) string {
 	for _, block := range strings.Split(body, "\n\n") {
 		var words []string
-		for _, line := range strings.Split(strings.TrimSpace(block), "\n") {
+		lines := strings.Split(strings.TrimSpace(block), "\n")
+		for i, line := range lines {
 			if described, ok := cutField(line, "description"); ok {
-				return described
+				if !blockField.MatchString(line) {
+					return described
+				}
+				words = nil
+				for _, line := range lines[i+1:] {
+					if anyField.MatchString(line) && indentOf(line) == 0 {
+						break
+					}
+					words = append(words, strings.Fields(line)...)
+				}
+				break
 			}
 			if !strings.HasPrefix(line, "#") {
 				words = append(words, strings.Fields(line)...)

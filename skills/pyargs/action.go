@@ -111,7 +111,7 @@ func (i *interp) leaveOut(p *parser, act *action, a *arguments, problem string) 
 		p.poison(a.line, "%s %s", name, problem)
 		return
 	}
-	i.notes.add(a.line, "%s %s and is left out", name, problem)
+	p.omit(a.line, act.flags, "%s %s", name, problem)
 }
 
 // looksOptional reports whether the flags, as far as they are known, are an

@@ -100,7 +100,7 @@ func (i *interp) subcommand(group, child *parser, line int) {
 	case group.subs == nil:
 		group.poison(line, "a command that is no group has commands")
 	case i.unsure > 0:
-		i.notes.add(line, "the command %s depends on a condition and is left out", child.name)
+		group.omit(line, []string{child.name}, "the command %s depends on a condition", child.name)
 	case len(group.subs.commands) == maxArguments || group.subs.find(child.name) != nil:
 		group.poison(line, "the command %s is one too many", child.name)
 	default:

@@ -82,6 +82,7 @@ func newCommandLine(p *parser, told *notes) *CommandLine {
 // level lays out a parser's arguments and, below it, its sub-commands'.
 func (c *CommandLine) level(p *parser, name string, above []*argument, told *notes) *level {
 	l := &level{name: name, dialect: p.dialect, parser: p}
+	p.tellOmitted(told)
 	own := map[string]int{}
 	for _, act := range p.actions {
 		if p.shows(act) {

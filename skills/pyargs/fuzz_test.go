@@ -25,6 +25,7 @@ func FuzzRead(f *testing.F) {
 		s := Read("tool.py", source)
 		Tools(source)
 		Runs(source)
+		Asks(source)
 		if len(s.Notes) > maxNotes {
 			t.Errorf("%d notes", len(s.Notes))
 		}

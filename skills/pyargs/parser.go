@@ -28,6 +28,30 @@ type parser struct {
 	subs        *subparsers
 	mutexes     []*group
 	broken      *Note // why its command line is not known
+	omitted     []omission
+}
+
+// An omission is an option, or a sub-command, that is not known well enough.
+type omission struct {
+	note  Note
+	names []string // its flags, or its name
+}
+
+// omit remembers what is left out. It is told where the parser's command line is
+// known at all: without one, nothing is left out.
+func (p *parser) omit(line int, names []string, format string, args ...any) {
+	if len(p.omitted) < maxNotes {
+		p.omitted = append(p.omitted, omission{Note{line, fmt.Sprintf(format, args...) + " and is left out"}, names})
+	}
+}
+
+// tellOmitted notes what is left out, unless it is declared elsewhere as well.
+func (p *parser) tellOmitted(told *notes) {
+	for _, o := range p.omitted {
+		if !slices.ContainsFunc(o.names, func(name string) bool { return p.flags[name] != nil || p.subs != nil && p.subs.find(name) != nil }) {
+			told.add(o.note.Line, "%s", o.note.Text)
+		}
+	}
 }
 
 // A group is an argument group of a parser.
@@ -149,6 +173,7 @@ func (p *parser) take(parent *parser, line int) {
 		p.poison(line, "a parent of the parser has sub-commands")
 	}
 	p.parents = append(p.parents, parent)
+	p.omitted = append(p.omitted, parent.omitted...)
 	for _, act := range parent.actions {
 		p.add(act, nil, line)
 	}
@@ -329,11 +354,11 @@ func (i *interp) subparsersMethod(s *subparsers, method string, a *arguments) va
 	child := i.newParser(s.class, &arguments{line: a.line, keywords: a.keywords, spread: a.spread}).(*parser)
 	name, ok := first(a).(string)
 	if !ok {
-		i.notes.add(a.line, "a sub-command whose name is computed is left out")
+		s.parser.omit(a.line, nil, "a sub-command has a name that is computed")
 		return child
 	}
 	if i.unsure > 0 {
-		i.notes.add(a.line, "the sub-command %s depends on a condition and is left out", name)
+		s.parser.omit(a.line, []string{name}, "the sub-command %s depends on a condition", name)
 		return child
 	}
 	if len(s.commands) == maxArguments || s.find(name) != nil {

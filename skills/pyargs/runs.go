@@ -121,3 +121,67 @@ func callsAny(e *node, wanted func(name string) bool) bool {
 	}
 	return slices.ContainsFunc(e.kids, func(kid *node) bool { return callsAny(kid, wanted) })
 }
+
+// Asks reports whether a module calls what waits for somebody at a terminal:
+// input, and the like. A source that cannot be read may.
+func Asks(source []byte) bool {
+	body, err := parseSource(source)
+	if err != nil {
+		return true
+	}
+	a := &asking{own: map[string]bool{}}
+	a.define(body)
+	return a.statements(body)
+}
+
+// asking looks for calls. Names that the module defines are its own.
+type asking struct{ own map[string]bool }
+
+func (a *asking) define(body []*stmt) {
+	for _, s := range body {
+		switch s.kind {
+		case sDef:
+			a.own[s.function.name] = true
+		case sImport:
+			for _, as := range s.imports {
+				a.own[as.name] = a.own[as.name] || as.path != as.name && as.path != "getpass.getpass"
+			}
+		case sAssign:
+			for _, target := range s.targets {
+				a.own[target.name] = a.own[target.name] || target.kind == nName
+			}
+		}
+	}
+}
+
+func (a *asking) statements(body []*stmt) bool { return slices.ContainsFunc(body, a.statement) }
+
+func (a *asking) statement(s *stmt) bool {
+	if a.calls(s.value) || slices.ContainsFunc(s.items, a.calls) || slices.ContainsFunc(s.handlers, a.statements) {
+		return true
+	}
+	if s.function != nil && a.statements(s.function.body) || s.class != nil && a.statements(s.class.body) {
+		return true
+	}
+	return a.statements(s.body) || a.statements(s.other) || a.statements(s.final)
+}
+
+func (a *asking) calls(e *node) bool {
+	if e == nil {
+		return false
+	}
+	if e.kind == nCall {
+		switch name := dotted(e.kids[0]); name {
+		case "input", "raw_input", "getpass":
+			if !a.own[name] {
+				return true
+			}
+		case "getpass.getpass":
+			return true
+		}
+	}
+	if fn, ok := e.value.(*function); ok && e.kind == nLambda && a.statements(fn.body) {
+		return true
+	}
+	return slices.ContainsFunc(e.kids, a.calls)
+}

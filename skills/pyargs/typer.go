@@ -96,7 +96,7 @@ func (i *interp) typerDeclare(p *parser, fn *function, param param, s *scope) {
 	case problem != "" && (act.required || !option):
 		p.poison(fn.line, "the parameter %s %s", param.name, problem)
 	case problem != "":
-		i.notes.add(fn.line, "the parameter %s %s and is left out", param.name, problem)
+		p.omit(fn.line, nil, "the parameter %s %s", param.name, problem)
 	case !act.hidden || act.required:
 		p.add(act, nil, fn.line)
 	}

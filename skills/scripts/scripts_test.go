@@ -205,7 +205,16 @@ func TestPrompts(t *testing.T) {
 		{"a.sh", "read -t 5 -rp 'y/n' answer", true},
 		{"a.sh", "while read -r line; do :; done", false},
 		{"a.sh", "thread -p 4\n  # read -p", false},
-		{"a.js", "rl.question('y/n', f)", true},
+		{"a.py", "def f():\n    '''Call input('x') to ask.'''\nprint(\"\"\"\nname = input('Name?')\n\"\"\")\nf()", false},
+		{"a.py", "from helper import input\nx = input('y')", false},
+		{"a.py", "import sys\nif sys.stdin.isatty():\n    x = input('y/n')", false},
+		{"a.py", "class A:\n    def f(self):\n        try:\n            return [input() for _ in x]\n        finally: pass\nA().f()", true},
+		{"a.sh", "cat <<EOF\nread -p 'y/n' answer\nEOF\necho 'select x in y'", false},
+		{"a.sh", "[ -t 0 ] && read -p 'y/n' answer", false},
+		{"a.sh", "select x in a b; do break; done", true},
+		{"a.js", "const readline = require('node:readline')\nrl.question('y/n', f)", true},
+		{"a.js", "data.question('y/n')\nprompt(model)", false},
+		{"a.js", "import { input } from '@inquirer/prompts'\nawait prompts(x)", true},
 		{"a.js", "// rl.question('y/n', f)\nquestions()", false},
 	} {
 		first := map[string]string{".py": python, ".sh": "#!/bin/bash\n", ".js": "#!/usr/bin/env node\n"}[test.name[1:]]

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/pyargs"
+	"github.com/skillsmcp/skills-mcp/skills/shellargs"
 )
 
 // The forms of main guards.
@@ -50,8 +53,30 @@ func asking(kind Kind) (pattern *regexp.Regexp, comment string, words []string) 
 	return nil, "", nil
 }
 
-// prompts reports whether a line of a script, comments aside, asks for input.
+// onTerminal is how scripts find out whether somebody sits there to be asked.
+var onTerminal = regexp.MustCompile(`\bisatty\(|\bisTTY\b|\[\s+!?\s*-t [01]\b`)
+
+// asksWith are the modules that a Node.js script asks with.
+var asksWith = regexp.MustCompile(`["'](?:node:)?(?:readline(?:/promises)?|readline-sync|inquirer|@inquirer/[\w-]+|prompts|prompt|prompt-sync|enquirer)["']`)
+
+// prompts reports whether a script asks for input, whoever runs it. Most do not
+// have the words for it, and only the others are parsed.
 func prompts(kind Kind, text string) bool {
+	if !mayPrompt(kind, text) || onTerminal.MatchString(text) {
+		return false
+	}
+	switch kind {
+	case Python:
+		return pyargs.Asks([]byte(text))
+	case Bash:
+		return shellargs.Asks([]byte(text))
+	}
+	return asksWith.MatchString(text)
+}
+
+// mayPrompt reports whether a line of a script, comments aside, looks like a
+// question.
+func mayPrompt(kind Kind, text string) bool {
 	pattern, comment, words := asking(kind)
 	for line := range strings.Lines(text) {
 		if !containsAny(line, words) || strings.HasPrefix(strings.TrimSpace(line), comment) || isDefinition(line) {

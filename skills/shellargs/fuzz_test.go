@@ -21,6 +21,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, source []byte, value string) {
 		Runs(source)
+		Asks(source)
 		c := Read(source)
 		if c == nil {
 			return

@@ -66,3 +66,32 @@ func tells(word *syntax.Word) (found bool) {
 	})
 	return found
 }
+
+// Asks reports whether a script has a command that waits for somebody at a
+// terminal: read -p, or select. A source that cannot be read may.
+func Asks(source []byte) (found bool) {
+	if len(source) > maxSource || bytes.IndexByte(source, 0) >= 0 || brackets(source) > maxBrackets {
+		return true
+	}
+	text := strings.ReplaceAll(string(source), "\r\n", "\n")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return true
+	}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.ForClause:
+			found = found || n.Select
+		case *syntax.CallExpr:
+			found = found || command(n) == "read" && slices.ContainsFunc(n.Args, isPrompt)
+		}
+		return !found
+	})
+	return found
+}
+
+// isPrompt reports whether a word is an option of read with a prompt: -p, -rp.
+func isPrompt(word *syntax.Word) bool {
+	text, _, _ := literal(word)
+	return strings.HasPrefix(text, "-") && strings.Contains(text, "p")
+}
