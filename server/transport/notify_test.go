@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -48,6 +50,53 @@ func TestProgressPrecedesItsResult(t *testing.T) {
 		}
 	}
 	c.hangUp()
+}
+
+// Between the last progress of a call and its result is the time that a client
+// needs to read them apart, and nothing else waits for it.
+func TestResultStaysBehindProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		c := dial(t, b.backend(), nil).greet()
+		arrived := func(want string) time.Time {
+			t.Helper()
+			if got := c.recv().String(); !strings.HasPrefix(got, want) {
+				t.Fatalf("got %s, want %s", got, want)
+			}
+			return time.Now()
+		}
+		const meta = `"_meta":{"progressToken":"t"}`
+		c.call("1", "progress", `{}`, meta)
+		sent := arrived(": notifications/progress")
+		c.call("2", "echo", `{}`, meta) // sends none
+		if d := arrived("2: ").Sub(sent); d != 0 {
+			t.Errorf("another call took %s", d)
+		}
+		if d := arrived("1: ").Sub(sent); d != progressGap {
+			t.Errorf("the result came after %s", d)
+		}
+
+		c.call("3", "progress", `{}`, meta)
+		sent = arrived(": notifications/progress")
+		c.cancelCall("3", "")
+		c.ping()
+		if d := time.Since(sent); d != 0 {
+			t.Errorf("a cancellation took %s", d)
+		}
+
+		b.AddTool(mcp.NewTool("later"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			err := sendProgress(ctx, r, 1)
+			time.Sleep(time.Second)
+			return mcp.NewToolResultText("later"), err
+		})
+		arrived(": notifications/tools/list_changed")
+		c.call("4", "later", `{}`, meta)
+		sent = arrived(": notifications/progress")
+		if d := arrived("4: ").Sub(sent); d != time.Second {
+			t.Errorf("a result that is late anyway came after %s", d)
+		}
+		c.hangUp()
+	})
 }
 
 // mcp-go drops what does not fit in the channel; here the handler waits.
