@@ -1,31 +1,44 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
 )
 
-// gate hands out slots. Callers that wait take turns; of one caller's calls the
-// first comes first.
+// gate hands out slots. Clients that wait take turns: first groups of them, then
+// the clients of a group; of one client's calls the first comes first.
 //
-// Nobody starves: a caller moves behind the others only when it gets a slot, so
-// one whose turn is put off, because it or its skill has all it may have, comes
-// to the front and is first when that changes.
+// Nobody starves: a client moves behind the others only when it gets a slot, and
+// its group with it, so one whose turn is put off, because it or its skill has all
+// it may have, comes to the front and is first when that changes.
 type gate struct {
 	slots Slots
 
 	mu      sync.Mutex
-	callers map[string]int // commands running; entries are never zero
+	clients map[client]int // commands running; entries are never zero
 	skills  map[string]int // the same, by skill
 	total   int            // sum of each
 	waiting int            // sum of the lines' waiters
 	lines   []*line        // none is empty; whose turn it is, is first
 }
 
-// line is what one caller waits for.
+// client is one that slots are counted for.
+type client struct {
+	caller string
+	Share
+}
+
+// group is what is the same of clients that take turns as one.
+func (c client) group() client {
+	c.Connection = ""
+	return c
+}
+
+// line is what one client waits for.
 type line struct {
-	caller  string
+	client
 	waiters []*waiter
 }
 
@@ -35,14 +48,14 @@ type waiter struct {
 }
 
 func newGate(slots Slots) *gate {
-	return &gate{slots: slots, callers: map[string]int{}, skills: map[string]int{}}
+	return &gate{slots: slots, clients: map[client]int{}, skills: map[string]int{}}
 }
 
 // acquire waits for a slot and returns the function that gives it back. It
 // calls queued, without blocking others, when there is something to wait for.
-func (g *gate) acquire(ctx context.Context, caller, skill string, queued func()) (release func(), err error) {
-	release = sync.OnceFunc(func() { g.release(caller, skill) })
-	w, err := g.enter(caller, skill)
+func (g *gate) acquire(ctx context.Context, c client, skill string, queued func()) (release func(), err error) {
+	release = sync.OnceFunc(func() { g.release(c, skill) })
+	w, err := g.enter(c, skill)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +70,7 @@ func (g *gate) acquire(ctx context.Context, caller, skill string, queued func())
 		}
 		return release, nil
 	case <-ctx.Done():
-		g.leave(caller, w)
+		g.leave(c, w)
 		select {
 		case err := <-w.ready: // at the same moment
 			if err == nil {
@@ -69,20 +82,20 @@ func (g *gate) acquire(ctx context.Context, caller, skill string, queued func())
 	}
 }
 
-// enter takes a slot, or else a place in the caller's line, which is returned.
-func (g *gate) enter(caller, skill string) (*waiter, error) {
+// enter takes a slot, or else a place in the client's line, which is returned.
+func (g *gate) enter(c client, skill string) (*waiter, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	own := g.line(caller)
-	if own == nil && g.admits(caller, skill) {
-		g.take(caller, skill)
+	own := g.line(c)
+	if own == nil && g.admits(c, skill) {
+		g.take(c, skill)
 		return nil, nil
 	}
-	if g.waiting >= g.slots.Queue && !g.makeRoom(own) {
+	if g.waiting >= g.slots.Queue && !g.makeRoom(c) {
 		return nil, ErrBusy
 	}
 	if own == nil {
-		own = &line{caller: caller}
+		own = &line{client: c}
 		g.lines = append(g.lines, own)
 	}
 	w := &waiter{skill, make(chan error, 1)}
@@ -91,15 +104,25 @@ func (g *gate) enter(caller, skill string) (*waiter, error) {
 	return w, nil
 }
 
-// makeRoom sends away the last of the longest line, where that is longer than
-// own will be: one caller alone does not fill the queue.
-func (g *gate) makeRoom(own *line) bool {
-	longest := slices.MaxFunc(g.lines, func(a, b *line) int { return len(a.waiters) - len(b.waiters) })
-	would := 1
-	if own != nil {
-		would += len(own.waiters)
+// makeRoom sends away the last of the longest line of the group that waits for
+// most, where that is for more than c's group will, or, in its own, than c will:
+// neither one client alone fills the queue, nor one program with many connections.
+func (g *gate) makeRoom(c client) bool {
+	groups := map[client]int{c.group(): 1} // waiters, with c's
+	own := 1
+	for _, l := range g.lines {
+		groups[l.group()] += len(l.waiters)
+		if l.client == c {
+			own += len(l.waiters)
+		}
 	}
-	if len(longest.waiters) <= would {
+	longest := slices.MaxFunc(g.lines, func(a, b *line) int {
+		return cmp.Or(groups[a.group()]-groups[b.group()], len(a.waiters)-len(b.waiters))
+	})
+	switch {
+	case longest.group() == c.group() && len(longest.waiters) <= own:
+		return false
+	case groups[longest.group()] <= groups[c.group()] && longest.group() != c.group():
 		return false
 	}
 	last := longest.waiters[len(longest.waiters)-1]
@@ -109,20 +132,20 @@ func (g *gate) makeRoom(own *line) bool {
 }
 
 // leave takes w out of its line, if it is still there.
-func (g *gate) leave(caller string, w *waiter) {
+func (g *gate) leave(c client, w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if own := g.line(caller); own != nil && slices.Contains(own.waiters, w) {
+	if own := g.line(c); own != nil && slices.Contains(own.waiters, w) {
 		g.remove(own, w)
 		g.admit() // whoever stood behind it may be able to go
 	}
 }
 
-func (g *gate) release(caller, skill string) {
+func (g *gate) release(c client, skill string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.total--
-	decrement(g.callers, caller)
+	decrement(g.clients, c)
 	decrement(g.skills, skill)
 	g.admit()
 }
@@ -130,17 +153,32 @@ func (g *gate) release(caller, skill string) {
 // admit gives slots to those who may have one, in turn, until nobody may.
 func (g *gate) admit() {
 	for {
-		i := slices.IndexFunc(g.lines, func(l *line) bool { return g.admits(l.caller, l.waiters[0].skill) })
+		i := slices.IndexFunc(g.lines, func(l *line) bool { return g.admits(l.client, l.waiters[0].skill) })
 		if i < 0 {
 			return
 		}
 		own := g.lines[i]
 		first := own.waiters[0]
-		g.take(own.caller, first.skill)
+		g.take(own.client, first.skill)
 		first.ready <- nil
-		g.lines = append(slices.Delete(g.lines, i, i+1), own) // its next turn is after the others'
+		g.defers(own)
 		g.remove(own, first)
 	}
+}
+
+// defers puts a line's next turn after those of all others, and its group's after
+// those of other groups.
+func (g *gate) defers(own *line) {
+	place := func(l *line) int {
+		switch {
+		case l == own:
+			return 2
+		case l.group() == own.group():
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(g.lines, func(a, b *line) int { return place(a) - place(b) })
 }
 
 func (g *gate) remove(own *line, w *waiter) {
@@ -151,25 +189,25 @@ func (g *gate) remove(own *line, w *waiter) {
 	}
 }
 
-// line returns the caller's line, or nil where it has none.
-func (g *gate) line(caller string) *line {
-	if i := slices.IndexFunc(g.lines, func(l *line) bool { return l.caller == caller }); i >= 0 {
+// line returns the client's line, or nil where it has none.
+func (g *gate) line(c client) *line {
+	if i := slices.IndexFunc(g.lines, func(l *line) bool { return l.client == c }); i >= 0 {
 		return g.lines[i]
 	}
 	return nil
 }
 
-func (g *gate) admits(caller, skill string) bool {
-	return g.total < g.slots.Total && g.callers[caller] < g.slots.PerCaller && g.skills[skill] < g.slots.PerSkill
+func (g *gate) admits(c client, skill string) bool {
+	return g.total < g.slots.Total && g.clients[c] < g.slots.PerCaller && g.skills[skill] < g.slots.PerSkill
 }
 
-func (g *gate) take(caller, skill string) {
+func (g *gate) take(c client, skill string) {
 	g.total++
-	g.callers[caller]++
+	g.clients[c]++
 	g.skills[skill]++
 }
 
-func decrement(counts map[string]int, key string) {
+func decrement[K comparable](counts map[K]int, key K) {
 	if counts[key]--; counts[key] == 0 {
 		delete(counts, key)
 	}

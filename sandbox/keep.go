@@ -139,7 +139,7 @@ func (r *Runner) RunIn(ctx context.Context, caller, id string, cmd Command) (*Re
 		return nil, err
 	}
 	defer func() { <-b.turn }()
-	release, err := r.gate.acquire(ctx, caller, cmd.Skill, func() { cmd.Progress(waiting) })
+	release, err := r.gate.acquire(ctx, client{caller, cmd.Share}, cmd.Skill, func() { cmd.Progress(waiting) })
 	if err != nil {
 		return nil, err
 	}

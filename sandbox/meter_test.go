@@ -81,7 +81,7 @@ func TestMeterResume(t *testing.T) {
 	defer func() { release() }()
 	cmd := Command{Meter: meter, Started: func() {
 		meter.Pause()
-		release, _ = runner.gate.acquire(t.Context(), "other", "other", func() {})
+		release, _ = runner.gate.acquire(t.Context(), client{caller: "other"}, "other", func() {})
 	}}
 	if _, err := runner.Run(t.Context(), "", cmd); err != nil {
 		t.Fatal(err)

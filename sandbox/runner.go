@@ -63,7 +63,7 @@ func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, 
 		cmd.Meter = new(Meter)
 	}
 	err = cmd.Meter.begin(ctx, func(ctx context.Context) (func(), error) {
-		return r.gate.acquire(ctx, caller, cmd.Skill, func() { cmd.Progress(waiting) })
+		return r.gate.acquire(ctx, client{caller, cmd.Share}, cmd.Skill, func() { cmd.Progress(waiting) })
 	})
 	if err != nil {
 		return nil, err

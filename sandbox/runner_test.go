@@ -172,7 +172,7 @@ func TestSlots(t *testing.T) {
 		ann2.cancel()
 		bob2.cancel()
 		synctest.Wait()
-		if total, running := r.gate.total, len(r.gate.callers); total != 0 || running != 0 || r.gate.waiting != 0 {
+		if total, running := r.gate.total, len(r.gate.clients); total != 0 || running != 0 || r.gate.waiting != 0 {
 			t.Errorf("left: %d of %d callers, %d waiting", total, running, r.gate.waiting)
 		}
 	})

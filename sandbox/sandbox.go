@@ -62,6 +62,13 @@ type Driver interface {
 	Close() error
 }
 
+// A Share names one of several clients that are the same caller, such as those
+// with one token. The zero Share is that of a caller with one client.
+type Share struct {
+	Group      string // clients that take turns as one
+	Connection string // one client of them
+}
+
 // A Command is what to run, and what it is granted. It is not changed by those
 // it is passed to.
 type Command struct {
@@ -69,6 +76,8 @@ type Command struct {
 	RunID string
 	// Skill is the qualified name of the skill, for labels and logs.
 	Skill string
+	// Share tells the clients of a caller apart, for their turns at slots.
+	Share Share
 	// Argv is the program and its arguments, each passed on byte for byte, or
 	// refused: they are valid UTF-8 without NUL, as engines take them in JSON. A
 	// program without a slash is looked up in the sandbox's PATH.

@@ -35,7 +35,7 @@ type performed struct {
 // modern client has to answer first, and then make the request again; a legacy
 // one is asked meanwhile.
 func (s *Server) perform(r request, req call.Request, p *progress) (*call.Outcome, error) {
-	req.Caller, req.Stderr, req.Progress, req.Warn = r.caller, p, p.say, p.warn
+	req.Caller, req.Share, req.Stderr, req.Progress, req.Warn = r.caller, r.share, p, p.say, p.warn
 	switch {
 	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
 	case !mcpserver.IsModernRequest(r.ctx):

@@ -5,6 +5,7 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/transport"
@@ -26,6 +27,18 @@ func callerOf(session mcpserver.ClientSession) string {
 		return s.Caller()
 	}
 	return session.SessionID()
+}
+
+// share says which of a caller's clients ctx is of, where a transport has several
+// for one: a method Share of its sessions tells.
+func share(ctx context.Context) sandbox.Share {
+	if s, ok := mcpserver.ClientSessionFromContext(ctx).(interface {
+		Share() (group, connection string)
+	}); ok {
+		group, connection := s.Share()
+		return sandbox.Share{Group: group, Connection: connection}
+	}
+	return sandbox.Share{}
 }
 
 // callsOf is what calls of the client that ctx is of are made with. Its own roots,

@@ -1,7 +1,10 @@
 package server
 
 import (
+	"context"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // member is one of several sessions of a caller.
@@ -11,6 +14,28 @@ type member struct {
 }
 
 func (m *member) Caller() string { return m.caller }
+
+func (m *member) Share() (group, connection string) { return "program", m.id }
+
+// Slots are counted for each client of a caller, however it runs a skill.
+func TestShareReachesTheSandbox(t *testing.T) {
+	var got sandbox.Share
+	b := newBenchWith(t, &script{func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+		got = cmd.Share
+		return ends(0, `{"a": 1}`, "").Run(ctx, cmd)
+	}}, Options{RunCode: true})
+	for _, call := range []struct{ tool, args string }{
+		{"demo__run", `{"target": "x"}`},
+		{"run_skill", `{"name": "run", "params": {"target": "x"}}`},
+		{"run_code", `{"language": "bash", "code": "true"}`},
+	} {
+		got = sandbox.Share{}
+		b.as(&member{client{id: "7"}, "ann"}, call.tool, call.args)
+		if want := (sandbox.Share{Group: "program", Connection: "7"}); got != want {
+			t.Errorf("%s: %+v", call.tool, got)
+		}
+	}
+}
 
 // One session of several is not its caller: its end ends nothing of theirs.
 func TestLeave(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -22,6 +23,7 @@ type request struct {
 	ctx    context.Context
 	args   map[string]any
 	caller string
+	share  sandbox.Share
 	token  mcp.ProgressToken
 	view   *view // one catalog for the whole call
 	retry  retry
@@ -30,7 +32,7 @@ type request struct {
 
 // request is the beginning of any answer: who asks, and what there is by then.
 func (s *Server) request(ctx context.Context, meta *mcp.Meta) request {
-	r := request{ctx: ctx, caller: caller(ctx), view: s.view.Load()}
+	r := request{ctx: ctx, caller: caller(ctx), share: share(ctx), view: s.view.Load()}
 	if meta != nil {
 		r.token = meta.ProgressToken
 	}

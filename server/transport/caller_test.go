@@ -2,6 +2,8 @@ package transport
 
 import (
 	"context"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -31,5 +33,49 @@ func TestOneCallerForAStream(t *testing.T) {
 	c.hangUp()
 	if len(sessions) != 3 || len(callers) != 1 || !callers[<-ended] {
 		t.Errorf("sessions %v, callers %v", sessions, callers)
+	}
+}
+
+// Modern clients over HTTP with one token are one caller, whose clients are told
+// apart by their connections and programs.
+func TestSharesOfACaller(t *testing.T) {
+	b := newBench()
+	var caller, group, connection string
+	b.AddTool(mcp.NewTool("who"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		session := mcpserver.ClientSessionFromContext(ctx)
+		caller = session.(interface{ Caller() string }).Caller()
+		group, connection = session.(interface{ Share() (string, string) }).Share()
+		return mcp.NewToolResultText("ok"), nil
+	})
+	h := NewHTTP(b.backend(), nil)
+	defer h.Close()
+	ask := func(from, program string) {
+		body := strings.Replace(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"who",`+modernMeta+`}}`, `"modern"`, `"`+program+`"`, 1)
+		r := httptest.NewRequest("POST", "http://localhost"+Path, strings.NewReader(body))
+		r.RemoteAddr = from
+		for name, value := range map[string]string{"Content-Type": "application/json", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "who"} {
+			r.Header.Set(name, value)
+		}
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	ask("192.0.2.1:1", "a")
+	firstCaller, firstGroup, firstConnection := caller, group, connection
+	for _, test := range []struct {
+		from, program     string
+		group, connection bool // is another
+	}{
+		{"192.0.2.1:1", "a", false, false},
+		{"192.0.2.1:2", "a", false, true},
+		{"192.0.2.2:1", "a", true, true},
+		{"192.0.2.1:1", "b", true, false},
+	} {
+		ask(test.from, test.program)
+		if caller != firstCaller || (group != firstGroup) != test.group || (connection != firstConnection) != test.connection {
+			t.Errorf("%+v: %q %q %q", test, caller, group, connection)
+		}
+	}
+	ask("192.0.2.1:1", strings.Repeat("long", 1000))
+	if len(group) > 300 {
+		t.Errorf("%d bytes are kept of what a client calls itself", len(group))
 	}
 }

@@ -35,6 +35,7 @@ type message struct {
 	modern bool            // carries its protocol version, 2026-07-28 or later, in _meta
 
 	version string // of the protocol, as _meta has it; may be ""
+	client  string // what the client calls itself there, as JSON, cut; may be ""
 }
 
 // fault is a message that cannot be served, as a JSON-RPC error.
@@ -136,11 +137,16 @@ func (m *message) readMeta() *fault {
 		return unsupported(m.id, m.version)
 	}
 	m.modern = mcp.IsModernProtocol(m.version)
+	info := params.Meta[mcp.MetaKeyClientInfo]
+	m.client = string(info[:min(len(info), maxClient)])
 	if level := params.Meta[mcp.MetaKeyLogLevel]; m.modern && level != nil && !isLevel(level) {
 		return &fault{id: m.id, code: mcp.INVALID_PARAMS, message: "_meta's " + mcp.MetaKeyLogLevel + ` must be one of "debug", "info", "notice", "warning", "error", "critical", "alert" and "emergency"`}
 	}
 	return nil
 }
+
+// maxClient is how much counts of what a client calls itself, in bytes.
+const maxClient = 256
 
 // unsupported answers a request of a version of the protocol that is not spoken.
 func unsupported(id json.RawMessage, version string) *fault {

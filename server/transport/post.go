@@ -136,6 +136,7 @@ func (h *HTTP) postModern(a *answerer, r *http.Request, m message) {
 	}
 	id := "http-modern-" + strconv.FormatInt(moderns.Add(1), 10)
 	p := newModernPeer(id, "http:"+callerOf(r))
+	p.group, p.conn = hostname(r.RemoteAddr)+" "+m.client, r.RemoteAddr
 	if m.method == string(mcp.MethodSubscriptionsListen) {
 		h.subscribe(a, r, p, m)
 		return
