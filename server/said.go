@@ -81,7 +81,7 @@ func Advise(skill *skills.Skill, o *call.Outcome) string {
 // reason already.
 func (s *said) fail(o *call.Outcome, why string) {
 	if s.err == nil {
-		s.err = &call.Error{Code: call.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to mend it"}
+		s.err = &call.Error{Code: call.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to fix it"}
 	}
 }
 

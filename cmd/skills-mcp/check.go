@@ -19,18 +19,18 @@ func (a *app) checkCommand() *cobra.Command {
 	var given checkFlags
 	cmd := &cobra.Command{
 		Use:   "check [PATH]...",
-		Short: "Check skills and plugins, and say how to mend them",
+		Short: "Check skills and plugins, and say how to fix them",
 		Long: `Check the skills and plugins at and below each PATH: a SKILL.md, a plugin.json,
 a skill, a plugin, a folder of them, or a ZIP or tar.gz file with a skill;
 without a PATH all that "list" loads.
-Each problem is printed as "path:line:col: severity: message (how to mend it)".
+Each problem is printed as "path:line:col: severity: message (how to fix it)".
 
 An error is why a skill does not load or cannot run; a warning says that it does
 otherwise than its author may expect; a note, that something is not honoured.
 
   --strict   the rules of the Agent Skills standard as well, each an error;
              warnings fail the check, too
-  --fix      mend in the files at each PATH what is certain: quote a value with a
+  --fix      fix in the files at each PATH what is certain: quote a value with a
              colon, add the missing end of a frontmatter, write the name as the
              standard wants it, and take a byte order mark and Windows line ends
              out of the frontmatter; then check what is left
@@ -51,7 +51,7 @@ in a wrong way.`,
 	}
 	cmd.Flags().BoolVar(&given.json, "json", false, "print the problems as a JSON array")
 	cmd.Flags().BoolVar(&given.strict, "strict", false, "check the rules of the Agent Skills standard as well, and let warnings fail")
-	cmd.Flags().BoolVar(&given.fix, "fix", false, "mend in the files what is certain")
+	cmd.Flags().BoolVar(&given.fix, "fix", false, "fix in the files what is certain")
 	return cmd
 }
 

@@ -48,7 +48,7 @@ func (a *app) mend(repairs []*check.Repair, asJSON bool) (failed bool) {
 	}
 	for _, r := range repairs {
 		if err := r.Write(); err != nil {
-			fmt.Fprintf(a.stderr, "skills-mcp: %s is not mended: %v\n", r.Path, err)
+			fmt.Fprintf(a.stderr, "skills-mcp: %s is not fixed: %v\n", r.Path, err)
 			failed = true
 			continue
 		}

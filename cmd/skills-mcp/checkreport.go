@@ -140,7 +140,7 @@ func (a *app) printChecked(c *checked, found []skills.Problem, mendable int) err
 	}
 	more := ""
 	if mendable > 0 {
-		more = "; --fix mends " + count(mendable, "file")
+		more = "; --fix can fix " + count(mendable, "file")
 	}
 	_, err := fmt.Fprintf(a.stderr, "%s, %s: %s%s\n", count(c.skills, "skill"), count(c.plugins, "plugin"), strings.Join(sum, ", "), more)
 	return err

@@ -67,7 +67,7 @@ func (a *app) listCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&source, "source", "", "only skills of `SOURCE`: session, user, system or extra")
+	cmd.Flags().StringVar(&source, "source", "", "only skills of `SOURCE`: session (the project), user, system or extra")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	complete(cmd, "source", []string{"session", "user", "system", "extra"})
 	a.exposeFlag(cmd)

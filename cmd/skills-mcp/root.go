@@ -104,7 +104,7 @@ Without arguments it serves MCP on standard input and output, unless that is a
 terminal. To try a skill by hand:
 
   skills-mcp list
-  skills-mcp run colony-samples/code-complexity --path .`,
+  skills-mcp run colony-samples/code-complexity --path . --top_n 3`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       readBuilt().String(),

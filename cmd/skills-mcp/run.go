@@ -48,7 +48,7 @@ the skill has a parameter of that name:
   --out DIR          write the files that the skill leaves in /out to DIR
   --force            overwrite files there
   --json             print the result with exit code, timing and digest as JSON`,
-		Example:           "  skills-mcp run colony-samples/code-complexity --path . --threshold 10",
+		Example:           "  skills-mcp run colony-samples/code-complexity --path . --top_n 3",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -42,7 +42,7 @@ func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
 	switch {
 	case len(unseen) > 0:
 		f.Detail = "they are not noticed in " + unseen[0].Path + ": " + unseen[0].Err.Error()
-		f.Remedy = "call reload_skills after one, or mend that"
+		f.Remedy = "call reload_skills after one, or fix that"
 		if errors.Is(unseen[0].Err, watch.ErrFolders) {
 			f.Remedy = "raise scan.folders in the configuration, or name the folders that have skills with --skills"
 		}

@@ -38,7 +38,7 @@ func findNode(fsys fs.FS, _ string) (*Declared, error) {
 	}
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, &Error{manifestFile, 0, fmt.Sprintf("it is no JSON as npm wants it: %.200s", err), "mend it"}
+		return nil, &Error{manifestFile, 0, fmt.Sprintf("it is no JSON as npm wants it: %.200s", err), "fix it"}
 	}
 	if len(m.Dependencies)+len(m.OptionalDependencies) == 0 {
 		return nil, nil
@@ -71,7 +71,7 @@ func (m manifest) declare(lock []byte) (*Declared, error) {
 	}
 	plain, err := json.Marshal(m)
 	if err != nil {
-		return nil, &Error{manifestFile, 0, fmt.Sprintf("it cannot be written anew: %v", err), "mend it"}
+		return nil, &Error{manifestFile, 0, fmt.Sprintf("it cannot be written anew: %v", err), "fix it"}
 	}
 	d.Lock = []File{{manifestFile, plain}}
 	if lock != nil {

@@ -93,7 +93,7 @@ func parseInline(script string, line int, block string) (*Declared, error) {
 	}
 	if _, err := toml.Decode(block, &metadata); err != nil {
 		message := strings.TrimPrefix(err.Error(), "toml: ")
-		return nil, &Error{script, line, fmt.Sprintf("its metadata is no TOML as PEP 723 wants it: %.200s", message), "mend it"}
+		return nil, &Error{script, line, fmt.Sprintf("its metadata is no TOML as PEP 723 wants it: %.200s", message), "fix it"}
 	}
 	var requirements []requirement
 	for _, text := range metadata.Dependencies {

@@ -44,7 +44,7 @@ func entries(f format, data []byte) (map[string]any, error) {
 	}
 	found, ok := section.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%q is not a map of servers; mend it by hand", f.within())
+		return nil, fmt.Errorf("%q is not a map of servers; fix it by hand", f.within())
 	}
 	return found, nil
 }

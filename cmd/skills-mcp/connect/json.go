@@ -162,7 +162,7 @@ func (d *jsonDoc) find(section, name string) (in, entry *hujson.ObjectMember, er
 		return nil, nil, err
 	}
 	if _, ok := in.Value.Value.(*hujson.Object); !ok {
-		return nil, nil, fmt.Errorf("line %d: %q is not an object; mend it by hand", line(d.data, in.Value.StartOffset), section)
+		return nil, nil, fmt.Errorf("line %d: %q is not an object; fix it by hand", line(d.data, in.Value.StartOffset), section)
 	}
 	entry, err = d.member(in.Value, name)
 	return in, entry, err
