@@ -1,19 +1,11 @@
 package integration
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/docker"
-	"github.com/skillsmcp/skills-mcp/sandbox/native"
 )
 
 // binary is the program under test, built once. Only TestMain writes it.
@@ -38,11 +30,6 @@ func run(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
-}
-
-// testImage is the image that integration/engine makes.
-func testImage() string {
-	return cmp.Or(os.Getenv("SKILLS_MCP_TEST_IMAGE"), "skills-mcp-test:base")
 }
 
 // configuration is the file that lets the docker driver use the test image.
@@ -73,40 +60,4 @@ func need(t *testing.T, variable string, missing error) {
 	default:
 		t.Skipf("SKIPPED: %v (set %s=1 to make this a failure)", missing, variable)
 	}
-}
-
-func checkNative(ctx context.Context) error {
-	d := native.New(nil)
-	defer d.Close()
-	return failures(d.Check(ctx))
-}
-
-func checkDocker(ctx context.Context) error {
-	d := docker.New(&docker.Options{
-		Images: map[string]string{"default": testImage()},
-		Places: docker.Places{DockerHost: os.Getenv("DOCKER_HOST"), Home: os.Getenv("HOME"), RuntimeDir: os.Getenv("XDG_RUNTIME_DIR")},
-	})
-	defer d.Close()
-	findings := d.Check(ctx)
-	for i, f := range findings {
-		if f.Subject == "image default" && f.Level != sandbox.LevelOK {
-			findings[i].Level = sandbox.LevelFailed
-			findings[i].Remedy = "run integration/engine"
-		}
-	}
-	return failures(findings)
-}
-
-// failures joins the findings of what cannot work.
-func failures(findings []sandbox.Finding) error {
-	var failed []string
-	for _, f := range findings {
-		if f.Level == sandbox.LevelFailed {
-			failed = append(failed, fmt.Sprintf("%s: %s (%s)", f.Subject, f.Detail, f.Remedy))
-		}
-	}
-	if len(failed) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(failed, "; "))
 }

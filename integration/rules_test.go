@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -213,7 +214,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"go run ./cmd/skills-mcp run colony-samples/code-complexity --path .", "go test ./..."} {
+	for _, command := range []string{"go run ./cmd/skills-mcp run colony-samples/code-complexity --path . --top_n 1", "go test ./..."} {
 		if !strings.Contains(string(readme), command) {
 			t.Errorf("the README does not have the command %q", command)
 		}
@@ -236,6 +237,50 @@ func TestContributing(t *testing.T) {
 			if !strings.Contains(page, "`"+name+"`") {
 				t.Errorf("CONTRIBUTING.md does not say what %s is", name)
 			}
+		}
+	}
+}
+
+// Who wants to know which tests a machine lacks finds each in CONTRIBUTING.md, and
+// what tells it in both pages.
+func TestNeeds(t *testing.T) {
+	page := strings.ReplaceAll(read(t, "../CONTRIBUTING.md"), "`", "")
+	for _, need := range Needs() {
+		if !strings.Contains(page, "| "+need.Tests) {
+			t.Errorf("CONTRIBUTING.md has no row for tests of %s", need.Tests)
+		}
+	}
+	for _, text := range []string{page, read(t, "../README.md")} {
+		if !strings.Contains(text, "go run ./integration/needs") {
+			t.Error("a page that speaks of skipped tests does not name integration/needs")
+		}
+	}
+}
+
+// Pages and messages say "fix".
+func TestWordForRepair(t *testing.T) {
+	mend := regexp.MustCompile(`(?i)\bmend(s|ed|ing)?\b`)
+	pages, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../README.md", "../CONTRIBUTING.md") {
+		for _, word := range mend.FindAllString(read(t, page), -1) {
+			t.Errorf("%s says %q", page, word)
+		}
+	}
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(node ast.Node) bool {
+				if text, ok := node.(*ast.BasicLit); ok && mend.MatchString(text.Value) {
+					t.Errorf("%s/%s says %s", p.ImportPath, name, text.Value)
+				}
+				return true
+			})
 		}
 	}
 }
@@ -279,4 +324,46 @@ func headings(page string) []string {
 		all = append(all, "#"+strings.ReplaceAll(kept, " ", "-"))
 	}
 	return all
+}
+
+// The messages that docs/troubleshooting.md quotes are the program's: each part
+// between "…" is in a string of its source. One is the system's.
+func TestTroubleshooting(t *testing.T) {
+	var all strings.Builder
+	for _, p := range packages(t) {
+		sources, err := filepath.Glob(filepath.Join(p.Dir, "*.go")) // of other systems, too
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range sources {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(node ast.Node) bool {
+				if text, ok := node.(*ast.BasicLit); ok && text.Kind == token.STRING {
+					value, _ := strconv.Unquote(text.Value)
+					all.WriteString(value + "\n")
+				}
+				return true
+			})
+		}
+	}
+	quoted := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(read(t, "../docs/troubleshooting.md"), -1)
+	if len(quoted) < 20 {
+		t.Errorf("%d messages are quoted", len(quoted))
+	}
+	for _, message := range quoted {
+		if message[1] == "write /dev/stdout: no space left on device" {
+			continue
+		}
+		for part := range strings.SplitSeq(message[1], "…") {
+			if !strings.Contains(all.String(), strings.TrimSpace(part)) {
+				t.Errorf("no message of the program has %q, as in %q", part, message[1])
+			}
+		}
+	}
 }
