@@ -70,7 +70,7 @@ func TestKept(t *testing.T) {
 		{"kill -0 $(cat /tmp/pid) && echo alive", "", "alive\n", 0},
 		{"kill -9 $PPID", "", "", 137}, // its own shell
 		{"pwd; id -u; cat /tmp/state", "", "/skill\n65534\none\n", 0},
-		{"grep -E 'CapEff|NoNewPrivs|Seccomp:' /proc/self/status | tr -d '\\t\\n'; ulimit -n", "", "CapEff:0000000000000000NoNewPrivs:1Seccomp:21024\n", 0},
+		{"grep -E 'CapEff|NoNewPrivs|Seccomp:' /proc/self/status | tr -d '\\t\\n'; ulimit -n", "", "CapEff:0000000000000000NoNewPrivs:1Seccomp:2512\n", 0},
 	} {
 		got, exit, err := inKept(t, t.Context(), k, step.script, step.stdin)
 		if err != nil || got != step.want || exit.Code != step.code {

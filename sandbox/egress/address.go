@@ -19,16 +19,19 @@ const (
 	multicast = "a multicast address"
 	special   = "reserved"
 	example   = "for documentation only"
+	metadata  = "a metadata service's"
 )
 
 // networks are the IPv4 addresses that are not public, by IANA's registry of
-// special-purpose addresses, and one that clouds use like a link-local one.
+// special-purpose addresses, and those that clouds use like link-local ones. The
+// first that has an address counts.
 var networks = []network{
 	{netip.MustParsePrefix("0.0.0.0/8"), special, true},
 	{netip.MustParsePrefix("10.0.0.0/8"), private, false},
+	{netip.MustParsePrefix("100.100.100.200/32"), metadata, true}, // Alibaba Cloud
 	{netip.MustParsePrefix("100.64.0.0/10"), private, false},
 	{netip.MustParsePrefix("127.0.0.0/8"), loopback, false},
-	{netip.MustParsePrefix("168.63.129.16/32"), "a metadata service's", true}, // Azure
+	{netip.MustParsePrefix("168.63.129.16/32"), metadata, true}, // Azure
 	{netip.MustParsePrefix("169.254.0.0/16"), linkLocal, true},
 	{netip.MustParsePrefix("172.16.0.0/12"), private, false},
 	{netip.MustParsePrefix("192.0.0.0/24"), special, true},
@@ -46,6 +49,9 @@ var networks = []network{
 // that have a better name than "reserved".
 var networks6 = []network{
 	{netip.MustParsePrefix("::1/128"), loopback, false},
+	{netip.MustParsePrefix("fd00:ec2::/32"), metadata, true},    // AWS: metadata, pod identities and others
+	{netip.MustParsePrefix("fd20:ce::254/128"), metadata, true}, // Google Cloud
+	{netip.MustParsePrefix("fd00:42::42/128"), metadata, true},  // Scaleway
 	{netip.MustParsePrefix("fc00::/7"), private, false},
 	{netip.MustParsePrefix("fe80::/10"), linkLocal, true},
 	{netip.MustParsePrefix("ff00::/8"), multicast, true},

@@ -21,10 +21,11 @@ func TestRefusal(t *testing.T) {
 		"10.0.0.1":                 private,
 		"10.255.255.255":           private,
 		"100.64.0.1":               private,
-		"100.100.100.200":          private,
+		"100.100.100.200":          metadata,
+		"100.100.100.201":          private,
 		"127.0.0.1":                loopback,
 		"127.255.255.254":          loopback,
-		"168.63.129.16":            "a metadata service's",
+		"168.63.129.16":            metadata,
 		"169.254.169.254":          linkLocal,
 		"172.16.0.1":               private,
 		"172.31.255.255":           private,
@@ -58,7 +59,12 @@ func TestRefusal(t *testing.T) {
 		"3fff::1":                  example,
 		"5f00::1":                  special,
 		"fc00::1":                  private,
-		"fd00:ec2::254":            private,
+		"fd00:ec2::254":            metadata,
+		"fd00:ec2::23":             metadata,
+		"fd20:ce::254":             metadata,
+		"fd00:42::42":              metadata,
+		"fd00:ec3::1":              private,
+		"64:ff9b::100.100.100.200": metadata,
 		"fe80::1":                  linkLocal,
 		"fe80::1%eth0":             special,
 		"2606:4700::1%eth0":        special,
@@ -82,7 +88,7 @@ func TestRefusalAllowed(t *testing.T) {
 			t.Errorf("%s is refused: %s", address, why)
 		}
 	}
-	for _, address := range []string{"169.254.169.254", "168.63.129.16", "fe80::1", "224.0.0.1", "0.0.0.0", "::", "255.255.255.255", "64:ff9b::10.0.0.1", "2002:0a00:0001::", "::10.0.0.1"} {
+	for _, address := range []string{"169.254.169.254", "168.63.129.16", "100.100.100.200", "::ffff:100.100.100.200", "fd00:ec2::254", "fd20:ce::254", "fd00:42::42", "fe80::1", "224.0.0.1", "0.0.0.0", "::", "255.255.255.255", "64:ff9b::10.0.0.1", "2002:0a00:0001::", "::10.0.0.1"} {
 		if refusal(netip.MustParseAddr(address), everything) == "" {
 			t.Errorf("%s is let through", address)
 		}
