@@ -71,7 +71,8 @@ func (e *Error) Error() string {
 }
 
 // Find returns what the skill in fsys declares for its entry script: of the kind
-// that the interpreter runs, and of both where it runs neither, as a shell does.
+// that the interpreter runs, and of both where it runs neither, as a shell does. Files beside the script come
+// before those in the folders above it.
 // A Python script's own metadata stands instead of requirements.txt. Nothing is
 // declared where a list is empty. The error is an [*Error].
 func Find(fsys fs.FS, script string, interpreter []string) ([]Declared, error) {
@@ -80,9 +81,9 @@ func Find(fsys fs.FS, script string, interpreter []string) ([]Declared, error) {
 	case strings.HasPrefix(program, "python"):
 		finders = append(finders, findPython)
 	case program == "node":
-		finders = append(finders, findNode)
+		finders = append(finders, nearest(findNode))
 	default:
-		finders = append(finders, findRequirements, findNode)
+		finders = append(finders, nearest(findRequirements), nearest(findNode))
 	}
 	var all []Declared
 	for _, find := range finders {
@@ -96,6 +97,33 @@ func Find(fsys fs.FS, script string, interpreter []string) ([]Declared, error) {
 		}
 	}
 	return all, nil
+}
+
+// nearest returns a finder that reads files beside the script, and where there
+// are none, or none that name a package, in the folders above it.
+func nearest(find func(fs.FS) (*Declared, error)) func(fs.FS, string) (*Declared, error) {
+	return func(fsys fs.FS, script string) (*Declared, error) {
+		if !fs.ValidPath(script) {
+			return find(fsys)
+		}
+		for dir := path.Dir(script); ; dir = path.Dir(dir) {
+			beside, err := fs.Sub(fsys, dir)
+			if err != nil {
+				return nil, err
+			}
+			declared, err := find(beside)
+			if wrong, ok := errors.AsType[*Error](err); ok {
+				wrong.File = path.Join(dir, wrong.File)
+				return nil, wrong
+			}
+			if declared != nil {
+				declared.File = path.Join(dir, declared.File)
+			}
+			if err != nil || dir == "." || declared != nil && len(declared.Packages) > 0 {
+				return declared, err
+			}
+		}
+	}
 }
 
 func program(interpreter []string) string {

@@ -79,6 +79,42 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestNearest reads what is beside the script before what is above it.
+func TestNearest(t *testing.T) {
+	python, node := []string{"python3"}, []string{"node"}
+	manifest := `{"dependencies": {"a": "1"}}`
+	for name, test := range map[string]struct {
+		files       fstest.MapFS
+		interpreter []string
+		want        string // the file, with an error's message
+	}{
+		"beside":                   {folder("scripts/py/requirements.txt", "flask"), python, "scripts/py/requirements.txt"},
+		"between":                  {folder("scripts/requirements.txt", "flask"), python, "scripts/requirements.txt"},
+		"above":                    {folder("requirements.txt", "flask"), python, "requirements.txt"},
+		"beside and above":         {folder("scripts/py/requirements.txt", "flask", "requirements.txt", "rich"), python, "scripts/py/requirements.txt"},
+		"nothing beside":           {folder("scripts/py/requirements.txt", "# none", "requirements.txt", "rich"), python, "requirements.txt"},
+		"elsewhere":                {folder("other/requirements.txt", "flask"), python, ""},
+		"refused":                  {folder("scripts/py/requirements.txt", "-e ."), python, "scripts/py/requirements.txt:1"},
+		"manifest beside":          {folder("scripts/py/package.json", manifest, "package.json", "{}"), node, "scripts/py/package.json"},
+		"manifest that is a type":  {folder("scripts/py/package.json", `{"type": "module"}`, "package.json", manifest), node, "package.json"},
+		"lock of another manifest": {folder("scripts/py/package.json", manifest, "package-lock.json", "nonsense"), node, "scripts/py/package.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			found, err := Find(test.files, "scripts/py/run", test.interpreter)
+			if err != nil {
+				got, _, _ = strings.Cut(err.Error(), ": ")
+			}
+			for _, d := range found {
+				got += d.File
+			}
+			if got != test.want {
+				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
 func TestRefused(t *testing.T) {
 	long := strings.Repeat("a\n", MaxPackages+1)
 	for want, files := range map[string]fstest.MapFS{

@@ -31,7 +31,7 @@ type manifest struct {
 // findNode reads package.json and package-lock.json. Of both it takes names,
 // versions and digests only: packages come from the registry that the operator
 // uses, and from nowhere else.
-func findNode(fsys fs.FS, _ string) (*Declared, error) {
+func findNode(fsys fs.FS) (*Declared, error) {
 	data, err := read(fsys, manifestFile, maxManifest)
 	if data == nil || err != nil {
 		return nil, err

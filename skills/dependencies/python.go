@@ -22,7 +22,7 @@ func findPython(fsys fs.FS, script string) (*Declared, error) {
 		return nil, err
 	}
 	if block == "" {
-		return findRequirements(fsys, script)
+		return nearest(findRequirements)(fsys, script)
 	}
 	return parseInline(script, line, block)
 }
@@ -121,7 +121,7 @@ type requirement struct {
 const requirementsFile = "requirements.txt"
 
 // findRequirements reads requirements.txt.
-func findRequirements(fsys fs.FS, _ string) (*Declared, error) {
+func findRequirements(fsys fs.FS) (*Declared, error) {
 	data, err := read(fsys, requirementsFile, maxRequirements)
 	if data == nil || err != nil {
 		return nil, err
