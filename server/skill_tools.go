@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/invopop/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -15,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -257,13 +259,17 @@ func (l *loaded) text() string {
 	return l.Content + "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(l.Tools, ", ")
 }
 
+// baseDirLease is how long the copy of a skill's folder stays that was named to a
+// client.
+const baseDirLease = 24 * time.Hour
+
 // baseDir is where the files are that the instructions speak of: the skill's
 // own folder, or for a bundled or packed skill a copy of it.
 func (s *Server) baseDir(ctx context.Context, skill *skills.Skill) (string, error) {
 	if skill.Dir != "" {
 		return skill.Dir, nil
 	}
-	snap, err := s.options.Snapshots.Take(ctx, skill.Files)
+	snap, err := s.options.Snapshots.Take(ctx, skill.Files, snapshot.Use{Skill: skill.QualifiedName(), Lease: baseDirLease})
 	if err != nil {
 		return "", err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -146,7 +147,7 @@ func (s *settings) tryCommand(ctx context.Context, runner *sandbox.Runner) sandb
 		found.Detail = err.Error()
 		return found
 	}
-	snap, err := snapshots.Take(ctx, &zip.Reader{}) // a folder without files
+	snap, err := snapshots.Take(ctx, &zip.Reader{}, snapshot.Use{}) // a folder without files
 	if err != nil {
 		found.Detail, found.Remedy = "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy
 		return found

@@ -159,7 +159,7 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap, err := x.snapshots.Take(ctx, r.Skill.Files)
+	snap, err := x.snapshots.Take(ctx, r.Skill.Files, useOf(r.Skill, command.Limits.Timeout))
 	if err != nil {
 		return nil, &Error{Unavailable, fmt.Sprintf("the folder of skill %s cannot be copied to the cache: %v", r.Skill.QualifiedName(), err), true, err}
 	}
@@ -208,6 +208,14 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 // unheard is what the author of a script that asks may have missed: it waits for
 // the answer to a question that is still in a buffer of its own.
 const unheard = "where it was about to ask: a question is one line, with a newline at its end, and has to be flushed"
+
+// useOf is what a snapshot of a skill, nil for none, is taken for.
+func useOf(skill *skills.Skill, lease time.Duration) snapshot.Use {
+	if skill == nil {
+		return snapshot.Use{Lease: lease}
+	}
+	return snapshot.Use{Skill: skill.Owner().QualifiedName() + "\x00" + skill.Dir, Lease: lease}
+}
 
 func outcome(what string, command *sandbox.Command, digest string, result *sandbox.Result) *Outcome {
 	if result == nil {

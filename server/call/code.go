@@ -84,7 +84,7 @@ func (x *Executor) codeCommand(ctx context.Context, r CodeRequest) (command *san
 	if err != nil {
 		return nil, "", err
 	}
-	snap, err := x.folder(ctx, r.Skill)
+	snap, err := x.folder(ctx, r.Skill, timeout)
 	if err != nil {
 		return nil, "", err
 	}

@@ -47,7 +47,7 @@ func (x *Executor) Open(ctx context.Context, r OpenRequest) (*Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap, err := x.folder(ctx, r.Skill)
+	snap, err := x.folder(ctx, r.Skill, x.runner.Keeping().Lifetime)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,9 @@ func roleOf(skill *skills.Skill) string {
 	return skill.Entry.ImageRole
 }
 
-// folder returns the snapshot of a skill that a model may use, or of nothing.
-func (x *Executor) folder(ctx context.Context, skill *skills.Skill) (*snapshot.Snapshot, error) {
+// folder returns the snapshot of a skill that a model may use, or of nothing, for
+// the time that it is in use.
+func (x *Executor) folder(ctx context.Context, skill *skills.Skill, lease time.Duration) (*snapshot.Snapshot, error) {
 	if skill != nil && !skill.ModelInvocable {
 		return nil, &Error{PermissionDenied, fmt.Sprintf("skill %s may be called by a person only", skill.QualifiedName()), false, nil}
 	}
@@ -116,7 +117,7 @@ func (x *Executor) folder(ctx context.Context, skill *skills.Skill) (*snapshot.S
 	if skill != nil {
 		files, whose = skill.Files, "skill "+skill.QualifiedName()
 	}
-	snap, err := x.snapshots.Take(ctx, files)
+	snap, err := x.snapshots.Take(ctx, files, useOf(skill, lease))
 	if err != nil {
 		return nil, &Error{Unavailable, fmt.Sprintf("the folder of %s cannot be copied to the cache: %v", whose, err), true, err}
 	}

@@ -6,6 +6,8 @@ package snapshot
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -24,24 +26,41 @@ const (
 	MaxBytes = 256 << 20
 )
 
-// unused is how long a snapshot is kept that nobody takes.
-const unused = 7 * 24 * time.Hour
+// Bounds of what is kept. A snapshot that is in use counts, and stays.
+const (
+	unused    = 7 * 24 * time.Hour // how long one is kept that nobody takes
+	maxEach   = 8                  // snapshots of one skill
+	maxTotal  = 2 << 30            // bytes of all
+	sweepTime = time.Hour          // between two sweeps, whichever process makes them
+	// grace is how much longer than its lease one is in use: a call may wait for
+	// its turn, and a container for the next call.
+	grace = time.Hour
+)
 
 // A Store keeps snapshots below one host folder, which it shares with other
 // processes.
 type Store struct {
 	dir   string
-	sweep sync.Once
+	total int64 // bytes
 
-	mu sync.Mutex
-	// whole are the digests of snapshots that this process has made or has
+	mu    sync.Mutex
+	swept time.Time // when this process last looked whether to sweep
+	// whole are the snapshots, by path, that this process has made or has
 	// checked. Others may have been damaged since they were made.
 	whole map[string]bool
 }
 
 // New returns a store below dir, an absolute path, which is created when
 // needed.
-func New(dir string) *Store { return &Store{dir: dir, whole: map[string]bool{}} }
+func New(dir string) *Store { return &Store{dir: dir, total: maxTotal, whole: map[string]bool{}} }
+
+// A Use says what a snapshot is taken for.
+type Use struct {
+	// Skill is the same for all snapshots of one skill; it is never shown.
+	Skill string
+	// Lease is how long the snapshot is in use, from when the use begins.
+	Lease time.Duration
+}
 
 // A Snapshot is a copy of a skill's folder that nobody changes.
 type Snapshot struct {
@@ -54,30 +73,51 @@ type Snapshot struct {
 
 // Take returns a snapshot of what fsys holds now. Left out are .git folders,
 // links that lead out of fsys, names that are no UTF-8, and what is neither file,
-// folder nor link.
-func (s *Store) Take(ctx context.Context, fsys fs.FS) (*Snapshot, error) {
-	fsys, release, err := skills.Hold(fsys)
+// folder nor link. Files that were written a moment ago are waited for, as
+// somebody may be about to write the rest.
+func (s *Store) Take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error) {
+	snapshot, err := s.take(ctx, fsys, use)
 	if err != nil {
 		return nil, fmt.Errorf("take snapshot: %w", err)
 	}
-	defer release()
-	tree, err := list(fsys)
+	s.sweep()
+	return snapshot, nil
+}
+
+func (s *Store) take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error) {
+	fsys, release, err := skills.Hold(fsys)
 	if err != nil {
-		return nil, fmt.Errorf("take snapshot: %w", err)
+		return nil, err
+	}
+	defer release()
+	for range maxTries - 1 {
+		snapshot, err := s.tryTake(ctx, fsys, use)
+		if !errors.Is(err, errChanged) {
+			return snapshot, err
+		}
+	}
+	return s.tryTake(ctx, fsys, use)
+}
+
+// maxTries is how often a copy is made of what others change meanwhile.
+const maxTries = 3
+
+// errChanged says that a file was written while it was read.
+var errChanged = errors.New("changed while it was read")
+
+func (s *Store) tryTake(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error) {
+	tree, err := settled(ctx, fsys)
+	if err != nil {
+		return nil, err
 	}
 	digest, err := tree.digest(ctx, fsys, nil)
 	if err != nil {
-		return nil, fmt.Errorf("take snapshot: %w", err)
+		return nil, err
 	}
-	s.sweep.Do(s.removeUnused)
-	if snapshot := s.find(ctx, digest); snapshot != nil {
+	if snapshot := s.find(ctx, use, digest); snapshot != nil {
 		return snapshot, nil
 	}
-	snapshot, err := s.make(ctx, fsys, tree)
-	if err != nil {
-		return nil, fmt.Errorf("take snapshot: %w", err)
-	}
-	return snapshot, nil
+	return s.make(ctx, fsys, tree, use, digest)
 }
 
 // Digest returns the digest that a snapshot of fsys would have.
@@ -94,31 +134,44 @@ func Digest(ctx context.Context, fsys fs.FS) (string, error) {
 	return tree.digest(ctx, fsys, nil)
 }
 
-func (s *Store) path(digest string) string {
-	return filepath.Join(s.dir, digest[len("sha256:"):])
+func (s *Store) path(use Use, digest string) string {
+	skill := sha256.Sum256([]byte(use.Skill))
+	return filepath.Join(s.dir, ofPrefix+hex.EncodeToString(skill[:8]), digest[len("sha256:"):])
+}
+
+// ofPrefix begins the name of the folder that holds a skill's snapshots.
+const ofPrefix = "of-"
+
+// lease marks a snapshot as in use, by its time, which another use may have set
+// to a later one.
+func (u Use) lease(dir string) error {
+	info, err := os.Lstat(dir)
+	if until := time.Now().Add(u.Lease); err == nil && info.ModTime().Before(until) {
+		err = os.Chtimes(dir, until, until)
+	}
+	return err
 }
 
 // find returns the snapshot with a digest where there is a whole one.
-func (s *Store) find(ctx context.Context, digest string) *Snapshot {
-	dir := s.path(digest)
-	now := time.Now()
-	if err := os.Chtimes(dir, now, now); err != nil { // marks it as used
+func (s *Store) find(ctx context.Context, use Use, digest string) *Snapshot {
+	dir := s.path(use, digest)
+	if use.lease(dir) != nil {
 		return nil
 	}
 	s.mu.Lock()
-	whole := s.whole[digest]
+	whole := s.whole[dir]
 	s.mu.Unlock()
 	if !whole && !check(ctx, dir, digest) {
 		return nil
 	}
-	s.keep(digest)
+	s.keep(dir)
 	return &Snapshot{dir, digest}
 }
 
-func (s *Store) keep(digest string) {
+func (s *Store) keep(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.whole[digest] = true
+	s.whole[dir] = true
 }
 
 // check reports whether the folder dir still holds what its digest says.
@@ -134,8 +187,9 @@ func check(ctx context.Context, dir, digest string) bool {
 
 // make copies the tree aside and then moves the copy to its place, where it is
 // seen whole or not at all. Its digest is that of what was copied, whatever
-// has happened to the original meanwhile.
-func (s *Store) make(ctx context.Context, fsys fs.FS, tree tree) (*Snapshot, error) {
+// has happened to the original meanwhile. It fails with errChanged where that is
+// not the digest of what was read before.
+func (s *Store) make(ctx context.Context, fsys fs.FS, tree tree, use Use, expected string) (*Snapshot, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -151,12 +205,18 @@ func (s *Store) make(ctx context.Context, fsys fs.FS, tree tree) (*Snapshot, err
 	if err != nil {
 		return nil, err
 	}
-	dir := s.path(digest)
+	if digest != expected {
+		return nil, fmt.Errorf("a file has %w", errChanged)
+	}
+	dir := s.path(use, digest)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, err
+	}
 	if err := s.place(ctx, aside, dir, digest); err != nil {
 		return nil, err
 	}
-	s.keep(digest)
-	return &Snapshot{dir, digest}, nil
+	s.keep(dir)
+	return &Snapshot{dir, digest}, use.lease(dir)
 }
 
 // place moves a copy to its name. Where another process was first, its copy
@@ -182,22 +242,6 @@ func (s *Store) discard(dir string) error {
 	}
 	defer os.RemoveAll(aside)
 	return os.Rename(dir, filepath.Join(aside, "gone"))
-}
-
-// removeUnused removes what was not taken for a long time, and what a process
-// that died has left. Errors cost disk space only.
-func (s *Store) removeUnused() {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil || time.Since(info.ModTime()) < unused {
-			continue
-		}
-		_ = s.discard(filepath.Join(s.dir, entry.Name()))
-	}
 }
 
 // writer writes copies of files below a folder.

@@ -31,7 +31,7 @@ func demo() fstest.MapFS {
 
 func take(t *testing.T, s *Store, fsys fs.FS) *Snapshot {
 	t.Helper()
-	snap, err := s.Take(t.Context(), fsys)
+	snap, err := s.Take(t.Context(), fsys, Use{Skill: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +83,8 @@ func TestTake(t *testing.T) {
 	if !strings.HasPrefix(snap.Digest, "sha256:") || len(snap.Digest) != 71 || filepath.Base(snap.Dir) != snap.Digest[7:] {
 		t.Errorf("digest %s of %s", snap.Digest, snap.Dir)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("left beside the snapshot: %v, %v", entries, err)
+	if left := asides(t, dir); len(left) > 0 {
+		t.Errorf("left beside the snapshot: %v", left)
 	}
 	if digest, err := Digest(t.Context(), demo()); err != nil || digest != snap.Digest {
 		t.Errorf("Digest says %s, %v", digest, err)
@@ -149,25 +149,14 @@ func TestDamagedSnapshot(t *testing.T) {
 	}
 }
 
-func TestUnusedSnapshotsAreRemoved(t *testing.T) {
-	dir := t.TempDir()
-	unusedDir := take(t, New(dir), demo()).Dir
-	aside := filepath.Join(dir, asidePrefix+"of a process that died")
-	if err := os.Mkdir(aside, 0o755); err != nil {
+// asides returns what is in a store beside its snapshots.
+func asides(t *testing.T, dir string) []string {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, asidePrefix+"*"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	old := time.Now().Add(-2 * unused)
-	for _, path := range []string{unusedDir, aside} {
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
-	}
-	other := fstest.MapFS{"SKILL.md": {Data: []byte("other")}}
-	used := take(t, New(dir), other)
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(used.Dir) {
-		t.Errorf("left: %v, %v", entries, err)
-	}
+	return left
 }
 
 func TestLinks(t *testing.T) {
@@ -200,14 +189,14 @@ func TestTakeConcurrently(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if snap, err := New(dir).Take(t.Context(), demo()); err != nil || !check(t.Context(), snap.Dir, snap.Digest) {
+			if snap, err := New(dir).Take(t.Context(), demo(), Use{}); err != nil || !check(t.Context(), snap.Dir, snap.Digest) {
 				t.Errorf("%+v, %v", snap, err)
 			}
 		})
 	}
 	all.Wait()
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("left: %v, %v", entries, err)
+	if left := asides(t, dir); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }
 
@@ -217,7 +206,7 @@ func TestTooLarge(t *testing.T) {
 		fsys[fmt.Sprintf("many/%d", i)] = &fstest.MapFile{}
 	}
 	dir := t.TempDir()
-	_, err := New(dir).Take(t.Context(), fsys)
+	_, err := New(dir).Take(t.Context(), fsys, Use{})
 	if err == nil || !strings.Contains(err.Error(), "larger than 20000 files or 256 MiB") {
 		t.Errorf("error %v", err)
 	}
@@ -227,8 +216,18 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := t.TempDir()
-	if _, err := New(dir).Take(ctx, demo()); !errors.Is(err, context.Canceled) {
+	if _, err := New(dir).Take(ctx, demo(), Use{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What a link leads to cannot stand for further entries.
+func TestDigestOfLinks(t *testing.T) {
+	one := tree{{name: "a", kind: link, target: "t\nl 1:b u"}}
+	two := tree{{name: "a", kind: link, target: "t"}, {name: "b", kind: link, target: "u"}}
+	first, _ := one.digest(t.Context(), nil, nil)
+	if second, _ := two.digest(t.Context(), nil, nil); first == second {
+		t.Error("one link and two have one digest")
 	}
 }
 
@@ -250,11 +249,11 @@ func (longer) Read(p []byte) (int, error) { return len(p), nil }
 // A file that grows while it is read does not fill the disk.
 func TestGrowingFile(t *testing.T) {
 	dir := t.TempDir()
-	_, err := New(dir).Take(t.Context(), growing{fstest.MapFS{"SKILL.md": {Data: []byte("x")}}})
+	_, err := New(dir).Take(t.Context(), growing{fstest.MapFS{"SKILL.md": {Data: []byte("x")}}}, Use{})
 	if err == nil || !strings.Contains(err.Error(), "SKILL.md has changed while it was read") {
 		t.Errorf("error %v", err)
 	}
-	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
-		t.Errorf("left: %v", entries)
+	if left := asides(t, dir); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"time"
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -21,9 +22,10 @@ type tree []entry
 
 type entry struct {
 	name   string
-	kind   byte   // one of the below
-	target string // of a link
-	size   int64  // of a file
+	kind   byte      // one of the below
+	target string    // of a link
+	size   int64     // of a file
+	time   time.Time // of a file, when it was last written
 }
 
 const (
@@ -32,6 +34,48 @@ const (
 	executable = 'x'
 	link       = 'l'
 )
+
+const (
+	// quiet is how long no file was written where nobody is in the middle of it.
+	quiet = 50 * time.Millisecond
+	// patience is how long that is waited for.
+	patience = time.Second
+)
+
+// settled reads which entries there are, once nobody writes to them. A file that
+// is rewritten in place is empty for a moment.
+func settled(ctx context.Context, fsys fs.FS) (tree, error) {
+	end := time.Now().Add(patience)
+	for {
+		t, err := list(fsys)
+		if err != nil {
+			return nil, err
+		}
+		rest := t.unquiet(time.Now())
+		if rest <= 0 || time.Now().After(end) {
+			return t, nil
+		}
+		timer := time.NewTimer(rest)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// unquiet returns how long it takes from now until no file was just written. A
+// file whose time is yet to come says nothing.
+func (t tree) unquiet(now time.Time) time.Duration {
+	rest := time.Duration(0)
+	for _, e := range t {
+		if age := now.Sub(e.time); age > -quiet {
+			rest = max(rest, quiet-age)
+		}
+	}
+	return rest
+}
 
 // list reads which entries there are.
 func list(fsys fs.FS) (tree, error) {
@@ -94,9 +138,9 @@ func classify(fsys fs.FS, name string, d fs.DirEntry) (entry, error) {
 	case !info.Mode().IsRegular():
 		return entry{}, nil
 	case info.Mode()&0o111 != 0:
-		return entry{name: name, kind: executable, size: info.Size()}, nil
+		return entry{name: name, kind: executable, size: info.Size(), time: info.ModTime()}, nil
 	}
-	return entry{name: name, kind: file, size: info.Size()}, nil
+	return entry{name: name, kind: file, size: info.Size(), time: info.ModTime()}, nil
 }
 
 // digest hashes the tree's entries as they are read, and copies them where w is
@@ -111,7 +155,7 @@ func (t tree) digest(ctx context.Context, fsys fs.FS, w *writer) (string, error)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(all, "%c %d:%s %s\n", e.kind, len(e.name), e.name, content)
+		fmt.Fprintf(all, "%c %d:%s %d:%s\n", e.kind, len(e.name), e.name, len(content), content)
 	}
 	return "sha256:" + hex.EncodeToString(all.Sum(nil)), nil
 }
@@ -162,7 +206,7 @@ func (e entry) copyFile(fsys fs.FS, w *writer, sum hash.Hash) error {
 func (e entry) copyBytes(to io.Writer, from io.Reader) error {
 	n, err := io.Copy(to, io.LimitReader(from, e.size+1))
 	if err == nil && n != e.size {
-		err = fmt.Errorf("%s has changed while it was read", e.name)
+		err = fmt.Errorf("%s has %w", e.name, errChanged)
 	}
 	return err
 }
