@@ -112,6 +112,7 @@ type HTTP struct {
 	edge
 	options  HTTPOptions
 	guard    guard
+	refused  refusals
 	bodies   bodies
 	calls    *table
 	sessions *sessions
@@ -129,6 +130,7 @@ func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 		edge:    b.edge(o.Logger),
 		options: o,
 		guard:   newGuard(o.Hosts, o.Origins),
+		refused: refusals{log: o.Logger},
 		bodies:  newBodies(o.Patience / 2), // which leaves time to read it
 		calls:   newTable(o.Calls, o.Queue, 32*o.MaxBody, o.Streams),
 		mux:     http.NewServeMux(),
@@ -167,7 +169,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if refused := h.guard.check(r); refused != "" {
-		h.log.Warn("refused a request", "reason", refused, "host", r.Host, "origin", r.Header.Get("Origin"), "from", r.RemoteAddr)
+		h.refused.note(r, refused)
 		http.Error(w, refused, http.StatusForbidden)
 		return
 	}
@@ -175,11 +177,13 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if refused := repeated(r); refused != nil {
+		h.refused.note(r, refused.fault.message)
 		refused.write(newAnswer(w, h.options))
 		return
 	}
 	caller, ok := h.options.Authorize(r)
 	if !ok {
+		h.refused.note(r, tokenReason(r))
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the bearer token of the server is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		return
@@ -188,6 +192,13 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
 	}
 	h.mux.ServeHTTP(w, r)
+}
+
+func tokenReason(r *http.Request) string {
+	if r.Header.Get("Authorization") == "" {
+		return "it has no token"
+	}
+	return "its token is not the server's"
 }
 
 // repeated refuses a request with two of a header that has one value: a gateway
@@ -264,6 +275,7 @@ func refuseMethod(w http.ResponseWriter, allowed string) {
 // [ErrAbandoned] where a handler ignores its context. New requests are refused.
 func (h *HTTP) Close() error {
 	h.stop(errShutdown)
+	h.refused.close()
 	h.calls.close()
 	h.calls.endStreams(errShutdown)
 	end := time.Now().Add(h.options.Grace)

@@ -62,7 +62,10 @@ func (h *HTTP) client(r *http.Request) (*httpClient, *refusal) {
 	if r.Header.Get(sessionHeader) == "" {
 		return nil, refuse(http.StatusBadRequest, mcp.INVALID_REQUEST, "the header "+sessionHeader+" is missing: send initialize first")
 	}
-	c := h.sessions.enter(r)
+	c, foreign := h.sessions.enter(r)
+	if foreign {
+		h.refused.note(r, "the session is another caller's")
+	}
 	if c == nil {
 		return nil, refuse(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such session, or not any more: send initialize again")
 	}

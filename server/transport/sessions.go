@@ -95,17 +95,17 @@ func (s *sessions) makeRoom() bool {
 }
 
 // enter returns the client that a request is of, which the caller must leave; nil
-// where there is none, or it is another's.
-func (s *sessions) enter(r *http.Request) *httpClient {
+// where there is none, or it is another's, which foreign says.
+func (s *sessions) enter(r *http.Request) (c *httpClient, foreign bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.byID[r.Header.Get(sessionHeader)]
+	c = s.byID[r.Header.Get(sessionHeader)]
 	if c == nil || c.owner != callerOf(r) {
-		return nil
+		return nil, c != nil
 	}
 	c.busy++
 	c.timer.Stop()
-	return c
+	return c, false
 }
 
 func (s *sessions) leave(c *httpClient) {

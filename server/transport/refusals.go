@@ -1,0 +1,64 @@
+package transport
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// maxRefusals is how many refused requests are logged one by one in a minute, and
+// maxLogged how much of what a request says of itself, in bytes.
+const (
+	maxRefusals = 20
+	maxLogged   = 200
+)
+
+// refusals logs who was not let in. Anybody can be refused as often as they like,
+// so of many only the number is told.
+type refusals struct {
+	log *slog.Logger
+
+	mu    sync.Mutex // guards what follows
+	since time.Time  // of the minute
+	count int        // refused in it
+}
+
+// note logs a refused request. It never has a token, nor what is in place of one.
+func (f *refusals) note(r *http.Request, reason string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := time.Now(); now.Sub(f.since) >= time.Minute {
+		f.rest()
+		f.since, f.count = now, 0
+	}
+	if f.count++; f.count > maxRefusals {
+		return
+	}
+	f.log.Warn("refused a request", "reason", cut(reason), "from", r.RemoteAddr, "method", cut(r.Method), "path", cut(r.URL.Path), "host", cut(r.Host), "origin", cut(r.Header.Get("Origin")))
+	if f.count == maxRefusals {
+		f.log.Warn("refused many requests: more of this minute are only counted")
+	}
+}
+
+// rest logs the number of those that were not. The caller holds mu.
+func (f *refusals) rest() {
+	if f.count > maxRefusals {
+		f.log.Warn("refused more requests", "requests", f.count-maxRefusals, "since", f.since)
+	}
+}
+
+// close logs what is left to say.
+func (f *refusals) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rest()
+	f.count = 0
+}
+
+func cut(s string) string {
+	if len(s) > maxLogged {
+		return s[:maxLogged] + "…"
+	}
+	return s
+}

@@ -1,0 +1,66 @@
+package transport
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Who is not let in is told, without what they sent in place of a token, and
+// however often they try the log stays short.
+func TestRefusalsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		h := NewHTTP(newBench().backend(), &HTTPOptions{
+			Logger:    slog.New(slog.NewTextHandler(&log, nil)),
+			Authorize: func(r *http.Request) (string, bool) { return "", r.Header.Get("Authorization") == "Bearer good" },
+		})
+		lines := func() int { return strings.Count(log.String(), "\n") }
+		ask := func(host, token, origin string) {
+			r := httptest.NewRequest("POST", "http://"+host+Path+"?token=inthequery", strings.NewReader(hello))
+			if token != "" {
+				r.Header.Set("Authorization", token)
+			}
+			r.Header.Set("Origin", origin)
+			h.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		for _, test := range []struct{ host, token, origin, want string }{
+			{"localhost", "", "", "it has no token"},
+			{"localhost", "Bearer guessed", "", "its token is not the server's"},
+			{"evil.example.com", "Bearer good", "", "the server is not called evil.example.com"},
+			{"localhost", "Bearer good", "http://evil.example.com/" + strings.Repeat("x", 5000), "pages of this origin"},
+		} {
+			log.Reset()
+			ask(test.host, test.token, test.origin)
+			if got := log.String(); !strings.Contains(got, "level=WARN msg=\"refused a request\" reason=\"") || !strings.Contains(got, test.want) || !strings.Contains(got, "from=192.0.2.1:1234") || len(got) > 1000 {
+				t.Errorf("%s", got)
+			}
+			if strings.Contains(log.String(), "guessed") || strings.Contains(log.String(), "inthequery") {
+				t.Errorf("a token is in the log: %s", &log)
+			}
+		}
+		log.Reset()
+		for range 1000 {
+			ask("localhost", "Bearer guessed", "")
+		}
+		if lines() != maxRefusals-4+1 {
+			t.Errorf("%d lines for a thousand requests", lines())
+		}
+		time.Sleep(time.Minute)
+		log.Reset()
+		ask("localhost", "Bearer guessed", "")
+		if got := log.String(); lines() != 2 || !strings.Contains(got, "requests=984") {
+			t.Errorf("%s", got)
+		}
+		log.Reset()
+		ask("localhost", "Bearer good", "") // is let in
+		if err := h.Close(); err != nil || lines() != 0 {
+			t.Errorf("%v, %s", err, &log)
+		}
+	})
+}
