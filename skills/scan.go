@@ -54,6 +54,8 @@ type Options struct {
 	// Host says what is wrong with a host of a skill's sandbox.network, and what
 	// to write; nil accepts all. It is called concurrently.
 	Host func(host string) error
+	// Problems are added to those of each catalog.
+	Problems []Problem
 	// Cache opens what is asked before anything is read, for each scan of all
 	// roots; nil reads everything.
 	Cache func() Cache

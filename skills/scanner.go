@@ -93,6 +93,7 @@ func (s *Scanner) Recheck(ctx context.Context) (*Catalog, error) {
 func (s *Scanner) scan(ctx context.Context, before *memory) (*Catalog, error) {
 	s.last = nil
 	b, m := newBuilder(), newMemory()
+	b.problems = slices.Clone(s.options.Problems)
 	if s.options.Cache != nil && before == nil {
 		b.cache = s.options.Cache()
 	}

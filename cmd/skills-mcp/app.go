@@ -45,9 +45,10 @@ type app struct {
 type settings struct {
 	*config.Config
 	home       string
-	workspaces []string        // without links
-	ongrid     []string        // folders of ongrid's skills
-	project    *config.Project // of the first workspace; nil without a file
+	workspaces []string         // without links
+	ongrid     []string         // folders of ongrid's skills
+	project    *config.Project  // of the first workspace; nil without a file, or with a bad one
+	problems   []skills.Problem // of what the settings are made of, for catalogs
 	logger     *slog.Logger
 	gate       *gating.Gate
 	single     bool // there is one call, and so nothing is made ready for others
@@ -89,7 +90,10 @@ func (a *app) settings() (*settings, error) {
 		return nil, err
 	}
 	s.gate = s.newGate()
-	return s, usage(s.loadProject())
+	if err := s.loadProject(); err != nil {
+		s.skipProject(err)
+	}
+	return s, nil
 }
 
 // loadConfig looks at --config (or its variable), or else in the user's
@@ -130,6 +134,18 @@ func (s *settings) loadProject() error {
 	}
 	s.project, err = config.ParseProject(data, dir)
 	return err
+}
+
+// skipProject goes on without the workspace's file: a stranger may have written
+// it, and should not decide whether the program works.
+func (s *settings) skipProject(err error) {
+	file := filepath.Join(s.workspaces[0], config.ProjectFile)
+	p := skills.Problem{
+		Severity: skills.Warning, Path: file, Message: "it is left out: " + strings.TrimPrefix(err.Error(), file+": "),
+		Remedy: "correct the file, or remove it",
+	}
+	s.problems = append(s.problems, p)
+	s.logger.Warn("the workspace's own configuration does not count", "problem", p.String())
 }
 
 func (a *app) logger() (*slog.Logger, error) {
@@ -230,7 +246,8 @@ func appendFolders(folders, given []string, from string, packages bool) ([]strin
 
 func (s *settings) scanOptions() *skills.Options {
 	return &skills.Options{
-		Depth: s.Scan.Depth, Manifests: s.Scan.Manifests, Folders: s.Scan.Folders,
+		Problems: s.problems,
+		Depth:    s.Scan.Depth, Manifests: s.Scan.Manifests, Folders: s.Scan.Folders,
 		ImageRole: func(role string) bool {
 			_, ok := s.Images[role]
 			return ok

@@ -188,6 +188,9 @@ func (s *settings) checkSetup() []sandbox.Finding {
 			Remedy: "start it in a project's folder, or add --workspace DIR",
 		})
 	}
+	for _, p := range s.problems {
+		findings = append(findings, sandbox.Finding{Subject: "project", Level: sandbox.LevelWarning, Detail: flat(p.Path + ": " + p.Message), Remedy: p.Remedy})
+	}
 	if s.project != nil {
 		findings = append(findings, ok("project", "%s", filepath.Join(s.workspaces[0], config.ProjectFile)))
 	}
