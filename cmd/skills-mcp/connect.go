@@ -4,15 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
@@ -45,7 +48,8 @@ CLIENT is one of ` + strings.Join(connect.Names(), ", ") + `.
 
 The server gets --config, --skills, --plugins, --workspace and --sandbox as they
 are given here, with absolute paths. The file is the person's own; --project is
-the one of the project in the current folder.
+the one of the project in the current folder, which is for all who have the
+project: it gets the program's name alone, and paths from the project's folder.
 
 With --http the client connects to a server that runs already, with settings of
 its own. If that wants a token, --token-env names the variable in which the
@@ -156,30 +160,73 @@ func (c *connecting) entry() (connect.Entry, error) {
 	if err != nil {
 		return connect.Entry{}, fmt.Errorf("find this program: %w", err)
 	}
-	return connect.Entry{Command: program, Args: c.serveArguments(folder)}, nil
+	if c.own { // where it is on this machine is nobody else's business
+		program = strings.TrimSuffix(filepath.Base(program), ".exe")
+	}
+	args, err := c.serveArguments(folder)
+	if c.remove {
+		err = nil
+	}
+	return connect.Entry{Command: program, Args: args}, usage(err)
 }
 
 // serveArguments are "serve" and the flags that were given.
-func (c *connecting) serveArguments(folder string) []string {
+func (c *connecting) serveArguments(folder string) ([]string, error) {
 	args := []string{"serve"}
-	paths := func(flag string, values ...string) {
+	var failed error
+	add := func(flag string, values ...string) {
+		if c.own && personal(flag, values) {
+			fmt.Fprintf(c.stderr, "%s, which your environment sets, is left out: the file is the project's.\n", flag)
+			return
+		}
 		for _, value := range values {
+			if value != "" && flag != "--sandbox" {
+				var err error
+				value, err = c.path(folder, flag, value)
+				failed = errors.Join(failed, err)
+			}
 			if value != "" {
-				args = append(args, flag, absolutePath(folder, value))
+				args = append(args, flag, value)
 			}
 		}
 	}
-	paths("--config", c.flags.config)
-	paths("--skills", c.flags.skills...)
-	paths("--plugins", c.flags.plugins...)
-	paths("--workspace", c.flags.workspaces...)
-	if variable := c.client.WorkspaceVariable; c.own && variable != "" && len(c.flags.workspaces) == 0 {
+	add("--config", c.flags.config)
+	add("--skills", c.flags.skills...)
+	add("--plugins", c.flags.plugins...)
+	add("--workspace", c.flags.workspaces...)
+	if variable := c.client.WorkspaceVariable; c.own && variable != "" && !slices.Contains(args, "--workspace") {
 		args = append(args, "--workspace", variable)
 	}
-	if c.flags.sandbox != "" {
-		args = append(args, "--sandbox", c.flags.sandbox)
+	add("--sandbox", c.flags.sandbox)
+	return args, failed
+}
+
+// personal reports whether a flag has its values from the environment, which is
+// this person's.
+func personal(flag string, values []string) bool {
+	set := os.Getenv("SKILLS_MCP_" + strings.ToUpper(strings.TrimPrefix(flag, "--")))
+	return set != "" && set == strings.Join(values, string(filepath.ListSeparator))
+}
+
+// path is how an entry names a path: absolute, or in a project's file from the
+// project's folder, so that it is right wherever somebody has the project.
+func (c *connecting) path(folder, flag, value string) (string, error) {
+	absolute := absolutePath(folder, value)
+	if !c.own {
+		return absolute, nil
 	}
-	return args
+	below, err := filepath.Rel(folder, absolute)
+	if err != nil || !filepath.IsLocal(below) {
+		return "", fmt.Errorf("%s %s is not in the project, and its file is for all who have the project; leave it out, or leave --project out", flag, value)
+	}
+	switch variable := c.client.WorkspaceVariable; {
+	case variable == "":
+		return filepath.ToSlash(below), nil
+	case below == ".":
+		return variable, nil
+	default:
+		return variable + "/" + filepath.ToSlash(below), nil
+	}
 }
 
 // thisProgram returns the path by which the shell finds this program, which
@@ -242,6 +289,10 @@ func (c *connecting) takeOut(target connect.Target, entry connect.Entry) error {
 		fmt.Fprintf(c.stdout, "%s has no server %q: nothing to do.\n", result.File, c.name)
 		return nil
 	}
+	if result.Gone {
+		fmt.Fprintf(c.stdout, "Removed %s, which had nothing but the server %q.\n", result.File, c.name)
+		return nil
+	}
 	fmt.Fprintf(c.stdout, "Removed the server %q from %s.\n", c.name, result.File)
 	c.told(result)
 	return nil
@@ -272,20 +323,55 @@ func (c *connecting) advise(entry connect.Entry) {
 	if within(os.TempDir(), entry.Command) {
 		fmt.Fprintf(c.stderr, "%s is in a temporary folder: put the program in its place first.\n", entry.Command)
 	}
+	if c.own {
+		c.adviseProject(entry)
+	}
 	if !c.client.Terminal && !c.sees && !c.own {
 		fmt.Fprintf(c.stderr, "%s starts servers in a folder of its own: skills see your files with --workspace DIR.\n", c.client.Title)
 	}
 }
 
+// adviseProject is for a file that others have, too.
+func (c *connecting) adviseProject(entry connect.Entry) {
+	fmt.Fprintf(c.stderr, "Whoever uses the project needs %s in their PATH.", entry.Command)
+	if _, err := exec.LookPath(entry.Command); err != nil {
+		fmt.Fprint(c.stderr, " You have not.")
+	}
+	fmt.Fprintln(c.stderr)
+}
+
+// serveCommand is how a server is started that a URL leads to: on this machine by
+// its address; elsewhere, or behind something that has the name, by one that the
+// person knows.
+func serveCommand(to *url.URL, token bool) string {
+	command := "skills-mcp serve --transport http"
+	host, port := to.Hostname(), to.Port()
+	if port == "" {
+		port = "80"
+	}
+	address := net.JoinHostPort(host, port)
+	_, err := netip.ParseAddr(host)
+	switch {
+	case to.Scheme != "http" || err != nil && host != "localhost":
+		command += " --listen ADDRESS:PORT --allow-host " + host
+	case address != config.DefaultListen:
+		command += " --listen " + address
+	}
+	if token {
+		command += " --token-file FILE"
+	}
+	return command
+}
+
 // adviseRunning is for a server that the client does not start.
 func (c *connecting) adviseRunning(entry connect.Entry) {
-	fmt.Fprintf(c.stderr, "%s does not start the server at %s: start it with skills-mcp serve --transport http.\n", c.client.Title, entry.URL)
-	if entry.TokenVariable != "" {
-		fmt.Fprintf(c.stderr, "The token is taken from %s, which has to be set where %s is started.\n", entry.TokenVariable, c.client.Title)
-	}
 	to, err := url.Parse(entry.URL)
 	if err != nil {
 		return
+	}
+	fmt.Fprintf(c.stderr, "%s does not start the server at %s: start it with %s\n", c.client.Title, entry.URL, serveCommand(to, entry.TokenVariable != ""))
+	if entry.TokenVariable != "" {
+		fmt.Fprintf(c.stderr, "The token is taken from %s, which has to be set where %s is started.\n", entry.TokenVariable, c.client.Title)
 	}
 	if strings.Trim(to.Path, "/") == "" {
 		fmt.Fprintf(c.stderr, "%s has no path; skills-mcp serves MCP at %s.\n", entry.URL, transport.Path)

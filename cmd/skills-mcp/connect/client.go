@@ -49,6 +49,9 @@ type Target struct {
 	File string
 	// Folder is there where the client is installed. "" where it need not be.
 	Folder string
+	// Within is a project's folder, which File is to be in with links followed: a
+	// stranger may have made them. "" is any.
+	Within string
 }
 
 // Clients returns those that are known, by name. Where their files are and what
@@ -141,7 +144,7 @@ func (c Client) Project(dir string) (Target, error) {
 	if c.project == "" {
 		return Target{}, fmt.Errorf("%s has no file for a project; leave --project out", c.Title)
 	}
-	return Target{File: filepath.Join(dir, filepath.FromSlash(c.project))}, nil
+	return Target{File: filepath.Join(dir, filepath.FromSlash(c.project)), Within: dir}, nil
 }
 
 func in(folder, name string) Target {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -21,7 +23,11 @@ type Result struct {
 	File    string // without links
 	Backup  string // what the file was before; "" where there was none
 	Changed bool   // false where nothing was to do
+	Gone    bool   // the file was ours alone, and is removed
 }
+
+// errOurs says that a file has nothing but the entry, as it was made for it.
+var errOurs = errors.New("the file has nothing else")
 
 // A DifferentError says that a file has an entry of the name for something else.
 type DifferentError struct {
@@ -66,11 +72,12 @@ func (c Client) Add(target Target, name string, e Entry, opts *Options) (Result,
 // Remove takes the entry out of a file. Where it is not there, nothing is to do;
 // one that starts another program than e, or has another address, is a
 // [DifferentError]. A file in which nothing was changed since [Client.Add] wrote
-// it becomes what it was before, to the byte.
+// it becomes what it was before, to the byte; one that it made is removed, and of
+// a project also the folders that it leaves empty.
 func (c Client) Remove(target Target, name string, e Entry, opts *Options) (Result, error) {
 	force := opts != nil && opts.Force
 	gone := func(entry any) bool { return entry == nil }
-	return c.edit(target, name, gone, func(f *file, data []byte, found any) ([]byte, error) {
+	result, err := c.edit(target, name, gone, func(f *file, data []byte, found any) ([]byte, error) {
 		switch {
 		case found == nil:
 			return data, nil
@@ -80,8 +87,16 @@ func (c Client) Remove(target Target, name string, e Entry, opts *Options) (Resu
 		if before := c.before(f, data, name, found); before != nil {
 			return before, nil
 		}
+		if made, err := c.format.set(nil, name, c.fieldsOf(found)); err == nil && e.same(c, found) && bytes.Equal(made, f.data) {
+			return nil, errOurs
+		}
 		return c.format.remove(data, name)
 	})
+	if result.Gone && target.Within != "" {
+		for dir := filepath.Dir(target.File); dir != target.Within && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
+		}
+	}
+	return result, err
 }
 
 // describe returns an entry as it is written, or else as JSON.
@@ -131,7 +146,7 @@ const patience = 5 * time.Second
 // after the other; where somebody else does meanwhile, theirs is read again.
 func (c Client) edit(target Target, name string, wanted func(entry any) bool, change change) (Result, error) {
 	file, after, err := c.attempt(target, name, wanted, change)
-	if err != nil || after == nil {
+	if err != errOurs && (err != nil || after == nil) {
 		return file.result(), err
 	}
 	if err := file.writable(); err != nil {
@@ -146,10 +161,15 @@ func (c Client) edit(target Target, name string, wanted func(entry any) bool, ch
 	for attempt := 1; ; attempt++ {
 		file, after, err = c.attempt(target, name, wanted, change)
 		result := file.result()
-		if err != nil || after == nil {
+		switch {
+		case err == errOurs:
+			err = file.remove()
+			result.Gone = err == nil
+		case err != nil || after == nil:
 			return result, err
+		default:
+			result.Backup, err = file.replace(next, after)
 		}
-		result.Backup, err = file.replace(next, after)
 		if errors.Is(err, errMeanwhile) && attempt < attempts {
 			continue
 		}
@@ -180,7 +200,7 @@ func (c Client) changed(file *file, name string, wanted func(entry any) bool, ch
 	after, err := change(file, data, found[name])
 	if err != nil {
 		var different *DifferentError
-		if errors.As(err, &different) {
+		if err == errOurs || errors.As(err, &different) {
 			return nil, err
 		}
 		return nil, fmt.Errorf("edit %s: %w", file.path, err)

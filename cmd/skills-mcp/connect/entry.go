@@ -14,7 +14,7 @@ import (
 // An Entry is how a client comes to a server: it starts a program, or connects
 // to one that runs.
 type Entry struct {
-	Command string // absolute path of a program
+	Command string // absolute path of a program, or its name, which PATH leads to
 	Args    []string
 
 	URL string // of an MCP endpoint, http or https; "" where the client starts Command
@@ -52,11 +52,20 @@ func (e Entry) check(c Client) error {
 		return nil
 	}
 	for _, word := range append([]string{e.Command, e.URL}, e.Args...) {
-		if strings.Contains(word, "$") && (c.WorkspaceVariable == "" || word != c.WorkspaceVariable) {
+		if strings.Contains(c.withoutWorkspace(word), "$") {
 			return fmt.Errorf("%q has a $, which %s replaces; use one without", word, c.Title)
 		}
 	}
 	return nil
+}
+
+// withoutWorkspace cuts the client's variable off a path that begins with it.
+func (c Client) withoutWorkspace(word string) string {
+	rest, begins := strings.CutPrefix(word, c.WorkspaceVariable)
+	if c.WorkspaceVariable != "" && begins && (rest == "" || rest[0] == '/') {
+		return rest
+	}
+	return word
 }
 
 func (e Entry) checkURL(c Client) error {

@@ -40,6 +40,9 @@ func (f *file) result() Result {
 // it stays one.
 func open(target Target) (*file, error) {
 	real, err := resolve(target.File)
+	if err == nil {
+		err = target.contains(real)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +74,31 @@ func resolve(path string) (string, error) {
 	return path, nil
 }
 
+// contains refuses a file that a link leads out of the project to.
+func (t Target) contains(file string) error {
+	if t.Within == "" {
+		return nil
+	}
+	within, err := filepath.EvalSymlinks(t.Within)
+	if err != nil {
+		return err
+	}
+	// Of a file that is missing, the folder that it would be made in counts.
+	for dir := file; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(within, real); err != nil || !filepath.IsLocal(rel) {
+			return fmt.Errorf("%s leads out of the project by a link, to %s; remove the link, or leave --project out", t.File, real)
+		}
+		return nil
+	}
+}
+
 func read(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -98,6 +126,9 @@ func (c Client) prepare(target Target, force bool) error {
 	if _, err := os.Lstat(target.File); err == nil {
 		return nil
 	}
+	if err := target.contains(target.File); err != nil {
+		return err
+	}
 	if target.Folder != "" && !force {
 		if info, err := os.Stat(target.Folder); err != nil || !info.IsDir() {
 			return fmt.Errorf("%s seems not to be installed: there is no folder %s; start it once, or make the folder with --force", c.Title, target.Folder)
@@ -124,6 +155,14 @@ func (f *file) replace(next *next, data []byte) (backup string, err error) {
 		backup = ""
 	}
 	return backup, err
+}
+
+// remove removes the file, which is as it was read.
+func (f *file) remove() error {
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	return os.Remove(f.path)
 }
 
 // writable refuses a file that its owner made read-only: a new one in its place
