@@ -20,6 +20,10 @@ import (
 //go:embed templates
 var templates embed.FS
 
+// templateEnding ends the name of a template that would be taken for a skill
+// without it, in a checkout of this repository.
+const templateEnding = ".tmpl"
+
 // nameMark stands for the skill's name in the templates.
 const nameMark = "{{NAME}}"
 
@@ -52,7 +56,7 @@ func Files(name, language string) ([]File, error) {
 		if err != nil {
 			return err
 		}
-		file := File{Name: strings.TrimPrefix(at, folder+"/"), Mode: 0o644}
+		file := File{Name: strings.TrimSuffix(strings.TrimPrefix(at, folder+"/"), templateEnding), Mode: 0o644}
 		if strings.HasPrefix(file.Name, "scripts/") {
 			file.Mode = 0o755
 		}

@@ -99,3 +99,22 @@ func TestWriteOverwritesNothing(t *testing.T) {
 		t.Errorf("the file is %q, %v", data, err)
 	}
 }
+
+// In a checkout of this repository the folder skills is one of skills: what lies in
+// it is none.
+func TestTemplatesAreNoSkills(t *testing.T) {
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := skills.Scan(t.Context(), []skills.Root{{Source: skills.SourceSession, Dir: dir}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, skill := range catalog.Skills {
+		t.Errorf("%s is a skill", skill.File)
+	}
+	for _, problem := range catalog.Problems {
+		t.Error(problem)
+	}
+}
