@@ -104,7 +104,7 @@ func (v *view) promptOf(skill *skills.Skill) mcp.Prompt {
 	return mcp.Prompt{
 		Name:        v.name(skill),
 		Title:       cmp.Or(line(skill.DisplayName), skill.QualifiedName()),
-		Description: line(skill.Description),
+		Description: menuText(skill),
 		Arguments:   promptArguments(skill),
 	}
 }
@@ -199,6 +199,15 @@ func hasFiles(skill *skills.Skill) bool {
 	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 		return !strings.EqualFold(e.Name(), "SKILL.md") && !skills.Skip(e.Name())
 	})
+}
+
+// menuText tells a person what a skill does, and how to ask for it.
+func menuText(skill *skills.Skill) string {
+	text := line(cmp.Or(skill.ShortDescription, skill.Description))
+	if skill.DefaultPrompt != "" {
+		text += " For example: " + line(skill.DefaultPrompt)
+	}
+	return text
 }
 
 // line is a text as a line of a menu.

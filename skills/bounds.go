@@ -190,7 +190,7 @@ func (t *tally) add(left leftOut) (folders, manifests int) {
 		}
 		folders++
 		switch {
-		case left.plugins && findManifest(t.files, dir) != "":
+		case left.plugins && findManifest(t.files, dir, entries) != "":
 			manifests++
 		case !left.plugins && (skillFile(entries) != "" || has(entries, ongridFile)):
 			manifests++

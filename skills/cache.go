@@ -41,7 +41,7 @@ func (c *candidate) key(o Options) string {
 	s := c.skill
 	return strings.Join([]string{
 		c.place(), c.file, c.folder, string(s.Source), s.Plugin, s.PluginDir,
-		strconv.FormatBool(c.noTools), strconv.FormatBool(c.plain), strconv.FormatBool(c.command),
+		strconv.FormatBool(c.noTools), strconv.FormatBool(c.noAgents), strconv.FormatBool(c.plain), strconv.FormatBool(c.command),
 		strconv.FormatBool(o.ImageRole != nil && o.ImageRole("node")),
 	}, "\x00")
 }

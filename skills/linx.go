@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -14,7 +15,7 @@ func (p *parser) linxTools() {
 	for _, key := range linxKeys {
 		p.linx = p.linx || p.fields.get(key) != nil
 	}
-	p.skill.DisplayName = strings.TrimSpace(p.fields.text("display_name"))
+	p.skill.DisplayName = cmp.Or(strings.TrimSpace(p.fields.text("display_name")), p.skill.DisplayName)
 	if !p.linx {
 		return
 	}

@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 )
 
-// marketplaces are where a folder of plugins may say which there are.
-var marketplaces = [...]string{".claude-plugin/marketplace.json", "marketplace.json"}
+// marketplaces are where a folder of plugins may say which there are: for Claude
+// Code, for Codex, and as some repositories have it.
+var marketplaces = [...]string{".claude-plugin/marketplace.json", codexMarketplace, "marketplace.json"}
+
+const codexMarketplace = ".agents/plugins/marketplace.json"
 
 // maxMarketplace is the largest marketplace.json that is read, in bytes.
 const maxMarketplace = 4 << 20
@@ -32,17 +36,23 @@ func otherAgents(dir string) bool {
 	return strings.HasPrefix(dir, ".") && dir != "." || strings.Contains(dir, "/.")
 }
 
-// findMarketplace returns the path of the marketplace.json in a folder with
-// these entries, or "".
-func findMarketplace(fsys fs.FS, dir string, entries []fs.DirEntry) string {
+// isCodexFolder reports whether a root is the folder in which Codex has a
+// marketplace.json that speaks of the folders above.
+func isCodexFolder(root Root) bool {
+	return strings.HasSuffix(filepath.ToSlash(root.Dir), "/"+path.Dir(codexMarketplace))
+}
+
+// findMarketplace returns the path of the marketplace.json in a folder of a root
+// with these entries, or "".
+func findMarketplace(root Root, dir string, entries []fs.DirEntry) string {
 	for _, name := range marketplaces {
 		first, _, _ := strings.Cut(name, "/")
 		there := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == first })
-		if !there || first == name && otherAgents(dir) {
+		if !there || first == name && (otherAgents(dir) || dir == "." && isCodexFolder(root)) {
 			continue
 		}
 		at := path.Join(dir, name)
-		if info, err := fs.Stat(fsys, at); err == nil && info.Mode().IsRegular() {
+		if info, err := fs.Stat(root.FS, at); err == nil && info.Mode().IsRegular() {
 			return at
 		}
 	}
@@ -218,7 +228,7 @@ func (m *market) load(dir string, f fields) {
 		m.reject(m.file, err)
 		return
 	}
-	manifest := findManifest(m.root.FS, dir)
+	manifest := findManifest(m.root.FS, dir, nil)
 	if strict && manifest != "" {
 		if !m.read[dir] { // which may be large, and listed very often
 			m.read[dir] = true

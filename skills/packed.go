@@ -177,7 +177,7 @@ func (c *candidate) parsePacked(o Options) error {
 	if inner.dir == "." {
 		inner.folder = PackageName(c.packed.file)
 	}
-	inner.noTools = !has(entries, toolsFileName)
+	inner.noTools, inner.noAgents = !has(entries, toolsFileName), !hasFolder(entries, "agents")
 	c.skill.File = filepath.Join(c.packed.file, filepath.FromSlash(inner.dir), inner.file)
 	done := c.skill.readFrom(files)
 	defer done()

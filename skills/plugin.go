@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,12 +11,23 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// manifests are where a plugin's manifest may be, in its folder.
-var manifests = [...]string{".claude-plugin/plugin.json", "plugin.json"}
+// manifests are where a plugin's manifest may be, in its folder: for Claude Code,
+// for Codex, as others have it, and for Gemini CLI. The first one counts.
+var manifests = [...]string{".claude-plugin/plugin.json", ".codex-plugin/plugin.json", plainManifest, geminiManifest}
 
-// findManifest returns the path of the manifest in a folder, or "".
-func findManifest(fsys fs.FS, dir string) string {
+const (
+	plainManifest  = "plugin.json"
+	geminiManifest = "gemini-extension.json"
+)
+
+// findManifest returns the path of the manifest in a folder, or "". The entries of
+// the folder may be nil.
+func findManifest(fsys fs.FS, dir string, entries []fs.DirEntry) string {
 	for _, name := range manifests {
+		first, _, _ := strings.Cut(name, "/")
+		if entries != nil && !hasFolder(entries, first) {
+			continue
+		}
 		at := path.Join(dir, name)
 		if info, err := fs.Stat(fsys, at); err == nil && info.Mode().IsRegular() {
 			return at
@@ -68,7 +80,7 @@ func parseManifest(data []byte, plugin *Plugin, folder string, report reportFunc
 }
 
 func readManifest(f fields, plugin *Plugin, folder string) (*manifest, error) {
-	plugin.Name = cleanName(f.text("name"))
+	plugin.Name = cleanName(cmp.Or(f.text("name"), f.text("id"))) // Conduit and OpenClaw have an id
 	if plugin.Name == "" {
 		plugin.Name = cleanName(folder)
 		f.report(Warning, 0, `add "name"`, "the plugin has no name; its folder's is used: %q", plugin.Name)
@@ -77,7 +89,8 @@ func readManifest(f fields, plugin *Plugin, folder string) (*manifest, error) {
 		return nil, reject(0, `add "name"`, "the plugin has no name")
 	}
 	plugin.Version = f.text("version")
-	plugin.Description = f.text("description")
+	shown := newFields(f.get("interface"), f.offset, discard) // as Codex has it
+	plugin.Description = cmp.Or(f.text("description"), shown.text("shortDescription"), shown.text("longDescription"))
 	plugin.Author = author(f)
 	return components(f, plugin), nil
 }
@@ -141,7 +154,41 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 	if entry != nil {
 		m.supplement(entry)
 	}
+	if s.conduit(dir, manifestPath, m, report) {
+		return
+	}
+	s.otherParts(m, report)
 	s.addPlugin(dir, m, report)
+}
+
+// otherParts notes what Codex and Gemini CLI would do with a plugin.
+func (s *scanner) otherParts(m *manifest, report reportFunc) {
+	f := newFields(m.node, 0, discard)
+	for _, part := range []struct{ key, what string }{
+		{"apps", "its apps are not connected"},
+		{"contextFileName", "its context file is not read; skills are"},
+	} {
+		if f.get(part.key) != nil {
+			report(Note, f.line(part.key), "", "%q: %s", part.key, part.what)
+		}
+	}
+}
+
+// conduit reports whether a manifest is of a plugin of Conduit's that has nothing
+// but code: it has an id, and Python beside it.
+func (s *scanner) conduit(dir, manifest string, m *manifest, report reportFunc) bool {
+	f := newFields(m.node, 0, discard)
+	if path.Base(manifest) != plainManifest || path.Dir(manifest) != dir || f.text("id") == "" || !s.isFile(path.Join(dir, "__init__.py")) {
+		return false
+	}
+	for _, part := range []string{"skills", "commands", "agents", "SKILL.md"} {
+		if s.there(path.Join(dir, part)) || f.get(part) != nil {
+			report(Warning, 0, "", "it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read")
+			return false
+		}
+	}
+	report(Warning, 0, "write a SKILL.md for what its code does", "it is a plugin of Conduit's, whose Python code is not run; nothing else is in it, so it is left out")
+	return true
 }
 
 // addPlugin takes a plugin and reads what it is made of.

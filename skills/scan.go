@@ -30,6 +30,9 @@ type Root struct {
 	// Commands and Agents say that the root holds Markdown files of that kind, as
 	// Claude Code has them outside of plugins.
 	Commands, Agents bool
+	// Named says that a person has named the root of plugins, so that it is a
+	// fault where it has none.
+	Named bool
 	// Ongrid says that each skill.json in the root is meant to be a skill of
 	// ongrid's: one that cannot be used is a fault.
 	Ongrid bool
@@ -60,6 +63,8 @@ type Options struct {
 	// roots; nil reads everything.
 	Cache func() Cache
 
+	// noAgents says, of one skill, that there is no folder agents.
+	noAgents bool
 	// noTools says, of one skill, that there is no tools.yaml: 10,000 skills need
 	// not be asked for it.
 	noTools bool
@@ -90,14 +95,15 @@ func Scan(ctx context.Context, roots []Root, options *Options) (*Catalog, error)
 
 // scanner reads one root.
 type scanner struct {
-	ctx      context.Context
-	options  Options
-	root     Root
-	builder  *builder
-	seen     map[string]bool // folders of this root, without links, that were entered
-	bounds   bounds
-	inPlugin *Plugin         // whose skills are read; nil outside of plugins
-	skip     map[string]bool // plugins that a marketplace has loaded
+	ctx         context.Context
+	options     Options
+	root        Root
+	builder     *builder
+	seen        map[string]bool // folders of this root, without links, that were entered
+	bounds      bounds
+	foundPlugin bool            // or a marketplace
+	inPlugin    *Plugin         // whose skills are read; nil outside of plugins
+	skip        map[string]bool // plugins that a marketplace has loaded
 
 	before *memory             // what is known already, or nil
 	memory *memory             // what is learnt
@@ -126,6 +132,9 @@ func (s *scanner) scan() {
 		s.reject(s.root.String(), err)
 	case s.root.Plugins:
 		s.walk(".", 0, s.visitPlugin)
+		if s.root.Named && !s.foundPlugin {
+			s.problem(Problem{Error, s.root.String(), 0, 0, "there is no plugin in it", "name a folder with .claude-plugin/plugin.json, or folders of such; folders of skills are named with --skills"})
+		}
 	case s.root.Commands:
 		s.markdownIn(".", ".", "", 0, s.command)
 	case s.root.Agents:
@@ -198,13 +207,17 @@ func (s *scanner) visitPlugin(dir string, entries []fs.DirEntry) (enter bool) {
 	if s.skip[dir] || isManifestFolder(dir) {
 		return false
 	}
-	if at := findMarketplace(s.root.FS, dir, entries); at != "" && s.marketplace(dir, at) {
-		return false
+	if at := findMarketplace(s.root, dir, entries); at != "" {
+		s.foundPlugin = true
+		if s.marketplace(dir, at) {
+			return false
+		}
 	}
-	manifest := findManifest(s.root.FS, dir)
+	manifest := findManifest(s.root.FS, dir, entries)
 	if manifest == "" {
 		return true
 	}
+	s.foundPlugin = true
 	if s.countManifest(dir) {
 		s.plugin(dir, manifest, nil)
 	}
@@ -329,6 +342,12 @@ func has(entries []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && !e.IsDir() })
 }
 
+// hasFolder reports whether there may be a folder of this name among a folder's
+// entries.
+func hasFolder(entries []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+}
+
 func findSkillFile(fsys fs.FS, dir string) string {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -344,7 +363,7 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 	s.take(skill.Dir, &candidate{
 		skill: skill, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
 		rootFiles: s.files, nested: s.bounds.own != nil,
-		noTools: entries != nil && !has(entries, toolsFileName), plain: entries != nil && plain(entries),
+		noTools: entries != nil && !has(entries, toolsFileName), noAgents: entries != nil && !hasFolder(entries, "agents"), plain: entries != nil && plain(entries),
 	})
 }
 
@@ -374,6 +393,7 @@ type candidate struct {
 	held      *heldFS // what it is read with while the scan lasts; nil for Skill.Files
 	command   bool    // it is one, not a SKILL.md
 	noTools   bool    // it has no tools.yaml
+	noAgents  bool    // and no folder agents
 	plain     bool    // and nothing else to run
 	nested    bool    // it lies inside of another skill
 	rootFiles fs.FS   // of its root
@@ -510,7 +530,7 @@ func (c *candidate) parse(o Options) error {
 	case c.command:
 		err = parseCommand(data, c.skill, c.folder, o)
 	default:
-		o.noTools, o.plain = c.noTools, c.plain
+		o.noTools, o.noAgents, o.plain = c.noTools, c.noAgents, c.plain
 		err = parseSkill(data, c.skill, c.folder, o)
 	}
 	return err

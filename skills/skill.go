@@ -24,6 +24,9 @@ type Skill struct {
 	Name string
 	// DisplayName is what a person calls it; "" where nobody said.
 	DisplayName string
+	// ShortDescription is for a person who chooses among skills, and DefaultPrompt
+	// shows them how to ask for this one; "" where nobody said.
+	ShortDescription, DefaultPrompt string
 	// Plugin is the name of the plugin that the skill belongs to, or "".
 	Plugin string
 	// Folder is the name of a folder that tells the skill from others of its name

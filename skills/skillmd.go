@@ -63,6 +63,7 @@ func (p *parser) skillFile(folder string) error {
 		return err
 	}
 	p.invocation()
+	p.openAI()
 	p.misplaced()
 	p.paths()
 	p.pin()

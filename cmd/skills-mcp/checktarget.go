@@ -43,9 +43,13 @@ func findTarget(path string) (target, error) {
 		return target{}, err
 	}
 	switch name := filepath.Base(absolute); name {
-	case "plugin.json", "marketplace.json":
-		if filepath.Base(dir) == ".claude-plugin" {
-			dir = filepath.Dir(dir)
+	case "plugin.json", "marketplace.json", "gemini-extension.json":
+		above, last := filepath.Dir(dir), filepath.Base(dir)
+		switch {
+		case last == ".claude-plugin" || last == ".codex-plugin":
+			dir = above
+		case last == "plugins" && filepath.Base(above) == ".agents": // of Codex
+			dir = filepath.Dir(above)
 		}
 		return target{dir: dir}, nil
 	default:

@@ -62,7 +62,7 @@ func (s *settings) roots() []skills.Root {
 		roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir})
 	}
 	for _, dir := range s.Plugins {
-		roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir, Plugins: true})
+		roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir, Plugins: true, Named: true})
 	}
 	if s.Roots.Samples {
 		roots = append(roots, skills.Root{Source: skills.SourceExtra, FS: colonysamples.FS(), Label: "bundled:colony-samples", Plugins: true})

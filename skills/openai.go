@@ -1,0 +1,68 @@
+package skills
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// openAIFile is where Codex keeps what it shows of a skill, and when it uses it.
+const openAIFile = "agents/openai.yaml"
+
+// openAI reads the file, where there is one:
+//
+//	interface: {display_name, short_description, default_prompt}
+//	policy: {allow_implicit_invocation}
+//	dependencies: {tools: [{type: mcp, value, description}]}
+//
+// Icons and colours are for Codex alone. A file that cannot be read might keep
+// models from the skill, so it does.
+func (p *parser) openAI() {
+	if p.options.noAgents {
+		return
+	}
+	data, err := readFile(p.skill.Files, openAIFile, maxManifest)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(data)) == 0 {
+		return
+	}
+	file := beside(p.skill.File, openAIFile)
+	var node *yaml.Node
+	if err == nil {
+		node, err = parseYAML(data)
+	}
+	if err == nil {
+		err = checkExpansion(node)
+	}
+	if err != nil {
+		p.skill.Problems = append(p.skill.Problems, rejected(file, err))
+		p.skill.ModelInvocable = false
+		return
+	}
+	report := func(severity Severity, line int, remedy, format string, args ...any) {
+		p.reportIn(file, severity, line, remedy, format, args...)
+	}
+	top := newFields(node, 0, report)
+	shown := newFields(top.get("interface"), 0, report)
+	p.skill.DisplayName = strings.TrimSpace(shown.text("display_name"))
+	p.skill.DefaultPrompt = strings.TrimSpace(shown.text("default_prompt"))
+	p.skill.ShortDescription = strings.TrimSpace(shown.text("short_description"))
+	policy := newFields(top.get("policy"), 0, report)
+	implicit, ok := policy.flag("allow_implicit_invocation", true)
+	if !ok {
+		report(Error, policy.line("allow_implicit_invocation"), "write true or false", `"allow_implicit_invocation" is not true or false, so only a person can call the skill`)
+	}
+	p.skill.ModelInvocable = p.skill.ModelInvocable && implicit && ok
+	tools := newFields(top.get("dependencies"), 0, report).get("tools")
+	if tools == nil || tools.Kind != yaml.SequenceNode {
+		return
+	}
+	for _, node := range tools.Content {
+		tool := newFields(deref(node), 0, discard)
+		if name := tool.text("value"); tool.text("type") == "mcp" && name != "" {
+			report(Note, node.Line, "", "it relies on the MCP server %s, which your client has to have", show(name))
+		}
+	}
+}
