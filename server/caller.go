@@ -66,6 +66,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	hooks := &mcpserver.Hooks{}
 	hooks.AddOnError(transport.OnError)
 	s.hookLists(hooks)
+	s.hookTools(hooks)
 	s.roots.Hook(hooks)
 	s.subscriptions.hook(hooks, func() *folders.Library { return s.view.Load().library })
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {

@@ -50,20 +50,32 @@ func (b *bench) publishWith(more ...*skills.Skill) (changed bool) {
 // tools are the tools of tools/list by name, and how long the answer is.
 func (b *bench) tools() (tools map[string]json.RawMessage, size int) {
 	b.t.Helper()
-	answer := b.ask("tools/list", "{}")
-	var list struct{ Tools []json.RawMessage }
-	if err := json.Unmarshal([]byte(answer), &list); err != nil {
-		b.t.Fatal(err)
-	}
 	tools = map[string]json.RawMessage{}
-	for _, raw := range list.Tools {
-		var tool struct{ Name string }
-		if err := json.Unmarshal(raw, &tool); err != nil {
+	for cursor := "{}"; cursor != ""; {
+		answer := b.ask("tools/list", cursor)
+		var list struct {
+			Tools      []json.RawMessage
+			NextCursor string
+		}
+		if err := json.Unmarshal([]byte(answer), &list); err != nil {
 			b.t.Fatal(err)
 		}
-		tools[tool.Name] = raw
+		for _, raw := range list.Tools {
+			var tool struct{ Name string }
+			if err := json.Unmarshal(raw, &tool); err != nil {
+				b.t.Fatal(err)
+			}
+			if tools[tool.Name] != nil {
+				b.t.Errorf("the tool %s is listed twice", tool.Name)
+			}
+			tools[tool.Name] = raw
+		}
+		size = max(size, len(answer))
+		if cursor = ""; list.NextCursor != "" {
+			cursor = fmt.Sprintf(`{"cursor":%q}`, list.NextCursor)
+		}
 	}
-	return tools, len(answer)
+	return tools, size
 }
 
 func TestThousandSkills(t *testing.T) {
@@ -114,7 +126,10 @@ func TestCost(t *testing.T) {
 	odd := &skills.Skill{Name: "odd", ModelInvocable: true, Description: "<&> \x01\t\"quoted\" " + strings.Repeat("ü", 2000), WhenToUse: "\n\n"}
 	b.publishWith(append(thousand(), odd)...)
 	v := b.view.Load()
-	tools, _ := b.tools()
+	tools, size := b.tools()
+	if size > maxToolsSize+1<<10 {
+		t.Errorf("a page of tools has %d bytes", size)
+	}
 	for _, skill := range v.catalog.Skills {
 		raw, there := tools[v.name(skill)]
 		if cost := v.cost(skill); there && len(raw) > cost.Whole {

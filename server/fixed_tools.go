@@ -40,7 +40,20 @@ type Summary struct {
 	Kind        string        `json:"kind"`
 	State       string        `json:"state"`
 	Description string        `json:"description"`
+	// What follows is there for a model, which chooses by it.
+	WhenToUse  string         `json:"when_to_use,omitempty"`
+	Parameters []ParamSummary `json:"parameters,omitempty"`
 }
+
+// A ParamSummary is a parameter in a list.
+type ParamSummary struct {
+	Name     string `json:"name"`
+	Type     string `json:"type,omitempty"`
+	Required bool   `json:"required,omitempty"`
+}
+
+// maxParamsListed is how many parameters of a skill a list shows.
+const maxParamsListed = 16
 
 // Summarize describes a skill whose tool, if it has one, is called tool.
 func Summarize(skill *skills.Skill, tool string) Summary {
@@ -56,7 +69,45 @@ const maxSummary = 240
 func (v *view) summary(skill *skills.Skill) Summary {
 	s := Summarize(skill, v.tool(skill))
 	s.Description = truncate.String(s.Description, maxSummary)
+	s.WhenToUse = truncate.String(skill.WhenToUse, maxSummary)
+	if skill.Entry != nil {
+		params := skill.Entry.Params()
+		for _, p := range params[:min(len(params), maxParamsListed)] {
+			s.Parameters = append(s.Parameters, ParamSummary{p.Name, p.Schema.Type, p.Required})
+		}
+	}
 	return s
+}
+
+// How much one page of a list for a model has.
+const (
+	maxPage     = 100
+	maxPageSize = 32 << 10 // bytes
+)
+
+// pageOf returns items from a cursor on, as many as there is room for, and the
+// cursor of those that follow.
+func pageOf[I, O any](items []I, cursor string, show func(I) O) (page []O, next string, err error) {
+	from, ok := position(mcp.Cursor(cursor))
+	if !ok || from > len(items) {
+		return nil, "", &call.Error{Code: call.InvalidParam, Message: `"cursor" is none of this list's; leave it out to begin`}
+	}
+	page = []O{}
+	size := 0
+	for i, item := range items[from:] {
+		shown := show(item)
+		size += len(encoded(shown))
+		if i == maxPage || size > maxPageSize && i > 0 {
+			return page, string(cursorAt(from + i)), nil
+		}
+		page = append(page, shown)
+	}
+	return page, "", nil
+}
+
+// cursorArgs are the arguments of a list that has nothing to choose.
+type cursorArgs struct {
+	Cursor string `json:"cursor,omitempty" jsonschema_description:"next_cursor of the page before."`
 }
 
 // skillList is what list_skills and search_skills return.
@@ -64,27 +115,39 @@ type skillList struct {
 	Skills []Summary `json:"skills"`
 	// More is how many matched beyond those listed.
 	More int `json:"more,omitempty"`
+	// Next is the cursor of the next page.
+	Next string `json:"next_cursor,omitempty"`
 	// Hint says what to do where nothing was found.
 	Hint string `json:"hint,omitempty"`
 }
 
 type listArgs struct {
-	Source string `json:"source,omitempty" jsonschema:"enum=session,enum=user,enum=system,enum=extra" jsonschema_description:"Only skills of this source; all of them when left out."`
+	Source string `json:"source,omitempty" jsonschema:"enum=session,enum=user,enum=system,enum=extra,enum=plugin" jsonschema_description:"Only skills of this source, or of plugins; all of them when left out."`
+	Cursor string `json:"cursor,omitempty" jsonschema_description:"next_cursor of the page before."`
+}
+
+func (a listArgs) lists(skill *skills.Skill) bool {
+	return a.Source == "" || string(skill.Source) == a.Source || a.Source == "plugin" && skill.Plugin != ""
 }
 
 func (s *Server) listSkillsTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "list_skills", Description: "List every skill there is: its name, its tool, where it comes from, whether it runs something or gives instructions, and whether it is ready.", Annotations: readOnly("List skills")}
+	t := mcp.Tool{Name: "list_skills", Description: "List every skill there is, a page at a time: its name, its tool, where it comes from, whether it runs something or gives instructions, whether it is ready, and its parameters.", Annotations: readOnly("List skills")}
 	schema := schemaOf[listArgs]()
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[listArgs](r, schema)
 		if err != nil {
 			return nil, err
 		}
-		found := skillList{Skills: []Summary{}}
+		var listed []*skills.Skill
 		for _, skill := range r.view.exposed.Order() {
-			if args.Source == "" || string(skill.Source) == args.Source {
-				found.Skills = append(found.Skills, r.view.summary(skill))
+			if args.lists(skill) {
+				listed = append(listed, skill)
 			}
+		}
+		var found skillList
+		found.Skills, found.Next, err = pageOf(listed, args.Cursor, r.view.summary)
+		if err != nil {
+			return nil, err
 		}
 		return reply(found)
 	})
@@ -159,6 +222,7 @@ type details struct {
 	Asks        []skills.Asked   `json:"asks,omitempty"` // whom it may ask while it runs
 	Task        skills.Task      `json:"task,omitempty"`
 	Frontmatter map[string]any   `json:"frontmatter"`
+	Body        string           `json:"body,omitempty"` // the instructions, as they are written
 	Files       []string         `json:"files"`
 	Problems    []skills.Problem `json:"problems"`
 }
@@ -167,7 +231,7 @@ type details struct {
 const maxListed = 512
 
 func (s *Server) getSkillTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "get_skill", Description: "Everything known of one skill: its frontmatter, parameters, files and problems. To use a skill, call load_skill or run_skill instead.", Annotations: readOnly("Show a skill")}
+	t := mcp.Tool{Name: "get_skill", Description: "Everything known of one skill: its frontmatter, instructions as they are written, parameters, files and problems. To use a skill, call load_skill or run_skill instead.", Annotations: readOnly("Show a skill")}
 	schema := schemaOf[nameArgs]()
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[nameArgs](r, schema)
@@ -197,6 +261,13 @@ func (v *view) details(skill *skills.Skill) (*details, error) {
 		Problems:    append([]skills.Problem{}, skill.Problems...),
 	}
 	d.Tools, d.Of = Relatives(skill)
+	if skill.ModelInvocable {
+		text, err := skill.Owner().Text()
+		if err != nil {
+			return nil, err
+		}
+		d.Body = truncate.String(text, maxText)
+	}
 	if skill.Entry == nil {
 		return d, nil
 	}
@@ -257,11 +328,23 @@ type PluginSummary struct {
 	Author      string        `json:"author,omitempty"`
 	Source      skills.Source `json:"source"`
 	Skills      []string      `json:"skills"`
+	Counts      PluginCounts  `json:"counts"`
 
 	Marketplace string             `json:"marketplace,omitempty"`
 	Agents      []AgentSummary     `json:"agents,omitempty"`
 	Servers     []skills.MCPServer `json:"mcp_servers,omitempty"` // none is started
 	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // none is run
+}
+
+// PluginCounts are how many of each a plugin has. Tools of skills are none of its
+// skills.
+type PluginCounts struct {
+	Skills   int `json:"skills"`
+	Commands int `json:"commands"`
+	Tools    int `json:"tools"`
+	Agents   int `json:"agents"`
+	Servers  int `json:"mcp_servers"`
+	Hooks    int `json:"hooks"`
 }
 
 // An AgentSummary is an agent in a list. Nothing starts it.
@@ -298,21 +381,56 @@ func Plugins(catalog *skills.Catalog) []PluginSummary {
 				summary.Agents = append(summary.Agents, summarizeAgent(a, a.Name))
 			}
 		}
+		counts := PluginCounts{Agents: len(summary.Agents), Servers: len(p.Servers), Hooks: len(p.Hooks)}
 		for _, skill := range catalog.Skills {
-			if skill.Plugin == p.Name && skill.PluginDir == p.Dir && skill.Of == nil {
-				summary.Skills = append(summary.Skills, skill.QualifiedName())
+			if skill.Plugin != p.Name || skill.PluginDir != p.Dir {
+				continue
 			}
+			switch {
+			case skill.Of != nil:
+				counts.Tools++
+				continue
+			case skill.Command:
+				counts.Commands++
+			default:
+				counts.Skills++
+			}
+			summary.Skills = append(summary.Skills, skill.QualifiedName())
 		}
+		summary.Counts = counts
 		list = append(list, summary)
 	}
 	return list
 }
 
 func (s *Server) listPluginsTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "list_plugins", Description: "List the plugins that skills come from.", Annotations: readOnly("List plugins")}
-	return s.fixedTool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
-		return reply(map[string]any{"plugins": Plugins(r.view.catalog)})
+	t := mcp.Tool{Name: "list_plugins", Description: "List the plugins that skills come from, with how many skills, commands, tools and agents they have.", Annotations: readOnly("List plugins")}
+	schema := schemaOf[cursorArgs]()
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[cursorArgs](r, schema)
+		if err != nil {
+			return nil, err
+		}
+		plugins, next, err := pageOf(Plugins(r.view.catalog), args.Cursor, PluginSummary.short)
+		if err != nil {
+			return nil, err
+		}
+		return reply(pluginList{plugins, next})
 	})
+}
+
+// pluginList is what list_plugins returns.
+type pluginList struct {
+	Plugins []PluginSummary `json:"plugins"`
+	Next    string          `json:"next_cursor,omitempty"`
+}
+
+// short is the summary for a model: of many skills, the first are named.
+func (p PluginSummary) short() PluginSummary {
+	p.Skills = p.Skills[:min(len(p.Skills), maxPage)]
+	p.Agents = p.Agents[:min(len(p.Agents), maxPage)]
+	p.Description = truncate.String(p.Description, maxSummary)
+	return p
 }
 
 // reloaded is what reload_skills returns.
@@ -322,26 +440,55 @@ type reloaded struct {
 	Changed  bool     `json:"changed"` // the tools have
 	Problems []string `json:"problems"`
 	Shadowed []string `json:"shadowed"`
+	// Found is how many problems and shadowed skills there are in all.
+	Found int    `json:"found,omitempty"`
+	Next  string `json:"next_cursor,omitempty"`
 }
 
 func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "reload_skills", Description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found.", Annotations: readOnly("Reload skills")}
-	return s.fixedTool(t, schemaOf[struct{}](), func(r request) (*mcp.CallToolResult, error) {
-		catalog, changed, err := s.Reload(r.ctx)
+	t := mcp.Tool{Name: "reload_skills", Description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found, a page at a time: with a cursor nothing is scanned.", Annotations: readOnly("Reload skills")}
+	schema := schemaOf[cursorArgs]()
+	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
+		args, err := check[cursorArgs](r, schema)
 		if err != nil {
 			return nil, err
 		}
-		result := reloaded{Skills: catalog.Count(), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
-		for _, p := range catalog.Problems {
-			if p.Severity != skills.Note {
-				result.Problems = append(result.Problems, p.String())
+		catalog, changed := r.view.catalog, false
+		if args.Cursor == "" {
+			if catalog, changed, err = s.Reload(r.ctx); err != nil {
+				return nil, err
 			}
 		}
-		for _, shadow := range catalog.Shadowed {
-			result.Shadowed = append(result.Shadowed, fmt.Sprintf("%s (%s) by %s", shadow.Skill.QualifiedName(), shadow.Skill.File, shadow.By.File))
+		result := reloaded{Skills: catalog.Count(), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
+		result.Next, err = result.fill(catalog, args.Cursor)
+		if err != nil {
+			return nil, err
 		}
 		return reply(result)
 	})
+}
+
+// fill adds a page of the problems and the shadowed skills of a catalog.
+func (r *reloaded) fill(catalog *skills.Catalog, cursor string) (next string, err error) {
+	var all []string
+	for _, p := range catalog.Problems {
+		if p.Severity != skills.Note {
+			all = append(all, p.String())
+		}
+	}
+	problems := len(all)
+	for _, shadow := range catalog.Shadowed {
+		all = append(all, fmt.Sprintf("%s (%s) by %s", shadow.Skill.QualifiedName(), shadow.Skill.File, shadow.By.File))
+	}
+	r.Found = len(all)
+	page, next, err := pageOf(all, cursor, func(text string) string { return text })
+	if err != nil {
+		return "", err
+	}
+	from, _ := position(mcp.Cursor(cursor))
+	cut := min(max(problems-from, 0), len(page))
+	r.Problems, r.Shadowed = page[:cut], page[cut:]
+	return next, nil
 }
 
 type loadArgs struct {

@@ -47,14 +47,19 @@ func (v *view) promptPage(cursor mcp.Cursor) (page []mcp.Prompt, next mcp.Cursor
 		p := v.promptOf(offered[i])
 		size += len(encoded(p))
 		if len(page) >= maxPrompts || size > maxPromptsSize && i > from {
-			return page, mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(i))))
+			return page, cursorAt(i)
 		}
 		page = append(page, p)
 	}
 	return page, ""
 }
 
-// position reads a cursor, which counts the prompts before it.
+// cursorAt returns the cursor of what has n before it.
+func cursorAt(n int) mcp.Cursor {
+	return mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(n))))
+}
+
+// position reads a cursor, which counts what is before it.
 func position(cursor mcp.Cursor) (n int, ok bool) {
 	if cursor == "" {
 		return 0, true

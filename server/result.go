@@ -62,6 +62,7 @@ func (s *Server) failure(err error) *mcp.CallToolResult {
 func asCallError(err error) *call.Error {
 	var e *call.Error
 	var notFound *skills.NotFoundError
+	var broken *skills.BrokenError
 	switch {
 	case errors.As(err, &e):
 		return e
@@ -71,6 +72,14 @@ func asCallError(err error) *call.Error {
 		return &call.Error{Code: call.Timeout, Message: err.Error() + "; make the call again, without requestState", Retryable: true, Err: err}
 	case errors.Is(err, ask.ErrTwice):
 		return &call.Error{Code: call.Busy, Message: err.Error() + "; wait for that one", Err: err}
+	case errors.As(err, &broken):
+		code := call.InternalError
+		if unreadable, denied := broken.Unreadable(); denied {
+			code = call.PermissionDenied
+		} else if unreadable {
+			code = call.ExecutionError
+		}
+		return &call.Error{Code: code, Message: err.Error() + "; tell the person", Err: err}
 	case errors.As(err, &notFound):
 		return &call.Error{Code: call.NotFound, Message: err.Error() + " (list_skills and search_skills name those there are)", Err: err}
 	}

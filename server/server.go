@@ -189,6 +189,7 @@ func (s *Server) publish(catalog *skills.Catalog) (changed bool) {
 func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 	before, v := s.view.Load(), s.viewOf(catalog)
 	tools := append(s.fixedTools(v), s.skillTools(v)...)
+	v.list(tools)
 	s.view.Store(v)
 	if before != nil { // else there is no client yet
 		s.offer(before, v)
@@ -200,7 +201,7 @@ func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 	s.shown = shown
 	s.state.Add(1)
 	defer s.state.Add(1)
-	s.core.SetTools(tools...)
+	s.core.SetTools(append(tools, s.otherTool())...)
 	return true
 }
 

@@ -30,11 +30,7 @@ func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 		if v.tool(skill) == "" {
 			continue
 		}
-		if skill.Entry == nil {
-			tools = append(tools, s.instructionTool(skill, v.name(skill)))
-			continue
-		}
-		tool, err := s.executableTool(skill, v.name(skill))
+		tool, err := s.skillTool(skill, v.name(skill))
 		if err != nil { // costs that skill its tool, and nothing else
 			s.logger.Error("a skill has no tool", "skill", skill.QualifiedName(), "error", err)
 			continue
@@ -42,6 +38,14 @@ func (s *Server) skillTools(v *view) []mcpserver.ServerTool {
 		tools = append(tools, tool)
 	}
 	return tools
+}
+
+// skillTool returns the tool of a skill.
+func (s *Server) skillTool(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
+	if skill.Entry == nil {
+		return s.instructionTool(skill, name), nil
+	}
+	return s.executableTool(skill, name)
 }
 
 func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {

@@ -118,6 +118,11 @@ func check[T any](r request, schema *jsonschema.Schema) (T, error) {
 	var names []string
 	for p := schema.Properties.Oldest(); p != nil; p = p.Next() {
 		names = append(names, p.Key)
+		if text, ok := r.args[p.Key].(string); ok && (p.Value.Type == "integer" || p.Value.Type == "number") {
+			if n, err := skills.DecodeJSON(text); err == nil && reflect.TypeOf(n) == reflect.TypeFor[json.Number]() {
+				r.args[p.Key] = n // "5" is what some models write for 5
+			}
+		}
 	}
 	_, err := skills.Misspelt(names, r.args)
 	if err == nil {

@@ -3,6 +3,8 @@ package server
 import (
 	"maps"
 
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -17,6 +19,10 @@ type view struct {
 	library *folders.Library
 
 	declared []declared // resources of skills
+	// past are the files of skills that were there, by each name of theirs.
+	past map[string]string
+	// listed are the names of all tools that clients have been shown so far.
+	listed map[string]bool
 }
 
 func newView(catalog *skills.Catalog) *view {
@@ -35,8 +41,10 @@ func (s *Server) viewOf(catalog *skills.Catalog) *view {
 		catalog: catalog, names: before.names, active: s.active,
 		library: folders.New(catalog, &s.digests), declared: declaredBy(catalog),
 	}
+	v.past, v.listed = before.past, before.listed
 	if !same {
 		v.names = toolNames(catalog.Skills)
+		v.past = before.leave(catalog)
 	}
 	if same && before.exposed != nil && maps.Equal(before.active, v.active) {
 		v.exposed = before.exposed.With(by)
@@ -48,7 +56,8 @@ func (s *Server) viewOf(catalog *skills.Catalog) *view {
 }
 
 // Lookup returns the skill that someone calls name: by its qualified name, its
-// bare name, or the name of its tool. The error is a [*skills.NotFoundError].
+// bare name, or the name of its tool. The error is a [*skills.BrokenError] or a
+// [*skills.NotFoundError].
 func Lookup(catalog *skills.Catalog, name string) (*skills.Skill, error) {
 	return newView(catalog).lookup(name)
 }
@@ -61,7 +70,49 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 	if skill := v.called(name); skill != nil {
 		return skill, nil
 	}
+	if file := v.past[name]; file != "" {
+		if broken := v.catalog.Broken(name, file); broken != nil {
+			return nil, broken
+		}
+	}
 	return nil, err
+}
+
+// list adds tools to those that clients have been shown.
+func (v *view) list(tools []mcpserver.ServerTool) {
+	cloned := false
+	for _, tool := range tools {
+		if name := tool.Tool.Name; !v.listed[name] {
+			if !cloned {
+				v.listed, cloned = maps.Clone(v.listed), true
+			}
+			if v.listed == nil || len(v.listed) > maxPast {
+				v.listed = map[string]bool{}
+			}
+			v.listed[name] = true
+		}
+	}
+}
+
+// maxPast is how many names of skills that have gone are known.
+const maxPast = 10_000
+
+// leave returns the files of the skills that were there before a catalog and have
+// gone with it, or before, by each name of theirs.
+func (v *view) leave(catalog *skills.Catalog) map[string]string {
+	past := maps.Clone(v.past)
+	for _, skill := range v.catalog.Skills {
+		if _, there := catalog.Place(skill.QualifiedName()); there {
+			continue
+		}
+		if past == nil || len(past) > maxPast {
+			past = map[string]string{}
+		}
+		for _, name := range []string{skill.Name, skill.QualifiedName(), v.name(skill)} {
+			past[name] = skill.File
+		}
+	}
+	return past
 }
 
 // find returns the skill that a call means, as its files are now, and has the

@@ -97,7 +97,7 @@ func (c *Catalog) Count() int {
 }
 
 // Lookup returns the skill with a qualified name, or the only one with a bare
-// name. The error is a [*NotFoundError].
+// name. The error is a [*BrokenError] or a [*NotFoundError].
 func (c *Catalog) Lookup(name string) (*Skill, error) {
 	if i, found := c.Place(name); found {
 		return c.Skills[i], nil
@@ -110,6 +110,9 @@ func (c *Catalog) Lookup(name string) (*Skill, error) {
 	}
 	switch len(bare) {
 	case 0:
+		if broken := c.broken(name); broken != nil {
+			return nil, broken
+		}
 		return nil, &NotFoundError{Name: name, Closest: c.closest(name)}
 	case 1:
 		return bare[0], nil

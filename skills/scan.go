@@ -567,7 +567,7 @@ func rejected(file string, err error) Problem {
 	message := err.Error()
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
-		message = "it cannot be read: " + pathError.Err.Error()
+		message = unreadable + pathError.Err.Error()
 	}
 	return Problem{Error, file, 0, 0, message, "check that it exists and may be read"}
 }

@@ -20,6 +20,9 @@ func (s *settings) pick(catalog *skills.Catalog, name string) (*skills.Skill, *s
 	switch len(found) {
 	case 0:
 		skill, err := server.Lookup(catalog, name)
+		if _, broken := errors.AsType[*skills.BrokenError](err); broken {
+			return nil, nil, err
+		}
 		return skill, catalog, usage(err)
 	case 1:
 		skill, own := s.alone(catalog, found[0])

@@ -67,7 +67,6 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	}
 	skill, own, err := s.pick(catalog, name)
 	if err != nil {
-		a.hintProblems(catalog)
 		return err
 	}
 	if len(named(catalog, name)) == 0 {
