@@ -77,6 +77,7 @@ func (c *consent) confirm(ctx context.Context, p *call.Proposal) error {
 		}
 		return nil
 	case <-ctx.Done():
+		fmt.Fprintln(c.out)
 		return context.Cause(ctx)
 	}
 }
@@ -114,7 +115,11 @@ func proposal(p *call.Proposal) string {
 		row("stdin", "what you pass there")
 	}
 	row("runs", "%s", visible(command(p.Skill.Entry)))
-	row("skill", "%s, source %s", visible(p.Command.Skill), p.Skill.Source)
+	whose := ""
+	if p.Skill.Workspace != "" {
+		whose = ": a workspace's, which somebody else may have written"
+	}
+	row("skill", "%s, source %s%s", visible(p.Command.Skill), p.Skill.Source, whose)
 	row("from", "%s", visible(cmp.Or(p.Skill.Dir, p.Skill.File)))
 	row("digest", "%s", p.Digest)
 	row("writes", "%s", visible(cmp.Or(strings.Join(p.Grant.Workspaces, ", "), "no folder of yours")))

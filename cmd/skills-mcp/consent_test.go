@@ -14,7 +14,7 @@ import (
 
 func proposed(args map[string]any) *call.Proposal {
 	return &call.Proposal{
-		Skill:   &skills.Skill{Name: "deploy", Source: skills.SourceSession, Dir: "/work/a\u202eb", Class: skills.Mutating, Entry: &skills.Entry{Script: "run.sh"}},
+		Skill:   &skills.Skill{Name: "deploy", Source: skills.SourceSession, Workspace: "/work", Dir: "/work/a\u202eb", Class: skills.Mutating, Entry: &skills.Entry{Script: "run.sh"}},
 		Command: &sandbox.Command{Skill: "deploy", Grant: sandbox.Grant{Workspaces: []string{"/work"}, Write: true, Hosts: []string{"a.example:443"}}},
 		Args:    args, Digest: "sha256:0", Variables: []string{"KEY"},
 	}
@@ -58,7 +58,7 @@ func TestProposal(t *testing.T) {
              --list ["a\u001b[2K\r\n  skill      other\u202e\u200b\u009b\ufffd\U000e0041\u00a0\u3164b",1.5]
              --z null
   runs       run.sh
-  skill      deploy, source session
+  skill      deploy, source session: a workspace's, which somebody else may have written
   from       /work/a\u202eb
   digest     sha256:0
   writes     /work

@@ -55,7 +55,7 @@ func theirs(catalog *skills.Catalog, name string, skill *skills.Skill) []*skills
 		return nil
 	}
 	return slices.DeleteFunc(all(catalog), func(s *skills.Skill) bool {
-		return s.Workspace != "" || s.QualifiedName() != skill.QualifiedName() && s.QualifiedName() != name && s.Name != name
+		return s.Workspace != "" || s.QualifiedName() != skill.QualifiedName() && s.QualifiedName() != name && s.Name != name && s.PlainToolName() != name
 	})
 }
 
