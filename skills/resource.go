@@ -184,7 +184,8 @@ type Declared struct {
 }
 
 // Resources returns what the skills of the catalog let clients read, by the names
-// of the skills. A URI is the first skill's that declares it; 256 count.
+// of the skills, those of a workspace last: it takes no URI from the person's own.
+// A URI is the first skill's that declares it; 256 count.
 func (c *Catalog) Resources() []Declared {
 	declared, _ := claims(c.Skills)
 	return declared
@@ -193,6 +194,8 @@ func (c *Catalog) Resources() []Declared {
 // claims returns the resources that count of skills, and why others do not.
 func claims(all []*Skill) (declared []Declared, problems []Problem) {
 	owner := map[string]*Skill{}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *Skill) int { return cmp.Compare(min(len(a.Workspace), 1), min(len(b.Workspace), 1)) })
 	for _, s := range all {
 		for _, r := range s.Resources {
 			first := owner[r.Key()]

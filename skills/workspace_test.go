@@ -66,8 +66,17 @@ func TestWorkspace(t *testing.T) {
 	write(t, work, "skills/deploy/SKILL.md", skillText("deploy")+"More.\n")
 	check(scanner.Rescan(t.Context(), []string{filepath.Join(work, "skills", "deploy", "SKILL.md")}))
 
+	// A workspace takes no URI either, whatever its skills are called.
+	write(t, work, "skills/a/SKILL.md", "---\nname: a\ndescription: d\nresources: [{uri: \"note:x\", file: x.sh}]\n---\n")
+	write(t, home, "skills/own/SKILL.md", "---\nname: own\ndescription: d\nresources: [{uri: \"note:x\", file: SKILL.md}]\n---\n")
+	catalog, err := scanner.Scan(t.Context())
+	must(t, err)
+	if all := catalog.Resources(); len(all) != 1 || all[0].Skill.Name != "own" {
+		t.Errorf("resources %v", all)
+	}
+
 	// The person names folders of the workspace with roots of their own.
-	catalog, err := Scan(t.Context(), append(both,
+	catalog, err = Scan(t.Context(), append(both,
 		Root{Source: SourceExtra, Dir: filepath.Join(work, "skills", "deploy")},
 		Root{Source: SourceExtra, Dir: filepath.Join(work, "plugins"), Plugins: true}), nil)
 	must(t, err)
