@@ -41,7 +41,7 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 		return c
 	}
 	// A schema that cannot be encoded has no tool, which is told where it is made.
-	schema, _ := json.Marshal(skill.Entry.Schema())
+	schema, _ := json.Marshal(inputSchema(skill))
 	c.Whole += len(schema) + resultSize
 	if skill.Entry.Output != nil {
 		schema, _ := json.Marshal(skill.Entry.Output)

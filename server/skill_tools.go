@@ -58,7 +58,7 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 		t.RawOutputSchema = encoded
 	}
 	// The tool keeps to its name: a call finds the skill as it is by then.
-	return s.tool(t, skill.Entry.Schema(), s.typed(skill.Entry, func(r request) (*mcp.CallToolResult, error) {
+	return s.tool(t, inputSchema(skill), s.typed(skill.Entry, func(r request) (*mcp.CallToolResult, error) {
 		skill, err := s.lookup(&r, skill.QualifiedName())
 		if err != nil {
 			return nil, err
@@ -141,6 +141,26 @@ func describe(skill *skills.Skill) string {
 	}
 	note += aboutFiles(skill)
 	return truncate.String(description, maxDescription-len(note)) + note
+}
+
+// inputSchema returns the schema of a skill's arguments. A parameter that takes a
+// file, and of which its script says nothing, names the skill that tells of it.
+func inputSchema(skill *skills.Skill) *jsonschema.Schema {
+	schema, owner := skill.Entry.Schema(), skill.Owner()
+	files := skill.Entry.Files()
+	if len(files) == 0 || owner.Instructions == "" {
+		return schema
+	}
+	described := *schema
+	described.Properties = jsonschema.NewProperties()
+	for p := schema.Properties.Oldest(); p != nil; p = p.Next() {
+		property := *p.Value
+		if property.Description == "" && slices.ContainsFunc(files, func(f skills.FileParam) bool { return f.Name == p.Key }) {
+			property.Description = fmt.Sprintf("A file or folder; the instructions of the skill %s tell of it (load_skill).", owner.QualifiedName())
+		}
+		described.Properties.Set(p.Key, &property)
+	}
+	return &described
 }
 
 // aboutFiles tells a model how to name files for a skill that takes some, or may.
