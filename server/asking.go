@@ -39,13 +39,33 @@ func (s *Server) perform(r request, req call.Request, p *progress) (*call.Outcom
 	switch {
 	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
 	case !mcpserver.IsModernRequest(r.ctx):
-		req.Client = &ask.Client{Can: capabilities(r.ctx), Asker: ask.Sender(transport.Request)}
+		req.Client = &ask.Client{Can: capabilities(r.ctx), Asker: toldAsker{ask.Sender(transport.Request), p}}
 	case r.retry.method == "":
 		req.Client = ask.Nobody("nobody can be asked in the answer to such a request; call the skill's tool instead")
 	default:
 		return s.performBetween(r, req, p)
 	}
 	return s.callsOf(r.ctx).Run(r.ctx, req)
+}
+
+// toldAsker is an asker whose client is told, as progress, what its call waits for.
+type toldAsker struct {
+	ask.Asker
+	progress *progress
+}
+
+func (h toldAsker) Ask(ctx context.Context, requests map[string]*ask.Request) (map[string]json.RawMessage, error) {
+	what := "an answer of the client"
+	for _, r := range requests {
+		switch r.Method {
+		case string(mcp.MethodElicitationCreate):
+			what = "the person's answer"
+		case string(mcp.MethodSamplingCreateMessage):
+			what = "the client's model"
+		}
+	}
+	defer h.progress.wait(what)()
+	return h.Asker.Ask(ctx, requests)
 }
 
 // performBetween starts a run that lasts from one request of a client to the next,

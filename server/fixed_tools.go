@@ -515,7 +515,7 @@ func (s *Server) loadSkillTool() mcpserver.ServerTool {
 type runArgs struct {
 	Name    string         `json:"name" jsonschema_description:"The skill's name, plugin/name, or the name of its tool."`
 	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The skill's parameters; get_skill describes them."`
-	Timeout *float64       `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the skill after this time, if it may take longer."`
+	Timeout *float64       `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the skill after this time instead of its own; no longer than the server allows."`
 
 	ContainerID string `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox, which open_sandbox has opened for this skill, instead of a fresh one."`
 }

@@ -52,6 +52,7 @@ type progress struct {
 	pending pending
 	counted bool // a line N/M has come: others are no progress of their own
 	closed  bool
+	waits   string // for what the call waits, such as an answer; "" where it runs
 }
 
 // pending is what has not been sent yet.
@@ -148,6 +149,31 @@ func (p *progress) say(message string) {
 	}
 }
 
+// beats is what is said after a time in which nothing was.
+func (p *progress) beats(after time.Duration) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waits != "" {
+		return "still waiting for " + p.waits
+	}
+	return fmt.Sprintf("still running after %s", after.Round(time.Second))
+}
+
+// wait says what the call waits for, until the function that it returns is called.
+func (p *progress) wait(what string) (done func()) {
+	if p == nil {
+		return func() {}
+	}
+	set := func(what string) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.waits = what
+	}
+	set(what)
+	p.say("waiting for " + what)
+	return func() { set("") }
+}
+
 // warn sends a log message that is not of the stream.
 func (p *progress) warn(message string) {
 	if p == nil {
@@ -179,7 +205,7 @@ func (p *progress) run() {
 		select {
 		case <-p.wake:
 		case <-beat.C:
-			p.to.progress(at.nudge(), fmt.Sprintf("still running after %s", time.Since(begun).Round(time.Second)))
+			p.to.progress(at.nudge(), p.beats(time.Since(begun)))
 			beat.Reset(heartbeat)
 		case <-p.closing:
 			p.flush(&at)

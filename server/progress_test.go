@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/ask"
 )
 
 // hearer is an audience that hears everything.
@@ -212,3 +215,24 @@ type logged struct {
 
 func (l *logged) SetLogLevel(level mcp.LoggingLevel) { l.level = level }
 func (l *logged) GetLogLevel() mcp.LoggingLevel      { return l.level }
+
+// While a call waits for an answer, its client is told that, and not that it runs.
+func TestProgressOfWaiting(t *testing.T) {
+	progress, _ := heard(t, func(p *progress) {
+		asker := toldAsker{ask.AskerFunc(func(context.Context, *ask.Request) (json.RawMessage, error) {
+			time.Sleep(2*heartbeat + time.Second)
+			return json.RawMessage(`{}`), nil
+		}), p}
+		if _, err := asker.Ask(t.Context(), map[string]*ask.Request{"a": {Method: string(mcp.MethodElicitationCreate)}}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(heartbeat)
+	})
+	want := []string{"1 waiting for the person's answer", "2 still waiting for the person's answer", "3 still waiting for the person's answer", "4 still running after 30s"}
+	if diff := cmp.Diff(want, progress); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := (toldAsker{ask.AskerFunc(func(context.Context, *ask.Request) (json.RawMessage, error) { return nil, nil }), nil}).Ask(t.Context(), nil); err != nil {
+		t.Errorf("with nobody to tell: %v", err)
+	}
+}

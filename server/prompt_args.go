@@ -28,7 +28,7 @@ func promptArguments(skill *skills.Skill) []mcp.PromptArgument {
 		for _, name := range skill.Arguments {
 			all = append(all, mcp.PromptArgument{Name: name})
 		}
-	case skill.ArgumentHint != "" || skill.Mentions:
+	default: // what the text has no place for is appended to it
 		all = []mcp.PromptArgument{{Name: textArgument, Description: cmp.Or(line(skill.ArgumentHint), "What the instructions are given.")}}
 	}
 	return all

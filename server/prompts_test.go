@@ -192,3 +192,20 @@ func TestPromptGone(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A person can give arguments to instructions that have no place for them: they are
+// appended, as they are where a model loads the skill.
+func TestPromptArgumentsAreAppended(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	b.files["p/skills/plain/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: plain\ndescription: d\n---\nDo it.\n")}
+	b.files["p/skills/named/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: named\ndescription: d\narguments: [topic]\n---\nDo it.\n")}
+	b.publish()
+	for name, argument := range map[string]string{"demo__plain": "arguments", "demo__named": "topic"} {
+		if list := b.ask("prompts/list", `{}`); !strings.Contains(list, fmt.Sprintf(`"name":%q,"title":%q,"description":"d","arguments":[{"name":%q`, name, strings.Replace(name, "__", "/", 1), argument)) {
+			t.Errorf("%s is not listed with %s: %s", name, argument, list)
+		}
+		if got := b.ask("prompts/get", fmt.Sprintf(`{"name": %q, "arguments": {%q: "bees"}}`, name, argument)); !strings.Contains(got, `Do it.\n\nARGUMENTS: bees`) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

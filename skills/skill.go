@@ -76,9 +76,6 @@ type Skill struct {
 	Arguments []string
 	// ArgumentHint shows a person what to type after the skill's name.
 	ArgumentHint string
-	// Mentions says that the instructions have a place for arguments other than
-	// Arguments.
-	Mentions bool
 	// ModelInvocable is false where only a person may call the skill.
 	ModelInvocable bool
 	// UserInvocable is false where the skill is not to be offered to a person.

@@ -257,7 +257,6 @@ func (p *parser) invocation() {
 	}
 	s.Arguments = p.fields.words("arguments", strings.Fields)
 	s.ArgumentHint = p.hint()
-	s.Mentions = mentions(s.Instructions)
 }
 
 // hint reads what to type after the skill's name. Most write it like [file],

@@ -72,17 +72,6 @@ func (s *Skill) Instantiate(args, dir string) (string, error) {
 	return text, nil
 }
 
-// mentions reports whether instructions have $ARGUMENTS or $N.
-func mentions(instructions string) bool {
-	if !strings.Contains(instructions, "$") {
-		return false
-	}
-	return slices.ContainsFunc(variable.FindAllString(instructions, -1), func(m string) bool {
-		rest, found := strings.CutPrefix(m, "$")
-		return found && isPositional(rest)
-	})
-}
-
 // isArgument reports whether a variable is one that arguments are put in for.
 func (s *Skill) isArgument(name string) bool {
 	rest := strings.TrimPrefix(name, "$")

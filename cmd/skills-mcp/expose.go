@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -25,8 +26,19 @@ func (a *app) exposeFlag(cmd *cobra.Command) {
 	complete(cmd, "expose", exposure.Modes())
 }
 
-// chooseExpose applies the flag.
+// budgetVariable is how long the descriptions of skills may be together, in
+// characters, as in the Skill tool. It goes before the configuration.
+const budgetVariable = "SKILLS_PROMPT_CHAR_BUDGET"
+
+// chooseExpose applies the flag and the variable.
 func (a *app) chooseExpose(s *settings) error {
+	if text := os.Getenv(budgetVariable); text != "" {
+		chars, err := strconv.Atoi(text)
+		if err != nil || chars < 1 {
+			return usage(fmt.Errorf("%s is %q; write a number of characters", budgetVariable, text))
+		}
+		s.Expose.CatalogChars = chars
+	}
 	mode := a.flags.expose
 	if mode == "" {
 		return nil

@@ -90,8 +90,8 @@ type Request struct {
 	// Picked says that a person has picked the skill in a client. A client could do
 	// so by itself: that opens what a model may not call, and approves of nothing.
 	Picked bool
-	// Timeout asks for less time than the skill and the configuration allow; 0
-	// does not.
+	// Timeout asks for another time than the skill's, up to what the configuration
+	// allows; 0 does not.
 	Timeout time.Duration
 	// Folder is what relative paths in arguments start from; "" is the first
 	// workspace.

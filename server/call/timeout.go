@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -16,17 +17,15 @@ func Seconds(name string, n float64) (time.Duration, error) {
 	return d, nil
 }
 
-// timeout is the smallest of what the skill, the call and the configuration
-// allow; 0 allows anything. This is the only place where it is decided.
+// timeout is what the call asks for, or else the skill, and no longer than the
+// configuration allows; 0 asks for nothing. This is the only place where it is
+// decided.
 func (x *Executor) timeout(skill, asked time.Duration) (time.Duration, error) {
 	if asked < 0 {
 		return 0, invalid("a timeout of %s has passed before it began; give one above 0", asked)
 	}
-	smallest := x.options.MaxTimeout
-	for _, t := range []time.Duration{skill, asked} {
-		if t > 0 {
-			smallest = min(smallest, t)
-		}
+	if wanted := cmp.Or(asked, skill); wanted > 0 {
+		return min(wanted, x.options.MaxTimeout), nil
 	}
-	return smallest, nil
+	return x.options.MaxTimeout, nil
 }
