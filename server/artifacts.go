@@ -49,6 +49,7 @@ type account struct {
 	said  said
 	items []mcp.Content // what the script's result object names
 	left  []mcp.Content // what it left, beside its output
+	aside []mcp.Content // a link to what it said on stderr, where the result lacks that
 }
 
 // report tells a client of a run.
@@ -67,6 +68,9 @@ func (s *Server) report(r request, skill *skills.Skill, o *call.Outcome, err err
 	}
 	a.RunResult = newRunResult(skill, o, a.said)
 	a.left = rep.leave(&a.RunResult, o, a.said.result != nil)
+	if a.StderrURI == "" && strings.TrimSpace(a.Stderr) != "" {
+		a.aside = rep.aside("stderr", o.Stderr)
+	}
 	if onlyTexts(a.items) && len(a.items) > 0 {
 		a.Stdout = texts(a.items)
 	}
@@ -132,6 +136,14 @@ func linkTo(uri, name, description, mediaType string, size int) mcp.ResourceLink
 
 // isCut reports whether a result has only parts of a stream.
 func isCut(out sandbox.Output) bool { return out.Cut(maxText).Truncated() }
+
+// aside keeps a stream of which a tool's own result says nothing, and returns a
+// link to it.
+func (r *reporter) aside(name string, out sandbox.Output) []mcp.Content {
+	before := len(r.contents)
+	r.stream(name, out)
+	return r.contents[before:]
+}
 
 // stream links to a stream that is cut in the result, and returns where it is.
 func (r *reporter) stream(name string, out sandbox.Output) (uri string) {

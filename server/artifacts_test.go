@@ -226,3 +226,20 @@ func TestOutputIsItsCallers(t *testing.T) {
 		t.Errorf("after it left: %s", got)
 	}
 }
+
+// What a successful call said on stderr can be read after it.
+func TestStderrOfSuccess(t *testing.T) {
+	b := newBench(t, ends(0, "done", "a warning"))
+	result := b.ask("tools/call", `{"name": "demo__run", "arguments": {"target": "x"}}`)
+	_, uri, _ := strings.Cut(result, `"uri":"`)
+	uri, _, _ = strings.Cut(uri, `"`)
+	if !strings.HasSuffix(uri, "/stderr") || !strings.Contains(result, `"text":"done"`) {
+		t.Fatal(result)
+	}
+	if got := b.ask("resources/read", fmt.Sprintf(`{"uri": %q}`, uri)); !strings.Contains(got, "a warning") {
+		t.Errorf("%s: %s", uri, got)
+	}
+	if contents, _ := newBench(t, ends(0, "done", "\n")).contents("demo__run", `{"target": "x"}`); len(contents) != 1 {
+		t.Errorf("with nothing said: %q", contents)
+	}
+}

@@ -171,7 +171,7 @@ func TestNotLasting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			slow(t, lasts(test.takes), func(t *testing.T, b *bench) {
 				got := b.dial(test.capabilities).call("demo__count", `{}`).Result
-				if got.ResultType != "complete" || got.TaskID != "" || len(got.Content) != 1 || got.Content[0].Text != "counted" {
+				if got.ResultType != "complete" || got.TaskID != "" || len(got.Content) != 2 || got.Content[0].Text != "counted" {
 					t.Errorf("%+v", got)
 				}
 			})

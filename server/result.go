@@ -193,7 +193,7 @@ func (a *account) skillResult(entry *skills.Entry, o *call.Outcome) *mcp.CallToo
 	default:
 		result.Content = append(slices.Clone(a.items), mcp.NewTextContent(string(object)))
 	}
-	result.Content = append(result.Content, a.left...)
+	result.Content = slices.Concat(result.Content, a.left, a.aside)
 	switch {
 	case object == nil:
 	case declared:

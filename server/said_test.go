@@ -63,8 +63,8 @@ func TestResultObjectOfFailure(t *testing.T) {
 		isError           bool
 		text, run, object string
 	}{
-		{0, false, "why\n--\n{\"a\": 1}", `"stdout":"why"`, ""},
-		{0, true, "why\n--\n{\"a\": 1}", `"stdout":"why"`, ""},
+		{0, false, "why\n--\n{\"a\": 1}\n--\n", `"stdout":"why"`, ""},
+		{0, true, "why\n--\n{\"a\": 1}\n--\n", `"stdout":"why"`, ""},
 		{2, false, "EXECUTION_ERROR: skill demo/run failed with exit code 2; its error output says why\n--\nstderr:\nlost\n--\nwhy", "why", ""},
 	} {
 		b := newBench(t, ends(test.code, fmt.Sprintf(said, test.isError), "lost"))

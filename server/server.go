@@ -237,6 +237,7 @@ func (s *Server) log(before, after *skills.Catalog) {
 			s.logger.Warn("the workspace hides what is the person's", "problem", p.String())
 		}
 	}
+	s.logLoaded(before, after)
 	hidden := map[[2]string]bool{}
 	for _, shadow := range before.Shadowed {
 		hidden[[2]string{shadow.Skill.File, shadow.By.File}] = true
@@ -244,6 +245,22 @@ func (s *Server) log(before, after *skills.Catalog) {
 	for _, shadow := range after.Shadowed {
 		if !hidden[[2]string{shadow.Skill.File, shadow.By.File}] {
 			s.logger.Info("a skill is shadowed", "skill", shadow.Skill.QualifiedName(), "file", shadow.Skill.File, "by", shadow.By.File)
+		}
+	}
+}
+
+// logLoaded logs each skill that is new or was read again, with its manifest.
+func (s *Server) logLoaded(before, after *skills.Catalog) {
+	if !s.logger.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	known := map[*skills.Skill]bool{}
+	for _, skill := range before.Skills {
+		known[skill] = true
+	}
+	for _, skill := range after.Skills {
+		if !known[skill] && skill.Of == nil {
+			s.logger.Info("a skill is loaded", "skill", skill.QualifiedName(), "file", skill.File)
 		}
 	}
 }

@@ -195,6 +195,9 @@ func (c *Catalog) Search(query string) []*Skill {
 // score sums up where the words occur; 0 when one occurs nowhere.
 func (s *Skill) score(words []string) int {
 	texts := [...]string{s.WhenToUse, s.Description, s.QualifiedName()}
+	if len(s.Keywords) > 0 {
+		texts[0] += "\n" + strings.Join(s.Keywords, "\n")
+	}
 	total := 0
 	for _, word := range words {
 		best := 0

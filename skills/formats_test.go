@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -216,5 +217,62 @@ func TestNeeds(t *testing.T) {
 	}
 	if text, _ := loadSkill(t, skillText("demo")); !text.Needs().Empty() {
 		t.Errorf("instructions need %s", text.Needs())
+	}
+}
+
+// Of ongrid's SKILL.md: words that a search finds it by, and tools whose program is
+// in the folder.
+func TestOngridMetadata(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		"host/SKILL.md": "---\nname: host\ndescription: d\nactivation: {mode: keyword, keywords: [shadowed]}\nclass: mutating\nmetadata:\n  ongrid:\n" +
+			"    activation: {mode: keyword, keywords: [disk, 磁盘]}\n    tools:\n" +
+			"      - {name: du, script: bin/du.py, description: Sums up., class: read, timeout_seconds: 5, schema: {properties: {path: {type: string}}}}\n" +
+			"      - {name: drop, entry: bin/du.py, class: dangerous}\n      - {name: odd, entry: bin/du.py, class: odd}\n" +
+			"      - {name: find, impl: 'builtin:filetools.Find'}\n      - {name: out, entry: ../x}\n      - plain\n---\n",
+		"host/bin/du.py": "print('{}')\n", "x": "#!/bin/sh\n",
+		"other/SKILL.md": "---\nname: other\ndescription: d\nactivation: {keywords: 'ram, swap'}\nmetadata: {openclaw: {skillKey: key}}\n---\n",
+	})
+	if diff := cmp.Diff([]string{"host", "host__drop", "host__du", "other"}, names(catalog)); diff != "" {
+		t.Error(diff)
+	}
+	du := catalog.Skills[2]
+	if e := du.Entry; du.Class != Mutating || du.Description != "Sums up." || e.Script != "bin/du.py" || !e.OutputJSON || e.Timeout != 5*time.Second || e.Params()[0].Name != "path" {
+		t.Errorf("%+v %+v", du, e)
+	}
+	if drop := catalog.Skills[1]; drop.Class != Dangerous {
+		t.Errorf("class %s", drop.Class)
+	}
+	want := "root/host/SKILL.md:9: note: metadata.ongrid.tools names tools of ongrid's own, which are not here: find, out and plain\n" +
+		"root/host/SKILL.md:12: error: \"class\" is not safe, mutating or dangerous, so the tool is left out (write safe, mutating or dangerous)\n"
+	if diff := cmp.Diff(want, lines(catalog.Problems)); diff != "" {
+		t.Error(diff)
+	}
+	for query, want := range map[string]string{"disk": "host", "磁盘": "host", "shadowed": "", "swap": "other"} {
+		found := catalog.Search(query)
+		if want == "" != (len(found) == 0) || want != "" && found[0].Name != want {
+			t.Errorf("%s: %d found", query, len(found))
+		}
+	}
+	if key := catalog.Skills[3].Key; key != "key" {
+		t.Errorf("key %q", key)
+	}
+}
+
+func TestDisabledSkills(t *testing.T) {
+	dir := realTempDir(t)
+	write(t, dir, "off/SKILL.md", skillText("off"))
+	write(t, dir, "on/SKILL.md", skillText("on"))
+	catalog, err := Scan(t.Context(), []Root{{Source: SourceUser, Dir: dir}}, &Options{Disabled: func(_ string, names ...string) string {
+		if slices.Contains(names, "off") {
+			return "switched off"
+		}
+		return ""
+	}})
+	must(t, err)
+	if off, on := catalog.Skills[0], catalog.Skills[1]; off.Unavailable != "switched off" || off.ModelInvocable || on.Unavailable != "" || !on.ModelInvocable {
+		t.Errorf("%+v\n%+v", off, on)
+	}
+	if got := lines(catalog.Problems); !strings.Contains(got, "off/SKILL.md: note: it cannot be used: switched off") {
+		t.Errorf("problems:\n%s", got)
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/skillsmcp/skills-mcp/skills/scripts"
 )
 
@@ -23,6 +21,9 @@ const ongridFile = "skill.json"
 
 // ongridTimeout is how long a script of ongrid's may take where it does not say.
 const ongridTimeout = 30 * time.Second
+
+// ongridCategory is that of a skill of ongrid's which says none.
+const ongridCategory = "external"
 
 // ongridName is what ongrid takes for a name.
 var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
@@ -75,6 +76,7 @@ func (p *parser) ongridFile() error {
 	skill := p.skill
 	skill.Name, skill.Description = p.fields.text("name"), strings.TrimSpace(p.fields.text("description"))
 	skill.Instructions = skill.Description
+	skill.Category = cmp.Or(strings.TrimSpace(p.fields.text("category")), ongridCategory)
 	skill.ModelInvocable, skill.UserInvocable = true, true
 	p.checkDescription()
 	p.class()
@@ -120,9 +122,15 @@ func (p *parser) ongridEntry() error {
 	if err != nil {
 		return p.options.notOngrid(true, fmt.Sprintf("entry %s cannot be read", show(given)))
 	}
-	p.skill.Entry = &Entry{
+	p.skill.Entry = p.ongridCall(script, program(name, head))
+	return nil
+}
+
+// ongridCall is how ongrid calls a program.
+func (p *parser) ongridCall(script string, interpreter []string) *Entry {
+	return &Entry{
 		Script:      script,
-		Interpreter: program(name, head),
+		Interpreter: interpreter,
 		Args:        Input{Object: p.objectSchema("schema")},
 		Timeout:     p.ongridTimeout(),
 		Context:     ContextNone,
@@ -130,7 +138,6 @@ func (p *parser) ongridEntry() error {
 		Output:      p.outputSchema(),
 		OutputJSON:  true,
 	}
-	return nil
 }
 
 // findEntry finds the program of an entry: its path in the skill's folder, and
@@ -201,13 +208,4 @@ func program(name string, head []byte) []string {
 		return scripts.Interpreter("", head)
 	}
 	return scripts.Interpreter(name, head)
-}
-
-// ongridTools notes what is said of tools that are ongrid's own.
-func (p *parser) ongridTools() {
-	metadata := newFields(p.fields.get("metadata"), p.doc.offset, discard)
-	own := newFields(metadata.get("ongrid"), p.doc.offset, discard)
-	if tools := own.get("tools"); tools != nil && tools.Kind == yaml.SequenceNode {
-		p.report(Note, own.line("tools"), "", "metadata.ongrid.tools names tools of ongrid's own; they are not here")
-	}
 }

@@ -1,5 +1,13 @@
 package skills
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
 // onGrid reads the requirements that ongrid has in the metadata without a name
 // of its own:
 //
@@ -7,4 +15,112 @@ package skills
 func onGrid(r *Requires, metadata needs) {
 	r.OS = metadata.systems(r.OS, "os")
 	programs(r, metadata)
+}
+
+// ongridPart is ongrid's own part of the metadata.
+func (p *parser) ongridPart() fields {
+	node := p.fields.get("metadata")
+	if node != nil {
+		if read, err := unquoted(node); err == nil {
+			node = read
+		}
+	}
+	metadata := newFields(node, p.doc.offset, discard)
+	return newFields(metadata.get("ongrid"), p.doc.offset, discard)
+}
+
+// maxKeywords is how many keywords of a skill are searched.
+const maxKeywords = 64
+
+// activation reads the words that ongrid takes a skill for, which a search finds
+// it by. Those in ongrid's own part of the metadata count before those at the top.
+func (p *parser) activation() {
+	for _, node := range []*yaml.Node{p.ongridPart().get("activation"), p.fields.get("activation")} {
+		words := newFields(node, p.doc.offset, discard).words("keywords", splitPaths)
+		if len(words) > 0 {
+			p.skill.Keywords = words[:min(len(words), maxKeywords)]
+			return
+		}
+	}
+}
+
+// ongridTools makes tools of what ongrid's part of the metadata names, where the
+// program is in the folder: they are called as a skill.json's are. Others are
+// ongrid's own.
+func (p *parser) ongridTools() {
+	own := p.ongridPart()
+	tools := own.get("tools")
+	if tools == nil || tools.Kind != yaml.SequenceNode {
+		return
+	}
+	var absent []string
+	for i, node := range tools.Content {
+		if i == maxTools {
+			p.tooMany(node.Line + p.doc.offset)
+			break
+		}
+		node = deref(node)
+		f := newFields(node, p.doc.offset, p.report)
+		name := f.text("name")
+		if node.Kind == yaml.ScalarNode {
+			name = node.Value
+		}
+		added, err := p.ongridTool(name, f, node.Line+p.doc.offset)
+		if err != nil {
+			p.reject(err)
+		} else if !added {
+			absent = append(absent, cmp.Or(name, "one without a name"))
+		}
+	}
+	if len(absent) > 0 {
+		p.report(Note, own.line("tools"), "", "metadata.ongrid.tools names tools of ongrid's own, which are not here: %s", list(firstFew(absent, 5), "and"))
+	}
+}
+
+// ongridTool adds a tool whose program is in the skill's folder; added is false
+// where there is none.
+func (p *parser) ongridTool(name string, f fields, line int) (added bool, err error) {
+	script := ""
+	for _, key := range []string{"script", "entry", "impl", "path", "command"} {
+		if at := strings.TrimSpace(f.text(key)); at != "" {
+			if _, err := p.skill.FindScript(at); err == nil {
+				script = at
+				break
+			}
+		}
+	}
+	if script == "" || p.skill.Command {
+		return false, nil
+	}
+	tool, err := p.tool(name, line)
+	if err != nil {
+		return false, err
+	}
+	interpreter, err := p.skill.InterpreterOf(script)
+	if err != nil {
+		return false, err
+	}
+	class, ok := ongridClasses()[f.text("class")]
+	if !ok {
+		return false, reject(f.line("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
+	}
+	q := p.forTool(tool, f)
+	tool.Class = stricter(class, p.skill.Class)
+	tool.Description, tool.WhenToUse = strings.TrimSpace(f.text("description")), strings.TrimSpace(f.text("when_to_use"))
+	tool.Entry = q.ongridCall(script, interpreter)
+	p.addTool(tool)
+	return true, nil
+}
+
+// ongridClasses are the classes of tools that ongrid knows.
+func ongridClasses() map[string]Class {
+	return map[string]Class{
+		"": Safe, "safe": Safe, "read": Safe, "mutating": Mutating, "write": Mutating, "dangerous": Dangerous, "destructive": Dangerous,
+	}
+}
+
+// stricter is the class of the two that is granted less easily.
+func stricter(a, b Class) Class {
+	order := []Class{Safe, Mutating, Dangerous}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }

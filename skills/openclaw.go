@@ -27,6 +27,7 @@ func (p *parser) openClaw(metadata needs) {
 		if own.get("install") != nil {
 			p.report(Note, p.fields.line("metadata"), "", `"install" is not honoured: nothing of it is run`)
 		}
+		p.skill.Key = own.text("skillKey")
 		r.OS = own.systems(r.OS, "os")
 		if always, ok := own.flag("always", false); !ok || !always {
 			programs(r, own)

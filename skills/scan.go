@@ -54,6 +54,10 @@ type Options struct {
 	// ImageRole reports whether an image is configured for a role; nil accepts
 	// every role. It is called concurrently.
 	ImageRole func(role string) bool
+	// Disabled says why a skill in a host folder may not be used, by the names that
+	// it has where it is configured; nil and "" allow all. It is called
+	// concurrently.
+	Disabled func(dir string, names ...string) (why string)
 	// Host says what is wrong with a host of a skill's sandbox.network, and what
 	// to write; nil accepts all. It is called concurrently.
 	Host func(host string) error
@@ -486,6 +490,7 @@ func (c *candidate) load(o Options, cache Cache) {
 	for _, tool := range c.skill.Tools {
 		checkRole(tool, o)
 	}
+	c.checkDisabled(o)
 }
 
 // hold returns the skill's files by way of the root that is held, until release
@@ -534,6 +539,22 @@ func (c *candidate) parse(o Options) error {
 		err = parseSkill(data, c.skill, c.folder, o)
 	}
 	return err
+}
+
+// checkDisabled keeps the skill, and its tools, from being used where somebody's
+// configuration says so.
+func (c *candidate) checkDisabled(o Options) {
+	if o.Disabled == nil || c.skill.Dir == "" {
+		return
+	}
+	why := o.Disabled(c.skill.Dir, c.skill.Key, c.skill.Name)
+	if why == "" {
+		return
+	}
+	c.skill.Problems = append(c.skill.Problems, Problem{Severity: Note, Path: c.skill.File, Message: "it cannot be used: " + why})
+	for _, skill := range append([]*Skill{c.skill}, c.skill.Tools...) {
+		skill.Unavailable, skill.ModelInvocable = why, false
+	}
 }
 
 func checkRole(skill *Skill, o Options) {

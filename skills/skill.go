@@ -36,6 +36,12 @@ type Skill struct {
 	Description string
 	// WhenToUse says when to load the skill; "" where nobody said.
 	WhenToUse string
+	// Keywords are words to find the skill by, beside those of its texts.
+	Keywords []string
+	// Category groups skills for people; "" where nobody said.
+	Category string
+	// Key is the name in OpenClaw's configuration; "" is the skill's own.
+	Key string
 
 	Source Source
 	// Dir is the absolute host folder, or "" for a bundled or packed skill.

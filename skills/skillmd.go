@@ -71,14 +71,15 @@ func (p *parser) skillFile(folder string) error {
 	p.task()
 	p.class()
 	p.requirements()
+	p.activation()
 	if err := p.entry(); err != nil {
 		return err
 	}
 	p.linxTools()
 	p.toolsFile()
+	p.ongridTools()
 	p.scriptTools()
 	p.ignored()
-	p.ongridTools()
 	if p.failed {
 		p.skill.Entry, p.skill.Tools = nil, nil
 	}

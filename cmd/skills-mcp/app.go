@@ -252,6 +252,7 @@ func (s *settings) scanOptions() *skills.Options {
 			_, ok := s.Images[role]
 			return ok
 		},
+		Disabled: s.disabledByOpenClaw(),
 		Host: func(host string) error {
 			_, err := egress.ParseRule(host)
 			return err

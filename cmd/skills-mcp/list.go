@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,7 +20,8 @@ import (
 type listed struct {
 	server.Summary
 	exposure.Decision
-	File string `json:"file"`
+	File     string `json:"file"`
+	Category string `json:"category,omitempty"`
 }
 
 // lister describes skills of one catalog.
@@ -37,7 +39,7 @@ func (l lister) describe(skill *skills.Skill) listed {
 	if decision.Reach == exposure.ByTool {
 		tool = l.tools[skill]
 	}
-	return listed{server.Summarize(skill, tool), decision, skill.File}
+	return listed{server.Summarize(skill, tool), decision, skill.File, skill.Category}
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -117,9 +119,15 @@ func (a *app) printTable(found []listed) error {
 		if slices.ContainsFunc(found, func(s listed) bool { return s.Reach == exposure.BySearch }) {
 			reached, reach = "REACHED BY\t", func(s listed) string { return fmt.Sprintf("%s: %s\t", s.Reach, s.Why) }
 		}
-		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+reached+"STATE")
+		grouped, group := "", func(listed) string { return "" }
+		if slices.ContainsFunc(found, func(s listed) bool { return s.Category != "" }) {
+			grouped, group = "CATEGORY\t", func(s listed) string { return oneLine(s.Category, 40) + "\t" }
+			found = slices.Clone(found)
+			slices.SortStableFunc(found, func(a, b listed) int { return cmp.Compare(a.Category, b.Category) })
+		}
+		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+grouped+reached+"STATE")
 		for _, s := range found {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s\n", s.Name, s.Tool, s.Source, s.Class, s.Kind, reach(s), flat(s.State))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s%s\n", s.Name, s.Tool, s.Source, s.Class, s.Kind, group(s), reach(s), flat(s.State))
 		}
 	})
 }

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/titanous/json5"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// maxOpenClaw is the largest openclaw.json that is read, in bytes.
+const maxOpenClaw = 256 << 10
+
+// disabledByOpenClaw returns what says which skills of OpenClaw's the person has
+// switched off there, with skills.entries.NAME.enabled in openclaw.json, which is
+// JSON5; nil where that says nothing. What cannot be read is logged.
+func (s *settings) disabledByOpenClaw() func(dir string, names ...string) (why string) {
+	folder := filepath.Join(s.home, ".openclaw")
+	data, err := skills.ReadRegular(skills.DirFS(folder), "openclaw.json", maxOpenClaw)
+	if s.home == "" || err != nil {
+		return nil
+	}
+	file := filepath.Join(folder, "openclaw.json")
+	var config struct {
+		Skills struct {
+			Entries map[string]struct {
+				Enabled any `json:"enabled"`
+			} `json:"entries"`
+		} `json:"skills"`
+	}
+	if err := json5.Unmarshal(data, &config); err != nil {
+		s.logger.Warn("which skills OpenClaw has switched off is not known", "file", file, "error", err)
+		return nil
+	}
+	var disabled []string
+	for name, entry := range config.Skills.Entries {
+		if entry.Enabled == false {
+			disabled = append(disabled, name)
+		}
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	return func(dir string, names ...string) string {
+		for _, name := range names {
+			if slices.Contains(disabled, name) && within(folder, dir) {
+				return fmt.Sprintf("it is switched off by skills.entries.%s.enabled in %s", name, file)
+			}
+		}
+		return ""
+	}
+}
