@@ -66,7 +66,18 @@ Exits with 1 when skills cannot be run.`,
 type section struct {
 	Name     string            `json:"name"`
 	Findings []sandbox.Finding `json:"findings"`
+	outcome  outcome
 }
+
+// An outcome is that of a command which was tried in a driver's sandbox.
+type outcome int
+
+const (
+	unavailable outcome = iota // the driver has no sandbox to offer
+	untried                    // its image would have to be pulled
+	failed                     // the driver has a sandbox, and no other is tried
+	ran
+)
 
 // works reports whether nothing of the section failed.
 func (s section) works() bool {
@@ -81,26 +92,26 @@ func (s section) works() bool {
 func (s *settings) diagnose(ctx context.Context, catalog *skills.Catalog, registry bool) ([]section, error) {
 	s.single = true
 	sections := []section{
-		{"skills-mcp", s.checkSetup()},
-		{"skills", append(s.checkSkills(catalog), s.checkExposed(s.exposed(ctx, catalog))...)},
+		{Name: "skills-mcp", Findings: s.checkSetup()},
+		{Name: "skills", Findings: append(s.checkSkills(catalog), s.checkExposed(s.exposed(ctx, catalog))...)},
 	}
 	if s.Sandbox.Driver != "native" {
 		d := s.docker()
-		findings, err := s.tryDriver(ctx, d, checkDocker(ctx, d, registry))
+		tried, err := s.tryDriver(ctx, d, section{Name: "docker", Findings: checkDocker(ctx, d, registry)})
 		if err != nil {
 			return nil, err
 		}
-		sections = append(sections, section{"docker", findings})
+		sections = append(sections, tried)
 	}
 	if s.Sandbox.Driver != "docker" {
 		d := s.native()
-		findings, err := s.tryDriver(ctx, d, d.Check(ctx))
+		tried, err := s.tryDriver(ctx, d, section{Name: "native", Findings: d.Check(ctx)})
 		if err != nil {
 			return nil, err
 		}
-		sections = append(sections, section{"native", findings})
+		sections = append(sections, tried)
 	}
-	return append(sections, section{"verdict", []sandbox.Finding{verdict(s.Sandbox.Driver, sections)}}), nil
+	return append(sections, section{Name: "verdict", Findings: []sandbox.Finding{verdict(s.Sandbox.Driver, sections)}}), nil
 }
 
 // checkDocker checks an engine and, if asked to, the registries of images that it
@@ -115,59 +126,63 @@ func checkDocker(ctx context.Context, d *docker.Driver, registry bool) []sandbox
 	return findings
 }
 
-// The command that tryDriver runs, and the finding that it is not run without
-// this image.
-const (
-	trial        = "a command"
-	defaultImage = "image default"
-)
+// trial is the subject of what came of the command that was tried.
+const trial = "a command"
 
 // tryDriver adds to what a driver's check found whether a command runs in its
 // sandbox, from a snapshot and with the workspaces, as a skill's does. It closes
 // the driver.
-func (s *settings) tryDriver(ctx context.Context, driver sandbox.Driver, findings []sandbox.Finding) (all []sandbox.Finding, err error) {
+func (s *settings) tryDriver(ctx context.Context, driver sandbox.Driver, checked section) (tried section, err error) {
 	runner := sandbox.New(driver, &sandbox.Options{Limits: s.Limits()})
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	if !(section{Findings: findings}).works() {
-		return findings, nil
+	if checked.Findings[0].Level == sandbox.LevelFailed { // no engine, or no namespaces
+		return checked, nil
 	}
-	if slices.ContainsFunc(findings, func(f sandbox.Finding) bool { return f.Subject == defaultImage && f.Level != sandbox.LevelOK }) {
-		return append(findings, sandbox.Finding{
+	image := slices.IndexFunc(checked.Findings, func(f sandbox.Finding) bool { return f.Subject == "image default" && f.Level != sandbox.LevelOK })
+	switch {
+	case image < 0:
+		var found sandbox.Finding
+		found, checked.outcome = s.tryCommand(ctx, runner)
+		checked.Findings = append(checked.Findings, found)
+	case checked.Findings[image].Level == sandbox.LevelWarning:
+		checked.outcome = untried
+		checked.Findings = append(checked.Findings, sandbox.Finding{
 			Subject: trial, Level: sandbox.LevelWarning, Detail: "not tried, as its image is not there",
 			Remedy: "pull the image, or ask whether it can be had: skills-mcp doctor --registry",
-		}), nil
+		})
 	}
-	return append(findings, s.tryCommand(ctx, runner)), nil
+	return checked, nil
 }
 
-func (s *settings) tryCommand(ctx context.Context, runner *sandbox.Runner) sandbox.Finding {
+func (s *settings) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
 	found := sandbox.Finding{Subject: trial, Level: sandbox.LevelFailed}
 	snapshots, err := s.snapshots()
 	if err != nil {
 		found.Detail = err.Error()
-		return found
+		return found, failed
 	}
 	snap, err := snapshots.Take(ctx, &zip.Reader{}, snapshot.Use{}) // a folder without files
 	if err != nil {
 		found.Detail, found.Remedy = "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy
-		return found
+		return found, failed
 	}
 	result, err := runner.Run(ctx, "doctor", sandbox.Command{
 		RunID: "doctor-" + strings.ToLower(rand.Text()), Skill: "doctor", Argv: []string{"true"}, Folder: snap.Dir,
 		Grant: sandbox.Grant{Workspaces: s.workspaces}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
 	})
-	var unavailable *sandbox.UnavailableError
+	var none *sandbox.UnavailableError
 	switch {
-	case errors.As(err, &unavailable):
-		found.Detail, found.Remedy = unavailable.Reason, unavailable.Remedy
+	case errors.As(err, &none):
+		found.Detail, found.Remedy = none.Reason, none.Remedy
+		return found, unavailable
 	case err != nil:
 		found.Detail = err.Error()
+		return found, failed
 	case result.Exit.Code != 0:
 		found.Detail = fmt.Sprintf("true ended with %d: %s", result.Exit.Code, flat(string(result.Stderr.Head)))
-	default:
-		return ok(trial, "ran in %s", result.Exit.Sandbox)
+		return found, failed
 	}
-	return found
+	return ok(trial, "ran in %s", result.Exit.Sandbox), ran
 }
 
 // cacheRemedy helps where snapshots of skills cannot be written.
@@ -283,29 +298,34 @@ func (s *settings) checkSkills(catalog *skills.Catalog) []sandbox.Finding {
 	return findings
 }
 
-// verdict says which driver will run skills. None does without a cache.
+// verdict says which driver will run skills: as a call does, it goes on to the next
+// one only where the first has no sandbox to offer. None does without a cache.
 func verdict(driver string, sections []section) sandbox.Finding {
-	var ways []string
-	tried := false
-	for _, s := range sections {
-		if (s.Name == "docker" || s.Name == "native") && s.works() && !tried && sections[0].works() {
-			way := s.Name
-			if tried = s.Findings[len(s.Findings)-1].Level == sandbox.LevelOK; !tried {
-				way += ", if the first call can pull its image"
-			}
-			ways = append(ways, way)
+	found := sandbox.Finding{
+		Subject: "skills run in", Level: sandbox.LevelFailed, Detail: "nothing: instructions are served, but no script can run (driver: " + driver + ")",
+		Remedy: "fix what failed above",
+	}
+	if !sections[0].works() {
+		return found
+	}
+	first := "" // what may come before it
+	for _, s := range sections[2:] {
+		switch {
+		case s.outcome == untried:
+			first = s.Name + ", if the first call can pull its image"
+		case s.outcome == ran && s.works():
+			return ok("skills run in", "%s", strings.TrimPrefix(first+"; else "+s.Name, "; else "))
+		case s.outcome == ran:
+			found.Detail = s.Name + ", without what failed above"
+			return found
+		case s.outcome == failed && first == "":
+			return found
 		}
 	}
-	switch {
-	case len(ways) == 0:
-		return sandbox.Finding{
-			Subject: "skills run in", Level: sandbox.LevelFailed, Detail: "nothing: instructions are served, but no script can run (driver: " + driver + ")",
-			Remedy: "fix what failed above",
-		}
-	case !tried:
-		return sandbox.Finding{Subject: "skills run in", Level: sandbox.LevelWarning, Detail: ways[0], Remedy: "see the image above"}
+	if first != "" {
+		found.Level, found.Detail, found.Remedy = sandbox.LevelWarning, first, "see the image above"
 	}
-	return ok("skills run in", "%s", strings.Join(ways, "; else "))
+	return found
 }
 
 func runs(sections []section) bool { return sections[len(sections)-1].works() }
