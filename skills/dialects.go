@@ -58,7 +58,11 @@ func (p *parser) foreign() {
 			continue
 		}
 		if meant := misspelt(f.key, known); meant != "" && p.fields.get(meant) == nil {
-			p.report(Note, f.line, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
+			severity := Note
+			if of := known[meant]; of == "Colony" || of == "skills-mcp" || meant == "disable-model-invocation" {
+				severity = Warning // what runs, or what restricts
+			}
+			p.report(severity, f.line, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
 		}
 	}
 	for _, field := range []struct{ key, why string }{
@@ -72,10 +76,11 @@ func (p *parser) foreign() {
 	}
 }
 
-// misspelt returns the key that somebody who wrote another one meant, or "".
-// Short keys are like too many others: of those only the plural is meant.
+// misspelt returns the key that somebody who wrote another one meant, or "": it
+// has one letter more, less or other, or two exchanged. Short keys are like too
+// many others: of those only the plural is meant, or one with a letter left out.
 func misspelt(key string, known map[string]string) string {
-	const short, long = 6, 32
+	const short, long = 5, 32
 	if known[key+"s"] != "" {
 		return key + "s"
 	}
@@ -84,10 +89,19 @@ func misspelt(key string, known map[string]string) string {
 	}
 	best := ""
 	for meant := range known {
-		near := len(meant) >= short && len(meant)-len(key) <= 1 && len(key)-len(meant) <= 1
-		if near && (best == "" || meant < best) && levenshtein.Distance(key, meant, nil) == 1 {
+		near := len(meant) > short && len(meant)-len(key) <= 1 && len(key)-len(meant) <= 1
+		if near && (best == "" || meant < best) && (levenshtein.Distance(key, meant, nil) == 1 || exchanged(key, meant)) {
 			best = meant
 		}
 	}
 	return best
+}
+
+// exchanged reports whether two words differ in the order of two neighbours.
+func exchanged(a, b string) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return len(a) == len(b) && i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }

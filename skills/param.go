@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/invopop/jsonschema"
 	"gopkg.in/yaml.v3"
@@ -83,6 +84,9 @@ func parseParams(f fields) []Param {
 	case node == nil:
 		return nil
 	case node.Kind == yaml.MappingNode:
+		if isSchema(node) {
+			return paramsOfSchema(f, node)
+		}
 		return paramsOfMap(f, node)
 	case node.Kind == yaml.SequenceNode:
 		return paramsOfList(f, node)
@@ -99,6 +103,34 @@ func paramsOfMap(f fields, node *yaml.Node) []Param {
 	var params []Param
 	for _, entry := range newFields(node, f.offset, f.report).list {
 		params = appendParam(f, params, entry.key, entry.line, entry.node)
+	}
+	return params
+}
+
+// isSchema reports whether a map is a JSON Schema of an object, and not one of
+// parameters that are called like its keywords.
+func isSchema(node *yaml.Node) bool {
+	f := newFields(node, 0, discard)
+	properties, kind, required := f.get("properties"), f.get("type"), f.get("required")
+	if properties == nil || properties.Kind != yaml.MappingNode {
+		return false
+	}
+	return kind != nil && kind.Kind == yaml.ScalarNode && kind.Value == "object" || required != nil && required.Kind == yaml.SequenceNode || f.get("$schema") != nil
+}
+
+// paramsOfSchema reads the properties of a JSON Schema as the parameters that they
+// are.
+func paramsOfSchema(f fields, node *yaml.Node) []Param {
+	schema := newFields(node, f.offset, f.report)
+	f.report(Note, f.line("params"), "write the properties in params themselves", `"params" is a JSON Schema; its properties are read as the parameters`)
+	params := paramsOfMap(f, schema.get("properties"))
+	for _, name := range schema.words("required", strings.Fields) {
+		at := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
+		if at < 0 {
+			f.report(Warning, schema.line("required"), "declare it in properties", "%q is required and no parameter", name)
+			continue
+		}
+		params[at].Required = true
 	}
 	return params
 }
@@ -170,9 +202,37 @@ func parseParam(f fields, name string, line int, node *yaml.Node) Param {
 	if items := p.get("items"); items != nil {
 		s.Items = parseItems(p, items)
 	}
-	s.Default = p.defaultValue(param)
+	if low, high := s.Minimum, s.Maximum; low != "" && high != "" && above(low, high) {
+		p.report(Warning, p.line("minimum"), "exchange them", "no value is allowed: minimum %s is above maximum %s", low, high)
+	} else {
+		s.Default = p.defaultValue(param)
+	}
+	for _, field := range p.list {
+		if meant := misspelt(field.key, paramKeys()); paramKeys()[field.key] == "" && meant != "" && p.get(meant) == nil {
+			p.report(Warning, field.line, "write "+meant+", if that is meant", "%q is not known and has no effect", field.key)
+		}
+	}
 	describeAny(s)
 	return param
+}
+
+// paramKeys are those of a parameter that are read, and some of JSON Schema that
+// are not and are no mistakes.
+var paramKeys = sync.OnceValue(func() map[string]string {
+	keys := map[string]string{}
+	for _, key := range []string{
+		"name", "type", "required", "description", "default", "enum", "minimum", "maximum", "pattern", "format", "items",
+		"title", "examples", "properties", "minLength", "maxLength", "minItems", "maxItems", "exclusiveMinimum", "exclusiveMaximum",
+	} {
+		keys[key] = "param"
+	}
+	return keys
+})
+
+func above(low, high json.Number) bool {
+	l, errLow := low.Float64()
+	h, errHigh := high.Float64()
+	return errLow == nil && errHigh == nil && l > h
 }
 
 // describeAny keeps a schema from being empty: it would be written as true,

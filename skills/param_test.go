@@ -30,6 +30,25 @@ func TestParamShapes(t *testing.T) {
 	}
 }
 
+func TestParamsAsJSONSchema(t *testing.T) {
+	const schema = "params:\n  type: object\n  additionalProperties: false\n  required: [x]\n  properties:\n    x: {type: integer, description: The x.}\n    y: {type: array, items: {type: string}}\n"
+	for name, test := range map[string]struct{ params, want string }{
+		"a schema":             {schema, `{"properties":{"x":{"type":"integer","description":"The x."},"y":{"items":{"type":"string"},"type":"array"}},"type":"object","required":["x"]}`},
+		"without its type":     {strings.Replace(schema, "  type: object\n", "", 1), `{"properties":{"x":{"type":"integer","description":"The x."},"y":{"items":{"type":"string"},"type":"array"}},"type":"object","required":["x"]}`},
+		"names like keywords":  {"params:\n  type: string\n  properties: object\n", `{"properties":{"type":{"type":"string"},"properties":{"type":"object"}},"type":"object"}`},
+		"a map of properties":  {"params:\n  properties: {type: object, description: Some.}\n", `{"properties":{"properties":{"type":"object","description":"Some."}},"type":"object"}`},
+		"a parameter required": {"params:\n  required: {type: boolean}\n  properties: {type: object}\n", `{"properties":{"required":{"type":"boolean"},"properties":{"type":"object"}},"type":"object"}`},
+	} {
+		skill, _ := loadSkill(t, "---\nname: demo\ndescription: d\nscript: run.sh\n"+test.params+"---\n", "run.sh")
+		if got := encode(t, Flags(skill.Entry.Params()).Schema()); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+		if want := strings.Contains(test.params, "additionalProperties"); skill.Entry.Closed != want {
+			t.Errorf("%s: closed %v", name, skill.Entry.Closed)
+		}
+	}
+}
+
 func TestParamFields(t *testing.T) {
 	skill, catalog := loadSkill(t, `---
 name: demo

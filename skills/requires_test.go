@@ -113,8 +113,8 @@ func TestForeignKeys(t *testing.T) {
 		"command-dispatch: tool\ncommand-tool: x":      `5: note: "command-dispatch" is not honoured: commands are not passed on to tools`,
 		"context: fork":                                `5: note: "context" is not honoured: the instructions are read in the caller's own context`,
 		"metadata: {openclaw: {install: [{kind: a}]}}": `5: note: "install" is not honoured: nothing of it is run`,
-		"timeout-seconds: 5":                           `5: note: "timeout-seconds" is not known; it is kept and has no effect (write timeout_seconds, if that is meant)`,
-		"ask: [person]":                                `5: note: "ask" is not known; it is kept and has no effect (write asks, if that is meant)`,
+		"timeout-seconds: 5":                           `5: warning: "timeout-seconds" is not known; it is kept and has no effect (write timeout_seconds, if that is meant)`,
+		"ask: [person]":                                `5: warning: "ask" is not known; it is kept and has no effect (write asks, if that is meant)`,
 		"script: run.sh\nscripts: run.sh":              "",
 		"triggers: [a]\nmodes: b\nkeywords: [c]":       "",
 	} {

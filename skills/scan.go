@@ -202,6 +202,8 @@ func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 		}
 	case ongrid:
 		s.skill(dir, ongridFile, nil)
+	default:
+		s.misnamed(dir, entries)
 	}
 	s.packages(dir, entries)
 	return true
@@ -325,6 +327,16 @@ func (s *scanner) leaving(name string) {
 		return
 	}
 	s.problem(Problem{Warning, s.display(name), 0, 0, "the link leads out of its root to " + target + " and was not followed", "add --skills " + target})
+}
+
+// misnamed tells of a file that its author may take for a SKILL.md.
+func (s *scanner) misnamed(dir string, entries []fs.DirEntry) {
+	for _, entry := range entries {
+		switch strings.ToLower(entry.Name()) {
+		case "skill.txt", "skill.md.txt", "skill.markdown", "skill.mdx", "skill.rst":
+			s.problem(Problem{Warning, s.display(path.Join(dir, entry.Name())), 0, 0, "it is not read: a skill is defined by a file SKILL.md", "rename it"})
+		}
+	}
 }
 
 // isSkillFile accepts SKILL.md as people write it.

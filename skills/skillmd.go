@@ -344,6 +344,11 @@ func (p *parser) params() Flags {
 // closed reads `additional`: whether arguments that params does not declare are
 // passed on. What cannot be read restricts.
 func (p *parser) closed() bool {
+	if node := p.fields.get("params"); node != nil && isSchema(node) {
+		if open, ok := newFields(node, 0, discard).flag("additionalProperties", true); ok && !open {
+			return true
+		}
+	}
 	additional, ok := p.fields.flag("additional", true)
 	if !ok {
 		p.report(Warning, p.fields.line("additional"), "write true or false", `"additional" is not true or false, so arguments that params does not declare are refused`)
@@ -388,6 +393,9 @@ func (p *parser) interpreter(entry *Entry, name string) error {
 		return nil
 	}
 	entry.Interpreter = scripts.Interpreter(name, head)
+	if !scripts.Tells(name, head) {
+		p.report(Warning, p.fields.line("script"), "begin it with a line such as #!/usr/bin/env python3, or name it .sh, .py or .js", "neither the name of script %s nor a first line #! says what runs it; it is run with bash", entry.Script)
+	}
 	if scripts.IsShell(entry.Interpreter) && scripts.HasCarriageReturns(head) {
 		p.report(Warning, p.fields.line("script"), "save it with LF line ends", "script %s has Windows line ends; they are removed while it is read", entry.Script)
 	}

@@ -244,6 +244,26 @@ func propertyName(dest string) string {
 	return name
 }
 
+// Refuses reports whether the script certainly takes a flag such as "--name" for a
+// mistake: argparse reads it, and knows no option that begins so.
+func (c *CommandLine) Refuses(flag string) bool {
+	p := c.top.parser
+	if p.dialect != argparseDialect || p.lenient || p.subs != nil || strings.ContainsFunc(flag, func(r rune) bool { return r == '=' }) {
+		return false
+	}
+	for _, o := range p.omitted {
+		if len(o.names) == 0 || slices.ContainsFunc(o.names, func(name string) bool { return strings.HasPrefix(name, flag) }) {
+			return false
+		}
+	}
+	for known := range p.flags {
+		if strings.HasPrefix(known, flag) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.actions, func(act *action) bool { return act.nargs == "..." })
+}
+
 // exclude notes the mutually exclusive groups of a level in its properties.
 func (c *CommandLine) exclude(l *level) {
 	for _, g := range l.parser.mutexes {

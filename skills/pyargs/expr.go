@@ -23,6 +23,7 @@ type reader struct {
 	// mentions are the words of the statement that matter to argparse.
 	mentions bool
 	err      error // of the statement
+	broken   int   // the line of the first statement that is not Python's; 0 without one
 }
 
 func newReader(src string) *reader {

@@ -26,6 +26,9 @@ func FuzzRead(f *testing.F) {
 		Tools(source)
 		Runs(source)
 		Asks(source)
+		if line, err := SyntaxError(source); err != nil && line < 1 {
+			t.Errorf("%v on line %d", err, line)
+		}
 		if len(s.Notes) > maxNotes {
 			t.Errorf("%d notes", len(s.Notes))
 		}

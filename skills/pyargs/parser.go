@@ -29,6 +29,7 @@ type parser struct {
 	mutexes     []*group
 	broken      *Note // why its command line is not known
 	omitted     []omission
+	lenient     bool // the script goes on with what its parser does not know
 }
 
 // An omission is an option, or a sub-command, that is not known well enough.
@@ -316,6 +317,7 @@ func (i *interp) parsed(p *parser, name string, a *arguments) {
 	default:
 		p.poison(a.line, "%s does not read the script's arguments", name)
 	}
+	p.lenient = p.lenient || strings.Contains(name, "_known_")
 	i.parses = append(i.parses, parse{p, a.line})
 }
 

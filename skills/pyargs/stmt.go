@@ -63,6 +63,9 @@ func (r *reader) statement() []*stmt {
 
 // skip passes the rest of a statement that is not understood, with its block.
 func (r *reader) skip(line int) *stmt {
+	if r.broken == 0 && r.err == errSyntax {
+		r.broken = line
+	}
 	r.err = nil
 	for r.tok.kind != tokNewline && r.tok.kind != tokEnd {
 		if r.tok.kind == tokIndent || r.tok.kind == tokDedent {
@@ -174,9 +177,21 @@ func (r *reader) def(decorators []*node) *stmt {
 
 // typeParameters passes those of "def f[T](x: T)".
 func (r *reader) typeParameters() {
-	if r.tok.kind == tokOp && r.accept("[") {
-		r.subscript()
-		r.expect("]")
+	if r.tok.kind != tokOp || !r.is("[") {
+		return
+	}
+	for open := 0; r.tok.kind != tokNewline && r.tok.kind != tokEnd; {
+		switch {
+		case r.tok.kind != tokOp:
+		case strings.Contains("([{", r.tok.text):
+			open++
+		case strings.Contains(")]}", r.tok.text):
+			open--
+		}
+		r.advance()
+		if open == 0 {
+			return
+		}
 	}
 }
 
@@ -340,7 +355,11 @@ func (r *reader) matchStatement() *stmt {
 	line := r.tok.line
 	r.advance()
 	if r.tok.kind == tokNewline || r.tok.kind == tokOp && !strings.Contains("([{-*", r.tok.text) {
-		return r.finishSimple(r.trailers(&node{kind: nName, line: line, name: "match"}), line)
+		first := r.trailers(&node{kind: nName, line: line, name: "match"})
+		if r.tok.kind == tokOp && r.accept(",") { // match, rest = …
+			first = &node{kind: nTuple, line: line, kids: []*node{first, r.targetList()}}
+		}
+		return r.finishSimple(first, line)
 	}
 	value := r.expressions()
 	if !r.is(":") {
@@ -430,7 +449,13 @@ func (r *reader) simple() *stmt {
 			return &stmt{kind: sExpr, value: r.expressions()}
 		}
 	}
-	return r.finishSimple(r.expressions(), line)
+	first := r.expressions()
+	if first != nil && first.kind == nName && first.name == "type" && r.tok.kind == tokName && !isKeyword(r.tok.text) { // type X[T] = …
+		first = r.node(nName, line, r.tok.text)
+		r.advance()
+		r.typeParameters()
+	}
+	return r.finishSimple(first, line)
 }
 
 // finishSimple parses what follows the first expression of a statement.

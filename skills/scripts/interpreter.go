@@ -33,6 +33,10 @@ func Interpreter(name string, head []byte) []string {
 	}
 }
 
+// Tells reports whether a script's extension or first line says what runs it; if
+// not, [Interpreter] is bash.
+func Tells(name string, head []byte) bool { return hasKind(name) || len(shebang(head)) > 0 }
+
 // shebang returns the words of a first line "#!…", without env.
 func shebang(head []byte) []string {
 	line, _, _ := bytes.Cut(head, []byte("\n"))

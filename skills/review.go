@@ -1,0 +1,48 @@
+package skills
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/pyargs"
+)
+
+// Review returns what a look into the skill's script finds that loading does not
+// look for: what Python refuses to read, and parameters that the script's own
+// parser does not know.
+func (s *Skill) Review() []Problem {
+	if s.Entry == nil || len(s.Entry.Interpreter) == 0 || s.Entry.Interpreter[0] != "python3" {
+		return nil
+	}
+	script := path.Clean(s.Entry.Script)
+	source, err := readFile(s.Files, script, maxManifest)
+	if err != nil {
+		return nil
+	}
+	if line, err := pyargs.SyntaxError(source); err != nil {
+		file := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(script))
+		return []Problem{{Severity: Error, Path: file, Line: line, Message: "Python does not read the script: " + err.Error(), Remedy: "correct it; it is run with python3"}}
+	}
+	flags, ok := s.Entry.Args.(Flags)
+	if !ok || len(flags) == 0 {
+		return nil
+	}
+	taken := pyargs.Read(path.Base(script), source).CommandLine
+	if taken == nil {
+		return nil
+	}
+	var refused []string
+	for _, p := range flags {
+		if taken.Refuses("--" + p.Name) {
+			refused = append(refused, "--"+p.Name)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return []Problem{{
+		Severity: Warning, Path: s.File, Message: "the script " + s.Entry.Script + " does not take " + strings.Join(refused, ", ") + ", which params declare",
+		Remedy: "declare the names of the script's own options, or leave params out: they are read from the script",
+	}}
+}
