@@ -156,8 +156,15 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 	return info, nil
 }
 
-// place tells of a skill that has another's name, or whose name another has.
+// place tells of a skill that has another's name, or whose name another has, and
+// of one that is denied a grant for where it is from.
 func (i *shown) place(catalog *skills.Catalog, skill *skills.Skill) {
+	if e := skill.Entry; skill.Workspace != "" && e != nil && len(e.Env)+len(e.Network) > 0 {
+		i.Problems = append(slices.Clone(i.Problems), skills.Problem{
+			Severity: skills.Note, Path: skill.File, Message: "it is of the workspace " + skill.Workspace + ", so it is granted no variables and no hosts",
+			Remedy: "if you trust it, name its folder under skills in your configuration",
+		})
+	}
 	for _, shadow := range catalog.Shadowed {
 		if shadow.Skill.File == skill.File && (shadow.Skill.Name == skill.Name || shadow.Skill.Name == skill.Owner().Name) {
 			i.hide(shadow)
