@@ -168,11 +168,16 @@ func aboutFiles(skill *skills.Skill) string {
 	if skill.Entry == nil {
 		return ""
 	}
-	if _, words := skill.Entry.Passing().(skills.Words); words {
-		return "\n\nIt runs in its own folder: name files of the workspace as /workspace/NAME, and write to /out/NAME, which is returned."
+	var takes, anyNames bool
+	for _, p := range skill.Entry.Params() {
+		takes, anyNames = takes || p.Path, anyNames || p.NamesFiles()
 	}
-	takes := slices.ContainsFunc(skill.Entry.Params(), func(p skills.Param) bool { return p.Path })
-	if !takes && len(skill.Entry.Files()) == 0 {
+	_, words := skill.Entry.Passing().(skills.Words)
+	takes = takes || len(skill.Entry.Files()) > 0
+	switch {
+	case words, anyNames && !takes:
+		return "\n\nIt runs in its own folder: name files of the workspace as /workspace/NAME, and write to /out/NAME, which is returned."
+	case !takes:
 		return ""
 	}
 	if skill.Class != skills.Safe {

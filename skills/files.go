@@ -61,6 +61,16 @@ func (e *Entry) Files() []FileParam {
 	return all
 }
 
+// NamesFiles reports whether a parameter takes names of files or folders, by its name
+// and description.
+func (p Param) NamesFiles() bool {
+	if p.Path {
+		return true
+	}
+	f, ok := fileParam(p, pyargs.File{}, false)
+	return ok && f.Certain && (p.Schema.Type == "string" || p.Schema.Type == "array") && p.Schema.Enum == nil
+}
+
 // Words of names.
 var (
 	outWords  = []string{"out", "output", "outputs", "outfile", "outdir", "outpath", "outputfile", "outputdir", "dest", "destination", "save", "export", "o"}
