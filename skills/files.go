@@ -48,15 +48,14 @@ func (e *Entry) Files() []FileParam {
 			continue
 		}
 		use, there := seen[p.Name]
-		f, ok := fileParam(p, use, there)
-		if !ok {
-			continue
+		fallback := fallbacks[p.Name]
+		if text, is := p.Schema.Default.(string); is && fallback == "" {
+			fallback = text
 		}
-		f.Fallback = fallbacks[p.Name]
-		if text, is := p.Schema.Default.(string); is && f.Fallback == "" {
-			f.Fallback = text
+		if f, ok := fileParam(p, use, there || folder.MatchString(fallback)); ok {
+			f.Fallback = fallback
+			all = append(all, f)
 		}
-		all = append(all, f)
 	}
 	return all
 }
@@ -73,7 +72,7 @@ func (p Param) NamesFiles() bool {
 
 // Words of names.
 var (
-	outWords  = []string{"out", "output", "outputs", "outfile", "outdir", "outpath", "outputfile", "outputdir", "dest", "destination", "save", "export", "o"}
+	outWords  = []string{"out", "output", "outputs", "outfile", "outdir", "outpath", "outputfile", "outputdir", "dest", "destination", "save", "export"}
 	inWords   = []string{"in", "input", "inputs", "infile", "indir", "src", "source"}
 	fileWords = []string{
 		"file", "files", "filename", "filenames", "filepath", "filepaths", "path", "paths", "dir", "dirs", "directory", "directories", "folder", "folders",
@@ -85,6 +84,8 @@ var (
 		"html", "md", "markdown", "image", "images", "img", "video", "audio", "document", "doc", "docs", "spec", "schema", "manifest", "data", "dataset",
 		"template", "log", "logs", "script", "notebook", "archive", "zip", "baseline", "db", "database", "report", "results", "target",
 	}
+	// results are of what may be written, or have been.
+	results = []string{"report", "reports", "summary", "log", "logs", "logfile", "result", "results", "plot", "chart", "figure", "screenshot", "artifact", "artifacts", "dump", "cache"}
 	// notFiles are of what is said of files.
 	notFiles = []string{
 		"format", "type", "mode", "style", "level", "encoding", "pattern", "patterns", "glob", "regex", "ext", "exts", "extension", "extensions", "suffix", "delimiter",
@@ -95,7 +96,9 @@ var (
 var (
 	helpOfFile  = regexp.MustCompile(`(?i)\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
 	helpOfWrite = regexp.MustCompile(`(?i)^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
-	camel       = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	// folder matches a default that is a folder, or lies in one.
+	folder = regexp.MustCompile(`^\.{1,2}(?:/|$)|^[\w.-]+/$`)
+	camel  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
 // fileParam reads what a parameter takes from its name and description, and from
@@ -114,10 +117,10 @@ func fileParam(p Param, use pyargs.File, seen bool) (f FileParam, ok bool) {
 		return f, false
 	}
 	of := helpOfFile.MatchString(help)
-	f = FileParam{Name: p.Name, Certain: seen || named}
-	f.Written = use.Written || has(outWords) || (seen || of) && !use.Read && !has(inWords) && helpOfWrite.MatchString(help)
-	f.Read = use.Read && !has(outWords)
-	f.Certain = f.Certain || of && (f.Written || has(likeFiles))
+	out, perhaps := has(outWords) || p.Name == "o", has(results) && !has(inWords)
+	f = FileParam{Name: p.Name, Certain: seen || named || of && (out || perhaps || has(likeFiles))}
+	f.Written = use.Written || out || perhaps && f.Certain || (seen || named || perhaps) && !use.Read && !has(inWords) && helpOfWrite.MatchString(help)
+	f.Read = !out && (use.Read || perhaps)
 	return f, f.Certain || f.Written || of || has(likeFiles)
 }
 

@@ -23,12 +23,13 @@ func (x *Executor) files(r Request, args map[string]any, write bool) {
 		return
 	}
 	w := x.openWorkspace(r.Folder)
+	w.skill = r.Skill.Files
 	defer w.close()
 	for _, p := range params {
 		place := func(value string) string { return w.place(p, value, write) }
 		switch value := args[p.Name].(type) {
 		case nil:
-			fallback(r.Skill, p, args, w.fallback(r.Skill.Files, p, write))
+			fallback(r.Skill, p, args, w.fallback(p, write))
 		case string:
 			args[p.Name] = place(value)
 		case []any:
@@ -61,6 +62,7 @@ type workspace struct {
 	root   *os.Root // nil is none; it opens nothing outside
 	folder string   // absolute
 	below  string   // the folder's path in root
+	skill  fs.FS    // the skill's folder
 }
 
 // openWorkspace opens the workspace that has a folder, or the first one.
@@ -99,29 +101,34 @@ func (w *workspace) has(name string) bool {
 	return err == nil
 }
 
+// owns reports whether the skill's folder has a file of this name.
+func (w *workspace) owns(name string) bool {
+	if name = path.Clean(name); name == "." || !fs.ValidPath(name) {
+		return false
+	}
+	_, err := fs.Stat(w.skill, name)
+	return err == nil
+}
+
 // place returns what the script is given for a value.
 func (w *workspace) place(p skills.FileParam, value string, write bool) string {
-	switch {
+	switch reads := !p.Written || p.Read; {
 	case !p.Takes(value):
-	case p.Written && p.Read && w.has(value), p.Written && write && w.root != nil:
+	case reads && w.has(value), p.Written && write && w.root != nil:
 		return filepath.Join(w.folder, filepath.FromSlash(value))
-	case p.Written:
+	case p.Written && !(reads && w.owns(value)):
 		if name := path.Clean(value); fs.ValidPath(name) {
 			return path.Join(sandbox.OutDir, name)
 		}
-	case w.has(value):
-		return filepath.Join(w.folder, filepath.FromSlash(value))
 	}
 	return value
 }
 
 // fallback returns what the script is given in place of its own default; "" leaves
 // it that. A file of the skill is one that its author means.
-func (w *workspace) fallback(skill fs.FS, p skills.FileParam, write bool) string {
-	if name := path.Clean(p.Fallback); !p.Written && name != "." && fs.ValidPath(name) {
-		if _, err := fs.Stat(skill, name); err == nil {
-			return ""
-		}
+func (w *workspace) fallback(p skills.FileParam, write bool) string {
+	if (!p.Written || p.Read) && w.owns(p.Fallback) {
+		return ""
 	}
 	return w.place(p, p.Fallback, write)
 }
