@@ -94,7 +94,7 @@ func parse(line []byte) (message, *fault) {
 		return message{}, invalid(wire.ID, fmt.Sprintf("%s is longer than %d bytes", m.method, maxKept))
 	}
 	if f := m.readMeta(); f != nil && m.kind == request {
-		return message{}, f
+		return m, f // which version it names is checked beside a header, over HTTP
 	}
 	return m, nil
 }

@@ -36,7 +36,9 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m, f := parse(body)
-	switch {
+	switch version := r.Header.Get(versionHeader); {
+	case f != nil && version != "" && m.version != "" && version != m.version:
+		a.refuse(http.StatusBadRequest, versionMismatch(version, m))
 	case f != nil:
 		a.refuse(http.StatusBadRequest, f)
 	case m.modern || isModernHeader(r):
@@ -160,7 +162,7 @@ func (h *HTTP) checkHeaders(r *http.Request, m message) *fault {
 	case m.version == "" && m.kind == request:
 		return &fault{id: m.id, code: mcp.INVALID_PARAMS, message: "missing or invalid _meta field " + mcp.MetaKeyProtocolVersion}
 	case m.kind == request && version != m.version:
-		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: fmt.Sprintf("the header %s is %q, and the message says %q", versionHeader, version, m.version)}
+		return versionMismatch(version, m)
 	case m.kind == response:
 		return nil
 	}
@@ -172,6 +174,10 @@ func (h *HTTP) checkHeaders(r *http.Request, m message) *fault {
 		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: err.Error()}
 	}
 	return nil
+}
+
+func versionMismatch(header string, m message) *fault {
+	return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: fmt.Sprintf("the header %s is %q, and the message says %q", versionHeader, header, m.version)}
 }
 
 // checkName compares the header Mcp-Name with a field of the params, for methods
