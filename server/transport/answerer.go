@@ -65,6 +65,23 @@ func (a *answerer) send(line []byte) {
 	}
 }
 
+// event writes a message as an event with an id, or without a message only the id,
+// and reports whether it could.
+func (a *answerer) event(id string, line []byte) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return false
+	}
+	head := "id: " + id + "\n"
+	if line == nil {
+		a.write([]byte(head + "retry: 1000\ndata: \n\n")) // ms until the client comes back
+	} else {
+		a.write(append([]byte(head), event(line)...))
+	}
+	return !a.ended
+}
+
 // event is a line as an event of a stream.
 func event(line []byte) []byte {
 	const head = "event: message\ndata: "

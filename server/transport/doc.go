@@ -15,6 +15,8 @@
 //     call;
 //   - change notices go to the legacy clients that may have them, and to modern
 //     ones that listen, with the name of their subscription;
+//   - over HTTP a legacy client finds its call again after it has lost the
+//     connection;
 //   - ids and progress tokens come back as they were sent, however large;
 //   - messages, requests in flight, sessions, streams and replies not yet taken
 //     are bounded, and so is the time that a client may take over HTTP to send a

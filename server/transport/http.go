@@ -59,6 +59,10 @@ type HTTPOptions struct {
 	// a call, before its session ends; 30 minutes.
 	SessionIdle time.Duration
 
+	// Resume is how long a legacy client that has lost the connection of a call may
+	// take to come back for its answer; 1 minute.
+	Resume time.Duration
+
 	// KeepAlive is how often something is sent on a stream that is silent, so
 	// that nobody between takes it for dead; 15 s.
 	KeepAlive time.Duration
@@ -91,6 +95,7 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 	orDefault(&c.Streams, 1024)
 	orDefault(&c.Sessions, 1000)
 	orDefault(&c.SessionIdle, 30*time.Minute)
+	orDefault(&c.Resume, time.Minute)
 	orDefault(&c.KeepAlive, 15*time.Second)
 	orDefault(&c.Patience, 30*time.Second)
 	orDefault(&c.Grace, 2*time.Second)
@@ -116,6 +121,7 @@ type HTTP struct {
 	bodies   bodies
 	calls    *table
 	sessions *sessions
+	replays  *replays
 	sse      *sseClients // nil where they are not offered
 	mux      *http.ServeMux
 
@@ -136,6 +142,7 @@ func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 		mux:     http.NewServeMux(),
 	}
 	h.ctx, h.stop = context.WithCancelCause(context.Background())
+	h.replays = &replays{keep: o.Resume, byID: map[string]*replay{}}
 	h.sessions = newSessions(h)
 	h.mux.HandleFunc(Path, h.streamable)
 	h.mux.HandleFunc("/", h.elsewhere)

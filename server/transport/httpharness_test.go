@@ -175,6 +175,7 @@ func (r *replies) next() (m reply, err error) {
 	for {
 		line, err := r.lines.ReadString('\n')
 		data, isData := strings.CutPrefix(line, "data: ")
+		isData = isData && data != "\n" // which only gives an id
 		if r.kind == "application/json" {
 			data, isData = line, strings.TrimSpace(line) != ""
 		}

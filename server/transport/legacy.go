@@ -2,7 +2,9 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -51,7 +53,52 @@ func (h *HTTP) request(a *answerer, r *http.Request, c *httpClient, m message) {
 		a.finish(http.StatusOK, h.exchange(r.Context(), c.peer, m, a.send))
 		return
 	}
-	h.run(a, r, c.ctx, c.peer, m, c.callKey(m.id))
+	if line := h.memory.recall(m, c.peer); line != nil { // which takes no place
+		a.finish(http.StatusOK, line)
+		h.memory.recycle(line)
+		return
+	}
+	key := c.callKey(m.id)
+	p := h.replays.begin(a, c, func(cause error) { h.calls.cancel(key, cause) })
+	h.streaming(a, r, c, p, func() { h.call(a, r, c, p, m) })
+}
+
+// streaming runs what answers a request by p. It goes on when r ends, if the client
+// can come back for it.
+func (h *HTTP) streaming(a *answerer, r *http.Request, c *httpClient, p *replay, run func()) {
+	defer a.end()
+	defer context.AfterFunc(r.Context(), func() { p.drop(a) })()
+	if c.ProtocolVersion() >= primed {
+		defer time.AfterFunc(primeAfter, p.prime).Stop()
+	}
+	a.during(func(error) { go p.drop(a) }, run)
+}
+
+// call handles a request, now or when there is a place, until it or the session
+// ends.
+func (h *HTTP) call(a *answerer, r *http.Request, client *httpClient, p *replay, m message) {
+	c := newCall(context.WithoutCancel(r.Context()), m)
+	c.key = client.callKey(m.id)
+	defer c.cancel(nil)
+	defer context.AfterFunc(client.ctx, func() { c.cancel(context.Cause(client.ctx)) })()
+	if err := h.calls.enter(c); errors.Is(err, context.Canceled) { // by its client
+		p.end()
+		return
+	} else if err != nil {
+		a.busy(m, err)
+		p.end()
+		return
+	}
+	reply := h.exchangeIn(c, client.peer, func(line []byte) {
+		if h.calls.live(c) {
+			p.emit(line)
+		}
+	})
+	if !h.calls.finish(c) {
+		p.end()
+		return
+	}
+	p.finish(reply)
 }
 
 // client returns the client that a request is of, which the caller must leave.
@@ -114,6 +161,10 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.sessions.leave(c)
+	if event := r.Header.Get("Last-Event-ID"); event != "" {
+		h.resume(a, r, c, event)
+		return
+	}
 	ctx, cancel, release := h.open(r, c.ctx)
 	if release == nil {
 		a.busy(message{}, errBusy)

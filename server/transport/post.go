@@ -143,7 +143,7 @@ func (h *HTTP) postModern(a *answerer, r *http.Request, m message) {
 		h.subscribe(a, r, p, m)
 		return
 	}
-	h.run(a, r, h.ctx, p, m, id)
+	h.run(a, r, p, m, id)
 }
 
 // moderns numbers the requests of modern clients of all handlers: one core may
@@ -195,9 +195,9 @@ func checkName(header string, m message, field string) error {
 	return nil
 }
 
-// run handles a request, now or when there is a place. It ends with r, as streams
-// cannot be resumed, and with session; key tells it apart from all others.
-func (h *HTTP) run(a *answerer, r *http.Request, session context.Context, p *peer, m message, key string) {
+// run handles a modern request, now or when there is a place. It ends with r, as
+// streams cannot be resumed; key tells it apart from all others.
+func (h *HTTP) run(a *answerer, r *http.Request, p *peer, m message, key string) {
 	if line := h.memory.recall(m, p); line != nil { // which takes no place
 		a.finish(http.StatusOK, line)
 		h.memory.recycle(line)
@@ -206,7 +206,7 @@ func (h *HTTP) run(a *answerer, r *http.Request, session context.Context, p *pee
 	c := newCall(r.Context(), m)
 	c.key = key
 	defer c.cancel(nil)
-	defer context.AfterFunc(session, func() { c.cancel(context.Cause(session)) })()
+	defer context.AfterFunc(h.ctx, func() { c.cancel(context.Cause(h.ctx)) })()
 	defer context.AfterFunc(r.Context(), func() { h.calls.cancel(key, errGone) })() // its id is free at once
 	a.during(c.cancel, func() {
 		switch err := h.calls.enter(c); {

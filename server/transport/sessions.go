@@ -14,6 +14,7 @@ import (
 // sessions are the legacy clients of an HTTP server. A modern client has none.
 type sessions struct {
 	edge *edge
+	over func(id string) // told of each session that has ended
 	ctx  context.Context // of the server
 	idle time.Duration
 	most int
@@ -26,7 +27,7 @@ type sessions struct {
 }
 
 func newSessions(h *HTTP) *sessions {
-	return &sessions{edge: &h.edge, ctx: h.ctx, idle: h.options.SessionIdle, most: h.options.Sessions, byID: map[string]*httpClient{}}
+	return &sessions{edge: &h.edge, over: h.replays.forgetSession, ctx: h.ctx, idle: h.options.SessionIdle, most: h.options.Sessions, byID: map[string]*httpClient{}}
 }
 
 // An httpClient is a legacy one, from its initialize to its end.
@@ -134,6 +135,7 @@ func (s *sessions) forget(c *httpClient) {
 	delete(s.byID, c.id)
 	c.timer.Stop()
 	c.stop(errEnded)
+	s.over(c.id)
 	// What belongs to the client may take a while to end.
 	s.ending.Go(func() {
 		s.edge.Core.UnregisterSession(context.Background(), c.id)

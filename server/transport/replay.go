@@ -1,0 +1,338 @@
+package transport
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Bounds of what is kept for legacy clients that lose a connection.
+const (
+	maxReplayed    = 64       // events of one stream; older ones go
+	maxReplayBytes = 64 << 20 // events of all streams
+	maxReplays     = 1024     // streams that have ended
+	maxLost        = 64       // streams whose call runs while nobody is connected
+
+	// primeAfter is how long a call may take before its client is told where to
+	// resume. Until then the answer may be plain JSON.
+	primeAfter = 100 * time.Millisecond
+)
+
+// primed is the first revision whose clients take an event without data, which
+// gives them an id before there is anything to say (SEP-1699).
+const primed = "2025-11-25"
+
+// replays are the streams of the legacy clients of a server that can be resumed.
+type replays struct {
+	keep time.Duration // how long a client may stay away
+
+	mu    sync.Mutex         // guards what follows; taken under a replay's
+	byID  map[string]*replay // by session and number
+	last  int                // number of a stream
+	bytes int                // of all events
+	over  []*replay          // ended, oldest first: they make room
+	lost  int                // running, with nobody connected
+}
+
+// A replay is the stream that answers one POST. It outlives its connection: the
+// client may come back to it by GET, with the id of the last event it has seen.
+type replay struct {
+	all  *replays
+	id   string            // globally unique, as session and number are
+	stop func(cause error) // ends what runs
+	ctx  context.Context   // of the session
+	done chan struct{}     // closed when nothing more comes
+	seen atomic.Bool       // the client has an id to come back with
+
+	mu     sync.Mutex // guards what follows; held while an event is written
+	to     *answerer  // nil while nobody is connected
+	number int        // of the last event
+	events []replayed
+	ended  bool
+	away   *time.Timer // forgets the replay; nil while somebody is connected
+
+	bytes int // of events; guarded by all's mu, as are the following
+	gone  bool
+	lost  bool
+}
+
+type replayed struct {
+	number int
+	line   []byte
+}
+
+// begin returns the stream of a request that a answers. stop ends what runs for
+// it when nobody will take the answer.
+func (all *replays) begin(a *answerer, c *httpClient, stop func(cause error)) *replay {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.last++
+	p := &replay{all: all, id: c.id + " " + strconv.Itoa(all.last), stop: stop, ctx: c.ctx, done: make(chan struct{}), to: a}
+	all.byID[p.id] = p
+	return p
+}
+
+// find returns the stream of a session's event, and the event's number.
+func (all *replays) find(session, event string) (p *replay, number int) {
+	stream, n, _ := strings.Cut(event, "-")
+	number, err := strconv.Atoi(n)
+	if err != nil {
+		return nil, 0
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.byID[session+" "+stream], number
+}
+
+// eventID is what the client gets to know of an event.
+func (p *replay) eventID(number int) string {
+	_, stream, _ := strings.Cut(p.id, " ")
+	return stream + "-" + strconv.Itoa(number)
+}
+
+// prime gives the client an id, so that it can come back.
+func (p *replay) prime() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.to != nil && !p.seen.Load() && !p.ended && p.to.event(p.eventID(0), nil) {
+		p.seen.Store(true)
+	}
+}
+
+// emit sends a message, now or when the client comes back.
+func (p *replay) emit(line []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.put(line)
+}
+
+func (p *replay) put(line []byte) {
+	p.number++
+	p.events = append(p.events, replayed{p.number, line})
+	size := len(line)
+	for len(p.events) > 0 && (len(p.events) > maxReplayed || !p.all.fits(p, size)) {
+		size -= len(p.events[0].line)
+		p.events = p.events[1:]
+	}
+	p.all.grow(p, size)
+	if p.to != nil && p.to.event(p.eventID(p.number), line) {
+		p.seen.Store(true)
+	}
+}
+
+// finish sends the reply to the only request of the stream, which is plain JSON
+// where nothing has gone ahead of it.
+func (p *replay) finish(reply []byte) {
+	p.mu.Lock()
+	if p.seen.Load() || p.to == nil {
+		p.put(reply)
+	} else {
+		p.to.finish(http.StatusOK, reply)
+	}
+	p.mu.Unlock()
+	p.end()
+}
+
+// end ends the stream. What it has sent stays for a client that did not get it.
+func (p *replay) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return
+	}
+	p.ended = true
+	close(p.done)
+	if p.to != nil {
+		p.to.cancelled() // an empty stream where nothing was sent
+		p.to = nil
+	}
+	if p.all.ended(p, p.seen.Load() && p.ctx.Err() == nil) {
+		p.leave()
+	}
+}
+
+// leave begins the time in which the client may come back. The caller holds mu.
+func (p *replay) leave() {
+	if p.away == nil {
+		p.away = time.AfterFunc(p.all.keep, func() {
+			p.stop(errGone)
+			p.all.forget(p)
+		})
+	}
+}
+
+// drop is called when the connection of a has ended. What runs goes on, if the
+// client can come back for it.
+func (p *replay) drop(a *answerer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a.end() // what is alive of it gets no more
+	if p.to != a || p.ended {
+		return
+	}
+	p.to = nil
+	if !p.seen.Load() || !p.all.lose(p) {
+		p.stop(errGone)
+		return
+	}
+	p.leave()
+}
+
+// attach sends to a what the client has missed, and then what comes. It reports
+// false where nothing is missing and nothing will come.
+func (p *replay) attach(a *answerer, after int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended && after >= p.number {
+		return false
+	}
+	if p.to != nil {
+		p.to.end() // its client has given it up
+	}
+	if p.away != nil && !p.ended {
+		p.away.Stop()
+		p.away = nil
+		p.all.regain(p)
+	}
+	a.open()
+	for _, e := range p.events {
+		if e.number > after {
+			a.event(p.eventID(e.number), e.line)
+		}
+	}
+	if p.to = a; p.ended {
+		p.to = nil
+		a.end()
+	}
+	return true
+}
+
+// fits reports whether there is room for size more bytes, and makes it of what
+// other clients may not come back for.
+func (all *replays) fits(p *replay, size int) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for all.bytes+size > maxReplayBytes && len(all.over) > 0 && all.over[0] != p {
+		all.remove(all.over[0])
+	}
+	return all.bytes+size <= maxReplayBytes
+}
+
+func (all *replays) grow(p *replay, size int) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if !p.gone {
+		p.bytes += size
+		all.bytes += size
+	}
+}
+
+// ended keeps a stream that has ended, if it can be resumed, and reports whether
+// it does.
+func (all *replays) ended(p *replay, resumable bool) (kept bool) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.found(p)
+	if !resumable || p.gone {
+		all.remove(p)
+		return false
+	}
+	if len(all.over) >= maxReplays {
+		all.remove(all.over[0])
+	}
+	all.over = append(all.over, p)
+	return true
+}
+
+// lose counts a stream that nobody is connected to, and reports whether there are
+// not too many.
+func (all *replays) lose(p *replay) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if p.gone || all.lost >= maxLost {
+		return false
+	}
+	p.lost = true
+	all.lost++
+	return true
+}
+
+func (all *replays) regain(p *replay) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.found(p)
+}
+
+func (all *replays) found(p *replay) {
+	if p.lost {
+		p.lost = false
+		all.lost--
+	}
+}
+
+func (all *replays) forget(p *replay) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.remove(p)
+}
+
+// remove takes a stream out. The caller holds mu.
+func (all *replays) remove(p *replay) {
+	if p.gone {
+		return
+	}
+	p.gone = true
+	all.found(p)
+	all.bytes -= p.bytes
+	delete(all.byID, p.id)
+	for i, other := range all.over {
+		if other == p {
+			all.over = append(all.over[:i:i], all.over[i+1:]...)
+			return
+		}
+	}
+}
+
+// forgetSession takes out the streams of a session that has ended.
+func (all *replays) forgetSession(id string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, p := range all.byID {
+		if strings.HasPrefix(p.id, id+" ") {
+			all.remove(p)
+		}
+	}
+}
+
+// resume goes on with a stream that a client has lost.
+func (h *HTTP) resume(a *answerer, r *http.Request, c *httpClient, event string) {
+	p, after := h.replays.find(c.id, event)
+	if p == nil {
+		a.refuse(http.StatusBadRequest, &fault{code: mcp.INVALID_REQUEST, message: "there is nothing to resume after this Last-Event-ID: it is too long ago, or never was"})
+		return
+	}
+	ctx, cancel, release := h.open(r, c.ctx)
+	if release == nil {
+		a.busy(message{}, errBusy)
+		return
+	}
+	defer release()
+	if !p.attach(a, after) {
+		a.w.WriteHeader(http.StatusNoContent) // which ends a client's coming back
+		return
+	}
+	a.stays(cancel, func() {
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+			p.drop(a)
+		}
+		a.end()
+	})
+}
