@@ -1,7 +1,6 @@
 package skills
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,8 +19,9 @@ type Place struct {
 	Has func(program string) bool
 	// Env reports whether an environment variable is set.
 	Env func(name string) bool
-	// EnvRemedy says what to do for a variable that is not set; "" is to set it.
-	EnvRemedy string
+	// EnvRemedy says what to do for variables that are not set; nil has nothing to
+	// say.
+	EnvRemedy func(names []string) string
 	// Config and Capability report whether its skills have them.
 	Config, Capability func(name string) bool
 	// Remedy says what to do for a program that is not there.
@@ -51,7 +51,11 @@ func (r Requires) Lacks(at Place) (reason, remedy string) {
 		}
 	}
 	if gone := missing(r.Env, at.Env); len(gone) > 0 {
-		add(cmp.Or(at.EnvRemedy, "set it there"), "needs %s in the environment of %s", list(gone, "and"), at.Name)
+		remedy := ""
+		if at.EnvRemedy != nil {
+			remedy = at.EnvRemedy(gone)
+		}
+		add(remedy, "needs %s in the environment of %s", list(gone, "and"), at.Name)
 	}
 	if gone := missing(r.Config, at.Config); len(gone) > 0 {
 		add("name it in provides.config, if it is so", "needs %s in its agent's configuration", list(gone, "and"))

@@ -2,6 +2,7 @@ package skills
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +17,7 @@ func TestLacks(t *testing.T) {
 	at := Place{
 		OS: "linux", Name: "the sandbox", Programs: `image "default"`, Has: only("jq", "grep"), Env: only("HOME"),
 		Config: only("a.b"), Capability: only("network"), Remedy: "set images.default to an image that has it",
+		EnvRemedy: func(names []string) string { return "grant " + strings.Join(names, " ") },
 	}
 	unknown := at
 	unknown.Has = nil
@@ -31,8 +33,8 @@ func TestLacks(t *testing.T) {
 		{Requires{Bins: []string{"curl", "jq", "gh"}}, at, `needs curl and gh in image "default"`, "set images.default to an image that has it"},
 		{Requires{AnyBins: []string{"rg", "ag"}}, at, `needs rg or ag in image "default"`, "set images.default to an image that has it"},
 		{Requires{Bins: []string{"curl"}, AnyBins: []string{"rg"}}, unknown, "", ""},
-		{Requires{Env: []string{"KEY"}}, at, "needs KEY in the environment of the sandbox", "set it there"},
-		{Requires{Env: []string{"KEY"}}, Place{Name: "this machine"}, "needs KEY in the environment of this machine", "set it there"},
+		{Requires{Env: []string{"KEY"}}, at, "needs KEY in the environment of the sandbox", "grant KEY"},
+		{Requires{Env: []string{"KEY"}}, Place{Name: "this machine"}, "needs KEY in the environment of this machine", ""},
 		{Requires{Config: []string{"c"}}, at, "needs c in its agent's configuration", "name it in provides.config, if it is so"},
 		{Requires{Capabilities: []string{"c"}}, at, "needs the capability c", "name it in provides.capabilities, if it is so"},
 		{Requires{OS: []string{"windows"}, Bins: []string{"x"}, AnyBins: []string{"y"}}, at,

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -79,11 +80,13 @@ func (g *Gate) Apply(catalog *skills.Catalog) *skills.Catalog {
 	host := g.host(next.asked)
 	where := func(skill *skills.Skill) skills.Place {
 		if skill.Entry == nil {
-			return host
+			return g.instructions(skill, host)
 		}
 		at := g.sandbox(skill.Entry.ImageRole)
 		if skill.Workspace != "" {
-			at.Env, at.EnvRemedy = everywhere, "name its folder under skills in the configuration: other skills of a workspace are granted no variables"
+			at.Env, at.EnvRemedy = everywhere, func([]string) string {
+				return "name its folder under skills in the configuration: other skills of a workspace are granted no variables"
+			}
 		}
 		return at
 	}
@@ -103,12 +106,34 @@ func (g *Gate) known() int {
 	return g.facts
 }
 
+// instructions are followed at host. Those that speak of the skill's own tools
+// need no variable there that these find in the sandbox.
+func (g *Gate) instructions(skill *skills.Skill, host skills.Place) skills.Place {
+	if len(skill.Tools) == 0 || skill.Workspace != "" || g.options.Env == nil {
+		return host
+	}
+	here := host.Env
+	host.Env = func(name string) bool { return g.options.Env(name) || here != nil && here(name) }
+	host.EnvRemedy = grant
+	return host
+}
+
+// grant names the setting that gives variables to scripts.
+func grant(names []string) string {
+	return "set sandbox: {env: [" + strings.Join(names, ", ") + "]} in the configuration, each with =VALUE or for the value that the server has"
+}
+
+// export says where instructions find variables.
+func export(names []string) string {
+	return "set " + strings.Join(names, ", ") + " in the environment that the server is started with, such as env of its entry in the client's configuration"
+}
+
 // host is this machine, where a client follows instructions. asked are the
 // programs that were looked for on it.
 func (g *Gate) host(asked map[string]bool) skills.Place {
 	at := skills.Place{
 		OS: runtime.GOOS, Name: "this machine", Programs: "this machine's PATH", Remedy: "install it",
-		Env: g.options.HostEnv, Config: g.config, Capability: g.capability,
+		Env: g.options.HostEnv, EnvRemedy: export, Config: g.config, Capability: g.capability,
 	}
 	if has := g.options.HostHas; has != nil {
 		at.Has = func(name string) bool {
@@ -125,7 +150,7 @@ func (g *Gate) host(asked map[string]bool) skills.Place {
 
 // sandbox is where scripts run: Linux, whatever this machine is.
 func (g *Gate) sandbox(role string) skills.Place {
-	at := skills.Place{OS: "linux", Name: "the sandbox", Env: g.env, Config: g.config, Capability: g.capability}
+	at := skills.Place{OS: "linux", Name: "the sandbox", Env: g.env, EnvRemedy: grant, Config: g.config, Capability: g.capability}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if k := g.roles[role]; k != nil {

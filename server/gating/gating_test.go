@@ -14,6 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -211,6 +213,39 @@ func TestWhere(t *testing.T) {
 	}
 	if none := (*Gate)(nil).Apply(c); none != c {
 		t.Error("no gate changes a catalog")
+	}
+}
+
+// What is granted to a skill's tools readies the instructions that speak of them.
+// A remedy names the setting, where there is one.
+func TestVariables(t *testing.T) {
+	g := New(&Options{Env: func(name string) bool { return name == "GRANTED" }, HostEnv: func(name string) bool { return name == "HOST" }})
+	const needs = "---\ndescription: d\nmetadata: {requires: {env: [%s]}}\n---\nRead.\n"
+	const grant, export = "set sandbox: {env: [A, B]} in the configuration, each with =VALUE or for the value that the server has", "set A, B in the environment that the server is started with, such as env of its entry in the client's configuration"
+	fsys := fstest.MapFS{}
+	for folder, names := range map[string]string{"granted": "GRANTED", "host": "HOST", "missing": "A, GRANTED, B", "alone": "A, HOST, B", "other": "GRANTED"} {
+		fsys[folder+"/SKILL.md"] = &fstest.MapFile{Data: []byte(fmt.Sprintf(needs, names))}
+		if folder != "alone" && folder != "other" {
+			fsys[folder+"/go.sh"] = &fstest.MapFile{Data: []byte("#!/bin/sh\necho\n")}
+		}
+	}
+	c, err := skills.Scan(t.Context(), []skills.Root{{FS: fsys, Label: "root"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range g.Apply(c).Skills {
+		if got[s.QualifiedName()] = s.Unavailable; s.Unavailable != "" {
+			got[s.QualifiedName()] += ": " + s.Problems[len(s.Problems)-1].Remedy
+		}
+	}
+	want := map[string]string{
+		"granted": "", "granted__go": "", "host": "", "host__go": "needs HOST in the environment of the sandbox: " + strings.Replace(grant, "A, B", "HOST", 1),
+		"missing": "needs A and B in the environment of this machine: " + grant, "missing__go": "needs A and B in the environment of the sandbox: " + grant,
+		"alone": "needs A and B in the environment of this machine: " + export, "other": "needs GRANTED in the environment of this machine: " + strings.Replace(export, "A, B", "GRANTED", 1),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
