@@ -87,7 +87,7 @@ func parseAgent(data []byte, agent *Agent, name string, report reportFunc) error
 	case agent.Description == "":
 		report(Warning, f.line("description"), "say when to use the agent", "there is no description")
 	}
-	if r, hidden := hiddenRune(agent.Name + agent.Description); hidden {
+	if r, found := hiddenRune(agent.Name, agent.Description); found {
 		report(Warning, f.line("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/skillsmcp/skills-mcp/skills/hidden"
 )
 
 // A Severity says what a problem costs.
@@ -46,25 +48,22 @@ func (p Problem) String() string {
 	return visible(b.String())
 }
 
-// visible writes what would end a line, or do something to a terminal, as Go
-// does: paths and messages have a stranger's text in them.
+// visible writes what would end a line, do something to a terminal or not be seen
+// as Go does: paths and messages have a stranger's text in them.
 func visible(text string) string {
-	if strings.IndexFunc(text, hides) < 0 {
-		return text
-	}
 	var b strings.Builder
+	prev := rune(0)
 	for _, r := range text {
-		if !hides(r) {
+		if !unicode.IsControl(r) && !hidden.Is(prev, r) {
 			b.WriteRune(r)
+			prev = r
 			continue
 		}
-		quoted := strconv.QuoteRune(r)
+		quoted := strconv.QuoteRuneToASCII(r)
 		b.WriteString(quoted[1 : len(quoted)-1])
 	}
 	return b.String()
 }
-
-func hides(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // rejection is the error of an item that cannot be loaded at all.
 type rejection struct {

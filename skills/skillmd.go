@@ -15,6 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/skillsmcp/skills-mcp/skills/hidden"
 	"github.com/skillsmcp/skills-mcp/skills/scripts"
 )
 
@@ -179,19 +180,15 @@ func (p *parser) checkDescription() {
 }
 
 func (p *parser) checkHidden() {
-	if r, hidden := hiddenRune(p.skill.Name + p.skill.Description + p.skill.WhenToUse); hidden {
+	if r, found := hiddenRune(p.skill.Name, p.skill.Description, p.skill.WhenToUse); found {
 		p.report(Warning, p.fields.line("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
 	}
 }
 
 // hiddenRune finds a character that a person does not see but a model reads.
-func hiddenRune(text string) (rune, bool) {
-	for _, r := range text {
-		if unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u00ad' { // joiners and soft hyphens are ordinary
-			return r, true
-		}
-	}
-	return 0, false
+func hiddenRune(texts ...string) (rune, bool) {
+	at, r := hidden.Find(strings.Join(texts, "\n"))
+	return r, at >= 0
 }
 
 // cleanName makes a name that can be typed and that "plugin/skill" can be

@@ -13,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+	"github.com/skillsmcp/skills-mcp/skills/hidden"
 )
 
 // checked is what a check has found.
@@ -36,6 +37,7 @@ func (c *checked) add(ctx context.Context, catalog *skills.Catalog) {
 			continue // a tool of one that is counted, and has its file
 		}
 		c.skills++
+		c.hidden(skill)
 		if problem := folders.Excess(ctx, skill); problem != nil {
 			c.report(*problem)
 		}
@@ -63,6 +65,30 @@ func (c *checked) dependencies(skill *skills.Skill) {
 		note.Remedy = "set sandbox.dependencies: build, or use an image that has them"
 	}
 	c.report(note)
+}
+
+// maxHidden is how many lines with hidden characters are reported of one file.
+const maxHidden = 5
+
+// hidden warns of what the person who reads a skill's file does not see. What is
+// said of the description already is not said again.
+func (c *checked) hidden(skill *skills.Skill) {
+	text, err := skills.ReadRegular(skill.Files, path.Base(filepath.ToSlash(skill.File)), 1<<20)
+	if err != nil { // loading has said so, or it is elsewhere
+		return
+	}
+	places, count := hidden.Places(string(text), maxHidden)
+	for _, place := range places {
+		if slices.ContainsFunc(skill.Problems, func(p skills.Problem) bool {
+			return p.Line == place.Line && strings.Contains(p.Message, "direction-changing character")
+		}) {
+			continue
+		}
+		c.report(skills.Problem{
+			Severity: skills.Warning, Path: skill.File, Line: place.Line, Col: place.Col, Remedy: "remove it",
+			Message: fmt.Sprintf("there is the invisible or direction-changing character %U, one of %d in the file; models are not shown them", place.Rune, count),
+		})
+	}
 }
 
 // standard checks a skill by the standard, where a SKILL.md defines it.

@@ -1,7 +1,7 @@
 // Package plain takes out of a stranger's text what would do something to the
-// terminal, or the client, that shows it: escape sequences, control characters
-// and marks that turn the direction of writing. Start with [Text], or with
-// [NewWriter] for a stream.
+// terminal, or the client, that shows it, or to the model that reads it: escape
+// sequences, and all characters that a person does not see. Start with [Text],
+// with [NewWriter] for a stream, or with [JSON] for a message.
 package plain
 
 import (
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills/hidden"
 )
 
 // Text returns what is left of s: characters, line ends and tabs. Bytes that
@@ -46,7 +48,10 @@ func (w *Writer) Write(p []byte) (int, error) {
 }
 
 // filter follows the escape sequences of ECMA-48 through a text.
-type filter struct{ state state }
+type filter struct {
+	state state
+	prev  rune // the last one that was let through
+}
 
 type state int
 
@@ -61,7 +66,7 @@ const (
 // next returns the character, or -1 to leave it out.
 func (f *filter) next(r rune) rune {
 	if r == '\n' { // ends whatever was begun: nothing swallows more than a line
-		f.state = text
+		f.state, f.prev = text, r
 		return r
 	}
 	switch f.state {
@@ -105,16 +110,16 @@ func (f *filter) escaped(r rune) {
 
 func (f *filter) plain(r rune) rune {
 	switch {
-	case r == '\t', r == '\r':
-		return r
 	case r == 0x1b:
 		f.state = escape
 	case r == 0x9b: // the same sequences, begun by one character
 		f.state = control
 	case r == 0x90, r == 0x98, r >= 0x9d && r <= 0x9f:
 		f.state = str
-	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-	default:
+	case unicode.In(r, unicode.Zl, unicode.Zp): // a line's end, to some
+		return f.next('\n')
+	case !hidden.Is(f.prev, r):
+		f.prev = r
 		return r
 	}
 	return -1

@@ -5,11 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/plain"
 )
 
-// encode returns v as one line, with its end.
+// encode returns v as one line, with its end. This is where all text of skills
+// leaves the server, and where it is made plain: what a model reads, a person can
+// see.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -17,8 +22,32 @@ func encode(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return plain.JSON(b.Bytes(), isVerbatim), nil
 }
+
+// isVerbatim reports whether a text of a message is not a skill's words: what the
+// client has chosen itself, and files, which are byte for byte what their digest
+// says.
+func isVerbatim(path []string) bool {
+	if len(path) == 0 {
+		return false
+	}
+	switch path[len(path)-1] {
+	case "id":
+		return len(path) == 1
+	case "progressToken":
+		return len(path) == 2 && path[0] == "params"
+	case "text":
+		return slices.Equal(path, contentsText) || slices.Equal(path, embeddedText)
+	}
+	return false
+}
+
+// Where files are in a message, as [plain.JSON] has it.
+var (
+	contentsText = []string{"result", "contents", "", "text"}            // of resources/read
+	embeddedText = []string{"result", "content", "", "resource", "text"} // of tools/call
+)
 
 // encodeReply returns mcp-go's reply as a line with the id as the client sent
 // it: mcp-go has passed it through float64, which garbles integers above 2^53.
