@@ -77,7 +77,7 @@ c roots/list {}`, "", "",
 		},
 		"a message that writes over itself": {
 			requests(`"a":{"method":"elicitation/create","params":{"message":"a\rskills-mcp asks: b\r\nc"}}`),
-			`a elicitation/create {"message":"Skill demo/ask asks: a\nskills-mcp asks: b\nc","requestedSchema":{"type":"object","properties":{}}}`,
+			`a elicitation/create {"message":"Skill demo/ask asks:\n\u003e a\n\u003e skills-mcp asks: b\n\u003e c","requestedSchema":{"type":"object","properties":{}}}`,
 			"", "",
 		},
 		"a form that hides something": {

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -96,21 +98,78 @@ func newForm(skill string, params json.RawMessage) (*Request, error) {
 	if len(form.Schema) == 0 {
 		form.Schema = json.RawMessage(confirmation)
 	}
+	form.Schema = formSpace.ReplaceAllFunc(form.Schema, oneSpace)
 	content, err := compileForm(form.Schema)
 	if err != nil {
 		return nil, err
 	}
-	form.Message = fmt.Sprintf("Skill %s asks: %s", skill, plainLines(form.Message))
-	labelled, err := json.Marshal(form)
+	if form.Message, err = labelled(skill, form.Message); err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(form)
 	if err != nil {
 		return nil, err
 	}
-	return &Request{Method: methodPerson, Params: labelled, content: content}, nil
+	return &Request{Method: methodPerson, Params: encoded, content: content}, nil
 }
 
-// plainLines is a text that cannot write over itself, and with it over who asks.
-func plainLines(text string) string {
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(plain.Text(text))
+const (
+	// maxLines is how many lines a question to a person may have: who asks is not to
+	// be out of sight.
+	maxLines = 32
+	// maxIndented is how far one may be indented.
+	maxIndented = 8
+)
+
+// labelled returns what a person is shown: who asks, and the skill's own lines, each
+// marked as such where there are several, so that none passes for another label.
+func labelled(skill, message string) (string, error) {
+	var lines []string
+	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(plain.Text(message)), "\n") {
+		line = oneLine(line)
+		if line != "" || len(lines) > 0 && lines[len(lines)-1] != "" {
+			lines = append(lines, line)
+		}
+	}
+	if n := len(lines); n > 0 && lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	label := fmt.Sprintf("Skill %s asks:", skill)
+	switch {
+	case len(lines) == 0:
+		return "", errors.New("the message is empty; write what is asked")
+	case len(lines) > maxLines:
+		return "", fmt.Errorf("the message has more than %d lines", maxLines)
+	case len(lines) == 1:
+		return label + " " + strings.TrimSpace(lines[0]), nil
+	}
+	return label + "\n> " + strings.Join(lines, "\n> "), nil
+}
+
+// oneLine returns a line without blanks that would put the rest of it where a line
+// of its own seems to begin.
+func oneLine(line string) string {
+	text := strings.TrimLeftFunc(line, isBlank)
+	indent := min(utf8.RuneCountInString(line[:len(line)-len(text)]), maxIndented)
+	text = strings.Join(strings.FieldsFunc(text, isBlank), " ")
+	if text == "" {
+		return ""
+	}
+	return strings.Repeat(" ", indent) + text
+}
+
+// isBlank reports whether a character shows nothing but takes room.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
+
+// formSpace is what has blanks in the JSON of a form, where all texts are of one
+// line, or an escaped backslash, which is none.
+var formSpace = regexp.MustCompile(`\\\\|(?:\\[nrt]|\\u(?:000[9aAdD]|00[aA]0|200[0-9aA]|202[89]|2800|3000)|[\s\p{Z}\x{2800}])+`)
+
+func oneSpace(blanks []byte) []byte {
+	if bytes.HasPrefix(blanks, []byte(`\\`)) {
+		return blanks
+	}
+	return []byte(" ")
 }
 
 // decodeStrictly decodes an object that has no other fields, and nothing after it.

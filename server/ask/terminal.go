@@ -43,7 +43,7 @@ func (t *terminal) ask(ctx context.Context, r *Request) (json.RawMessage, error)
 	if err := errors.Join(json.Unmarshal(r.Params, &form), json.Unmarshal(form.Schema, &schema)); err != nil {
 		return Refuse(err.Error()), nil
 	}
-	fmt.Fprintln(t.out, strings.ReplaceAll(form.Message, "\n", "\n  ")) // all of it is the skill's
+	fmt.Fprintln(t.out, form.Message)
 	for range maxTries {
 		answer, err := t.fill(ctx, &schema)
 		if err != nil {
