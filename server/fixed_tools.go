@@ -186,12 +186,14 @@ func (s *Server) searchSkillsTool(v *view) mcpserver.ServerTool {
 
 // search leaves out what a model may not call.
 func (v *view) search(query string, most int) skillList {
-	found := skillList{Skills: []Summary{}}
+	found, size := skillList{Skills: []Summary{}}, 0
 	for _, skill := range v.catalog.Search(query) {
 		switch {
 		case !skill.ModelInvocable:
-		case len(found.Skills) < most:
-			found.Skills = append(found.Skills, v.summary(skill))
+		case len(found.Skills) < most && size < maxPageSize:
+			s := v.summary(skill)
+			size += len(encoded(s))
+			found.Skills = append(found.Skills, s)
 		default:
 			found.More++
 		}

@@ -127,6 +127,9 @@ func TestListsArePaged(t *testing.T) {
 			t.Errorf("%s: %d items in %d pages, want %d", tool, len(seen), pages, want)
 		}
 	}
+	if a := b.call("search_skills", `{"query": "many", "max_results": 1000}`); len(a.StructuredContent) > maxPageSize+4<<10 || !strings.Contains(a.text(), `"more":`) {
+		t.Errorf("search returns %d bytes", len(a.StructuredContent))
+	}
 	if a := b.call("list_skills", `{"cursor": "nonsense"}`); !a.IsError || !strings.Contains(a.text(), "none of this list's") {
 		t.Errorf("another cursor: %s", a.text())
 	}
