@@ -94,8 +94,9 @@ var (
 )
 
 var (
-	helpOfFile  = regexp.MustCompile(`(?i)\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
-	helpOfWrite = regexp.MustCompile(`(?i)^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
+	helpOfFile   = regexp.MustCompile(`(?i)\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
+	helpOfFormat = regexp.MustCompile(`(?i)\bformats?\b`)
+	helpOfWrite  = regexp.MustCompile(`(?i)^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
 	// folder matches a default that is a folder, or lies in one.
 	folder = regexp.MustCompile(`^\.{1,2}(?:/|$)|^[\w.-]+/$`)
 	camel  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
@@ -116,7 +117,7 @@ func fileParam(p Param, use pyargs.File, seen bool) (f FileParam, ok bool) {
 	if !seen && !named && has(notFiles) {
 		return f, false
 	}
-	of := helpOfFile.MatchString(help)
+	of := helpOfFile.MatchString(help) && !helpOfFormat.MatchString(help)
 	out, perhaps := has(outWords) || p.Name == "o", has(results) && !has(inWords)
 	f = FileParam{Name: p.Name, Certain: seen || named || of && (out || perhaps || has(likeFiles))}
 	f.Written = use.Written || out || perhaps && f.Certain || (seen || named || perhaps) && !use.Read && !has(inWords) && helpOfWrite.MatchString(help)

@@ -85,6 +85,7 @@ func TestFilesOfScripts(t *testing.T) {
 		"a report of the skill":        {"safe", "a.py", python("p.add_argument('--report', type=Path)", ""), `{"report": "assets/own.html"}`, "--report=assets/own.html"},
 		"a default that is a folder":   {"safe", "a.py", python("p.add_argument('--vault', default='.')", ""), `{}`, "--vault=W"},
 		"help that goes on":            {"safe", "a.py", python("p.add_argument('-f', metavar='NAME', help='The formatter to use. If it is not given, it is guessed from the file that the output is written to.')", ""), `{"f": "json"}`, "-f=json"},
+		"the format of a file":         {"safe", "a.py", python("p.add_argument('--output', help='Output file format')", ""), `{"output": "json"}`, "--output=json"},
 		"choices":                      {"safe", "a.py", python("p.add_argument('--output', choices=['json', 'web'])", ""), `{"output": "json"}`, "--output=json"},
 		"a format":                     {"safe", "a.py", python("p.add_argument('--file-format')\np.add_argument('--output-format')", ""), `{"file_format": "json", "output_format": "web"}`, "--file-format=json --output-format=web"},
 		"standard output":              {"safe", "a.py", python("p.add_argument('--output-file', default='-')", ""), `{"output_file": "-"}`, "--output-file=-"},
