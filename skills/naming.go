@@ -14,21 +14,33 @@ import (
 // the name of a folder before its own, as alice/deploy and bob/deploy. Copies of
 // one skill count once. It leaves what shadows what between roots to addSkill.
 func (b *builder) settleNames() {
-	groups := map[[3]string][]*candidate{}
-	names := map[string]bool{}
-	var order [][3]string
+	type name struct{ root, plugin, name string }
+	first := map[name]*candidate{}
+	groups := map[name][]*candidate{}
+	var order []name
 	for _, c := range b.candidates {
 		if c.err != nil {
 			continue
 		}
-		key := [3]string{c.root.String(), c.skill.Plugin, c.skill.Name}
-		if groups[key] = append(groups[key], c); len(groups[key]) == 2 {
+		key := name{c.root.String(), c.skill.Plugin, c.skill.Name}
+		switch {
+		case first[key] == nil:
+			first[key] = c
+		case groups[key] == nil:
+			groups[key] = []*candidate{first[key], c}
 			order = append(order, key)
+		default:
+			groups[key] = append(groups[key], c)
 		}
-		names[joinNames(c.skill.Plugin, c.skill.Name)] = true
 	}
-	for _, key := range order {
-		b.settleName(groups[key], names)
+	if len(order) > 0 {
+		names := map[string]bool{}
+		for key := range first {
+			names[joinNames(key.plugin, key.name)] = true
+		}
+		for _, key := range order {
+			b.settleName(groups[key], names)
+		}
 	}
 	for _, c := range b.candidates {
 		if c.err == nil {

@@ -32,13 +32,15 @@ func look(file string) reading {
 	return reading{stamp: s, settled: s.Settled(time.Now())}
 }
 
-// changed reports whether a file is not as it was read, or never was.
+// changed reports whether a file is not as it was read. Of a file that was not
+// read nothing was there.
 func (r *readings) changed(file string) bool {
 	known, ok := r.byFile.Load(file)
+	now := look(file)
 	if !ok {
-		return true
+		return now.stamp != stamp.Stamp{}
 	}
-	before, now := known.(reading), look(file)
+	before := known.(reading)
 	if before.stamp != now.stamp {
 		return true
 	}
@@ -94,7 +96,9 @@ func (c *candidate) reading(r *readings) (done func()) {
 	files := c.manifests()
 	looks := make([]reading, len(files))
 	for i, file := range files {
-		looks[i] = look(file)
+		if i == 0 || !c.noTools { // else the walk has seen that there is none
+			looks[i] = look(file)
+		}
 	}
 	c.sum = 0
 	return func() {
@@ -102,7 +106,11 @@ func (c *candidate) reading(r *readings) (done func()) {
 			if i == 0 {
 				looks[i].sum = c.sum
 			}
-			r.byFile.Store(file, looks[i])
+			if looks[i].stamp == (stamp.Stamp{}) {
+				r.byFile.Delete(file)
+			} else {
+				r.byFile.Store(file, looks[i])
+			}
 		}
 	}
 }
