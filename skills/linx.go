@@ -2,6 +2,7 @@ package skills
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -31,8 +32,22 @@ func (p *parser) linxTools() {
 	p.entryPoints()
 	if p.fields.text("skill_type") == "langchain_tool" && p.skill.Entry == nil && len(p.skill.Tools) == 0 {
 		p.functions()
+		if len(p.skill.Tools) == 0 && p.fields.get("entry_points") == nil {
+			p.report(Warning, p.fields.line("skill_type"), "put functions with @tool into a .py file beside SKILL.md", "it is a langchain_tool, and there is no tool in its Python files%s", p.inlineCode())
+		}
 	}
 }
+
+// inlineCode says that a package has its code where LinX's data base has it.
+func (p *parser) inlineCode() string {
+	if p.fields.get("code") != nil || inlineTool.MatchString(p.skill.Instructions) {
+		return "; code in SKILL.md itself is not run"
+	}
+	return ""
+}
+
+// inlineTool matches a decorated function in a code block.
+var inlineTool = regexp.MustCompile("(?s)```py(?:thon)?\\b[^\n]*\n[^`]*@tool\\b")
 
 // linxEntry gives what the skill runs the context and the time that LinX gives
 // it.

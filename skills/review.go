@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
@@ -8,11 +9,34 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/pyargs"
 )
 
-// Review returns what a look into the skill's script finds that loading does not
-// look for: what Python refuses to read, and parameters that the script's own
-// parser does not know.
+// Review returns what its author should know of a skill, and loading does not
+// look for: that nothing says what a tool does, what Python refuses to read, and
+// parameters that the script's own parser does not know.
 func (s *Skill) Review() []Problem {
-	if s.Entry == nil || len(s.Entry.Interpreter) == 0 || s.Entry.Interpreter[0] != "python3" {
+	if s.Entry == nil {
+		return nil
+	}
+	return append(s.undescribed(), s.reviewPython()...)
+}
+
+// undescribed tells of a tool that has its skill's description for want of its
+// own.
+func (s *Skill) undescribed() []Problem {
+	if s.Of == nil || s.Description != borrowed(s) {
+		return nil
+	}
+	problem := Problem{
+		Severity: Note, Path: filepath.Join(filepath.Dir(s.File), filepath.FromSlash(path.Clean(s.Entry.Script))), Message: fmt.Sprintf("nothing says what the tool %s does, so clients see its skill's description", s.Name),
+		Remedy: "begin the script with a docstring or a comment that does",
+	}
+	if filepath.Base(s.File) == toolsFileName {
+		problem.Path, problem.Remedy = s.File, "give it a description"
+	}
+	return []Problem{problem}
+}
+
+func (s *Skill) reviewPython() []Problem {
+	if len(s.Entry.Interpreter) == 0 || s.Entry.Interpreter[0] != "python3" {
 		return nil
 	}
 	script := path.Clean(s.Entry.Script)

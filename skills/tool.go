@@ -46,8 +46,12 @@ func (p *parser) tooMany(line int) {
 // its skill.
 func describeTool(tool *Skill) {
 	if tool.Description == "" {
-		tool.Description = strings.TrimSpace(fmt.Sprintf("Run %s of the skill %s. %s", tool.Entry.Script, tool.Of.QualifiedName(), tool.Of.Description))
+		tool.Description = borrowed(tool)
 	}
+}
+
+func borrowed(tool *Skill) string {
+	return strings.TrimSpace(fmt.Sprintf("Run %s of the skill %s. %s", tool.Entry.Script, tool.Of.QualifiedName(), tool.Of.Description))
 }
 
 // argsOf returns how a skill's script takes arguments of which its manifest says
