@@ -159,12 +159,20 @@ func (p *replay) end() {
 
 // leave begins the time in which the client may come back. The caller holds mu.
 func (p *replay) leave() {
-	if p.away == nil {
-		p.away = time.AfterFunc(p.all.keep, func() {
-			p.stop(errGone)
-			p.all.forget(p)
-		})
+	if p.away != nil {
+		p.away.Reset(p.all.keep)
+		return
 	}
+	p.away = time.AfterFunc(p.all.keep, p.expire)
+}
+
+func (p *replay) expire() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended { // else its id may be that of another request by now
+		p.stop(errGone)
+	}
+	p.all.forget(p)
 }
 
 // drop is called when the connection of a has ended. What runs goes on, if the

@@ -97,6 +97,13 @@ func TestCallsAreResumed(t *testing.T) {
 		if got := c.resume("1-1"); got != "204 " {
 			t.Errorf("all was there: %q", got)
 		}
+		time.Sleep(50 * time.Second)
+		_, answered = c.call("7", "block", `{}`) // the same id again
+		defer func() { b.release <- struct{}{}; <-answered }()
+		time.Sleep(9 * time.Second)
+		if got := c.resume("1-1"); got != "204 " {
+			t.Errorf("59 s later: %q", got)
+		}
 		if got := newCaller(t, c.h, latest).resume("1-0"); !strings.HasPrefix(got, "400 ") {
 			t.Errorf("another session: %q", got)
 		}
