@@ -18,6 +18,7 @@ type call struct {
 	key    string
 	ctx    context.Context // of the handler; kept here while the call is queued
 	cancel context.CancelCauseFunc
+	batch  *batch        // that it is of; may be nil
 	open   bool          // it was attached
 	placed chan struct{} // closed when it has a place; nil where nobody waits for that
 }

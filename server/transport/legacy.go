@@ -26,17 +26,20 @@ func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
 		return
 	}
 	defer h.sessions.leave(c)
-	switch m.kind {
-	case notification:
-		h.notified(r, c, m)
-		a.accept()
-	case response:
-		if !c.asked.answer(m) {
-			h.log.Debug("ignored a response", "id", string(m.id))
-		}
-		a.accept()
-	default:
+	if m.kind == request {
 		h.request(a, r, c, m)
+		return
+	}
+	h.taken(r, c, m)
+	a.accept()
+}
+
+// taken handles what has no answer.
+func (h *HTTP) taken(r *http.Request, c *httpClient, m message) {
+	if m.kind == notification {
+		h.notified(r, c, m)
+	} else if !c.asked.answer(m) {
+		h.log.Debug("ignored a response", "id", string(m.id))
 	}
 }
 
@@ -60,7 +63,17 @@ func (h *HTTP) request(a *answerer, r *http.Request, c *httpClient, m message) {
 	}
 	key := c.callKey(m.id)
 	p := h.replays.begin(a, c, func(cause error) { h.calls.cancel(key, cause) })
-	h.streaming(a, r, c, p, func() { h.call(a, r, c, p, m) })
+	h.streaming(a, r, c, p, func() {
+		switch reply, err := h.call(r, c, p, m); {
+		case err != nil:
+			a.busy(m, err)
+			p.end()
+		case reply == nil:
+			p.end()
+		default:
+			p.finish(reply)
+		}
+	})
 }
 
 // streaming runs what answers a request by p. It goes on when r ends, if the client
@@ -75,30 +88,27 @@ func (h *HTTP) streaming(a *answerer, r *http.Request, c *httpClient, p *replay,
 }
 
 // call handles a request, now or when there is a place, until it or the session
-// ends.
-func (h *HTTP) call(a *answerer, r *http.Request, client *httpClient, p *replay, m message) {
+// ends. The reply is nil where it was cancelled; the error says why there is no
+// place.
+func (h *HTTP) call(r *http.Request, client *httpClient, p *replay, m message) (reply []byte, err error) {
 	c := newCall(context.WithoutCancel(r.Context()), m)
 	c.key = client.callKey(m.id)
 	defer c.cancel(nil)
 	defer context.AfterFunc(client.ctx, func() { c.cancel(context.Cause(client.ctx)) })()
 	if err := h.calls.enter(c); errors.Is(err, context.Canceled) { // by its client
-		p.end()
-		return
+		return nil, nil
 	} else if err != nil {
-		a.busy(m, err)
-		p.end()
-		return
+		return nil, err
 	}
-	reply := h.exchangeIn(c, client.peer, func(line []byte) {
+	reply = h.exchangeIn(c, client.peer, func(line []byte) {
 		if h.calls.live(c) {
 			p.emit(line)
 		}
 	})
 	if !h.calls.finish(c) {
-		p.end()
-		return
+		return nil, nil
 	}
-	p.finish(reply)
+	return reply, nil
 }
 
 // client returns the client that a request is of, which the caller must leave.

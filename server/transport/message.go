@@ -69,7 +69,7 @@ func parse(line []byte) (message, *fault) {
 		return unreadable(envelopeOf(line), mcp.INVALID_REQUEST, err.Error())
 	}
 	if err != nil {
-		return message{}, notAMessage(line, wire.ID)
+		return message{}, invalid(wire.ID, "not a JSON-RPC message")
 	}
 	if wire.JSONRPC != mcp.JSONRPC_VERSION {
 		return message{}, invalid(wire.ID, `"jsonrpc" must be "2.0"`)
@@ -163,13 +163,6 @@ func isLevel(encoded json.RawMessage) bool {
 // them.
 func mayHaveMeta(params json.RawMessage) bool {
 	return bytes.IndexByte(params, '\\') >= 0 || bytes.Contains(params, []byte(`"_meta"`))
-}
-
-func notAMessage(line []byte, id json.RawMessage) *fault {
-	if bytes.HasPrefix(bytes.TrimLeft(line, " \t\r"), []byte("[")) {
-		return invalid(nil, "batches are not supported: send one message a line")
-	}
-	return invalid(id, "not a JSON-RPC message")
 }
 
 func invalid(id json.RawMessage, text string) *fault {

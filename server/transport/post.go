@@ -35,6 +35,10 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		refused.write(a)
 		return
 	}
+	if isBatch(body) && !isModernHeader(r) {
+		h.postBatch(a, r, body)
+		return
+	}
 	m, f := parse(body)
 	switch version := r.Header.Get(versionHeader); {
 	case f != nil && version != "" && m.version != "" && version != m.version:

@@ -16,6 +16,10 @@ func (s *stream) receive(ctx context.Context, line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
+	if isBatch(line) {
+		s.receiveBatch(ctx, line)
+		return
+	}
 	m, f := parse(line)
 	s.received(ctx, m, f)
 }
@@ -150,6 +154,13 @@ func (s *stream) answer(c *call) {
 	})
 	if at := progress.Load(); at != nil {
 		pause(c.ctx, progressGap-time.Since(*at))
+	}
+	if c.batch != nil {
+		if !s.calls.finish(c) {
+			reply = nil
+		}
+		c.batch.done(c, reply)
+		return
 	}
 	s.writer.write(reply, func() bool { return s.calls.finish(c) })
 	s.memory.recycle(reply)
