@@ -79,6 +79,7 @@ func TestFilesOfScripts(t *testing.T) {
 		"an output that is there":      {"safe", "a.py", python("p.add_argument('--out-dir')", ""), `{"out_dir": "src"}`, "--out-dir=/out/src"},
 		"a default output":             {"safe", "a.py", python("p.add_argument('--output', default='report.md', help='Where to write the report file')", ""), `{}`, "--output=/out/report.md"},
 		"a default output as a path":   {"safe", "a.py", python("p.add_argument('--output', type=Path, default=Path('out/r.md'))", ""), `{}`, "--output=/out/out/r.md"},
+		"a default output in a folder": {"safe", "a.py", python("DIR = Path('out')\np.add_argument('--output', default=str(DIR / 'r.md'))", ""), `{}`, "--output=/out/out/r.md"},
 		"no output file":               {"safe", "a.py", python("p.add_argument('--output', default='text', help='Output format')", ""), `{"output": "json"}`, "--output=json"},
 		"a report that is not there":   {"safe", "a.py", python("p.add_argument('--report', type=Path)", ""), `{"report": "r.json"}`, "--report=/out/r.json"},
 		"a report that is there":       {"safe", "a.py", python("p.add_argument('--report', type=Path)", ""), `{"report": "in.txt"}`, "--report=W/in.txt"},

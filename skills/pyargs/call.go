@@ -461,6 +461,9 @@ func dictOf(a *arguments) value {
 }
 
 func strOf(a *arguments) value {
+	if named, ok := first(a).(unknown); ok && named.path != "" {
+		return named
+	}
 	text, ok := pyStr(first(a))
 	if !ok {
 		return unknown{}

@@ -2,6 +2,7 @@ package pyargs
 
 import (
 	"math"
+	"path"
 	"strings"
 )
 
@@ -363,6 +364,11 @@ func (i *interp) operate(op string, a, b value) value {
 		return i.add(a, b)
 	case "%":
 		return i.percent(a, b)
+	case "/":
+		folder, ok := a.(unknown)
+		if name, is := b.(string); is && ok && folder.path != "" && !path.IsAbs(name) {
+			return unknown{path: path.Join(folder.path, name)}
+		}
 	}
 	return arithmetic(op, a, b)
 }
