@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,8 +14,47 @@ func main() {
 	// A client that is gone is seen as a failed write, so that what runs for it
 	// is ended before this program is.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(context.Background())
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
+}
+
+// An interruption is the end of the program's context by a signal.
+type interruption struct{ signal syscall.Signal }
+
+func (i *interruption) Error() string {
+	return fmt.Sprintf("stopped by the signal %d (%s), with all that ran", int(i.signal), i.signal)
+}
+
+// Is says that it is a cancellation, as of any other context.
+func (i *interruption) Is(target error) bool { return target == context.Canceled }
+
+// code is the exit code that shells have for the signal.
+func (i *interruption) code() int { return 128 + int(i.signal) }
+
+// interruptible returns a context that a signal ends, with an [*interruption] as
+// its cause. Every signal counts by which systems and people end programs: what
+// runs in sandboxes would go on after one that is not taken. One that the parent
+// has this program ignore, as nohup does, is still ignored.
+func interruptible(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	go func() {
+		select {
+		case s := <-signals:
+			number, _ := s.(syscall.Signal)
+			cancel(&interruption{number})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
 }

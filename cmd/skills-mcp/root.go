@@ -69,16 +69,20 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil || errors.As(err, &exit) && exit.err == nil && exit.code != exitOK {
 		err = cmp.Or(out.failed(), err)
 	}
+	var ended *interruption
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &exit) && exit.err == nil:
+		return exit.code
+	case errors.As(context.Cause(ctx), &ended):
+		fmt.Fprintln(stderr, "skills-mcp:", ended)
+		return ended.code()
 	case errors.As(err, &exit):
-		if exit.err != nil {
-			fmt.Fprintln(stderr, "skills-mcp:", exit.err)
-		}
+		fmt.Fprintln(stderr, "skills-mcp:", exit.err)
 		return exit.code
 	case out.unread() && errors.Is(err, syscall.EPIPE):
-		return exitFailed
+		return exitOK
 	}
 	fmt.Fprintln(stderr, "skills-mcp:", err)
 	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it

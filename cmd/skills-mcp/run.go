@@ -25,8 +25,8 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run one skill, exactly as a client's call would",
 		Long: `Run one skill in a sandbox. Its standard error is shown as it comes, then its
 standard output; the exit code is the skill's. What the sandbox refuses or ends
-exits with 1, wrong arguments with 2. A skill that asks you something asks on the
-terminal, if there is one.
+exits with 1, wrong arguments with 2, and Ctrl-C or another signal with 128 and
+its number. A skill that asks you something asks on the terminal, if there is one.
 
 A skill of the class mutating or dangerous may write to the workspace and connect
 to the hosts that it is granted. Such a call is shown before it runs, with every
