@@ -210,7 +210,13 @@ func (s *settings) checkSetup() []sandbox.Finding {
 		findings = append(findings, ok("project", "%s", filepath.Join(s.workspaces[0], config.ProjectFile)))
 	}
 	for _, w := range s.workspaces {
-		findings = append(findings, ok("workspace", "%s", w))
+		found := ok("workspace", "%s", w)
+		if note := notNobodys(w, os.Getuid()); note != "" {
+			found.Level = sandbox.LevelWarning
+			found.Detail += ", which skills can only read"
+			found.Remedy = note
+		}
+		findings = append(findings, found)
 	}
 	findings = append(findings, ok("network", "%s", s.network()))
 	store, err := s.cacheDir()

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownedByRoot reports whether root owns a file.
-func ownedByRoot(info fs.FileInfo) bool {
+// ownedBy reports whether a user owns a file.
+func ownedBy(info fs.FileInfo, uid uint32) bool {
 	stat, known := info.Sys().(*syscall.Stat_t)
-	return known && stat.Uid == 0
+	return known && stat.Uid == uid
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ type mount struct {
 	Path   string `json:"path"`
 	From   string `json:"from"`
 	Access string `json:"access"` // read-only or writable
+	Note   string `json:"note,omitempty"`
 }
 
 type plannedLimits struct {
@@ -103,14 +105,29 @@ func mounts(skill *skills.Skill, grant sandbox.Grant) []mount {
 	if grant.Write {
 		access = "writable"
 	}
-	all := []mount{{sandbox.SkillDir, "a snapshot of " + cmp.Or(skill.Dir, skill.File), "read-only"}}
+	all := []mount{{Path: sandbox.SkillDir, From: "a snapshot of " + cmp.Or(skill.Dir, skill.File), Access: "read-only"}}
 	for _, workspace := range grant.Workspaces {
-		all = append(all, mount{workspace, workspace, access})
+		m := mount{Path: workspace, From: workspace, Access: access}
+		if grant.Write {
+			m.Note = notNobodys(workspace, os.Getuid())
+		}
+		all = append(all, m)
 	}
 	if grant.Aliased() {
-		all = append(all, mount{sandbox.WorkspaceDir, grant.Workspaces[0], access})
+		all = append(all, mount{Path: sandbox.WorkspaceDir, From: grant.Workspaces[0], Access: access})
 	}
-	return append(all, mount{sandbox.OutDir, "memory", "writable"}, mount{"/tmp", "memory", "writable"})
+	return append(all, mount{Path: sandbox.OutDir, From: "memory", Access: "writable"}, mount{Path: "/tmp", From: "memory", Access: "writable"})
+}
+
+// notNobodys says that skills cannot write to a workspace which they are granted:
+// those of a server that root runs are nobody. It is "" where they can, and for
+// any other user's server.
+func notNobodys(workspace string, uid int) string {
+	info, err := os.Stat(workspace)
+	if uid != 0 || err != nil || info.Mode().Perm()&0o002 != 0 || ownedBy(info, sandbox.Nobody) {
+		return ""
+	}
+	return "skills of a server that root runs are nobody, who may not write there; start it as the owner of the folder"
 }
 
 func newPlannedLimits(l sandbox.Limits) plannedLimits {
@@ -157,6 +174,9 @@ func printPlan(w io.Writer, p *plannedCall) error {
 }
 
 func (m mount) String() string {
+	if m.Note != "" {
+		return m.Path + ", " + m.Access + ", but " + m.Note
+	}
 	if m.From == m.Path {
 		return m.Path + ", " + m.Access
 	}

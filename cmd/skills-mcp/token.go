@@ -121,7 +121,7 @@ func lies(name, dir string) bool {
 // where root owns it, which is how administrators hand a file to a service.
 func private(name string, info fs.FileInfo) error {
 	mode := info.Mode()
-	if runtime.GOOS == "windows" || mode.IsDir() || mode.Perm()&0o077 == 0 || mode.Perm()&0o037 == 0 && ownedByRoot(info) {
+	if runtime.GOOS == "windows" || mode.IsDir() || mode.Perm()&0o077 == 0 || mode.Perm()&0o037 == 0 && ownedBy(info, 0) {
 		return nil
 	}
 	return fmt.Errorf("the token file %s has the mode %04o, so other users read or write it; run: chmod 600 %s, and make a new token if others may have read it", name, mode.Perm(), name)
