@@ -24,6 +24,8 @@ func TestEnding(t *testing.T) {
 			"end of input": func(t *testing.T, s *process) { s.stdin.Close() },
 			"SIGTERM":      func(t *testing.T, s *process) { s.signal(t, syscall.SIGTERM) },
 			"SIGINT":       func(t *testing.T, s *process) { s.signal(t, syscall.SIGINT) },
+			"SIGHUP":       func(t *testing.T, s *process) { s.signal(t, syscall.SIGHUP) },
+			"SIGQUIT":      func(t *testing.T, s *process) { s.signal(t, syscall.SIGQUIT) },
 			"client gone":  func(t *testing.T, s *process) { s.stdout.Close(); s.stdin.Close() },
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -54,6 +56,95 @@ func TestEnding(t *testing.T) {
 			})
 		}
 	})
+}
+
+// What runs for a server that is killed, which can do nothing more about it, ends
+// not long after its time.
+func TestKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: processes are looked for in /proc")
+	}
+	drivers(t, func(t *testing.T, driver string) {
+		number := fmt.Sprintf("%09d", time.Now().UnixNano()%1e9)
+		mark, skill := "602."+number, "killed-"+number
+		home := t.TempDir()
+		writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\n")
+		writeFile(t, filepath.Join(home, "skills", skill, "SKILL.md"), "---\nname: "+skill+"\ndescription: Does not end.\nscript: run.sh\ntimeout_seconds: 4\n---\n")
+		writeFile(t, filepath.Join(home, "skills", skill, "run.sh"), endless)
+		s := startIn(t, home, driver)
+		s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + skill + `","arguments":{"mark":"` + mark + `"},"_meta":{"progressToken":1}}}`)
+		s.await(t, `"message":"running"`)
+		if !exists(t, mark) {
+			t.Fatal("the skill's process is not to be seen")
+		}
+		killed := time.Now()
+		s.signal(t, syscall.SIGKILL)
+		_ = s.cmd.Wait()
+		for tick := time.NewTicker(100 * time.Millisecond); exists(t, mark); <-tick.C {
+			if time.Since(killed) > time.Minute {
+				t.Fatal("the skill's process is still there after a minute")
+			}
+		}
+		t.Logf("ended after %v", time.Since(killed))
+		if driver == "docker" {
+			for _, id := range containers(t, "", "label=skills-mcp.skill="+skill) {
+				_ = dockerCommand(t.Context(), "", "rm", "--force", id).Run()
+			}
+		}
+	})
+}
+
+// A person who interrupts a run is told so.
+func TestInterruptedRun(t *testing.T) {
+	drivers(t, func(t *testing.T, driver string) {
+		home := t.TempDir()
+		writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\n")
+		writeFile(t, filepath.Join(home, "skills", "endless", "SKILL.md"), "---\nname: endless\ndescription: Does not end.\nscript: run.sh\n---\n")
+		writeFile(t, filepath.Join(home, "skills", "endless", "run.sh"), endless)
+		for signal, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGHUP: 129} {
+			cmd := exec.Command(binary, "--config", filepath.Join(home, "config.yaml"), "--sandbox", driver, "run", "endless", "--mark", "603")
+			cmd.Dir = home
+			cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "XDG_CONFIG_HOME="+home)
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			said := ""
+			for lines := bufio.NewScanner(stderr); lines.Scan(); {
+				if said += lines.Text() + "\n"; lines.Text() == "running" {
+					if err := cmd.Process.Signal(signal); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			_ = cmd.Wait()
+			if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(said, "stopped by the signal") {
+				t.Errorf("%v: exit %d, want %d; it said %q", signal, got, code, said)
+			}
+		}
+	})
+}
+
+// Whoever has seen enough of a list is not told of it.
+func TestUnreadList(t *testing.T) {
+	for _, args := range [][]string{{"list"}, {"show", "colony-samples/code-complexity"}} {
+		stdout, pipe, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout.Close()
+		var stderr strings.Builder
+		cmd := exec.Command(binary, append([]string{"--sandbox", "native"}, args...)...)
+		cmd.Stdout, cmd.Stderr = pipe, &stderr
+		err = cmd.Run()
+		pipe.Close()
+		if err != nil || stderr.Len() > 0 {
+			t.Errorf("%v: error %v, and it said %q", args, err, &stderr)
+		}
+	}
 }
 
 // endless is a script that wants to outlive its call: it ignores signals, and

@@ -19,6 +19,9 @@ type UnavailableError struct {
 	Reason string
 	// Remedy is what a person can do about it, as an imperative.
 	Remedy string
+	// Program is the one that the sandbox does not have, and that was to be run;
+	// for others there is a sandbox. It is "" where that is not the reason.
+	Program string
 	// Err is the cause, for the log; it may be nil.
 	Err error
 }

@@ -146,7 +146,7 @@ func (r *Runner) RunIn(ctx context.Context, caller, id string, cmd Command) (*Re
 	defer release()
 	result, err := run(ctx, cancel, b.kept.Run, cmd, cmd.Limits.Or(r.limits))
 	var lost *UnavailableError
-	if errors.As(err, &lost) {
+	if errors.As(err, &lost) && lost.Program == "" {
 		r.keep.drop(b, lost)
 	}
 	return result, err

@@ -110,8 +110,11 @@ type Command struct {
 	// to out what of it is output. It must not block, and is closed when the
 	// command has ended.
 	Sieve func(out io.Writer) io.WriteCloser
-	// Meter, if not nil, stops what the command uses up while it waits.
+	// Meter, if not nil, stops what the command uses up while it waits, for as long
+	// as Waits in all: a sandbox whose server was killed ends by itself after that
+	// and Limits.Timeout.
 	Meter *Meter
+	Waits time.Duration
 	// Started is called when the command starts, after whatever had to be
 	// fetched or prepared; nil is fine.
 	Started func()
@@ -183,7 +186,7 @@ type Kept interface {
 	// files. Processes that the command leaves behind go on, unless ctx ends the
 	// command: then every process in the sandbox is ended. One command runs at a
 	// time; others wait. When the sandbox itself has ended, the error is an
-	// [*UnavailableError].
+	// [*UnavailableError] without a Program.
 	Run(ctx context.Context, cmd *Command) (*Exit, error)
 	// Close ends the sandbox, and the command that runs in it, and waits until
 	// it is gone. It may be called more than once. The driver's Close does it too.

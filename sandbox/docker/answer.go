@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -17,7 +18,8 @@ var errJunk = errors.New("it said something else than it was asked to")
 // An answer is what a container says of one command: on stdout a mark, the
 // command's output, a mark, how it ended, and what is in /out; on stderr the
 // command's output and a mark, of which nothing is passed on before the mark on
-// stdout has come. One goroutine writes to its streams.
+// stdout has come, and what is wrong with the files in /out, and a mark. One
+// goroutine writes to its streams.
 type answer struct {
 	stdout, stderr marked
 	tail           *io.PipeReader // what follows the end on stdout
@@ -26,11 +28,22 @@ type answer struct {
 	passed         chan struct{}  // closed by pass
 	pass           func()         // lets output through
 	quiet          chan struct{}  // closed at stderr's end
+	notes          notes          // what tar says on stderr after that; valid after noted
+	noted          chan struct{}  // closed at the end of the notes
+}
+
+// notes keep the beginning of a text.
+type notes struct{ strings.Builder }
+
+func (n *notes) Write(p []byte) (int, error) {
+	const most = 4 << 10
+	n.Builder.Write(p[:min(len(p), most-n.Len())])
+	return len(p), nil
 }
 
 // newAnswer returns the answer to the line of cmd with nonce.
 func newAnswer(nonce string, cmd *sandbox.Command) *answer {
-	a := &answer{began: make(chan struct{}), passed: make(chan struct{}), quiet: make(chan struct{})}
+	a := &answer{began: make(chan struct{}), passed: make(chan struct{}), quiet: make(chan struct{}), noted: make(chan struct{})}
 	a.pass = sync.OnceFunc(func() { close(a.passed) })
 	tail, after := io.Pipe()
 	a.tail = tail
@@ -45,7 +58,8 @@ func newAnswer(nonce string, cmd *sandbox.Command) *answer {
 		return nil
 	}
 	a.stdout = marked{nonce: []byte(nonce), begin: begin, body: cmd.Stdout, after: after.Write, close: after.CloseWithError}
-	a.stderr = marked{nonce: []byte(nonce), body: cmd.Stderr, end: func() { close(a.quiet) }}
+	said := &marked{nonce: []byte(nonce), body: &a.notes, end: func() { close(a.noted) }, state: 1}
+	a.stderr = marked{nonce: []byte(nonce), body: cmd.Stderr, end: func() { close(a.quiet) }, after: said.Write}
 	return a
 }
 

@@ -108,7 +108,7 @@ func TestLayer(t *testing.T) {
 
 	h := request.HostConfig
 	if h.NetworkMode != "default" || len(h.Mounts) > 0 || len(h.Binds) > 0 || h.Privileged || !slices.Equal(h.CapDrop, []string{"ALL"}) ||
-		!slices.Equal(h.SecurityOpt, []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()}) || h.Memory != cmd.Limits.Memory || *h.PidsLimit != cmd.Limits.PIDs {
+		!slices.Equal(h.SecurityOpt, []string{"no-new-privileges:true", "seccomp=" + seccomp.Profile()}) || h.Memory != cmd.Limits.Memory || *h.PidsLimit != cmd.Limits.PIDs+timerProcesses {
 		t.Errorf("host configuration %+v", h)
 	}
 	if request.Config.User != "65534:65534" || !slices.Equal(request.Config.Env, []string{"PATH=/bin"}) || request.Config.Image != "sha256:base" {

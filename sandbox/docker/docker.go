@@ -85,9 +85,11 @@ type Driver struct {
 	profile    string
 	layers     *layers
 
-	life       *sandbox.Lifetime // ended by Close
-	background sync.WaitGroup    // what outlives a Run; started by runs only, or by what they started
-	watchers   sync.WaitGroup    // what goes on until Close; started by connect
+	life       *sandbox.Lifetime  // ended by Close
+	work       context.Context    // of removals, which outlive runs
+	giveUp     context.CancelFunc // ends work; called at the end of Close
+	background sync.WaitGroup     // what outlives a Run; started by runs only, or by what they started
+	watchers   sync.WaitGroup     // what goes on until Close; started by connect
 	retries    []time.Duration
 }
 
@@ -115,6 +117,7 @@ func New(options *Options) *Driver {
 		life:       sandbox.NewLifetime(),
 		retries:    removalRetries(),
 	}
+	d.work, d.giveUp = context.WithCancel(context.Background())
 	d.pulls = newPulls(d.life.Context(), &d.background)
 	d.pool = &pool{
 		limits:  o.Pool.or(),
@@ -211,11 +214,12 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 }
 
 // Close implements [sandbox.Driver]. Where the engine does not let go of a
-// container within [closeTimeout], Close returns an error that says so.
+// container within [closeTimeout], or does not answer at all, Close returns an
+// error that says so.
 func (d *Driver) Close() error {
+	defer d.giveUp()
 	d.life.End()
 	d.pool.close()
-	d.watchers.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if err := d.settle(ctx); err != nil {

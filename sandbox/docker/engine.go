@@ -46,6 +46,8 @@ type engine struct {
 	blind  atomic.Bool // on this machine, but does not see its folders
 
 	forwarder string // the host file of the program that listens in containers; "" without one
+
+	work context.Context // the driver's
 }
 
 // bare reports whether containers get no network of the engine's at all, rather
@@ -94,7 +96,7 @@ func (d *Driver) connect(ctx context.Context) (*engine, error) {
 		d.settleIn()
 		defer d.watchOrphans()
 	}
-	e.hosts, e.profile, e.forwarder = d.hosts, d.profile, d.forwarder
+	e.hosts, e.profile, e.forwarder, e.work = d.hosts, d.profile, d.forwarder, d.work
 	d.watchImages(e)
 	d.engine.Store(e)
 	return e, nil

@@ -18,6 +18,8 @@ var (
 	errSSH = errors.New("engines are not reached over SSH")
 	// errLost marks an engine that went away under a request.
 	errLost = errors.New("the connection to the engine was lost")
+	// errHangs marks an engine that takes connections, and does nothing.
+	errHangs = errors.New("it does not answer")
 )
 
 // nativeInstead ends the remedy of what only an engine can do wrong.
@@ -110,6 +112,13 @@ func explanations() []explanation {
 
 // failed explains an error of the engine to a person.
 func (e *engine) failed(doing string, err error) error {
+	if errors.Is(err, errHangs) {
+		return &sandbox.UnavailableError{
+			Reason: fmt.Sprintf("the Docker engine at %s does not answer", e.host),
+			Remedy: "restart it, and try again" + nativeInstead,
+			Err:    fmt.Errorf("%s: %w: %w", doing, errLost, err),
+		}
+	}
 	if gone(err) {
 		return &sandbox.UnavailableError{
 			Reason: fmt.Sprintf("the Docker engine at %s went away", e.host),

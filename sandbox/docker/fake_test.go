@@ -42,6 +42,7 @@ type fakeEngine struct {
 	output     string
 	code       int
 	hang       bool
+	lingers    bool   // commands that say that they have ended go on
 	blind      string // a folder that it does not see
 	info       map[string]any
 	api        string
@@ -202,6 +203,12 @@ func (f *fakeEngine) handler() http.Handler {
 	handle("POST /containers/{id}/attach", f.attach)
 	handle("POST /containers/{id}/start", f.start)
 	handle("POST /containers/{id}/wait", f.wait)
+	handle("POST /containers/{id}/kill", func(w http.ResponseWriter, r *http.Request) {
+		if c := f.find(w, r); c != nil {
+			c.end()
+			w.WriteHeader(204)
+		}
+	})
 	handle("GET /containers/{id}/json", f.inspect)
 	handle("DELETE /containers/{id}", f.remove)
 	handle("GET /containers/json", f.list)
@@ -317,7 +324,7 @@ func (f *fakeEngine) shell(c *fakeContainer) {
 	}
 	nonce := regexp.MustCompile(`skills_mcp_begin ([A-Z0-9]+);`).FindStringSubmatch(line)[1]
 	f.mu.Lock()
-	output, code, hang := f.output, f.code, f.hang
+	output, code, hang, lingers := f.output, f.code, f.hang, f.lingers
 	f.mu.Unlock()
 	if strings.Contains(line, "command -v 'node'") {
 		say(c.stream, 1, nonce+"-")
@@ -334,6 +341,9 @@ func (f *fakeEngine) shell(c *fakeContainer) {
 	say(c.stream, 2, nonce+".")
 	say(c.stream, 1, fmt.Sprintf("%s.%d 0 0\n", nonce, code))
 	_, _ = io.Copy(io.Discard, c.stream)
+	if lingers {
+		<-c.ended
+	}
 }
 
 // fakeLost as a fake engine's code is that of a container which ends under its

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
@@ -21,18 +22,49 @@ import (
 // A newline can be quoted in no way that all shells know within one line, so it
 // is in a variable. What is the same for all commands is in functions: reading a
 // line costs by its length.
-const waiter = "skills_mcp_nl='\n'\n" + functions + `IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
+//
+// The signals that a shell takes are taken without effect: a command may send
+// them to its process group, which is the shell's.
+const waiter = "skills_mcp_nl='\n'\n" + functions + `trap : HUP INT QUIT TERM
+IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
+
+// firstWaiter is the waiter of a container's first process, which also keeps the
+// deadline of its command. That needs no server: one that was killed ends
+// nothing.
+//
+// The timer is started with the container and looks every five seconds whether
+// the command has begun and how many seconds it has, which is the text of a file
+// that has no name any more. Starting it with the command instead took 5 ms of
+// each call on a busy machine. It is a process of the command's own user: a
+// script that means to can end it.
+const firstWaiter = `if { true >/tmp/.skills-mcp; } 2>/dev/null; then
+	exec 3>/tmp/.skills-mcp 4</tmp/.skills-mcp
+	(
+		trap '' HUP INT QUIT TERM
+		n=
+		while sleep 5; do
+			if [ -z "$n" ]; then read -r n; else n=$((n-5)); [ "$n" -gt 0 ] || kill -9 -1; fi
+		done <&4 4<&- 3>&- >&- 2>&- &
+	)
+	exec 4<&-
+	rm -f /tmp/.skills-mcp
+fi
+` + waiter
 
 // functions are what a line may call:
 //
+//   - skills_mcp_deadline SECONDS tells the timer when the command is to end.
 //   - skills_mcp_begin NONCE says that the command begins.
 //   - skills_mcp_end NONCE, after the command, ends everything but the shell and
 //     says how it ended, with what is in /out: what has been answered has ended.
+//     What is too large to be taken, 16 MB in blocks of 512, is named on stderr, as
+//     tar names what it cannot read, up to another mark. Its holes would be read.
 //   - skills_mcp_kept NONCE KILLS says how a command in a kept container ended.
 //   - skills_mcp_kills sets k to how many processes of this container the kernel
 //     has killed for want of memory, as far as it can be seen: in cgroups of
 //     version 2 and of version 1.
-const functions = `skills_mcp_begin() { printf %s "$1+"; }
+const functions = `skills_mcp_deadline() { { printf '%s\n' "$1" >&3; } 2>/dev/null; exec 3>&-; }
+skills_mcp_begin() { printf %s "$1+"; }
 skills_mcp_kills() {
 	k=0
 	for g in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
@@ -52,7 +84,11 @@ skills_mcp_end() {
 	done
 	if [ $f = 1 ] && ! command -v tar >/dev/null 2>&1; then f=2; fi
 	skills_mcp_say "$1"
-	if [ $f = 1 ]; then tar -C /out -cf - . 2>/dev/null; fi
+	if [ $f = 1 ]; then
+		find /out -type f -size +32768 -print -exec rm -f {} + >&2 2>/dev/null
+		tar -C /out -cf - .
+		printf %s "$1." >&2
+	fi
 }
 skills_mcp_kept() {
 	s=$?
@@ -79,7 +115,7 @@ const (
 // newLine returns the line that runs cmd in a container of its own. Every mark
 // begins with nonce. known says that the program is there.
 func (e *engine) newLine(cmd *sandbox.Command, nonce string, known bool) string {
-	return "unset skills_mcp_line; " + invocation(cmd, nonce, known) + "; skills_mcp_end " + nonce + "; " + e.lastWords()
+	return fmt.Sprintf("unset skills_mcp_line; skills_mcp_deadline %d; %s; skills_mcp_end %s; %s", deadline(cmd), invocation(cmd, nonce, known), nonce, e.lastWords())
 }
 
 // keptLine returns the line that runs cmd in a container that is kept: what the
@@ -94,10 +130,6 @@ func keptLine(cmd *sandbox.Command, nonce string, known bool) string {
 func invocation(cmd *sandbox.Command, nonce string, known bool) string {
 	var b strings.Builder
 	plain, odd := variables(cmd.Env)
-	for _, entry := range plain {
-		name, value, _ := strings.Cut(entry, "=")
-		fmt.Fprintf(&b, "export %s=%s; ", name, word(value))
-	}
 	program := word(cmd.Argv[0])
 	if !known && !strings.Contains(cmd.Argv[0], "/") {
 		for _, entry := range odd {
@@ -108,8 +140,13 @@ func invocation(cmd *sandbox.Command, nonce string, known bool) string {
 		fmt.Fprintf(&b, `command -v %s >/dev/null 2>&1 || { printf %%s %s; exit 0; }; `, program, word(nonce+markMissing))
 	}
 	b.WriteString("skills_mcp_begin " + nonce + "; ")
+	b.WriteString("(")
+	for _, entry := range plain {
+		name, value, _ := strings.Cut(entry, "=")
+		fmt.Fprintf(&b, "export %s=%s; ", name, word(value))
+	}
 	// exec never takes a builtin of the shell's for the program.
-	b.WriteString("(exec ")
+	b.WriteString("exec ")
 	if len(odd) > 0 {
 		b.WriteString("env")
 		for _, entry := range odd {
@@ -130,15 +167,28 @@ func invocation(cmd *sandbox.Command, nonce string, known bool) string {
 	return b.String()
 }
 
-// plainVariable is that of a variable which means nothing to a shell. Setting one
-// takes no program.
-var plainVariable = regexp.MustCompile(`^(SKILL_[A-Z0-9_]+|(?i:https?|all|no)_(?i:proxy))=`)
+// deadline is when the timer of a container ends cmd, in seconds from its begin:
+// within ten of that, and later than a server would.
+func deadline(cmd *sandbox.Command) int64 {
+	const grace = 5
+	return int64(math.Ceil((cmd.Limits.Timeout + cmd.Waits).Seconds())) + grace
+}
 
-// variables splits an environment into what a shell can export without harm and
-// what it cannot, for which there is env(1).
+var (
+	// variableName is what a shell can export.
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	// shellVariable are the names that mean something to one of the shells, or to
+	// a line of ours.
+	shellVariable = regexp.MustCompile(`^(_|BASH.*|COMP_.*|DIRSTACK|EGID|EPOCH.*|EUID|FUNCNAME|GID|GROUPS|HIST.*|LANG|LANGUAGE|LC_.*|LINENO|OPT(ARG|ERR|IND)|PATH|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|SECONDS|SHELLOPTS|SRANDOM|TMOUT|UID|skills_mcp_.*)$`)
+)
+
+// variables splits an environment into what a shell can export and what it
+// cannot. For the latter there is env(1), on whose command line everybody on the
+// machine can read them: no secret is called like that.
 func variables(env []string) (plain, odd []string) {
 	for _, entry := range env {
-		if plainVariable.MatchString(entry) {
+		name, _, _ := strings.Cut(entry, "=")
+		if variableName.MatchString(name) && !shellVariable.MatchString(name) {
 			plain = append(plain, entry)
 		} else {
 			odd = append(odd, entry)

@@ -183,6 +183,30 @@ func TestLineShellVariables(t *testing.T) {
 	})
 }
 
+// No secret is on the command line of another program: everybody on the machine
+// can read it there.
+func TestLineSecrets(t *testing.T) {
+	show := shows(t)
+	dir := t.TempDir()
+	lines := filepath.Join(dir, "lines")
+	spy := fmt.Sprintf("#!%s\nprintf '%%s\\n' \"$@\" >>%s\nexec /usr/bin/env \"$@\"\n", shells(t)["dash"][0], lines)
+	if err := os.WriteFile(filepath.Join(dir, "env"), []byte(spy), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	everyShell(t, func(t *testing.T, shell []string) {
+		env := []string{"API_KEY_X=5ecret", "X=5ecret '\n'", "_X=5ecret", "lower_X=5ecret", "SKILL_X=5ecret", "LC_X=C"}
+		got := speak(t, shell, &sandbox.Command{Argv: show, Env: env}, "")
+		if want := begins + shown(nil, env, ""); got.stdout != want || got.stderr != "" {
+			t.Errorf("said %q, and %q; want %q", got.stdout, got.stderr, want)
+		}
+		said, err := os.ReadFile(lines)
+		if err != nil || strings.Contains(string(said), "5ecret") {
+			t.Errorf("these were arguments: %s, error %v", said, err)
+		}
+	})
+}
+
 // What comes after the line is the program's, to the last byte.
 func TestLineStdin(t *testing.T) {
 	show := shows(t)

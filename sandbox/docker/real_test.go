@@ -174,7 +174,7 @@ func TestHardening(t *testing.T) {
 		"memory":                host.Memory == limits.Memory && host.MemorySwap == limits.Memory,
 		"OOM killer works":      host.OomKillDisable == nil || !*host.OomKillDisable,
 		"processors":            host.NanoCPUs == 1e9,
-		"processes":             host.PidsLimit != nil && *host.PidsLimit == limits.PIDs,
+		"processes":             host.PidsLimit != nil && *host.PidsLimit == limits.PIDs+timerProcesses,
 		"no network interfaces": c.Config.NetworkDisabled,
 		"no log":                host.LogConfig.Type == "none",
 		"no devices":            len(host.Devices) == 0 && len(host.DeviceRequests) == 0,

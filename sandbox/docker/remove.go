@@ -13,12 +13,17 @@ import (
 )
 
 const (
-	// endTimeout is how long a container is waited for that ends by itself.
-	endTimeout = 2 * time.Second
+	// endTimeout is how long a container is waited for that ends by itself, and
+	// forgedTimeout how long before it is killed: a command can forge the answer
+	// that it has ended, and go on.
+	endTimeout    = 2 * time.Second
+	forgedTimeout = 250 * time.Millisecond
 	// removeTimeout bounds one attempt at removing a container.
 	removeTimeout = 30 * time.Second
 	// closeTimeout bounds the wait for an engine that does not answer.
 	closeTimeout = 30 * time.Second
+	// hungTimeout is how long an engine may take to answer that it is there.
+	hungTimeout = 3 * time.Second
 	// closePause is the longest pause between attempts at removing a container
 	// when the driver is being closed.
 	closePause = 100 * time.Millisecond
@@ -50,7 +55,13 @@ func (b *box) idle() bool {
 func (b *box) awaitEnd() {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
-	_, _ = b.wait(ctx) // it is removed in any case
+	soon, cancelSoon := context.WithTimeout(ctx, forgedTimeout)
+	defer cancelSoon()
+	if _, err := b.wait(soon); err == nil || soon.Err() == nil {
+		return
+	}
+	_ = b.engine.api.ContainerKill(ctx, b.id, "KILL") // or it has ended meanwhile
+	_, _ = b.wait(ctx)                                // it is removed in any case
 }
 
 // remove removes a container, by id or name, in the background.
@@ -65,6 +76,9 @@ func (d *Driver) removeNow(e *engine, id string) error {
 	for _, pause := range d.retries {
 		if err == nil {
 			return nil
+		}
+		if d.work.Err() != nil {
+			break
 		}
 		d.pause(pause)
 		err = e.remove(id)
@@ -97,7 +111,7 @@ func removalRetries() []time.Duration {
 // remove ends a container and whatever runs in it. It is not cancelled by the
 // end of a run, which is when it is needed.
 func (e *engine) remove(id string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
+	ctx, cancel := context.WithTimeout(e.work, removeTimeout)
 	defer cancel()
 	err := e.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 	if cerrdefs.IsNotFound(err) {
@@ -106,19 +120,46 @@ func (e *engine) remove(id string) error {
 	return err
 }
 
-// settle waits until nothing is under way in the background.
+// settle waits until nothing is under way in the background, and not for an
+// engine that hangs.
 func (d *Driver) settle(ctx context.Context) error {
 	settled := make(chan struct{})
 	go func() {
+		d.watchers.Wait()
 		d.background.Wait()
 		close(settled)
 	}()
-	select {
-	case <-settled:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("close the Docker driver: the engine does not let go of containers with the label %s=%s", labelInstance, d.instance)
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		select {
+		case <-settled:
+			return d.stuck(ctx)
+		case <-look.C:
+			if err := d.stuck(ctx); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("close the Docker driver: the engine does not let go of containers with the label %s=%s", labelInstance, d.instance)
+		}
 	}
+}
+
+// stuck returns the error of an engine that hangs, and nil for any other.
+func (d *Driver) stuck(ctx context.Context) error {
+	if e := d.engine.Load(); e != nil && e.hangs(ctx) {
+		return fmt.Errorf("close the Docker driver: the engine at %s does not answer; containers with the label %s=%s may be left", e.host, labelInstance, d.instance)
+	}
+	return nil
+}
+
+// hangs reports whether nothing comes from an engine. One that is gone does not
+// hang: it refuses the connection.
+func (e *engine) hangs(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, hungTimeout)
+	defer cancel()
+	_, err := e.api.Ping(ctx)
+	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
 // sweep removes what is left of this driver's containers, such as one whose

@@ -2,7 +2,9 @@ package docker
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 )
 
 // A container that ends by itself is left to end before it is removed; one whose
@@ -41,6 +43,67 @@ func TestRemoveWaitsForTheEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A command that says by itself that it has ended, and goes on, is ended.
+func TestRemoveForgedEnd(t *testing.T) {
+	f := newFake(t)
+	f.lingers = true
+	d := f.driver(t, Options{})
+	cmd := command()
+	cmd.Warm = -1
+	if _, err := d.Run(t.Context(), cmd); err != nil {
+		t.Fatal(err)
+	}
+	d.background.Wait()
+	if kills := f.count("POST /containers/{id}/kill"); kills != 1 {
+		t.Errorf("it was killed %d times, want once", kills)
+	}
+}
+
+// hang is an engine that takes a request and does nothing, until its client has
+// enough.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// Nobody waits for an engine that hangs longer than it takes to be sure.
+func TestCloseWithoutAnswer(t *testing.T) {
+	f := newFake(t)
+	d := New(&Options{Host: f.socket, Images: map[string]string{"default": "base"}})
+	if _, err := d.Run(t.Context(), command()); err != nil { // and one waits for the next
+		t.Fatal(err)
+	}
+	for _, route := range []string{"HEAD /_ping", "DELETE /containers/{id}", "POST /containers/{id}/wait", "GET /containers/json"} {
+		f.fault(route, hang)
+	}
+	began := time.Now()
+	err := d.Close()
+	if err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(began); took > closeTimeout/2 {
+		t.Errorf("it took %v", took)
+	}
+	d.background.Wait()
+}
+
+// An image is not blamed for an engine that hangs.
+func TestLateAnswer(t *testing.T) {
+	f := newFake(t)
+	d := f.driver(t, Options{})
+	e, err := d.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &box{engine: e}
+	base := &image{ref: "base", role: "default"}
+	if err := b.late(t.Context(), base); err == nil || !strings.Contains(err.Error(), "/bin/sh") {
+		t.Errorf("the engine answers: error %v", err)
+	}
+	f.fault("HEAD /_ping", hang)
+	if err := b.late(t.Context(), base); err == nil || strings.Contains(err.Error(), "base") || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("the engine hangs: error %v", err)
+	}
+	f.fault("HEAD /_ping", nil)
 }
 
 // Docker can list for ever what it has removed.

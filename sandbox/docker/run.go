@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -21,7 +22,7 @@ const (
 	// command. A sound one takes milliseconds.
 	beginTimeout = 10 * time.Second
 	// outTimeout bounds the time that reading /out may take.
-	outTimeout = 30 * time.Second
+	outTimeout = 10 * time.Second
 )
 
 // errStale is the failure of a container that had ended before it was sent its
@@ -63,8 +64,8 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 	}
 	b.answered = true
 	exit := &sandbox.Exit{Code: status.code, Sandbox: b.engine.sandbox()}
-	exit.Out = b.collect(ctx, cmd, status, rest)
-	_ = a.tail.Close() // the rest of it must not keep stderr back
+	exit.Out = b.collect(ctx, cmd, status, rest, a)
+	_ = a.tail.Close()
 	if err := b.streams.drain(ctx, a); err != nil {
 		return nil, b.engine.failed("read the output", err)
 	}
@@ -101,7 +102,7 @@ func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *
 	case <-b.streams.copied:
 	case <-ctx.Done():
 	case <-timer.C:
-		return false, badShell(image, fmt.Errorf("it did not begin within %v", beginTimeout))
+		return false, b.late(ctx, image)
 	}
 	began := true
 	select {
@@ -114,6 +115,8 @@ func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *
 		return false, &sandbox.UnavailableError{
 			Reason: fmt.Sprintf("the image %s of the role %q has no program %q", image.ref, image.role, cmd.Argv[0]),
 			Remedy: fmt.Sprintf("set %s to an image that has it", setting(image.role)),
+
+			Program: cmd.Argv[0],
 		}
 	}
 	if began && cmd.Started != nil {
@@ -121,6 +124,14 @@ func (b *box) begin(ctx context.Context, cmd *sandbox.Command, image *image, a *
 	}
 	a.pass()
 	return began, nil
+}
+
+// late is why a command has not begun in time.
+func (b *box) late(ctx context.Context, image *image) error {
+	if b.engine.hangs(ctx) {
+		return b.engine.failed("begin the command", errHangs)
+	}
+	return badShell(image, fmt.Errorf("it did not begin within %v", beginTimeout))
 }
 
 // unbegun is why nothing is known of a command's begin. Where the streams were
@@ -134,20 +145,51 @@ func (b *box) unbegun() error {
 
 // collect reads what the command left in /out. What cannot be read is no
 // failure of the command.
-func (b *box) collect(ctx context.Context, cmd *sandbox.Command, s status, stream io.Reader) sandbox.Files {
+func (b *box) collect(ctx context.Context, cmd *sandbox.Command, s status, stream io.Reader, a *answer) sandbox.Files {
 	switch s.out {
 	case outEmpty:
 		return sandbox.Files{}
 	case outNoTar:
 		return sandbox.Files{Left: []string{"what is in /out: the image has no tar to read it with"}}
 	}
-	stop := time.AfterFunc(outTimeout, func() { b.streams.conn.Close() })
-	defer stop.Stop()
+	timer := time.AfterFunc(outTimeout, func() { b.streams.conn.Close() })
 	files, err := sandbox.CollectTar(io.LimitReader(stream, 2*cmd.Limits.Tmp), ".")
-	if err != nil && ctx.Err() == nil {
+	_ = a.tail.Close() // the rest of it must not keep stderr back
+	if err == nil {
+		select {
+		case <-a.noted:
+			files.Left = append(files.Left, unread(a.notes.String())...)
+		case <-b.streams.copied:
+			err = b.streams.failure()
+		case <-ctx.Done():
+		}
+	}
+	switch inTime := timer.Stop(); {
+	case ctx.Err() != nil:
+	case !inTime:
+		files.Left = append(files.Left, fmt.Sprintf("the rest of /out: reading it took longer than %v", outTimeout))
+	case err != nil:
 		files.Left = append(files.Left, fmt.Sprintf("the rest of /out: %v", err))
 	}
 	return files
+}
+
+// unread returns the files of /out that were not read: a line of find's is
+// "/out/a", which is too large, and one of tar's "tar: ./a: socket ignored".
+func unread(said string) []string {
+	var left []string
+	for line := range strings.Lines(said) {
+		name, why, reason := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "tar: "), ": ")
+		if !reason {
+			why = fmt.Sprintf("at most %s are taken", sandbox.Bytes(sandbox.MaxOutBytes))
+		}
+		name, large := strings.CutPrefix(name, sandbox.OutDir+"/")
+		name, ours := strings.CutPrefix(name, "./")
+		if large || ours {
+			left = append(left, fmt.Sprintf("%.200q: %.200s", name, strings.Map(printable, why)))
+		}
+	}
+	return left
 }
 
 // verdict says why a container's shell has ended before its command: it was

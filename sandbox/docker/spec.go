@@ -36,6 +36,8 @@ const (
 	// sentryThreads is what gVisor's own kernel takes of a limit on processes; at
 	// the limit, it ends the whole sandbox.
 	sentryThreads = 256
+	// timerProcesses are those that keep a container's own deadline.
+	timerProcesses = 2
 	// sacrifice makes the kernel end a sandbox before anything else of the
 	// host's when memory runs out. Raising it needs no privilege.
 	sacrifice = 500
@@ -71,7 +73,7 @@ func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
 			User:     user(),
 			// All of the command line is the entry point, so that none of the
 			// image's comes before or after it.
-			Entrypoint:      []string{"/bin/sh", "-c", waiter},
+			Entrypoint:      []string{"/bin/sh", "-c", firstWaiter},
 			Env:             (&sandbox.Command{}).Environ(),
 			WorkingDir:      sandbox.SkillDir,
 			NetworkDisabled: e.bare(),
@@ -193,7 +195,7 @@ func resources(limits sandbox.Limits, e *engine) container.Resources {
 	if most := int64(e.info.NCPU) * 1e9; most > 0 && nano > most {
 		nano = most // an engine refuses more than it has
 	}
-	pids := limits.PIDs
+	pids := limits.PIDs + timerProcesses
 	if e.ownKernel() {
 		pids += sentryThreads
 	}

@@ -253,29 +253,30 @@ func TestWarmEndedFromOutside(t *testing.T) {
 	}
 }
 
-// A container that waits ends by itself when its driver is gone: its input ends.
+// A container that waits, or that is kept, ends by itself when its driver is gone:
+// its input ends.
 func TestWarmEndsWithItsInput(t *testing.T) {
-	d := realDriver(t)
-	if _, err := d.Run(t.Context(), realCommand(t, "exit 0")); err != nil {
-		t.Fatal(err)
-	}
-	ids := waiting(t, d)
-	if len(ids) != 1 {
-		t.Fatalf("%d containers wait, want 1", len(ids))
-	}
-	e := d.engine.Load()
-	b, err := d.pool.take(t.Context(), e, parkedSpec(d), -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.discard(b)
-	b.streams.conn.Close()
-	eventually(t, "the container has ended", func() bool {
-		c, err := e.api.ContainerInspect(t.Context(), b.id)
+	everyEngine(t, func(t *testing.T, d *Driver) {
+		if _, err := d.Run(t.Context(), realCommand(t, "exit 0")); err != nil {
+			t.Fatal(err)
+		}
+		if ids := waiting(t, d); len(ids) != 1 {
+			t.Fatalf("%d containers wait, want 1", len(ids))
+		}
+		e := d.engine.Load()
+		b, err := d.pool.take(t.Context(), e, parkedSpec(d), -1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return !c.State.Running
+		defer d.discard(b)
+		b.streams.conn.Close()
+		eventually(t, "the container has ended", func() bool {
+			c, err := e.api.ContainerInspect(t.Context(), b.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return !c.State.Running
+		})
 	})
 }
 

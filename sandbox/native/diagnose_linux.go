@@ -28,12 +28,16 @@ func explain(f *failure, cmd *sandbox.Command) error {
 			Reason: program + " is not on this machine where sandboxes see it",
 			Remedy: "install " + program + " in the system folders, such as /usr/bin, or use Docker",
 			Err:    f,
+
+			Program: program,
 		}
 	case f.Step == stepInterpreter:
 		return &sandbox.UnavailableError{
 			Reason: "the interpreter that " + program + " names in its first line is not on this machine where sandboxes see it",
 			Remedy: "install it in the system folders, such as /usr/bin, or use Docker",
 			Err:    f,
+
+			Program: program,
 		}
 	case f.Step == stepExec && f.Errno == unix.ENOENT:
 		return fmt.Errorf("execute %s: there is no such file in the sandbox: %w", program, f.Errno)

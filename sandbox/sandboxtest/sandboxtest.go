@@ -52,12 +52,15 @@ func (s suite) run(t *testing.T) {
 	t.Run("Stdin", s.stdin)
 	t.Run("Dialogue", s.dialogue)
 	t.Run("Environment", s.environment)
+	t.Run("Secrets", s.secrets)
 	t.Run("Filesystem", s.filesystem)
 	t.Run("Workspace", s.workspace)
 	t.Run("Identity", s.identity)
 	t.Run("Network", s.network)
 	t.Run("Escape", s.escape)
 	t.Run("Fresh", s.fresh)
+	t.Run("Out", s.out)
+	t.Run("Kept", s.kept)
 	t.Run("Limits", s.limits)
 	t.Run("Ending", s.ending)
 	t.Run("Unavailable", s.unavailable)
@@ -266,6 +269,66 @@ func (s suite) stdin(t *testing.T) {
 	})
 }
 
+// secrets looks at all command lines of the machine, which all its users can
+// read, while commands with a secret are made ready and run.
+func (s suite) secrets(t *testing.T) {
+	run := s.start(t)
+	for range 5 {
+		stdin, feed, err := os.Pipe()
+		must(t, err)
+		secret := newMark()
+		cmd := bash(`read -r line; echo "$API_KEY"`)
+		cmd.Env, cmd.Stdin = []string{"LC_ALL=C", "API_KEY=" + secret}, stdin
+		running := make(chan struct{})
+		cmd.Started = func() { close(running) }
+		looked := make(chan string)
+		go func() {
+			defer feed.Close()
+			for {
+				shown := commandLine(secret)
+				select {
+				case <-running:
+					looked <- shown + commandLine(secret)
+					return
+				default:
+				}
+				if shown != "" {
+					<-running
+					looked <- shown
+					return
+				}
+			}
+		}()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			r, err := run(t.Context(), cmd)
+			if err != nil {
+				t.Errorf("run: %v", err)
+				return
+			}
+			wantStdout(t, r, secret+"\n")
+		}()
+		if shown := <-looked; shown != "" {
+			t.Errorf("a command line shows the secret: %q", shown)
+		}
+		<-ended
+		stdin.Close()
+	}
+}
+
+// commandLine returns a command line of the machine's that has the text, and ""
+// when there is none.
+func commandLine(text string) string {
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range names {
+		if line, err := os.ReadFile(name); err == nil && bytes.Contains(line, []byte(text)) {
+			return string(line)
+		}
+	}
+	return ""
+}
+
 func (s suite) environment(t *testing.T) {
 	t.Setenv("SKILLS_MCP_SUITE_SECRET", "of the host")
 	cmd := bash(`echo "$HOME $TMPDIR $LANG $GIVEN${SKILLS_MCP_SUITE_SECRET-}"; command -v ls >/dev/null && pwd`)
@@ -350,6 +413,58 @@ func (s suite) workspace(t *testing.T) {
 			}
 		}
 	})
+}
+
+// out leaves files of which some cannot be taken: each is named, and none takes
+// long.
+func (s suite) out(t *testing.T) {
+	r := s.bash(t, `
+		cd /out
+		echo taken >ok
+		truncate -s 400M sparse
+		echo secret >unreadable && chmod 000 unreadable
+		mkdir closed && echo x >closed/file && chmod 000 closed
+		python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+		mkfifo fifo`)
+	left := strings.Join(r.Out.Left, "\n")
+	for _, name := range []string{"sparse", "socket", "fifo"} {
+		if !strings.Contains(left, name) {
+			t.Errorf("%s is not named: %q", name, left)
+		}
+	}
+	taken := map[string]string{}
+	for _, f := range r.Out.Taken {
+		taken[f.Name] = string(f.Data)
+	}
+	for _, name := range []string{"unreadable", "closed"} { // which root can read
+		if _, ok := taken[strings.Replace(name, "closed", "closed/file", 1)]; !ok && !strings.Contains(left, name) {
+			t.Errorf("%s is neither taken nor named: %q", name, left)
+		}
+	}
+	if taken["ok"] != "taken\n" || len(taken) > 3 {
+		t.Errorf("taken are %q", taken)
+	}
+}
+
+// kept runs a program that is not there in a sandbox which is kept: that is no
+// reason to lose it.
+func (s suite) kept(t *testing.T) {
+	runner, keeps := s.keeper(t)
+	if !keeps {
+		t.Skip("the driver keeps no sandboxes")
+	}
+	run := func(argv ...string) (*sandbox.Result, error) {
+		return runner.RunIn(t.Context(), "suite", keptID, sandbox.Command{RunID: "suite-kept-run", Skill: "suite/case", Argv: argv})
+	}
+	_, err := run("bash", "-c", "echo here >/tmp/file")
+	must(t, err)
+	var unavailable *sandbox.UnavailableError
+	if _, err := run("no-such-program"); !errors.As(err, &unavailable) || unavailable.Program != "no-such-program" {
+		t.Errorf("error %v, want one that names the program", err)
+	}
+	r, err := run("cat", "/tmp/file")
+	must(t, err)
+	wantStdout(t, r, "here\n")
 }
 
 func (s suite) identity(t *testing.T) {

@@ -57,7 +57,7 @@ func Begin(ctx context.Context, cmd *sandbox.Command, o Options) (context.Contex
 	conversing, stop := context.WithCancelCause(ctx)
 	d.stop = stop
 	d.stdin, d.answers = io.Pipe()
-	cmd.Meter = &d.meter
+	cmd.Meter, cmd.Waits = &d.meter, maxQuestions*o.Room.limits.Wait
 	if cmd.Stdin == nil {
 		cmd.Stdin = d.stdin
 	} else {
