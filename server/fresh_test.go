@@ -27,10 +27,12 @@ func TestCallsSeeFilesAsTheyAre(t *testing.T) {
 	}
 	scanner := skills.NewScanner([]skills.Root{{Source: skills.SourceUser, Dir: dir}}, nil)
 	scans := 0
-	stale := func(name string, skill *skills.Skill) func(context.Context) (*skills.Catalog, error) {
-		paths := scanner.Unread(name)
-		if skill != nil {
+	stale := func(name string, skill *skills.Skill, err error) func(context.Context) (*skills.Catalog, error) {
+		var paths []string
+		if err == nil {
 			paths = scanner.Stale(skill)
+		} else {
+			paths = scanner.Unread(name, "")
 		}
 		if len(paths) == 0 {
 			return nil

@@ -37,9 +37,9 @@ type Options struct {
 	// Load scans the roots anew, for [Server.Reload].
 	Load func(ctx context.Context) (*skills.Catalog, error)
 	// Stale returns what reads again what has changed of what a call names: a
-	// skill, or a name that nothing is known of, with a nil skill. It returns nil
-	// where nothing has. A nil Stale has nothing looked at.
-	Stale func(name string, skill *skills.Skill) (load func(ctx context.Context) (*skills.Catalog, error))
+	// skill, or a name of which no skill is known, with the error that says so. It
+	// returns nil where nothing has. A nil Stale has nothing looked at.
+	Stale func(name string, skill *skills.Skill, err error) (load func(ctx context.Context) (*skills.Catalog, error))
 	// Snapshots are where the folders of bundled skills can be read by others.
 	Snapshots *snapshot.Store
 	// RunCode offers the tool run_code, which runs what a model wrote.

@@ -123,7 +123,7 @@ func (s *Server) find(r *request, name string, look func(*view) (*skills.Skill, 
 	if s.options.Stale == nil {
 		return skill, err
 	}
-	load := s.options.Stale(name, skill)
+	load := s.options.Stale(name, skill, err)
 	if load == nil {
 		return skill, err
 	}

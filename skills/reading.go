@@ -163,10 +163,14 @@ func there(name string) string {
 
 // Unread returns the paths to read again, with [Scanner.Rescan], before it is said
 // that there is no skill of a name: the places where one would be, if something
-// lies there that was not read yet.
-func (s *Scanner) Unread(name string) (paths []string) {
+// lies there that was not read yet. broken is the manifest of that name that did
+// not load, or "".
+func (s *Scanner) Unread(name, broken string) (paths []string) {
+	if _, read := s.readings.byFile.Load(broken); read && s.readings.changed(broken) {
+		paths = []string{there(broken)}
+	}
 	if !validNames(name) {
-		return nil
+		return paths
 	}
 	above, base := path.Split(name)
 	for _, root := range s.roots {

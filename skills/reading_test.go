@@ -73,28 +73,36 @@ func TestUnread(t *testing.T) {
 	for name, file := range map[string]string{
 		"a": "skills/a/SKILL.md", "ann/b": "skills/ann/b/SKILL.md", "p/c": "plugins/p/skills/c/SKILL.md", "d": "commands/d.md",
 	} {
-		if paths := scanner.Unread(name); paths != nil {
+		if paths := scanner.Unread(name, ""); paths != nil {
 			t.Errorf("%s: before it is there: %v", name, paths)
 		}
 		write(t, dir, file, skillText(filepath.Base(name)))
-		catalog, err := scanner.Rescan(t.Context(), scanner.Unread(name))
+		catalog, err := scanner.Rescan(t.Context(), scanner.Unread(name, ""))
 		must(t, err)
 		if _, err := catalog.Lookup(filepath.Base(name)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if paths := scanner.Unread(name); paths != nil {
+		if paths := scanner.Unread(name, ""); paths != nil {
 			t.Errorf("%s: after it was read: %v", name, paths)
 		}
 	}
 	write(t, dir, "skills/broken/SKILL.md", "---\n")
-	_, err = scanner.Rescan(t.Context(), scanner.Unread("broken"))
+	_, err = scanner.Rescan(t.Context(), scanner.Unread("broken", ""))
 	must(t, err)
-	if paths := scanner.Unread("broken"); paths != nil {
+	if paths := scanner.Unread("broken", ""); paths != nil {
 		t.Errorf("what does not load is read at each call: %v", paths)
+	}
+	file := filepath.Join(dir, "skills", "broken", "SKILL.md")
+	if paths := scanner.Unread("p/other", file); paths != nil {
+		t.Errorf("what does not load under another name: %v", paths)
+	}
+	write(t, dir, "skills/broken/SKILL.md", skillText("right"))
+	if paths := scanner.Unread("p/other", file); len(paths) != 1 || paths[0] != file {
+		t.Errorf("what was corrected: %v", paths)
 	}
 	write(t, dir, "SKILL.md", skillText("outside"))
 	for _, name := range []string{"..", "../skills", ".", "", "a/b/c", "/", `..\x`, "c:x"} {
-		if paths := scanner.Unread(name); paths != nil {
+		if paths := scanner.Unread(name, ""); paths != nil {
 			t.Errorf("%q is looked for: %v", name, paths)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -21,12 +22,16 @@ func (r *reader) scan(ctx context.Context) (*skills.Catalog, error) {
 
 // stale returns what reads again what has changed of a skill that a call names,
 // or of a name that nothing is known of, as a server's Stale.
-func (r *reader) stale(name string, skill *skills.Skill) (load func(context.Context) (*skills.Catalog, error)) {
+func (r *reader) stale(name string, skill *skills.Skill, err error) (load func(context.Context) (*skills.Catalog, error)) {
 	var paths []string
-	if skill != nil {
+	if err == nil {
 		paths = r.scanner.Stale(skill)
 	} else {
-		paths = r.scanner.Unread(name)
+		var file string
+		if broken, ok := errors.AsType[*skills.BrokenError](err); ok {
+			file = broken.Problem.Path
+		}
+		paths = r.scanner.Unread(name, file)
 	}
 	if len(paths) == 0 {
 		return nil
