@@ -500,7 +500,7 @@ type loadArgs struct {
 
 func (s *Server) loadSkillTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "load_skill", Description: "Return the instructions of a skill, to follow them. Nothing is run.", Annotations: readOnly("Load a skill's instructions")}
-	schema := schemaOf[loadArgs]()
+	schema := strict(schemaOf[loadArgs]())
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[loadArgs](r, schema)
 		if err != nil {

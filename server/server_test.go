@@ -70,7 +70,7 @@ func TestFixedTools(t *testing.T) {
 // Arguments of fixed tools are read as they are spelt, as a gateway reads them.
 func TestArgumentsOfAnotherCase(t *testing.T) {
 	b := newBench(t, ends(0, "it ran", ""))
-	for args, refused := range map[string]bool{`{"name": "guide", "Args": "that"}`: true, `{"name": "guide", "args": "this", "argſ": "that"}`: false} {
+	for args, refused := range map[string]bool{`{"name": "guide", "Args": "that"}`: true, `{"name": "guide", "args": "this", "argſ": "that"}`: true} {
 		if a := b.call("load_skill", args); a.IsError != refused || strings.Contains(a.text(), "that") {
 			t.Errorf("%s: %s", args, a.text())
 		}

@@ -108,8 +108,7 @@ func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.Ser
 		Description: truncate.String(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
 		Annotations: readOnly(title(skill)),
 	}
-	schema := schemaOf[argsOnly]()
-	schema.AdditionalProperties = jsonschema.FalseSchema // there is nobody to pass them on to
+	schema := strict(schemaOf[argsOnly]())
 	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
 		args, err := check[argsOnly](r, schema)
 		if err != nil {

@@ -156,6 +156,12 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return schema
 }
 
+// strict refuses other arguments: instructions have nobody to pass them on to.
+func strict(schema *jsonschema.Schema) *jsonschema.Schema {
+	schema.AdditionalProperties = jsonschema.FalseSchema
+	return schema
+}
+
 func hint(b bool) *bool { return &b }
 
 // readOnly annotates tools that change nothing and reach nothing.

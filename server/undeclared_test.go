@@ -24,6 +24,7 @@ func TestUndeclaredArguments(t *testing.T) {
 		{"run_skill", `{"name": "run", "params": {"Target": "x"}}`, `INVALID_PARAM: there is no parameter "Target"; did you mean "target"?`},
 		{"demo__guide", `{"arg": "x"}`, `INVALID_PARAM: there is no parameter "arg"; did you mean "args"?`},
 		{"demo__guide", `{"topic": "x"}`, `INVALID_PARAM: there is no parameter "topic"`},
+		{"load_skill", `{"name": "guide", "topic": "x"}`, `INVALID_PARAM: there is no parameter "topic"`},
 		{"list_skills", `{"sources": "user"}`, `INVALID_PARAM: there is no parameter "sources"; did you mean "source"?`},
 		{"demo__run", `{"target": "x", "verbose": true}`, "skill demo/run has ended well and printed nothing"},
 	} {
