@@ -42,14 +42,6 @@ func acts(s *stmt, defined map[string]bool) bool {
 	return true
 }
 
-// idle are calls that prepare for others, or say that the module is no program.
-var idle = []string{
-	"print", "exit", "quit", "sys.exit", "os._exit", "sys.stderr.write", "sys.stdout.write",
-	"sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir", "logging.basicConfig", "load_dotenv", "dotenv.load_dotenv",
-	"warnings.filterwarnings", "warnings.simplefilter", "matplotlib.use", "plt.switch_backend", "nest_asyncio.apply", "logger.setLevel",
-	"__all__.append", "__all__.extend",
-}
-
 // isIdle reports whether an expression is a text, or a call that prepares.
 func isIdle(n *node) bool {
 	if n == nil || n.kind == nConst || n.kind == nFString || n.kind == nName {
@@ -58,13 +50,15 @@ func isIdle(n *node) bool {
 	if n.kind != nCall {
 		return false
 	}
-	switch name := dotted(n.kids[0]); {
-	case !slices.Contains(idle, name):
-		return false
-	case name == "print", strings.HasSuffix(name, "exit"), strings.HasSuffix(name, ".write"):
+	switch dotted(n.kids[0]) {
+	case "print", "exit", "quit", "sys.exit", "os._exit", "sys.stderr.write", "sys.stdout.write": // it may say that it is no program
 		return !slices.ContainsFunc(n.kids[1:], computes)
+	case "sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir", "logging.basicConfig", "logger.setLevel",
+		"load_dotenv", "dotenv.load_dotenv", "warnings.filterwarnings", "warnings.simplefilter",
+		"matplotlib.use", "plt.switch_backend", "nest_asyncio.apply", "__all__.append", "__all__.extend":
+		return true
 	}
-	return true
+	return false
 }
 
 // computes reports whether an expression has a call or a variable in it.

@@ -31,26 +31,30 @@ func isProgram(option string) bool { return option == "-m" || option == "-c" || 
 
 // The forms in which a script uses another one.
 var (
-	sourced   = regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:source|\.)[ \t]+(.*)$`)
+	sourced   = regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:source|\.)[ \t]+(.*)`)
 	shellName = regexp.MustCompile(`[\w.-]+\.(?:sh|bash)\b`)
 	imported  = regexp.MustCompile(`(?:\brequire\(|\bfrom|\bimport\(?)\s*["'](\.{1,2}/[^"'\n]+)["']`)
 )
 
 // use remembers the files that a script sources or imports. What a shell script
-// sources is known by its name alone: the folder is computed.
+// sources is known by its name alone: the folder is computed. Few lines have the
+// words, and only those are matched.
 func (f *finder) use(name string, kind Kind, text []byte) {
-	switch kind {
-	case Bash:
-		for _, m := range sourced.FindAllSubmatch(text, -1) {
-			for _, name := range shellName.FindAll(m[1], -1) {
-				f.used[string(name)] = true
+	has := func(line []byte, words string) bool { return bytes.Contains(line, []byte(words)) }
+	for line := range bytes.Lines(text) {
+		switch {
+		case kind == Bash && (has(line, ".sh") || has(line, ".bash")) && (has(line, "source") || has(line, ". ")):
+			if m := sourced.FindSubmatch(line); m != nil {
+				for _, name := range shellName.FindAll(m[1], -1) {
+					f.used[string(name)] = true
+				}
 			}
-		}
-	case Node:
-		for _, m := range imported.FindAllSubmatch(text, -1) {
-			target := path.Join(path.Dir(name), string(m[1]))
-			f.used[target] = true
-			f.used[strings.TrimSuffix(target, path.Ext(target))] = true
+		case kind == Node && has(line, "./"):
+			for _, m := range imported.FindAllSubmatch(line, -1) {
+				target := path.Join(path.Dir(name), string(m[1]))
+				f.used[target] = true
+				f.used[strings.TrimSuffix(target, path.Ext(target))] = true
+			}
 		}
 	}
 }
@@ -102,21 +106,15 @@ func tests(kind Kind, text []byte) bool {
 	return kind == Python && (bytes.Contains(text, []byte("unittest.main(")) || bytes.Contains(text, []byte("pytest.main(")))
 }
 
-// The last lines of what may do nothing by itself. Parsing the others would cost
-// more than all else that is done here.
-var (
-	definitionEnds = regexp.MustCompile(`^(?:\s|\}|fi\b|return\b|export\b|readonly\b|declare\b|exit\b|echo\b|printf\b|print\(|raise\b|sys\.exit\(|pass\b|[A-Za-z_][\w.]*\s*=|@|def\b|class\b|\)|\]|["'])`)
-	idleGuardEnds  = regexp.MustCompile(`^\s+(?:pass\b|\.\.\.|raise\b|print\(|(?:sys\.)?exit\((?:["'\d)]|f["'])|exit\b|\)|["'])|^\)|^fi\b`)
-)
+// idleGuardEnds matches the last line of what may be a main guard that does
+// nothing.
+var idleGuardEnds = regexp.MustCompile(`^\s+(?:pass\b|\.\.\.|raise\b|print\(|(?:sys\.)?exit\((?:["'\d)]|f["'])|exit\b|\)|["'])|^\)|^fi\b`)
 
-// defines reports whether a script does nothing by itself.
+// defines reports whether a script does nothing by itself. Of most that is plain
+// from a line; to parse them all would take five times as long as all else here.
 func defines(kind Kind, text string, guarded bool) bool {
 	if kind != Python && kind != Bash || len(text) >= maxHead {
 		return false
-	}
-	ends := definitionEnds
-	if guarded {
-		ends = idleGuardEnds
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	last := len(lines) - 1
@@ -124,10 +122,62 @@ func defines(kind Kind, text string, guarded bool) bool {
 		last--
 	}
 	switch {
-	case !ends.MatchString(lines[last]):
+	case guarded && !idleGuardEnds.MatchString(lines[last]), kind == Python && !guarded && pythonActs(lines), kind == Bash && !guarded && shellActs(lines):
 		return false
 	case kind == Python:
 		return !pyargs.Runs([]byte(text))
 	}
 	return !shellargs.Runs([]byte(text))
+}
+
+// pythonActs reports whether a line at the top of a module plainly does something.
+func pythonActs(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "def ") || strings.HasPrefix(line, "class ") }) ||
+		slices.ContainsFunc(lines, func(line string) bool {
+			end := strings.IndexFunc(line, func(r rune) bool { return !inPath(r) || r == '.' || r == '/' })
+			if end < 1 {
+				return false
+			}
+			line = strings.TrimRight(line, " \t\r")
+			switch word := line[:end]; word {
+			case "for", "while", "with":
+				return strings.HasSuffix(line, ":")
+			case "print", "exit", "quit", "load_dotenv":
+				return false
+			}
+			return line[min(end, len(line)-1)] == '(' && strings.HasSuffix(line, ")")
+		})
+}
+
+// heredoc matches the beginning of text in a shell script.
+var heredoc = regexp.MustCompile(`<<-?\s*['"\\]?(\w+)`)
+
+// shellActs reports whether a line outside of functions is plainly a command that
+// does something.
+func shellActs(lines []string) bool {
+	until := ""
+	for _, line := range lines {
+		if until != "" {
+			if strings.TrimSpace(line) == until {
+				until = ""
+			}
+			continue
+		}
+		if strings.Contains(line, "<<") {
+			if m := heredoc.FindStringSubmatch(line); m != nil {
+				until = m[1]
+			}
+		}
+		word, rest, _ := strings.Cut(strings.TrimRight(line, " \t\r"), " ")
+		switch word {
+		case "function", "if", "then", "else", "elif", "fi", "set", "shopt", "source", "export", "readonly", "declare", "local", "typeset", "return", "exit", "echo", "printf",
+			"trap", "true", "umask", "unset", "alias", "case", "esac", "done", "do", "command", "type", "hash", "test", "builtin":
+			continue
+		}
+		plain := strings.IndexFunc(word, func(r rune) bool { return !inPath(r) }) < 0
+		if word != "" && plain && word != "." && !strings.HasPrefix(rest, "(") {
+			return true
+		}
+	}
+	return false
 }
