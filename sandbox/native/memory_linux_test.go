@@ -120,3 +120,11 @@ func TestMemoryOfKept(t *testing.T) {
 		Argv: []string{"bash", "-c", `python3 -c 'import mmap; m = mmap.mmap(-1, 400 << 20); [m.write(b"x" * (1 << 20)) for n in range(400)]; import signal; signal.pause()' & sleep 60`}})
 	wantMemoryLimit(t, err)
 }
+
+// TestEndedFirst wants the kernel to end sandboxes first when the host's memory
+// runs out.
+func TestEndedFirst(t *testing.T) {
+	if got := bash(t, newDriver(t), `cat /proc/self/oom_score_adj`); got.stdout != "500\n" {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -39,6 +39,9 @@ func (a *answer) pack(c *codec) { a.Failed.pack(c) }
 // zygoteMain is the zygote, until the server ends it. It keeps the host's mounts,
 // to open trees of them; its forks have never had them.
 func zygoteMain(server *line) error {
+	// The kernel ends sandboxes before anything else of the host's when memory runs
+	// out. Where it does not take that, it is as it was.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	// No process in a sandbox may look into this one or its forks, which run the
 	// host's file and, for some time, have capabilities.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
@@ -48,9 +51,6 @@ func zygoteMain(server *line) error {
 		return fail(stepSetup, "take a name", err)
 	}
 	unix.Umask(0o022)
-	// The kernel ends sandboxes before anything else of the host's when memory runs
-	// out. Where it does not take that, it is as it was.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	closeInherited()
 	forgetChildren()
 	var b birth

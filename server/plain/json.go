@@ -72,19 +72,21 @@ func literal(text []byte) int {
 }
 
 func (f *rewriter) text(quoted []byte, name bool) {
-	var given string
-	if json.Unmarshal(quoted, &given) != nil { // of an encoder's, so it is one
+	given := string(quoted[1 : len(quoted)-1])
+	if suspicious(quoted) && json.Unmarshal(quoted, &given) != nil { // of an encoder's, so it is one
 		f.out = append(f.out, quoted...)
 		return
 	}
 	become := given
 	switch {
 	case name:
-		become = plainName(given)
+		if suspicious(quoted) {
+			become = plainName(given)
+		}
 		if len(f.path) > 0 {
 			f.path[len(f.path)-1] = given
 		}
-	case f.verbatim == nil || !f.verbatim(f.path):
+	case suspicious(quoted) && (f.verbatim == nil || !f.verbatim(f.path)):
 		become = Text(given)
 	}
 	if become == given {

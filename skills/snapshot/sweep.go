@@ -22,8 +22,11 @@ func (s *Store) sweep() {
 		s.swept = now
 	}
 	s.mu.Unlock()
+	if !due {
+		return
+	}
 	mark := filepath.Join(s.dir, sweptMark)
-	if info, err := os.Stat(mark); !due || err == nil && now.Sub(info.ModTime()).Abs() < sweepTime {
+	if info, err := os.Stat(mark); err == nil && now.Sub(info.ModTime()).Abs() < sweepTime {
 		return
 	}
 	if os.WriteFile(mark, nil, 0o600) == nil && os.Chtimes(mark, now, now) == nil {
