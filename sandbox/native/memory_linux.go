@@ -4,7 +4,9 @@ package native
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -112,7 +114,7 @@ func (b *box) proc() (path string) {
 	return path
 }
 
-// A process is the folder of one in a /proc.
+// A process is the folder of one, or of a thread, in a /proc.
 type process string
 
 func processesIn(proc string) []process {
@@ -150,6 +152,7 @@ type usage struct {
 
 	private int64 // bytes, each counted once
 	touched int64 // bytes of shared memory that processes have touched, each counted once
+	unseen  bool  // a process does not let its open files be seen, so there may be any
 }
 
 func (u *usage) late() bool { return time.Now().After(u.end) }
@@ -167,6 +170,9 @@ func (u *usage) total(grown int64) int64 {
 		if _, known := u.opened[inode]; !known {
 			possible += size
 		}
+	}
+	if u.unseen {
+		possible = grown
 	}
 	return u.private + max(u.touched, open, min(grown, possible))
 }
@@ -194,7 +200,9 @@ func (u *usage) add(p process) {
 		}
 	}
 	u.addMapped(p)
-	u.addOpened(p)
+	for _, thread := range processesIn(string(p) + "/task") { // which may have descriptors of its own
+		u.addOpened(thread)
+	}
 }
 
 // addMapped adds files without a name that are mapped, each up to the end of the
@@ -223,6 +231,7 @@ func (u *usage) addMapped(p process) {
 func (u *usage) addOpened(p process) {
 	folder, err := os.Open(string(p) + "/fd")
 	if err != nil {
+		u.unseen = u.unseen || errors.Is(err, fs.ErrPermission)
 		return
 	}
 	defer folder.Close()

@@ -52,6 +52,11 @@ os.wait()`,
 fd = os.memfd_create("x")
 for n in range(400):
     os.write(fd, b"x" * (1 << 20))`,
+		"file of a process that hides": `
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) # PR_SET_DUMPABLE
+fd = os.memfd_create("x")
+for n in range(400):
+    os.write(fd, b"x" * (1 << 20))`,
 		"many processes": `
 for n in range(8):
     if os.fork() == 0:
