@@ -145,7 +145,7 @@ func progressOverHTTP(t *testing.T, url string, modern bool) {
 				response := post(t, url, lastCall(id, modern), headers...)
 				lines := bufio.NewScanner(response.Body)
 				for lines.Scan() {
-					if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+					if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && data != "" { // else it only has an id
 						c.take(data)
 					}
 				}

@@ -3,6 +3,7 @@ package integration
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,7 +117,10 @@ func TestThousandSkillsOverHTTP(t *testing.T) {
 		for _, l := range listeners {
 			l.until(t, "", notices)
 		}
-		post(t, url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"reload_skills"}}`, session) // what is under way is over then
+		reload := post(t, url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"reload_skills"}}`, session)
+		if _, err := io.Copy(io.Discard, reload.Body); err != nil { // what is under way is over then
+			t.Error(err)
+		}
 	})
 	stop()
 	listeners[0].rest(t, 2, 0)

@@ -172,7 +172,7 @@ func (c *httpConn) receive() ([]byte, error) {
 	}
 	body := c.body.Bytes()
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
-		_, body, _ = bytes.Cut(body, []byte("data: "))
+		body = body[bytes.LastIndex(body, []byte("\ndata: "))+len("\ndata: "):] // the last event's
 	}
 	if r.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %.300s", r.Status, body)
