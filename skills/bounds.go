@@ -17,7 +17,7 @@ const (
 	// skills nested in it.
 	maxOwnFolders = 10_000
 	// maxCounted is how many of the folders that are left out are counted.
-	maxCounted = 100_000
+	maxCounted = 20_000
 	// maxTooDeep is how many folders that lie too deep are named.
 	maxTooDeep = 20
 )
