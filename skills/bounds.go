@@ -89,7 +89,7 @@ func (s *scanner) leave(dir string) leftOut {
 // no loss.
 func (s *scanner) reportBounds() {
 	b := &s.bounds
-	tally := &tally{scanner: s, seen: map[string]bool{}}
+	tally := &tally{scanner: s, seen: map[string]bool{}, most: maxCounted}
 	named, unnamed := 0, 0
 	for _, left := range b.tooDeep {
 		_, found := tally.add(left)
@@ -125,6 +125,9 @@ func (s *scanner) tooDeep(left leftOut, what string) {
 // reportFolders reports folders beyond a bound: as an error where skills are
 // among what was left out, or may be, and else with a severity of its own.
 func (s *scanner) reportFolders(tally *tally, left []leftOut, otherwise Severity, reason, remedy string) {
+	if len(left) == 0 {
+		return
+	}
 	folders, manifests := 0, 0
 	for _, l := range left {
 		f, m := tally.add(l)
@@ -164,7 +167,8 @@ func counted(n int, what string) string {
 type tally struct {
 	*scanner
 	seen map[string]bool
-	full bool // there are more than it counts
+	most int  // folders that are counted
+	full bool // there are more
 }
 
 // add counts a folder and those below it, unless the scan came to them in
@@ -179,7 +183,7 @@ func (t *tally) add(left leftOut) (folders, manifests int) {
 		if t.seen[dir] || t.ctx.Err() != nil {
 			continue
 		}
-		if len(t.seen) == maxCounted {
+		if len(t.seen) == t.most {
 			t.full = true
 			return folders, manifests
 		}
