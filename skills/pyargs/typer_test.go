@@ -40,6 +40,7 @@ func TestTyperAliases(t *testing.T) {
 	for source, want := range map[string]string{
 		"Name = Annotated[str, typer.Argument(help='who')]\nCount: type = Annotated[int, typer.Option('--n')]\ndef main(name: Name, count: Count = 2): pass\n": "name:string* count:integer=2",
 		"Mode = Literal['a', 'b']\nTags = Optional[list[str]]\ndef main(mode: Mode = 'a', tags: Tags = None): pass\n":                                          `mode:string="a"[a b] tags:array`,
+		"type Name = Annotated[str, typer.Argument(help='who')]\ndef main(name: Name): pass\n":                                                                 "name:string*",
 		"A = Optional[int]\nB = Annotated[A, typer.Option()]\ndef main(x: B = None): pass\n":                                                                   "x:integer",
 	} {
 		if got := summary(Read("tool.py", []byte(head+source+"typer.run(main)"))); got != want {
