@@ -33,6 +33,23 @@ func TestBlockTexts(t *testing.T) {
 	}
 }
 
+// A text is not repaired by making a field that restricts the skill part of it.
+func TestBlockTextsKeepRestrictions(t *testing.T) {
+	for _, front := range []string{
+		"description: |\nText\n disable-model-invocation: true",
+		"description: |\nText\n\"disable-model-invocation\": true",
+		"description: >\n\tText\n\tclass: dangerous",
+		"description: |\nUse when: x\n'disable-model-invocation': yes",
+	} {
+		catalog := scanFiles(t, map[string]string{"demo/SKILL.md": "---\nname: demo\n" + front + "\n---\nBody.\n"})
+		for _, skill := range catalog.Skills {
+			if skill.ModelInvocable {
+				t.Errorf("%q: offered to models", front)
+			}
+		}
+	}
+}
+
 // A file without fences may have its description as a block.
 func TestBlockTextWithoutFences(t *testing.T) {
 	for _, indicator := range []string{"|", ">", "|-", ">+"} {

@@ -308,7 +308,8 @@ func continues(lines []string) bool {
 
 // indentBlocks indents the texts below "key: |" that are not, up to the next
 // field. It returns the lines, and the indices of the first that it changed of
-// each text.
+// each text. It changes nothing where one of them may be a field that restricts
+// the skill.
 func indentBlocks(lines []string) (repaired []string, changed []int) {
 	repaired = append(repaired, lines...)
 	for i := 0; i < len(lines); i++ {
@@ -316,7 +317,7 @@ func indentBlocks(lines []string) (repaired []string, changed []int) {
 		if header == nil {
 			continue
 		}
-		base, first := 0, true
+		base, first, restricts := 0, true, false
 		for i++; i < len(lines); i++ {
 			text, indent := strings.TrimLeft(lines[i], " \t"), indentOf(lines[i])
 			if text == "" {
@@ -325,6 +326,7 @@ func indentBlocks(lines []string) (repaired []string, changed []int) {
 			if indent <= len(header[1]) && anyField.MatchString(lines[i]) {
 				break
 			}
+			restricts = restricts || len(restrictionsIn(text)) > 0
 			if base == 0 {
 				base = max(indent, len(header[1])+1)
 			}
@@ -335,6 +337,9 @@ func indentBlocks(lines []string) (repaired []string, changed []int) {
 			if first {
 				changed, first = append(changed, i), false
 			}
+		}
+		if restricts && !first {
+			return lines, nil
 		}
 		i--
 	}

@@ -157,15 +157,23 @@ func (d *document) lost() map[string]int {
 	found := map[string]int{}
 	for line := range strings.Lines(text) {
 		at++
-		for key, pattern := range restrictions {
-			m := pattern.FindStringSubmatch(line)
-			if m == nil || found[key] > 0 || isFalse(m[1]) {
-				continue
+		for _, key := range restrictionsIn(line) {
+			if found[key] == 0 {
+				found[key] = at
 			}
-			found[key] = at
 		}
 	}
 	return found
+}
+
+// restrictionsIn returns the keys of the fields in a line that restrict a skill.
+func restrictionsIn(line string) (keys []string) {
+	for key, pattern := range restrictions {
+		if m := pattern.FindStringSubmatch(line); m != nil && !isFalse(m[1]) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // misplaced fails closed over fields that restrict where no frontmatter is.
