@@ -109,7 +109,6 @@ func TestLibraries(t *testing.T) {
 				"github.com/BurntSushi/toml":               {"skills/dependencies", "cmd/skills-mcp/connect"},
 				"github.com/tailscale/hujson":              {"cmd/skills-mcp/connect"},
 				"mvdan.cc/sh/v3":                           {"skills/shellargs"},
-				"github.com/schollz/progressbar/v3":        {"cmd/skills-mcp"},
 				"golang.org/x/sys":                         {"sandbox/native", "sandbox/docker", "skills/watch"},
 			} {
 				if under(imported, library) && !slices.ContainsFunc(places, func(place string) bool { return under(path, place) }) {

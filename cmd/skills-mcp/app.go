@@ -276,6 +276,11 @@ func (s *settings) runner() *sandbox.Runner {
 }
 
 func (s *settings) driver() sandbox.Driver {
+	if s.single {
+		warnsDaily := *s
+		warnsDaily.logger = s.daily()
+		s = &warnsDaily
+	}
 	switch s.Sandbox.Driver {
 	case "docker":
 		return s.docker()

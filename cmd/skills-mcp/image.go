@@ -141,9 +141,9 @@ func (a *app) pullImages(ctx context.Context, images map[string]string, roles []
 			continue
 		}
 		seen[ref] = true
-		show := a.newPullView(ref)
-		err := d.Pull(ctx, role, show.report)
-		show.close()
+		report, done := a.progress()
+		err := d.Pull(ctx, role, report)
+		done()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

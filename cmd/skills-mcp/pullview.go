@@ -4,61 +4,102 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
-
-	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 )
 
-// A pullView shows how far a pull is: a bar on a terminal, and elsewhere a line
-// for each fiftieth of the image.
-type pullView struct {
-	out io.Writer
-	bar *progressbar.ProgressBar // nil where there is no terminal
+// A statusLine is standard error on a terminal. Its last line may say how far
+// something is, and goes away with the next thing that is written.
+type statusLine struct {
+	file *os.File
+
+	mu    sync.Mutex
+	drawn bool
 }
 
-// newPullView returns a view of the pull of ref. Whoever gets it closes it.
-func (a *app) newPullView(ref string) *pullView {
-	view := &pullView{out: a.stderr}
-	if file, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		view.bar = newBar(a.stderr, ref)
+func (s *statusLine) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draw("")
+	return s.file.Write(p)
+}
+
+// Fd returns the file descriptor, by which terminals are known.
+func (s *statusLine) Fd() uintptr { return s.file.Fd() }
+
+// show draws a line over the last one; "" takes it away.
+func (s *statusLine) show(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draw(line)
+}
+
+func (s *statusLine) draw(line string) {
+	if s.drawn || line != "" {
+		fmt.Fprintf(s.file, "\r\x1b[K%s", line)
 	}
-	return view
+	s.drawn = line != ""
 }
 
-// newBar returns a bar that redraws itself ten times a second at most, and that
-// is gone when it is finished.
-func newBar(out io.Writer, what string) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(1,
-		progressbar.OptionSetWriter(out),
-		progressbar.OptionSetDescription(what),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionUseIECUnits(true),
-		progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-	)
+// width is how many columns a line may take.
+func (s *statusLine) width() int {
+	if columns, _, err := term.GetSize(int(s.file.Fd())); err == nil && columns > 0 {
+		return columns - 1 // the last one moves the cursor
+	}
+	return 79
 }
 
-func (v *pullView) report(p docker.PullProgress) {
-	if v.bar == nil {
-		if p.Message != "" {
-			fmt.Fprintln(v.out, p.Message)
+// progress returns what shows how far preparations are: on a terminal by a line
+// that is drawn again, and elsewhere by a few lines. done takes the line away.
+func (a *app) progress() (report func(message string), done func()) {
+	if s, ok := a.stderr.(*statusLine); ok {
+		return func(message string) { s.show(bar(message, s.width())) }, func() { s.show("") }
+	}
+	q := &quarters{out: a.stderr}
+	return q.report, func() {}
+}
+
+// amount is how a message about a pull ends.
+var amount = regexp.MustCompile(`^(.*): (\d+) of (\d+) MB$`)
+
+// bar renders a message in at most width columns, with a bar where it tells an
+// amount. What does not fit is cut out of the words.
+func bar(message string, width int) string {
+	told := amount.FindStringSubmatch(message)
+	if told == nil {
+		return oneLine(message, width)
+	}
+	const cells = 10
+	have, _ := strconv.Atoi(told[2])
+	total, _ := strconv.Atoi(told[3])
+	full := min(cells, cells*have/max(1, total))
+	drawn := fmt.Sprintf(" [%s%s] %s of %s MB", strings.Repeat("#", full), strings.Repeat(" ", cells-full), told[2], told[3])
+	return oneLine(told[1], max(1, width-len(drawn))) + drawn
+}
+
+// quarters writes messages, of those that tell an amount one for each quarter.
+type quarters struct {
+	out  io.Writer
+	what string // that the amount is of
+	next int    // the quarter that is worth a line
+}
+
+func (q *quarters) report(message string) {
+	if told := amount.FindStringSubmatch(message); told != nil {
+		if told[1] != q.what {
+			q.what, q.next = told[1], 1
 		}
-		return
+		have, _ := strconv.Atoi(told[2])
+		total, _ := strconv.Atoi(told[3])
+		reached := 4 * have / max(1, total)
+		if reached < q.next {
+			return
+		}
+		q.next = reached + 1
 	}
-	// A bar that was full once stays so, and the engine learns of more layers
-	// as it goes.
-	if most := p.Total + 1; most != v.bar.GetMax64() { // which draws it
-		v.bar.ChangeMax64(most)
-	}
-	_ = v.bar.Set64(p.Have)
-}
-
-func (v *pullView) close() {
-	if v.bar != nil {
-		_ = v.bar.Finish()
-	}
+	fmt.Fprintln(q.out, message)
 }

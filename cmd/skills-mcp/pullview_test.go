@@ -1,48 +1,69 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"unicode/utf8"
 )
 
-// A bar follows a pull whose size is learnt on the way, even where all that was
-// known of it was there for a moment.
-func TestPullViewBar(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
-		view := &pullView{out: &out, bar: newBar(&out, "python:3.13-slim")}
-		for _, p := range []docker.PullProgress{
-			{Message: "pulling python:3.13-slim"},
-			{Have: 10 << 20, Total: 10 << 20},
-			{Have: 12 << 20, Total: 120 << 20},
-			{Have: 30 << 20, Total: 120 << 20},
-		} {
-			time.Sleep(time.Second)
-			view.report(p)
+func TestBar(t *testing.T) {
+	for _, test := range []struct {
+		message string
+		width   int
+		want    string
+	}{
+		{"pulling a: 12 of 48 MB", 79, "pulling a [##        ] 12 of 48 MB"},
+		{"pulling a: 48 of 48 MB", 79, "pulling a [##########] 48 of 48 MB"},
+		{"pulling a: 60 of 48 MB", 79, "pulling a [##########] 60 of 48 MB"},
+		{"pulling a: 0 of 0 MB", 79, "pulling a [          ] 0 of 0 MB"},
+		{"pulling registry.example.com/a/long/name: 1200 of 4800 MB", 39, "pulling r… [##        ] 1200 of 4800 MB"},
+		{"unpacking registry.example.com/a/long/name:1.2", 39, "unpacking registry.example.com/a/long/…"},
+		{"waiting\x1b[2J", 39, "waiting"},
+	} {
+		got := bar(test.message, test.width)
+		if got != test.want {
+			t.Errorf("%q in %d columns: %q, want %q", test.message, test.width, got, test.want)
 		}
-		drawn := out.String()
-		view.close()
-		if !strings.Contains(drawn, "python:3.13-slim") || !strings.Contains(drawn, "(30/120 MiB") {
-			t.Errorf("drew %q", drawn)
+		if utf8.RuneCountInString(got) > max(test.width, 39) {
+			t.Errorf("%q does not fit %d columns", got, test.width)
 		}
-		if strings.Contains(out.String(), "\n") {
-			t.Errorf("left %q", out.String())
-		}
-	})
+	}
 }
 
-func TestPullViewPlain(t *testing.T) {
+// Elsewhere than on a terminal a pull is a few lines.
+func TestQuarters(t *testing.T) {
 	var out strings.Builder
-	view := &pullView{out: &out}
-	view.report(docker.PullProgress{Message: "pulling a"})
-	view.report(docker.PullProgress{Have: 1, Total: 2})
-	view.report(docker.PullProgress{Have: 2, Total: 2, Message: "pulling a: 1 of 1 MB"})
-	view.close()
-	if out.String() != "pulling a\npulling a: 1 of 1 MB\n" {
-		t.Errorf("wrote %q", out.String())
+	a := &app{stderr: &out}
+	report, done := a.progress()
+	report("pulling a")
+	for have := range 51 {
+		report(fmt.Sprintf("pulling a: %d of 50 MB", have))
+	}
+	report("unpacking a")
+	done()
+	want := "pulling a\npulling a: 13 of 50 MB\npulling a: 25 of 50 MB\npulling a: 38 of 50 MB\npulling a: 50 of 50 MB\nunpacking a\n"
+	if out.String() != want {
+		t.Errorf("wrote %q, want %q", out.String(), want)
+	}
+}
+
+// What is written takes the line that says how far something is away.
+func TestStatusLine(t *testing.T) {
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	s := &statusLine{file: file}
+	fmt.Fprint(s, "before\n")
+	s.show("one")
+	s.show("two")
+	fmt.Fprint(s, "after\n")
+	s.show("")
+	written, err := os.ReadFile(file.Name())
+	if want := "before\n\r\x1b[Kone\r\x1b[Ktwo\r\x1b[Kafter\n"; err != nil || string(written) != want {
+		t.Errorf("wrote %q, want %q; error %v", written, want, err)
 	}
 }

@@ -55,6 +55,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		out = &output{file: file}
 		stdout = out
 	}
+	if file, ok := stderr.(*os.File); ok && isTerminal(file) {
+		stderr = &statusLine{file: file}
+	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := a.command()
 	if len(args) == 0 && !isTerminal(stdin) {

@@ -97,6 +97,8 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 		return err
 	}
 	outcome, err := s.executor(runner, snapshots).Run(ctx, request)
+	_, done := a.progress()
+	done()
 	if err == nil {
 		err = server.CheckOutput(skill, outcome)
 	}
@@ -124,6 +126,7 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 	if err != nil {
 		return call.Request{}, err
 	}
+	report, done := a.progress()
 	request := call.Request{
 		Skill:    skill,
 		Args:     given.params,
@@ -132,7 +135,7 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 		Timeout:  given.timeout,
 		Folder:   folder,
 		Stderr:   display(a.stderr),
-		Progress: func(message string) { fmt.Fprintln(a.stderr, message) },
+		Progress: report,
 		Warn:     func(message string) { fmt.Fprintln(a.stderr, "skills-mcp:", message) },
 	}
 	if given.stdin {
@@ -149,7 +152,7 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 		}
 	}
 	if !given.json {
-		request.Stdout = display(a.stdout)
+		request.Stdout = after(done, display(a.stdout))
 	}
 	return request, nil
 }
@@ -162,6 +165,18 @@ func display(w io.Writer) io.Writer {
 	}
 	return w
 }
+
+// after returns a writer to w that calls do before each write.
+func after(do func(), w io.Writer) io.Writer {
+	return writerFunc(func(p []byte) (int, error) {
+		do()
+		return w.Write(p)
+	})
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // exit is how the program ends after a run.
 func exit(outcome *call.Outcome, err error) error {

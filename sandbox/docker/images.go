@@ -69,17 +69,9 @@ func created(image dockerimage.InspectResponse) time.Time {
 	return at
 }
 
-// A PullProgress says how far a pull is.
-type PullProgress struct {
-	// Have and Total are bytes. Total grows as the engine learns of layers.
-	Have, Total int64
-	// Message is for people, and "" unless there is something worth a line.
-	Message string
-}
-
-// Pull pulls the image of a role, whether or not it is there, and calls report
-// as it comes. The error names the image, the role and the setting.
-func (d *Driver) Pull(ctx context.Context, role string, report func(PullProgress)) error {
+// Pull pulls the image of a role, whether or not it is there, and tells report, in
+// words for a person, how far it is. The error names the image, the role and the setting.
+func (d *Driver) Pull(ctx context.Context, role string, report func(message string)) error {
 	ref, known := d.roles[role]
 	if !known {
 		return unknownRole(role, slices.Sorted(maps.Keys(d.roles)))
@@ -88,12 +80,8 @@ func (d *Driver) Pull(ctx context.Context, role string, report func(PullProgress
 	if err != nil {
 		return err
 	}
-	report(PullProgress{Message: "pulling " + ref})
-	tally := newTally(ref)
-	err = e.pullEach(ctx, ref, func(s pullStatus) {
-		message, _ := tally.add(s)
-		report(PullProgress{sum(tally.have), sum(tally.total), message})
-	})
+	report("pulling " + ref)
+	err = e.pull(ctx, ref, report)
 	if err == nil || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

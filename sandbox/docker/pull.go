@@ -162,22 +162,17 @@ func (p *pull) report(message string) {
 
 // pull has the engine pull ref.
 func (e *engine) pull(ctx context.Context, ref string, report func(string)) error {
-	tally := newTally(ref)
-	return e.pullEach(ctx, ref, func(s pullStatus) {
-		if message, news := tally.add(s); news {
-			report(message)
-		}
-	})
-}
-
-// pullEach has the engine pull ref, and passes on each line of what it says.
-func (e *engine) pullEach(ctx context.Context, ref string, each func(pullStatus)) error {
 	body, err := e.api.ImagePull(ctx, ref, dockerimage.PullOptions{})
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	return eachStatus(body, each)
+	tally := newTally(ref)
+	return eachStatus(body, func(s pullStatus) {
+		if message, news := tally.add(s); news {
+			report(message)
+		}
+	})
 }
 
 // eachStatus passes on what an engine says, line by line. An error among the

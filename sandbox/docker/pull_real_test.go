@@ -92,14 +92,8 @@ func TestPullReal(t *testing.T) {
 	options.Images = map[string]string{"default": ref}
 	d := New(options)
 	defer d.Close()
-	var last PullProgress
 	var lines []string
-	err := d.Pull(t.Context(), "default", func(p PullProgress) {
-		last = p
-		if p.Message != "" {
-			lines = append(lines, p.Message)
-		}
-	})
+	err := d.Pull(t.Context(), "default", func(message string) { lines = append(lines, message) })
 	if err != nil && strings.Contains(err.Error(), "connection refused") {
 		noNetwork(t, err)
 	}
@@ -107,9 +101,6 @@ func TestPullReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	removeImage(t, ref)
-	if last.Have != last.Total || last.Have < size {
-		t.Errorf("in the end there were %d of %d bytes", last.Have, last.Total)
-	}
 	if lines[0] != "pulling "+ref || len(lines) < 2 {
 		t.Errorf("lines %q", lines)
 	}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A dailyHandler passes each warning on once a day: a person who runs a skill by
+// hand has read what their machine lacks. What it remembers them by are files in a
+// folder, and where there can be none, all are passed on.
+type dailyHandler struct {
+	slog.Handler
+	dir string
+}
+
+// daily returns a logger for what a program that ends soon warns of again at each
+// start. Who wants to know more than warnings gets them all.
+func (s *settings) daily() *slog.Logger {
+	cache, err := s.cacheDir()
+	if err != nil || s.logger.Enabled(context.Background(), slog.LevelInfo) {
+		return s.logger
+	}
+	return slog.New(&dailyHandler{s.logger.Handler(), filepath.Join(cache, "warned")})
+}
+
+func (h *dailyHandler) Handle(ctx context.Context, record slog.Record) error {
+	if record.Level == slog.LevelWarn && !h.due(record) {
+		return nil
+	}
+	return h.Handler.Handle(ctx, record)
+}
+
+// due reports whether a warning is not one of the last day, and notes it. One whose
+// reason is another is another warning.
+func (h *dailyHandler) due(record slog.Record) bool {
+	text := record.Message
+	record.Attrs(func(a slog.Attr) bool {
+		text += "\x00" + a.String()
+		return true
+	})
+	sum := sha256.Sum256([]byte(text))
+	stamp := filepath.Join(h.dir, hex.EncodeToString(sum[:8]))
+	if info, err := os.Stat(stamp); err == nil {
+		if age := record.Time.Sub(info.ModTime()); age >= 0 && age < 24*time.Hour {
+			return false
+		}
+	}
+	// Where it cannot be written, the warning is due next time, too.
+	if os.MkdirAll(h.dir, 0o700) == nil && os.WriteFile(stamp, nil, 0o600) == nil {
+		_ = os.Chtimes(stamp, record.Time, record.Time)
+	}
+	return true
+}
