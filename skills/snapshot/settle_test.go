@@ -28,7 +28,7 @@ func TestRewrittenInPlace(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		snap := take(t, New(dir), rewriting{begun, begun.Add(quiet * 4 / 5)})
+		snap := take(t, New(dir), rewriting{begun, begun.Add(4 * quiet)})
 		if data, err := os.ReadFile(filepath.Join(snap.Dir, "run.sh")); string(data) != "echo" {
 			t.Errorf("the snapshot has %q, %v", data, err)
 		}

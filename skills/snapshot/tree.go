@@ -38,6 +38,9 @@ const (
 const (
 	// quiet is how long no file was written where nobody is in the middle of it.
 	quiet = 50 * time.Millisecond
+	// quietEmpty is the same for a file with nothing in it: on a busy machine tens of
+	// milliseconds are between emptying a file and writing it.
+	quietEmpty = 500 * time.Millisecond
 	// patience is how long that is waited for.
 	patience = time.Second
 )
@@ -70,8 +73,12 @@ func settled(ctx context.Context, fsys fs.FS) (tree, error) {
 func (t tree) unquiet(now time.Time) time.Duration {
 	rest := time.Duration(0)
 	for _, e := range t {
+		wanted := quiet
+		if e.size == 0 {
+			wanted = quietEmpty
+		}
 		if age := now.Sub(e.time); age > -quiet {
-			rest = max(rest, quiet-age)
+			rest = max(rest, min(quiet, wanted-age))
 		}
 	}
 	return rest
