@@ -66,8 +66,11 @@ func (p Param) NamesFiles() bool {
 	if p.Path {
 		return true
 	}
+	if p.Schema.Type != "string" && p.Schema.Type != "array" || p.Schema.Enum != nil {
+		return false
+	}
 	f, ok := fileParam(p, pyargs.File{}, false)
-	return ok && f.Certain && (p.Schema.Type == "string" || p.Schema.Type == "array") && p.Schema.Enum == nil
+	return ok && f.Certain
 }
 
 // Words of names.
@@ -94,18 +97,46 @@ var (
 )
 
 var (
-	helpOfFile   = regexp.MustCompile(`(?i)\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
-	helpOfFormat = regexp.MustCompile(`(?i)\bformats?\b`)
-	helpOfWrite  = regexp.MustCompile(`(?i)^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
+	aboutFile   = regexp.MustCompile(`\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
+	aboutFormat = regexp.MustCompile(`\bformats?\b`)
+	aboutWrite  = regexp.MustCompile(`^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
 	// folder matches a default that is a folder, or lies in one.
 	folder = regexp.MustCompile(`^\.{1,2}(?:/|$)|^[\w.-]+/$`)
 	camel  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
+// helpOfFile reports whether a description speaks of a file or a folder. The
+// expressions cost a hundred times what it takes to see that they cannot match.
+func helpOfFile(help string) bool {
+	help = strings.ToLower(help)
+	if !containsAny(help, "path", "file", "director", "folder") {
+		return false
+	}
+	return aboutFile.MatchString(help) && !aboutFormat.MatchString(help)
+}
+
+// helpOfWrite reports whether a description speaks of something that is written.
+func helpOfWrite(help string) bool {
+	help = strings.ToLower(help)
+	return containsAny(help, "output", "write", "save", "export", "store", "create") && aboutWrite.MatchString(help)
+}
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+}
+
+// snake writes aName as a_Name.
+func snake(name string) string {
+	if strings.ToLower(name) == name { // as most are
+		return name
+	}
+	return camel.ReplaceAllString(name, "${1}_$2")
+}
+
 // fileParam reads what a parameter takes from its name and description, and from
 // what the script is seen to do with it.
 func fileParam(p Param, use pyargs.File, seen bool) (f FileParam, ok bool) {
-	words := strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(p.Name, "${1}_$2")), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	words := strings.FieldsFunc(strings.ToLower(snake(p.Name)), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
 	has := func(list []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
 	}
@@ -117,10 +148,10 @@ func fileParam(p Param, use pyargs.File, seen bool) (f FileParam, ok bool) {
 	if !seen && !named && has(notFiles) {
 		return f, false
 	}
-	of := helpOfFile.MatchString(help) && !helpOfFormat.MatchString(help)
+	of := helpOfFile(help)
 	out, perhaps := has(outWords) || p.Name == "o", has(results) && !has(inWords)
 	f = FileParam{Name: p.Name, Certain: seen || named || of && (out || perhaps || has(likeFiles))}
-	f.Written = use.Written || out || perhaps && f.Certain || (seen || named || perhaps) && !use.Read && !has(inWords) && helpOfWrite.MatchString(help)
+	f.Written = use.Written || out || perhaps && f.Certain || (seen || named || perhaps) && !use.Read && !has(inWords) && helpOfWrite(help)
 	f.Read = !out && (use.Read || perhaps)
 	return f, f.Certain || f.Written || of || has(likeFiles)
 }
