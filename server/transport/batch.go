@@ -150,6 +150,9 @@ func (h *HTTP) postBatch(a *answerer, r *http.Request, body []byte) {
 	}
 	defer h.sessions.leave(c)
 	all, f := parts(body, c.ProtocolVersion())
+	if f == nil {
+		f = checkHints(r, message{}) // no header is that of all messages
+	}
 	if f != nil {
 		a.refuse(http.StatusBadRequest, f)
 		return

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -13,6 +14,10 @@ import (
 func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
 	if version, ok := versionOf(r); !ok {
 		a.refuse(http.StatusBadRequest, unsupported(m.id, version))
+		return
+	}
+	if f := checkHints(r, m); f != nil {
+		a.refuse(http.StatusBadRequest, f)
 		return
 	}
 	if m.kind == request && m.method == string(mcp.MethodInitialize) {
@@ -41,6 +46,20 @@ func (h *HTTP) taken(r *http.Request, c *httpClient, m message) {
 	} else if !c.asked.answer(m) {
 		h.log.Debug("ignored a response", "id", string(m.id))
 	}
+}
+
+// checkHints compares the headers of the modern protocol with a legacy message
+// that has them: a gateway may go by them, whatever the version is.
+func checkHints(r *http.Request, m message) *fault {
+	method, name := r.Header.Get(mcp.HeaderMethod), r.Header.Get(mcp.HeaderName)
+	if method != "" && method != m.method {
+		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: fmt.Sprintf("the header %s is %q, and the method is %q", mcp.HeaderMethod, method, m.method)}
+	}
+	is, named := mcp.ExtractHeaderName(mcp.MCPMethod(m.method), m.params)
+	if sent, ok := mcp.DecodeHeaderValue(name); name != "" && named && (!ok || sent != is) {
+		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: fmt.Sprintf("the header %s is %q, and the name is %q", mcp.HeaderName, name, is)}
+	}
+	return nil
 }
 
 // versionOf returns the version that a request's header names, and whether it is
