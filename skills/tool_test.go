@@ -462,3 +462,21 @@ func TestOngridEntryElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// LinX's name of the time is read wherever Colony's is.
+func TestExecutionTimeout(t *testing.T) {
+	catalog := scanFiles(t, map[string]string{
+		"demo/SKILL.md":   "---\nname: demo\ndescription: d\nscript: run.sh\nexecution_timeout: 20\n---\n",
+		"demo/tools.yaml": "tools: [{name: one, script: run.sh, execution_timeout: 5}, {name: both, script: run.sh, execution_timeout: 5, timeout_seconds: 7}]\n",
+		"demo/run.sh":     "echo",
+	})
+	want := map[string]time.Duration{"demo": 20 * time.Second, "demo__one": 5 * time.Second, "demo__both": 7 * time.Second}
+	for _, skill := range catalog.Skills {
+		if skill.Entry.Timeout != want[skill.Name] {
+			t.Errorf("%s: %s, want %s", skill.Name, skill.Entry.Timeout, want[skill.Name])
+		}
+	}
+	if len(catalog.Skills) != len(want) || lines(catalog.Problems) != "" {
+		t.Errorf("%d skills, %s", len(catalog.Skills), lines(catalog.Problems))
+	}
+}
