@@ -194,6 +194,9 @@ func (s suite) exitCode(t *testing.T) {
 		`kill -TERM $$`:   143,
 		`kill -KILL $$`:   137,
 		`no-such-program`: 127,
+		// To its process group, in which what runs it may be.
+		`trap : INT TERM HUP QUIT; kill -INT 0; kill -TERM 0; kill -HUP 0; kill -QUIT 0; exit 7`: 7,
+		`kill -INT 0; exit 7`: 130,
 	} {
 		t.Run(script, func(t *testing.T) {
 			if r := s.bash(t, script); r.Code != want {
