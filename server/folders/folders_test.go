@@ -296,3 +296,23 @@ func TestHead(t *testing.T) {
 		}
 	}
 }
+
+// Skills of one name in one root are told apart by a folder's name in the URI.
+func TestFoldersOfOneName(t *testing.T) {
+	s := newShelf(t, map[string]string{
+		"alice/deploy/SKILL.md": skillMD("deploy"), "alice/deploy/x": "alice", "bob/deploy/SKILL.md": skillMD("deploy"), "bob/deploy/x": "bob",
+	})
+	l := s.library()
+	for _, name := range []string{"alice", "bob"} {
+		entry, err := l.Get(t.Context(), "skill://"+name+"/deploy/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"skill://" + name + "/deploy/SKILL.md", "skill://" + name + "/deploy/x"}, uris(entry)); diff != "" {
+			t.Error(diff)
+		}
+		if file, err := l.Read("skill://" + name + "/deploy/x"); err != nil || string(file.Data) != name {
+			t.Errorf("%s: %v, %v", name, file, err)
+		}
+	}
+}
