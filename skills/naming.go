@@ -1,7 +1,7 @@
 package skills
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"path"
@@ -91,16 +91,28 @@ func rivals(group []*candidate) []*candidate {
 	return kept
 }
 
-// withoutCopies marks candidates that have the same files as an earlier one.
+// withoutCopies marks candidates that have the same files as an earlier one. Most
+// differ in their manifest: of those no other file is read.
 func withoutCopies(group []*candidate) []*candidate {
-	var kept []*candidate
-	for _, c := range group {
-		at := slices.IndexFunc(kept, func(first *candidate) bool { return first.sameFiles(c) })
-		if at < 0 {
-			kept = append(kept, c)
-			continue
+	sums, manifests := make([][sha256.Size]byte, len(group)), map[[sha256.Size]byte]int{}
+	for i, c := range group {
+		var ok bool
+		if sums[i], ok = c.digest(false); ok {
+			manifests[sums[i]]++
 		}
-		c.copied, kept[at].original = true, true
+	}
+	first := map[[sha256.Size]byte]*candidate{}
+	var kept []*candidate
+	for i, c := range group {
+		if manifests[sums[i]] > 1 {
+			if whole, ok := c.digest(true); ok && first[whole] != nil {
+				c.copied, first[whole].original = true, true
+				continue
+			} else if ok {
+				first[whole] = c
+			}
+		}
+		kept = append(kept, c)
 	}
 	return kept
 }
@@ -189,41 +201,42 @@ func joinNames(names ...string) string {
 	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), "/")
 }
 
-// How much of two skills is compared. Larger ones count as different.
+// How much of a skill is compared. A larger one is the copy of none.
 const (
 	maxSameFiles = 1000
 	maxSameBytes = 16 << 20
 )
 
-// sameFiles reports whether two candidates have the same files with the same
-// contents. Commands are one file each.
-func (c *candidate) sameFiles(other *candidate) bool {
-	a, releaseA, err := Hold(c.skill.Files)
+// digest is of the candidate's manifest, or of all its files; ok is false where
+// they are too many or cannot be read. A command is one file.
+func (c *candidate) digest(all bool) (sum [sha256.Size]byte, ok bool) {
+	files, release, err := Hold(c.skill.Files)
 	if err != nil {
-		return false
+		return sum, false
 	}
-	defer releaseA()
-	b, releaseB, err := Hold(other.skill.Files)
-	if err != nil {
-		return false
+	defer release()
+	names := []string{c.file}
+	if c.packed != nil {
+		names = []string{findSkillFile(files, ".")}
 	}
-	defer releaseB()
-	if c.command || other.command {
-		room := int64(maxSameBytes)
-		return c.command && other.command && sameFile(a, c.file, b, other.file, &room)
-	}
-	names, ok := fileNames(a)
-	others, otherOK := fileNames(b)
-	if !ok || !otherOK || !slices.Equal(names, others) {
-		return false
-	}
-	room := int64(maxSameBytes)
-	for _, name := range names {
-		if !sameFile(a, name, b, name, &room) {
-			return false
+	if all && !c.command {
+		if names, ok = fileNames(files); !ok {
+			return sum, false
 		}
 	}
-	return true
+	hash, room := sha256.New(), int64(maxSameBytes)
+	for _, name := range names {
+		data, err := ReadRegular(files, name, room)
+		if err != nil {
+			return sum, false
+		}
+		room -= int64(len(data))
+		if all {
+			fmt.Fprintf(hash, "%q %d\n", name, len(data))
+		}
+		_, _ = hash.Write(data) // it never fails
+	}
+	return [sha256.Size]byte(hash.Sum(nil)), true
 }
 
 // fileNames returns the paths of the files in a folder, in order; ok is false
@@ -247,16 +260,4 @@ func fileNames(fsys fs.FS) (names []string, ok bool) {
 		return nil
 	})
 	return names, err == nil
-}
-
-// sameFile reports whether two files are the same, and takes their size from
-// room.
-func sameFile(a fs.FS, name string, b fs.FS, other string, room *int64) bool {
-	first, err := ReadRegular(a, name, *room)
-	if err != nil {
-		return false
-	}
-	*room -= int64(len(first))
-	second, err := ReadRegular(b, other, int64(len(first)))
-	return err == nil && bytes.Equal(first, second)
 }
