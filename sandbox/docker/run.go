@@ -177,8 +177,12 @@ func (b *box) collect(ctx context.Context, cmd *sandbox.Command, s status, strea
 // unread returns the files of /out that were not read: a line of find's is
 // "/out/a", which is too large, and one of tar's "tar: ./a: socket ignored".
 func unread(said string) []string {
+	const most = 16
 	var left []string
 	for line := range strings.Lines(said) {
+		if len(left) == most {
+			return append(left, "and more")
+		}
 		name, why, reason := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "tar: "), ": ")
 		if !reason {
 			why = fmt.Sprintf("at most %s are taken", sandbox.Bytes(sandbox.MaxOutBytes))

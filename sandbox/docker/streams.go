@@ -121,6 +121,11 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // drain waits for the rest of stderr, when stdout is complete.
 func (s *streams) drain(ctx context.Context, a *answer) error {
+	select {
+	case <-a.quiet: // whatever became of the connection after it
+		return nil
+	default:
+	}
 	s.draining.Store(true)
 	_ = s.conn.Conn.SetReadDeadline(time.Now().Add(drainTimeout))
 	select {
