@@ -24,7 +24,7 @@ func main() {
 type interruption struct{ signal syscall.Signal }
 
 func (i *interruption) Error() string {
-	return fmt.Sprintf("stopped by the signal %d (%s), with all that ran", int(i.signal), i.signal)
+	return fmt.Sprintf("stopped by the signal %d (%s)", int(i.signal), i.signal)
 }
 
 // Is says that it is a cancellation, as of any other context.
