@@ -2,6 +2,8 @@ package skills
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -203,9 +205,18 @@ func (d *document) repairs(report reportFunc) {
 	}
 }
 
+// decodeYAML reads one document. What follows it, such as a field that is indented
+// less than the first, would be lost without a word, and may restrict the skill.
 func decodeYAML(lines []string) (*yaml.Node, error) {
-	var node yaml.Node
-	if err := yaml.Unmarshal([]byte(strings.Join(lines, "\n")), &node); err != nil {
+	var node, more yaml.Node
+	decoder := yaml.NewDecoder(strings.NewReader(strings.Join(lines, "\n")))
+	if err := decoder.Decode(&node); err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch err := decoder.Decode(&more); {
+	case err == nil:
+		return nil, fmt.Errorf("line %d: another document begins", more.Line)
+	case err != io.EOF:
 		return nil, err
 	}
 	if len(node.Content) == 0 {

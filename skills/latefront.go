@@ -25,12 +25,20 @@ func findLate(text string) (*document, error) {
 			return doc, err
 		}
 	}
-	inCode := false
+	code := "" // the fence of the code block that the line is in
 	for i := start; i < len(lines); i++ {
 		switch {
+		case code != "":
+			if closesCode(lines[i], code) {
+				code = ""
+			}
 		case isCodeFence(lines[i]):
-			inCode = !inCode
-		case !inCode && isLateFence(lines[i]):
+			code = codeFence(lines[i])
+		case opensComment(lines[i]):
+			if n := slices.IndexFunc(lines[i+1:], func(line string) bool { return strings.Contains(line, "-->") }); n >= 0 {
+				i += n + 1
+			}
+		case isLateFence(lines[i]) && (i == start || !isIndented(lines[i])):
 			if doc, err := readLate(lines, i, isLateFence, i == start); doc != nil || err != nil {
 				return doc, err
 			}
@@ -47,11 +55,12 @@ func inCodeBlock(lines []string, at int) (*document, error) {
 		inner++
 	}
 	if inner == len(lines) || !isLateFence(lines[inner]) {
-		return readLate(lines, at, isCodeFence, false)
+		closes := func(line string) bool { return closesCode(line, codeFence(lines[at])) }
+		return readLate(lines, at, closes, false)
 	}
 	doc, err := readLate(lines, inner, isLateFence, true)
 	if doc != nil {
-		body, closing := strings.TrimSpace(doc.body), strings.TrimRight(lines[at], "abcdefghijklmnopqrstuvwxyz \t")
+		body, closing := strings.TrimSpace(doc.body), codeFence(lines[at])
 		body = strings.TrimPrefix(body, closing)
 		doc.body = strings.TrimSuffix(body, closing)
 	}
@@ -135,15 +144,43 @@ func isBlank(line string) bool { return strings.TrimFunc(line, isInvisible) == "
 
 func isLateFence(line string) bool { return strings.TrimFunc(line, isInvisible) == "---" }
 
-func isCodeFence(line string) bool {
-	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+func isCodeFence(line string) bool { return codeFence(line) != "" }
+
+// codeFence returns what opens a code block, such as "```", in a list too, or "".
+func codeFence(line string) string {
+	line = strings.TrimLeft(line, " \t")
+	for _, mark := range []string{"`", "~"} {
+		n := len(line) - len(strings.TrimLeft(line, mark))
+		if n >= 3 && !(mark == "`" && strings.Contains(line[n:], mark)) {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// closesCode reports whether a line ends the code block that fence has opened: a
+// shorter fence, or one of the other kind, is part of the code.
+func closesCode(line, fence string) bool {
+	line = strings.TrimSpace(line)
+	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
+}
+
+// isIndented reports whether Markdown takes a line for code.
+func isIndented(line string) bool {
+	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
+}
+
+// opensComment reports whether a line begins an HTML comment that goes on below.
+func opensComment(line string) bool {
+	at := strings.LastIndex(line, "<!--")
+	return at >= 0 && !strings.Contains(line[at:], "-->")
 }
 
 // restrictions match what keeps models from calling a skill, and what says that it
 // may do harm, however it is written.
 var restrictions = map[string]*regexp.Regexp{
 	"disable-model-invocation": regexp.MustCompile(`(?i)\bdisable[-_]?model[-_]?invocation["'*\x60]*\s*[:=]["'*\x60\s]*([\pL\pN]*)`),
-	"class":                    regexp.MustCompile(`(?i)^[\s>*+"'{\x60-]*class["'*\x60]*\s*[:=]["'*\x60\s]*(mutating|dangerous)\b`),
+	"class":                    regexp.MustCompile(`(?i)(?:^[\s>*+"'{<!\d.)\x60-]*|[,{]\s*["']?)class["'*\x60]*\s*[:=]["'*\x60\s]*(mutating|dangerous)\b`),
 }
 
 // lost returns the lines of fields that restrict the skill and stand outside of
@@ -176,12 +213,77 @@ func restrictionsIn(line string) (keys []string) {
 	return keys
 }
 
-// misplaced fails closed over fields that restrict where no frontmatter is.
+// misplaced fails closed over fields that restrict and are not read.
 func (p *parser) misplaced() {
+	p.misspelt()
 	lost := p.doc.lost()
 	for _, key := range slices.Sorted(maps.Keys(lost)) {
-		p.failed = true
-		p.skill.ModelInvocable = false
-		p.report(Error, lost[key], `write it between two lines "---" at the top of the file`, "%q stands outside of the frontmatter, so the skill is loaded as instructions only, and no model is offered it", key)
+		p.withheld(lost[key], `write it between two lines "---" at the top of the file`, "%q stands outside of the frontmatter", key)
 	}
+}
+
+// misspelt fails closed over fields that restrict and are not spelt as they are
+// read, such as disableModelInvocation, or that a merge key brings. Other readers
+// may take them for what they are meant as.
+func (p *parser) misspelt() {
+	for _, f := range p.fields.list {
+		if f.key == "<<" {
+			p.merged(f.node, map[*yaml.Node]bool{})
+			continue
+		}
+		key := strings.Map(func(r rune) rune {
+			if r = unicode.ToLower(r); r < 'a' || r > 'z' {
+				return -1
+			}
+			return r
+		}, f.key)
+		for exact := range restrictions {
+			if f.key != exact && key == strings.ReplaceAll(exact, "-", "") && restricts(exact, f.node) {
+				p.withheld(f.line, "write "+exact, "%q is not spelt %q", f.key, exact)
+			}
+		}
+	}
+}
+
+// merged looks for fields that restrict in what a merge key takes over, once in
+// each mapping.
+func (p *parser) merged(node *yaml.Node, seen map[*yaml.Node]bool) {
+	node = deref(node)
+	if node == nil || seen[node] {
+		return
+	}
+	seen[node] = true
+	if node.Kind == yaml.SequenceNode {
+		for _, item := range node.Content {
+			p.merged(item, seen)
+		}
+		return
+	}
+	for _, f := range newFields(node, p.doc.offset, discard).list {
+		if _, known := restrictions[f.key]; known && p.fields.get(f.key) == nil && restricts(f.key, f.node) {
+			p.withheld(f.line, "write it as a field of its own", "%q is merged by <<, which is not read", f.key)
+		}
+		if f.key == "<<" {
+			p.merged(f.node, seen)
+		}
+	}
+}
+
+// restricts reports whether the value of a field restricts the skill.
+func restricts(key string, node *yaml.Node) bool {
+	if isNull(node) || node.Kind != yaml.ScalarNode {
+		return !isNull(node)
+	}
+	if key == "class" {
+		class := Class(strings.ToLower(strings.TrimSpace(node.Value)))
+		return class == Mutating || class == Dangerous
+	}
+	return !isFalse(node.Value)
+}
+
+// withheld keeps a skill from models, with nothing to run.
+func (p *parser) withheld(line int, remedy, format string, args ...any) {
+	p.failed = true
+	p.skill.ModelInvocable = false
+	p.report(Error, line, remedy, format+", so the skill is loaded as instructions only, and no model is offered it", args...)
 }

@@ -31,6 +31,8 @@ func TestLateFrontmatter(t *testing.T) {
 		{"a code block around all", "```markdown\n" + front + "Body\n```\n", "late", false, late, "Body"},
 		{"a code block without fences", "```yaml\n" + fields + "```\nBody", "late", false, late, "Body"},
 		{"not closed", "<!-- x -->\n" + strings.TrimSuffix(front, "---\n") + "\nBody", "", false, "not closed", ""},
+		{"a field that is indented less", "---\n name: late\n description: d\ndisable-model-invocation: true\n---\nBody", "", false, "is not YAML", ""},
+		{"another document", "---\nname: late\ndescription: d\n...\nclass: dangerous\n---\nBody", "", false, "is not YAML", ""},
 		{"no YAML", "<!-- x -->\n---\nname: late\n\tx: [\n---\nBody", "", false, "is not YAML", ""},
 
 		{"no YAML in prose", "Title\n\n---\n" + fields + "x: [\n---\nBody", "folder", false, lost, ""},
@@ -42,6 +44,25 @@ func TestLateFrontmatter(t *testing.T) {
 		{"in a comment", "<!--\n" + front + "-->\nBody", "folder", false, lost, ""},
 		{"before the fields", "disable-model-invocation: true\n\n---\nname: late\ndescription: d\n---\nBody", "late", false, lost, ""},
 
+		{"class in JSON", "{\"name\": \"late\", \"class\": \"dangerous\"}\n\nBody", "folder", false, lost, ""},
+		{"class in a list", "1. class: mutating\n\nBody", "folder", false, lost, ""},
+		{"class in a comment", "<!-- class: dangerous -->\nBody", "folder", false, lost, ""},
+		{"other letters", "---\nname: late\ndescription: d\nDisable_Model_Invocation: true\n---\nBody", "late", false, "is not spelt", "Body"},
+		{"camel case", "---\nname: late\ndescription: d\ndisableModelInvocation: yes\n---\nBody", "late", false, "is not spelt", "Body"},
+		{"other hyphens", "---\nname: late\ndescription: d\ndisable\u2011model\u2011invocation: true\n---\nBody", "late", false, "is not spelt", "Body"},
+		{"an invisible character in the key", "---\nname: late\ndescription: d\n\u200bclass: dangerous\n---\nBody", "late", false, "is not spelt", "Body"},
+		{"a capital", "---\nname: late\ndescription: d\nClass: Mutating\n---\nBody", "late", false, "is not spelt", "Body"},
+		{"merged", "---\nx: &x\n  disable-model-invocation: true\nname: late\ndescription: d\n<<: *x\n---\nBody", "late", false, "merged by <<", "Body"},
+		{"merged from several", "---\nx: &x {class: dangerous}\ny: &y {<<: *x}\nname: late\ndescription: d\n<<: [*y]\n---\nBody", "late", false, "merged by <<", "Body"},
+		{"said otherwise", "---\nname: late\ndescription: d\nClass: warrior\ndisableModelInvocation: false\n---\nBody", "late", true, "", "Body"},
+		{"merged and overruled", "---\nx: &x {disable-model-invocation: true}\nname: late\ndescription: d\ndisable-model-invocation: false\n<<: *x\n---\nBody", "late", true, "", "Body"},
+
+		{"an example in a list", "# Title\n\n1. Write:\n   ```yaml\n   ---\n   name: late\n   description: d\n   ---\n   ```\n", "folder", true, "", ""},
+		{"an indented example", "# Title\n\nWrite:\n\n    ---\n    name: late\n    description: d\n    ---\n\nEnd", "folder", true, "", ""},
+		{"an example in an example", "# Title\n\n````markdown\n```yaml\n---\nname: late\ndescription: d\n---\n```\n````\n", "folder", true, "", ""},
+		{"an example with other fences in it", "# Title\n\n~~~\n```\n---\nname: late\ndescription: d\n---\n~~~\n", "folder", true, "", ""},
+		{"a comment in prose", "# Title\n\n<!--\n---\nname: late\ndescription: d\n---\n-->\nEnd", "folder", true, "", ""},
+		{"code in a line", "# Title\n\n```x``` is code.\n\n" + front + "Body", "late", false, late, ""},
 		{"rules", "# Title\n\nProse: it is.\n\n---\n\nNote: more\n\n---\n\nEnd", "folder", true, "", "# Title\n\nProse: it is.\n\n---\n\nNote: more\n\n---\n\nEnd"},
 		{"a rule behind a comment", "<!-- x -->\n---\nProse: it is.\n---\nEnd", "folder", true, "", "<!-- x -->\n---\nProse: it is.\n---\nEnd"},
 		{"an example", "# Title\n\nWrite:\n\n```yaml\n---\nname: late\ndescription: d\n---\n```\n", "folder", true, "", ""},
@@ -98,6 +119,7 @@ func FuzzLateFrontmatter(f *testing.F) {
 	for _, seed := range []string{"", "\n", "<!-- x -->\n", "# T\n\n---\n", "```\n", "~~~yaml\n", "---\n", "---\n---\n", "---\nname: x\n", "\u200b", "<!--", "---\na: b\n---\n", "> ", "a: |\n"} {
 		f.Add(seed, "name: late\ndescription: d\n")
 	}
+	f.Add("\n", " description: d")
 	f.Fuzz(func(t *testing.T, before, fields string) {
 		if isDescribed([]byte(before)) || isDescribed([]byte(before+"---\n"+fields+"---\n")) {
 			return // what follows is text
