@@ -23,6 +23,10 @@ func (s *settings) pick(catalog *skills.Catalog, name string) (*skills.Skill, *s
 		if _, broken := errors.AsType[*skills.BrokenError](err); broken {
 			return nil, nil, err
 		}
+		if _, _, ok := cutSource(name); ok && err == nil && skill.Workspace != "" {
+			// The workspace has called it so: nobody means it who names a source.
+			return nil, nil, usage(ambiguous(catalog, name, []*skills.Skill{skill}))
+		}
 		return skill, catalog, usage(err)
 	case 1:
 		skill, own := s.alone(catalog, found[0])
@@ -69,12 +73,19 @@ func all(catalog *skills.Catalog) []*skills.Skill {
 	return found
 }
 
+// cutSource takes SOURCE:NAME apart.
+func cutSource(name string) (source skills.Source, rest string, ok bool) {
+	before, rest, ok := strings.Cut(name, ":")
+	source = skills.Source(before)
+	return source, rest, ok && slices.Contains(skills.Sources(), source)
+}
+
 // named returns the skills that SOURCE:NAME or a path means; none for another
 // kind of name.
 func named(catalog *skills.Catalog, name string) []*skills.Skill {
-	if source, rest, ok := strings.Cut(name, ":"); ok && slices.Contains(skills.Sources(), skills.Source(source)) {
+	if source, rest, ok := cutSource(name); ok {
 		of := slices.DeleteFunc(all(catalog), func(s *skills.Skill) bool {
-			return s.Source != skills.Source(source) || s.QualifiedName() != rest && s.Name != rest
+			return s.Source != source || s.QualifiedName() != rest && s.Name != rest
 		})
 		exact := slices.DeleteFunc(slices.Clone(of), func(s *skills.Skill) bool { return s.QualifiedName() != rest })
 		if len(exact) > 0 {
