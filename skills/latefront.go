@@ -191,6 +191,12 @@ func (d *document) lost() map[string]int {
 	if !hasKey(d.front, isKey("name")) && !hasKey(d.front, isKey("description")) {
 		text, at = d.body, d.bodyAt
 	}
+	return lostIn(text, at)
+}
+
+// lostIn returns the lines of a text's fields that restrict, by their keys; at is
+// the line before it.
+func lostIn(text string, at int) map[string]int {
 	found := map[string]int{}
 	for line := range strings.Lines(text) {
 		at++
@@ -285,5 +291,5 @@ func restricts(key string, node *yaml.Node) bool {
 func (p *parser) withheld(line int, remedy, format string, args ...any) {
 	p.failed = true
 	p.skill.ModelInvocable = false
-	p.report(Error, line, remedy, format+", so the skill is loaded as instructions only, and no model is offered it", args...)
+	p.report(Error, line, remedy, format+", "+instructionsOnly+", and no model is offered it", args...)
 }

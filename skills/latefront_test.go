@@ -113,6 +113,37 @@ func TestMisplacedFieldsHaveNoTools(t *testing.T) {
 	}
 }
 
+// A tool that is left out for what restricts it is not offered as a script that
+// nobody has declared.
+func TestToolsThatAreLeftOut(t *testing.T) {
+	for _, test := range []struct {
+		file  string
+		tools int
+	}{
+		{"tools: [{name: x, script: x.sh, class: bad}]", 0},
+		{"tools: [{name: x, script: x.sh, class: [dangerous]}]", 0},
+		{"tools: [{name: x, script: x.sh, disable-model-invocation: perhaps}]", 0},
+		{"tools:\n- {name: x, script: x.sh, class: dangerous}\n [\n", 0},
+		{"tools:\n- name: x\n  class: mutating\n...\nmore: 1\n", 0},
+		{"tools:\n- {name: x, script: x.sh}\n [\n", 1},
+		{"commands: [x]", 1},
+		{"tools: [{name: y, script: x.sh, class: dangerous}]", 1},
+	} {
+		t.Run(test.file, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "x.sh", "#!/bin/sh\necho\n")
+			write(t, dir, "tools.yaml", test.file)
+			skill := &Skill{Files: DirFS(dir), File: "SKILL.md"}
+			if err := parseSkill([]byte(skillText("folder")+"Run x.sh.\n"), skill, "folder", Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if len(skill.Tools) != test.tools {
+				t.Errorf("%d tools, problems %v", len(skill.Tools), skill.Problems)
+			}
+		})
+	}
+}
+
 // FuzzLateFrontmatter: whatever text without a field stands before frontmatter,
 // no model is offered a skill that none may call.
 func FuzzLateFrontmatter(f *testing.F) {

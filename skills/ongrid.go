@@ -80,13 +80,15 @@ func (p *parser) ongridFile() error {
 	skill.ModelInvocable, skill.UserInvocable = true, true
 	p.checkDescription()
 	p.class()
+	p.misspelt() // ongrid reads "Class", too
 	if err := p.ongridEntry(); err != nil {
 		return err
 	}
 	if p.failed { // what it says in vain may restrict it
 		for _, problem := range skill.Problems {
 			if problem.Severity == Error {
-				return reject(problem.Line, problem.Remedy, "the skill does not load: %s", strings.TrimSuffix(problem.Message, ", "+instructionsOnly))
+				message, _, _ := strings.Cut(problem.Message, ", "+instructionsOnly)
+				return reject(problem.Line, problem.Remedy, "the skill does not load: %s", message)
 			}
 		}
 	}

@@ -102,6 +102,7 @@ func (p *parser) ongridTool(name string, f fields, line int) (added bool, err er
 	}
 	class, ok := ongridClasses()[f.text("class")]
 	if !ok {
+		p.withheldTool = true
 		return false, reject(f.line("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
 	}
 	q := p.forTool(tool, f)

@@ -34,6 +34,9 @@ type parser struct {
 	// failed is set by a field that restricts and cannot be read: the skill then
 	// has nothing to run.
 	failed bool
+	// withheldTool is set by a tool that is left out because what restricts it
+	// cannot be read: no script of the skill is then offered undeclared.
+	withheldTool bool
 }
 
 // parseSkill reads a SKILL.md. skill comes with what is known of its place:

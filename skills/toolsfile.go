@@ -43,6 +43,7 @@ func (p *parser) toolsFile() {
 	}
 	if err != nil {
 		p.skill.Problems = append(p.skill.Problems, rejected(file, err))
+		p.withheldTool = len(lostIn(string(data), 0)) > 0
 		return
 	}
 	in := *p // reports what it finds in the file
@@ -51,6 +52,7 @@ func (p *parser) toolsFile() {
 	}
 	in.doc = &document{}
 	in.tools(node)
+	p.withheldTool = in.withheldTool
 	locate(p.skill.Problems, file, node, 0)
 }
 
@@ -112,6 +114,7 @@ func (p *parser) declaredTool(f fields, line int) error {
 	tool.Description = strings.TrimSpace(f.text("description"))
 	tool.WhenToUse = strings.TrimSpace(f.text("when_to_use"))
 	if err := q.toolRestrictions(); err != nil {
+		p.withheldTool = true
 		return err
 	}
 	if err := q.entry(); err != nil {
