@@ -2,6 +2,7 @@ package skills
 
 import (
 	"hash/fnv"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -57,11 +58,19 @@ func (r *readings) changed(file string) bool {
 
 // sumOf returns the sum of a file's content, or 0.
 func sumOf(name string) uint64 {
-	data, err := readFile(os.DirFS(filepath.Dir(name)), filepath.Base(name), maxManifest)
+	data, err := readFile(hostFS{}, name, maxManifest)
 	if err != nil {
 		return 0
 	}
 	return sum(data)
+}
+
+// hostFS opens host files by their paths. Links are followed, as [look] does, and
+// a named pipe, which has taken a file's place, is not waited for.
+type hostFS struct{}
+
+func (hostFS) Open(name string) (fs.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 }
 
 func sum(data []byte) uint64 {

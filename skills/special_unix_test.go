@@ -35,6 +35,21 @@ func TestNamedPipeIsNotRead(t *testing.T) {
 	}
 }
 
+// A call looks again at what was written lately, and does not wait for a pipe.
+func TestNamedPipeIsNotWaitedFor(t *testing.T) {
+	dir := realTempDir(t)
+	file := filepath.Join(dir, "pipe", "SKILL.md")
+	must(t, os.Mkdir(filepath.Dir(file), 0o755))
+	must(t, unix.Mkfifo(file, 0o644))
+	scanner := NewScanner([]Root{{Source: SourceUser, Dir: dir}}, nil)
+	_, err := scanner.Scan(t.Context())
+	must(t, err)
+	scanner.Unread("pipe", file)
+	if sumOf(file) != 0 {
+		t.Error("a pipe has a content")
+	}
+}
+
 // A script that is a named pipe, or that nobody may read, cannot run.
 func TestScriptThatIsAPipe(t *testing.T) {
 	dir := t.TempDir()
