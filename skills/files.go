@@ -1,7 +1,6 @@
 package skills
 
 import (
-	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -52,7 +51,7 @@ func (e *Entry) Files() []FileParam {
 		if text, is := p.Schema.Default.(string); is && fallback == "" {
 			fallback = text
 		}
-		if f, ok := fileParam(p, use, there || folder.MatchString(fallback)); ok {
+		if f, ok := fileParam(p, use, there, fallback); ok {
 			f.Fallback = fallback
 			all = append(all, f)
 		}
@@ -69,7 +68,7 @@ func (p Param) NamesFiles() bool {
 	if p.Schema.Type != "string" && p.Schema.Type != "array" || p.Schema.Enum != nil {
 		return false
 	}
-	f, ok := fileParam(p, pyargs.File{}, false)
+	f, ok := fileParam(p, pyargs.File{}, false, "")
 	return ok && f.Certain
 }
 
@@ -93,12 +92,23 @@ var (
 	notFiles = []string{
 		"format", "type", "mode", "style", "level", "encoding", "pattern", "patterns", "glob", "regex", "ext", "exts", "extension", "extensions", "suffix", "delimiter",
 		"separator", "sep", "count", "size", "limit", "depth", "lines", "columns", "column", "field", "fields", "key", "title", "url", "uri", "lang", "language", "text",
+		"decimal", "char", "character", "mark", "joiner", "message", "msg", "comment", "branch", "ref", "tag", "commit", "rev", "revision", "mime", "accept", "match", "filter", "include", "includes",
 	}
+	// compared are of names that scripts compare with others, rather than open.
+	compared = []string{"exclude", "excludes", "excluded", "ignore", "ignores", "ignored", "skip", "only"}
+	// outKinds are what may follow an out word where the whole is a file.
+	outKinds = []string{
+		"to", "as", "name", "prefix", "base", "stem", "root", "location", "data", "dataset", "csv", "tsv", "json", "jsonl", "yaml", "xml", "txt", "pdf", "docx", "xlsx", "pptx",
+		"html", "md", "markdown", "svg", "png", "image", "images", "img", "video", "audio", "document", "doc", "docs", "archive", "zip", "notebook",
+	}
+	// otherPaths are of paths that lead to no file.
+	otherPaths = []string{"api", "url", "key", "import", "route", "request", "remote", "object", "attribute", "property", "field", "s3"}
 )
 
 var (
 	aboutFile   = regexp.MustCompile(`\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
-	aboutFormat = regexp.MustCompile(`\bformats?\b`)
+	aboutFormat = regexp.MustCompile(`\bformats?\b|\bfile (?:types?|extensions?|encodings?)\b`)
+	aboutOther  = regexp.MustCompile(`\b(?:dotted|dot-separated|jsonpath|xpath|api|url|key|import|property|attribute|remote) paths?\b|\bdot(?:ted)? notation\b`)
 	aboutWrite  = regexp.MustCompile(`^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
 	// folder matches a default that is a folder, or lies in one.
 	folder = regexp.MustCompile(`^\.{1,2}(?:/|$)|^[\w.-]+/$`)
@@ -134,8 +144,8 @@ func snake(name string) string {
 }
 
 // fileParam reads what a parameter takes from its name and description, and from
-// what the script is seen to do with it.
-func fileParam(p Param, use pyargs.File, seen bool) (f FileParam, ok bool) {
+// what the script is seen to do with it, and has without it.
+func fileParam(p Param, use pyargs.File, seen bool, fallback string) (f FileParam, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(snake(p.Name)), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
 	has := func(list []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
@@ -145,14 +155,23 @@ func fileParam(p Param, use pyargs.File, seen bool) (f FileParam, ok bool) {
 		words[last] = "filename"
 	}
 	named := last >= 0 && slices.Contains(fileWords, words[last]) || has(fileWords) && !has(notFiles)
-	if !seen && !named && has(notFiles) {
+	if named && has(compared) && words[last] != "file" || last > 0 && words[last] == "path" && slices.Contains(otherPaths, words[last-1]) {
+		named = false
+	}
+	if !seen && (!named && (has(notFiles) || has(compared)) || aboutOther.MatchString(strings.ToLower(help))) {
 		return f, false
 	}
+	seen = seen || folder.MatchString(fallback) && !(last >= 0 && words[last] == "prefix")
 	of := helpOfFile(help)
 	out, perhaps := has(outWords) || p.Name == "o", has(results) && !has(inWords)
+	if out && last > 0 && !seen && !named && !of { // as dest_branch
+		out = slices.Contains(outWords, words[last]) || slices.Contains(outKinds, words[last]) || slices.Contains(results, words[last])
+	}
 	f = FileParam{Name: p.Name, Certain: seen || named || of && (out || perhaps || has(likeFiles))}
-	f.Written = use.Written || out || perhaps && f.Certain || (seen || named || perhaps) && !use.Read && !has(inWords) && helpOfWrite(help)
-	f.Read = !out && (use.Read || perhaps)
+	told := (seen || named || perhaps) && !use.Read && !has(inWords) && helpOfWrite(help)
+	f.Written = use.Written || out || perhaps && f.Certain || told
+	// "File to export" is one that is there.
+	f.Read = !out && (use.Read || perhaps || told && !use.Written)
 	return f, f.Certain || f.Written || of || has(likeFiles)
 }
 
@@ -168,7 +187,7 @@ func (f FileParam) Takes(value string) bool {
 	case path.IsAbs(value) || value[0] == '~' || value[0] == '$' || value[0] == '@':
 		return false
 	}
-	if u, err := url.Parse(value); err == nil && u.Scheme != "" {
+	if first, _, _ := strings.Cut(value, "/"); strings.Contains(first, ":") { // an address, or host:path
 		return false
 	}
 	if f.Certain {

@@ -110,18 +110,24 @@ func (w *workspace) owns(name string) bool {
 	return err == nil
 }
 
-// place returns what the script is given for a value.
+// place returns what the script is given for a value. A slash at its end stays:
+// scripts put names behind it.
 func (w *workspace) place(p skills.FileParam, value string, write bool) string {
+	placed := value
 	switch reads := !p.Written || p.Read; {
 	case !p.Takes(value):
-	case reads && w.has(value), p.Written && write && w.root != nil:
-		return filepath.Join(w.folder, filepath.FromSlash(value))
+		return value
+	case reads && w.has(value), p.Written && write && w.root != nil && filepath.IsLocal(filepath.Join(w.below, filepath.FromSlash(value))):
+		placed = filepath.Join(w.folder, filepath.FromSlash(value))
 	case p.Written && !(reads && w.owns(value)):
 		if name := path.Clean(value); fs.ValidPath(name) {
-			return path.Join(sandbox.OutDir, name)
+			placed = path.Join(sandbox.OutDir, name)
 		}
 	}
-	return value
+	if strings.HasSuffix(value, "/") && !strings.HasSuffix(placed, "/") {
+		placed += "/"
+	}
+	return placed
 }
 
 // fallback returns what the script is given in place of its own default; "" leaves

@@ -38,7 +38,7 @@ func found(t *testing.T, class, name, source string) *skills.Skill {
 // workspace, the skill's folder, or /out; nothing else is changed.
 func TestFilesOfScripts(t *testing.T) {
 	workspace := t.TempDir()
-	for _, name := range []string{"in.txt", "src/main.go", "both.txt", "json", "web"} {
+	for _, name := range []string{"in.txt", "src/main.go", "both.txt", "json", "web", "dist/x", "feature/x"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(workspace, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -56,6 +56,7 @@ func TestFilesOfScripts(t *testing.T) {
 	python := func(arguments, rest string) string {
 		return "import argparse, os\nfrom pathlib import Path\np = argparse.ArgumentParser()\n" + arguments + "\nargs = p.parse_args()\n" + rest + "\nif __name__ == '__main__':\n    pass\n"
 	}
+	const click = "import click\n@click.command()\n@click.argument('path')\n@click.option('--output')\ndef main(path, output):\n    convert(path)\n\ndef save(path, text):\n    with open(path, 'w') as f: f.write(text)\n\nif __name__ == '__main__':\n    main()\n"
 	const shell = "#!/bin/bash\nwhile [ $# -gt 0 ]; do\n  case \"$1\" in\n    --input-file) input=\"$2\"; shift 2;;\n    --output) output=\"$2\"; shift 2;;\n    *) exit 1;;\n  esac\ndone\n"
 	for name, test := range map[string]struct {
 		class, script, source, args, want string
@@ -93,6 +94,20 @@ func TestFilesOfScripts(t *testing.T) {
 		"an address":                   {"safe", "a.py", python("p.add_argument('--input-file')\np.add_argument('--output-file')", ""), `{"input_file": "https://example.com/in.txt", "output_file": "s3://b/k"}`, "--input-file=https://example.com/in.txt --output-file=s3://b/k"},
 		"no name of a file":            {"safe", "a.py", python("p.add_argument('--title', help='Title of the file')\np.add_argument('--query')\np.add_argument('--source')", ""), `{"title": "in.txt", "query": "in.txt", "source": "web"}`, "--title=in.txt --query=in.txt --source=web"},
 		"of another command":           {"safe", "a.py", python("s = p.add_subparsers(dest='cmd', required=True)\na = s.add_parser('a')\na.add_argument('--output', default='x.md')\nb = s.add_parser('b')\nb.add_argument('--path')", ""), `{"cmd": "b", "path": "in.txt"}`, "b --path=W/in.txt"},
+		"a sign that is a dot":         {"safe", "a.py", python("p.add_argument('--sep', default='.')\np.add_argument('--decimal', default='.', help='Decimal mark')", ""), `{"decimal": "."}`, "--decimal=."},
+		"a prefix":                     {"safe", "a.py", python("p.add_argument('--branch-prefix', default='feature/')\np.add_argument('--prefix', default='dist/')", ""), `{}`, ""},
+		"what is left out":             {"safe", "a.py", python("p.add_argument('--exclude', default='dist/', help='Paths to exclude')\np.add_argument('--ignore-dirs', nargs='*')\np.add_argument('--include', help='Files to include')", ""), `{"ignore_dirs": ["src"], "include": "src/main.go"}`, "--ignore-dirs=src --include=src/main.go"},
+		"a file of what is left out":   {"safe", "a.py", python("p.add_argument('--ignore-file')", ""), `{"ignore_file": "in.txt"}`, "--ignore-file=W/in.txt"},
+		"an output that is no file":    {"safe", "a.py", python("p.add_argument('--dest-branch')\np.add_argument('--dest-table')\np.add_argument('--output-mime')\np.add_argument('--output-unit')\np.add_argument('--export-repo', help='GitHub repository')", ""), `{"dest_branch": "feature/y", "dest_table": "db.users", "output_mime": "text/html", "output_unit": "km/h", "export_repo": "a/b"}`, "--dest-branch=feature/y --dest-table=db.users --output-mime=text/html --output-unit=km/h --export-repo=a/b"},
+		"an output of a kind":          {"safe", "a.py", python("p.add_argument('--output-json')\np.add_argument('--save-to')\np.add_argument('--dest-branch-file')", ""), `{"output_json": "a.json", "save_to": "b.md", "dest_branch_file": "c"}`, "--output-json=/out/a.json --save-to=/out/b.md --dest-branch-file=/out/c"},
+		"a place on another machine":   {"safe", "a.py", python("p.add_argument('--dest')", ""), `{"dest": "user@host:www/x"}`, "--dest=user@host:www/x"},
+		"a type of files":              {"safe", "a.py", python("p.add_argument('--output', default='json', help='Output file type: json or csv')", ""), `{}`, ""},
+		"a file to export":             {"safe", "a.py", python("p.add_argument('file', help='Markdown file to convert and save as PDF')\np.add_argument('--doc-file', help='File to export')", ""), `{"file": "in.txt", "doc_file": "both.txt"}`, "--doc-file=W/both.txt W/in.txt"},
+		"another function's file":      {"safe", "a.py", click, `{"path": "in.txt", "output": "r.md"}`, "--output=/out/r.md W/in.txt"},
+		"paths that are no files":      {"safe", "a.py", python("p.add_argument('--api-path')\np.add_argument('--output-path', help='Dotted path of the value to output')", ""), `{"api_path": "src/main.go", "output_path": "a.b"}`, "--api-path=src/main.go --output-path=a.b"},
+		"text of files":                {"safe", "a.py", python("p.add_argument('--message', help='Message for the changed file')\np.add_argument('--ref', help='Git ref to read files from')", ""), `{"message": "in.txt", "ref": "feature/x"}`, "--message=in.txt --ref=feature/x"},
+		"a slash at the end":           {"safe", "a.py", python("p.add_argument('--input-dir')\np.add_argument('--output-dir', default='site/')", ""), `{"input_dir": "src/"}`, "--input-dir=W/src/ --output-dir=/out/site/"},
+		"out of a writable workspace":  {"mutating", "a.py", python("p.add_argument('--output')", ""), `{"output": "../../x.txt"}`, "--output=../../x.txt"},
 		"a writable workspace":         {"mutating", "a.py", python("p.add_argument('path')\np.add_argument('--output', default='r.md')", ""), `{"path": "in.txt"}`, "--output=W/r.md W/in.txt"},
 		"a shell script":               {"safe", "run.sh", shell, `{"input_file": "in.txt", "output": "r.md"}`, "--input-file W/in.txt --output /out/r.md"},
 	} {

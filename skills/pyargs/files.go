@@ -95,7 +95,8 @@ func (c *CommandLine) look(source []byte) {
 	used := map[string]File{}
 	see := func(name string, written bool) {
 		f := used[name]
-		f.Written, f.Read = f.Written || written, f.Read || !written
+		// A plain name may be another function's, which says less.
+		f.Written, f.Read = f.Written || written, f.Read || !written || c.top.dialect == clickDialect
 		used[name] = f
 	}
 	name := func(seen []byte) string {
