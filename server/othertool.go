@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -26,10 +27,11 @@ const calledTool = "Tool-Name"
 func (s *Server) hookTools(hooks *mcpserver.Hooks) {
 	hooks.AddBeforeCallTool(func(_ context.Context, _ any, in *mcp.CallToolRequest) {
 		v, name := s.view.Load(), in.Params.Name
+		_, listed := v.listed[name]
 		switch {
 		case name == otherTool:
 			in.Params.Name = "" // which there is not
-		case v.listed[name] && s.core.GetTool(name) == nil:
+		case listed && s.core.GetTool(name) == nil:
 			in.Header, in.Params.Name = http.Header{calledTool: {name}}, otherTool
 		}
 	})
@@ -64,7 +66,7 @@ func (s *Server) otherTool() mcpserver.ServerTool {
 		r := s.request(ctx, in.Params.Meta)
 		name := in.Header.Get(calledTool)
 		skill, err := s.find(&r, name, func(v *view) (*skills.Skill, error) {
-			if skill := v.called(name); skill != nil {
+			if skill := cmp.Or(v.shown(name), v.called(name)); skill != nil {
 				return skill, nil
 			}
 			return v.lookup(name)

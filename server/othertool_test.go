@@ -40,6 +40,36 @@ func TestListedToolsKeepAnswering(t *testing.T) {
 	}
 }
 
+// Skills of one name are told apart by their folders, and one alone is not: its
+// tool is called otherwise when another comes or goes, and the one that a client
+// was shown answers.
+func TestToolsOfOtherNamesKeepAnswering(t *testing.T) {
+	b := newBench(t, ends(0, "it ran", ""))
+	skill := func(text string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("---\nname: deploy\ndescription: Deploys.\n---\n" + text)}
+	}
+	answers := func(tool, want string) {
+		t.Helper()
+		if a := b.call(tool, `{}`); a.IsError || !strings.Contains(a.text(), want) {
+			t.Errorf("%s: %s", tool, a.text())
+		}
+	}
+	b.files["p/skills/ann/deploy/SKILL.md"] = skill("Ann's.")
+	b.publish()
+	answers("demo__deploy", "Ann's.")
+	b.files["p/skills/bob/deploy/SKILL.md"] = skill("Bob's.")
+	b.publish()
+	answers("demo__deploy", "Ann's.")
+	answers("demo__bob__deploy", "Bob's.")
+	delete(b.files, "p/skills/ann/deploy/SKILL.md")
+	b.publish()
+	answers("demo__bob__deploy", "Bob's.")
+	answers("demo__deploy", "Bob's.")
+	if a := b.call("demo__ann__deploy", `{}`); !strings.Contains(a.text(), "no longer there") {
+		t.Errorf("one that has gone: %s", a.text())
+	}
+}
+
 // A skill that broke while clients are connected says why, by each of its names,
 // and one that has gone that it has.
 func TestBrokenSkillsSayWhy(t *testing.T) {

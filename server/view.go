@@ -21,9 +21,13 @@ type view struct {
 	declared []declared // resources of skills
 	// past are the files of skills that were there, by each name of theirs.
 	past map[string]string
-	// listed are the names of all tools that clients have been shown so far.
-	listed map[string]bool
+	// listed are all tools that clients have been shown so far, and whose they were.
+	listed map[string]listed
 }
+
+// listed is the skill of a tool, however it is called meanwhile; its zero value is
+// for the fixed tools.
+type listed struct{ file, name string }
 
 func newView(catalog *skills.Catalog) *view {
 	return &view{catalog: catalog, names: toolNames(catalog.Skills)}
@@ -82,16 +86,32 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 func (v *view) list(tools []mcpserver.ServerTool) {
 	cloned := false
 	for _, tool := range tools {
-		if name := tool.Tool.Name; !v.listed[name] {
+		name, of := tool.Tool.Name, listed{}
+		if skill := v.called(name); skill != nil {
+			of = listed{skill.File, skill.Name}
+		}
+		if last, there := v.listed[name]; !there || last != of {
 			if !cloned {
 				v.listed, cloned = maps.Clone(v.listed), true
 			}
 			if v.listed == nil || len(v.listed) > maxPast {
-				v.listed = map[string]bool{}
+				v.listed = map[string]listed{}
 			}
-			v.listed[name] = true
+			v.listed[name] = of
 		}
 	}
+}
+
+// shown returns the skill that clients were last shown as the tool name, or nil.
+// Another skill of its name that came or went may have changed the tool's.
+func (v *view) shown(name string) *skills.Skill {
+	of := v.listed[name]
+	for _, skill := range v.catalog.Skills {
+		if of.file != "" && skill.File == of.file && skill.Name == of.name {
+			return skill
+		}
+	}
+	return nil
 }
 
 // maxPast is how many names of skills that have gone are known.
