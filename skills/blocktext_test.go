@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What stands below "key: |" is text, repaired or not.
+// TestBlockTexts reads all below "key: |" as text, repaired or not.
 func TestBlockTexts(t *testing.T) {
 	const indented, quoted = "is not indented; it was read as if it were", "with a colon is not quoted"
 	for _, test := range []struct{ name, front, want, warning string }{

@@ -13,16 +13,16 @@ const (
 )
 
 const (
-	// maxOwnFolders is how many folders of one skill's own are looked at for
-	// skills nested in it.
+	// maxOwnFolders bounds the folders of one skill that are searched for nested
+	// skills.
 	maxOwnFolders = 10_000
-	// maxCounted is how many of the folders that are left out are counted.
+	// maxCounted bounds the skipped folders that are counted.
 	maxCounted = 20_000
-	// maxTooDeep is how many folders that lie too deep are named.
+	// maxTooDeep bounds the folders reported by name as too deep.
 	maxTooDeep = 20
 )
 
-// bounds count what is read of one root.
+// bounds counts the folders and manifests read below one root.
 type bounds struct {
 	folders, manifests int
 	nested             int  // folders inside of skills
@@ -39,7 +39,7 @@ type leftOut struct {
 	plugins  bool   // plugins are looked for in it, not skills
 }
 
-// room is how many more folders may be read here.
+// room returns the number of folders that may still be read here.
 func (s *scanner) room() int {
 	if s.bounds.own != nil {
 		return min(maxOwnFolders-*s.bounds.own, s.options.Folders-s.bounds.nested)
@@ -85,8 +85,8 @@ func (s *scanner) leave(dir string) leftOut {
 	return leftOut{dir, s.seenKey(dir), s.root.Plugins && s.inPlugin == nil}
 }
 
-// reportBounds says what was left out, and how much. A folder without a skill is
-// no loss.
+// reportBounds reports the skipped folders that have skills, and their number. A
+// folder without a skill is no loss.
 func (s *scanner) reportBounds() {
 	b := &s.bounds
 	tally := &tally{scanner: s, seen: map[string]bool{}, most: maxCounted}
@@ -122,8 +122,8 @@ func (s *scanner) tooDeep(left leftOut, what string) {
 		"name it with --skills, or raise scan.depth in the configuration"})
 }
 
-// reportFolders reports folders beyond a bound: as an error where skills are
-// among what was left out, or may be, and else with a severity of its own.
+// reportFolders reports folders beyond a bound: as an error where they have
+// skills, or may have, and with the severity otherwise where they have none.
 func (s *scanner) reportFolders(tally *tally, left []leftOut, otherwise Severity, reason, remedy string) {
 	if len(left) == 0 {
 		return

@@ -37,8 +37,8 @@ func (c *Catalog) Broken(name, file string) *BrokenError {
 	return nil
 }
 
-// broken finds the skill of a name among those that do not load: what it is called
-// is not known then, but by its folder or, for a command, its file.
+// broken finds a skill that does not load by the name of its folder or, for a
+// command, of its file: its own name was not read.
 func (c *Catalog) broken(name string) *BrokenError {
 	plugin, bare, qualified := strings.Cut(name, "/")
 	if !qualified {

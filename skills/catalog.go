@@ -218,7 +218,7 @@ func (s *Skill) score(words []string) int {
 type builder struct {
 	skills   map[string]*Skill // by qualified name
 	roots    map[*Skill]Root
-	folders  map[[2]string]*candidate // by plugin and host folder: what was read there; nil is no skill
+	folders  map[[2]string]*candidate // by plugin and host folder; nil is a folder that was read and has no skill
 	plugins  []rooted
 	agents   map[string]*Agent // by qualified name
 	problems []Problem
@@ -243,10 +243,10 @@ func (b *builder) release() {
 	}
 }
 
-// enter reports whether what is in a host folder, or file, is still to be read: it
-// may have been, by way of another root. A plugin's skill is not one outside of
-// the plugin as well. c is the skill, or nil; one that a root of the person's leads
-// to is theirs, wherever it was found first.
+// enter reports whether a host folder, or file, is still to be read: another root
+// may have led to it. A plugin's skill is not one outside of the plugin as well. c
+// is the skill, or nil; a skill that one of the person's roots leads to is theirs,
+// wherever it was found first.
 func (b *builder) enter(plugin, dir string, c *candidate) bool {
 	if dir == "" {
 		return true

@@ -60,7 +60,7 @@ func (p *parser) foreign() {
 		if meant := misspelt(f.key, known); meant != "" && p.fields.get(meant) == nil {
 			severity := Note
 			if of := known[meant]; of == "Colony" || of == "skills-mcp" || meant == "disable-model-invocation" {
-				severity = Warning // what runs, or what restricts
+				severity = Warning // the field runs or restricts something
 			}
 			p.report(severity, f.line, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
 		}

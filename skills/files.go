@@ -13,20 +13,20 @@ import (
 // names of files or folders.
 type FileParam struct {
 	Name string
-	// Written says that the script writes what is named, and Read that it may read
-	// it before.
+	// Written says that the script writes the named file, and Read that it may
+	// read it before.
 	Written, Read bool
 	// Certain says that whatever the parameter is given is a name; otherwise it is
 	// one only where it looks like one.
 	Certain bool
-	// Fallback is what the script takes without a value; "" is none, or unknown.
+	// Fallback is the script's own default; "" is none, or unknown.
 	Fallback string
 }
 
-// Files returns the parameters that take names of files, for a script whose own
-// source says what it takes. The types of its arguments and what it does with them
-// tell, and their names and descriptions. Those that a manifest declares say it
-// themselves (`format: path`).
+// Files returns the parameters that take names of files, for a script whose
+// parameters are read from its source: judged by their types, their use, their
+// names and their descriptions. Those that a manifest declares say it themselves
+// (`format: path`).
 func (e *Entry) Files() []FileParam {
 	static, ok := e.Passing().(Static)
 	if !ok {
@@ -80,28 +80,28 @@ var (
 		"file", "files", "filename", "filenames", "filepath", "filepaths", "path", "paths", "dir", "dirs", "directory", "directories", "folder", "folders",
 		"infile", "indir", "outfile", "outdir", "outpath", "outputfile", "outputdir", "logfile",
 	}
-	// likeFiles are of what is often a file, and often something else.
+	// likeFiles name parameters that are often files, and often something else.
 	likeFiles = []string{
 		"in", "input", "inputs", "src", "source", "root", "repo", "project", "workspace", "config", "csv", "json", "yaml", "xml", "pdf", "docx", "xlsx", "pptx",
 		"html", "md", "markdown", "image", "images", "img", "video", "audio", "document", "doc", "docs", "spec", "schema", "manifest", "data", "dataset",
 		"template", "log", "logs", "script", "notebook", "archive", "zip", "baseline", "db", "database", "report", "results", "target",
 	}
-	// results are of what may be written, or have been.
+	// results name files that may be written, or have been.
 	results = []string{"report", "reports", "summary", "log", "logs", "logfile", "result", "results", "plot", "chart", "figure", "screenshot", "artifact", "artifacts", "dump", "cache"}
-	// notFiles are of what is said of files.
+	// notFiles name properties of files, such as a format.
 	notFiles = []string{
 		"format", "type", "mode", "style", "level", "encoding", "pattern", "patterns", "glob", "regex", "ext", "exts", "extension", "extensions", "suffix", "delimiter",
 		"separator", "sep", "count", "size", "limit", "depth", "lines", "columns", "column", "field", "fields", "key", "title", "url", "uri", "lang", "language", "text",
 		"decimal", "char", "character", "mark", "joiner", "message", "msg", "comment", "branch", "ref", "tag", "commit", "rev", "revision", "mime", "accept", "match", "filter", "include", "includes",
 	}
-	// compared are of names that scripts compare with others, rather than open.
+	// compared name parameters whose values scripts compare, rather than open.
 	compared = []string{"exclude", "excludes", "excluded", "ignore", "ignores", "ignored", "skip", "only"}
-	// outKinds are what may follow an out word where the whole is a file.
+	// outKinds follow an out word in the names of files.
 	outKinds = []string{
 		"to", "as", "name", "prefix", "base", "stem", "root", "location", "data", "dataset", "csv", "tsv", "json", "jsonl", "yaml", "xml", "txt", "pdf", "docx", "xlsx", "pptx",
 		"html", "md", "markdown", "svg", "png", "image", "images", "img", "video", "audio", "document", "doc", "docs", "archive", "zip", "notebook",
 	}
-	// otherPaths are of paths that lead to no file.
+	// otherPaths come before "path" in the names of paths that lead to no file.
 	otherPaths = []string{"api", "url", "key", "import", "route", "request", "remote", "object", "attribute", "property", "field", "s3"}
 )
 
@@ -115,8 +115,8 @@ var (
 	camel  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
-// helpOfFile reports whether a description speaks of a file or a folder. The
-// expressions cost a hundred times what it takes to see that they cannot match.
+// helpOfFile reports whether a description speaks of a file or a folder. The search
+// for plain words comes first: the expressions cost a hundred times as much.
 func helpOfFile(help string) bool {
 	help = strings.ToLower(help)
 	if !containsAny(help, "path", "file", "director", "folder") {
@@ -143,8 +143,8 @@ func snake(name string) string {
 	return camel.ReplaceAllString(name, "${1}_$2")
 }
 
-// fileParam reads what a parameter takes from its name and description, and from
-// what the script is seen to do with it, and has without it.
+// fileParam infers from a parameter's name, its description, its default and its use
+// in the script whether it takes a file's name.
 func fileParam(p Param, use pyargs.File, seen bool, fallback string) (f FileParam, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(snake(p.Name)), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
 	has := func(list []string) bool {
@@ -175,7 +175,7 @@ func fileParam(p Param, use pyargs.File, seen bool, fallback string) (f FilePara
 	return f, f.Certain || f.Written || of || has(likeFiles)
 }
 
-// extension is what a name that looks like a file's ends with.
+// extension matches the extension of a file's name.
 var extension = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 
 // Takes reports whether a value that the parameter is given is the name of a file

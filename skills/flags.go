@@ -36,7 +36,7 @@ func (f Flags) Pass(args map[string]any) (Passed, error) { return f.pass(args, j
 // joining says which values that begin with a dash are joined to their name.
 type joining struct{ numbers, texts bool }
 
-// number matches what nobody takes for a flag.
+// number matches numbers: "-1" is a value, not a flag.
 var number = regexp.MustCompile(`^-(?:\d|\.\d)[\d.eE+-]*$`)
 
 func (j joining) joins(text string) bool {

@@ -30,8 +30,9 @@ type document struct {
 	indented []int      // first lines of texts that were indented
 }
 
-// parseDocument takes a file apart. It tolerates a byte order mark, CRLF, what
-// [findLate] does before the fence and space behind one, and no frontmatter at all.
+// parseDocument splits a file into frontmatter and text. It tolerates a byte order
+// mark, CRLF, space behind a fence, the text that [findLate] skips before the first
+// one, and no frontmatter at all.
 func parseDocument(data []byte) (*document, error) {
 	text, err := plainText(data)
 	if err != nil {
@@ -163,8 +164,8 @@ func (d *document) inFile(indices []int) []int {
 	return lines
 }
 
-// hasEmptyBlock reports whether a field says that its text is below it, and none
-// is: it was not indented, and what has a colon in it became fields.
+// hasEmptyBlock reports whether a field announces a block of text and has none: the
+// text was not indented, and its lines with a colon became fields.
 func hasEmptyBlock(node *yaml.Node) bool {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return false

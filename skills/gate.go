@@ -19,8 +19,7 @@ type Place struct {
 	Has func(program string) bool
 	// Env reports whether an environment variable is set.
 	Env func(name string) bool
-	// EnvRemedy says what to do for variables that are not set; nil has nothing to
-	// say.
+	// EnvRemedy returns the remedy for variables that are not set; nil has none.
 	EnvRemedy func(names []string) string
 	// Config and Capability report whether its skills have them.
 	Config, Capability func(name string) bool

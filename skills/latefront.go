@@ -11,7 +11,7 @@ import (
 )
 
 // findLate looks for frontmatter in a text that does not begin with it. Other
-// clients read none of it, so what restricts the skill may stand nowhere else.
+// clients ignore it, but it may be the only place that restricts the skill.
 // It is certain behind nothing but blank lines, HTML comments and the opening of
 // a code block; behind other text it needs a name and a description, which two
 // horizontal rules do not have between them. It returns nil where there is none,
@@ -146,7 +146,8 @@ func isLateFence(line string) bool { return strings.TrimFunc(line, isInvisible) 
 
 func isCodeFence(line string) bool { return codeFence(line) != "" }
 
-// codeFence returns what opens a code block, such as "```", in a list too, or "".
+// codeFence returns the fence that opens a code block, such as "```", in a list
+// too, or "".
 func codeFence(line string) string {
 	line = strings.TrimLeft(line, " \t")
 	for _, mark := range []string{"`", "~"} {
@@ -176,8 +177,8 @@ func opensComment(line string) bool {
 	return at >= 0 && !strings.Contains(line[at:], "-->")
 }
 
-// restrictions match what keeps models from calling a skill, and what says that it
-// may do harm, however it is written.
+// restrictions match, in any spelling, the fields that keep models from calling a
+// skill or declare that it may do harm.
 var restrictions = map[string]*regexp.Regexp{
 	"disable-model-invocation": regexp.MustCompile(`(?i)\bdisable[-_]?model[-_]?invocation["'*\x60]*\s*[:=]["'*\x60\s]*([\pL\pN]*)`),
 	"class":                    regexp.MustCompile(`(?i)(?:^[\s>*+"'{<!\d.)\x60-]*|[,{]\s*["']?)class["'*\x60]*\s*[:=]["'*\x60\s]*(mutating|dangerous)\b`),
@@ -228,9 +229,8 @@ func (p *parser) misplaced() {
 	}
 }
 
-// misspelt fails closed over fields that restrict and are not spelt as they are
-// read, such as disableModelInvocation, or that a merge key brings. Other readers
-// may take them for what they are meant as.
+// misspelt fails closed over restricting fields that a merge key brings or that are
+// misspelt, such as disableModelInvocation: other readers may honor them.
 func (p *parser) misspelt() {
 	for _, f := range p.fields.list {
 		if f.key == "<<" {
@@ -251,8 +251,8 @@ func (p *parser) misspelt() {
 	}
 }
 
-// merged looks for fields that restrict in what a merge key takes over, once in
-// each mapping.
+// merged looks for restricting fields that a merge key brings, once in each
+// mapping.
 func (p *parser) merged(node *yaml.Node, seen map[*yaml.Node]bool) {
 	node = deref(node)
 	if node == nil || seen[node] {

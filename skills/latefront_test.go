@@ -113,8 +113,8 @@ func TestMisplacedFieldsHaveNoTools(t *testing.T) {
 	}
 }
 
-// A tool that is left out for what restricts it is not offered as a script that
-// nobody has declared.
+// TestToolsThatAreLeftOut does not offer a tool that is left out for its
+// restriction as an undeclared script.
 func TestToolsThatAreLeftOut(t *testing.T) {
 	for _, test := range []struct {
 		file  string
@@ -153,7 +153,7 @@ func FuzzLateFrontmatter(f *testing.F) {
 	f.Add("\n", " description: d")
 	f.Fuzz(func(t *testing.T, before, fields string) {
 		if isDescribed([]byte(before)) || isDescribed([]byte(before+"---\n"+fields+"---\n")) {
-			return // what follows is text
+			return // the rest is text
 		}
 		file := before + "---\n" + fields + "\ndisable-model-invocation: true\n---\n"
 		skill := &Skill{Files: DirFS(t.TempDir()), File: "SKILL.md"}

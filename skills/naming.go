@@ -12,7 +12,7 @@ import (
 
 // settleNames tells skills of one root apart that have the same name: each gets
 // the name of a folder before its own, as alice/deploy and bob/deploy. Copies of
-// one skill count once. It leaves what shadows what between roots to addSkill.
+// one skill count once. addSkill decides which one shadows the other between roots.
 func (b *builder) settleNames() {
 	type name struct{ root, plugin, name string }
 	first := map[name]*candidate{}
@@ -65,9 +65,10 @@ func (b *builder) settleName(group []*candidate, names map[string]bool) {
 		"rename all but one of them"})
 }
 
-// rivals are those of a group that can both keep the name. As in Claude Code a
-// skill comes before a command, and as in ongrid the first skill.json of a name
-// is the only one; a package comes after the folders that it may be made from.
+// rivals returns the candidates of highest rank, which compete for one name. As in
+// Claude Code a skill comes before a command, and as in ongrid the first skill.json
+// of a name is the only one; a package comes after the folders that it may be made
+// from.
 func rivals(group []*candidate) []*candidate {
 	rank := func(c *candidate) int {
 		switch {
@@ -133,9 +134,8 @@ func (c *candidate) named(folder string) {
 	c.skill = owner
 }
 
-// foldersOf returns a folder's name for each of the candidates, by which they can
-// be told apart: the nearest in which they differ. names are those that mean
-// something else already.
+// foldersOf returns for each candidate the name of the nearest folder in which they
+// differ. names are taken already.
 func foldersOf(group []*candidate, names map[string]bool) []string {
 	ways := make([][]string, len(group))
 	longest := 0

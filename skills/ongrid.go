@@ -28,9 +28,8 @@ const ongridCategory = "external"
 // ongridName is what ongrid takes for a name.
 var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// ongridPlace is what is known of where a skill.json lies, and what its entry
-// means there.
-type ongridPlace struct {
+// ongridLocation is the location of a skill.json, from which its entry is resolved.
+type ongridLocation struct {
 	root   Root
 	files  fs.FS  // of the root
 	dir    string // of the skill, in the root
@@ -84,7 +83,7 @@ func (p *parser) ongridFile() error {
 	if err := p.ongridEntry(); err != nil {
 		return err
 	}
-	if p.failed { // what it says in vain may restrict it
+	if p.failed { // the unread part may restrict it
 		for _, problem := range skill.Problems {
 			if problem.Severity == Error {
 				message, _, _ := strings.Cut(problem.Message, ", "+instructionsOnly)
@@ -128,7 +127,7 @@ func (p *parser) ongridEntry() error {
 	return nil
 }
 
-// ongridCall is how ongrid calls a program.
+// ongridCall returns the entry that calls a program as ongrid does.
 func (p *parser) ongridCall(script string, interpreter []string) *Entry {
 	return &Entry{
 		Script:      script,
@@ -172,7 +171,7 @@ func (p *parser) findEntry(entry string) (script string, files fs.FS, name strin
 }
 
 // relative is an absolute path of the host from the skill's folder on.
-func (at *ongridPlace) relative(name, dir string) (string, error) {
+func (at *ongridLocation) relative(name, dir string) (string, error) {
 	if at == nil || at.root.Dir == "" || dir == "" {
 		return "", errLeaves
 	}

@@ -29,7 +29,7 @@ func (p *parser) ongridPart() fields {
 	return newFields(metadata.get("ongrid"), p.doc.offset, discard)
 }
 
-// maxKeywords is how many keywords of a skill are searched.
+// maxKeywords bounds the keywords of a skill that are searched.
 const maxKeywords = 64
 
 // activation reads the words that ongrid takes a skill for, which a search finds
@@ -44,9 +44,8 @@ func (p *parser) activation() {
 	}
 }
 
-// ongridTools makes tools of what ongrid's part of the metadata names, where the
-// program is in the folder: they are called as a skill.json's are. Others are
-// ongrid's own.
+// ongridTools adds the tools in ongrid's part of the metadata whose program is in
+// the folder: they are called as a skill.json's are. Others are ongrid's own.
 func (p *parser) ongridTools() {
 	own := p.ongridPart()
 	tools := own.get("tools")

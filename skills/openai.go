@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// openAIFile is where Codex keeps what it shows of a skill, and when it uses it.
+// openAIFile is Codex's file with a skill's presentation and policy.
 const openAIFile = "agents/openai.yaml"
 
 // openAI reads the file, where there is one:

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// overlayFS shows one more file at the top of a folder: what a skill runs, which
-// lies elsewhere below its root.
+// overlayFS adds one file at the top of a folder: the skill's program, which lies
+// elsewhere below its root.
 type overlayFS struct {
 	fs.FS
 	name string // of the file, here

@@ -216,8 +216,8 @@ func parseParam(f fields, name string, line int, node *yaml.Node) Param {
 	return param
 }
 
-// paramKeys are those of a parameter that are read, and some of JSON Schema that
-// are not and are no mistakes.
+// paramKeys returns the keys of a parameter that are read, and the JSON Schema
+// keywords that are ignored and are no mistakes.
 var paramKeys = sync.OnceValue(func() map[string]string {
 	keys := map[string]string{}
 	for _, key := range []string{

@@ -12,9 +12,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/scripts"
 )
 
-// Pass returns what the script of the skill, whose path it is given with all
-// placeholders filled in, gets for arguments that [Entry.Validate] has accepted.
-// The error is for who wrote them.
+// Pass converts arguments that [Entry.Validate] has accepted to the input of the
+// skill's script, whose path has all placeholders filled in. The error is for the
+// author of the arguments.
 func (s *Skill) Pass(script string, args map[string]any) (Passed, error) {
 	flags, ok := s.Entry.Passing().(Flags)
 	if !ok {
@@ -68,7 +68,7 @@ func (s *Skill) joining(script string) joining {
 func (e *Entry) Undeclared(args map[string]any) ([]string, error) {
 	passing := e.Passing()
 	if in, input := passing.(Input); input && in.Object != nil {
-		return nil, nil // its author's schema says what is right
+		return nil, nil // its author's schema decides
 	}
 	var names []string
 	for _, p := range passing.params() {
@@ -122,7 +122,7 @@ func nearly(name, meant string) bool {
 	return levenshtein.Distance(a, b, nil) <= 1+length/8
 }
 
-// letters are those of a word, sorted.
+// letters returns the letters of a word, sorted.
 func letters(word string) string {
 	all := []rune(word)
 	slices.Sort(all)

@@ -33,7 +33,8 @@ func TestValuesWithADash(t *testing.T) {
 	}
 }
 
-// What the script's path is made of is not passed once more.
+// TestPlaceholdersAreNotPassed does not pass again the arguments that the script's
+// path is made of.
 func TestPlaceholdersAreNotPassed(t *testing.T) {
 	skill := &Skill{Files: fstest.MapFS{}, Entry: &Entry{Script: "{kind}-{b}.sh", Args: Flags{{Name: "kind", Schema: &jsonschema.Schema{Type: "string"}}}}}
 	args := map[string]any{"kind": "one", "b": "two", "c": "three"}
@@ -64,14 +65,14 @@ func TestUndeclared(t *testing.T) {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}
 	}
-	// Who declares nothing says nothing of what there is.
+	// Without declared parameters none is unknown.
 	if unknown, err := (&Entry{Script: "{kind}.sh"}).Undeclared(map[string]any{"x": 1}); unknown != nil || err != nil {
 		t.Errorf("without params: %v, %v", unknown, err)
 	}
 }
 
-// additional: false refuses what params does not declare, and so does a value that
-// cannot be read.
+// TestAdditional refuses undeclared arguments for additional: false, and for a value
+// that cannot be read.
 func TestAdditional(t *testing.T) {
 	for value, closed := range map[string]bool{"true": false, "false": true, "maybe": true} {
 		skill, catalog := loadSkill(t, "---\nname: demo\ndescription: d\nscript: run.sh\nadditional: "+value+"\nparams: {path: string}\n---\n", "run.sh", "echo")

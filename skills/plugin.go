@@ -161,7 +161,7 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 	s.addPlugin(dir, m, report)
 }
 
-// otherParts notes what Codex and Gemini CLI would do with a plugin.
+// otherParts notes the parts of a plugin that only Codex and Gemini CLI use.
 func (s *scanner) otherParts(m *manifest, report reportFunc) {
 	f := newFields(m.node, 0, discard)
 	for _, part := range []struct{ key, what string }{
@@ -191,7 +191,7 @@ func (s *scanner) conduit(dir, manifest string, m *manifest, report reportFunc) 
 	return true
 }
 
-// addPlugin takes a plugin and reads what it is made of.
+// addPlugin adds a plugin and reads its parts.
 func (s *scanner) addPlugin(dir string, m *manifest, report reportFunc) {
 	plugin := m.plugin
 	known, rival := s.builder.addPlugin(plugin, s.root)

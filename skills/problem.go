@@ -48,8 +48,8 @@ func (p Problem) String() string {
 	return visible(b.String())
 }
 
-// visible writes what would end a line, do something to a terminal or not be seen
-// as Go does: paths and messages have a stranger's text in them.
+// visible escapes, as Go does, characters that end a line, control a terminal or are
+// invisible: paths and messages contain a stranger's text.
 func visible(text string) string {
 	var b strings.Builder
 	prev := rune(0)

@@ -25,7 +25,7 @@ type reading struct {
 
 // look returns a file as it is, but for its content.
 func look(file string) reading {
-	info, err := os.Stat(file) // a link is as what it leads to
+	info, err := os.Stat(file) // follows links
 	if err != nil {
 		return reading{settled: true}
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What was read is known to be as it was without reading it, or else by reading it
-// once; whatever changes is found, even where size and time stay.
+// TestStale knows an unchanged file by its stamp, or by reading it once, and finds
+// every change, even one that leaves size and time.
 func TestStale(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(t *testing.T, dir string)

@@ -9,9 +9,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/pyargs"
 )
 
-// Review returns what its author should know of a skill, and loading does not
-// look for: that nothing says what a tool does, what Python refuses to read, and
-// parameters that the script's own parser does not know.
+// Review returns problems for a skill's author that loading does not look for: a
+// tool without a description, source that Python refuses, and parameters that the
+// script's own parser does not know.
 func (s *Skill) Review() []Problem {
 	if s.Entry == nil {
 		return nil

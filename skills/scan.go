@@ -45,10 +45,10 @@ func (r Root) String() string { return cmp.Or(r.Dir, r.Label) }
 type Options struct {
 	// Depth is how many folders below a root are entered; 0 is [DefaultDepth].
 	Depth int
-	// Manifests is how many skills, commands and plugins of one root are read; 0
-	// is [DefaultManifests].
+	// Manifests bounds the skills, commands and plugins read below one root; 0 is
+	// [DefaultManifests].
 	Manifests int
-	// Folders is how many folders of one root are read, without those inside of
+	// Folders bounds the folders read below one root, not counting those inside of
 	// skills; 0 is [DefaultFolders].
 	Folders int
 	// ImageRole reports whether an image is configured for a role; nil accepts
@@ -75,7 +75,7 @@ type Options struct {
 	// readings get each file that a skill is read from; nil where nobody asks.
 	readings *readings
 	// place says where one skill.json lies; nil where that is not known.
-	place *ongridPlace
+	place *ongridLocation
 	// plain says, of one skill, that there is nothing beside its SKILL.md that
 	// could be run.
 	plain bool
@@ -406,7 +406,7 @@ type candidate struct {
 	dir       string  // of the root
 	file      string  // of Skill.Files
 	folder    string  // the folder's name; of a command, its own
-	held      *heldFS // what it is read with while the scan lasts; nil for Skill.Files
+	held      *heldFS // the files while the scan lasts; nil for Skill.Files
 	command   bool    // it is one, not a SKILL.md
 	noTools   bool    // it has no tools.yaml
 	noAgents  bool    // and no folder agents
@@ -541,7 +541,7 @@ func (c *candidate) parse(o Options) error {
 	switch {
 	case err != nil:
 	case c.file == ongridFile:
-		o.place = &ongridPlace{root: c.root, files: c.rootFiles, dir: c.dir, nested: c.nested}
+		o.place = &ongridLocation{root: c.root, files: c.rootFiles, dir: c.dir, nested: c.nested}
 		err = parseOngrid(data, c.skill, o)
 		c.outside = o.place.outside
 	case c.command:

@@ -70,7 +70,7 @@ func TestScanFolderLimit(t *testing.T) {
 	}
 }
 
-// What lies inside of a skill leaves no other one out.
+// TestScanBoundsAreOfOthers leaves no skill out for folders inside of another one.
 func TestScanBoundsAreOfOthers(t *testing.T) {
 	tree := map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {
@@ -109,7 +109,7 @@ func TestScanBoundsAreOfOthers(t *testing.T) {
 	}
 }
 
-// What is left out is counted so far, in all.
+// TestScanCountsSoFar counts the skills left out, up to a bound in all.
 func TestScanCountsSoFar(t *testing.T) {
 	fsys := files(map[string]string{"a/1/SKILL.md": skillText("a"), "a/2/SKILL.md": skillText("b"), "a/3/SKILL.md": skillText("c")})
 	for _, none := range []bool{true, false} {

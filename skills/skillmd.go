@@ -34,7 +34,7 @@ type parser struct {
 	// failed is set by a field that restricts and cannot be read: the skill then
 	// has nothing to run.
 	failed bool
-	// withheldTool is set by a tool that is left out because what restricts it
+	// withheldTool is set by a tool that is left out because its restriction
 	// cannot be read: no script of the skill is then offered undeclared.
 	withheldTool bool
 }
@@ -292,7 +292,7 @@ func (p *parser) restrictionAt(line int, key, want string) {
 	p.report(Error, line, "write "+want, "%q is not %s, %s", key, want, instructionsOnly)
 }
 
-// instructionsOnly is what comes of a restriction that cannot be read.
+// instructionsOnly is the consequence of a restriction that cannot be read.
 const instructionsOnly = "so the skill is loaded as instructions only"
 
 // entry reads Colony's fields.

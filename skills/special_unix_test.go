@@ -35,7 +35,8 @@ func TestNamedPipeIsNotRead(t *testing.T) {
 	}
 }
 
-// A call looks again at what was written lately, and does not wait for a pipe.
+// TestNamedPipeIsNotWaitedFor has a call read again a recent change, without waiting
+// for a pipe.
 func TestNamedPipeIsNotWaitedFor(t *testing.T) {
 	dir := realTempDir(t)
 	file := filepath.Join(dir, "pipe", "SKILL.md")

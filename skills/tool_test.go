@@ -408,8 +408,8 @@ func TestOngridOnDisk(t *testing.T) {
 	}
 }
 
-// An entry may be absolute, and may lie elsewhere below the root: what is run finds
-// it in its own folder, and no other file.
+// TestOngridEntryElsewhere runs an entry that is absolute or lies elsewhere below
+// the root: the program finds it in its own folder, and no other file.
 func TestOngridEntryElsewhere(t *testing.T) {
 	root := realTempDir(t)
 	manifest := func(name, entry string) string {

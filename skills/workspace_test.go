@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What comes from a workspace is known by where it is, whatever its name, and
-// what it hides of the person's is told and can still be found.
+// TestWorkspace knows a workspace's skills by their location, whatever their name;
+// a person's skill that one hides is reported and can still be found.
 func TestWorkspace(t *testing.T) {
 	dir := realTempDir(t)
 	work, home := filepath.Join(dir, "work"), filepath.Join(dir, "home")

@@ -79,7 +79,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestNearest reads what is beside the script before what is above it.
+// TestNearest reads a file beside the script before one above it.
 func TestNearest(t *testing.T) {
 	python, node := []string{"python3"}, []string{"node"}
 	manifest := `{"dependencies": {"a": "1"}}`

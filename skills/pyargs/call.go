@@ -471,7 +471,7 @@ func strOf(a *arguments) value {
 	return text
 }
 
-// strToBool does what the function of distutils does.
+// strToBool is strtobool of distutils.
 func strToBool(v value) value {
 	text, _ := v.(string)
 	switch strings.ToLower(text) {

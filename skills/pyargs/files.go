@@ -15,8 +15,7 @@ type File struct {
 // whose type is a path or a file, and those that the script opens or looks up.
 func (c *CommandLine) Files() map[string]File { return c.files }
 
-// Fallbacks returns what arguments are without a value, by their property, where it
-// is a text or a path.
+// Fallbacks returns the defaults of arguments that are texts or paths, by property.
 func (c *CommandLine) Fallbacks() map[string]string {
 	all := map[string]string{}
 	c.top.each(func(arg *argument) {
@@ -44,7 +43,7 @@ func (l *level) each(do func(*argument)) {
 	}
 }
 
-// A fileUse says what the type of an argument tells of a file.
+// A fileUse is the use of a file that an argument's type implies.
 type fileUse int
 
 const (
@@ -54,7 +53,7 @@ const (
 	writesFile
 )
 
-// A fileType is what argparse.FileType makes.
+// A fileType is a value of argparse.FileType.
 type fileType fileUse
 
 func fileUseOf(v value) fileUse {
@@ -72,7 +71,7 @@ func fileUseOf(v value) fileUse {
 	return noFile
 }
 
-// writes is what a file that is opened in this mode is used for.
+// writes returns the use of a file opened in this mode.
 func writes(mode value) fileUse {
 	if text, ok := mode.(string); ok && strings.ContainsAny(text, "wax+") {
 		return writesFile
@@ -81,16 +80,16 @@ func writes(mode value) fileUse {
 }
 
 var (
-	// opened matches a call that takes an argument for a file, with what follows.
+	// opened matches a call that takes an argument for a file, with the text after it.
 	opened = regexp.MustCompile(`\b(?:open|Path|read_csv|read_excel|read_json|loadtxt|os\.path\.\w+|os\.(?:listdir|walk|scandir|stat|makedirs|mkdir)|glob)\(\s*(\w+(?:\.\w+)?)\s*([,)][^\n]{0,24})`)
 	// pathMethod matches a method of a path.
 	pathMethod = regexp.MustCompile(`\b(?:Path\(\s*)?(\w+(?:\.\w+)?)\s*\)?\.(exists|is_file|is_dir|read_text|read_bytes|write_text|write_bytes|mkdir|iterdir|rglob|suffix|parent|resolve)\b`)
-	// toWrite is how an opened file's mode begins where it is written.
-	toWrite = regexp.MustCompile(`^,\s*(?:mode\s*=\s*)?["'][rbt]*[wax+]`)
+	// writeMode matches the mode of a file opened for writing.
+	writeMode = regexp.MustCompile(`^,\s*(?:mode\s*=\s*)?["'][rbt]*[wax+]`)
 )
 
-// look finds what the script does with its arguments, by the names that it has for
-// them: args.name in argparse, and name in click and typer.
+// look finds the uses of arguments as files in the script, by the names that it has
+// for them: args.name in argparse, and name in click and typer.
 func (c *CommandLine) look(source []byte) {
 	used := map[string]File{}
 	see := func(name string, written bool) {
@@ -110,7 +109,7 @@ func (c *CommandLine) look(source []byte) {
 		return ""
 	}
 	for _, m := range opened.FindAllSubmatch(source, -1) {
-		see(name(m[1]), toWrite.Match(m[2]))
+		see(name(m[1]), writeMode.Match(m[2]))
 	}
 	for _, m := range pathMethod.FindAllSubmatch(source, -1) {
 		see(name(m[1]), strings.HasPrefix(string(m[2]), "write") || string(m[2]) == "mkdir")

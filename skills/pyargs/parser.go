@@ -29,7 +29,7 @@ type parser struct {
 	mutexes     []*group
 	broken      *Note // why its command line is not known
 	omitted     []omission
-	lenient     bool // the script goes on with what its parser does not know
+	lenient     bool // the script accepts arguments that its parser does not know
 }
 
 // An omission is an option, or a sub-command, that is not known well enough.
@@ -38,15 +38,16 @@ type omission struct {
 	names []string // its flags, or its name
 }
 
-// omit remembers what is left out. It is told where the parser's command line is
-// known at all: without one, nothing is left out.
+// omit records an argument that is left out. It is reported only where the parser's
+// command line is known: without one, nothing is left out.
 func (p *parser) omit(line int, names []string, format string, args ...any) {
 	if len(p.omitted) < maxNotes {
 		p.omitted = append(p.omitted, omission{Note{line, fmt.Sprintf(format, args...) + " and is left out"}, names})
 	}
 }
 
-// tellOmitted notes what is left out, unless it is declared elsewhere as well.
+// tellOmitted reports the arguments that are left out, unless they are declared
+// elsewhere as well.
 func (p *parser) tellOmitted(told *notes) {
 	for _, o := range p.omitted {
 		if !slices.ContainsFunc(o.names, func(name string) bool { return p.flags[name] != nil || p.subs != nil && p.subs.find(name) != nil }) {

@@ -6,8 +6,8 @@ import (
 )
 
 // Runs reports whether a module does something when it is run, beyond defining
-// what others import. A main guard that only prints texts, or only raises, does
-// nothing. A source that cannot be read runs.
+// names for others to import. A main guard that only prints texts, or only raises,
+// does nothing. A source that cannot be read runs.
 func Runs(source []byte) bool {
 	body, err := parseSource(source)
 	if err != nil {
@@ -25,8 +25,7 @@ func Runs(source []byte) bool {
 	return len(defined) == 0 || slices.ContainsFunc(body, func(s *stmt) bool { return acts(s, defined) })
 }
 
-// acts reports whether a statement at the top of a module does what somebody
-// would run it for.
+// acts reports whether a statement at the top of a module is a reason to run it.
 func acts(s *stmt, defined map[string]bool) bool {
 	inner := func(s *stmt) bool { return acts(s, defined) }
 	switch s.kind {
@@ -36,7 +35,7 @@ func acts(s *stmt, defined map[string]bool) bool {
 		return s.value != nil && callsAny(s.value, func(name string) bool { return defined[name] })
 	case sExpr:
 		return !isIdle(s.value)
-	case sIf, sTry: // handlers are for what is missing
+	case sIf, sTry: // handlers only cope with missing modules
 		return s.value != nil && tests(s.value, defined) || slices.ContainsFunc(s.body, inner) || slices.ContainsFunc(s.other, inner) || slices.ContainsFunc(s.final, inner)
 	}
 	return true
@@ -116,8 +115,8 @@ func callsAny(e *node, wanted func(name string) bool) bool {
 	return slices.ContainsFunc(e.kids, func(kid *node) bool { return callsAny(kid, wanted) })
 }
 
-// Asks reports whether a module calls what waits for somebody at a terminal:
-// input, and the like. A source that cannot be read may.
+// Asks reports whether a module calls input, or another function that waits for
+// somebody at a terminal. A source that cannot be read may.
 func Asks(source []byte) bool {
 	body, err := parseSource(source)
 	if err != nil {

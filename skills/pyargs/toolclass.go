@@ -38,7 +38,7 @@ func (i *interp) toolClass(c *class) (f Function, ok bool) {
 	return f, true
 }
 
-// needs returns what a tool's class is given when it is made, and has no default.
+// needs returns the constructor's parameters that have no default.
 func (c *class) needs() []string {
 	var names []string
 	if init, ok := memberFunction(c, "__init__"); ok {
@@ -120,8 +120,8 @@ func (c *class) fields() []*stmt {
 	return fields
 }
 
-// modelOf describes what a model of pydantic takes; any object where it is not
-// one of the file.
+// modelOf returns the schema of a pydantic model; that of any object where the model
+// is not defined in the file.
 func (i *interp) modelOf(v value) *jsonschema.Schema {
 	if f, ok := v.(*pydanticField); ok {
 		v = f.standard
@@ -190,7 +190,7 @@ func (i *interp) model(c *class) *jsonschema.Schema {
 	return schema
 }
 
-// maxModels is how deep models may be in models.
+// maxModels bounds the nesting of models.
 const maxModels = 4
 
 // baseOf returns X of X[…].
@@ -207,7 +207,7 @@ func valueList(v value) ([]any, bool) {
 	return all, ok && is
 }
 
-// describe takes over what the call of Field says.
+// describe adds the settings of the call of Field to a schema.
 func (f *pydanticField) describe(s *jsonschema.Schema) {
 	if f.standard != nil {
 		if v, ok := valueJSON(f.standard); ok {

@@ -16,7 +16,8 @@ type Function struct {
 	// Params describes its arguments: an object with a property for each
 	// parameter that a caller gives.
 	Params *jsonschema.Schema
-	// Needs are what a class cannot be made without; then no call works.
+	// Needs are the required parameters of the class's constructor; with any, no
+	// call works.
 	Needs []string `json:",omitempty"`
 }
 

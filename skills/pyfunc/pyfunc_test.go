@@ -30,7 +30,7 @@ func call(t *testing.T, files map[string]string, function, args string) (stdout,
 		}
 	}
 	argv := append(Interpreter(), "tools.py", function)
-	argv = slices.Insert(argv, 1, "-S") // without what is installed on this machine
+	argv = slices.Insert(argv, 1, "-S") // without this machine's site packages
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1"}
 	cmd.Stdin = strings.NewReader(args)

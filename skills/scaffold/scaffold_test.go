@@ -100,8 +100,8 @@ func TestWriteOverwritesNothing(t *testing.T) {
 	}
 }
 
-// In a checkout of this repository the folder skills is one of skills: what lies in
-// it is none.
+// TestTemplatesAreNoSkills scans the folder skills of a checkout of this repository
+// and finds no skill.
 func TestTemplatesAreNoSkills(t *testing.T) {
 	dir, err := filepath.Abs("..")
 	if err != nil {

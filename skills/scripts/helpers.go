@@ -26,7 +26,7 @@ func findRuns(instructions string) string {
 	return b.String()
 }
 
-// isProgram reports whether an option names what is run, so that no file is.
+// isProgram reports whether an option names the program, so that no file does.
 func isProgram(option string) bool { return option == "-m" || option == "-c" || option == "-e" }
 
 // The forms in which a script uses another one.
@@ -78,7 +78,7 @@ func (f *finder) isHelper(s Script) bool {
 }
 
 // isSource reports whether a TypeScript file has its JavaScript beside it, or in
-// a folder of what is built.
+// a folder for builds.
 func (f *finder) isSource(s Script) bool {
 	ext := path.Ext(s.Path)
 	if ext != ".ts" && ext != ".mts" && ext != ".cts" {
@@ -106,8 +106,7 @@ func tests(kind Kind, text []byte) bool {
 	return kind == Python && (bytes.Contains(text, []byte("unittest.main(")) || bytes.Contains(text, []byte("pytest.main(")))
 }
 
-// idleGuardEnds matches the last line of what may be a main guard that does
-// nothing.
+// idleGuardEnds matches the last line of a main guard that may do nothing.
 var idleGuardEnds = regexp.MustCompile(`^\s+(?:pass\b|\.\.\.|raise\b|print\(|(?:sys\.)?exit\((?:["'\d)]|f["'])|exit\b|\)|["'])|^\)|^fi\b`)
 
 // defines reports whether a script does nothing by itself. Of most that is plain

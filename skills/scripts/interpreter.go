@@ -33,8 +33,8 @@ func Interpreter(name string, head []byte) []string {
 	}
 }
 
-// Tells reports whether a script's extension or first line says what runs it; if
-// not, [Interpreter] is bash.
+// Tells reports whether a script's extension or first line names its interpreter;
+// if not, [Interpreter] is bash.
 func Tells(name string, head []byte) bool { return hasKind(name) || len(shebang(head)) > 0 }
 
 // shebang returns the words of a first line "#!…", without env.

@@ -25,7 +25,7 @@ const (
 )
 
 // A Script is an entry point: a file with a first line "#!…" or a main guard, or
-// one that the instructions run, and that does more than define what others use.
+// one that the instructions run, and that does more than define names for others.
 type Script struct {
 	// Path is slash-separated, in the skill's folder.
 	Path string

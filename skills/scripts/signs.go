@@ -53,7 +53,7 @@ func asking(kind Kind) (pattern *regexp.Regexp, comment string, words []string) 
 	return nil, "", nil
 }
 
-// onTerminal is how scripts find out whether somebody sits there to be asked.
+// onTerminal matches a script's test for a terminal.
 var onTerminal = regexp.MustCompile(`\bisatty\(|\bisTTY\b|\[\s+!?\s*-t [01]\b`)
 
 // asksWith are the modules that a Node.js script asks with.

@@ -21,7 +21,7 @@ const (
 type finder struct {
 	fsys       fs.FS
 	mentions   mentions
-	runs       mentions        // what the instructions pass to an interpreter
+	runs       mentions        // files that the instructions pass to an interpreter
 	used       map[string]bool // files that others source or import, without extension
 	alone      map[string]bool // scripts with a main guard, or that the instructions run
 	scripts    []Script

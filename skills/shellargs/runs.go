@@ -24,7 +24,7 @@ func Runs(source []byte) bool {
 	return !functions || slices.ContainsFunc(file.Stmts, acts)
 }
 
-// acts reports whether a statement does what somebody would run a script for.
+// acts reports whether a statement is a reason to run the script.
 func acts(stmt *syntax.Stmt) bool {
 	switch c := stmt.Cmd.(type) {
 	case nil, *syntax.FuncDecl, *syntax.DeclClause, *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause:

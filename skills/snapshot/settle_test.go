@@ -47,7 +47,7 @@ func TestQuietIsNotWaitedFor(t *testing.T) {
 		}{
 			"long ago":  {func() time.Time { return time.Now().Add(-time.Hour) }, 0, 0},
 			"in future": {func() time.Time { return time.Now().Add(time.Hour) }, 0, 0},
-			"always":    {time.Now, patience, patience + 2*quiet},
+			"always":    {time.Now, settleTimeout, settleTimeout + 2*quiet},
 		} {
 			began := time.Now()
 			take(t, New(dir), written{test.written})

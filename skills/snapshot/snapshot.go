@@ -26,14 +26,14 @@ const (
 	MaxBytes = 256 << 20
 )
 
-// Bounds of what is kept. A snapshot that is in use counts, and stays.
+// Bounds of a store. A snapshot in use counts, and stays.
 const (
-	unused    = 7 * 24 * time.Hour // how long one is kept that nobody takes
+	unused    = 7 * 24 * time.Hour // from the last use to removal
 	maxEach   = 8                  // snapshots of one skill
 	maxTotal  = 2 << 30            // bytes of all
 	sweepTime = time.Hour          // between two sweeps, whichever process makes them
-	// grace is how much longer than its lease one is in use: a call may wait for
-	// its turn, and a container for the next call.
+	// grace extends every lease: a call may wait for its turn, and a container for
+	// the next call.
 	grace = time.Hour
 )
 
@@ -54,11 +54,11 @@ type Store struct {
 // needed.
 func New(dir string) *Store { return &Store{dir: dir, total: maxTotal, whole: map[string]bool{}} }
 
-// A Use says what a snapshot is taken for.
+// A Use is the purpose of a snapshot.
 type Use struct {
 	// Skill is the same for all snapshots of one skill; it is never shown.
 	Skill string
-	// Lease is how long the snapshot is in use, from when the use begins.
+	// Lease is the duration of the use.
 	Lease time.Duration
 }
 
@@ -99,7 +99,7 @@ func (s *Store) take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error
 	return s.tryTake(ctx, fsys, use)
 }
 
-// maxTries is how often a copy is made of what others change meanwhile.
+// maxTries bounds the copies of a folder that others change meanwhile.
 const maxTries = 3
 
 // errChanged says that a file was written while it was read.
@@ -186,9 +186,9 @@ func check(ctx context.Context, dir, digest string) bool {
 }
 
 // make copies the tree aside and then moves the copy to its place, where it is
-// seen whole or not at all. Its digest is that of what was copied, whatever
-// has happened to the original meanwhile. It fails with errChanged where that is
-// not the digest of what was read before.
+// seen whole or not at all. Its digest is that of the copy, whatever has happened
+// to the original meanwhile. It fails with errChanged where that is not the
+// expected digest, read before.
 func (s *Store) make(ctx context.Context, fsys fs.FS, tree tree, use Use, expected string) (*Snapshot, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err

@@ -149,7 +149,7 @@ func TestDamagedSnapshot(t *testing.T) {
 	}
 }
 
-// asides returns what is in a store beside its snapshots.
+// asides returns the entries of a store that are not snapshots.
 func asides(t *testing.T, dir string) []string {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(dir, asidePrefix+"*"))
@@ -221,7 +221,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// What a link leads to cannot stand for further entries.
+// TestDigestOfLinks does not let a link's target imitate further entries.
 func TestDigestOfLinks(t *testing.T) {
 	one := tree{{name: "a", kind: link, target: "t\nl 1:b u"}}
 	two := tree{{name: "a", kind: link, target: "t"}, {name: "b", kind: link, target: "u"}}

@@ -12,8 +12,8 @@ import (
 // sweptMark is the file whose time says when any process last swept.
 const sweptMark = ".swept"
 
-// sweep removes what is beyond the bounds, once in a while. Errors cost disk space
-// only.
+// sweep removes snapshots beyond the bounds, at most once in sweepTime. Errors cost
+// disk space only.
 func (s *Store) sweep() {
 	now := time.Now()
 	s.mu.Lock()

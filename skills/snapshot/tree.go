@@ -36,19 +36,19 @@ const (
 )
 
 const (
-	// quiet is how long no file was written where nobody is in the middle of it.
+	// quiet is the time without a write after which a folder counts as settled.
 	quiet = 50 * time.Millisecond
-	// quietEmpty is the same for a file with nothing in it: on a busy machine tens of
-	// milliseconds are between emptying a file and writing it.
+	// quietEmpty is the same for an empty file: on a busy machine tens of
+	// milliseconds pass between emptying a file and writing it.
 	quietEmpty = 500 * time.Millisecond
-	// patience is how long that is waited for.
-	patience = time.Second
+	// settleTimeout bounds the wait for that.
+	settleTimeout = time.Second
 )
 
 // settled reads which entries there are, once nobody writes to them. A file that
 // is rewritten in place is empty for a moment.
 func settled(ctx context.Context, fsys fs.FS) (tree, error) {
-	end := time.Now().Add(patience)
+	end := time.Now().Add(settleTimeout)
 	for {
 		t, err := list(fsys)
 		if err != nil {
