@@ -49,7 +49,7 @@ type account struct {
 	said  said
 	items []mcp.Content // what the script's result object names
 	left  []mcp.Content // what it left, beside its output
-	aside []mcp.Content // a link to what it said on stderr, where the result lacks that
+	aside []mcp.Content // a link to its stderr, where the result lacks that
 }
 
 // report tells a client of a run.
@@ -211,7 +211,7 @@ func speaks(ctx context.Context, revision string) bool {
 	return version == "" || version >= revision
 }
 
-// note says how to read on in the streams that are cut.
+// note tells how to read the rest of truncated streams.
 func note(result *RunResult) string {
 	var lines []string
 	for _, stream := range [...]struct{ name, uri string }{{"stderr", result.StderrURI}, {"stdout", result.StdoutURI}} {
@@ -223,7 +223,7 @@ func note(result *RunResult) string {
 }
 
 // summary names the files of a result, for models, which do not see the names of
-// contents, and says how to read on in what is cut.
+// contents, and tells how to read the rest of truncated streams.
 func (r *reporter) summary(result *RunResult) string {
 	var lines, files []string
 	if result.Note != "" {

@@ -227,7 +227,7 @@ func TestOutputIsItsCallers(t *testing.T) {
 	}
 }
 
-// What a successful call said on stderr can be read after it.
+// TestStderrOfSuccess reads the stderr of a successful call after its end.
 func TestStderrOfSuccess(t *testing.T) {
 	b := newBench(t, ends(0, "done", "a warning"))
 	result := b.ask("tools/call", `{"name": "demo__run", "arguments": {"target": "x"}}`)

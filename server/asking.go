@@ -39,7 +39,7 @@ func (s *Server) perform(r request, req call.Request, p *progress) (*call.Outcom
 	switch {
 	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
 	case !mcpserver.IsModernRequest(r.ctx):
-		req.Client = &ask.Client{Can: capabilities(r.ctx), Asker: toldAsker{ask.Sender(transport.Request), p}}
+		req.Client = &ask.Client{Can: capabilities(r.ctx), Asker: progressAsker{ask.Sender(transport.Request), p}}
 	case r.retry.method == "":
 		req.Client = ask.Nobody("nobody can be asked in the answer to such a request; call the skill's tool instead")
 	default:
@@ -48,13 +48,13 @@ func (s *Server) perform(r request, req call.Request, p *progress) (*call.Outcom
 	return s.callsOf(r.ctx).Run(r.ctx, req)
 }
 
-// toldAsker is an asker whose client is told, as progress, what its call waits for.
-type toldAsker struct {
+// progressAsker is an asker that reports, as progress, whose answer the call awaits.
+type progressAsker struct {
 	ask.Asker
 	progress *progress
 }
 
-func (h toldAsker) Ask(ctx context.Context, requests map[string]*ask.Request) (map[string]json.RawMessage, error) {
+func (h progressAsker) Ask(ctx context.Context, requests map[string]*ask.Request) (map[string]json.RawMessage, error) {
 	what := "an answer of the client"
 	for _, r := range requests {
 		switch r.Method {

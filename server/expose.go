@@ -18,8 +18,8 @@ func (v *view) expose(active map[string]bool, o exposure.Options) *exposure.Expo
 	return exposure.Choose(v.catalog.Skills, active, v.cost, o)
 }
 
-// annotationSize is about what a tool takes beside its name, titles, description
-// and parameters: annotations and the names of fields, in bytes.
+// annotationSize is the approximate size of a tool without its name, titles,
+// description and parameters: annotations and the names of fields, in bytes.
 const annotationSize = 172
 
 // instructionSize is about what more the tool of an instruction skill takes: the

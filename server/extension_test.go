@@ -91,8 +91,8 @@ func TestSkillsExtension(t *testing.T) {
 	golden(t, "extension.txt", all.String())
 }
 
-// Of 2026-07-28, every result of the Skills extension says how long it may be kept:
-// clients refuse one that does not. A task has a time of its own.
+// TestWhatMayBeKept finds a cache lifetime in every result of the Skills extension
+// of 2026-07-28: clients refuse one without. A task has a lifetime of its own.
 func TestWhatMayBeKept(t *testing.T) {
 	methods := newBench(t, ends(0, "", "")).Methods()
 	for name, method := range methods {

@@ -40,7 +40,7 @@ type Summary struct {
 	Kind        string        `json:"kind"`
 	State       string        `json:"state"`
 	Description string        `json:"description"`
-	// What follows is there for a model, which chooses by it.
+	// A model chooses by the following fields.
 	WhenToUse  string         `json:"when_to_use,omitempty"`
 	Parameters []ParamSummary `json:"parameters,omitempty"`
 }
@@ -52,7 +52,7 @@ type ParamSummary struct {
 	Required bool   `json:"required,omitempty"`
 }
 
-// maxParamsListed is how many parameters of a skill a list shows.
+// maxParamsListed bounds the parameters of a skill in a list.
 const maxParamsListed = 16
 
 // Summarize describes a skill whose tool, if it has one, is called tool.
@@ -338,8 +338,7 @@ type PluginSummary struct {
 	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // none is run
 }
 
-// PluginCounts are how many of each a plugin has. Tools of skills are none of its
-// skills.
+// PluginCounts counts the parts of a plugin. Tools of skills do not count as skills.
 type PluginCounts struct {
 	Skills   int `json:"skills"`
 	Commands int `json:"commands"`
@@ -421,7 +420,7 @@ func (s *Server) listPluginsTool() mcpserver.ServerTool {
 	})
 }
 
-// pluginList is what list_plugins returns.
+// pluginList is the result of list_plugins.
 type pluginList struct {
 	Plugins []PluginSummary `json:"plugins"`
 	Next    string          `json:"next_cursor,omitempty"`
@@ -442,7 +441,7 @@ type reloaded struct {
 	Changed  bool     `json:"changed"` // the tools have
 	Problems []string `json:"problems"`
 	Shadowed []string `json:"shadowed"`
-	// Found is how many problems and shadowed skills there are in all.
+	// Found is the number of all problems and shadowed skills.
 	Found int    `json:"found,omitempty"`
 	Next  string `json:"next_cursor,omitempty"`
 }

@@ -40,8 +40,8 @@ func (s *Server) hookTools(hooks *mcpserver.Hooks) {
 	})
 }
 
-// How much one page of tools/list has. Some clients read the first page only; what
-// is chosen for them is less than that.
+// Bounds of one page of tools/list. Some clients read the first page only; the
+// selection for them is smaller.
 const (
 	maxTools     = 500
 	maxToolsSize = 256 << 10 // bytes

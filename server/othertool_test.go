@@ -165,7 +165,7 @@ func TestListsArePaged(t *testing.T) {
 	}
 }
 
-// What lists and get_skill tell.
+// TestSummaries reads the summaries of lists and get_skill.
 func TestSummaries(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))
 	for _, c := range []struct{ tool, args, want string }{

@@ -52,7 +52,7 @@ type progress struct {
 	pending pending
 	counted bool // a line N/M has come: others are no progress of their own
 	closed  bool
-	waits   string // for what the call waits, such as an answer; "" where it runs
+	waits   string // the thing the call waits for, such as an answer; "" while it runs
 }
 
 // pending is what has not been sent yet.
@@ -149,7 +149,7 @@ func (p *progress) say(message string) {
 	}
 }
 
-// beats is what is said after a time in which nothing was.
+// beats returns the heartbeat message for a time without output.
 func (p *progress) beats(after time.Duration) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,7 +159,7 @@ func (p *progress) beats(after time.Duration) string {
 	return fmt.Sprintf("still running after %s", after.Round(time.Second))
 }
 
-// wait says what the call waits for, until the function that it returns is called.
+// wait reports as progress that the call waits for something, until done is called.
 func (p *progress) wait(what string) (done func()) {
 	if p == nil {
 		return func() {}

@@ -219,7 +219,7 @@ func (l *logged) GetLogLevel() mcp.LoggingLevel      { return l.level }
 // While a call waits for an answer, its client is told that, and not that it runs.
 func TestProgressOfWaiting(t *testing.T) {
 	progress, _ := heard(t, func(p *progress) {
-		asker := toldAsker{ask.AskerFunc(func(context.Context, *ask.Request) (json.RawMessage, error) {
+		asker := progressAsker{ask.AskerFunc(func(context.Context, *ask.Request) (json.RawMessage, error) {
 			time.Sleep(2*heartbeat + time.Second)
 			return json.RawMessage(`{}`), nil
 		}), p}
@@ -232,7 +232,7 @@ func TestProgressOfWaiting(t *testing.T) {
 	if diff := cmp.Diff(want, progress); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := (toldAsker{ask.AskerFunc(func(context.Context, *ask.Request) (json.RawMessage, error) { return nil, nil }), nil}).Ask(t.Context(), nil); err != nil {
+	if _, err := (progressAsker{ask.AskerFunc(func(context.Context, *ask.Request) (json.RawMessage, error) { return nil, nil }), nil}).Ask(t.Context(), nil); err != nil {
 		t.Errorf("with nobody to tell: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func promptArguments(skill *skills.Skill) []mcp.PromptArgument {
 		for _, name := range skill.Arguments {
 			all = append(all, mcp.PromptArgument{Name: name})
 		}
-	default: // what the text has no place for is appended to it
+	default: // arguments without a placeholder are appended to the text
 		all = []mcp.PromptArgument{{Name: textArgument, Description: cmp.Or(line(skill.ArgumentHint), "What the instructions are given.")}}
 	}
 	return all

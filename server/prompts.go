@@ -54,12 +54,12 @@ func (v *view) promptPage(cursor mcp.Cursor) (page []mcp.Prompt, next mcp.Cursor
 	return page, ""
 }
 
-// cursorAt returns the cursor of what has n before it.
+// cursorAt returns the cursor of the page that starts after n prompts.
 func cursorAt(n int) mcp.Cursor {
 	return mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(n))))
 }
 
-// position reads a cursor, which counts what is before it.
+// position decodes a cursor to the number of prompts before it.
 func position(cursor mcp.Cursor) (n int, ok bool) {
 	if cursor == "" {
 		return 0, true
@@ -206,7 +206,7 @@ func hasFiles(skill *skills.Skill) bool {
 	})
 }
 
-// menuText tells a person what a skill does, and how to ask for it.
+// menuText describes a skill and its usage to a person.
 func menuText(skill *skills.Skill) string {
 	text := line(cmp.Or(skill.ShortDescription, skill.Description))
 	if skill.DefaultPrompt != "" {

@@ -96,13 +96,13 @@ type RunResult struct {
 	Result    json.RawMessage `json:"result,omitempty"` // the structured content
 	WallTime  int64           `json:"wall_time_ms"`
 	Truncated bool            `json:"truncated"`
-	Sandbox   string          `json:"sandbox,omitempty"` // what ran it, where that is known
+	Sandbox   string          `json:"sandbox,omitempty"` // the driver, where known
 	Digest    string          `json:"digest,omitempty"`
 	Out       []OutFile       `json:"out,omitempty"`
 	OutLeft   []string        `json:"out_left,omitempty"`   // what was not taken of /out, and why
 	StdoutURI string          `json:"stdout_uri,omitempty"` // where it can be read uncut for a while
 	StderrURI string          `json:"stderr_uri,omitempty"`
-	Note      string          `json:"note,omitempty"` // how to read on in what is cut
+	Note      string          `json:"note,omitempty"` // how to read the rest of truncated streams
 	// Connections are those that the skill made or was refused, the first of
 	// them where there are many.
 	Connections []sandbox.Connection `json:"connections,omitempty"`

@@ -36,9 +36,9 @@ type Options struct {
 	Version string
 	// Load scans the roots anew, for [Server.Reload].
 	Load func(ctx context.Context) (*skills.Catalog, error)
-	// Stale returns what reads again what has changed of what a call names: a
-	// skill, or a name of which no skill is known, with the error that says so. It
-	// returns nil where nothing has. A nil Stale has nothing looked at.
+	// Stale returns a function that reloads the changed files of the skill that a
+	// call names, or nil where none has changed. For a name without a skill, skill is
+	// nil and err says so. A nil Stale checks nothing.
 	Stale func(name string, skill *skills.Skill, err error) (load func(ctx context.Context) (*skills.Catalog, error))
 	// Snapshots are where the folders of bundled skills can be read by others.
 	Snapshots *snapshot.Store

@@ -13,8 +13,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// shownTo returns what Claude Code and Codex pass to their model: the structure,
-// where there is one, and otherwise the contents.
+// shownTo returns the part of a result that Claude Code and Codex pass to their
+// model: the structure, where there is one, and otherwise the contents.
 func shownTo(t *testing.T, contents []content, structure json.RawMessage) string {
 	t.Helper()
 	if structure != nil {
@@ -27,7 +27,7 @@ func shownTo(t *testing.T, contents []content, structure json.RawMessage) string
 	return string(encoded)
 }
 
-// lost returns what of the contents is not in a structure.
+// lost returns the contents that a structure lacks.
 func lost(t *testing.T, contents []content, structure json.RawMessage) (all []string) {
 	t.Helper()
 	var whole any
@@ -92,8 +92,9 @@ func scalars(value any) (all []string) {
 	return all
 }
 
-// Whatever a result is, the two clients that show a model the structure instead of
-// the contents show it no less than others do. docs/protocol.md has the table.
+// TestNothingIsHidden has the two clients that show a model the structure instead of
+// the contents show no less of any result than others do. docs/protocol.md has the
+// table.
 func TestNothingIsHidden(t *testing.T) {
 	chart := sandbox.File{Name: "chart.png", Data: picture(t)}
 	notes := sandbox.File{Name: "notes.md", Data: []byte("# Notes of the run\n")}
@@ -115,7 +116,7 @@ func TestNothingIsHidden(t *testing.T) {
 	long := `{"total": "` + strings.Repeat("x", maxText) + `"}`
 	for name, test := range map[string]struct {
 		driver *script
-		own    []string // parts of what is shown of the skill's own tool
+		own    []string // parts of the shown result of the skill's own tool
 		alone  bool     // it has a structure
 	}{
 		"text":                       {prints(0, "plain", "step"), []string{"plain"}, false},
@@ -168,7 +169,8 @@ func TestNothingIsHidden(t *testing.T) {
 	}
 }
 
-// What is no run is told to all clients alike, too.
+// TestNothingIsHiddenOfFixedTools shows all clients the same results of tools that
+// run nothing, too.
 func TestNothingIsHiddenOfFixedTools(t *testing.T) {
 	b := newBenchWith(t, ends(0, "", ""), Options{KeptSandboxes: true, RunCode: true})
 	for _, call := range []struct {
@@ -196,7 +198,7 @@ func TestNothingIsHiddenOfFixedTools(t *testing.T) {
 }
 
 // A tool with an output schema has to have the structure: it names the files where
-// the schema has room for them, and is what the script printed otherwise.
+// the schema has room for them, and is the script's own output otherwise.
 func TestStructureOfOutputSchemaNamesFiles(t *testing.T) {
 	for schema, want := range map[string]bool{
 		`{required: [total]}`: true,

@@ -287,8 +287,8 @@ func (l *loaded) text() string {
 	return l.Content + "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(l.Tools, ", ")
 }
 
-// baseDirLease is how long the copy of a skill's folder stays that was named to a
-// client.
+// baseDirLease is the lifetime of the copy of a skill's folder whose path a client
+// was given.
 const baseDirLease = 24 * time.Hour
 
 // baseDir is where the files are that the instructions speak of: the skill's

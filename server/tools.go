@@ -120,7 +120,7 @@ func check[T any](r request, schema *jsonschema.Schema) (T, error) {
 		names = append(names, p.Key)
 		if text, ok := r.args[p.Key].(string); ok && (p.Value.Type == "integer" || p.Value.Type == "number") {
 			if n, err := skills.DecodeJSON(text); err == nil && reflect.TypeOf(n) == reflect.TypeFor[json.Number]() {
-				r.args[p.Key] = n // "5" is what some models write for 5
+				r.args[p.Key] = n // some models write "5" for 5
 			}
 		}
 	}

@@ -102,8 +102,8 @@ func (v *view) list(tools []mcpserver.ServerTool) {
 	}
 }
 
-// shown returns the skill that clients were last shown as the tool name, or nil.
-// Another skill of its name that came or went may have changed the tool's.
+// shown returns the skill that clients last saw as the tool name, or nil. Another
+// skill of its name that came or went may have changed the tool's.
 func (v *view) shown(name string) *skills.Skill {
 	of := v.listed[name]
 	for _, skill := range v.catalog.Skills {
@@ -114,7 +114,7 @@ func (v *view) shown(name string) *skills.Skill {
 	return nil
 }
 
-// maxPast is how many names of skills that have gone are known.
+// maxPast bounds the remembered names of skills that have gone.
 const maxPast = 10_000
 
 // leave returns the files of the skills that were there before a catalog and have

@@ -114,15 +114,16 @@ func newForm(skill string, params json.RawMessage) (*Request, error) {
 }
 
 const (
-	// maxLines is how many lines a question to a person may have: who asks is not to
-	// be out of sight.
+	// maxLines bounds the lines of a question to a person, which begins with the name
+	// of the skill that asks: it must stay in sight.
 	maxLines = 32
-	// maxIndented is how far one may be indented.
+	// maxIndented bounds the indent of a line.
 	maxIndented = 8
 )
 
-// labelled returns what a person is shown: who asks, and the skill's own lines, each
-// marked as such where there are several, so that none passes for another label.
+// labelled returns a question as a person sees it: the skill's name and the skill's
+// own lines, each marked as such where there are several, so that none passes for
+// another label.
 func labelled(skill, message string) (string, error) {
 	var lines []string
 	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(plain.Text(message)), "\n") {
@@ -161,8 +162,8 @@ func oneLine(line string) string {
 // isBlank reports whether a character shows nothing but takes room.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
 
-// formSpace is what has blanks in the JSON of a form, where all texts are of one
-// line, or an escaped backslash, which is none.
+// formSpace matches blanks in the JSON of a form, whose texts all have one line, and
+// escaped backslashes, so that none begins an escaped blank.
 var formSpace = regexp.MustCompile(`\\\\|(?:\\[nrt]|\\u(?:000[9aAdD]|00[aA]0|200[0-9aA]|202[89]|2800|3000)|[\s\p{Z}\x{2800}])+`)
 
 func oneSpace(blanks []byte) []byte {

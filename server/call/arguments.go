@@ -93,7 +93,7 @@ func quoted(names []string) string {
 	return strings.Join(all, ", ")
 }
 
-// argv is the command line: the interpreter, the script, and what it is passed.
+// argv returns the command line: the interpreter, the script and its arguments.
 func argv(script string, interpreter, words []string) []string {
 	if len(interpreter) == 0 || strings.HasPrefix(script, "-") {
 		script = "./" + script // a file of the folder: no program of PATH, and no option

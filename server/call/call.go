@@ -30,11 +30,11 @@ type Options struct {
 	// Hosts are what skills may connect to at the most; each gets of them what it
 	// declares.
 	Hosts []egress.Rule
-	// Env are the variables that skills may have, "NAME=value"; each gets of them
-	// what it names. Neither hosts nor variables go to skills of a workspace, see
+	// Env are the variables that skills may have, "NAME=value"; each gets those that
+	// it names. Neither hosts nor variables go to skills of a workspace, see
 	// [skills.Skill.Workspace]: a stranger may have given them any name.
 	Env []string
-	// Logger is told what skills connect to; nil discards it.
+	// Logger records the connections of skills; nil discards them.
 	Logger *slog.Logger
 	// MaxTimeout bounds what skills and callers ask for; 0 is the sandbox's
 	// default limit.
@@ -90,10 +90,10 @@ type Request struct {
 	// Picked says that a person has picked the skill in a client. A client could do
 	// so by itself: that opens what a model may not call, and approves of nothing.
 	Picked bool
-	// Timeout asks for another time than the skill's, up to what the configuration
-	// allows; 0 does not.
+	// Timeout replaces the skill's time limit, up to the configuration's maximum; 0
+	// does not.
 	Timeout time.Duration
-	// Folder is what relative paths in arguments start from; "" is the first
+	// Folder is the base of relative paths in arguments; "" is the first
 	// workspace.
 	Folder string
 	// Stdin is the standard input of a script that asks nothing; nil is empty.
@@ -104,7 +104,7 @@ type Request struct {
 	Stdout, Stderr io.Writer
 	// Progress is told what the call waits for before it starts; nil is fine.
 	Progress func(message string)
-	// Warn is told what of the call may not be as its caller meant; nil is fine.
+	// Warn receives doubts that the call is as its caller meant; nil is valid.
 	Warn func(message string)
 }
 
@@ -209,7 +209,7 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 // the answer to a question that is still in a buffer of its own.
 const unheard = "where it was about to ask: a question is one line, with a newline at its end, and has to be flushed"
 
-// useOf is what a snapshot of a skill, nil for none, is taken for.
+// useOf returns the use of a snapshot for a skill, which may be nil.
 func useOf(skill *skills.Skill, lease time.Duration) snapshot.Use {
 	if skill == nil {
 		return snapshot.Use{Lease: lease}

@@ -12,11 +12,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// files makes relative names of files among the arguments of a script that nobody
-// declared what their caller means by them: one that is in the workspace is that
-// one, one that is in the skill's folder stays, and what the script writes comes
-// into /out, or into a workspace that is writable. Values that are no names of
-// files stay as they are.
+// files resolves relative names of files among the arguments of an undeclared script
+// as their caller means them: a file of the workspace is found there, one of the
+// skill's folder stays, and files to write go into /out, or into a writable
+// workspace. Values that are no names of files stay as they are.
 func (x *Executor) files(r Request, args map[string]any, write bool) {
 	params := r.Skill.Entry.Files()
 	if len(params) == 0 {
@@ -110,8 +109,8 @@ func (w *workspace) owns(name string) bool {
 	return err == nil
 }
 
-// place returns what the script is given for a value. A slash at its end stays:
-// scripts put names behind it.
+// place returns the path that the script gets for a value. A slash at its end stays:
+// scripts append names to it.
 func (w *workspace) place(p skills.FileParam, value string, write bool) string {
 	placed := value
 	switch reads := !p.Written || p.Read; {
@@ -130,8 +129,8 @@ func (w *workspace) place(p skills.FileParam, value string, write bool) string {
 	return placed
 }
 
-// fallback returns what the script is given in place of its own default; "" leaves
-// it that. A file of the skill is one that its author means.
+// fallback returns the path that replaces the script's own default; "" keeps the
+// default, such as a file of the skill: its author means that one.
 func (w *workspace) fallback(p skills.FileParam, write bool) string {
 	if (!p.Written || p.Read) && w.owns(p.Fallback) {
 		return ""
@@ -139,14 +138,14 @@ func (w *workspace) fallback(p skills.FileParam, write bool) string {
 	return w.place(p, p.Fallback, write)
 }
 
-// What scripts say where a file is not found, or cannot be written.
+// Messages of scripts for a file that is not found, or cannot be written.
 var (
 	saysReadOnly = regexp.MustCompile(`(?i)read-only file system|EROFS`)
 	saysMissing  = regexp.MustCompile(`(?i)no such file or directory|ENOENT|FileNotFoundError|(?:file|path|director\w*|folder|input)\b.{0,200}(?:not found|does not exist|not a (?:valid )?(?:file|directory|path))|not found: \S*[./]`)
 )
 
-// lostFile returns a hint for a script that failed with what it says of a file; ""
-// where it says nothing of one.
+// lostFile returns a hint for a script that failed with a message about a file; ""
+// without such a message.
 func lostFile(o *Outcome, grant sandbox.Grant) string {
 	said := string(o.Stderr.Head) + string(o.Stderr.Tail) + string(o.Stdout.Head) + string(o.Stdout.Tail)
 	var hints []string

@@ -74,7 +74,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// Whatever name a workspace's skill has, it is granted neither hosts nor variables.
+// TestWorkspaceIsGrantedNothing grants a workspace's skill neither hosts nor
+// variables, whatever its name.
 func TestWorkspaceIsGrantedNothing(t *testing.T) {
 	driver := &recorder{}
 	x := newExecutor(t, driver, &Options{Hosts: rules(t, "api.example.com"), Env: []string{"KEY=secret"}})

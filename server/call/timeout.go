@@ -17,9 +17,8 @@ func Seconds(name string, n float64) (time.Duration, error) {
 	return d, nil
 }
 
-// timeout is what the call asks for, or else the skill, and no longer than the
-// configuration allows; 0 asks for nothing. This is the only place where it is
-// decided.
+// timeout returns the call's timeout, or else the skill's, capped by the
+// configuration; 0 is unset. No other place decides it.
 func (x *Executor) timeout(skill, asked time.Duration) (time.Duration, error) {
 	if asked < 0 {
 		return 0, invalid("a timeout of %s has passed before it began; give one above 0", asked)

@@ -157,8 +157,8 @@ func TestOrderAndReasons(t *testing.T) {
 	}
 }
 
-// What a workspace asks for itself comes after all that the person has and uses;
-// what the person pins comes first, wherever it is from.
+// TestWorkspaceComesLast ranks a workspace's own requests after all skills that the
+// person has and uses; a skill that the person pins comes first, wherever it is from.
 func TestWorkspaceComesLast(t *testing.T) {
 	all := usable("a-file", "b-pin", "c-used", "d-named", "file", "pin", "used", "plain")
 	for _, skill := range all[:4] {

@@ -64,8 +64,8 @@ func rank(all []*skills.Skill, active map[string]bool, o Options) []ranked {
 	return list
 }
 
-// order is what ranks before the rest: the level, and a workspace's after those of
-// the person's own.
+// order returns the first criterion of the ranking: the level, with a workspace's
+// skills after the person's own.
 func (r ranked) order() level {
 	switch {
 	case r.level == byNobody:

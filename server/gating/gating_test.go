@@ -216,8 +216,8 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// What is granted to a skill's tools readies the instructions that speak of them.
-// A remedy names the setting, where there is one.
+// TestVariables counts variables granted to a skill's tools for its instructions,
+// which speak of the tools. A remedy names the setting, where there is one.
 func TestVariables(t *testing.T) {
 	g := New(&Options{Env: func(name string) bool { return name == "GRANTED" }, HostEnv: func(name string) bool { return name == "HOST" }})
 	const needs = "---\ndescription: d\nmetadata: {requires: {env: [%s]}}\n---\nRead.\n"

@@ -10,11 +10,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/hidden"
 )
 
-// JSON returns an encoded message whose texts are plain, the same bytes where
-// they were. Names of members stay different from all others: what is left out of
-// a text is U+FFFD in a name. verbatim says, by the names of the members on the
-// way to a text, which ones are to stay as they are; an item of a list has the name
-// "".
+// JSON returns an encoded message with its texts made plain, and message itself
+// where they are. Names of members stay distinct: a character that a text loses
+// becomes U+FFFD in a name. verbatim reports, by the names of the members on the way
+// to a text, whether the text stays as it is; an item of a list has the name "".
 func JSON(message []byte, verbatim func(path []string) bool) []byte {
 	if !suspicious(message) {
 		return message
@@ -26,8 +25,8 @@ func JSON(message []byte, verbatim func(path []string) bool) []byte {
 	return f.out
 }
 
-// suspicious reports whether a message may have anything but plain text: what it
-// looks for begins every character that is not, as it is encoded.
+// suspicious reports whether a message may have text that is not plain: it looks for
+// the first bytes of the encodings of all such characters.
 func suspicious(message []byte) bool {
 	if bytes.Contains(message, []byte(`\u`)) || bytes.Contains(message, []byte(`\b`)) || bytes.Contains(message, []byte(`\f`)) {
 		return true

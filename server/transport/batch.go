@@ -48,7 +48,7 @@ func parsePart(part []byte) (message, *fault) {
 type batch struct {
 	write func(line []byte)
 
-	mu      sync.Mutex     // guards what follows
+	mu      sync.Mutex     // guards the fields below
 	waits   map[*call]bool // for their ends
 	sealed  bool           // no more are added
 	replies [][]byte

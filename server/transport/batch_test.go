@@ -12,7 +12,7 @@ func batchOf(n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/x"},`, n), ",") + "]"
 }
 
-// mixed is a batch of everything: what is answered, what is not and what is wrong.
+// mixed is a batch of messages of all kinds: with an answer, without one and invalid.
 const mixed = `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"tag":"x"}}},` +
 	`{"jsonrpc":"2.0","id":3,"method":"initialize"},{"jsonrpc":"2.0","id":4,"Method":"ping"},7,{"jsonrpc":"2.0","id":"ask-7","result":{}}]`
 
@@ -60,7 +60,7 @@ func TestBatches(t *testing.T) {
 	c.hangUp()
 }
 
-// A batch is answered when all of it is, but for what was cancelled.
+// TestBatchWaits answers a batch when all its requests are answered or cancelled.
 func TestBatchWaits(t *testing.T) {
 	b := newBench()
 	c := dial(t, b.backend(), &StdioOptions{Calls: 1})

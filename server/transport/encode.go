@@ -13,8 +13,8 @@ import (
 )
 
 // encode returns v as one line, with its end. This is where all text of skills
-// leaves the server, and where it is made plain: what a model reads, a person can
-// see.
+// leaves the server, and where it is made plain: a model reads nothing that a person
+// cannot see.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -25,9 +25,8 @@ func encode(v any) ([]byte, error) {
 	return plain.JSON(b.Bytes(), isVerbatim), nil
 }
 
-// isVerbatim reports whether a text of a message is not a skill's words: what the
-// client has chosen itself, and files, which are byte for byte what their digest
-// says.
+// isVerbatim reports whether a text of a message is not a skill's words: the
+// client's own choices, and files, whose bytes have to match their digest.
 func isVerbatim(path []string) bool {
 	if len(path) == 0 {
 		return false

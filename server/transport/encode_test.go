@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEncodePlain wants a skill's words to be plain, and files and what clients
-// have chosen to be as they are.
+// TestEncodePlain wants a skill's words to be plain, and files and the clients' own
+// choices unchanged.
 func TestEncodePlain(t *testing.T) {
 	const sly = "a\u200bb"
 	text := map[string]any{"type": "text", "text": sly}

@@ -114,7 +114,7 @@ func (e *envelope) keep(part []byte) {
 	}
 }
 
-// token reads what is outside of strings.
+// token reads a byte outside of strings.
 func (e *envelope) token(c byte) {
 	switch c {
 	case ' ', '\t', '\r', '\n', ':':

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzEnvelope holds what finds ids in what cannot be read against what can.
+// FuzzEnvelope compares the reader that finds ids in malformed messages with parse
+// on valid ones, and with itself on messages in parts.
 func FuzzEnvelope(f *testing.F) {
 	for _, line := range malformed() {
 		if len(line) < 4096 {

@@ -59,10 +59,10 @@ const (
 	ofProtocol scope = iota
 	ofOthers         // a skill's arguments, what a person filled in, other people's extensions
 	ofMeta           // _meta: some of its members are the protocol's, whole
-	ofAnswers        // named by the server, what is in them by the protocol
+	ofAnswers        // named by the server; the members inside are the protocol's
 )
 
-// within returns the scope of what the member name of an object of scope s holds.
+// within returns the scope inside the member name of an object of scope s.
 func (s scope) within(name []byte) scope {
 	switch s {
 	case ofOthers:
@@ -86,9 +86,9 @@ func (s scope) within(name []byte) scope {
 	return ofProtocol
 }
 
-// ambiguous returns what readers of valid JSON could take for different things:
-// a member that an object has twice, at any depth, or one that is the protocol's
-// but for the case of its letters. It returns nil for a message without either.
+// ambiguous returns an error for valid JSON that readers could understand in
+// different ways: an object, at any depth, has a member twice, or one that is the
+// protocol's but for the case of its letters.
 func ambiguous(valid []byte) error {
 	var room [maxCompared][]byte
 	r := exactReader{rest: valid, keys: room[:0]}
@@ -127,8 +127,7 @@ func (r *exactReader) space() {
 	}
 }
 
-// next passes the token c and what is between it and the next one, and reports
-// whether it was there.
+// next skips the token c and the space around it, and reports whether it was there.
 func (r *exactReader) next(c byte) bool {
 	r.space()
 	if r.rest[0] != c {
@@ -159,8 +158,8 @@ func (r *exactReader) string() []byte {
 	}
 }
 
-// maxCompared is how many names of an object are compared with each other; of
-// more, a map is made.
+// maxCompared bounds the names of an object that are compared with each other; more
+// go into a map.
 const maxCompared = 16
 
 func (r *exactReader) object(s scope) {

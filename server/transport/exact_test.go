@@ -92,7 +92,7 @@ func takenFor(t *testing.T, name, member string) bool {
 	return into.Elem().Field(0).Int() == 1
 }
 
-// What mcp-go decodes requests into has no member that is not in the list.
+// TestProtocolMembersAreAll finds every member of mcp-go's request types in the list.
 func TestProtocolMembersAreAll(t *testing.T) {
 	var names func(of reflect.Type, seen map[reflect.Type]bool)
 	names = func(of reflect.Type, seen map[reflect.Type]bool) {
@@ -143,9 +143,9 @@ func TestRepeatedHeaders(t *testing.T) {
 	}
 }
 
-// FuzzAmbiguous holds the reader that refuses against encoding/json: of what it
-// lets pass, encoding/json has the same members whether it reads exactly, into
-// maps, or into structs, where case does not count.
+// FuzzAmbiguous checks the reader against encoding/json: of a message that it
+// accepts, encoding/json has the same members whether it reads exactly, into maps,
+// or into structs, where case does not count.
 func FuzzAmbiguous(f *testing.F) {
 	for _, s := range []string{
 		hello, `{"a":[{},{"b":"\\\""},-1.5e3,true,null ] , "c" : {"a":1}}`, `{"\u0061":1,"a":2}`, `[[],[1,{"Name":1}]]`, `"x"`, `{"tas` + "\u212a" + `":{"x":1}}`,

@@ -97,8 +97,8 @@ func OnError(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error)
 	}
 }
 
-// badParams says what is wrong with the params of a method, given the error of
-// decoding them.
+// badParams returns the message for params of a method that failed to decode with
+// err.
 func badParams(method mcp.MCPMethod, err error) string {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok || !strings.Contains(wrong.Field, "params") {

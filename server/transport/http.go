@@ -59,8 +59,8 @@ type HTTPOptions struct {
 	// a call, before its session ends; 30 minutes.
 	SessionIdle time.Duration
 
-	// Resume is how long a legacy client that has lost the connection of a call may
-	// take to come back for its answer; 1 minute.
+	// Resume is the time a legacy client has, after it lost a call's connection, to
+	// come back for the answer; 1 minute.
 	Resume time.Duration
 
 	// KeepAlive is how often something is sent on a stream that is silent, so

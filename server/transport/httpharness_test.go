@@ -208,8 +208,8 @@ func (r *replies) wantEnd() {
 	r.body.Close()
 }
 
-// wantNothing takes the answer to a request that was cancelled: what the
-// specification has for one, with no message in it.
+// wantNothing wants the specified answer to a cancelled request: a stream without a
+// message.
 func (r *replies) wantNothing() {
 	r.t.Helper()
 	if r.status != http.StatusOK || r.kind != "text/event-stream" {

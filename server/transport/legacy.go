@@ -39,7 +39,7 @@ func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
 	a.accept()
 }
 
-// taken handles what has no answer.
+// taken handles notifications and responses, which have no answer.
 func (h *HTTP) taken(r *http.Request, c *httpClient, m message) {
 	if m.kind == notification {
 		h.notified(r, c, m)
@@ -95,8 +95,8 @@ func (h *HTTP) request(a *answerer, r *http.Request, c *httpClient, m message) {
 	})
 }
 
-// streaming runs what answers a request by p. It goes on when r ends, if the client
-// can come back for it.
+// streaming calls run, which answers a request on p. It goes on when r ends, if the
+// client can come back for it.
 func (h *HTTP) streaming(a *answerer, r *http.Request, c *httpClient, p *replay, run func()) {
 	defer a.end()
 	defer context.AfterFunc(r.Context(), func() { p.drop(a) })()

@@ -35,7 +35,7 @@ type message struct {
 	modern bool            // carries its protocol version, 2026-07-28 or later, in _meta
 
 	version string // of the protocol, as _meta has it; may be ""
-	client  string // what the client calls itself there, as JSON, cut; may be ""
+	client  string // the client's name for itself there, as JSON, cut; may be ""
 }
 
 // fault is a message that cannot be served, as a JSON-RPC error.
@@ -99,8 +99,8 @@ func parse(line []byte) (message, *fault) {
 	return m, nil
 }
 
-// unreadable is what comes of a message that is not read. A response becomes one
-// that tells who waits for it.
+// unreadable returns the error for a message that cannot be read. A response becomes
+// an error response, so that its waiter learns of it.
 func unreadable(e *envelope, code int, text string) (message, *fault) {
 	id := e.ID()
 	if id == nil || !e.isResponse() {
@@ -145,7 +145,7 @@ func (m *message) readMeta() *fault {
 	return nil
 }
 
-// maxClient is how much counts of what a client calls itself, in bytes.
+// maxClient bounds the part of a client's name for itself that counts, in bytes.
 const maxClient = 256
 
 // unsupported answers a request of a version of the protocol that is not spoken.

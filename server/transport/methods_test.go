@@ -71,8 +71,8 @@ func TestErrorsOfHandlers(t *testing.T) {
 	c.hangUp()
 }
 
-// What a request has wrong is said with the code and in the words of the
-// protocol, the same by every transport.
+// TestErrorsOfRequests wants the protocol's codes and words for invalid requests, the
+// same from every transport.
 func TestErrorsOfRequests(t *testing.T) {
 	hooks := &mcpserver.Hooks{}
 	hooks.AddOnError(OnError)

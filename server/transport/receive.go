@@ -169,7 +169,7 @@ func (s *stream) answer(c *call) {
 // progressHead begins a line of progress.
 const progressHead = `{"jsonrpc":"2.0","method":"notifications/progress"`
 
-// progressGap is how long a result stays behind the last progress of its call.
+// progressGap is the delay between the last progress of a call and its result.
 // Where a client reads both at once, the TypeScript SDKs drop the progress (17 to
 // 42 % of calls whose last act it was), and Claude Code takes the connection for
 // broken: the handler goes with the result, before the progress is handed to it.

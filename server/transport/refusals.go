@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxRefusals is how many refused requests are logged one by one in a minute, and
-// maxLogged how much of what a request says of itself, in bytes.
+// maxRefusals bounds the refused requests that are logged one by one in a minute,
+// and maxLogged a request's description of itself, in bytes.
 const (
 	maxRefusals = 20
 	maxLogged   = 200
@@ -19,12 +19,13 @@ const (
 type refusals struct {
 	log *slog.Logger
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	since time.Time  // of the minute
 	count int        // refused in it
 }
 
-// note logs a refused request. It never has a token, nor what is in place of one.
+// note logs a refused request. The entry never has a token, nor the text in place of
+// one.
 func (f *refusals) note(r *http.Request, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,7 +49,7 @@ func (f *refusals) rest() {
 	}
 }
 
-// close logs what is left to say.
+// close logs the refusals that are not logged yet.
 func (f *refusals) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Who is not let in is told, without what they sent in place of a token, and
-// however often they try the log stays short.
+// TestRefusalsAreLogged logs refused clients, without the text that they sent in
+// place of a token; however often they try, the log stays short.
 func TestRefusalsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

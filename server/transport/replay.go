@@ -12,15 +12,15 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Bounds of what is kept for legacy clients that lose a connection.
+// Bounds of the events kept for legacy clients that lose a connection.
 const (
 	maxReplayed    = 64       // events of one stream; older ones go
 	maxReplayBytes = 64 << 20 // events of all streams
 	maxReplays     = 1024     // streams that have ended
 	maxLost        = 64       // streams whose call runs while nobody is connected
 
-	// primeAfter is how long a call may take before its client is told where to
-	// resume. Until then the answer may be plain JSON.
+	// primeAfter is the delay before the client of a call gets an id to resume from.
+	// Until then the answer may be plain JSON.
 	primeAfter = 100 * time.Millisecond
 )
 
@@ -32,7 +32,7 @@ const primed = "2025-11-25"
 type replays struct {
 	keep time.Duration // how long a client may stay away
 
-	mu    sync.Mutex         // guards what follows; taken under a replay's
+	mu    sync.Mutex         // guards the fields below; taken under a replay's
 	byID  map[string]*replay // by session and number
 	last  int                // number of a stream
 	bytes int                // of all events
@@ -45,12 +45,12 @@ type replays struct {
 type replay struct {
 	all  *replays
 	id   string            // globally unique, as session and number are
-	stop func(cause error) // ends what runs
+	stop func(cause error) // ends the call
 	ctx  context.Context   // of the session
 	done chan struct{}     // closed when nothing more comes
 	seen atomic.Bool       // the client has an id to come back with
 
-	mu     sync.Mutex // guards what follows; held while an event is written
+	mu     sync.Mutex // guards the fields below; held while an event is written
 	to     *answerer  // nil while nobody is connected
 	number int        // of the last event
 	events []replayed
@@ -67,8 +67,8 @@ type replayed struct {
 	line   []byte
 }
 
-// begin returns the stream of a request that a answers. stop ends what runs for
-// it when nobody will take the answer.
+// begin returns the stream of a request that a answers. stop ends the call when
+// nobody will read the answer.
 func (all *replays) begin(a *answerer, c *httpClient, stop func(cause error)) *replay {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -90,7 +90,7 @@ func (all *replays) find(session, event string) (p *replay, number int) {
 	return all.byID[session+" "+stream], number
 }
 
-// eventID is what the client gets to know of an event.
+// eventID returns the id of an event as the client gets it.
 func (p *replay) eventID(number int) string {
 	_, stream, _ := strings.Cut(p.id, " ")
 	return stream + "-" + strconv.Itoa(number)
@@ -180,7 +180,7 @@ func (p *replay) expire() {
 func (p *replay) drop(a *answerer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a.end() // what is alive of it gets no more
+	a.end() // a connection still alive gets no more
 	if p.to != a || p.ended {
 		return
 	}
@@ -192,8 +192,8 @@ func (p *replay) drop(a *answerer) {
 	p.leave()
 }
 
-// attach sends to a what the client has missed, and then what comes. It reports
-// false where nothing is missing and nothing will come.
+// attach sends to a the events that the client has missed, and then new ones. It
+// reports false where none is missing and none will come.
 func (p *replay) attach(a *answerer, after int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,8 +221,8 @@ func (p *replay) attach(a *answerer, after int) bool {
 	return true
 }
 
-// fits reports whether there is room for size more bytes, and makes it of what
-// other clients may not come back for.
+// fits reports whether there is room for size more bytes, and makes room by evicting
+// streams that other clients may not come back for.
 func (all *replays) fits(p *replay, size int) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -38,8 +38,8 @@ func (c *caller) send(ctx context.Context, method, body, lastEvent string) (stri
 	return fmt.Sprintf("%d %s", w.Code, w.Body), w
 }
 
-// call begins a call whose connection the returned function ends; answered gets
-// what was sent on it.
+// call begins a call whose connection hangUp ends; answered gets all that was sent
+// on it.
 func (c *caller) call(id, tool, arguments string, more ...string) (hangUp func(), answered chan string) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	answered = make(chan string, 1)
@@ -209,7 +209,7 @@ func TestCallsAreResumed(t *testing.T) {
 	})
 }
 
-// What is kept for clients who may come back is bounded.
+// TestReplaysAreBounded bounds the events kept for clients that may come back.
 func TestReplaysAreBounded(t *testing.T) {
 	all := &replays{keep: time.Hour, byID: map[string]*replay{}}
 	client := &httpClient{peer: newPeer("s"), ctx: t.Context()}

@@ -35,7 +35,7 @@ var (
 // client that never asked into one that gets broadcasts.
 type peer struct {
 	id     string
-	caller string // who is behind it, for what is kept; other peers may have the same
+	caller string // owns tasks, outputs and kept sandboxes; other peers may have the same
 	group  string // of a modern client over HTTP: its program and machine
 	conn   string // and connection
 
@@ -68,8 +68,9 @@ func (p *peer) SessionID() string { return p.id }
 func (p *peer) Caller() string { return p.caller }
 
 // Share tells the clients of one caller apart, where it may have several: by their
-// connections, and by what they call themselves and where they are. It is for fair
-// turns only, as nobody proves any of it: what is kept for a caller goes by Caller.
+// connections, and by their names for themselves and their addresses. It is for fair
+// turns only, as nobody proves any of it: tasks, outputs and kept sandboxes belong to
+// Caller.
 func (p *peer) Share() (group, connection string) { return p.group, p.conn }
 
 // introduce tells of a modern client what its request says.
