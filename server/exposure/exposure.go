@@ -152,10 +152,10 @@ func (c *chooser) setAside() {
 	var left []ranked
 	for _, r := range c.ranked {
 		switch {
+		case r.skill.Unavailable != "": // also to a person
+			c.decide(r.skill, ByNobody, "it is unavailable")
 		case !r.skill.ModelInvocable:
 			c.decide(r.skill, ByNobody, "only a person may call it")
-		case r.skill.Unavailable != "":
-			c.decide(r.skill, ByNobody, "it is unavailable")
 		default:
 			left = append(left, r)
 		}

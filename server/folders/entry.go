@@ -1,6 +1,7 @@
 package folders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -41,7 +42,7 @@ func (l *Library) Unlisted(ctx context.Context, skill *skills.Skill) string {
 		return "it has no SKILL.md of its own"
 	}
 	if !skill.ModelInvocable {
-		return "only a person may call it"
+		return cmp.Or(skill.Unavailable, "only a person may call it")
 	}
 	if _, err := l.entry(ctx, skill); err != nil {
 		return err.Error()
