@@ -30,13 +30,14 @@ type client struct {
 	Share
 }
 
-// group is what is the same of clients that take turns as one.
+// group returns the client without its connection: clients of one group take turns as
+// one.
 func (c client) group() client {
 	c.Connection = ""
 	return c
 }
 
-// line is what one client waits for.
+// line is the queue of one client.
 type line struct {
 	client
 	waiters []*waiter

@@ -2,8 +2,8 @@ package sandbox
 
 import "time"
 
-// MaxSignals bounds what a command may have of queued signals and timers. The
-// kernel counts them for the user, whose other programs need some.
+// MaxSignals bounds a command's queued signals and timers. The kernel counts them
+// for the user, whose other programs need some.
 const MaxSignals = 1024
 
 // Limits bound one command. A zero field means the default of [DefaultLimits];

@@ -110,9 +110,9 @@ type Command struct {
 	// to out what of it is output. It must not block, and is closed when the
 	// command has ended.
 	Sieve func(out io.Writer) io.WriteCloser
-	// Meter, if not nil, stops what the command uses up while it waits, for as long
-	// as Waits in all: a sandbox whose server was killed ends by itself after that
-	// and Limits.Timeout.
+	// Meter, if not nil, pauses the command's use of time and slot while it waits,
+	// for at most Waits in all: a sandbox whose server was killed ends by itself
+	// after that and Limits.Timeout.
 	Meter *Meter
 	Waits time.Duration
 	// Started is called when the command starts, after whatever had to be
@@ -219,8 +219,8 @@ type Connection struct {
 // A Result is what came of a command that started.
 type Result struct {
 	Exit
-	// Exited says that Exit is how it ended. It is not, where the command was
-	// stopped, such as at its time limit: then there is no exit code.
+	// Exited says that Exit is valid. It is not where the command was stopped, such
+	// as at its time limit: then there is no exit code.
 	Exited         bool
 	Stdout, Stderr Output
 	// WallTime is how long the command ran, without preparations and waiting.

@@ -15,11 +15,11 @@ import (
 // errJunk is the failure of an image whose shell does not do what it is told.
 var errJunk = errors.New("it said something else than it was asked to")
 
-// An answer is what a container says of one command: on stdout a mark, the
-// command's output, a mark, how it ended, and what is in /out; on stderr the
-// command's output and a mark, of which nothing is passed on before the mark on
-// stdout has come, and what is wrong with the files in /out, and a mark. One
-// goroutine writes to its streams.
+// An answer parses a container's output for one command: on stdout a mark, the
+// command's output, a mark, its exit and the files in /out; on stderr the command's
+// output and a mark, of which nothing is passed on before the mark on stdout has
+// come, and then errors of the files in /out and a mark. One goroutine writes to its
+// streams.
 type answer struct {
 	stdout, stderr marked
 	tail           *io.PipeReader // what follows the end on stdout
@@ -28,7 +28,7 @@ type answer struct {
 	passed         chan struct{}  // closed by pass
 	pass           func()         // lets output through
 	quiet          chan struct{}  // closed at stderr's end
-	notes          notes          // what tar says on stderr after that; valid after noted
+	notes          notes          // tar's messages on stderr after that; valid after noted
 	noted          chan struct{}  // closed at the end of the notes
 }
 

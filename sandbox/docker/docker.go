@@ -88,8 +88,8 @@ type Driver struct {
 	life       *sandbox.Lifetime  // ended by Close
 	work       context.Context    // of removals, which outlive runs
 	giveUp     context.CancelFunc // ends work; called at the end of Close
-	background sync.WaitGroup     // what outlives a Run; started by runs only, or by what they started
-	watchers   sync.WaitGroup     // what goes on until Close; started by connect
+	background sync.WaitGroup     // goroutines that outlive a Run; started by runs only, or by one of these
+	watchers   sync.WaitGroup     // goroutines that run until Close; started by connect
 	retries    []time.Duration
 }
 

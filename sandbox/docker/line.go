@@ -56,9 +56,9 @@ fi
 //   - skills_mcp_deadline SECONDS tells the timer when the command is to end.
 //   - skills_mcp_begin NONCE says that the command begins.
 //   - skills_mcp_end NONCE, after the command, ends everything but the shell and
-//     says how it ended, with what is in /out: what has been answered has ended.
-//     What is too large to be taken, 16 MB in blocks of 512, is named on stderr, as
-//     tar names what it cannot read, up to another mark. Its holes would be read.
+//     says how it ended, with the files in /out: a command that is answered has
+//     ended. Files above 16 MB, in blocks of 512, are named on stderr, as tar names
+//     files that it cannot read, up to another mark: their holes would be read.
 //   - skills_mcp_kept NONCE KILLS says how a command in a kept container ended.
 //   - skills_mcp_kills sets k to how many processes of this container the kernel
 //     has killed for want of memory, as far as it can be seen: in cgroups of
@@ -175,16 +175,16 @@ func deadline(cmd *sandbox.Command) int64 {
 }
 
 var (
-	// variableName is what a shell can export.
+	// variableName matches the names that a shell can export.
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// shellVariable are the names that mean something to one of the shells, or to
 	// a line of ours.
 	shellVariable = regexp.MustCompile(`^(_|BASH.*|COMP_.*|DIRSTACK|EGID|EPOCH.*|EUID|FUNCNAME|GID|GROUPS|HIST.*|LANG|LANGUAGE|LC_.*|LINENO|OPT(ARG|ERR|IND)|PATH|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|SECONDS|SHELLOPTS|SRANDOM|TMOUT|UID|skills_mcp_.*)$`)
 )
 
-// variables splits an environment into what a shell can export and what it
-// cannot. For the latter there is env(1), on whose command line everybody on the
-// machine can read them: no secret is called like that.
+// variables splits an environment into plain variables, which a shell can export,
+// and odd ones, which env(1) sets. Everybody on the machine can read its command
+// line: no secret has such a name.
 func variables(env []string) (plain, odd []string) {
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")

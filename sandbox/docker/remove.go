@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// endTimeout is how long a container is waited for that ends by itself, and
-	// forgedTimeout how long before it is killed: a command can forge the answer
-	// that it has ended, and go on.
+	// endTimeout bounds the wait for a container that ends by itself, and
+	// forgedTimeout the wait before it is killed: a command can forge the answer that
+	// it has ended, and go on.
 	endTimeout    = 2 * time.Second
 	forgedTimeout = 250 * time.Millisecond
 	// removeTimeout bounds one attempt at removing a container.
 	removeTimeout = 30 * time.Second
 	// closeTimeout bounds the wait for an engine that does not answer.
 	closeTimeout = 30 * time.Second
-	// hungTimeout is how long an engine may take to answer that it is there.
+	// hungTimeout bounds the wait for an engine's answer to a ping.
 	hungTimeout = 3 * time.Second
 	// closePause is the longest pause between attempts at removing a container
 	// when the driver is being closed.

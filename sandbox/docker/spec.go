@@ -36,7 +36,7 @@ const (
 	// sentryThreads is what gVisor's own kernel takes of a limit on processes; at
 	// the limit, it ends the whole sandbox.
 	sentryThreads = 256
-	// timerProcesses are those that keep a container's own deadline.
+	// timerProcesses is the number of processes that keep a container's own deadline.
 	timerProcesses = 2
 	// sacrifice makes the kernel end a sandbox before anything else of the
 	// host's when memory runs out. Raising it needs no privilege.

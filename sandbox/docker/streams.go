@@ -122,7 +122,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // drain waits for the rest of stderr, when stdout is complete.
 func (s *streams) drain(ctx context.Context, a *answer) error {
 	select {
-	case <-a.quiet: // whatever became of the connection after it
+	case <-a.quiet: // even if the connection failed after it
 		return nil
 	default:
 	}

@@ -25,8 +25,8 @@ type host struct {
 	filter   []unix.SockFilter // the seccomp filter
 	noShared []unix.SockFilter // the one for a sandbox whose memory no cgroup bounds
 	notify   []notifyLimit     // of a user of the host
-	tmp      int64             // what generic makes scratch folders of
-	generic  *script           // what every init begins with
+	tmp      int64             // the limit of the scratch folders that generic makes
+	generic  *script           // the beginning of every init
 }
 
 func newHost(log *slog.Logger) (*host, error) {

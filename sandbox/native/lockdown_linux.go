@@ -69,13 +69,13 @@ func (s *script) enterUser(h *host) {
 }
 
 const (
-	// notifyShare and allNotifyShare divide what a user of the host may have of
-	// inotify: for one sandbox, and for all of a server's.
+	// notifyShare and allNotifyShare divide a host user's inotify limits: for one
+	// sandbox, and for all of a server's.
 	notifyShare    = 8
 	allNotifyShare = 2
 )
 
-// A notifyLimit is how much of one thing of inotify a user of the host may have.
+// A notifyLimit is one of a host user's inotify limits.
 type notifyLimit struct {
 	name string // as /proc/sys/user has it
 	most int
@@ -92,8 +92,8 @@ func notifyLimits() []notifyLimit {
 	return all
 }
 
-// boundNotify bounds what the user namespace that the init is in may have of
-// inotify, all of which counts as the host's user's, to a share of that.
+// boundNotify limits inotify in the init's user namespace to a share of the host
+// user's limits, against which all of it counts.
 func (s *script) boundNotify(limits []notifyLimit, share int) {
 	for _, l := range limits {
 		s.write("sys/user/"+l.name, strconv.Itoa(l.most/share)).otherwise = goesOn

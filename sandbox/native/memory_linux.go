@@ -18,13 +18,12 @@ import (
 )
 
 const (
-	// watchInterval is the least time between two looks at a sandbox's memory, and
-	// how long a command runs before the first, which most never see.
+	// watchInterval is the least time between two checks of a sandbox's memory, and
+	// from a command's start to the first, which most never see.
 	watchInterval = 100 * time.Millisecond
-	// watchShare is how many times as long as a look takes the next one waits.
+	// watchShare is the pause before the next check, in durations of the last one.
 	watchShare = 20
-	// watchTime bounds a look: a sandbox can have millions of mappings, in order
-	// that it takes long.
+	// watchTime bounds a check: a sandbox can make one long by millions of mappings.
 	watchTime = time.Second
 )
 
@@ -81,9 +80,9 @@ func (w *memoryWatch) look() {
 	w.timer.Reset(max(watchInterval, watchShare*time.Since(began)))
 }
 
-// exceeded reports whether the sandbox has more than its limit. What each process
-// has in memory, with what all of the machine's shared memory has grown by, is an
-// upper bound that costs little; only above the limit is it counted what it is.
+// exceeded reports whether the sandbox has more than its limit. The resident memory
+// of each process plus the growth of the machine's shared memory is a cheap upper
+// bound; only above the limit is the exact sum counted.
 func (w *memoryWatch) exceeded() bool {
 	if w.proc == "" {
 		w.proc = w.box.proc()

@@ -31,8 +31,8 @@ func TestChildOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryWithoutCgroup has commands take more than their limit by what a
-// resource limit does not count, where no cgroup does.
+// TestMemoryWithoutCgroup has commands exceed their limit by memory that a resource
+// limit does not count, where no cgroup does.
 func TestMemoryWithoutCgroup(t *testing.T) {
 	const take = `
 import ctypes, mmap, os, signal, time
@@ -85,8 +85,7 @@ func wantMemoryLimit(t *testing.T, err error) {
 	}
 }
 
-// TestMemoryOfForks has processes share most of what they have, which counts
-// once.
+// TestMemoryOfForks has processes share most of their memory, which counts once.
 func TestMemoryOfForks(t *testing.T) {
 	d := newWarmDriver(t, -1)
 	useCgroups(t, d)
@@ -108,8 +107,8 @@ print("ended")`},
 	}
 }
 
-// TestMemoryOfKept ends a sandbox that is kept for what a command left running
-// there takes.
+// TestMemoryOfKept ends a kept sandbox for the memory of a process that a command
+// left running there.
 func TestMemoryOfKept(t *testing.T) {
 	d := newWarmDriver(t, -1)
 	useCgroups(t, d)

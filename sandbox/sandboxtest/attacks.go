@@ -22,17 +22,18 @@ type attack struct {
 	// inside are the lines that are no escape where the sandbox has a kernel of
 	// its own: what worked is that kernel's.
 	inside []string
-	// shared are what others may be denied where the sandbox's user has no
-	// namespace of its own.
+	// shared are the resources that others may be denied where the sandbox's user
+	// has no namespace of its own.
 	shared []string
 	// write grants a writable workspace rather than a read-only one.
 	write  bool
 	stdin  string
 	limits sandbox.Limits
-	// besides has the host look, while the script waits for its standard input to
-	// end, at what is left for others. The script says on stderr when it waits.
+	// besides has the host try, while the script waits for its standard input to end,
+	// whether others still get their resources. The script says on stderr when it
+	// waits.
 	besides bool
-	// judge says what is wrong with how the script ended, if anything.
+	// judge returns an error for a wrong outcome.
 	judge func(o outcome) error
 	// bare is whether the attack works, and does no lasting harm, where root runs
 	// it without a sandbox: it shows that the attack is one.
@@ -48,7 +49,7 @@ func attacks() []attack {
 type outcome struct {
 	result *sandbox.Result // nil where the script did not start
 	err    error
-	denied []string // what others could not have meanwhile
+	denied []string // resources that others could not get meanwhile
 }
 
 func (o outcome) stdout() string {

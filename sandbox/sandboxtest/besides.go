@@ -41,13 +41,13 @@ def take(counts):
     return [f.__name__ for f, count in zip(things, counts) if not all(map(f, range(count)))]
 `
 
-// probe prints which of these there are less of than any program may need.
+// probe prints the resources of which fewer are left than any program may need.
 const probe = prelude + takeOfUser + `
 print(*take((8, 8, 1, 1, 4)))
 `
 
 // runBesides runs a command that says on stderr when it waits, and meanwhile
-// looks, as the users whose things it may have taken, for what is denied.
+// probes, as the users whose resources it may have taken, which ones are denied.
 func (h *host) runBesides(ctx context.Context, t *testing.T, cmd sandbox.Command) outcome {
 	t.Helper()
 	users := []int{os.Getuid()}
@@ -88,7 +88,7 @@ func (h *host) runBesides(ctx context.Context, t *testing.T, cmd sandbox.Command
 	return o
 }
 
-// deniedTo returns what a process of a user's on the host cannot have.
+// deniedTo returns the resources that a process of a user on the host cannot get.
 func deniedTo(t *testing.T, uid int) []string {
 	t.Helper()
 	cmd := hostCommand(uid, "env", "PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", probe)

@@ -33,7 +33,7 @@ type Traits struct {
 	// refused as with any other driver.
 	OwnKernel bool
 	// HostUser says that a sandbox's user is one of the host's, without a user
-	// namespace: what the kernel counts for users, it counts for that one.
+	// namespace: the kernel's limits for users count for that one.
 	HostUser bool
 	// SilentMemory says that the driver cannot tell that a command was ended for
 	// its memory. It is ended all the same.
@@ -194,7 +194,7 @@ func (s suite) exitCode(t *testing.T) {
 		`kill -TERM $$`:   143,
 		`kill -KILL $$`:   137,
 		`no-such-program`: 127,
-		// To its process group, in which what runs it may be.
+		// To its process group, which its parents may share.
 		`trap : INT TERM HUP QUIT; kill -INT 0; kill -TERM 0; kill -HUP 0; kill -QUIT 0; exit 7`: 7,
 		`kill -INT 0; exit 7`: 130,
 	} {
