@@ -1,10 +1,10 @@
 // Package integration holds the tests of the whole: the built binary with real
 // engines, real clients and real files, and the rules that the repository
-// keeps. [Needs] lists what they need that a machine may lack.
+// keeps. [Needs] lists requirements that a machine may lack.
 //
-// Tests that need what a machine may not have skip and say so to "go test -v"
-// alone; the command integration/needs says it. These variables turn such skips
-// into failures:
+// Tests skip where the machine lacks one, and say so to "go test -v" alone; the
+// command integration/needs reports it. These variables turn such skips into
+// failures:
 //
 //	SKILLS_MCP_REQUIRE_ENGINE=1   a Docker engine with the test image (integration/engine)
 //	SKILLS_MCP_REQUIRE_SANDBOX=1  namespaces for the native sandbox

@@ -58,8 +58,8 @@ func TestEnding(t *testing.T) {
 	})
 }
 
-// What runs for a server that is killed, which can do nothing more about it, ends
-// not long after its time.
+// TestKilled has the sandboxes of a server that is killed, which can no longer end
+// them, end soon after their time limit.
 func TestKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: processes are looked for in /proc")

@@ -11,9 +11,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/hidden"
 )
 
-// TestNothingHidden has a skill with characters that nobody sees in all that it
-// says of itself, and in what it prints: a client gets none of them, but in the
-// file itself, which is what its digest says.
+// TestNothingHidden has a skill with invisible characters in all its fields and in
+// its output: a client gets none of them, except in the file itself, which has to
+// match its digest.
 func TestNothingHidden(t *testing.T) {
 	folder := t.TempDir()
 	const secret = "\U000e0069\U000e0067\u202e\u200b\u2062\u0085"

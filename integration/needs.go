@@ -14,8 +14,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
 )
 
-// A Need is what some tests need and a machine may lack. Tests says which they
-// are, as CONTRIBUTING.md does.
+// A Need is a requirement of some tests that a machine may lack. Tests describes
+// those tests, in the words of CONTRIBUTING.md.
 type Need struct {
 	Tests   string
 	Get     string // how to have it
@@ -114,7 +114,7 @@ func checkDocker(ctx context.Context) error {
 	return failures(findings)
 }
 
-// failures joins the findings of what cannot work.
+// failures joins the findings of failed checks.
 func failures(findings []sandbox.Finding) error {
 	var failed []string
 	for _, f := range findings {

@@ -240,8 +240,8 @@ func TestContributing(t *testing.T) {
 	}
 }
 
-// Who wants to know which tests a machine lacks finds each in CONTRIBUTING.md, and
-// what tells it in both pages.
+// TestNeeds finds every requirement of the tests in CONTRIBUTING.md, and the command
+// that checks them in both pages.
 func TestNeeds(t *testing.T) {
 	page := strings.ReplaceAll(read(t, "../CONTRIBUTING.md"), "`", "")
 	for _, need := range Needs() {

@@ -33,7 +33,7 @@ func openTerminal() (person, program *os.File, err error) {
 	return person, program, err
 }
 
-// asksFor is how a program asks for a yes.
+// asksFor matches a program's request for consent.
 var asksFor = regexp.MustCompile(`Type (\d+) to run it, anything else to leave it: `)
 
 // terminal runs skills-mcp on a terminal, types an answer once it is asked for a
@@ -81,8 +81,8 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// converse reads what a program writes to its terminal until it ends, and types
-// the answer where it is asked for.
+// converse reads a program's terminal until it ends, and types the answer where it
+// is asked for.
 func converse(person *os.File, answer string) []byte {
 	var screen []byte
 	for chunk := make([]byte, 4096); ; {

@@ -118,7 +118,7 @@ func TestThousandSkillsOverHTTP(t *testing.T) {
 			l.until(t, "", notices)
 		}
 		reload := post(t, url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"reload_skills"}}`, session)
-		if _, err := io.Copy(io.Discard, reload.Body); err != nil { // what is under way is over then
+		if _, err := io.Copy(io.Discard, reload.Body); err != nil { // waits for scans under way
 			t.Error(err)
 		}
 	})

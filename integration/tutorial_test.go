@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
-// step is a block of commands of docs/tutorial.md, and what they print, if the
-// page says it.
+// step matches a block of commands of docs/tutorial.md, with the output if the page
+// has it.
 var step = regexp.MustCompile("(?s)```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?")
 
-// The commands of the tutorial print what it says. MCP Inspector is the one that
-// integration/node-tools installs, and its commands are left out without it.
+// TestTutorial compares the output of the tutorial's commands with the page. MCP
+// Inspector is the one that integration/node-tools installs; without it, its commands
+// are left out.
 func TestTutorial(t *testing.T) {
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -46,12 +47,12 @@ func TestTutorial(t *testing.T) {
 			continue
 		}
 		commands := found[1]
-		if found[2] == "" { // else what they print says whether they succeeded
+		if found[2] == "" { // else the output shows whether they succeeded
 			commands = "set -e\n" + commands
 		}
 		shell := exec.CommandContext(t.Context(), "sh", "-c", `cd "$(cat "$PLACE")" || exit; `+commands+"\npwd > \"$PLACE\"\n")
 		shell.Env = append(os.Environ(), "HOME="+home, "PLACE="+place, "GOBIN="+filepath.Join(home, "bin"), "GOCACHE="+builds, "GOMODCACHE="+modules,
-			"TMPDIR="+filepath.Join(home, "tmp"), // what is in a temporary folder is warned of
+			"TMPDIR="+filepath.Join(home, "tmp"), // files in a temporary folder are warned of
 			"XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", "SKILLS_MCP_CONFIG=", "PATH="+filepath.Join(home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		out, err := shell.CombinedOutput()
 		if err != nil {
@@ -63,8 +64,8 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// prints matches what a page says is printed: "…" is anything in a line, and a
-// line of it any lines. Warnings of the program's log are not told.
+// prints returns an expression for the output on a page: "…" is anything in a line,
+// and a line of it any lines. The page leaves out warnings of the program's log.
 func prints(page string) *regexp.Regexp {
 	var pattern strings.Builder
 	for line := range strings.Lines(page) {

@@ -48,7 +48,7 @@ type settings struct {
 	workspaces []string         // without links
 	ongrid     []string         // folders of ongrid's skills
 	project    *config.Project  // of the first workspace; nil without a file, or with a bad one
-	problems   []skills.Problem // of what the settings are made of, for catalogs
+	problems   []skills.Problem // of the settings' sources, for catalogs
 	logger     *slog.Logger
 	gate       *gating.Gate
 	single     bool // there is one call, and so nothing is made ready for others

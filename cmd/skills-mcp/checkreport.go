@@ -67,11 +67,11 @@ func (c *checked) dependencies(skill *skills.Skill) {
 	c.report(note)
 }
 
-// maxHidden is how many lines with hidden characters are reported of one file.
+// maxHidden bounds the lines with hidden characters that are reported of one file.
 const maxHidden = 5
 
-// hidden warns of what the person who reads a skill's file does not see. What is
-// said of the description already is not said again.
+// hidden warns of characters in a skill's file that its reader does not see. Those of
+// the description are reported already.
 func (c *checked) hidden(skill *skills.Skill) {
 	text, err := skills.ReadRegular(skill.Files, path.Base(filepath.ToSlash(skill.File)), 1<<20)
 	if err != nil { // loading has said so, or it is elsewhere

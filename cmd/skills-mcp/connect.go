@@ -208,8 +208,8 @@ func personal(flag string, values []string) bool {
 	return set != "" && set == strings.Join(values, string(filepath.ListSeparator))
 }
 
-// path is how an entry names a path: absolute, or in a project's file from the
-// project's folder, so that it is right wherever somebody has the project.
+// path returns a path as an entry has it: absolute, or in a project's file relative
+// to the project's folder, so that it is right wherever somebody has the project.
 func (c *connecting) path(folder, flag, value string) (string, error) {
 	absolute := absolutePath(folder, value)
 	if !c.own {
@@ -340,9 +340,9 @@ func (c *connecting) adviseProject(entry connect.Entry) {
 	fmt.Fprintln(c.stderr)
 }
 
-// serveCommand is how a server is started that a URL leads to: on this machine by
-// its address; elsewhere, or behind something that has the name, by one that the
-// person knows.
+// serveCommand returns the command that starts the server of a URL: with the URL's
+// address on this machine; with a placeholder elsewhere, or behind a proxy of that
+// name, as only the person knows the address.
 func serveCommand(to *url.URL, token bool) string {
 	command := "skills-mcp serve --transport http"
 	host, port := to.Hostname(), to.Port()

@@ -26,7 +26,7 @@ import (
 type consent struct {
 	in   io.Reader
 	out  io.Writer
-	code string // what they have to type
+	code string // the answer that they have to type
 }
 
 // consent returns nil where there is no terminal. The code is another one each
@@ -82,7 +82,7 @@ func (c *consent) confirm(ctx context.Context, p *call.Proposal) error {
 	}
 }
 
-// readLine reads no more than one line: what follows is for a skill that asks.
+// readLine reads no more than one line: the rest is for a skill that asks.
 func readLine(in io.Reader) string {
 	var line []byte
 	for b := make([]byte, 1); len(line) < 1024; {
@@ -94,9 +94,8 @@ func readLine(in io.Reader) string {
 	return string(line)
 }
 
-// proposal tells what would run. What somebody else may have chosen is visible
-// to the last character, in lines of its own; what it is granted stands last,
-// next to the question.
+// proposal describes the call that would run. Strangers' text is visible to the last
+// character, in lines of its own; the grants stand last, next to the question.
 func proposal(p *call.Proposal) string {
 	var b strings.Builder
 	row := func(key, format string, args ...any) {

@@ -11,15 +11,15 @@ import (
 )
 
 // A dailyHandler passes each warning on once a day: a person who runs a skill by
-// hand has read what their machine lacks. What it remembers them by are files in a
-// folder, and where there can be none, all are passed on.
+// hand has read it the first time. It remembers them by files in a folder; where it
+// cannot make one, it passes all on.
 type dailyHandler struct {
 	slog.Handler
 	dir string
 }
 
-// daily returns a logger for what a program that ends soon warns of again at each
-// start. Who wants to know more than warnings gets them all.
+// daily returns a logger for warnings that a short-lived program repeats at each
+// start. A log level below warnings passes them all on.
 func (s *settings) daily() *slog.Logger {
 	cache, err := s.cacheDir()
 	if err != nil || s.logger.Enabled(context.Background(), slog.LevelInfo) {

@@ -126,12 +126,12 @@ func checkDocker(ctx context.Context, d *docker.Driver, registry bool) []sandbox
 	return findings
 }
 
-// trial is the subject of what came of the command that was tried.
+// trial is the subject of the finding of the command that was tried.
 const trial = "a command"
 
-// tryDriver adds to what a driver's check found whether a command runs in its
-// sandbox, from a snapshot and with the workspaces, as a skill's does. It closes
-// the driver.
+// tryDriver adds to the findings of a driver's check whether a command runs in its
+// sandbox, from a snapshot and with the workspaces, as a skill's does. It closes the
+// driver.
 func (s *settings) tryDriver(ctx context.Context, driver sandbox.Driver, checked section) (tried section, err error) {
 	runner := sandbox.New(driver, &sandbox.Options{Limits: s.Limits()})
 	defer func() { err = errors.Join(err, runner.Close()) }()
@@ -314,7 +314,7 @@ func verdict(driver string, sections []section) sandbox.Finding {
 	if !sections[0].works() {
 		return found
 	}
-	first := "" // what may come before it
+	first := "" // a sandbox that may come before it
 	for _, s := range sections[2:] {
 		switch {
 		case s.outcome == untried:

@@ -26,8 +26,8 @@ func (a *app) exposeFlag(cmd *cobra.Command) {
 	complete(cmd, "expose", exposure.Modes())
 }
 
-// budgetVariable is how long the descriptions of skills may be together, in
-// characters, as in the Skill tool. It goes before the configuration.
+// budgetVariable limits the total length of the skills' descriptions, in characters,
+// as in the Skill tool. It overrides the configuration.
 const budgetVariable = "SKILLS_PROMPT_CHAR_BUDGET"
 
 // chooseExpose applies the flag and the variable.

@@ -34,9 +34,9 @@ func (i *interruption) Is(target error) bool { return target == context.Canceled
 func (i *interruption) code() int { return 128 + int(i.signal) }
 
 // interruptible returns a context that a signal ends, with an [*interruption] as
-// its cause. Every signal counts by which systems and people end programs: what
-// runs in sandboxes would go on after one that is not taken. One that the parent
-// has this program ignore, as nohup does, is still ignored.
+// its cause. It handles every signal by which systems and people end programs:
+// sandboxes would run on after one that is not handled. A signal that the parent has
+// this program ignore, as nohup does, is still ignored.
 func interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)

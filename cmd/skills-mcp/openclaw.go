@@ -13,9 +13,9 @@ import (
 // maxOpenClaw is the largest openclaw.json that is read, in bytes.
 const maxOpenClaw = 256 << 10
 
-// disabledByOpenClaw returns what says which skills of OpenClaw's the person has
-// switched off there, with skills.entries.NAME.enabled in openclaw.json, which is
-// JSON5; nil where that says nothing. What cannot be read is logged.
+// disabledByOpenClaw returns a function that reports the skills that the person has
+// switched off in OpenClaw, with skills.entries.NAME.enabled in openclaw.json, which
+// is JSON5; nil where there is no such file, or it is malformed, which is logged.
 func (s *settings) disabledByOpenClaw() func(dir string, names ...string) (why string) {
 	folder := filepath.Join(s.home, ".openclaw")
 	data, err := skills.ReadRegular(skills.DirFS(folder), "openclaw.json", maxOpenClaw)

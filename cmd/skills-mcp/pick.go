@@ -116,7 +116,7 @@ func named(catalog *skills.Catalog, name string) []*skills.Skill {
 	return of
 }
 
-// ambiguous says how to name each of several skills.
+// ambiguous returns an error with an unambiguous name for each of several skills.
 func ambiguous(catalog *skills.Catalog, name string, found []*skills.Skill) error {
 	var ways []string
 	for _, s := range found {

@@ -45,7 +45,7 @@ func (s *statusLine) draw(line string) {
 	s.drawn = line != ""
 }
 
-// width is how many columns a line may take.
+// width returns the number of columns that a line may have.
 func (s *statusLine) width() int {
 	if columns, _, err := term.GetSize(int(s.file.Fd())); err == nil && columns > 0 {
 		return columns - 1 // the last one moves the cursor
@@ -53,8 +53,8 @@ func (s *statusLine) width() int {
 	return 79
 }
 
-// progress returns what shows how far preparations are: on a terminal by a line
-// that is drawn again, and elsewhere by a few lines. done takes the line away.
+// progress returns report, which shows the progress of preparations: on a terminal
+// in a line that is redrawn, and elsewhere in a few lines. done erases the line.
 func (a *app) progress() (report func(message string), done func()) {
 	if s, ok := a.stderr.(*statusLine); ok {
 		return func(message string) { s.show(bar(message, s.width())) }, func() { s.show("") }
@@ -63,7 +63,7 @@ func (a *app) progress() (report func(message string), done func()) {
 	return q.report, func() {}
 }
 
-// amount is how a message about a pull ends.
+// amount matches the end of a message about a pull.
 var amount = regexp.MustCompile(`^(.*): (\d+) of (\d+) MB$`)
 
 // bar renders a message in at most width columns, with a bar where it tells an

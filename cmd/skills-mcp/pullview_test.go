@@ -49,7 +49,7 @@ func TestQuarters(t *testing.T) {
 	}
 }
 
-// What is written takes the line that says how far something is away.
+// TestStatusLine has other output erase the status line.
 func TestStatusLine(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

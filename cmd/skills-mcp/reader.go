@@ -20,8 +20,8 @@ func (r *reader) scan(ctx context.Context) (*skills.Catalog, error) {
 	return r.read(ctx, r.scanner.Scan)
 }
 
-// stale returns what reads again what has changed of a skill that a call names,
-// or of a name that nothing is known of, as a server's Stale.
+// stale implements the server's Stale: it returns a function that reloads the changed
+// files of the skill that a call names, or of a name without a skill.
 func (r *reader) stale(name string, skill *skills.Skill, err error) (load func(context.Context) (*skills.Catalog, error)) {
 	var paths []string
 	if err == nil {

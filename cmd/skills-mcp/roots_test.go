@@ -41,7 +41,7 @@ func TestDefaultWorkspace(t *testing.T) {
 	}
 }
 
-// The roots are those of README's table, in its order.
+// TestRoots compares the roots with README's table, in its order.
 func TestRoots(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no roots of the system on Windows")

@@ -98,7 +98,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 	}
 	err = transport.ServeStdio(ctx, srv.Backend(), a.stdin, a.stdout, &transport.StdioOptions{Logger: s.logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
-		return &exitError{exitOK, nil} // a signal, or a client that left, is how this ends
+		return &exitError{exitOK, nil} // a signal, or a client that left, ends a server normally
 	}
 	return err
 }

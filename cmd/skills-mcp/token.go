@@ -95,8 +95,8 @@ func (s *settings) outside(name string) error {
 
 const tokenRemedy = "move it to a folder of yours alone, such as ~/.config/skills-mcp, and make a new token if a server ran with this one"
 
-// lies reports whether a file is dir or below it. Folders are compared by what
-// they are, so that another spelling of a path, or a mount, is the same folder.
+// lies reports whether a file is dir or below it. Folders are compared by identity,
+// so that another spelling of a path, or a mount, is the same folder.
 func lies(name, dir string) bool {
 	if within(dir, name) {
 		return true
@@ -117,8 +117,8 @@ func lies(name, dir string) bool {
 	}
 }
 
-// private refuses a file that other users read or write. Its group may read it
-// where root owns it, which is how administrators hand a file to a service.
+// private refuses a file that other users read or write. Its group may read it where
+// root owns it: so administrators hand a file to a service.
 func private(name string, info fs.FileInfo) error {
 	mode := info.Mode()
 	if runtime.GOOS == "windows" || mode.IsDir() || mode.Perm()&0o077 == 0 || mode.Perm()&0o037 == 0 && ownedBy(info, 0) {

@@ -25,7 +25,7 @@ func TestTokenFile(t *testing.T) {
 		if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(file, mode); err != nil { // whatever the umask is
+		if err := os.Chmod(file, mode); err != nil { // for any umask
 			t.Fatal(err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
-// maxWatched is how many folders of one root are watched at the most. Each takes
-// about 1 KB of the kernel's memory.
+// maxWatched bounds the watched folders of one root. Each takes about 1 KB of the
+// kernel's memory.
 const maxWatched = 50_000
 
 // watcher watches the roots.

@@ -72,8 +72,8 @@ func (c Client) Add(target Target, name string, e Entry, opts *Options) (Result,
 // Remove takes the entry out of a file. Where it is not there, nothing is to do;
 // one that starts another program than e, or has another address, is a
 // [DifferentError]. A file in which nothing was changed since [Client.Add] wrote
-// it becomes what it was before, to the byte; one that it made is removed, and of
-// a project also the folders that it leaves empty.
+// it gets its former bytes back; one that it made is removed, and of a project also
+// the folders that it leaves empty.
 func (c Client) Remove(target Target, name string, e Entry, opts *Options) (Result, error) {
 	force := opts != nil && opts.Force
 	gone := func(entry any) bool { return entry == nil }
