@@ -534,6 +534,12 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
+		// Left out without a word, they would have the skill run with its defaults.
+		for name := range r.args {
+			if _, known := schema.Properties.Get(name); !known && name != "container_id" {
+				return nil, &call.Error{Code: call.InvalidParam, Message: fmt.Sprintf(`there is no parameter %q; those of the skill go into "params"`, name)}
+			}
+		}
 		skill, err := s.lookup(&r, args.Name)
 		if err != nil {
 			return nil, err

@@ -159,8 +159,10 @@ func TestRunCodeTool(t *testing.T) {
 	if failed["message"] != "the code failed with exit code 3; its error output says why" || got["skill"] != "demo/guide" || got["digest"] == nil {
 		t.Errorf("%v", got)
 	}
-	for _, tool := range []string{"run_code", "run_skill"} {
-		args := `{"language": "bash", "code": "echo", "name": "run", "params": {"target": "x"}, "container_id": "box"}`
+	for tool, args := range map[string]string{
+		"run_code":  `{"language": "bash", "code": "echo", "container_id": "box"}`,
+		"run_skill": `{"name": "run", "params": {"target": "x"}, "container_id": "box"}`,
+	} {
 		failed, _ := b.as(c, tool, args)["error"].(map[string]any)
 		if message := fmt.Sprint(failed["message"]); failed["code"] != "INVALID_PARAM" || !strings.HasPrefix(message, `"container_id" is not used: sandboxes are not kept here`) {
 			t.Errorf("%s: %v", tool, failed)

@@ -22,6 +22,8 @@ func TestUndeclaredArguments(t *testing.T) {
 	for _, test := range []struct{ tool, args, want string }{
 		{"demo__run", `{"traget": "x"}`, `INVALID_PARAM: there is no parameter "traget"; did you mean "target"?`},
 		{"run_skill", `{"name": "run", "params": {"Target": "x"}}`, `INVALID_PARAM: there is no parameter "Target"; did you mean "target"?`},
+		{"run_skill", `{"name": "run", "arguments": {"target": "x"}}`, `INVALID_PARAM: there is no parameter "arguments"; those of the skill go into "params"`},
+		{"run_skill", `{"name": "run", "target": "x"}`, `INVALID_PARAM: there is no parameter "target"; those of the skill go into "params"`},
 		{"demo__guide", `{"arg": "x"}`, `INVALID_PARAM: there is no parameter "arg"; did you mean "args"?`},
 		{"demo__guide", `{"topic": "x"}`, `INVALID_PARAM: there is no parameter "topic"`},
 		{"load_skill", `{"name": "guide", "topic": "x"}`, `INVALID_PARAM: there is no parameter "topic"`},
