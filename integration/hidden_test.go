@@ -11,9 +11,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/hidden"
 )
 
-// TestNothingHidden has a skill with invisible characters in all its fields and in
-// its output: a client gets none of them, except in the file itself, which has to
-// match its digest.
+// TestNothingHidden has a skill with invisible characters in all its fields, in
+// its output, and in a file in /out: a client gets none of them, except in the
+// skill's file itself, which has to match its digest.
 func TestNothingHidden(t *testing.T) {
 	folder := t.TempDir()
 	const secret = "\U000e0069\U000e0067\u202e\u200b\u2062\u0085"
@@ -34,7 +34,7 @@ Do this.@ Keep KEPT.
 	manifest = strings.Replace(manifest, "KEPT", kept, 1)
 	manifest = strings.ReplaceAll(manifest, "\u0085", "") // YAML takes it for a line's end
 	writeFile(t, filepath.Join(folder, "sly", "SKILL.md"), manifest)
-	writeFile(t, filepath.Join(folder, "sly", "run.sh"), "printf 'said"+secret+"\\033[31m {}\\n'\n")
+	writeFile(t, filepath.Join(folder, "sly", "run.sh"), "printf 'said"+secret+"\\033[31m {}\\n' | tee /out/left.txt\n")
 	writeFile(t, filepath.Join(folder, "book", "SKILL.md"), strings.ReplaceAll(strings.Replace(manifest, "name: sly", "name: book", 1), "script: run.sh\n", ""))
 	c := connect(t, "native", "--skills", folder)
 
@@ -60,7 +60,7 @@ Do this.@ Keep KEPT.
 	}{
 		{"sly", map[string]any{}}, {"book", map[string]any{}}, {"list_skills", map[string]any{}},
 		{"search_skills", map[string]any{"query": "counts things"}}, {"get_skill", map[string]any{"name": "sly"}},
-		{"load_skill", map[string]any{"name": "book"}}, {"run_skill", map[string]any{"name": "sly", "arguments": map[string]any{"text": "x\u200b"}}},
+		{"load_skill", map[string]any{"name": "book"}}, {"run_skill", map[string]any{"name": "sly", "params": map[string]any{}}},
 	} {
 		_, result := c.call(call.name, call.args)
 		take(call.name, result, nil)

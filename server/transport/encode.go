@@ -25,8 +25,9 @@ func encode(v any) ([]byte, error) {
 	return plain.JSON(b.Bytes(), isVerbatim), nil
 }
 
-// isVerbatim reports whether a text of a message is not a skill's words: the
-// client's own choices, and files, whose bytes have to match their digest.
+// isVerbatim reports whether a text of a message stays as it is: the client's own
+// choices, and files that it reads, whose bytes have to match their digest. A file
+// in a tool's result is there for the model.
 func isVerbatim(path []string) bool {
 	if len(path) == 0 {
 		return false
@@ -37,16 +38,13 @@ func isVerbatim(path []string) bool {
 	case "progressToken":
 		return len(path) == 2 && path[0] == "params"
 	case "text":
-		return slices.Equal(path, contentsText) || slices.Equal(path, embeddedText)
+		return slices.Equal(path, contentsText)
 	}
 	return false
 }
 
-// Where files are in a message, as [plain.JSON] has it.
-var (
-	contentsText = []string{"result", "contents", "", "text"}            // of resources/read
-	embeddedText = []string{"result", "content", "", "resource", "text"} // of tools/call
-)
+// contentsText is where resources/read has files, as [plain.JSON] has it.
+var contentsText = []string{"result", "contents", "", "text"}
 
 // encodeReply returns mcp-go's reply as a line with the id as the client sent
 // it: mcp-go has passed it through float64, which garbles integers above 2^53.

@@ -13,7 +13,7 @@ func TestEncodePlain(t *testing.T) {
 	for want, result := range map[string]any{
 		`{"content":[{"text":"ab","type":"text"}]}`:                            map[string]any{"content": []any{text}},
 		`{"contents":[{"text":"` + sly + `","type":"text"}]}`:                  map[string]any{"contents": []any{text}},
-		`{"content":[{"resource":{"text":"` + sly + `","type":"text"}}]}`:      map[string]any{"content": []any{map[string]any{"resource": text}}},
+		`{"content":[{"resource":{"text":"ab","type":"text"}}]}`:               map[string]any{"content": []any{map[string]any{"resource": text}}},
 		`{"structuredContent":{"contents":[{"text":"ab","type":"text"}]}}`:     map[string]any{"structuredContent": map[string]any{"contents": []any{text}}},
 		`{"tools":[{"inputSchema":{"enum":["ab"],"a` + "\ufffd" + `":true}}]}`: map[string]any{"tools": []any{map[string]any{"inputSchema": json.RawMessage(`{"enum":["` + sly + `"],"a` + "\u200b" + `":true}`)}}},
 	} {
