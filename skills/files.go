@@ -80,16 +80,16 @@ var (
 		"file", "files", "filename", "filenames", "filepath", "filepaths", "path", "paths", "dir", "dirs", "directory", "directories", "folder", "folders",
 		"infile", "indir", "outfile", "outdir", "outpath", "outputfile", "outputdir", "logfile",
 	}
-	// likeFiles name parameters that are often files, and often something else.
-	likeFiles = []string{
+	// maybeFileWords name parameters that are often files, and often something else.
+	maybeFileWords = []string{
 		"in", "input", "inputs", "src", "source", "root", "repo", "project", "workspace", "config", "csv", "json", "yaml", "xml", "pdf", "docx", "xlsx", "pptx",
 		"html", "md", "markdown", "image", "images", "img", "video", "audio", "document", "doc", "docs", "spec", "schema", "manifest", "data", "dataset",
 		"template", "log", "logs", "script", "notebook", "archive", "zip", "baseline", "db", "database", "report", "results", "target",
 	}
-	// results name files that may be written, or have been.
-	results = []string{"report", "reports", "summary", "log", "logs", "logfile", "result", "results", "plot", "chart", "figure", "screenshot", "artifact", "artifacts", "dump", "cache"}
-	// notFiles name properties of files, such as a format.
-	notFiles = []string{
+	// resultWords name files that may be written, or have been.
+	resultWords = []string{"report", "reports", "summary", "log", "logs", "logfile", "result", "results", "plot", "chart", "figure", "screenshot", "artifact", "artifacts", "dump", "cache"}
+	// attributeWords name properties of files, such as a format.
+	attributeWords = []string{
 		"format", "type", "mode", "style", "level", "encoding", "pattern", "patterns", "glob", "regex", "ext", "exts", "extension", "extensions", "suffix", "delimiter",
 		"separator", "sep", "count", "size", "limit", "depth", "lines", "columns", "column", "field", "fields", "key", "title", "url", "uri", "lang", "language", "text",
 		"decimal", "char", "character", "mark", "joiner", "message", "msg", "comment", "branch", "ref", "tag", "commit", "rev", "revision", "mime", "accept", "match", "filter", "include", "includes",
@@ -154,25 +154,25 @@ func fileParam(p Param, use pyargs.File, seen bool, fallback string) (f FilePara
 	if last > 0 && words[last] == "name" && (words[last-1] == "output" || slices.Contains(fileWords, words[last-1])) {
 		words[last] = "filename"
 	}
-	named := last >= 0 && slices.Contains(fileWords, words[last]) || has(fileWords) && !has(notFiles)
+	named := last >= 0 && slices.Contains(fileWords, words[last]) || has(fileWords) && !has(attributeWords)
 	if named && has(compared) && words[last] != "file" || last > 0 && words[last] == "path" && slices.Contains(otherPaths, words[last-1]) {
 		named = false
 	}
-	if !seen && (!named && (has(notFiles) || has(compared)) || aboutOther.MatchString(strings.ToLower(help))) {
+	if !seen && (!named && (has(attributeWords) || has(compared)) || aboutOther.MatchString(strings.ToLower(help))) {
 		return f, false
 	}
 	seen = seen || folder.MatchString(fallback) && !(last >= 0 && words[last] == "prefix")
 	of := helpOfFile(help)
-	out, perhaps := has(outWords) || p.Name == "o", has(results) && !has(inWords)
+	out, perhaps := has(outWords) || p.Name == "o", has(resultWords) && !has(inWords)
 	if out && last > 0 && !seen && !named && !of { // as dest_branch
-		out = slices.Contains(outWords, words[last]) || slices.Contains(outKinds, words[last]) || slices.Contains(results, words[last])
+		out = slices.Contains(outWords, words[last]) || slices.Contains(outKinds, words[last]) || slices.Contains(resultWords, words[last])
 	}
-	f = FileParam{Name: p.Name, Certain: seen || named || of && (out || perhaps || has(likeFiles))}
+	f = FileParam{Name: p.Name, Certain: seen || named || of && (out || perhaps || has(maybeFileWords))}
 	told := (seen || named || perhaps) && !use.Read && !has(inWords) && helpOfWrite(help)
 	f.Written = use.Written || out || perhaps && f.Certain || told
 	// "File to export" is one that is there.
 	f.Read = !out && (use.Read || perhaps || told && !use.Written)
-	return f, f.Certain || f.Written || of || has(likeFiles)
+	return f, f.Certain || f.Written || of || has(maybeFileWords)
 }
 
 // extension matches the extension of a file's name.

@@ -57,7 +57,7 @@ type scope int
 
 const (
 	ofProtocol scope = iota
-	ofOthers         // a skill's arguments, what a person filled in, other people's extensions
+	ofOthers         // a skill's arguments, a person's form, other people's extensions
 	ofMeta           // _meta: some of its members are the protocol's, whole
 	ofAnswers        // named by the server; the members inside are the protocol's
 )
