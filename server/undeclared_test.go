@@ -21,6 +21,7 @@ func TestUndeclaredArguments(t *testing.T) {
 	}})
 	for _, test := range []struct{ tool, args, want string }{
 		{"demo__run", `{"traget": "x"}`, `INVALID_PARAM: there is no parameter "traget"; did you mean "target"?`},
+		{"demo__run", `{"target": "x", "coutn": 3}`, `INVALID_PARAM: there is no parameter "coutn"; did you mean "count"?`},
 		{"run_skill", `{"name": "run", "params": {"Target": "x"}}`, `INVALID_PARAM: there is no parameter "Target"; did you mean "target"?`},
 		{"run_skill", `{"name": "run", "arguments": {"target": "x"}}`, `INVALID_PARAM: there is no parameter "arguments"; those of the skill go into "params"`},
 		{"run_skill", `{"name": "run", "target": "x"}`, `INVALID_PARAM: there is no parameter "target"; those of the skill go into "params"`},

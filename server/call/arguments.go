@@ -21,8 +21,8 @@ func invalid(format string, args ...any) error {
 // arguments returns the arguments as the script gets them: checked, with
 // defaults, and with paths made absolute.
 func (x *Executor) arguments(entry *skills.Entry, r Request) (map[string]any, error) {
+	undeclared, err := entry.Undeclared(r.Args) // a default is not given
 	args := entry.Defaults(r.Args)
-	undeclared, err := entry.Undeclared(args)
 	if err == nil {
 		err = entry.Validate(args)
 	}
