@@ -6,8 +6,8 @@ import (
 )
 
 // Runs reports whether a module does something when it is run, beyond defining
-// names for others to import. A main guard that only prints texts, or only raises,
-// does nothing. A source that cannot be read runs.
+// names for others to import. A main guard that only prints texts, only raises, or
+// runs the tests of the file does nothing. A source that cannot be read runs.
 func Runs(source []byte) bool {
 	body, err := parseSource(source)
 	if err != nil {
@@ -22,7 +22,28 @@ func Runs(source []byte) bool {
 			defined[s.class.name] = false
 		}
 	}
-	return len(defined) == 0 || slices.ContainsFunc(body, func(s *stmt) bool { return acts(s, defined) })
+	return len(defined) == 0 && !slices.ContainsFunc(body, tested) || slices.ContainsFunc(body, func(s *stmt) bool { return acts(s, defined) })
+}
+
+// tested reports whether a statement at the top of a module, or in its main guard,
+// runs the tests of the file.
+func tested(s *stmt) bool {
+	return (s.kind == sExpr || s.kind == sRaise) && runsTests(s.value) || s.kind == sIf && slices.ContainsFunc(s.body, tested)
+}
+
+// runsTests reports whether an expression is a call that runs tests, or exits with
+// its result.
+func runsTests(n *node) bool {
+	if n == nil || n.kind != nCall {
+		return false
+	}
+	switch dotted(n.kids[0]) {
+	case "unittest.main", "pytest.main", "doctest.testmod":
+		return true
+	case "sys.exit", "exit", "SystemExit":
+		return slices.ContainsFunc(n.kids[1:], runsTests)
+	}
+	return false
 }
 
 // acts reports whether a statement at the top of a module is a reason to run it.
@@ -30,7 +51,7 @@ func acts(s *stmt, defined map[string]bool) bool {
 	inner := func(s *stmt) bool { return acts(s, defined) }
 	switch s.kind {
 	case sImport, sDef, sClass, sGlobal, sRaise, sJump:
-		return s.value != nil && calls(s.value, 1)
+		return s.value != nil && calls(s.value, 1) && !runsTests(s.value)
 	case sAssign, sAugment:
 		return s.value != nil && callsAny(s.value, func(name string) bool { return defined[name] })
 	case sExpr:
@@ -43,7 +64,7 @@ func acts(s *stmt, defined map[string]bool) bool {
 
 // isIdle reports whether an expression is a text, or a call that prepares.
 func isIdle(n *node) bool {
-	if n == nil || n.kind == nConst || n.kind == nFString || n.kind == nName {
+	if n == nil || n.kind == nConst || n.kind == nFString || n.kind == nName || runsTests(n) {
 		return true
 	}
 	if n.kind != nCall {

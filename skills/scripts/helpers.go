@@ -101,9 +101,11 @@ func installs(name string, text []byte) bool {
 	return path.Base(name) == "setup.py" && (bytes.Contains(text, []byte("setuptools")) || bytes.Contains(text, []byte("distutils")))
 }
 
-// tests reports whether a script is one of tests.
+// tests reports whether a script is one of tests. One that also does something
+// else, as with --self-test, or whose function runs those of a project, is not.
 func tests(kind Kind, text []byte) bool {
-	return kind == Python && (bytes.Contains(text, []byte("unittest.main(")) || bytes.Contains(text, []byte("pytest.main(")))
+	runs := func(call string) bool { return bytes.Contains(text, []byte(call)) }
+	return kind == Python && (runs("unittest.main(") || runs("pytest.main(") || runs("doctest.testmod(")) && !pyargs.Runs(text)
 }
 
 // idleGuardEnds matches the last line of a main guard that may do nothing.

@@ -76,11 +76,12 @@ func (f *finder) look(name string) {
 	_, run := f.runs.of(name)
 	run = run && hasKind(name)
 	guard := guarded(kind, text)
-	if len(shebang(text)) == 0 && !guard && !run || !run && (isTest(path.Base(name)) || tests(kind, text)) {
+	testing := tests(kind, text)
+	if len(shebang(text)) == 0 && !guard && !run || !run && (isTest(path.Base(name)) || testing) {
 		return
 	}
 	plain := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
-	if installs(name, text) || defines(kind, plain, guard) {
+	if installs(name, text) || !testing && defines(kind, plain, guard) {
 		return
 	}
 	_, named := f.mentions.of(name)
