@@ -166,7 +166,15 @@ func runError(o *call.Outcome, err error) *call.Error {
 	if o.Code == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("%s failed with exit code %d; its error output says why", o.What, o.Code)
+	why := "; its error output says why"
+	switch {
+	case len(o.Stderr.Head) > 0:
+	case len(o.Stdout.Head) > 0:
+		why = "; it wrote nothing to its error output: what it printed may say why"
+	default:
+		why = " and said nothing"
+	}
+	message := fmt.Sprintf("%s failed with exit code %d%s", o.What, o.Code, why)
 	if o.Hint != "" {
 		message += "; " + o.Hint
 	}

@@ -156,7 +156,7 @@ func TestRunCodeTool(t *testing.T) {
 	}
 	got = b.as(c, "run_code", `{"language": "bash", "code": "exit 3", "skill": "guide"}`)
 	failed, _ := got["error"].(map[string]any)
-	if failed["message"] != "the code failed with exit code 3; its error output says why" || got["skill"] != "demo/guide" || got["digest"] == nil {
+	if failed["message"] != "the code failed with exit code 3; it wrote nothing to its error output: what it printed may say why" || got["skill"] != "demo/guide" || got["digest"] == nil {
 		t.Errorf("%v", got)
 	}
 	for tool, args := range map[string]string{

@@ -109,7 +109,8 @@ func TestSkillResult(t *testing.T) {
 		{"long", ends(0, long, ""), false, strings.Repeat("x", 24<<10) + "\n[… 53248 of 102400 bytes cut …]\n" + strings.Repeat("x", 24<<10), ""},
 		{"long object", ends(0, `{"a": "`+long+`"}`, ""), false, `{"a": "x`, ""},
 		{"failure", ends(3, "some", "it\nbroke\n"), true, "EXECUTION_ERROR: skill demo/run failed with exit code 3; its error output says why\n--\nstderr:\nit\nbroke\n--\nstdout:\nsome", "…"},
-		{"failure without words", ends(1, "", ""), true, "EXECUTION_ERROR: skill demo/run failed with exit code 1; its error output says why", "…"},
+		{"failure without words", ends(1, "", ""), true, "EXECUTION_ERROR: skill demo/run failed with exit code 1 and said nothing", "…"},
+		{"failure told on stdout", ends(1, "no such day", ""), true, "EXECUTION_ERROR: skill demo/run failed with exit code 1; it wrote nothing to its error output: what it printed may say why\n--\nstdout:\nno such day", "…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := newBench(t, test.driver).call("demo__run", `{"target": "x"}`)
