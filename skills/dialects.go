@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/agext/levenshtein"
+	"gopkg.in/yaml.v3"
 )
 
 // A dialect is a family of keys at the top of a SKILL.md.
@@ -54,8 +55,8 @@ func DialectOf(key string) string { return owners()[key] }
 func (p *parser) foreign() {
 	known := owners()
 	for _, f := range p.fields.list {
-		if known[f.key] != "" {
-			continue
+		if known[f.key] != "" || f.key == "scripts" && f.node.Kind != yaml.ScalarNode {
+			continue // a list of scripts is no script
 		}
 		if meant := misspelt(f.key, known); meant != "" && p.fields.get(meant) == nil {
 			severity := Note

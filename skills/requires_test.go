@@ -116,6 +116,8 @@ func TestForeignKeys(t *testing.T) {
 		"timeout-seconds: 5":                           `5: warning: "timeout-seconds" is not known; it is kept and has no effect (write timeout_seconds, if that is meant)`,
 		"ask: [person]":                                `5: warning: "ask" is not known; it is kept and has no effect (write asks, if that is meant)`,
 		"script: run.sh\nscripts: run.sh":              "",
+		"scripts: run.sh":                              `5: warning: "scripts" is not known; it is kept and has no effect (write script, if that is meant)`,
+		"scripts: [run.sh]":                            "",
 		"triggers: [a]\nmodes: b\nkeywords: [c]":       "",
 	} {
 		_, catalog := loadSkill(t, "---\nname: demo\ndescription: d\nlicense: MIT\n"+fields+"\n---\n", "run.sh")
