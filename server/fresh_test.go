@@ -104,3 +104,40 @@ func TestCallsSeeFilesAsTheyAre(t *testing.T) {
 		t.Errorf("a new skill: %s", got)
 	}
 }
+
+// A reload under way may have read what a call names: the call sees it, though its
+// file is as it was read.
+func TestCallSeesReloadUnderWay(t *testing.T) {
+	dir := t.TempDir()
+	scanner := skills.NewScanner([]skills.Root{{Source: skills.SourceUser, Dir: dir}}, nil)
+	read, publish := make(chan bool), make(chan bool)
+	b := newBenchWith(t, ends(0, "", ""), Options{
+		Stale: func(string, *skills.Skill, error) func(context.Context) (*skills.Catalog, error) {
+			close(publish)
+			return nil // as read
+		},
+	})
+	if err := os.Mkdir(filepath.Join(dir, "late"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "late", "SKILL.md"), []byte("---\nname: late\ndescription: d\n---\nText.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		_, _, err := b.ReloadBy(t.Context(), func(ctx context.Context) (*skills.Catalog, error) {
+			catalog, err := scanner.Scan(ctx)
+			close(read)
+			<-publish
+			return catalog, err
+		})
+		done <- err
+	}()
+	<-read
+	if got := b.ask("tools/call", `{"name": "load_skill", "arguments": {"name": "late"}}`); !strings.Contains(got, "Text.") {
+		t.Errorf("got %s", got)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

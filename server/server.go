@@ -77,7 +77,7 @@ type Server struct {
 	view  atomic.Pointer[view] // what calls see; replaced as a whole
 	state atomic.Uint64        // counts the beginnings and ends of changes of the tools
 
-	reloading  sync.Mutex      // one reload at a time, or an older catalog could replace a newer one
+	reloading  sync.RWMutex    // one reload at a time, or an older catalog could replace a newer one
 	publishing sync.Mutex      // one publication at a time
 	shown      []byte          // fingerprint of the tools that clients know; under publishing
 	active     map[string]bool // skills that the workspace has files for; under publishing

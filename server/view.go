@@ -143,15 +143,25 @@ func (s *Server) find(r *request, name string, look func(*view) (*skills.Skill, 
 	if s.options.Stale == nil {
 		return skill, err
 	}
-	load := s.options.Stale(name, skill, err)
-	if load == nil {
-		return skill, err
+	if load := s.options.Stale(name, skill, err); load != nil {
+		if _, _, err := s.ReloadBy(r.ctx, load); err != nil {
+			return nil, err
+		}
 	}
-	if _, _, err := s.ReloadBy(r.ctx, load); err != nil {
-		return nil, err
+	// A reload under way may have read the files, unchanged since, and not yet
+	// published them.
+	if now := s.settled(); now != r.view {
+		r.view = now
+		return look(now)
 	}
-	r.view = s.view.Load()
-	return look(r.view)
+	return skill, err
+}
+
+// settled returns the newest view, once no reload is under way.
+func (s *Server) settled() *view {
+	s.reloading.RLock()
+	defer s.reloading.RUnlock()
+	return s.view.Load()
 }
 
 // lookup is [Server.find] by a skill's name.

@@ -181,7 +181,7 @@ func TestOut(t *testing.T) {
 func TestDaemonsDead(t *testing.T) {
 	d := realDriver(t)
 	ctx := t.Context()
-	cmd := realCommand(t, `setsid sleep 1001 & (trap "" HUP TERM INT; setsid sleep 1002) & sleep 1003 & disown -a; head -c 100000000 /dev/zero >/out/big; exit 5`)
+	cmd := realCommand(t, `setsid sleep 1001 & (trap "" HUP TERM INT; setsid sleep 1002) & sleep 1003 & disown -a; for i in 1 2 3 4; do head -c 10000000 /dev/zero >/out/$i; done; exit 5`)
 	e, err := d.connect(ctx)
 	if err != nil {
 		t.Fatal(err)
