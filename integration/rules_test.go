@@ -108,7 +108,7 @@ func TestLibraries(t *testing.T) {
 				"github.com/spf13/cobra":                   {"cmd/skills-mcp"},
 				"github.com/BurntSushi/toml":               {"skills/dependencies", "cmd/skills-mcp/connect"},
 				"github.com/tailscale/hujson":              {"cmd/skills-mcp/connect"},
-				"mvdan.cc/sh/v3":                           {"skills/shellargs"},
+				"mvdan.cc/sh/v3":                           {"skills/infer/shell"},
 				"golang.org/x/sys":                         {"sandbox/native", "sandbox/docker", "skills/watch"},
 			} {
 				if under(imported, library) && !slices.ContainsFunc(places, func(place string) bool { return under(path, place) }) {

@@ -10,10 +10,10 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/output"
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -53,7 +53,7 @@ type account struct {
 }
 
 // report tells a client of a run.
-func (s *Server) report(r request, skill *skills.Skill, o *call.Outcome, err error) *account {
+func (s *Server) report(r request, skill *skills.Skill, o *run.Outcome, err error) *account {
 	a := &account{said: meaning(skill, o, err)}
 	rep := reporter{
 		outputs: s.outputs, caller: r.caller, runID: o.RunID,
@@ -92,7 +92,7 @@ type reporter struct {
 // leave returns the contents of what a run left and of what is cut, and says in
 // the result where it can be read. A script that has said itself what its
 // result is has not printed it.
-func (r *reporter) leave(result *RunResult, o *call.Outcome, said bool) []mcp.Content {
+func (r *reporter) leave(result *RunResult, o *run.Outcome, said bool) []mcp.Content {
 	if said {
 		result.Stdout = ""
 	}
@@ -233,7 +233,7 @@ func (r *reporter) summary(result *RunResult) string {
 		if slices.Contains(r.shown, f.Name) {
 			continue
 		}
-		line := fmt.Sprintf("- %s (%s, %s)", plain.Text(f.Name), f.MIMEType, sandbox.Bytes(int64(f.Size)))
+		line := fmt.Sprintf("- %s (%s, %s)", termtext.Text(f.Name), f.MIMEType, sandbox.Bytes(int64(f.Size)))
 		if f.URI != "" {
 			line += " " + f.URI
 		}

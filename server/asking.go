@@ -10,9 +10,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/ask"
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
@@ -25,23 +25,23 @@ type retry struct {
 	mcp.MultiRoundTripParams
 }
 
-// A performed call is what a run comes to, behind a [ask.Desk].
+// A performed call is what a run comes to, behind a [elicit.Desk].
 type performed struct {
-	outcome *call.Outcome
+	outcome *run.Outcome
 	err     error
 }
 
-// perform runs a skill for a client. The error is an [*ask.Required] where a
+// perform runs a skill for a client. The error is an [*elicit.Required] where a
 // modern client has to answer first, and then make the request again; a legacy
 // one is asked meanwhile.
-func (s *Server) perform(r request, req call.Request, p *progress) (*call.Outcome, error) {
+func (s *Server) perform(r request, req run.Request, p *progress) (*run.Outcome, error) {
 	req.Caller, req.Share, req.Stderr, req.Progress, req.Warn = r.caller, r.share, p, p.say, p.warn
 	switch {
 	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
 	case !mcpserver.IsModernRequest(r.ctx):
-		req.Client = &ask.Client{Can: capabilities(r.ctx), Asker: progressAsker{ask.Sender(transport.Request), p}}
+		req.Client = &elicit.Client{Can: capabilities(r.ctx), Asker: progressAsker{elicit.Sender(transport.Request), p}}
 	case r.retry.method == "":
-		req.Client = ask.Nobody("nobody can be asked in the answer to such a request; call the skill's tool instead")
+		req.Client = elicit.Nobody("nobody can be asked in the answer to such a request; call the skill's tool instead")
 	default:
 		return s.performBetween(r, req, p)
 	}
@@ -50,11 +50,11 @@ func (s *Server) perform(r request, req call.Request, p *progress) (*call.Outcom
 
 // progressAsker is an asker that reports, as progress, whose answer the call awaits.
 type progressAsker struct {
-	ask.Asker
+	elicit.Asker
 	progress *progress
 }
 
-func (h progressAsker) Ask(ctx context.Context, requests map[string]*ask.Request) (map[string]json.RawMessage, error) {
+func (h progressAsker) Ask(ctx context.Context, requests map[string]*elicit.Request) (map[string]json.RawMessage, error) {
 	what := "an answer of the client"
 	for _, r := range requests {
 		switch r.Method {
@@ -70,23 +70,23 @@ func (h progressAsker) Ask(ctx context.Context, requests map[string]*ask.Request
 
 // performBetween starts a run that lasts from one request of a client to the next,
 // or goes on with the one that has asked.
-func (s *Server) performBetween(r request, req call.Request, p *progress) (*call.Outcome, error) {
+func (s *Server) performBetween(r request, req run.Request, p *progress) (*run.Outcome, error) {
 	args, err := json.Marshal(r.retry.args) // sorted by name
 	if err != nil {
 		return nil, fmt.Errorf("encode arguments: %w", err)
 	}
-	made := ask.Call{
+	made := elicit.Call{
 		Caller: r.caller, Method: r.retry.method, Name: r.retry.name, Args: args,
 		State: r.retry.RequestState, Responses: r.retry.InputResponses, Stderr: p, Progress: p.say,
 	}
-	came, err := s.desk.Do(r.ctx, made, func(ctx context.Context, run *ask.Run) (came any) {
+	came, err := s.desk.Do(r.ctx, made, func(ctx context.Context, run *elicit.Run) (came any) {
 		defer s.recovered(func(err error) { came = performed{nil, err} }) // no transport is around it
-		req.Client = &ask.Client{Can: capabilities(ctx), Asker: run}
+		req.Client = &elicit.Client{Can: capabilities(ctx), Asker: run}
 		req.Stderr, req.Progress = run, run.Say
 		outcome, err := s.calls.Run(ctx, req)
 		return performed{outcome, err}
 	})
-	if required := (*ask.Required)(nil); errors.As(err, &required) {
+	if required := (*elicit.Required)(nil); errors.As(err, &required) {
 		r.task.Until(required.Gone)
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) performBetween(r request, req call.Request, p *progress) (*call
 func (s *Server) recovered(then func(error)) {
 	if p := recover(); p != nil {
 		s.logger.Error("panic in a call", "panic", p, "stack", string(debug.Stack()))
-		then(&call.Error{Code: call.InternalError, Message: "internal error"})
+		then(&run.Error{Code: run.InternalError, Message: "internal error"})
 	}
 }
 
@@ -119,7 +119,7 @@ func capabilities(ctx context.Context) *mcp.ClientCapabilities {
 // missingCapability is what a modern client is answered whose request needs what
 // it has not declared, whatever came of it; nil where that is not so.
 func missingCapability(ctx context.Context, err error) error {
-	missing, ok := errors.AsType[*ask.MissingError](err)
+	missing, ok := errors.AsType[*elicit.MissingError](err)
 	if !ok || missing.Capability == "" || !mcpserver.IsModernRequest(ctx) {
 		return nil
 	}
@@ -132,7 +132,7 @@ func missingCapability(ctx context.Context, err error) error {
 // refused answers a call that has no result: with what the client has to answer
 // first, with a task, with an error of the protocol, or with one for the model.
 func (s *Server) refused(err error) (*mcp.CallToolResult, error) {
-	var required *ask.Required
+	var required *elicit.Required
 	var protocol *rpc.Error
 	var other *rpc.Other
 	switch {

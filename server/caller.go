@@ -6,8 +6,8 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/call"
-	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
@@ -43,7 +43,7 @@ func share(ctx context.Context) sandbox.Share {
 
 // callsOf is what calls of the client that ctx is of are made with. Its own roots,
 // where some may be workspaces, go before the server's.
-func (s *Server) callsOf(ctx context.Context) *call.Executor {
+func (s *Server) callsOf(ctx context.Context) *run.Executor {
 	if own := s.roots.Of(ctx); len(own) > 0 {
 		return s.calls.Seeing(own)
 	}
@@ -68,7 +68,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	s.hookLists(hooks)
 	s.hookTools(hooks)
 	s.roots.Hook(hooks)
-	s.subscriptions.hook(hooks, func() *folders.Library { return s.view.Load().library })
+	s.subscriptions.hook(hooks, func() *skillsext.Library { return s.view.Load().library })
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if id := session.SessionID(); callerOf(session) == id {
 			s.leave(id)

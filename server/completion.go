@@ -8,8 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/complete"
-	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -38,7 +38,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 	switch {
 	case uri == output.Template:
 		return completion(c.output(caller(ctx), argument, given.Arguments)), nil
-	case uri == folders.Template:
+	case uri == skillsext.Template:
 		return completion(complete.Of(v.skillPaths(), argument.Value)), nil
 	}
 	for _, d := range v.declared {
@@ -57,8 +57,8 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 func (v *view) skillPaths() []string {
 	var paths []string
 	for _, skill := range v.catalog.Skills {
-		if folders.Listed(skill) {
-			paths = append(paths, strings.TrimPrefix(folders.URI(skill), folders.Scheme))
+		if skillsext.Listed(skill) {
+			paths = append(paths, strings.TrimPrefix(skillsext.URI(skill), skillsext.Scheme))
 		}
 	}
 	return paths

@@ -11,8 +11,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/media"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
@@ -130,7 +130,7 @@ func (s *Server) readOutputOf(r request, d declared, uri string, values map[stri
 	if err != nil {
 		return nil, s.refusal(nil, err)
 	}
-	outcome, err := s.run(r, call.Request{Skill: d.Skill, Args: given.values})
+	outcome, err := s.run(r, run.Request{Skill: d.Skill, Args: given.values})
 	if outcome == nil {
 		return nil, s.refusal(nil, err)
 	}
@@ -146,7 +146,7 @@ func (s *Server) readOutputOf(r request, d declared, uri string, values map[stri
 }
 
 // contents are what a run has printed, else the files that it has left.
-func (d declared) contents(uri string, o *call.Outcome) ([]mcp.ResourceContents, error) {
+func (d declared) contents(uri string, o *run.Outcome) ([]mcp.ResourceContents, error) {
 	printed := o.Stdout.Bytes()
 	switch {
 	case o.Stdout.Truncated() || len(printed) > maxResource:

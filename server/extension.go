@@ -7,9 +7,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 )
 
@@ -74,7 +74,7 @@ func (s *Server) getSkill(ctx context.Context, params json.RawMessage) (any, err
 		return nil, refused(err, atURI{in.URI})
 	}
 	return struct {
-		Skill *folders.Entry `json:"skill"`
+		Skill *skillsext.Entry `json:"skill"`
 	}{entry}, nil
 }
 
@@ -97,7 +97,7 @@ func (s *Server) readDirectory(_ context.Context, params json.RawMessage) (any, 
 	return result, nil
 }
 
-func childResource(c folders.Child) mcp.Resource {
+func childResource(c skillsext.Child) mcp.Resource {
 	switch {
 	case c.Dir:
 		return mcp.Resource{URI: c.URI, Name: c.Name, MIMEType: "inode/directory"}
@@ -116,7 +116,7 @@ type atURI struct {
 
 // refused gives an error the code that the extension has for it.
 func refused(err error, data any) error {
-	if why := (*folders.NotServedError)(nil); errors.As(err, &why) {
+	if why := (*skillsext.NotServedError)(nil); errors.As(err, &why) {
 		return rpc.InvalidParams(why.Message, data)
 	}
 	return err

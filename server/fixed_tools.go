@@ -9,8 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -90,7 +90,7 @@ const (
 func pageOf[I, O any](items []I, cursor string, show func(I) O) (page []O, next string, err error) {
 	from, ok := position(mcp.Cursor(cursor))
 	if !ok || from > len(items) {
-		return nil, "", &call.Error{Code: call.InvalidParam, Message: `"cursor" is none of this list's; leave it out to begin`}
+		return nil, "", &run.Error{Code: run.InvalidParam, Message: `"cursor" is none of this list's; leave it out to begin`}
 	}
 	page = []O{}
 	size := 0
@@ -174,7 +174,7 @@ func (s *Server) searchSkillsTool(v *view) mcpserver.ServerTool {
 			return nil, err
 		}
 		if strings.TrimSpace(args.Query) == "" {
-			return nil, &call.Error{Code: call.InvalidParam, Message: `"query" is empty; give a word or two, or use list_skills`}
+			return nil, &run.Error{Code: run.InvalidParam, Message: `"query" is empty; give a word or two, or use list_skills`}
 		}
 		most := 10
 		if args.MaxResults > 0 {
@@ -537,7 +537,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		// Left out without a word, they would have the skill run with its defaults.
 		for name := range r.args {
 			if _, known := schema.Properties.Get(name); !known && name != "container_id" {
-				return nil, &call.Error{Code: call.InvalidParam, Message: fmt.Sprintf(`there is no parameter %q; those of the skill go into "params"`, name)}
+				return nil, &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf(`there is no parameter %q; those of the skill go into "params"`, name)}
 			}
 		}
 		skill, err := s.lookup(&r, args.Name)
@@ -555,7 +555,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 			return nil, err
 		}
 		return s.lasting(r, skill.Task, func(r request) (*mcp.CallToolResult, error) {
-			outcome, err := s.run(r, call.Request{Skill: skill, Args: params, Timeout: timeout, Container: container})
+			outcome, err := s.run(r, run.Request{Skill: skill, Args: params, Timeout: timeout, Container: container})
 			if outcome == nil {
 				return nil, err
 			}
@@ -569,12 +569,12 @@ func seconds(n *float64) (time.Duration, error) {
 	if n == nil {
 		return 0, nil
 	}
-	return call.Seconds("timeout_seconds", *n)
+	return run.Seconds("timeout_seconds", *n)
 }
 
 // runReply returns a run's whole result: as text, and as structure where the
 // contents beside it say no more.
-func (s *Server) runReply(r request, skill *skills.Skill, o *call.Outcome, err error) (*mcp.CallToolResult, error) {
+func (s *Server) runReply(r request, skill *skills.Skill, o *run.Outcome, err error) (*mcp.CallToolResult, error) {
 	a := s.report(r, skill, o, err)
 	result, err := reply(a.RunResult)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/abi"
 	"github.com/skillsmcp/skills-mcp/server/media"
+	"github.com/skillsmcp/skills-mcp/server/scriptio"
 )
 
 // items returns the contents that a script names. The error names the first one
 // that cannot be had, for the script's author.
-func (r *reporter) items(items []abi.Item, taken []sandbox.File) ([]mcp.Content, error) {
+func (r *reporter) items(items []scriptio.Item, taken []sandbox.File) ([]mcp.Content, error) {
 	var contents []mcp.Content
 	for i, item := range items {
 		content, data, err := item.Content, item.Data, error(nil)
@@ -90,7 +90,7 @@ func (r *reporter) instead(mediaType string, i int, data []byte) mcp.Content {
 }
 
 // named returns a file of /out as the content that the script wants it to be.
-func (r *reporter) named(item abi.Item, taken []sandbox.File) (mcp.Content, []byte, error) {
+func (r *reporter) named(item scriptio.Item, taken []sandbox.File) (mcp.Content, []byte, error) {
 	i := slices.IndexFunc(taken, func(f sandbox.File) bool { return f.Name == item.Path })
 	if i < 0 {
 		return nil, nil, fmt.Errorf("%q is not among the files that were taken from /out", item.Path)

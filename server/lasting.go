@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -25,7 +25,7 @@ func (s *Server) lasting(r request, task skills.Task, handle handler) (*mcp.Call
 	case task == skills.TaskRequired && mcpserver.IsModernRequest(r.ctx):
 		return nil, tasks.Undeclared()
 	case task == skills.TaskRequired: // its protocol has neither the tasks nor that error
-		return nil, &call.Error{Code: call.Unavailable, Message: "this skill is run for clients that know the tasks of MCP 2026-07-28 only; use one of these"}
+		return nil, &run.Error{Code: run.Unavailable, Message: "this skill is run for clients that know the tasks of MCP 2026-07-28 only; use one of these"}
 	default:
 		return handle(r)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/server/abi"
+	"github.com/skillsmcp/skills-mcp/server/scriptio"
 )
 
 // A mark is where a call's progress stands. MCP wants it to increase with each
@@ -16,7 +16,7 @@ type mark struct {
 
 // step moves to what a line says: to its own number, or where it has none one
 // further.
-func (m *mark) step(p abi.Progress) mark {
+func (m *mark) step(p scriptio.Progress) mark {
 	if p.Total == 0 {
 		return m.nudge()
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // A tool says that it reaches the world where its skill is granted network, and
@@ -21,7 +21,7 @@ func TestOpenWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.calls = call.New(nil, b.options.Snapshots, &call.Options{Hosts: []egress.Rule{granted}})
+	b.calls = run.New(nil, b.options.Snapshots, &run.Options{Hosts: []egress.Rule{granted}})
 	for name, fields := range map[string]string{
 		"granted": "class: mutating\nsandbox: {network: ['api.example.com:443']}",
 		"refused": "class: mutating\nsandbox: {network: ['api.example.com:22']}",

@@ -11,8 +11,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -43,7 +43,7 @@ func samePrompts(before, after *view) bool {
 }
 
 func sameResources(before, after *view) bool {
-	return sameSkills(before, after, folders.Listed, func(old, now *skills.Skill) bool {
+	return sameSkills(before, after, skillsext.Listed, func(old, now *skills.Skill) bool {
 		return old == now || bytes.Equal(encoded(skillResource(old)), encoded(skillResource(now)))
 	})
 }
@@ -112,7 +112,7 @@ func (s *Server) read(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.Re
 	switch uri := in.Params.URI; {
 	case strings.HasPrefix(uri, output.Scheme):
 		return s.readOutput(ctx, in)
-	case strings.HasPrefix(uri, folders.Scheme):
+	case strings.HasPrefix(uri, skillsext.Scheme):
 		return s.readSkillFile(ctx, in)
 	}
 	return s.readDeclared(ctx, in)

@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -72,7 +72,7 @@ func (s *Server) otherTool() mcpserver.ServerTool {
 			return v.lookup(name)
 		})
 		if _, gone := errors.AsType[*skills.NotFoundError](err); gone {
-			err = &call.Error{Code: call.NotFound, Message: fmt.Sprintf("the skill of the tool %s is no longer there; search_skills and list_skills name those there are", name), Err: err}
+			err = &run.Error{Code: run.NotFound, Message: fmt.Sprintf("the skill of the tool %s is no longer there; search_skills and list_skills name those there are", name), Err: err}
 		}
 		if err != nil {
 			return s.refused(err)

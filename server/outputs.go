@@ -7,9 +7,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // pageSize is how much of an output one page has, in bytes.
@@ -73,7 +73,7 @@ func (s *Server) readOutputTool() mcpserver.ServerTool {
 		}
 		item, ok := s.outputs.Get(r.caller, piece)
 		if err != nil || !ok {
-			return nil, &call.Error{Code: call.NotFound, Message: gone(args.URI)}
+			return nil, &run.Error{Code: run.NotFound, Message: gone(args.URI)}
 		}
 		return textPage(args.URI, item, offset)
 	})
@@ -82,7 +82,7 @@ func (s *Server) readOutputTool() mcpserver.ServerTool {
 // textPage is a page for a model, which is told how to read on.
 func textPage(uri string, item output.Item, offset int) (*mcp.CallToolResult, error) {
 	if !media.IsText(item.Data) {
-		return nil, &call.Error{Code: call.InvalidParam, Message: fmt.Sprintf("%s is no text (%s); the client can read it as a resource", uri, item.MIMEType)}
+		return nil, &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf("%s is no text (%s); the client can read it as a resource", uri, item.MIMEType)}
 	}
 	page := item.Page(offset, pageSize)
 	note := where(page, item) + ", which is the end]"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/abi"
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/scriptio"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -58,9 +58,9 @@ type progress struct {
 // pending is what has not been sent yet.
 type pending struct {
 	logs []logLine
-	lost int           // log lines beyond maxLogs
-	said string        // of say
-	last *abi.Progress // of the stream; without Total where it is a plain line
+	lost int                // log lines beyond maxLogs
+	said string             // of say
+	last *scriptio.Progress // of the stream; without Total where it is a plain line
 }
 
 type logLine struct {
@@ -112,15 +112,15 @@ func (p *progress) endLine() {
 	if line == "" || p.closed {
 		return
 	}
-	if level, message, ok := abi.ParseLog(line); ok && p.to.hears(level) {
+	if level, message, ok := scriptio.ParseLog(line); ok && p.to.hears(level) {
 		p.keepLog(logLine{level, message})
 	}
-	step, counts := abi.ParseProgress(line)
+	step, counts := scriptio.ParseProgress(line)
 	switch {
 	case counts:
 		p.counted, p.pending.last = true, &step
 	case !p.counted:
-		p.pending.last = &abi.Progress{Message: line}
+		p.pending.last = &scriptio.Progress{Message: line}
 	}
 	p.notify()
 }
@@ -134,7 +134,7 @@ func (p *progress) keepLog(line logLine) {
 }
 
 // clean is a message without what could work a terminal.
-func clean(message string) string { return strings.TrimSpace(plain.Text(message)) }
+func clean(message string) string { return strings.TrimSpace(termtext.Text(message)) }
 
 // say sends a message that is not of the stream, such as what is waited for.
 func (p *progress) say(message string) {

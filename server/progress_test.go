@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/ask"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 )
 
 // hearer is an audience that hears everything.
@@ -219,11 +219,11 @@ func (l *logged) GetLogLevel() mcp.LoggingLevel      { return l.level }
 // While a call waits for an answer, its client is told that, and not that it runs.
 func TestProgressOfWaiting(t *testing.T) {
 	progress, _ := heard(t, func(p *progress) {
-		asker := progressAsker{ask.AskerFunc(func(context.Context, *ask.Request) (json.RawMessage, error) {
+		asker := progressAsker{elicit.AskerFunc(func(context.Context, *elicit.Request) (json.RawMessage, error) {
 			time.Sleep(2*heartbeat + time.Second)
 			return json.RawMessage(`{}`), nil
 		}), p}
-		if _, err := asker.Ask(t.Context(), map[string]*ask.Request{"a": {Method: string(mcp.MethodElicitationCreate)}}); err != nil {
+		if _, err := asker.Ask(t.Context(), map[string]*elicit.Request{"a": {Method: string(mcp.MethodElicitationCreate)}}); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(heartbeat)
@@ -232,7 +232,7 @@ func TestProgressOfWaiting(t *testing.T) {
 	if diff := cmp.Diff(want, progress); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := (progressAsker{ask.AskerFunc(func(context.Context, *ask.Request) (json.RawMessage, error) { return nil, nil }), nil}).Ask(t.Context(), nil); err != nil {
+	if _, err := (progressAsker{elicit.AskerFunc(func(context.Context, *elicit.Request) (json.RawMessage, error) { return nil, nil }), nil}).Ask(t.Context(), nil); err != nil {
 		t.Errorf("with nobody to tell: %v", err)
 	}
 }

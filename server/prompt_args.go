@@ -9,7 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -82,7 +82,7 @@ func unknown(skill *skills.Skill, given map[string]string) error {
 		if slices.Contains(names, name) || skill.Entry == nil && name == textArgument {
 			continue
 		}
-		return &call.Error{Code: call.InvalidParam, Message: fmt.Sprintf("there is no argument %q; there are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))}
+		return &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf("there is no argument %q; there are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))}
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func pickedWith(skill *skills.Skill, text string) (picked, error) {
 	}
 	p, ok := only(skill.Entry.Params())
 	if !ok {
-		return picked{}, &call.Error{Code: call.InvalidParam, Message: fmt.Sprintf("%q must be a JSON object with the skill's parameters; get_skill and skills-mcp show %s tell them", textArgument, skill.QualifiedName())}
+		return picked{}, &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf("%q must be a JSON object with the skill's parameters; get_skill and skills-mcp show %s tell them", textArgument, skill.QualifiedName())}
 	}
 	return picked{values: map[string]any{p.Name: value(skill.Entry, p, text)}}, nil
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/ask"
-	"github.com/skillsmcp/skills-mcp/server/call"
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -139,7 +139,7 @@ func (s *Server) getPrompt(ctx context.Context, in mcp.GetPromptRequest) (*mcp.G
 	r, name := s.request(ctx, in.Params.Meta), in.Header.Get(askedName)
 	r.retry = retry{"prompts/get", name, in.Params.Arguments, in.Params.MultiRoundTripParams}
 	result, err := s.usePrompt(r, name, in.Params.Arguments)
-	if required, ok := errors.AsType[*ask.Required](err); ok {
+	if required, ok := errors.AsType[*elicit.Required](err); ok {
 		kind, asked, err := required.Result()
 		return &mcp.GetPromptResult{Result: kind, MultiRoundTripResult: asked}, err
 	}
@@ -162,7 +162,7 @@ func (s *Server) usePrompt(r request, name string, given map[string]string) (*mc
 		return s.pick(r, skill, func() (picked, error) { return pickedBy(skill, given) })
 	}
 	if given["name"] == "" {
-		return nil, &call.Error{Code: call.InvalidParam, Message: `"name" is missing; give the name of a skill`}
+		return nil, &run.Error{Code: run.InvalidParam, Message: `"name" is missing; give the name of a skill`}
 	}
 	skill, err := s.lookup(&r, given["name"])
 	if err != nil {
@@ -174,14 +174,14 @@ func (s *Server) usePrompt(r request, name string, given map[string]string) (*mc
 // pick uses a skill for a person: it returns the instructions, or runs it.
 func (s *Server) pick(r request, skill *skills.Skill, arguments func() (picked, error)) (*mcp.CallToolResult, error) {
 	if !skill.UserInvocable {
-		return nil, &call.Error{Code: call.PermissionDenied, Message: "skill " + skill.QualifiedName() + " is for models only; ask one to use it"}
+		return nil, &run.Error{Code: run.PermissionDenied, Message: "skill " + skill.QualifiedName() + " is for models only; ask one to use it"}
 	}
 	given, err := arguments()
 	if err != nil {
 		return nil, err
 	}
 	if skill.Entry != nil || skill.Unavailable != "" { // which the call refuses
-		return s.execute(r, call.Request{Skill: skill, Args: given.values, Picked: true})
+		return s.execute(r, run.Request{Skill: skill, Args: given.values, Picked: true})
 	}
 	loaded, err := s.instruct(r, skill, given.text)
 	if err != nil {
@@ -217,5 +217,5 @@ func menuText(skill *skills.Skill) string {
 
 // line is a text as a line of a menu.
 func line(text string) string {
-	return truncate.String(strings.Join(strings.Fields(plain.Text(text)), " "), maxSummary)
+	return truncate.String(strings.Join(strings.Fields(termtext.Text(text)), " "), maxSummary)
 }

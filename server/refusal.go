@@ -7,8 +7,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // refusal is the error of a request whose result cannot be an error: a prompt, or
@@ -23,7 +23,7 @@ func (s *Server) refusal(result *mcp.CallToolResult, err error) error {
 	}
 	code := mcp.INTERNAL_ERROR
 	if err != nil {
-		if e := asCallError(err); e.Code == call.InvalidParam || e.Code == call.NotFound {
+		if e := asCallError(err); e.Code == run.InvalidParam || e.Code == run.NotFound {
 			code = mcp.INVALID_PARAMS
 		}
 		result = s.failure(err)

@@ -9,22 +9,22 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/media"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // skillTemplate makes the files of skills readable as resources.
 func skillTemplate() mcp.ResourceTemplate {
-	return mcp.NewResourceTemplate(folders.Template, "skill file", mcp.WithTemplateDescription(
+	return mcp.NewResourceTemplate(skillsext.Template, "skill file", mcp.WithTemplateDescription(
 		"A file of a skill: NAME/SKILL.md, PLUGIN/NAME/SKILL.md, and the paths beside it. resources/directory/read lists folders."))
 }
 
 func (s *Server) readSkillFile(_ context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	uri := in.Params.URI
 	file, err := s.view.Load().library.Read(uri)
-	if why := (*folders.NotServedError)(nil); errors.As(err, &why) {
+	if why := (*skillsext.NotServedError)(nil); errors.As(err, &why) {
 		return nil, fmt.Errorf("%s: %w", why.Message, mcpserver.ErrResourceNotFound)
 	} else if err != nil {
 		return nil, fmt.Errorf("read %s: %w", uri, err)
@@ -47,7 +47,7 @@ func skillResource(skill *skills.Skill) mcp.Resource {
 		description = skill.Description
 	}
 	return mcp.Resource{
-		URI: folders.URI(skill), Name: skill.Name, Title: skill.DisplayName,
+		URI: skillsext.URI(skill), Name: skill.Name, Title: skill.DisplayName,
 		Description: truncate.String(description, maxDescription), MIMEType: "text/markdown",
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/ask"
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
 )
@@ -41,15 +41,15 @@ type failed struct {
 }
 
 type failedCall struct {
-	Code      call.Code `json:"code"`
-	Message   string    `json:"message"`
-	Retryable bool      `json:"retryable"`
+	Code      run.Code `json:"code"`
+	Message   string   `json:"message"`
+	Retryable bool     `json:"retryable"`
 }
 
 // failure words an error for the model; the log gets what it is not told.
 func (s *Server) failure(err error) *mcp.CallToolResult {
 	e := asCallError(err)
-	if e.Code == call.InternalError || e.Code == call.Unavailable {
+	if e.Code == run.InternalError || e.Code == run.Unavailable {
 		s.logger.Warn("a call failed", "code", e.Code, "error", err, "cause", e.Err)
 	}
 	return &mcp.CallToolResult{
@@ -59,31 +59,31 @@ func (s *Server) failure(err error) *mcp.CallToolResult {
 	}
 }
 
-func asCallError(err error) *call.Error {
-	var e *call.Error
+func asCallError(err error) *run.Error {
+	var e *run.Error
 	var notFound *skills.NotFoundError
 	var broken *skills.BrokenError
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, sandbox.ErrClosed):
-		return &call.Error{Code: call.Unavailable, Message: err.Error(), Retryable: true, Err: err}
-	case errors.Is(err, ask.ErrGone):
-		return &call.Error{Code: call.Timeout, Message: err.Error() + "; make the call again, without requestState", Retryable: true, Err: err}
-	case errors.Is(err, ask.ErrTwice):
-		return &call.Error{Code: call.Busy, Message: err.Error() + "; wait for that one", Err: err}
+		return &run.Error{Code: run.Unavailable, Message: err.Error(), Retryable: true, Err: err}
+	case errors.Is(err, elicit.ErrGone):
+		return &run.Error{Code: run.Timeout, Message: err.Error() + "; make the call again, without requestState", Retryable: true, Err: err}
+	case errors.Is(err, elicit.ErrTwice):
+		return &run.Error{Code: run.Busy, Message: err.Error() + "; wait for that one", Err: err}
 	case errors.As(err, &broken):
-		code := call.InternalError
+		code := run.InternalError
 		if unreadable, denied := broken.Unreadable(); denied {
-			code = call.PermissionDenied
+			code = run.PermissionDenied
 		} else if unreadable {
-			code = call.ExecutionError
+			code = run.ExecutionError
 		}
-		return &call.Error{Code: code, Message: err.Error() + "; tell the person", Err: err}
+		return &run.Error{Code: code, Message: err.Error() + "; tell the person", Err: err}
 	case errors.As(err, &notFound):
-		return &call.Error{Code: call.NotFound, Message: err.Error() + " (list_skills and search_skills name those there are)", Err: err}
+		return &run.Error{Code: run.NotFound, Message: err.Error() + " (list_skills and search_skills name those there are)", Err: err}
 	}
-	return &call.Error{Code: call.InternalError, Message: err.Error(), Err: err}
+	return &run.Error{Code: run.InternalError, Message: err.Error(), Err: err}
 }
 
 // RunResult is what run_skill and run_code return.
@@ -112,11 +112,11 @@ type RunResult struct {
 // NewRunResult describes a run that started, of a skill or of code, where skill
 // is nil or the one whose folder was at hand. err is why it did not end by
 // itself.
-func NewRunResult(skill *skills.Skill, o *call.Outcome, err error) RunResult {
+func NewRunResult(skill *skills.Skill, o *run.Outcome, err error) RunResult {
 	return newRunResult(skill, o, meaning(skill, o, err))
 }
 
-func newRunResult(skill *skills.Skill, o *call.Outcome, said said) RunResult {
+func newRunResult(skill *skills.Skill, o *run.Outcome, said said) RunResult {
 	stdout, stderr := o.Stdout.Cut(maxText), o.Stderr.Cut(maxText)
 	r := RunResult{
 		Skill:     nameOf(skill),
@@ -159,7 +159,7 @@ func firstConnections(all []sandbox.Connection) []sandbox.Connection {
 }
 
 // runError returns why a run failed, or nil.
-func runError(o *call.Outcome, err error) *call.Error {
+func runError(o *run.Outcome, err error) *run.Error {
 	if err != nil {
 		return asCallError(err)
 	}
@@ -178,13 +178,13 @@ func runError(o *call.Outcome, err error) *call.Error {
 	if o.Hint != "" {
 		message += "; " + o.Hint
 	}
-	return &call.Error{Code: call.ExecutionError, Message: message}
+	return &run.Error{Code: run.ExecutionError, Message: message}
 }
 
 // skillResult returns the result of a skill's own tool. Claude Code and Codex show
 // a model the structure instead of the contents, so there is one only where the
 // tool declares an output schema, or where the contents say no more.
-func (a *account) skillResult(entry *skills.Entry, o *call.Outcome) *mcp.CallToolResult {
+func (a *account) skillResult(entry *skills.Entry, o *run.Outcome) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{IsError: a.said.failed()}
 	object, declared := a.said.object, entry.Output != nil
 	switch {
@@ -242,7 +242,7 @@ func (a *account) withFiles(entry *skills.Entry, object json.RawMessage) json.Ra
 }
 
 // text is what a run has printed, for a model.
-func (a *account) text(o *call.Outcome) string {
+func (a *account) text(o *run.Outcome) string {
 	output := text(o.Stdout.Cut(maxText))
 	if a.said.result != nil {
 		output = text(sandbox.Output{Head: a.said.object, Total: int64(len(a.said.object))}.Cut(maxText))
@@ -255,7 +255,7 @@ func (a *account) text(o *call.Outcome) string {
 
 // failure tells a model why a run failed: the reason, the end of stderr, and
 // what was said or printed until then.
-func (a *account) failure(o *call.Outcome) []mcp.Content {
+func (a *account) failure(o *run.Outcome) []mcp.Content {
 	e := a.said.err
 	content := []mcp.Content{mcp.NewTextContent(fmt.Sprintf("%s: %s", e.Code, e.Message))}
 	if end := lastText(o.Stderr); end != "" {

@@ -4,25 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/skillsmcp/skills-mcp/server/abi"
-	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/scriptio"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // said is what the standard output of a run means.
 type said struct {
-	result *abi.Result     // nil where it is no result object
-	object json.RawMessage // the structured content, or nil
-	err    *call.Error     // why the run counts as failed, or nil
+	result *scriptio.Result // nil where it is no result object
+	object json.RawMessage  // the structured content, or nil
+	err    *run.Error       // why the run counts as failed, or nil
 }
 
 // meaning reads what a run has printed. err is why it did not end by itself.
-func meaning(skill *skills.Skill, o *call.Outcome, err error) said {
+func meaning(skill *skills.Skill, o *run.Outcome, err error) said {
 	s := said{object: jsonObject(o.Stdout), err: runError(o, err)}
 	var fault error
 	if !o.Stdout.Truncated() {
-		s.result, fault = abi.ParseResult(o.Stdout.Bytes())
+		s.result, fault = scriptio.ParseResult(o.Stdout.Bytes())
 	}
 	if s.result != nil {
 		s.object = s.result.Structured
@@ -44,8 +44,8 @@ func meaning(skill *skills.Skill, o *call.Outcome, err error) said {
 
 // CheckOutput refuses what a run that ended well has printed where it is not
 // what the script says of it: a result object with a fault, or not of the
-// skill's output_schema. The error is a [*call.Error].
-func CheckOutput(skill *skills.Skill, o *call.Outcome) error {
+// skill's output_schema. The error is a [*run.Error].
+func CheckOutput(skill *skills.Skill, o *run.Outcome) error {
 	s := meaning(skill, o, nil)
 	if s.result != nil {
 		rep := reporter{outputs: output.New(nil), links: true, sounds: true} // whose contents nobody gets
@@ -64,11 +64,11 @@ func unusable(err error) string { return "its result object cannot be used: " + 
 
 // Advise tells the author of a skill what its output was meant to be, where clients
 // get it as plain text; else it returns "".
-func Advise(skill *skills.Skill, o *call.Outcome) string {
+func Advise(skill *skills.Skill, o *run.Outcome) string {
 	if s := meaning(skill, o, nil); s.result != nil || s.object != nil || s.err != nil {
 		return ""
 	}
-	switch result, question := abi.Meant(o.Stdout.Bytes()); {
+	switch result, question := scriptio.Meant(o.Stdout.Bytes()); {
 	case question && len(skill.Asks) == 0:
 		return `a line of its output asks, and nobody hears it; write "asks: [person]" into its frontmatter`
 	case result:
@@ -79,9 +79,9 @@ func Advise(skill *skills.Skill, o *call.Outcome) string {
 
 // fail says why a run that ended well counts as failed. One that did not has a
 // reason already.
-func (s *said) fail(o *call.Outcome, why string) {
+func (s *said) fail(o *run.Outcome, why string) {
 	if s.err == nil {
-		s.err = &call.Error{Code: call.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to fix it"}
+		s.err = &run.Error{Code: run.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to fix it"}
 	}
 }
 

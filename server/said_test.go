@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -84,8 +84,8 @@ func TestResultObjectOfFailure(t *testing.T) {
 }
 
 // outcomeOf is that of a run which printed this.
-func outcomeOf(stdout string) *call.Outcome {
-	return &call.Outcome{What: "it", Result: &sandbox.Result{Stdout: sandbox.Output{Head: []byte(stdout), Total: int64(len(stdout))}}}
+func outcomeOf(stdout string) *run.Outcome {
+	return &run.Outcome{What: "it", Result: &sandbox.Result{Stdout: sandbox.Output{Head: []byte(stdout), Total: int64(len(stdout))}}}
 }
 
 // Old clients are told where a content is that they do not know.
@@ -212,7 +212,7 @@ func TestAdvise(t *testing.T) {
 		"a line about it":      {"write {\"mcp\": {}}", nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := &call.Outcome{What: "skill a", Result: &sandbox.Result{
+			o := &run.Outcome{What: "skill a", Result: &sandbox.Result{
 				Stdout: sandbox.Output{Head: []byte(c.stdout), Total: int64(len(c.stdout))},
 				Exit:   sandbox.Exit{Out: sandbox.Files{Taken: []sandbox.File{{Name: "a.png", Data: []byte("x")}}}},
 			}}

@@ -5,7 +5,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -34,7 +34,7 @@ func containerSchema[T any](s *Server) *jsonschema.Schema {
 // container is the argument container_id.
 func (s *Server) container(id string) (string, error) {
 	if id != "" && !s.options.KeptSandboxes {
-		return "", &call.Error{Code: call.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
+		return "", &run.Error{Code: run.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
 	}
 	return id, nil
 }
@@ -74,7 +74,7 @@ func (s *Server) openSandboxTool() mcpserver.ServerTool {
 		}
 		progress := s.progress(r, "open_sandbox")
 		defer progress.close()
-		kept, err := s.callsOf(r.ctx).Open(r.ctx, call.OpenRequest{
+		kept, err := s.callsOf(r.ctx).Open(r.ctx, run.OpenRequest{
 			Skill: skill, Role: args.ImageRole, Workspace: args.Workspace, Caller: r.caller, Progress: progress.say,
 		})
 		if err != nil {
@@ -167,7 +167,7 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 		}
 		return s.lasting(r, skills.TaskLong, func(r request) (*mcp.CallToolResult, error) {
 			progress := s.progress(r, "run_code")
-			outcome, err := s.callsOf(r.ctx).RunCode(r.ctx, call.CodeRequest{
+			outcome, err := s.callsOf(r.ctx).RunCode(r.ctx, run.CodeRequest{
 				Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
 				Caller: r.caller, Share: r.share, Timeout: timeout, Stderr: progress, Progress: progress.say,
 			})

@@ -17,13 +17,13 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/ask"
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/clientroots"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
-	"github.com/skillsmcp/skills-mcp/server/folders"
 	"github.com/skillsmcp/skills-mcp/server/output"
-	"github.com/skillsmcp/skills-mcp/server/roots"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -63,13 +63,13 @@ type Options struct {
 // A Server serves the catalog that was published last.
 type Server struct {
 	options Options
-	calls   *call.Executor
+	calls   *run.Executor
 	logger  *slog.Logger
 	core    *mcpserver.MCPServer
 	outputs *output.Store
-	desk    *ask.Desk       // calls that ask; closed by Close
-	digests folders.Digests // of skills' files
-	roots   *roots.Book     // of legacy clients
+	desk    *elicit.Desk      // calls that ask; closed by Close
+	digests skillsext.Digests // of skills' files
+	roots   *clientroots.Book // of legacy clients
 
 	subscriptions *subscriptions
 	tasks         *tasks.Store // closed by Close
@@ -85,16 +85,16 @@ type Server struct {
 
 // New returns a server that runs skills with calls, and has an empty catalog. It
 // has to be closed.
-func New(calls *call.Executor, options Options) *Server {
+func New(calls *run.Executor, options Options) *Server {
 	s := &Server{
 		options: options, calls: calls, logger: options.Logger, outputs: output.New(nil),
-		desk: ask.NewDesk(), subscriptions: newSubscriptions(),
+		desk: elicit.NewDesk(), subscriptions: newSubscriptions(),
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.tasks = tasks.New(&tasks.Options{Logger: s.logger})
-	s.roots = roots.New(options.Roots, s.logger)
+	s.roots = clientroots.New(options.Roots, s.logger)
 	s.core = mcpserver.NewMCPServer(serverName, options.Version,
 		mcpserver.WithToolCapabilities(true),
 		mcpserver.WithPromptCapabilities(true),

@@ -15,7 +15,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -181,9 +181,9 @@ func TestRunSkillFailures(t *testing.T) {
 		driver *script
 		want   failedCall
 	}{
-		{"exit code", ends(4, "", "why"), failedCall{call.ExecutionError, "skill demo/run failed with exit code 4; its error output says why", false}},
-		{"limit", floods, failedCall{call.ExecutionError, "the skill was stopped at its output limit of 10 MB; ask for less at once", false}},
-		{"no sandbox", missing, failedCall{call.Unavailable, "no engine; start one", true}},
+		{"exit code", ends(4, "", "why"), failedCall{run.ExecutionError, "skill demo/run failed with exit code 4; its error output says why", false}},
+		{"limit", floods, failedCall{run.ExecutionError, "the skill was stopped at its output limit of 10 MB; ask for less at once", false}},
+		{"no sandbox", missing, failedCall{run.Unavailable, "no engine; start one", true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := newBench(t, test.driver).call("run_skill", `{"name": "demo/run", "params": {"target": "x"}}`)
@@ -272,7 +272,7 @@ func TestCallKeepsItsCatalog(t *testing.T) {
 		return &sandbox.Exit{}, nil
 	}}, nil)
 	defer runner.Close()
-	b.calls = call.New(runner, b.options.Snapshots, nil)
+	b.calls = run.New(runner, b.options.Snapshots, nil)
 	answers := make(chan answer)
 	go func() { answers <- b.call("demo__run", `{"target": "x"}`) }()
 	<-began

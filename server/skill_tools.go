@@ -13,8 +13,8 @@ import (
 	"github.com/invopop/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-	"github.com/skillsmcp/skills-mcp/server/call"
-	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
@@ -64,7 +64,7 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 			return nil, err
 		}
 		return s.lasting(r, skill.Task, s.typed(skill.Entry, func(r request) (*mcp.CallToolResult, error) {
-			return s.execute(r, call.Request{Skill: skill, Args: r.args})
+			return s.execute(r, run.Request{Skill: skill, Args: r.args})
 		}))
 	}))
 }
@@ -89,7 +89,7 @@ func (s *Server) typed(entry *skills.Entry, handle handler) handler {
 }
 
 // execute calls a skill and returns what its own tool does.
-func (s *Server) execute(r request, req call.Request) (*mcp.CallToolResult, error) {
+func (s *Server) execute(r request, req run.Request) (*mcp.CallToolResult, error) {
 	outcome, err := s.run(r, req)
 	if outcome == nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
 
 // run calls a skill for a model, with its stderr and what it waits for as
 // progress.
-func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
+func (s *Server) run(r request, req run.Request) (*run.Outcome, error) {
 	progress := s.progress(r, req.Skill.QualifiedName())
 	defer progress.close()
 	outcome, err := s.perform(r, req, progress)
@@ -216,7 +216,7 @@ func (s *Server) run(r request, req call.Request) (*call.Outcome, error) {
 func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
 	skill = skill.Owner()
 	if !skill.ModelInvocable {
-		return nil, &call.Error{Code: call.PermissionDenied, Message: "skill " + skill.QualifiedName() + " may be called by a person only"}
+		return nil, &run.Error{Code: run.PermissionDenied, Message: "skill " + skill.QualifiedName() + " may be called by a person only"}
 	}
 	loaded, err := s.instruct(r, skill, args)
 	if err != nil {
@@ -235,13 +235,13 @@ func (s *Server) instruct(r request, skill *skills.Skill, args string) (*loaded,
 	}
 	content, err := skill.Instantiate(args, dir)
 	if errors.Is(err, skills.ErrTooLong) {
-		return nil, &call.Error{Code: call.InvalidParam, Message: err.Error()}
+		return nil, &run.Error{Code: run.InvalidParam, Message: err.Error()}
 	}
 	if err != nil {
 		return nil, err
 	}
 	s.used(skill)
-	return &loaded{Name: skill.QualifiedName(), BaseDir: dir, URI: folders.URI(skill), Content: content, Tools: callable(skill.Tools)}, nil
+	return &loaded{Name: skill.QualifiedName(), BaseDir: dir, URI: skillsext.URI(skill), Content: content, Tools: callable(skill.Tools)}, nil
 }
 
 // callable are the names of those tools that a model can call. The instructions

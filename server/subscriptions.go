@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 )
 
 // subscriptions knows whom to tell that a file of a skill has changed. The
@@ -25,7 +25,7 @@ func newSubscriptions() *subscriptions {
 }
 
 // hook notices sessions, and what they subscribe to.
-func (s *subscriptions) hook(hooks *mcpserver.Hooks, library func() *folders.Library) {
+func (s *subscriptions) hook(hooks *mcpserver.Hooks, library func() *skillsext.Library) {
 	hooks.AddOnRegisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if subscribes, ok := session.(mcpserver.SessionWithResourceSubscriptions); ok {
 			s.mu.Lock()
@@ -54,7 +54,7 @@ const (
 )
 
 // keep notes what files are at the beginning of a subscription.
-func (s *subscriptions) keep(ctx context.Context, library *folders.Library, uris ...string) {
+func (s *subscriptions) keep(ctx context.Context, library *skillsext.Library, uris ...string) {
 	for _, uri := range uris[:min(len(uris), maxLooks)] {
 		digest := library.Digest(ctx, uri)
 		s.mu.Lock()
@@ -96,7 +96,7 @@ func (s *subscriptions) changed(uri, digest string) bool {
 
 // updated tells the sessions that subscribed to it of each file that another
 // catalog has changed. Only files of skills that were read again are looked at.
-func (s *Server) updated(before, after *folders.Library) {
+func (s *Server) updated(before, after *skillsext.Library) {
 	for uri, sessions := range s.subscriptions.subscribed() {
 		if before.Skill(uri) == after.Skill(uri) || !s.subscriptions.changed(uri, after.Digest(context.Background(), uri)) {
 			continue

@@ -13,7 +13,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -107,7 +107,7 @@ func decodeObject(raw []byte) (map[string]any, error) {
 	value, err := skills.DecodeJSON(string(raw))
 	args, ok := value.(map[string]any)
 	if err != nil || !ok {
-		return nil, &call.Error{Code: call.InvalidParam, Message: "the arguments must be a JSON object"}
+		return nil, &run.Error{Code: run.InvalidParam, Message: "the arguments must be a JSON object"}
 	}
 	return args, nil
 }
@@ -129,7 +129,7 @@ func check[T any](r request, schema *jsonschema.Schema) (T, error) {
 		err = skills.Validate(schema, r.args)
 	}
 	if err != nil {
-		return args, &call.Error{Code: call.InvalidParam, Message: err.Error(), Err: err}
+		return args, &run.Error{Code: run.InvalidParam, Message: err.Error(), Err: err}
 	}
 	known := map[string]any{} // the struct would take "Params" for "params"
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
@@ -143,7 +143,7 @@ func check[T any](r request, schema *jsonschema.Schema) (T, error) {
 		err = json.Unmarshal(encoded, &args)
 	}
 	if err != nil {
-		return args, &call.Error{Code: call.InvalidParam, Message: err.Error(), Err: err}
+		return args, &run.Error{Code: run.InvalidParam, Message: err.Error(), Err: err}
 	}
 	return args, nil
 }

@@ -6,7 +6,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
-	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -16,7 +16,7 @@ type view struct {
 	names   *names
 	exposed *exposure.Exposure // nil where nothing is shown
 	active  map[string]bool    // that exposed was chosen for
-	library *folders.Library
+	library *skillsext.Library
 
 	declared []declared // resources of skills
 	// past are the files of skills that were there, by each name of theirs.
@@ -43,7 +43,7 @@ func (s *Server) viewOf(catalog *skills.Catalog) *view {
 	by, same := catalog.Replaced(before.catalog)
 	v := &view{
 		catalog: catalog, names: before.names, active: s.active,
-		library: folders.New(catalog, &s.digests), declared: declaredBy(catalog),
+		library: skillsext.New(catalog, &s.digests), declared: declaredBy(catalog),
 	}
 	v.past, v.listed = before.past, before.listed
 	if !same {

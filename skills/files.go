@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills/pyargs"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
 // A FileParam is a parameter of a script that nobody declared, and that takes the
@@ -32,9 +32,9 @@ func (e *Entry) Files() []FileParam {
 	if !ok {
 		return nil
 	}
-	var seen map[string]pyargs.File
+	var seen map[string]python.File
 	var fallbacks map[string]string
-	if python, ok := static.CommandLine.(*pyargs.CommandLine); ok {
+	if python, ok := static.CommandLine.(*python.CommandLine); ok {
 		seen, fallbacks = python.Files(), python.Fallbacks()
 	}
 	var all []FileParam
@@ -68,7 +68,7 @@ func (p Param) NamesFiles() bool {
 	if p.Schema.Type != "string" && p.Schema.Type != "array" || p.Schema.Enum != nil {
 		return false
 	}
-	f, ok := fileParam(p, pyargs.File{}, false, "")
+	f, ok := fileParam(p, python.File{}, false, "")
 	return ok && f.Certain
 }
 
@@ -145,7 +145,7 @@ func snake(name string) string {
 
 // fileParam infers from a parameter's name, its description, its default and its use
 // in the script whether it takes a file's name.
-func fileParam(p Param, use pyargs.File, seen bool, fallback string) (f FileParam, ok bool) {
+func fileParam(p Param, use python.File, seen bool, fallback string) (f FileParam, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(snake(p.Name)), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
 	has := func(list []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })

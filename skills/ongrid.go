@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/skills/scripts"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 )
 
 // ongridFile is the manifest of a skill of ongrid's. Others use the name too.
@@ -206,7 +206,7 @@ func program(name string, head []byte) []string {
 	case bytes.IndexByte(head, 0) >= 0:
 		return nil
 	case bytes.HasPrefix(head, []byte("#!")):
-		return scripts.Interpreter("", head)
+		return infer.Interpreter("", head)
 	}
-	return scripts.Interpreter(name, head)
+	return infer.Interpreter(name, head)
 }

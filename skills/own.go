@@ -8,9 +8,9 @@ import (
 
 	"github.com/invopop/jsonschema"
 
-	"github.com/skillsmcp/skills-mcp/skills/pyargs"
-	"github.com/skillsmcp/skills-mcp/skills/scripts"
-	"github.com/skillsmcp/skills-mcp/skills/shellargs"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
+	"github.com/skillsmcp/skills-mcp/skills/infer/shell"
 )
 
 // Own passes arguments as the script's own parser wants them: see [Static]. Where
@@ -22,7 +22,7 @@ type Own struct {
 
 	once  sync.Once
 	args  Args          // valid after once
-	notes []pyargs.Note // likewise
+	notes []python.Note // likewise
 }
 
 func (o *Own) known() Args {
@@ -57,7 +57,7 @@ func (o *Own) params() []Param { return o.known().params() }
 
 // readArgs returns how the skill's script takes arguments, from its source, and
 // what that does not tell.
-func readArgs(skill *Skill) (Args, []pyargs.Note) {
+func readArgs(skill *Skill) (Args, []python.Note) {
 	script := path.Clean(skill.Entry.Script)
 	source, err := readFile(skill.Files, script, maxManifest)
 	if err != nil { // a call will say so
@@ -66,14 +66,14 @@ func readArgs(skill *Skill) (Args, []pyargs.Note) {
 	switch {
 	case len(skill.Entry.Interpreter) == 0:
 	case skill.Entry.Interpreter[0] == "python3":
-		read := pyargs.Read(path.Base(script), source)
+		read := python.Read(path.Base(script), source)
 		if read.CommandLine != nil {
 			return Static{read.CommandLine}, read.Notes
 		}
 		return Words{}, read.Notes
-	case scripts.IsShell(skill.Entry.Interpreter):
+	case infer.IsShell(skill.Entry.Interpreter):
 		source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n")) // as it is run
-		if line := shellargs.Read(source); line != nil {
+		if line := shell.Read(source); line != nil {
 			return Static{line}, nil
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/agext/levenshtein"
 
-	"github.com/skillsmcp/skills-mcp/skills/scripts"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 )
 
 // Pass converts arguments that [Entry.Validate] has accepted to the input of the
@@ -51,7 +51,7 @@ func (s *Skill) joining(script string) joining {
 	parses := false
 	switch {
 	case err != nil || unknown != nil || len(interpreter) == 0:
-	case scripts.IsShell(interpreter):
+	case infer.IsShell(interpreter):
 		apart := apartCase.Match(source)
 		return joining{numbers: joinedCase.Match(source) && !apart, texts: !apart}
 	case interpreter[0] == "python3":

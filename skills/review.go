@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills/pyargs"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
 // Review returns problems for a skill's author that loading does not look for: a
@@ -44,7 +44,7 @@ func (s *Skill) reviewPython() []Problem {
 	if err != nil {
 		return nil
 	}
-	if line, err := pyargs.SyntaxError(source); err != nil {
+	if line, err := python.SyntaxError(source); err != nil {
 		file := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(script))
 		return []Problem{{Severity: Error, Path: file, Line: line, Message: "Python does not read the script: " + err.Error(), Remedy: "correct it; it is run with python3"}}
 	}
@@ -52,7 +52,7 @@ func (s *Skill) reviewPython() []Problem {
 	if !ok || len(flags) == 0 {
 		return nil
 	}
-	taken := pyargs.Read(path.Base(script), source).CommandLine
+	taken := python.Read(path.Base(script), source).CommandLine
 	if taken == nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/skillsmcp/skills-mcp/skills/scripts"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 )
 
 // placeholder matches {name} in a script's path.
@@ -64,5 +64,5 @@ func (s *Skill) InterpreterOf(script string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return scripts.Interpreter(name, head), nil
+	return infer.Interpreter(name, head), nil
 }

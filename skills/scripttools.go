@@ -5,8 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills/pyargs"
-	"github.com/skillsmcp/skills-mcp/skills/scripts"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
 // scriptTools makes tools of the scripts that are in the folder of a skill which
@@ -15,7 +15,7 @@ func (p *parser) scriptTools() {
 	if p.options.plain || p.skill.Entry != nil || len(p.skill.Tools) > 0 || p.failed || p.withheldTool {
 		return
 	}
-	found := scripts.Find(p.skill.Files, p.skill.Instructions, nil)
+	found := infer.Find(p.skill.Files, p.skill.Instructions, nil)
 	for _, script := range found.Scripts {
 		p.scriptTool(script)
 	}
@@ -27,7 +27,7 @@ func (p *parser) scriptTools() {
 	}
 }
 
-func (p *parser) scriptTool(script scripts.Script) {
+func (p *parser) scriptTool(script infer.Script) {
 	tool, err := p.tool(script.Name, 0)
 	if err != nil {
 		p.reject(err)
@@ -46,11 +46,11 @@ func (p *parser) scriptTool(script scripts.Script) {
 }
 
 // roleOf is the image role for a script of which nobody says where it runs.
-func (p *parser) roleOf(kind scripts.Kind) string {
+func (p *parser) roleOf(kind infer.Kind) string {
 	if role := p.fields.text("sandbox_image_role"); role != "" {
 		return role
 	}
-	if kind == scripts.Node && p.options.ImageRole != nil && p.options.ImageRole("node") {
+	if kind == infer.Node && p.options.ImageRole != nil && p.options.ImageRole("node") {
 		return "node"
 	}
 	return ""
@@ -85,15 +85,15 @@ func (p *parser) functionsOf(module string) {
 		p.report(Warning, 0, "make it a readable file of at most 1 MiB", "%s cannot be read for functions: %v", module, err)
 		return
 	}
-	for _, function := range pyargs.Tools(source) {
+	for _, function := range python.Tools(source) {
 		if len(function.Needs) > 0 {
 			p.report(Warning, 0, "give each a default, or wrap the class in a function with @tool", "%s: the tool %s is left out: the class cannot be made without %s", module, function.Python, strings.Join(function.Needs, ", "))
 			continue
 		}
-		tool, err := p.tool(scripts.Names([]string{function.Name + ".py"})[0], 0)
+		tool, err := p.tool(infer.Names([]string{function.Name + ".py"})[0], 0)
 		if err == nil {
 			tool.Description = strings.TrimSpace(function.Doc)
-			tool.Entry = &Entry{Script: module, ImageRole: p.roleOf(scripts.Python)}
+			tool.Entry = &Entry{Script: module, ImageRole: p.roleOf(infer.Python)}
 			q := p.forTool(tool, p.fields)
 			q.sandbox(tool.Entry)
 			err = q.function(tool.Entry, function.Python, Input{Object: function.Params})

@@ -16,7 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/skills/hidden"
-	"github.com/skillsmcp/skills-mcp/skills/scripts"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 )
 
 // parser reads one SKILL.md into a skill.
@@ -392,11 +392,11 @@ func (p *parser) interpreter(entry *Entry, name string) error {
 		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", entry.Script, err), "make it a readable file")
 		return nil
 	}
-	entry.Interpreter = scripts.Interpreter(name, head)
-	if !scripts.Tells(name, head) {
+	entry.Interpreter = infer.Interpreter(name, head)
+	if !infer.Tells(name, head) {
 		p.report(Warning, p.fields.line("script"), "begin it with a line such as #!/usr/bin/env python3, or name it .sh, .py or .js", "neither the name of script %s nor a first line #! says what runs it; it is run with bash", entry.Script)
 	}
-	if scripts.IsShell(entry.Interpreter) && scripts.HasCarriageReturns(head) {
+	if infer.IsShell(entry.Interpreter) && infer.HasCarriageReturns(head) {
 		p.report(Warning, p.fields.line("script"), "save it with LF line ends", "script %s has Windows line ends; they are removed while it is read", entry.Script)
 	}
 	return nil

@@ -19,8 +19,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
-	"github.com/skillsmcp/skills-mcp/server/call"
-	"github.com/skillsmcp/skills-mcp/server/gating"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -50,7 +50,7 @@ type settings struct {
 	project    *config.Project  // of the first workspace; nil without a file, or with a bad one
 	problems   []skills.Problem // of the settings' sources, for catalogs
 	logger     *slog.Logger
-	gate       *gating.Gate
+	gate       *requirements.Gate
 	single     bool // there is one call, and so nothing is made ready for others
 }
 
@@ -68,7 +68,7 @@ func (a *app) settings() (*settings, error) {
 	}
 	s := &settings{home: home, logger: logger, ongrid: ongridFolders(os.Getenv(ongridVariable), folder)}
 	if s.Config, err = a.loadConfig(home); err != nil {
-		return nil, usage(err)
+		return nil, usageError(err)
 	}
 	if s.Skills, err = appendFolders(s.Skills, a.flags.skills, folder, true); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (a *app) settings() (*settings, error) {
 	s.warnMissing()
 	if driver := a.flags.sandbox; driver != "" {
 		if !slices.Contains(config.Drivers(), driver) {
-			return nil, usage(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
+			return nil, usageError(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
 		}
 		s.Sandbox.Driver = driver
 	}
@@ -151,7 +151,7 @@ func (s *settings) skipProject(err error) {
 func (a *app) logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.flags.logLevel)); err != nil {
-		return nil, usage(fmt.Errorf("--log-level is %q; write one of debug, info, warn, error", a.flags.logLevel))
+		return nil, usageError(fmt.Errorf("--log-level is %q; write one of debug, info, warn, error", a.flags.logLevel))
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch a.flags.logFormat {
@@ -160,7 +160,7 @@ func (a *app) logger() (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(a.stderr, options)), nil
 	}
-	return nil, usage(fmt.Errorf("--log-format is %q; write text or json", a.flags.logFormat))
+	return nil, usageError(fmt.Errorf("--log-format is %q; write text or json", a.flags.logFormat))
 }
 
 // namesWorkspaces reports whether flags or configuration name workspaces.
@@ -191,15 +191,15 @@ func resolveWorkspaces(chosen []string) ([]string, error) {
 	for i, w := range chosen {
 		for j, outer := range chosen {
 			if i != j && within(outer, w) {
-				return nil, usage(fmt.Errorf("workspace %s is in workspace %s, which shows it already; name one of them", w, outer))
+				return nil, usageError(fmt.Errorf("workspace %s is in workspace %s, which shows it already; name one of them", w, outer))
 			}
 		}
 		resolved, err := filepath.EvalSymlinks(w)
 		if err != nil {
-			return nil, usage(fmt.Errorf("workspace: %w", err))
+			return nil, usageError(fmt.Errorf("workspace: %w", err))
 		}
 		if info, err := os.Stat(resolved); err != nil || !info.IsDir() {
-			return nil, usage(fmt.Errorf("workspace %s is not a folder", w))
+			return nil, usageError(fmt.Errorf("workspace %s is not a folder", w))
 		}
 		real = append(real, resolved)
 	}
@@ -232,12 +232,12 @@ func appendFolders(folders, given []string, from string, packages bool) ([]strin
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return nil, usage(err)
+			return nil, usageError(err)
 		case info.IsDir(), packages && info.Mode().IsRegular() && isArchive(folder):
 		case packages:
-			return nil, usage(fmt.Errorf("%s is neither a folder nor a ZIP or tar.gz file", folder))
+			return nil, usageError(fmt.Errorf("%s is neither a folder nor a ZIP or tar.gz file", folder))
 		default:
-			return nil, usage(fmt.Errorf("%s is not a folder", folder))
+			return nil, usageError(fmt.Errorf("%s is not a folder", folder))
 		}
 		folders = append(folders, folder)
 	}
@@ -377,8 +377,8 @@ func (s *settings) cacheDir() (string, error) {
 	return filepath.Join(dir, "skills-mcp"), nil
 }
 
-func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *call.Executor {
-	return call.New(runner, snapshots, &call.Options{
+func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *run.Executor {
+	return run.New(runner, snapshots, &run.Options{
 		Workspaces: s.workspaces,
 		Hosts:      s.Hosts(),
 		Env:        environ(s.Sandbox.Env),

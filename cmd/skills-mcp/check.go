@@ -40,7 +40,7 @@ in a wrong way.`,
 		Example: "  skills-mcp check .claude/skills\n  skills-mcp check --strict --fix my-skill/SKILL.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if given.fix && len(args) == 0 {
-				return usage(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
+				return usageError(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
 			}
 			s, err := a.settings()
 			if err != nil {
@@ -99,7 +99,7 @@ func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Ca
 	for _, path := range paths {
 		catalog, err := s.checkPath(ctx, path)
 		if err != nil {
-			return nil, usage(err)
+			return nil, usageError(err)
 		}
 		catalogs = append(catalogs, catalog)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
@@ -38,7 +38,7 @@ func (c *checked) add(ctx context.Context, catalog *skills.Catalog) {
 		}
 		c.skills++
 		c.hidden(skill)
-		if problem := folders.Excess(ctx, skill); problem != nil {
+		if problem := skillsext.Excess(ctx, skill); problem != nil {
 			c.report(*problem)
 		}
 		if c.strict {

@@ -62,7 +62,7 @@ client finds it: the token itself is written to no file.`,
 		ValidArgsFunction: completeClients,
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if c.client, err = connect.Find(args[0]); err != nil {
-				return usage(err)
+				return usageError(err)
 			}
 			return c.run()
 		},
@@ -92,11 +92,11 @@ func completeClients(_ *cobra.Command, args []string, _ string) ([]string, cobra
 func (c *connecting) run() error {
 	switch {
 	case c.write && c.remove:
-		return usage(errors.New("--write and --remove are opposites; give one of them"))
+		return usageError(errors.New("--write and --remove are opposites; give one of them"))
 	case c.token != "" && c.url == "":
-		return usage(errors.New("--token-env is for a server at an address; add --http URL"))
+		return usageError(errors.New("--token-env is for a server at an address; add --http URL"))
 	case c.name == "" || strings.ContainsFunc(c.name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' }):
-		return usage(fmt.Errorf("--name is %q; write a name of printable characters", c.name))
+		return usageError(fmt.Errorf("--name is %q; write a name of printable characters", c.name))
 	}
 	target, err := c.target()
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *connecting) target() (connect.Target, error) {
 			return connect.Target{}, err
 		}
 		target, err := c.client.Project(folder)
-		return target, usage(err)
+		return target, usageError(err)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *connecting) entry() (connect.Entry, error) {
 	if c.remove {
 		err = nil
 	}
-	return connect.Entry{Command: program, Args: args}, usage(err)
+	return connect.Entry{Command: program, Args: args}, usageError(err)
 }
 
 // serveArguments are "serve" and the flags that were given.

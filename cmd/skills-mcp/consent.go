@@ -18,7 +18,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // A consent asks the person at a terminal whether a skill that is not safe may
@@ -63,7 +63,7 @@ func (a *app) terminal() io.Reader {
 }
 
 // confirm shows the call and wants the code typed.
-func (c *consent) confirm(ctx context.Context, p *call.Proposal) error {
+func (c *consent) confirm(ctx context.Context, p *run.Proposal) error {
 	if _, err := io.WriteString(c.out, proposal(p)); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func readLine(in io.Reader) string {
 
 // proposal describes the call that would run. Strangers' text is visible to the last
 // character, in lines of its own; the grants stand last, next to the question.
-func proposal(p *call.Proposal) string {
+func proposal(p *run.Proposal) string {
 	var b strings.Builder
 	row := func(key, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-9s  %s\n", key, fmt.Sprintf(format, args...))

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/call"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-func proposed(args map[string]any) *call.Proposal {
-	return &call.Proposal{
+func proposed(args map[string]any) *run.Proposal {
+	return &run.Proposal{
 		Skill:   &skills.Skill{Name: "deploy", Source: skills.SourceSession, Workspace: "/work", Dir: "/work/a\u202eb", Class: skills.Mutating, Entry: &skills.Entry{Script: "run.sh"}},
 		Command: &sandbox.Command{Skill: "deploy", Grant: sandbox.Grant{Workspaces: []string{"/work"}, Write: true, Hosts: []string{"a.example:443"}}},
 		Args:    args, Digest: "sha256:0", Variables: []string{"KEY"},

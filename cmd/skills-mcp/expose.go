@@ -14,7 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
-	"github.com/skillsmcp/skills-mcp/server/tally"
+	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/activation"
 )
@@ -35,7 +35,7 @@ func (a *app) chooseExpose(s *settings) error {
 	if text := os.Getenv(budgetVariable); text != "" {
 		chars, err := strconv.Atoi(text)
 		if err != nil || chars < 1 {
-			return usage(fmt.Errorf("%s is %q; write a number of characters", budgetVariable, text))
+			return usageError(fmt.Errorf("%s is %q; write a number of characters", budgetVariable, text))
 		}
 		s.Expose.CatalogChars = chars
 	}
@@ -44,7 +44,7 @@ func (a *app) chooseExpose(s *settings) error {
 		return nil
 	}
 	if !slices.Contains(exposure.Modes(), mode) {
-		return usage(fmt.Errorf("--expose is %q; write one of auto, all, search", mode))
+		return usageError(fmt.Errorf("--expose is %q; write one of auto, all, search", mode))
 	}
 	s.Expose.Mode = mode
 	return nil
@@ -80,7 +80,7 @@ func (s *settings) usageFile() string {
 func (s *settings) exposed(ctx context.Context, catalog *skills.Catalog) *exposure.Exposure {
 	options := s.Expose.Options()
 	if file := s.usageFile(); file != "" {
-		options.Uses = tally.Read(file)
+		options.Uses = usage.Read(file)
 	}
 	return server.Expose(catalog, s.active(ctx, catalog), options)
 }

@@ -12,15 +12,15 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/gating"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // newGate returns what says which skills have what they need. It knows nothing
 // of sandboxes yet, and asks nobody.
-func (s *settings) newGate() *gating.Gate {
+func (s *settings) newGate() *requirements.Gate {
 	granted := environ(s.Sandbox.Env)
-	options := &gating.Options{
+	options := &requirements.Options{
 		Env: func(name string) bool {
 			return slices.ContainsFunc(granted, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 		},
@@ -37,7 +37,7 @@ func (s *settings) newGate() *gating.Gate {
 	if cache, err := s.cacheDir(); err == nil {
 		options.Dir = filepath.Join(cache, "programs")
 	}
-	return gating.New(options)
+	return requirements.New(options)
 }
 
 // learnTime is how long a command that only lists skills may take to find out
@@ -58,7 +58,7 @@ func (a *app) learned(ctx context.Context, names ...string) (_ *settings, _ *ski
 			wanted = []*skills.Skill{skill}
 		}
 	}
-	roles := gating.Wants(wanted...)
+	roles := requirements.Wants(wanted...)
 	if len(roles) == 0 {
 		return s, catalog, nil
 	}
@@ -86,7 +86,7 @@ func (s *settings) learn(ctx context.Context, runner *sandbox.Runner, roles []st
 
 // learnFor returns the skill as it is with what its sandbox has.
 func (s *settings) learnFor(ctx context.Context, runner *sandbox.Runner, catalog *skills.Catalog, skill *skills.Skill) (*skills.Skill, error) {
-	roles := gating.Wants(skill)
+	roles := requirements.Wants(skill)
 	if len(roles) == 0 || !s.learn(ctx, runner, roles) {
 		return skill, nil
 	}
@@ -138,13 +138,13 @@ func (w *wanted) by(catalog *skills.Catalog) []string {
 	if before != nil {
 		changed, same := catalog.Replaced(before)
 		for old, next := range changed {
-			same = same && len(gating.Wants(old, next)) == 0
+			same = same && len(requirements.Wants(old, next)) == 0
 		}
 		if same {
 			return w.roles
 		}
 	}
-	w.roles = gating.Wants(catalog.Skills...)
+	w.roles = requirements.Wants(catalog.Skills...)
 	return w.roles
 }
 

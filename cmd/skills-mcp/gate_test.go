@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/skillsmcp/skills-mcp/server/gating"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -22,7 +22,7 @@ func TestWanted(t *testing.T) {
 		{skill("a", "bash", "x"), skill("b", "bash", "y"), skill("c", "deno", "z")},
 		{},
 	} {
-		if got, want := asked.by(&skills.Catalog{Skills: list}), gating.Wants(list...); !slices.Equal(got, want) {
+		if got, want := asked.by(&skills.Catalog{Skills: list}), requirements.Wants(list...); !slices.Equal(got, want) {
 			t.Errorf("catalog %d: %q, want %q", i, got, want)
 		}
 	}

@@ -121,7 +121,7 @@ pulled the others are still tried, and the exit code is 1.`,
 				}
 				for _, role := range roles {
 					if s.Images[role] == "" {
-						return usage(fmt.Errorf("no image is configured for the role %q; these roles have one: %s", role, strings.Join(slices.Sorted(maps.Keys(s.Images)), ", ")))
+						return usageError(fmt.Errorf("no image is configured for the role %q; these roles have one: %s", role, strings.Join(slices.Sorted(maps.Keys(s.Images)), ", ")))
 					}
 				}
 				return a.pullImages(cmd.Context(), s.Images, roles, d)

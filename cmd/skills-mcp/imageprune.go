@@ -21,7 +21,7 @@ days, whenever it makes a layer.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if unused < 0 {
-				return usage(fmt.Errorf("--unused is %s; write 0s or more", unused))
+				return usageError(fmt.Errorf("--unused is %s; write 0s or more", unused))
 			}
 			return a.withDocker(func(_ *settings, d *docker.Driver) error {
 				removed, err := d.Prune(cmd.Context(), unused)

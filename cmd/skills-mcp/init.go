@@ -40,7 +40,7 @@ there would be nothing to run.`,
 
 func (a *app) init(dir, name, language string) error {
 	if _, err := scaffold.Files(name, language); err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	s, err := a.settings()
 	if err != nil {

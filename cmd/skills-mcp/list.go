@@ -12,7 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -51,7 +51,7 @@ func (a *app) listCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if source != "" && !slices.Contains(skills.Sources(), skills.Source(source)) {
-				return usage(fmt.Errorf("--source is %q; write one of session, user, system, extra", source))
+				return usageError(fmt.Errorf("--source is %q; write one of session, user, system, extra", source))
 			}
 			s, catalog, err := a.learned(cmd.Context())
 			if err != nil {
@@ -134,7 +134,7 @@ func (a *app) printTable(found []listed) error {
 
 // table aligns the columns that rows writes, separated by tabs.
 func table(w io.Writer, rows func(w io.Writer)) error {
-	aligned := tabwriter.NewWriter(plain.NewWriter(w), 0, 0, 2, ' ', 0)
+	aligned := tabwriter.NewWriter(termtext.NewWriter(w), 0, 0, 2, ' ', 0)
 	rows(aligned)
 	return aligned.Flush()
 }
@@ -165,7 +165,7 @@ func (a *app) searchCommand() *cobra.Command {
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
-				return usage(fmt.Errorf("--limit is %d; write 1 or more", limit))
+				return usageError(fmt.Errorf("--limit is %d; write 1 or more", limit))
 			}
 			s, catalog, err := a.catalog(cmd.Context())
 			if err != nil {

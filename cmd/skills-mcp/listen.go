@@ -62,7 +62,7 @@ type listener struct {
 // told at once. It returns nil for stdio.
 func (a *app) listen(s *settings) (*listener, error) {
 	if err := a.flags.serve.apply(&s.Serve); err != nil {
-		return nil, usage(err)
+		return nil, usageError(err)
 	}
 	if s.Serve.Transport == "stdio" {
 		a.hintStdio(s)
@@ -70,10 +70,10 @@ func (a *app) listen(s *settings) (*listener, error) {
 	}
 	secret, err := s.token(s.Serve.TokenFile)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usageError(err)
 	}
 	if secret == "" && !s.Serve.Insecure && !isLoopback(s.Serve.Listen) {
-		return nil, usage(fmt.Errorf("other machines can reach %s: give --token-file or %s, or --insecure to let everybody in", s.Serve.Listen, tokenVariable))
+		return nil, usageError(fmt.Errorf("other machines can reach %s: give --token-file or %s, or --insecure to let everybody in", s.Serve.Listen, tokenVariable))
 	}
 	l, err := net.Listen("tcp", s.Serve.Listen)
 	if err != nil {

@@ -15,7 +15,7 @@ func main() {
 	// is ended before this program is.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible(context.Background())
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }

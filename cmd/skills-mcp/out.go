@@ -10,14 +10,14 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 // takeOut writes the files that a skill left to the folder given, or says on
 // stderr what there was.
 func (a *app) takeOut(given *runArgs, left sandbox.Files) error {
 	for _, why := range left.Left {
-		fmt.Fprintln(a.stderr, "skills-mcp: not taken from /out:", plain.Text(why))
+		fmt.Fprintln(a.stderr, "skills-mcp: not taken from /out:", termtext.Text(why))
 	}
 	if given.out != "" {
 		return writeFiles(given.out, left.Taken, given.force)
@@ -27,7 +27,7 @@ func (a *app) takeOut(given *runArgs, left sandbox.Files) error {
 	}
 	names := make([]string, len(left.Taken))
 	for i, f := range left.Taken {
-		names[i] = fmt.Sprintf("%s (%s)", plain.Text(f.Name), sandbox.Bytes(int64(len(f.Data))))
+		names[i] = fmt.Sprintf("%s (%s)", termtext.Text(f.Name), sandbox.Bytes(int64(len(f.Data))))
 	}
 	_, err := fmt.Fprintf(a.stderr, "skills-mcp: left in /out: %s; add --out DIR to keep them\n", strings.Join(names, ", "))
 	return err

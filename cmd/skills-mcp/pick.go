@@ -25,14 +25,14 @@ func (s *settings) pick(catalog *skills.Catalog, name string) (*skills.Skill, *s
 		}
 		if _, _, ok := cutSource(name); ok && err == nil && skill.Workspace != "" {
 			// The workspace has called it so: nobody means it who names a source.
-			return nil, nil, usage(ambiguous(catalog, name, []*skills.Skill{skill}))
+			return nil, nil, usageError(ambiguous(catalog, name, []*skills.Skill{skill}))
 		}
-		return skill, catalog, usage(err)
+		return skill, catalog, usageError(err)
 	case 1:
 		skill, own := s.alone(catalog, found[0])
 		return skill, own, nil
 	}
-	return nil, nil, usage(ambiguous(catalog, name, found))
+	return nil, nil, usageError(ambiguous(catalog, name, found))
 }
 
 // alone returns a skill with the catalog that has it: of its own where another has

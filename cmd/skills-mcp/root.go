@@ -40,16 +40,16 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage marks an error as one of how the program was called.
-func usage(err error) error {
+// usageError marks an error as one of how the program was called.
+func usageError(err error) error {
 	if err == nil {
 		return nil
 	}
 	return &exitError{exitUsage, err}
 }
 
-// run is the program: it returns the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// execute is the program: it returns the exit code.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var out *output
 	if file, ok := stdout.(*os.File); ok {
 		out = &output{file: file}
@@ -117,7 +117,7 @@ terminal. To try a skill by hand:
 		Version:       readBuilt().String(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return usage(fromEnvironment(cmd.Flags()))
+			return usageError(fromEnvironment(cmd.Flags()))
 		},
 	}
 	f := root.PersistentFlags()
@@ -132,7 +132,7 @@ terminal. To try a skill by hand:
 	complete(root, "log-level", []string{"debug", "info", "warn", "error"})
 	complete(root, "log-format", []string{"text", "json"})
 	root.SetVersionTemplate("{{.Version}}")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.AddCommand(
 		a.serveCommand(), a.listCommand(), a.showCommand(), a.searchCommand(), a.pluginsCommand(),
 		a.runCommand(), a.initCommand(), a.checkCommand(), a.connectCommand(), a.doctorCommand(), a.imageCommand(), a.versionCommand(),
@@ -159,7 +159,7 @@ func asUsage(cmd *cobra.Command) {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error { return usage(check(cmd, args)) }
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return usageError(check(cmd, args)) }
 	}
 	for _, sub := range cmd.Commands() {
 		asUsage(sub)

@@ -19,7 +19,7 @@ func TestUnread(t *testing.T) {
 	defer write.Close()
 	read.Close()
 	var stderr strings.Builder
-	if code := run(t.Context(), []string{"version"}, strings.NewReader(""), write, &stderr); code != exitOK || stderr.Len() > 0 {
+	if code := execute(t.Context(), []string{"version"}, strings.NewReader(""), write, &stderr); code != exitOK || stderr.Len() > 0 {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/ask"
-	"github.com/skillsmcp/skills-mcp/server/call"
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -71,13 +71,13 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	}
 	if len(named(catalog, name)) == 0 {
 		if others := theirs(catalog, name, skill); len(others) > 0 {
-			return usage(ambiguous(catalog, name, append(others, skill)))
+			return usageError(ambiguous(catalog, name, append(others, skill)))
 		}
 	}
 	catalog = own
 	given, err := parseRun(skill, args)
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	if given.help {
 		return a.printRunHelp(skill)
@@ -121,13 +121,13 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	return exit(outcome, err)
 }
 
-func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error) {
+func (a *app) request(skill *skills.Skill, given *runArgs) (run.Request, error) {
 	folder, err := os.Getwd()
 	if err != nil {
-		return call.Request{}, err
+		return run.Request{}, err
 	}
 	report, done := a.progress()
-	request := call.Request{
+	request := run.Request{
 		Skill:    skill,
 		Args:     given.params,
 		Caller:   "cli",
@@ -142,9 +142,9 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 		request.Stdin = a.stdin
 	}
 	if isTerminal(a.stdin) && isTerminal(a.stderr) {
-		request.Client = ask.Terminal(a.stdin, a.stderr)
+		request.Client = elicit.Terminal(a.stdin, a.stderr)
 	} else {
-		request.Client = ask.Nobody("nobody can be asked: skills-mcp run is not on a terminal")
+		request.Client = elicit.Nobody("nobody can be asked: skills-mcp run is not on a terminal")
 	}
 	if skill.Class != skills.Safe {
 		if consent := a.consent(); consent != nil {
@@ -161,7 +161,7 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (call.Request, error)
 // skill cannot work the terminal; to a file or a pipe as it is.
 func display(w io.Writer) io.Writer {
 	if isTerminal(w) {
-		return plain.NewWriter(w)
+		return termtext.NewWriter(w)
 	}
 	return w
 }
@@ -179,15 +179,15 @@ type writerFunc func(p []byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // exit is how the program ends after a run.
-func exit(outcome *call.Outcome, err error) error {
-	var e *call.Error
+func exit(outcome *run.Outcome, err error) error {
+	var e *run.Error
 	switch {
 	case err == nil && outcome.Code == 0:
 		return nil
 	case err == nil:
 		return &exitError{outcome.Code, nil}
-	case errors.As(err, &e) && (e.Code == call.InvalidParam || e.Code == call.NotFound):
-		return usage(err)
+	case errors.As(err, &e) && (e.Code == run.InvalidParam || e.Code == run.NotFound):
+		return usageError(err)
 	case errors.As(err, &e):
 		return fmt.Errorf("%s: %w", e.Code, err)
 	}

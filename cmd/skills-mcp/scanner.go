@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/parsecache"
+	"github.com/skillsmcp/skills-mcp/skills/cache"
 )
 
 // scan reads the roots into a catalog.
@@ -34,7 +34,7 @@ func (s *settings) scanner() (scanner *skills.Scanner, saved func()) {
 }
 
 // parsed is where what is read of the roots is kept; nil where that cannot be.
-func (s *settings) parsed(roots []skills.Root) *parsecache.Store {
+func (s *settings) parsed(roots []skills.Root) *cache.Store {
 	dir, err := s.cacheDir()
 	if err != nil {
 		return nil
@@ -47,7 +47,7 @@ func (s *settings) parsed(roots []skills.Root) *parsecache.Store {
 	if err != nil {
 		return nil
 	}
-	return parsecache.New(parsecache.Options{
+	return cache.New(cache.Options{
 		File: filepath.Join(dir, "parsed", rootsKey(roots)),
 		// Another build may read the same files otherwise.
 		Version: fmt.Sprint(readBuilt().Version, info.Size(), info.ModTime().UnixNano()),

@@ -13,8 +13,8 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/tally"
 	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -78,7 +78,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		options.Roots = s.workspacesAmong
 	}
 	if file := s.usageFile(); file != "" {
-		counter := tally.Open(file, &tally.Options{Logger: s.logger})
+		counter := usage.Open(file, &usage.Options{Logger: s.logger})
 		defer counter.Close()
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/folders"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -177,12 +177,12 @@ func (i *shown) place(catalog *skills.Catalog, skill *skills.Skill) {
 
 // showServed tells how the skill is seen by the Skills extension of MCP.
 func (s *settings) showServed(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill, info *shown) {
-	info.URI = folders.URI(skill)
-	if !folders.Has(skill) {
+	info.URI = skillsext.URI(skill)
+	if !skillsext.Has(skill) {
 		return
 	}
-	info.Unlisted = folders.New(catalog, &folders.Digests{}).Unlisted(ctx, skill)
-	if problem := folders.Excess(ctx, skill); problem != nil {
+	info.Unlisted = skillsext.New(catalog, &skillsext.Digests{}).Unlisted(ctx, skill)
+	if problem := skillsext.Excess(ctx, skill); problem != nil {
 		info.Problems = append(slices.Clone(info.Problems), *problem)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
-	"github.com/skillsmcp/skills-mcp/server/call"
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -79,7 +79,7 @@ func (s *settings) plan(skill *skills.Skill) *plannedCall {
 	if _, reads := skill.Entry.Args.(skills.Input); reads {
 		planned.Stdin = "the arguments as a JSON object"
 	}
-	var refused *call.Error
+	var refused *run.Error
 	if errors.As(err, &refused) {
 		planned.Refused = &refusal{string(refused.Code), refused.Message}
 	}
@@ -156,7 +156,7 @@ func printPlan(w io.Writer, p *plannedCall) error {
 			row("refused", fmt.Sprintf("%s: %s", p.Refused.Code, p.Refused.Message))
 		}
 		// Its blanks are part of its words.
-		fmt.Fprintf(w, "  command\t%s\n", strings.ReplaceAll(plain.Text(quoteWords(p.Argv)), "\n", " "))
+		fmt.Fprintf(w, "  command\t%s\n", strings.ReplaceAll(termtext.Text(quoteWords(p.Argv)), "\n", " "))
 		if p.Stdin != "" {
 			row("stdin", p.Stdin)
 		}

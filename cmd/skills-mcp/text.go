@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 // oneLine folds a text and cuts it at most characters.
@@ -19,7 +19,7 @@ func oneLine(text string, most int) string {
 }
 
 // flat puts a stranger's text into one line that does nothing to a terminal.
-func flat(text string) string { return strings.Join(strings.Fields(plain.Text(text)), " ") }
+func flat(text string) string { return strings.Join(strings.Fields(termtext.Text(text)), " ") }
 
 func joinWords(words []string) string { return strings.Join(words, " ") }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/plain"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 // encode returns v as one line, with its end. This is where all text of skills
@@ -22,7 +22,7 @@ func encode(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return plain.JSON(b.Bytes(), isVerbatim), nil
+	return termtext.JSON(b.Bytes(), isVerbatim), nil
 }
 
 // isVerbatim reports whether a text of a message stays as it is: the client's own
@@ -43,7 +43,7 @@ func isVerbatim(path []string) bool {
 	return false
 }
 
-// contentsText is where resources/read has files, as [plain.JSON] has it.
+// contentsText is where resources/read has files, as [termtext.JSON] has it.
 var contentsText = []string{"result", "contents", "", "text"}
 
 // encodeReply returns mcp-go's reply as a line with the id as the client sent

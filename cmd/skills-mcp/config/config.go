@@ -19,7 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/ask"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -167,7 +167,7 @@ const (
 // Default returns the configuration that holds without a file.
 func Default() *Config {
 	limits, slots, kept := sandbox.DefaultLimits(), sandbox.DefaultSlots(), sandbox.DefaultKeeping()
-	asking := ask.DefaultLimits()
+	asking := elicit.DefaultLimits()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
 		Scan:   Scan{Depth: skills.DefaultDepth, Manifests: skills.DefaultManifests, Folders: skills.DefaultFolders},
@@ -206,9 +206,9 @@ func (c *Config) Keeping() sandbox.Keeping {
 }
 
 // Asking bounds the calls that wait for an answer.
-func (c *Config) Asking() ask.Limits {
+func (c *Config) Asking() elicit.Limits {
 	a := c.Sandbox.Asking
-	return ask.Limits{Wait: a.Wait, Total: a.Total, PerCaller: a.PerCaller}
+	return elicit.Limits{Wait: a.Wait, Total: a.Total, PerCaller: a.PerCaller}
 }
 
 // Load reads the first of the files that exists; with none of them it returns

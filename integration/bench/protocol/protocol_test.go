@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 func TestRun(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := strings.Fields("--skills 30 --rounds 1 --duration 20ms --clients 4 --requests 40")
-	if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+	if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	for _, want := range []string{
@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &stdout)
 		}
 	}
-	if code := run(t.Context(), []string{"--help"}, nil, io.Discard, io.Discard); code != 0 {
+	if code := execute(t.Context(), []string{"--help"}, nil, io.Discard, io.Discard); code != 0 {
 		t.Errorf("--help: exit code %d", code)
 	}
 }

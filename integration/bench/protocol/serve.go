@@ -20,8 +20,8 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/call"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -74,7 +74,7 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 // nothing.
 func newServer(ctx context.Context, folder, temporary string) (*server.Server, error) {
 	snapshots := snapshot.New(temporary)
-	s := server.New(call.New(sandbox.New(noDriver{}, nil), snapshots, nil), server.Options{
+	s := server.New(run.New(sandbox.New(noDriver{}, nil), snapshots, nil), server.Options{
 		Version: "1", Snapshots: snapshots, Expose: exposure.Options{Pin: []string{"skill-0*"}}, // all: there is room for some
 		Load: func(ctx context.Context) (*skills.Catalog, error) {
 			return skills.Scan(ctx, []skills.Root{{Source: skills.SourceExtra, Dir: folder}}, nil)

@@ -1,0 +1,186 @@
+package elicit
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
+)
+
+// A Call is a request of a client that is asked in the answer to it, and then
+// makes it again (multi round-trip requests, SEP-2322).
+type Call struct {
+	// Caller is who calls.
+	Caller string
+	// Method, Name and Args are what is called: a state is good for this alone.
+	// Args are the arguments as JSON that is the same each time.
+	Method, Name string
+	Args         []byte
+	// State and Responses are what a client brings back: the state of the last
+	// answer and what it was asked for. Responses without a state are answers to
+	// questions of those keys, if they come.
+	State     string
+	Responses mcp.InputResponses
+	// Stderr and Progress get what the run says while this request is under way;
+	// nil is fine. They are not called afterwards.
+	Stderr   io.Writer
+	Progress func(message string)
+}
+
+// Required is the error of a call that goes on when the client has answered.
+type Required struct {
+	Requests map[string]*Request
+	State    string
+	Gone     <-chan struct{} // closed when the run has ended, and it is too late to answer
+}
+
+func (r *Required) Error() string { return "the client has to answer first" }
+
+// Result is the part of a client's result that asks.
+func (r *Required) Result() (mcp.Result, mcp.MultiRoundTripResult, error) {
+	requests := mcp.InputRequests{}
+	for key, request := range r.Requests {
+		input, err := request.input()
+		if err != nil {
+			return mcp.Result{}, mcp.MultiRoundTripResult{}, err
+		}
+		requests[key] = input
+	}
+	return mcp.Result{ResultType: mcp.ResultTypeInputRequired}, mcp.MultiRoundTripResult{InputRequests: requests, RequestState: r.State}, nil
+}
+
+// input is a request in mcp-go's terms, with the form as the skill wrote it.
+func (r *Request) input() (mcp.InputRequest, error) {
+	switch r.Method {
+	case methodPerson:
+		var form formParams
+		err := json.Unmarshal(r.Params, &form)
+		return mcp.NewElicitationInputRequest(mcp.ElicitationParams{Mode: mcp.ElicitationModeForm, Message: form.Message, RequestedSchema: form.Schema}), err
+	case methodModel:
+		var params mcp.CreateMessageParams
+		err := json.Unmarshal(r.Params, &params)
+		return mcp.NewSamplingInputRequest(params), err
+	}
+	return mcp.NewRootsInputRequest(), nil
+}
+
+// ErrGone is the error of a call whose run is no more.
+var ErrGone = errors.New("the run that asked has ended: the answer came too late")
+
+// ErrTwice is the error of a call whose run goes on already, for another request.
+var ErrTwice = errors.New("this has been answered already, and the run goes on")
+
+// errLeft ends the runs of a caller who has left.
+var errLeft = fmt.Errorf("its client has left: %w", context.Canceled)
+
+// A Desk holds the runs of calls between a client's requests.
+type Desk struct {
+	key  *key
+	life *sandbox.Lifetime // ended by Close; every run has joined it
+
+	mu   sync.Mutex
+	runs map[string]*Run // those that have not ended, by id
+}
+
+// NewDesk returns a desk, which has to be closed.
+func NewDesk() *Desk {
+	return &Desk{key: newKey(), life: sandbox.NewLifetime(), runs: map[string]*Run{}}
+}
+
+// Do answers a request with what run returns, or with a [*Required] where it has
+// to ask first: run then waits for the client to call again. Other errors are an
+// [*rpc.Error] for a state that is not valid, [ErrGone], [ErrTwice], and
+// [sandbox.ErrClosed].
+//
+// The context of run outlives this request, and ends with its caller, with the
+// desk, or when the request under way is cancelled.
+func (d *Desk) Do(ctx context.Context, c Call, run func(ctx context.Context, r *Run) any) (any, error) {
+	if c.State == "" {
+		r, err := d.start(ctx, &c, run)
+		if err != nil {
+			return nil, err
+		}
+		return d.await(ctx, &c, r)
+	}
+	s, err := d.key.open(c.State, &c)
+	if err != nil {
+		return nil, rpc.InvalidParams(err.Error()+"; make the request again without it", nil)
+	}
+	d.mu.Lock()
+	r := d.runs[s.Run]
+	d.mu.Unlock()
+	if r == nil || !s.Expires.IsZero() && time.Now().After(s.Expires) {
+		return nil, ErrGone
+	}
+	if !r.attach(&c) {
+		return nil, ErrTwice
+	}
+	r.deliver(s.Round, c.Responses)
+	return d.await(ctx, &c, r)
+}
+
+// start starts the run of a new call.
+func (d *Desk) start(ctx context.Context, c *Call, run func(ctx context.Context, r *Run) any) (*Run, error) {
+	ctx, leave, err := d.life.Join(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	r := &Run{id: rand.Text(), caller: c.Caller, end: end, turn: make(chan struct{}, 1), done: make(chan struct{}), call: c, given: maps.Clone(c.Responses)}
+	d.mu.Lock()
+	d.runs[r.id] = r
+	d.mu.Unlock()
+	go func() { // life waits for it
+		defer leave()
+		defer end(nil)
+		r.outcome = run(ctx, r)
+		d.mu.Lock()
+		delete(d.runs, r.id)
+		d.mu.Unlock()
+		close(r.done)
+	}()
+	return r, nil
+}
+
+// await returns when the run that a request is attached to has ended or asks.
+func (d *Desk) await(ctx context.Context, c *Call, r *Run) (any, error) {
+	defer r.detach()
+	for {
+		if s, requests := r.asks(); requests != nil && ctx.Err() == nil {
+			return nil, &Required{requests, d.key.seal(s, c), r.done}
+		}
+		select {
+		case <-r.done:
+			return r.outcome, nil
+		case <-r.turn:
+		case <-ctx.Done():
+			r.end(context.Cause(ctx))
+			<-r.done
+			return r.outcome, nil
+		}
+	}
+}
+
+// Leave ends the runs of a caller who has left. It does not wait.
+func (d *Desk) Leave(caller string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range d.runs {
+		if r.caller == caller {
+			r.end(errLeft)
+		}
+	}
+}
+
+// Close ends all runs and waits for them.
+func (d *Desk) Close() { d.life.End() }

@@ -1,0 +1,227 @@
+package elicit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
+)
+
+// The methods of the requests.
+const (
+	methodPerson = string(mcp.MethodElicitationCreate)
+	methodModel  = string(mcp.MethodSamplingCreateMessage)
+	methodRoots  = string(mcp.MethodListRoots)
+)
+
+// A Request is one thing that a script wants to know, in the terms of MCP.
+type Request struct {
+	Method string          // elicitation/create, sampling/createMessage or roots/list
+	Params json.RawMessage // an object that is fit to be sent
+
+	content *jsoncheck.Schema // of an accepted form
+}
+
+// maxMessage is how long a question to a person may be, in bytes.
+const maxMessage = 4 << 10
+
+// asked says who is asked by a method.
+func asked(method string) (skills.Asked, error) {
+	switch method {
+	case methodPerson:
+		return skills.AskPerson, nil
+	case methodModel:
+		return skills.AskModel, nil
+	case methodRoots:
+		return skills.AskRoots, nil
+	}
+	return "", fmt.Errorf("%q is nothing that can be asked by; use %s, %s or %s", method, methodPerson, methodModel, methodRoots)
+}
+
+// newRequest checks what a skill wants to ask, and returns it as it is sent.
+func newRequest(skill, method string, params json.RawMessage) (*Request, error) {
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	switch method {
+	case methodPerson:
+		return newForm(skill, params)
+	case methodModel:
+		if err := checkShape("sampling", params); err != nil {
+			return nil, err
+		}
+		return &Request{Method: method, Params: params}, nil
+	}
+	if err := checkShape("roots", params); err != nil {
+		return nil, err
+	}
+	return &Request{Method: method, Params: params}, nil
+}
+
+// formParams are those of a question to a person (elicitation, form mode).
+type formParams struct {
+	Mode    string          `json:"mode,omitempty"`
+	Message string          `json:"message"`
+	Schema  json.RawMessage `json:"requestedSchema,omitempty"` // that of a confirmation where it is left out
+}
+
+// confirmation is the schema of a question that is answered by yes or no.
+const confirmation = `{"type":"object","properties":{}}`
+
+// newForm labels a question with the skill that asks: what a stranger's script
+// says is not to pass for the client's or the server's own words.
+func newForm(skill string, params json.RawMessage) (*Request, error) {
+	var form formParams
+	if err := decodeStrictly(params, &form); err != nil {
+		return nil, err
+	}
+	switch {
+	case form.Mode != "" && form.Mode != mcp.ElicitationModeForm:
+		return nil, fmt.Errorf("the mode %q is not offered; only forms are", form.Mode)
+	case form.Message == "":
+		return nil, errors.New("the message is empty; write what is asked")
+	case len(form.Message) > maxMessage || !utf8.ValidString(form.Message):
+		return nil, fmt.Errorf("the message is longer than %d bytes, or not UTF-8", maxMessage)
+	}
+	if len(form.Schema) == 0 {
+		form.Schema = json.RawMessage(confirmation)
+	}
+	form.Schema = formSpace.ReplaceAllFunc(form.Schema, oneSpace)
+	content, err := compileForm(form.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if form.Message, err = labelled(skill, form.Message); err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(form)
+	if err != nil {
+		return nil, err
+	}
+	return &Request{Method: methodPerson, Params: encoded, content: content}, nil
+}
+
+const (
+	// maxLines bounds the lines of a question to a person, which begins with the name
+	// of the skill that asks: it must stay in sight.
+	maxLines = 32
+	// maxIndented bounds the indent of a line.
+	maxIndented = 8
+)
+
+// labelled returns a question as a person sees it: the skill's name and the skill's
+// own lines, each marked as such where there are several, so that none passes for
+// another label.
+func labelled(skill, message string) (string, error) {
+	var lines []string
+	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(termtext.Text(message)), "\n") {
+		line = oneLine(line)
+		if line != "" || len(lines) > 0 && lines[len(lines)-1] != "" {
+			lines = append(lines, line)
+		}
+	}
+	if n := len(lines); n > 0 && lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	label := fmt.Sprintf("Skill %s asks:", skill)
+	switch {
+	case len(lines) == 0:
+		return "", errors.New("the message is empty; write what is asked")
+	case len(lines) > maxLines:
+		return "", fmt.Errorf("the message has more than %d lines", maxLines)
+	case len(lines) == 1:
+		return label + " " + strings.TrimSpace(lines[0]), nil
+	}
+	return label + "\n> " + strings.Join(lines, "\n> "), nil
+}
+
+// oneLine returns a line without blanks that would put the rest of it where a line
+// of its own seems to begin.
+func oneLine(line string) string {
+	text := strings.TrimLeftFunc(line, isBlank)
+	indent := min(utf8.RuneCountInString(line[:len(line)-len(text)]), maxIndented)
+	text = strings.Join(strings.FieldsFunc(text, isBlank), " ")
+	if text == "" {
+		return ""
+	}
+	return strings.Repeat(" ", indent) + text
+}
+
+// isBlank reports whether a character shows nothing but takes room.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
+
+// formSpace matches blanks in the JSON of a form, whose texts all have one line, and
+// escaped backslashes, so that none begins an escaped blank.
+var formSpace = regexp.MustCompile(`\\\\|(?:\\[nrt]|\\u(?:000[9aAdD]|00[aA]0|200[0-9aA]|202[89]|2800|3000)|[\s\p{Z}\x{2800}])+`)
+
+func oneSpace(blanks []byte) []byte {
+	if bytes.HasPrefix(blanks, []byte(`\\`)) {
+		return blanks
+	}
+	return []byte(" ")
+}
+
+// decodeStrictly decodes an object that has no other fields, and nothing after it.
+func decodeStrictly(data []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("it is not understood: there is a %s where something else belongs", wrong.Value)
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it is not understood: it ends too early; a question is one line of JSON")
+	case err != nil:
+		return fmt.Errorf("it is not understood: %s", strings.TrimPrefix(err.Error(), "json: "))
+	case decoder.More():
+		return errors.New("it is not understood: there is something after it; write one question a line")
+	}
+	return nil
+}
+
+// Check returns what is wrong with a client's answer, or nil.
+func (r *Request) Check(answer json.RawMessage) error {
+	switch r.Method {
+	case methodPerson:
+		return r.checkForm(answer)
+	case methodModel:
+		return checkShape("sampled", answer)
+	}
+	return checkShape("rooted", answer)
+}
+
+func (r *Request) checkForm(answer json.RawMessage) error {
+	if err := checkShape("filled", answer); err != nil {
+		return err
+	}
+	var filled map[string]json.RawMessage // whose keys are exact
+	if err := json.Unmarshal(answer, &filled); err != nil {
+		return err
+	}
+	content := filled["content"]
+	switch {
+	case string(filled["action"]) != `"accept"`:
+		return nil
+	case len(content) == 0 || string(content) == "null":
+		content = json.RawMessage("{}")
+	}
+	if err := r.content.Check(content); err != nil {
+		return fmt.Errorf("the content does not fit the form: %w", err)
+	}
+	return nil
+}
+
+func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

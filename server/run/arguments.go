@@ -1,0 +1,134 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+func invalid(format string, args ...any) error {
+	return &Error{InvalidParam, fmt.Sprintf(format, args...), false, nil}
+}
+
+// arguments returns the arguments as the script gets them: checked, with
+// defaults, and with paths made absolute.
+func (x *Executor) arguments(entry *skills.Entry, r Request) (map[string]any, error) {
+	undeclared, err := entry.Undeclared(r.Args) // a default is not given
+	args := entry.Defaults(r.Args)
+	if err == nil {
+		err = entry.Validate(args)
+	}
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	if len(undeclared) > 0 && r.Warn != nil {
+		r.Warn(fmt.Sprintf("%s has no parameter %s; it is passed on as it is", r.Skill.QualifiedName(), quoted(undeclared)))
+	}
+	for _, p := range entry.Params() {
+		value, ok := args[p.Name].(string)
+		if !p.Path || !ok {
+			continue
+		}
+		resolved, err := x.path(value, r.Folder)
+		if err != nil {
+			return nil, invalid("%q: %v", p.Name, err)
+		}
+		args[p.Name] = resolved
+	}
+	return args, nil
+}
+
+// path makes a path absolute and checks that the sandbox will have it.
+func (x *Executor) path(value, folder string) (string, error) {
+	if value == sandbox.SkillDir || strings.HasPrefix(path.Clean(value), sandbox.SkillDir+"/") {
+		return path.Clean(value), nil
+	}
+	if len(x.options.Workspaces) == 0 {
+		return "", errors.New("there is no workspace, so no file can be named; a person can start the server with --workspace DIR")
+	}
+	if value == sandbox.WorkspaceDir || strings.HasPrefix(path.Clean(value), sandbox.WorkspaceDir+"/") {
+		return path.Clean(value), nil
+	}
+	absolute := filepath.Clean(value)
+	if !filepath.IsAbs(absolute) {
+		if folder == "" {
+			folder = x.options.Workspaces[0]
+		}
+		absolute = filepath.Join(folder, absolute)
+	}
+	for _, workspace := range x.options.Workspaces {
+		if within(workspace, absolute) {
+			return absolute, nil
+		}
+	}
+	// The name that the person knows may lead into a workspace by a link.
+	if real, err := filepath.EvalSymlinks(absolute); err == nil {
+		for _, workspace := range x.options.Workspaces {
+			if within(workspace, real) {
+				return real, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s is in no workspace; the workspaces are %s (a person can add one with --workspace)", absolute, strings.Join(x.options.Workspaces, ", "))
+}
+
+func within(dir, name string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func quoted(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = strconv.Quote(name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// argv returns the command line: the interpreter, the script and its arguments.
+func argv(script string, interpreter, words []string) []string {
+	if len(interpreter) == 0 || strings.HasPrefix(script, "-") {
+		script = "./" + script // a file of the folder: no program of PATH, and no option
+	}
+	return slices.Concat(interpreter, []string{script}, words)
+}
+
+// script returns the path of the script below the skill's folder, and the
+// command that it is passed to.
+func script(skill *skills.Skill, args map[string]any) (name string, interpreter []string, err error) {
+	entry := skill.Entry
+	if len(entry.Placeholders()) == 0 {
+		return path.Clean(entry.Script), entry.Interpreter, nil
+	}
+	var bad error
+	name = entry.ExpandScript(func(param string) string {
+		text, err := skills.Render(args[param], "")
+		switch {
+		case args[param] == nil:
+			bad = invalid("missing required parameter %q", param)
+		case err != nil || text == "" || strings.ContainsAny(text, "/\\\x00") || strings.Contains(text, ".."):
+			bad = invalid("%q must be a plain name, without / and ..", param)
+		}
+		return text
+	})
+	if bad != nil {
+		return "", nil, bad
+	}
+	interpreter, err = skill.InterpreterOf(name)
+	if err != nil {
+		reason := err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = "there is no such script"
+		}
+		return "", nil, invalid("%s: %s", name, reason)
+	}
+	return path.Clean(name), interpreter, nil
+}

@@ -1,0 +1,197 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+)
+
+func rules(t *testing.T, hosts ...string) []egress.Rule {
+	t.Helper()
+	var all []egress.Rule
+	for _, host := range hosts {
+		rule, err := egress.ParseRule(host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, rule)
+	}
+	return all
+}
+
+// A skill gets the hosts that it declares where the operator grants them all and
+// its class may have any, and is not run otherwise.
+func TestHosts(t *testing.T) {
+	for _, test := range []struct {
+		name, fields string
+		granted      []string
+		want         []string
+		err          string // a part of it
+	}{
+		{"declared and granted", `class: mutating` + "\n" + `sandbox: {network: ["API.example.com:443"]}`, []string{"api.example.com"}, []string{"api.example.com:443"}, ""},
+		{"dangerous", `class: dangerous` + "\n" + `sandbox: {network: [a.example.com, b.example.com]}`, []string{"*.example.com"}, []string{"a.example.com", "b.example.com"}, ""},
+		{"not declared", `class: mutating`, []string{"api.example.com"}, nil, ""},
+		{"not granted", `class: mutating` + "\n" + `sandbox: {network: [api.example.com]}`, nil, nil, `connects to api.example.com, which is not granted; ask the person whether to add "api.example.com" to sandbox.network.allow`},
+		{"one of them not granted", `class: mutating` + "\n" + `sandbox: {network: ["api.example.com:443", "api.example.com:22"]}`, []string{"api.example.com"}, nil, `connects to api.example.com:22, which is not granted`},
+		{"more than granted", `class: mutating` + "\n" + `sandbox: {network: ["*.example.com"]}`, []string{"api.example.com"}, nil, `connects to *.example.com, which`},
+		{"safe", `sandbox: {network: [api.example.com]}`, []string{"api.example.com"}, nil, "declare class: mutating"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			driver := &recorder{}
+			x := newExecutor(t, driver, &Options{Hosts: rules(t, test.granted...)})
+			_, err := x.Run(t.Context(), Request{Skill: demo(t, "script: run.sh\n"+test.fields), Person: true, Confirm: yes})
+			if test.err != "" {
+				var e *Error
+				if !errors.As(err, &e) || e.Code != PermissionDenied || !strings.Contains(e.Message, test.err) || e.Retryable {
+					t.Errorf("error %v, want %q", err, test.err)
+				}
+				if len(driver.commands) > 0 {
+					t.Error("it was run all the same")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, driver.commands[0].Grant.Hosts); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestWorkspaceIsGrantedNothing grants a workspace's skill neither hosts nor
+// variables, whatever its name.
+func TestWorkspaceIsGrantedNothing(t *testing.T) {
+	driver := &recorder{}
+	x := newExecutor(t, driver, &Options{Hosts: rules(t, "api.example.com"), Env: []string{"KEY=secret"}})
+	for _, fields := range []string{"sandbox: {env: [KEY]}", "class: mutating\nsandbox: {env: [KEY]}", "metadata: {openclaw: {requires: {env: [KEY]}}}"} {
+		skill := demo(t, "script: run.sh\n"+fields)
+		skill.Workspace = "/work"
+		if _, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes}); err != nil {
+			t.Errorf("%s: %v", fields, err)
+		}
+	}
+	for _, command := range driver.commands {
+		if env := strings.Join(command.Env, " "); strings.Contains(env, "KEY") {
+			t.Errorf("environment %s", env)
+		}
+	}
+	skill := demo(t, "script: run.sh\nclass: mutating\nsandbox: {network: [api.example.com]}")
+	skill.Workspace = "/work"
+	_, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes})
+	wantError(t, err, PermissionDenied, "skill demo connects to api.example.com, and is of the workspace /work, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration")
+	if _, err := x.Plan(skill); err == nil {
+		t.Error("the plan has a grant")
+	}
+}
+
+// internet is one host, at one public address, which says hello.
+type internet struct{ server string }
+
+func (internet) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+}
+
+func (i internet) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, network, i.server)
+}
+
+// All the way, but for the sandbox: the driver gives the script a proxy to what
+// it was granted, and what the script did with it is in the outcome.
+func TestFromDeclarationToRecord(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
+	defer site.Close()
+	world := internet{site.Listener.Addr().String()}
+	driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+		cmd.Started()
+		proxy, err := egress.New(cmd.Grant.Hosts, &egress.Options{Resolver: world, Dial: world.dial})
+		if err != nil {
+			return nil, err
+		}
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		served := make(chan error, 1)
+		go func() { served <- proxy.Serve(listener) }()
+		through := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: listener.Addr().String()})}
+		for _, address := range []string{"http://api.example.com/", "http://other.example.com/"} {
+			response, err := (&http.Client{Transport: through}).Get(address)
+			if err != nil {
+				return nil, err
+			}
+			_, _ = io.Copy(cmd.Stdout, response.Body)
+			_ = response.Body.Close()
+		}
+		return &sandbox.Exit{Connections: proxy.Connections()}, errors.Join(proxy.Close(), <-served)
+	}}
+	x := newExecutor(t, driver, &Options{Hosts: rules(t, "*.example.com")})
+	skill := demo(t, "script: run.sh\nclass: mutating\nsandbox: {network: [api.example.com]}")
+	outcome, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(outcome.Stdout.Bytes()), "helloskills-mcp: other.example.com:80 is not among the hosts that this skill was granted: api.example.com\n"; got != want {
+		t.Errorf("the script got %q, want %q", got, want)
+	}
+	c := outcome.Connections
+	if len(c) != 2 || c[0].Host != "api.example.com:80" || c[0].Address != "93.184.216.34:80" || c[0].Got == 0 || c[1].Refused == "" {
+		t.Errorf("connections: %+v", c)
+	}
+}
+
+func TestWarm(t *testing.T) {
+	for fields, want := range map[string]int{"": 0, "\nsandbox: {warm: false}": -1, "\nsandbox: {warm: 4}": 4} {
+		driver := &recorder{}
+		if _, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, "script: run.sh"+fields)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := driver.commands[0].Warm; got != want {
+			t.Errorf("%q: warm %d, want %d", fields, got, want)
+		}
+	}
+}
+
+// What a skill connected to is in the log, and what it was refused is a warning,
+// of which there is one.
+func TestConnectionsAreLogged(t *testing.T) {
+	driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+		cmd.Started()
+		return &sandbox.Exit{Connections: []sandbox.Connection{
+			{Host: "api.example.com:443", Address: "93.184.216.34:443", Sent: 10, Got: 20},
+			{Host: "evil.example.com:443", Refused: "not granted"},
+			{Host: "evil.example.com:443", Refused: "not granted"},
+		}}, nil
+	}}
+	var log bytes.Buffer
+	x := newExecutor(t, driver, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	outcome, err := x.Run(t.Context(), Request{Skill: demo(t, "script: run.sh")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(outcome.Connections) != 3 {
+		t.Errorf("the outcome has %+v", outcome.Connections)
+	}
+	text := log.String()
+	if !strings.Contains(text, `msg="a skill connected" skill=demo run=`+outcome.RunID+` host=api.example.com:443 address=93.184.216.34:443 refused="" sent=10 got=20`) {
+		t.Errorf("log:\n%s", text)
+	}
+	if n := strings.Count(text, "level=WARN"); n != 1 || !strings.Contains(text, "count=2") {
+		t.Errorf("%d warnings:\n%s", n, text)
+	}
+}

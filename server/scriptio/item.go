@@ -1,0 +1,181 @@
+package scriptio
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/media"
+)
+
+// wire is an item as a script writes it: the fields of all kinds of content.
+type wire struct {
+	Type        string           `json:"type"`
+	Text        *string          `json:"text"`
+	Data        *string          `json:"data"`
+	MIMEType    string           `json:"mimeType"`
+	URI         string           `json:"uri"`
+	Name        string           `json:"name"`
+	Title       string           `json:"title"`
+	Description string           `json:"description"`
+	Size        *int64           `json:"size"`
+	Resource    *resource        `json:"resource"`
+	Path        *string          `json:"path"`
+	Annotations *mcp.Annotations `json:"annotations"`
+	Meta        *mcp.Meta        `json:"_meta"`
+}
+
+// resource is what an embedded one holds.
+type resource struct {
+	URI      string  `json:"uri"`
+	MIMEType string  `json:"mimeType"`
+	Text     *string `json:"text"`
+	Blob     *string `json:"blob"`
+}
+
+func (w *wire) checkAnnotations() error {
+	if w.Annotations == nil {
+		return nil
+	}
+	for _, role := range w.Annotations.Audience {
+		if role != mcp.RoleUser && role != mcp.RoleAssistant {
+			return fmt.Errorf("annotations.audience has %q, which is neither user nor assistant", role)
+		}
+	}
+	if p := w.Annotations.Priority; p != nil && (*p < 0 || *p > 1) {
+		return errors.New("annotations.priority is not between 0 and 1")
+	}
+	if at := w.Annotations.LastModified; at != "" {
+		if _, err := time.Parse(time.RFC3339, at); err != nil {
+			return fmt.Errorf("annotations.lastModified is %q, which is not a time like 2026-01-31T12:00:00Z", at)
+		}
+	}
+	return nil
+}
+
+// file is an item that names a file.
+func (w *wire) file() (Item, error) {
+	name := path.Clean(strings.TrimPrefix(*w.Path, "/out/"))
+	switch {
+	case name == "." || name == ".." || strings.HasPrefix(name, "../") || path.IsAbs(name):
+		return Item{}, fmt.Errorf("path %q is not that of a file below /out", *w.Path)
+	case w.Type == "", w.Type == mcp.ContentTypeText, w.Type == mcp.ContentTypeImage, w.Type == mcp.ContentTypeAudio,
+		w.Type == mcp.ContentTypeResource, w.Type == mcp.ContentTypeLink:
+		return Item{Path: name, Type: w.Type, MIMEType: w.MIMEType}, nil
+	}
+	return Item{}, w.unknownType()
+}
+
+func (w *wire) unknownType() error {
+	if w.Type == "" {
+		return errors.New("it has neither a type nor a path")
+	}
+	return fmt.Errorf("the type %q is none of text, image, audio, resource and resource_link", w.Type)
+}
+
+// content is an item that is a content as it is.
+func (w *wire) content() (Item, error) {
+	switch w.Type {
+	case mcp.ContentTypeText:
+		if w.Text == nil {
+			return Item{}, errors.New("there is no text")
+		}
+		return Item{Content: mcp.NewTextContent(*w.Text)}, nil
+	case mcp.ContentTypeImage:
+		return w.image()
+	case mcp.ContentTypeAudio:
+		return w.audio()
+	case mcp.ContentTypeResource:
+		return w.embedded()
+	case mcp.ContentTypeLink:
+		return w.link()
+	}
+	return Item{}, w.unknownType()
+}
+
+func (w *wire) image() (Item, error) {
+	data, err := decode("data", w.Data)
+	if err != nil {
+		return Item{}, err
+	}
+	if !media.IsPicture(w.MIMEType, data) {
+		return Item{}, fmt.Errorf("data is no picture of mimeType %q that models can look at (image/png, image/jpeg, image/gif, image/webp)", w.MIMEType)
+	}
+	return Item{Content: mcp.NewImageContent(*w.Data, w.MIMEType), Data: data}, nil
+}
+
+func (w *wire) audio() (Item, error) {
+	data, err := decode("data", w.Data)
+	if err != nil {
+		return Item{}, err
+	}
+	if !strings.HasPrefix(w.MIMEType, "audio/") {
+		return Item{}, fmt.Errorf("mimeType %q is not of a sound, such as audio/wav", w.MIMEType)
+	}
+	return Item{Content: mcp.NewAudioContent(*w.Data, w.MIMEType), Data: data}, nil
+}
+
+func (w *wire) embedded() (Item, error) {
+	in := w.Resource
+	if in == nil || (in.Text == nil) == (in.Blob == nil) {
+		return Item{}, errors.New("there is no resource with either text or blob")
+	}
+	if err := checkURI("resource.uri", in.URI); err != nil {
+		return Item{}, err
+	}
+	if in.Text != nil {
+		return Item{Content: mcp.NewEmbeddedResource(mcp.TextResourceContents{URI: in.URI, MIMEType: in.MIMEType, Text: *in.Text})}, nil
+	}
+	data, err := decode("resource.blob", in.Blob)
+	if err != nil {
+		return Item{}, err
+	}
+	return Item{Content: mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: in.URI, MIMEType: in.MIMEType, Blob: *in.Blob}), Data: data}, nil
+}
+
+func (w *wire) link() (Item, error) {
+	if err := checkURI("uri", w.URI); err != nil {
+		return Item{}, err
+	}
+	if w.Name == "" {
+		return Item{}, errors.New("a resource_link has no name")
+	}
+	if w.Size != nil && *w.Size < 0 {
+		return Item{}, errors.New("size is below 0")
+	}
+	c := mcp.NewResourceLink(w.URI, w.Name, w.Description, w.MIMEType)
+	c.Title, c.Size = w.Title, w.Size
+	return Item{Content: c}, nil
+}
+
+func decode(name string, encoded *string) ([]byte, error) {
+	if encoded == nil || *encoded == "" {
+		return nil, fmt.Errorf("there is no %s", name)
+	}
+	data, err := base64.StdEncoding.Strict().DecodeString(*encoded)
+	if err != nil || strings.ContainsAny(*encoded, "\r\n") { // which Go skips, and clients may not
+		return nil, fmt.Errorf("%s is not base64 in one line (base64 -w0)", name)
+	}
+	return data, nil
+}
+
+// maxURI is the longest that is taken, in bytes.
+const maxURI = 2 << 10
+
+func checkURI(name, uri string) error {
+	parsed, err := url.Parse(uri)
+	if err != nil || parsed.Scheme == "" || len(uri) > maxURI {
+		return fmt.Errorf("%s is not a URI with a scheme, of at most %d bytes", name, maxURI)
+	}
+	switch parsed.Scheme { // which a client might follow
+	case "javascript", "vbscript", "data":
+		return fmt.Errorf("%s has the scheme %s, which leads to no resource", name, parsed.Scheme)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package skillsext
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
+)
+
+// maxKnown is how many digests are kept.
+const maxKnown = 1 << 16
+
+// Digests keeps the digests of files that are as they were. The zero value is
+// ready for use, also concurrently.
+type Digests struct {
+	mu    sync.Mutex
+	known map[place]known
+}
+
+// place is a file of the host.
+type place struct{ dir, name string }
+
+// known is what a file was when it was read.
+type known struct {
+	stamp  stamp.Stamp
+	digest string
+	size   int64
+}
+
+// A Resource is a file of a skill.
+type Resource struct {
+	URI    string `json:"uri"`
+	Digest string `json:"digest"` // "sha256:" and 64 hexadecimal digits
+	Size   int64  `json:"size"`   // bytes
+}
+
+// resource describes content that was read.
+func resource(uri string, data []byte) Resource {
+	sum := sha256.Sum256(data)
+	return Resource{uri, "sha256:" + hex.EncodeToString(sum[:]), int64(len(data))}
+}
+
+// of describes a file. info is what it was just now.
+func (d *Digests) of(skill *skills.Skill, files fs.FS, name string, info fs.FileInfo) (Resource, error) {
+	uri, at := at(skill, name), place{skill.Dir, name}
+	if k, ok := d.get(at); ok && k.stamp == stamp.Of(info) {
+		return Resource{uri, k.digest, k.size}, nil
+	}
+	k, err := read(files, name)
+	if err != nil {
+		return Resource{}, err
+	}
+	// What is in a package or in this program has no stamp that tells its
+	// changes, or any.
+	if skill.Dir != "" && k.stamp != (stamp.Stamp{}) {
+		d.put(at, k)
+	}
+	return Resource{uri, k.digest, k.size}, nil
+}
+
+// read hashes a file. Its stamp is zero where it does not stand for what was
+// read.
+func read(files fs.FS, name string) (known, error) {
+	file, err := skills.OpenRegular(files, name)
+	if err != nil {
+		return known{}, err
+	}
+	defer file.Close()
+	before, err := file.Stat()
+	if err != nil {
+		return known{}, err
+	}
+	sum := sha256.New()
+	size, err := io.Copy(sum, io.LimitReader(file, maxBytes+1))
+	if err != nil {
+		return known{}, err
+	}
+	if size > maxBytes {
+		return known{}, fmt.Errorf("read %s: %w", name, skills.ErrTooLarge)
+	}
+	k := known{digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), size: size}
+	after, err := file.Stat()
+	if s := stamp.Of(before); err == nil && s == stamp.Of(after) && s.Settled(time.Now()) {
+		k.stamp = s
+	}
+	return k, nil
+}
+
+func (d *Digests) get(at place) (known, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k, ok := d.known[at]
+	return k, ok
+}
+
+func (d *Digests) put(at place, k known) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.known == nil || len(d.known) >= maxKnown {
+		d.known = map[place]known{} // those that are asked for come back
+	}
+	d.known[at] = k
+}

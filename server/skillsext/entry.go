@@ -1,0 +1,145 @@
+package skillsext
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/check"
+)
+
+// Dynamic stands for the files of a skill that has more than every host takes.
+const Dynamic = "dynamic"
+
+// maxSkillFile is the largest SKILL.md that loads, in bytes.
+const maxSkillFile = 1 << 20
+
+// An Entry describes a skill.
+type Entry struct {
+	URI string `json:"uri"`
+	// Frontmatter is all of SKILL.md's, as it is written there.
+	Frontmatter map[string]any `json:"frontmatter"`
+	// Resources are a []Resource, of all files; or [Dynamic].
+	Resources any `json:"resources"`
+}
+
+// Get returns the entry of the skill whose SKILL.md a URI names. The error is a
+// [*NotServedError] where there is none, or none that the extension allows.
+func (l *Library) Get(ctx context.Context, uri string) (*Entry, error) {
+	skill, name, ok := l.find(uri)
+	if !ok || name != skillFile {
+		return nil, &NotServedError{"no skill is served at " + short(uri) + "; skills/list names those that are"}
+	}
+	return l.entry(ctx, skill)
+}
+
+// Unlisted says why skills/list leaves a skill out, or "".
+func (l *Library) Unlisted(ctx context.Context, skill *skills.Skill) string {
+	if !Has(skill) {
+		return "it has no SKILL.md of its own"
+	}
+	if !skill.ModelInvocable {
+		return cmp.Or(skill.Unavailable, "only a person may call it")
+	}
+	if _, err := l.entry(ctx, skill); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// entry describes a skill by what is in its folder now.
+func (l *Library) entry(ctx context.Context, skill *skills.Skill) (*Entry, error) {
+	files, release, err := skills.Hold(skill.Files)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	data, err := skills.ReadRegular(files, skillFile, maxSkillFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, unfit(skill, "its SKILL.md is gone")
+	} else if err != nil {
+		return nil, err
+	}
+	front, err := frontmatter(skill, data)
+	if err != nil {
+		return nil, err
+	}
+	resources, err := l.resources(ctx, skill, files, data)
+	if err != nil {
+		return nil, err
+	}
+	return &Entry{URI(skill), front, resources}, nil
+}
+
+// frontmatter reads what the extension wants of a SKILL.md: that its name and
+// description are as the Agent Skills standard has them, and that the name is the
+// one in the skill's URI.
+func frontmatter(skill *skills.Skill, data []byte) (map[string]any, error) {
+	for _, f := range check.Standard(data, "") {
+		if f.Key == "" || f.Key == "name" || f.Key == "description" {
+			return nil, unfit(skill, f.Message)
+		}
+	}
+	front, err := skills.Frontmatter(data)
+	if err != nil {
+		return nil, unfit(skill, err.Error())
+	}
+	if front["name"] != skill.Name {
+		return nil, unfit(skill, "its name has changed since it was read")
+	}
+	return front, nil
+}
+
+func unfit(skill *skills.Skill, why string) error {
+	return &NotServedError{"skill " + skill.QualifiedName() + " does not conform to the Skills extension: " + why}
+}
+
+// resources describes all files. data is that of SKILL.md, whose digest must be
+// of what the frontmatter was read from.
+func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.FS, data []byte) (any, error) {
+	items, excess, err := tree(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	if excess {
+		return Dynamic, nil
+	}
+	all := make([]Resource, 0, len(items))
+	for _, item := range items {
+		if rival := l.rival(skill, item.name); rival != nil {
+			return nil, unfit(skill, "its folder "+rival.Name+" has the URI of skill "+rival.QualifiedName())
+		}
+		if item.name == skillFile {
+			all = append(all, resource(URI(skill), data))
+			continue
+		}
+		r, err := l.digests.of(skill, files, item.name, item.info)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// rival is the skill that has the URIs of a file in the folder of a skill which is
+// named as the other's plugin, or folder, is.
+func (l *Library) rival(skill *skills.Skill, name string) *skills.Skill {
+	folder, _, below := strings.Cut(name, "/")
+	if !below {
+		return nil
+	}
+	return l.lookup(skill.QualifiedName() + "/" + folder)
+}
+
+// size is how many bytes an entry stands for.
+func (e *Entry) size() (total int64) {
+	resources, _ := e.Resources.([]Resource)
+	for _, r := range resources {
+		total += r.Size
+	}
+	return total
+}

@@ -1,0 +1,147 @@
+// Package skillsext shows the folders of skills under skill:// URIs, and describes
+// the skills, as the Skills extension of MCP has it (SEP-2640,
+// https://modelcontextprotocol.io/seps/2640-skills-extension).
+//
+// Start with [New], which makes a [Library] of a catalog. Nothing of a skill is
+// read before it is asked for, and what is described is what is there by then.
+package skillsext
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// skillFile is what every skill of the extension has in its folder.
+const skillFile = "SKILL.md"
+
+// A NotServedError says why there is nothing to answer a request with, for the
+// client.
+type NotServedError struct{ Message string }
+
+func (e *NotServedError) Error() string { return e.Message }
+
+// A Library is the folders of a catalog's skills.
+type Library struct {
+	catalog *skills.Catalog
+	digests *Digests
+}
+
+// New returns the library of a catalog. Those of several catalogs share the
+// digests.
+func New(catalog *skills.Catalog, digests *Digests) *Library {
+	return &Library{catalog, digests}
+}
+
+// Has reports whether a skill's folder is in a library: not that of a command or
+// of a skill in another format, which have no SKILL.md, nor that of a tool, whose
+// folder is another skill's.
+func Has(skill *skills.Skill) bool {
+	return skill.Of == nil && filepath.Base(skill.File) == skillFile
+}
+
+// Listed reports whether a skill is named to those who did not ask for it. One
+// that only a person may call is not: lists are what models choose from.
+func Listed(skill *skills.Skill) bool { return Has(skill) && skill.ModelInvocable }
+
+// lookup returns the skill of a qualified name that has a folder here, or nil.
+func (l *Library) lookup(qualified string) *skills.Skill {
+	i, found := l.catalog.Place(qualified)
+	if !found || !Has(l.catalog.Skills[i]) {
+		return nil
+	}
+	return l.catalog.Skills[i]
+}
+
+// find returns whose folder a URI is in, and the path below it. A skill of a
+// plugin is preferred to a folder in a skill that is named as the plugin is.
+func (l *Library) find(uri string) (skill *skills.Skill, name string, ok bool) {
+	segments, ok := split(uri)
+	if !ok {
+		return nil, "", false
+	}
+	for n := min(3, len(segments)); n > 0; n-- {
+		if skill = l.lookup(strings.Join(segments[:n], "/")); skill != nil {
+			return skill, path.Join(append([]string{"."}, segments[n:]...)...), true
+		}
+	}
+	return nil, "", false
+}
+
+// open returns the files of the skill that a URI is in, until release is called.
+func (l *Library) open(uri string) (skill *skills.Skill, files fs.FS, name string, release func(), err error) {
+	skill, name, ok := l.find(uri)
+	if !ok {
+		return nil, nil, "", nil, nothingAt(uri)
+	}
+	files, release, err = skills.Hold(skill.Files)
+	return skill, files, name, release, err
+}
+
+func nothingAt(uri string) error {
+	return &NotServedError{"there is nothing at " + short(uri) + "; skills/list and resources/directory/read tell what there is"}
+}
+
+// short cuts a URI for a message.
+func short(uri string) string {
+	if len(uri) > 200 {
+		return strings.ToValidUTF8(uri[:200], "") + "…"
+	}
+	return uri
+}
+
+// A File is the content of a file.
+type File struct {
+	Name string // of the file itself
+	Data []byte
+}
+
+// Read returns the file at a URI, as it is now. The error is a [*NotServedError]
+// where there is none.
+func (l *Library) Read(uri string) (*File, error) {
+	_, files, name, release, err := l.open(uri)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	info, err := look(files, name)
+	switch {
+	case err != nil:
+		return nil, nothingAt(uri)
+	case info.IsDir():
+		return nil, &NotServedError{short(uri) + " is a folder; resources/directory/read tells what is in it"}
+	}
+	data, err := skills.ReadRegular(files, name, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &File{path.Base(name), data}, nil
+}
+
+// Digest returns the digest of the file at a URI, or "" where there is none.
+func (l *Library) Digest(ctx context.Context, uri string) string {
+	skill, files, name, release, err := l.open(uri)
+	if err != nil {
+		return ""
+	}
+	defer release()
+	info, err := look(files, name)
+	if err != nil || info.IsDir() {
+		return ""
+	}
+	r, err := l.digests.of(skill, files, name, info)
+	if err != nil || ctx.Err() != nil {
+		return ""
+	}
+	return r.Digest
+}
+
+// Skill returns the skill that a URI is in the folder of, or nil.
+func (l *Library) Skill(uri string) *skills.Skill {
+	skill, _, _ := l.find(uri)
+	return skill
+}

@@ -1,0 +1,175 @@
+package skillsext
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path"
+	"sort"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// What one page holds: so many items, or as many as there is room for.
+const (
+	pageSkills   = 50
+	pageEncoded  = 256 << 10 // bytes of entries
+	pageBytes    = 64 << 20  // of the files that were hashed for them
+	pageChildren = 100
+)
+
+// List returns the entries of one page, encoded, and the cursor of the next page,
+// or "". A skill that the extension does not allow has none; log is told of one
+// that cannot be read.
+func (l *Library) List(ctx context.Context, cursor string, log *slog.Logger) (entries []json.RawMessage, next string, err error) {
+	i, err := l.after(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	entries = []json.RawMessage{}
+	var encoded, bytes int64
+	for ; i < len(l.catalog.Skills); i++ {
+		skill := l.catalog.Skills[i]
+		if !Listed(skill) {
+			continue
+		}
+		entry, err := l.entry(ctx, skill)
+		switch refused := (*NotServedError)(nil); {
+		case ctx.Err() != nil:
+			return nil, "", context.Cause(ctx)
+		case errors.As(err, &refused):
+			continue
+		case err != nil:
+			log.Warn("a skill is not listed", "skill", skill.QualifiedName(), "error", err)
+			continue
+		}
+		line, err := json.Marshal(entry)
+		if err != nil {
+			return nil, "", err
+		}
+		entries = append(entries, line)
+		encoded, bytes = encoded+int64(len(line)), bytes+entry.size()
+		if len(entries) == pageSkills || encoded >= pageEncoded || bytes >= pageBytes {
+			return entries, l.cursor(i), nil
+		}
+	}
+	return entries, "", nil
+}
+
+// cursor names the last skill of a page. There is none where no other follows.
+func (l *Library) cursor(last int) string {
+	for _, skill := range l.catalog.Skills[last+1:] {
+		if Listed(skill) {
+			return encodeCursor(l.catalog.Skills[last].QualifiedName())
+		}
+	}
+	return ""
+}
+
+// after is where the page of a cursor begins, whatever came or went meanwhile.
+func (l *Library) after(cursor string) (int, error) {
+	name, err := decodeCursor(cursor)
+	if err != nil || cursor == "" {
+		return 0, err
+	}
+	i, found := l.catalog.Place(name)
+	if found {
+		i++
+	}
+	return i, nil
+}
+
+// Cursors are base64, which mcp-go demands of those of its own lists.
+func encodeCursor(name string) string { return base64.StdEncoding.EncodeToString([]byte(name)) }
+
+func decodeCursor(cursor string) (name string, err error) {
+	decoded, err := base64.StdEncoding.DecodeString(cursor)
+	if err != nil {
+		return "", &NotServedError{"the cursor is not one of this server; list from the beginning"}
+	}
+	return string(decoded), nil
+}
+
+// Listing returns one page of the skills that are listed, whatever the extension
+// allows, and the cursor of the next page, or "".
+func (l *Library) Listing(cursor string) (page []*skills.Skill, next string, err error) {
+	i, err := l.after(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	for ; i < len(l.catalog.Skills); i++ {
+		if !Listed(l.catalog.Skills[i]) {
+			continue
+		}
+		page = append(page, l.catalog.Skills[i])
+		if len(page) == pageChildren {
+			return page, l.cursor(i), nil
+		}
+	}
+	return page, "", nil
+}
+
+// A Child is a file or a folder in a folder.
+type Child struct {
+	URI  string
+	Name string
+	Dir  bool
+	// Skill is whose SKILL.md it is, or nil.
+	Skill *skills.Skill
+	Size  int64  // of a file, in bytes
+	Head  []byte // the first bytes of a file, at most 512
+}
+
+// Directory returns what is directly in the folder at a URI, a page of it, and
+// the cursor of the next page, or "". The error is a [*NotServedError] where
+// there is no folder.
+func (l *Library) Directory(uri, cursor string) (children []Child, next string, err error) {
+	after, err := decodeCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	skill, files, dir, release, err := l.open(uri)
+	if err != nil {
+		return nil, "", err
+	}
+	defer release()
+	if info, err := look(files, dir); err != nil {
+		return nil, "", nothingAt(uri)
+	} else if !info.IsDir() {
+		return nil, "", &NotServedError{short(uri) + " is not a folder; resources/read returns it"}
+	}
+	entries, err := fs.ReadDir(files, dir) // sorted
+	if err != nil {
+		return nil, "", err
+	}
+	first := sort.Search(len(entries), func(i int) bool { return cursor == "" || entries[i].Name() > after })
+	for _, entry := range entries[first:] {
+		if len(children) == pageChildren {
+			return children, encodeCursor(children[pageChildren-1].Name), nil
+		}
+		if child := child(skill, files, path.Join(dir, entry.Name())); child != nil {
+			children = append(children, *child)
+		}
+	}
+	return children, "", nil
+}
+
+// child describes an entry; nil is one that is not shown, or is gone.
+func child(skill *skills.Skill, files fs.FS, name string) *Child {
+	info, err := look(files, name)
+	if err != nil {
+		return nil
+	}
+	c := &Child{URI: at(skill, name), Name: path.Base(name), Dir: info.IsDir()}
+	if c.Dir {
+		return c
+	}
+	c.Size, c.Head = info.Size(), head(files, name)
+	if name == skillFile {
+		c.Skill = skill
+	}
+	return c
+}

@@ -1,0 +1,154 @@
+package skillsext
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// What every host takes of one skill (SEP-2640, "Limits").
+const (
+	maxFiles = 512
+	maxBytes = 16 << 20
+)
+
+// item is a file of a folder.
+type item struct {
+	name string
+	info fs.FileInfo
+}
+
+// tree lists the files of a skill's folder, as snapshots for calls have them:
+// without .git folders, names that are no UTF-8, and what is neither file nor a
+// link to one inside. Whatever a link to a folder shows has its own place.
+// excess says that there is more than every host takes; what it is, is not told
+// then.
+func tree(ctx context.Context, files fs.FS) (items []item, excess bool, err error) {
+	var bytes int64
+	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case name == ".":
+			return nil
+		case !served(d.Name()) && d.IsDir():
+			return fs.SkipDir
+		case !served(d.Name()), d.IsDir():
+			return nil
+		}
+		info, err := fileInfo(files, name, d)
+		if err != nil || info == nil {
+			return err
+		}
+		items = append(items, item{name, info})
+		bytes += info.Size()
+		if len(items) > maxFiles || bytes > maxBytes {
+			excess = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if excess {
+		items = nil
+	}
+	return items, excess, err
+}
+
+// served reports whether an entry of this name is shown. Some systems do not tell
+// .GIT from .git.
+func served(name string) bool { return !strings.EqualFold(name, ".git") && utf8.ValidString(name) }
+
+// fileInfo describes the file that an entry is or links to; nil where it is none.
+func fileInfo(files fs.FS, name string, d fs.DirEntry) (fs.FileInfo, error) {
+	info, err := d.Info()
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if info, err = fs.Stat(files, name); err != nil {
+			return nil, nil // it leads out, or nowhere
+		}
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	return info, nil
+}
+
+// look describes the file or folder at a path, by the rules of [tree].
+func look(files fs.FS, name string) (fs.FileInfo, error) {
+	missing := &fs.PathError{Op: "look", Path: name, Err: fs.ErrNotExist}
+	if name == "." {
+		return fs.Stat(files, name)
+	}
+	names := strings.Split(name, "/")
+	for i, last := range names {
+		at := path.Join(names[:i+1]...)
+		info, err := fs.Lstat(files, at)
+		switch {
+		case err != nil:
+			return nil, err
+		case !served(last):
+			return nil, missing
+		case i < len(names)-1 && !info.IsDir():
+			return nil, missing
+		case i == len(names)-1 && info.IsDir():
+			return info, nil
+		case i == len(names)-1:
+			info, err := fileInfo(files, at, fs.FileInfoToDirEntry(info))
+			if info == nil && err == nil {
+				err = missing
+			}
+			return info, err
+		}
+	}
+	return nil, missing
+}
+
+// Excess is the problem of a skill whose folder holds more than every host takes,
+// or nil.
+func Excess(ctx context.Context, skill *skills.Skill) *skills.Problem {
+	if !Has(skill) {
+		return nil
+	}
+	files, release, err := skills.Hold(skill.Files)
+	if err != nil {
+		return nil // loading has said what cannot be read
+	}
+	defer release()
+	if _, excess, _ := tree(ctx, files); !excess {
+		return nil
+	}
+	return &skills.Problem{
+		Severity: skills.Warning, Path: skill.File,
+		Message: fmt.Sprintf("the folder holds more than %d files or %d MiB; clients that read skills over MCP get no digests of it, and may refuse it", maxFiles, maxBytes>>20),
+		Remedy:  "move what the skill does not need out of its folder",
+	}
+}
+
+// head returns the first bytes of a file, as far as they can be read. Where they
+// are text, no character is cut.
+func head(files fs.FS, name string) []byte {
+	file, err := skills.OpenRegular(files, name)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	data := make([]byte, 512)
+	n, _ := io.ReadFull(file, data)
+	data = data[:n]
+	for cut := 0; n == cap(data) && cut < utf8.UTFMax; cut++ {
+		if r, size := utf8.DecodeLastRune(data[:n-cut]); r != utf8.RuneError || size != 1 {
+			return data[:n-cut]
+		}
+	}
+	return data
+}

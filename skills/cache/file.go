@@ -1,0 +1,92 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
+)
+
+// missing reports whether an error says that nothing is there.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// openFile opens a file and returns how large it is.
+func openFile(name string) (file *os.File, size int64, err error) {
+	if file, err = os.Open(name); err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+		err = errCorrupt
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// readPart returns what is in a file from one offset to another.
+func readPart(file io.ReaderAt, from, to int64) (string, error) {
+	var b strings.Builder
+	b.Grow(int(to - from))
+	n, err := io.Copy(&b, io.NewSectionReader(file, from, to-from))
+	if err == nil && n < to-from {
+		err = io.ErrUnexpectedEOF
+	}
+	return b.String(), err
+}
+
+// writeFile replaces a file as a whole by what content writes.
+func writeFile(name string, content func(io.Writer) error) error {
+	err := atomicfile.Write(name, func(w io.Writer) error { return content(&bounded{w, maxFile}) })
+	if err != nil {
+		return fmt.Errorf("keep what was read: %w", err)
+	}
+	return prune(filepath.Dir(name))
+}
+
+// maxCaches is how many files stay in a folder: those of other sets of roots.
+const maxCaches = 16
+
+// prune removes the oldest files of a folder.
+func prune(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("remove old caches: %w", err)
+	}
+	var files []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, old := range files[min(maxCaches, len(files)):] {
+		if err := os.Remove(filepath.Join(dir, old.Name())); err != nil && !missing(err) {
+			return fmt.Errorf("remove old caches: %w", err)
+		}
+	}
+	return nil
+}
+
+// bounded fails once more than so many bytes are written.
+type bounded struct {
+	io.Writer
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, fmt.Errorf("it is larger than %d MB", maxFile>>20)
+	}
+	return b.Writer.Write(p)
+}

@@ -1,0 +1,72 @@
+package cache
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+func zipped(t *testing.T, name, content string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	f, err := w.Create(name)
+	must(t, err)
+	_, err = io.WriteString(f, content)
+	must(t, err)
+	must(t, w.Close())
+	return out.String()
+}
+
+// A packed skill is kept, with where in its package it is, and so is that there
+// is none in a file; a package that has changed is read again.
+func TestPacked(t *testing.T) {
+	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
+	const text = "---\nname: demo\ndescription: d\nentry_points: {a: run.sh}\n---\n"
+	write(t, filepath.Join(root, "demo.zip"), zipped(t, "demo/SKILL.md", text))
+	write(t, filepath.Join(root, "broken.zip"), zipped(t, "SKILL.md", "---\nbroken"))
+	write(t, filepath.Join(root, "notes.zip"), zipped(t, "notes", "x"))
+	for i, wantHits := range []int{0, 2, 2} {
+		got, hits := scan(t, root, file, "1")
+		same(t, plain(t, root), got)
+		if want := filepath.Join(root, "demo.zip", "demo", "SKILL.md"); hits != wantHits || len(got.Skills) == 0 || got.Skills[0].File != want {
+			t.Errorf("scan %d found %d of packages in the cache, want %d; %+v", i+1, hits, wantHits, got)
+		}
+	}
+	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text+"more"))
+	write(t, filepath.Join(root, "notes.zip"), zipped(t, "SKILL.md", "---\nname: notes\ndescription: d\n---\n"))
+	got, hits := scan(t, root, file, "1")
+	same(t, plain(t, root), got)
+	if hits != 0 {
+		t.Errorf("%d packages that changed were in the cache", hits)
+	}
+}
+
+// Recheck finds packages that changed after the scan, and reads no other again.
+func TestRecheckOfPackages(t *testing.T) {
+	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
+	named := filepath.Join(tempDir(t), "named.zip")
+	const text = "---\nname: demo\ndescription: d\n---\n"
+	write(t, named, zipped(t, "SKILL.md", "---\nname: named\ndescription: d\n---\n"))
+	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text))
+	roots := []skills.Root{{Source: skills.SourceExtra, Dir: root}, {Source: skills.SourceExtra, Dir: named}}
+	c := &counter{New(Options{File: file, Version: "1"}), map[string]int{}}
+	scanner := skills.NewScanner(roots, &skills.Options{Cache: c.open})
+	before, err := scanner.Scan(t.Context())
+	must(t, err)
+	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text+"more"))
+	write(t, filepath.Join(root, "sub", "new.zip"), zipped(t, "SKILL.md", "---\nname: new\ndescription: d\n---\n"))
+	got, err := scanner.Recheck(t.Context())
+	must(t, err)
+	want, err := skills.Scan(t.Context(), roots, nil)
+	must(t, err)
+	same(t, want, got)
+	if len(got.Skills) != 3 || got.Skills[1] != before.Skills[1] {
+		t.Errorf("skills %+v", got.Skills)
+	}
+	c.store.Wait()
+}

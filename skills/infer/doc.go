@@ -1,0 +1,171 @@
+package infer
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// The most of a script's documentation that is kept.
+const (
+	maxDoc   = 2 << 10 // bytes
+	maxLines = 40
+)
+
+// doc returns what a script says of itself at its top.
+func doc(kind Kind, text string) string {
+	text = afterShebang(text)
+	switch kind {
+	case Python:
+		if docstring, ok := docstring(text); ok {
+			return tidy(docstring)
+		}
+	case Node:
+		return tidy(nodeComment(text))
+	}
+	return tidy(comment(text, "#"))
+}
+
+func afterShebang(text string) string {
+	if strings.HasPrefix(text, "#!") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text
+}
+
+// opening is a string that stands where a module's docstring does. Byte strings
+// and f-strings are none. Source: the Python language reference, "String and
+// Bytes literals".
+var opening = regexp.MustCompile(`^([rRuU]?)("""|'''|"|')`)
+
+// docstring returns the string that is a Python file's first statement.
+func docstring(text string) (string, bool) {
+	for {
+		text = strings.TrimLeft(text, " \t\f\n")
+		if !strings.HasPrefix(text, "#") {
+			break
+		}
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	m := opening.FindStringSubmatch(text)
+	if m == nil {
+		return "", false
+	}
+	text = text[len(m[0]):]
+	end := closing(text, m[2])
+	if end < 0 {
+		return "", false
+	}
+	if strings.EqualFold(m[1], "r") {
+		return text[:end], true
+	}
+	return unescape.Replace(text[:end]), true
+}
+
+// closing returns where a string ends that has begun with a quote.
+func closing(text, quote string) int {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\':
+			i++
+		case strings.HasPrefix(text[i:], quote):
+			return i
+		case text[i] == '\n' && len(quote) == 1:
+			return -1
+		}
+	}
+	return -1
+}
+
+// unescape reads the escapes that occur in docstrings; others stay as written.
+var unescape = strings.NewReplacer("\\\n", "", `\\`, `\`, `\"`, `"`, `\'`, `'`, `\n`, "\n", `\t`, "    ")
+
+// nodeComment returns the first comment of a JavaScript file.
+func nodeComment(text string) string {
+	text = strings.TrimSpace(text)
+	for _, directive := range []string{`"use strict";`, `'use strict';`} {
+		text = strings.TrimSpace(strings.TrimPrefix(text, directive))
+	}
+	block, ok := strings.CutPrefix(text, "/*")
+	if !ok {
+		return comment(text, "//")
+	}
+	block, _, ok = strings.Cut(block, "*/")
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for line := range strings.Lines(block) {
+		line = strings.TrimLeft(strings.TrimRight(line, " \t\n"), " \t*")
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// comment returns the first block of comment lines that says something, without
+// their mark. Lines between "# ///" are metadata (PEP 723).
+func comment(text, mark string) string {
+	var b strings.Builder
+	metadata := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\n")
+		rest, ok := strings.CutPrefix(line, mark)
+		if strings.HasPrefix(line, "# ///") {
+			metadata = !metadata
+			continue
+		}
+		switch {
+		case metadata:
+			continue
+		case !ok && line != "", !ok && strings.TrimSpace(b.String()) != "":
+			return b.String()
+		case !forTools(rest):
+			b.WriteString(strings.TrimPrefix(rest, " ") + "\n")
+		}
+		if b.Len() > 2*maxDoc {
+			break
+		}
+	}
+	return b.String()
+}
+
+// tools matches comment lines that are for programs or lawyers.
+var tools = regexp.MustCompile(`(?i)^\s*(?:-\*-|shellcheck |pylint:|ruff:|mypy:|type:|noqa|eslint|prettier|vim?:|coding[:=]|SPDX-|copyright |\(c\) |all rights reserved|licensed under )`)
+
+func forTools(line string) bool { return tools.MatchString(line) }
+
+// rule matches a line of nothing but ornament.
+var rule = regexp.MustCompile(`^\s*[-=#*~_+]{3,}\s*$`)
+
+// tidy takes the common indentation, ornament and empty lines around away, and
+// bounds the rest.
+func tidy(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n")
+	lines[0] = strings.TrimSpace(lines[0]) // a docstring's first line stands behind its quotes
+	indent := commonIndent(lines[1:])
+	var kept []string
+	for i, line := range lines {
+		if i > 0 {
+			line = line[min(indent, len(line)):]
+		}
+		line = strings.TrimRight(line, " ")
+		if rule.MatchString(line) || line == "" && len(kept) == 0 {
+			continue
+		}
+		if kept = append(kept, line); len(kept) == maxLines {
+			break
+		}
+	}
+	return truncate.String(strings.TrimSpace(strings.Join(kept, "\n")), maxDoc)
+}
+
+func commonIndent(lines []string) int {
+	indent := maxDoc
+	for _, line := range lines {
+		if text := strings.TrimLeft(line, " "); text != "" {
+			indent = min(indent, len(line)-len(text))
+		}
+	}
+	return indent
+}

@@ -1,0 +1,86 @@
+package infer
+
+import (
+	"bytes"
+	"path"
+	"strings"
+)
+
+// Interpreter chooses by a script's extension, then by its first line; bash
+// where neither says. The executable bit says nothing: two thirds of the
+// scripts out there lack it. A shell script with Windows line ends is read
+// without them, as far as head shows them.
+func Interpreter(name string, head []byte) []string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".py":
+		return []string{"python3"}
+	case ".js", ".mjs", ".cjs":
+		return []string{"node"}
+	case ".sh", ".bash":
+		return shellCommand("bash", head)
+	}
+	words := shebang(head)
+	if len(words) == 0 {
+		return shellCommand("bash", head)
+	}
+	switch program := path.Base(words[0]); program {
+	case "sh", "bash", "dash", "ash":
+		return shellCommand(program, head)
+	case "python", "python2":
+		return append([]string{"python3"}, words[1:]...)
+	default:
+		return append([]string{program}, words[1:]...)
+	}
+}
+
+// Tells reports whether a script's extension or first line names its interpreter;
+// if not, [Interpreter] is bash.
+func Tells(name string, head []byte) bool { return hasKind(name) || len(shebang(head)) > 0 }
+
+// shebang returns the words of a first line "#!…", without env.
+func shebang(head []byte) []string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	rest, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "#!")
+	if !ok {
+		return nil
+	}
+	words := strings.Fields(rest)
+	if len(words) == 0 || path.Base(words[0]) != "env" {
+		return words
+	}
+	words = words[1:]
+	if len(words) > 0 && words[0] == "-S" {
+		words = words[1:]
+	}
+	return words
+}
+
+// withoutReturns reads a shell script without its carriage returns, which
+// shells take for part of its words. $0 is still the script's path.
+const withoutReturns = `. <(tr -d '\r' <"$0")`
+
+func shellCommand(program string, head []byte) []string {
+	if !HasCarriageReturns(head) {
+		return []string{program}
+	}
+	return []string{"bash", "-c", withoutReturns}
+}
+
+// HasCarriageReturns reports whether text has Windows line ends.
+func HasCarriageReturns(text []byte) bool { return bytes.Contains(text, []byte("\r\n")) }
+
+// IsShell reports whether an interpreter is a shell whose scripts are bash's or
+// plain sh's.
+func IsShell(interpreter []string) bool { return kindOf(interpreter) == Bash }
+
+func kindOf(interpreter []string) Kind {
+	switch program := interpreter[0]; {
+	case program == "sh", program == "bash", program == "dash", program == "ash":
+		return Bash
+	case program == "node":
+		return Node
+	case strings.HasPrefix(program, "python3"):
+		return Python
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package infer
+
+import (
+	"path"
+	"strings"
+	"unicode"
+)
+
+// mentions are the paths that a text names.
+type mentions struct {
+	whole    map[string]int // a path as it stands there → the place of the first
+	suffixes map[string]int // what follows a slash in it
+	end      int            // a place behind all others
+}
+
+// maxNested is how many components of a path's end are remembered.
+const maxNested = 8
+
+// findMentions takes each run of a path's characters for a path.
+func findMentions(text string) mentions {
+	m := mentions{whole: map[string]int{}, suffixes: map[string]int{}, end: len(text)}
+	start := -1
+	for at, r := range text + "\n" {
+		switch {
+		case inPath(r) && start < 0:
+			start = at
+		case !inPath(r) && start >= 0:
+			m.add(text[start:at], start)
+			start = -1
+		}
+	}
+	return m
+}
+
+func inPath(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '/', r == '.', r == '-', r == '_':
+		return true
+	}
+	return r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+func (m mentions) add(run string, at int) {
+	if run = strings.TrimRight(run, ".-"); len(run) > 1024 || !strings.ContainsAny(run, "./") {
+		return
+	}
+	run = strings.TrimPrefix(run, "./")
+	first(m.whole, run, at)
+	for range maxNested {
+		_, rest, ok := strings.Cut(run, "/")
+		if !ok {
+			return
+		}
+		first(m.suffixes, rest, at)
+		run = rest
+	}
+}
+
+func first(places map[string]int, name string, at int) {
+	if _, ok := places[name]; !ok {
+		places[name] = at
+	}
+}
+
+// of returns the place of the first mention of the file: by its whole path,
+// with whatever folders before it, or by the end of its path alone, as a text
+// does that changes to a folder first.
+func (m mentions) of(name string) (int, bool) {
+	best, found := m.end, false
+	better := func(places map[string]int, name string) {
+		if at, ok := places[name]; ok && (!found || at < best) {
+			best, found = at, true
+		}
+	}
+	better(m.whole, name)
+	if strings.Contains(name, "/") || path.Ext(name) != "" {
+		better(m.suffixes, name)
+	}
+	for rest, ok := name, true; ok; {
+		if _, rest, ok = strings.Cut(rest, "/"); ok && path.Ext(rest) != "" {
+			better(m.whole, rest)
+		}
+	}
+	return best, found
+}

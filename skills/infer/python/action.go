@@ -1,0 +1,364 @@
+package python
+
+import (
+	"strconv"
+	"strings"
+)
+
+// suppress is the value of argparse.SUPPRESS.
+const suppress = "==SUPPRESS=="
+
+// A valueType is what a text of the command line becomes.
+type valueType int
+
+const (
+	typeString valueType = iota
+	typePath
+	typeInteger
+	typeNumber
+	typeBool     // bool("") is False, and of any other text True
+	typeJSON     // json.loads
+	typeTruth    // true or false, in letters
+	typeFunction // whatever else; its argument is text
+)
+
+// An action is one argument of a parser: what add_argument declares.
+type action struct {
+	line     int
+	flags    []string // nil for a positional argument
+	dest     string
+	kind     string // action=, "boolean" for BooleanOptionalAction, "custom" for a class of the file
+	typ      valueType
+	given    value  // type=
+	nargs    string // "", "?", "*", "+", "...", or a number
+	constant value
+	fallback value // the default; nil where none was given
+	choices  value // nil where there are none
+	required bool
+	help     string
+	metavar  value
+	hidden   bool     // help=SUPPRESS
+	mapsOwn  bool     // dest= was given
+	off      string   // the flag that turns it off, where the library does not make one
+	truths   []string // how true and false are written for a function of the file
+	file     fileUse
+}
+
+// takesValue reports whether something follows the flag.
+func (a *action) takesValue() bool {
+	switch a.kind {
+	case "store", "append", "extend", "custom":
+		return true
+	}
+	return false
+}
+
+func (a *action) positional() bool { return len(a.flags) == 0 }
+
+func (a *action) attribute(name string) value {
+	switch name {
+	case "dest":
+		return a.dest
+	case "default":
+		if a.fallback != nil {
+			return a.fallback
+		}
+	}
+	return unknown{}
+}
+
+func (a *action) setAttribute(name string, v value) {
+	switch name {
+	case "required":
+		a.required = v == true
+	case "default":
+		a.fallback = v
+	case "help":
+		a.help, _ = v.(string)
+	case "choices":
+		a.choices = v
+	case "nargs":
+		a.nargs, _ = nargsOf(v)
+	}
+}
+
+// addArgument declares an argument, or leaves it out where it is not known.
+func (i *interp) addArgument(p *parser, g *group, a *arguments) value {
+	act, problem := i.newAction(p, a)
+	if problem == "" && i.unsure > 0 {
+		problem = "depends on a condition"
+	}
+	if problem != "" {
+		i.leaveOut(p, act, a, problem)
+		return act
+	}
+	if g != nil && !g.exclusive {
+		g = nil
+	}
+	p.add(act, g, a.line)
+	return act
+}
+
+// leaveOut passes over an option that may be absent. Without any other argument
+// no call would work, so then the whole command line is not known.
+func (i *interp) leaveOut(p *parser, act *action, a *arguments, problem string) {
+	name := strings.Join(act.flags, ", ")
+	if name == "" {
+		name = "an argument"
+	}
+	required := a.named("required", false)
+	if !looksOptional(p, a) || required != false {
+		p.poison(a.line, "%s %s", name, problem)
+		return
+	}
+	p.omit(a.line, act.flags, "%s %s", name, problem)
+}
+
+// looksOptional reports whether the flags, as far as they are known, are an
+// option's.
+func looksOptional(p *parser, a *arguments) bool {
+	for _, v := range a.positional {
+		text, ok := v.(string)
+		if u, is := v.(unknown); is {
+			text, ok = u.prefix, true
+		}
+		if ok && text != "" && strings.ContainsRune(p.prefixChars, rune(text[0])) {
+			return true
+		}
+	}
+	return false
+}
+
+func (i *interp) newAction(p *parser, a *arguments) (*action, string) {
+	act := &action{line: a.line, kind: "store"}
+	if problem := act.name(p, a); problem != "" {
+		return act, problem
+	}
+	if a.spread {
+		return act, "has settings that are computed"
+	}
+	if problem := act.settings(a); problem != "" {
+		return act, problem
+	}
+	i.tryTruths(act)
+	act.describe(a)
+	act.negate()
+	act.inherit(p, a)
+	return act, ""
+}
+
+// tryTruths finds out whether a function of the file that is an argument's type
+// makes booleans of texts, and of which.
+func (i *interp) tryTruths(act *action) {
+	fn, ok := act.given.(*function)
+	if !ok || len(fn.params) == 0 {
+		return
+	}
+	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}, {"yes", "no"}} {
+		yes := i.follow(fn, &arguments{line: act.line, positional: []value{texts[0]}}, nil)
+		no := i.follow(fn, &arguments{line: act.line, positional: []value{texts[1]}}, nil)
+		if yes == true && no == false {
+			act.typ, act.truths = typeTruth, texts
+			return
+		}
+	}
+}
+
+// negate adds --no-foo to the flags of a BooleanOptionalAction.
+func (a *action) negate() {
+	if a.kind != "boolean" {
+		return
+	}
+	var flags []string
+	for _, flag := range a.flags {
+		flags = append(flags, flag)
+		if name, ok := strings.CutPrefix(flag, "--"); ok {
+			flags = append(flags, "--no-"+name)
+		}
+	}
+	a.flags = flags
+}
+
+// inherit takes the default that the parser has for the argument.
+func (a *action) inherit(p *parser, args *arguments) {
+	v, given := args.get(-1, "default")
+	switch {
+	case given:
+		a.fallback = v
+	case p.defaults[a.dest] != nil:
+		a.fallback = p.defaults[a.dest]
+	case p.argDefault != nil && !isNone(p.argDefault):
+		a.fallback = p.argDefault
+	case a.kind == "store_true":
+		a.fallback = false
+	case a.kind == "store_false":
+		a.fallback = true
+	}
+}
+
+// name takes the flags, or the name of a positional argument.
+func (a *action) name(p *parser, args *arguments) string {
+	dest, given := args.get(-1, "dest")
+	if given {
+		text, ok := dest.(string)
+		if !ok {
+			return "has a dest that is computed"
+		}
+		a.dest, a.mapsOwn = text, true
+	}
+	var names []string
+	for _, v := range args.positional {
+		text, ok := v.(string)
+		if !ok || text == "" {
+			return "has flags that are computed"
+		}
+		names = append(names, text)
+	}
+	isFlag := func(name string) bool { return strings.ContainsRune(p.prefixChars, rune(name[0])) }
+	switch {
+	case len(names) == 0:
+		if a.dest == "" {
+			return "has no name"
+		}
+		return ""
+	case len(names) == 1 && !isFlag(names[0]):
+		if given {
+			return "has a dest and a name"
+		}
+		a.dest = names[0]
+		return ""
+	}
+	for _, name := range names {
+		if !isFlag(name) {
+			return "mixes flags and names"
+		}
+	}
+	a.flags = names
+	if a.dest == "" {
+		a.dest = strings.ReplaceAll(strings.TrimLeft(a.longest(p.prefixChars), p.prefixChars), "-", "_")
+	}
+	if a.dest == "" {
+		return "has no name"
+	}
+	return ""
+}
+
+// longest returns the flag that names the value: the first long one, or the
+// first.
+func (a *action) longest(prefixChars string) string {
+	for _, flag := range a.flags {
+		if len(flag) > 1 && strings.ContainsRune(prefixChars, rune(flag[1])) {
+			return flag
+		}
+	}
+	return a.flags[0]
+}
+
+// settings takes what decides how the argument is written.
+func (a *action) settings(args *arguments) string {
+	if problem := a.setKind(args.named("action", "store")); problem != "" {
+		return problem
+	}
+	var ok bool
+	if a.nargs, ok = nargsOf(args.named("nargs", none{})); !ok {
+		return "has nargs that are computed"
+	}
+	if a.nargs != "" && !a.takesValue() {
+		return "has nargs, which its action does not take"
+	}
+	a.given = args.named("type", none{})
+	a.typ = typeOf(a.given)
+	a.file = fileUseOf(a.given)
+	a.constant = args.named("const", nil)
+	if v, given := args.get(-1, "choices"); given && !isNone(v) {
+		a.choices = v
+	}
+	switch required := args.named("required", false).(type) {
+	case bool:
+		a.required = required
+	}
+	if a.positional() {
+		if _, given := args.get(-1, "required"); given {
+			return "is positional and says whether it is required"
+		}
+		if !a.takesValue() {
+			return "is positional and takes no value"
+		}
+		a.required = a.nargs != "?" && a.nargs != "*" && a.nargs != "..."
+	}
+	return ""
+}
+
+func (a *action) setKind(v value) string {
+	switch v := v.(type) {
+	case string:
+		a.kind = v
+	case reference:
+		if v != "argparse.BooleanOptionalAction" {
+			return "has an action that is not known"
+		}
+		a.kind = "boolean"
+	case *class:
+		if _, own := v.member("__init__"); own || len(v.parents) != 1 || v.parents[0] != reference("argparse.Action") {
+			return "has an action that is not known"
+		}
+		a.kind = "custom"
+	default:
+		return "has an action that is computed"
+	}
+	switch a.kind {
+	case "help", "version":
+		a.hidden = true
+	case "store", "store_const", "store_true", "store_false", "append", "append_const", "extend", "count", "boolean", "custom":
+	default:
+		return "has an action that is not known"
+	}
+	return ""
+}
+
+func nargsOf(v value) (string, bool) {
+	switch v := v.(type) {
+	case none:
+		return "", true
+	case int64:
+		return strconv.FormatInt(v, 10), v > 0 && v <= maxArguments
+	case string:
+		switch v {
+		case "?", "*", "+", "...":
+			return v, true
+		}
+	}
+	return "", false
+}
+
+func typeOf(v value) valueType {
+	switch v {
+	case none{}, reference("builtins.str"):
+		return typeString
+	case reference("builtins.int"):
+		return typeInteger
+	case reference("builtins.float"):
+		return typeNumber
+	case reference("builtins.bool"):
+		return typeBool
+	case reference("json.loads"):
+		return typeJSON
+	case reference("pathlib.Path"), reference("pathlib.PurePath"):
+		return typePath
+	}
+	return typeFunction
+}
+
+func (a *action) describe(args *arguments) {
+	a.metavar = args.named("metavar", none{})
+	switch help := args.named("help", none{}).(type) {
+	case string:
+		a.help = help
+		a.hidden = a.hidden || help == suppress
+	case unknown:
+		a.help = help.prefix
+	}
+	if a.help == suppress {
+		a.help = ""
+	}
+}

@@ -1,0 +1,194 @@
+package python
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// awkward are texts that a command line can easily get wrong.
+var awkward = []string{"plain", "", "two words", "-x", "--opt-0", "--", "-5", "-1.5", "a=b", "=", "-", "*", "'\"", "$HOME", "é\n", "build", "-x1=2"}
+
+// arguments returns arguments that fit the schema, and the values that the
+// script should see, by dest. Arguments that share a dest are not looked at.
+func (g *generator) arguments(c *CommandLine) (args, want map[string]any) {
+	args, want = map[string]any{}, map[string]any{}
+	path := []*level{c.top}
+	for l := c.top; l.chooser != nil && (l.must || !g.one(4)); {
+		command := pick(g, l.commands...)
+		args[l.chooser.name] = command.name[strings.LastIndexByte(command.name, ' ')+1:]
+		if l.parser.subs.dest != "" {
+			want[l.parser.subs.dest] = args[l.chooser.name]
+		}
+		l = command
+		path = append(path, l)
+	}
+	dests := map[string]int{}
+	for _, l := range path {
+		for _, act := range l.parser.actions {
+			dests[act.dest]++
+		}
+	}
+	for _, l := range path {
+		g.levelArguments(l, args, want)
+	}
+	for dest, n := range dests {
+		if n > 1 {
+			delete(want, dest)
+		}
+	}
+	return args, want
+}
+
+func (g *generator) levelArguments(l *level, args, want map[string]any) {
+	skip := map[*argument]bool{}
+	need := map[*argument]bool{}
+	for _, m := range l.mutexes {
+		chosen := pick(g, m.members...)
+		need[chosen] = m.required
+		for _, arg := range m.members {
+			skip[arg] = arg != chosen
+		}
+	}
+	for _, arg := range l.arguments {
+		if skip[arg] || !arg.required && !need[arg] && g.one(2) {
+			continue
+		}
+		given, wanted := g.value(arg, need[arg] || arg.required)
+		if given == nil {
+			continue
+		}
+		args[arg.property.name] = given
+		if wanted != nil {
+			want[arg.dest] = wanted
+		}
+	}
+}
+
+// value returns a value of an argument, and what the script should see.
+func (g *generator) value(a *argument, needed bool) (given, want any) {
+	switch a.kind {
+	case "store_true", "store_false":
+		on := a.kind == "store_true"
+		if a.flagged {
+			return true, on
+		}
+		if a.fallback == on || needed {
+			return on, on
+		}
+		on = g.one(2)
+		if a.fallback != !(a.kind == "store_true") && on != (a.kind == "store_true") {
+			return on, nil // the script sees its own default
+		}
+		return on, on
+	case "boolean":
+		if _, ok := a.negative(); !ok || g.one(2) {
+			return true, true
+		}
+		return false, false
+	case "store_const":
+		return true, plain(a.constant, nil)
+	case "append_const":
+		return true, nil
+	case "count":
+		base, _ := toFloat(a.fallback)
+		n := 1 + g.IntN(3)
+		return json.Number(fmt.Sprint(n)), base + float64(n)
+	case "append", "extend":
+		return g.added(a)
+	}
+	return g.values(a)
+}
+
+// added returns values for an action that adds to its default.
+func (g *generator) added(a *argument) (given, want any) {
+	if a.kind == "extend" {
+		given, want = g.values(a)
+		if list, ok := given.([]any); ok && len(list) == 0 {
+			want = nil
+		}
+		return given, addedTo(a.fallback, want)
+	}
+	var gives, wants []any
+	for range 1 + g.IntN(3) {
+		given, want := g.values(a)
+		gives, wants = append(gives, given), append(wants, want)
+	}
+	return gives, addedTo(a.fallback, wants)
+}
+
+func addedTo(base value, want any) any {
+	if base != nil && !isNone(base) && base != suppress || want == nil {
+		return nil
+	}
+	return want
+}
+
+func (g *generator) values(a *argument) (given, want any) {
+	n := 0
+	switch a.nargs {
+	case "", "?":
+		if a.alone() && a.typ == typeFunction && g.one(3) {
+			return true, nil
+		}
+		if a.alone() && a.typ != typeFunction && g.one(3) {
+			return true, plain(a.constant, nil)
+		}
+		return g.scalar(a)
+	case "*", "...":
+		n = g.IntN(4)
+	case "+":
+		n = 1 + g.IntN(3)
+	default:
+		n = a.span().least
+	}
+	gives, wants := []any{}, []any{}
+	for range n {
+		given, want := g.scalar(a)
+		gives, wants = append(gives, given), append(wants, want)
+	}
+	if n == 0 && a.positional() {
+		return gives, nil // argparse takes the default then
+	}
+	return gives, wants
+}
+
+// scalar returns one value. An argument that a function reads has a value that
+// is not looked at where the function changes it.
+func (g *generator) scalar(a *argument) (given, want any) {
+	if enum := a.enum(); enum != nil {
+		given = pick(g, enum...)
+		if n, ok := given.(json.Number); ok {
+			f, _ := n.Float64()
+			return given, f
+		}
+		return given, given
+	}
+	switch a.typ {
+	case typeInteger:
+		given = json.Number(pick(g, "0", "7", "-3", "5.0", "1e3", "123456789012345"))
+	case typeNumber:
+		given = json.Number(pick(g, "0", "-2.5", "1e-3", "-1e5", "3.14159", "1e20"))
+	case typeBool:
+		on := g.one(2)
+		return on, on
+	case typeJSON:
+		var v any
+		text := pick(g, `{"a": [1, "-x"]}`, `"text"`, `-4`, `[]`, `true`, `{"<": "&"}`)
+		if json.Unmarshal([]byte(text), &v) != nil {
+			return nil, nil
+		}
+		return v, v
+	case typePath:
+		text := pick(g, "a/b", "-dash", "x y")
+		return text, text
+	default:
+		text := pick(g, awkward...)
+		if a.typ == typeFunction {
+			text = pick(g, "/a/b", "/x y")
+		}
+		return text, text
+	}
+	f, _ := given.(json.Number).Float64()
+	return given, f
+}

@@ -1,0 +1,363 @@
+package python
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+)
+
+// A CommandLine is what a script takes: arguments by name, in the order in which
+// they are declared. Its methods may be called at the same time.
+type CommandLine struct {
+	// Description is the parser's own, or the module's docstring.
+	Description string
+	top         *level
+	properties  []*property
+	byName      map[string]*property
+	files       map[string]File
+}
+
+// A level is the command line of a script, or of one of its sub-commands.
+type level struct {
+	name      string // of the sub-command; "" at the top
+	dialect   dialect
+	parser    *parser
+	arguments []*argument
+	mutexes   []mutex
+	chooser   *property // picks one of commands; nil without them
+	must      bool      // one has to be picked
+	commands  []*level
+}
+
+// A dialect is the library that reads the command line.
+type dialect int
+
+const (
+	argparseDialect dialect = iota
+	clickDialect
+)
+
+// An argument is one of a level.
+type argument struct {
+	*action
+	property *property
+	// flagged is whether the property says that the flag is given, and not what
+	// the value becomes. They differ for store_false.
+	flagged bool
+}
+
+// A mutex is a group of arguments of which at most one may be given.
+type mutex struct {
+	members  []*argument
+	required bool
+}
+
+// A property is one of the schema. Sub-commands share it where they mean the
+// same by it.
+type property struct {
+	name     string
+	schema   *jsonschema.Schema
+	required bool
+	commands []string // where it belongs; nil for the top
+	needs    []string // the commands that cannot do without it
+	same     string   // what the schema says, to compare
+}
+
+func newCommandLine(p *parser, told *notes) *CommandLine {
+	c := &CommandLine{Description: p.description, byName: map[string]*property{}}
+	c.top = c.level(p, "", nil, told)
+	if len(c.properties) > maxProperties {
+		told.add(0, "the script has more than %d arguments", maxProperties)
+		return nil
+	}
+	for _, property := range c.properties {
+		property.finish()
+	}
+	return c
+}
+
+// level lays out a parser's arguments and, below it, its sub-commands'.
+func (c *CommandLine) level(p *parser, name string, above []*argument, told *notes) *level {
+	l := &level{name: name, dialect: p.dialect, parser: p}
+	p.tellOmitted(told)
+	own := map[string]int{}
+	for _, act := range p.actions {
+		if p.shows(act) {
+			own[act.dest]++
+		}
+	}
+	used := map[*property]bool{}
+	for _, act := range p.actions {
+		if !p.shows(act) || len(c.properties) > maxProperties {
+			continue
+		}
+		arg := &argument{action: act}
+		wanted := act.dest
+		if own[act.dest] > 1 && !act.positional() {
+			wanted = strings.TrimLeft(act.longest(p.prefixChars), p.prefixChars)
+			arg.flagged = true
+		}
+		arg.property = c.place(l, arg, propertyName(wanted), above, used)
+		used[arg.property] = true
+		l.arguments = append(l.arguments, arg)
+	}
+	c.exclude(l)
+	if p.subs != nil {
+		c.branch(l, append(slices.Clone(above), l.arguments...), told)
+	}
+	return l
+}
+
+// shows reports whether an argument becomes a property. One that its author
+// hides does where a call may need it.
+func (p *parser) shows(act *action) bool {
+	if act.kind == "help" || act.kind == "version" {
+		return false
+	}
+	needed := func(g *group) bool { return g.required && slices.Contains(g.members, act) }
+	return !act.hidden || act.positional() || act.required || slices.ContainsFunc(p.mutexes, needed)
+}
+
+// branch lays out the sub-commands of a level.
+func (c *CommandLine) branch(l *level, above []*argument, told *notes) {
+	subs := l.parser.subs
+	if len(subs.commands) == 0 {
+		return
+	}
+	schema := &jsonschema.Schema{Type: "string", Description: subs.describe()}
+	for _, command := range subs.commands {
+		schema.Enum = append(schema.Enum, command.name)
+	}
+	name := propertyName(subs.dest)
+	if subs.dest == "" {
+		name = "command"
+	}
+	l.must = subs.required
+	l.chooser = c.declare(c.free(l, name), schema, l.must, l.name)
+	for _, command := range subs.commands {
+		l.commands = append(l.commands, c.level(command.parser, strings.TrimSpace(l.name+" "+command.name), above, told))
+	}
+}
+
+// describe says what each sub-command does.
+func (s *subparsers) describe() string {
+	var parts []string
+	if s.help != "" && s.help != suppress {
+		parts = append(parts, sentence(s.help))
+	}
+	for _, command := range s.commands {
+		if command.help != "" && command.help != suppress {
+			help := strings.ReplaceAll(strings.ReplaceAll(command.help, "%%", "%"), "%(prog)s", command.parser.prog)
+			parts = append(parts, fmt.Sprintf("%s: %s", command.name, sentence(help)))
+		}
+	}
+	if len(parts) == 0 {
+		return "The sub-command."
+	}
+	return strings.Join(parts, " ")
+}
+
+// place finds the property of an argument: one that another sub-command means
+// the same by, or a new one.
+func (c *CommandLine) place(l *level, arg *argument, name string, above []*argument, used map[*property]bool) (p *property) {
+	defer func() {
+		if arg.required && l.name != "" && !p.required {
+			p.needs = append(p.needs, l.name)
+		}
+	}()
+	schema := arg.schema(l.parser.prog, l.name == "")
+	same := fingerprint(arg, arg.schema(l.parser.prog, false))
+	if other := c.byName[name]; other != nil && !used[other] && other.same == same && l.name != "" && !blocked(arg, other, above) {
+		if other.commands != nil {
+			other.commands = append(other.commands, l.name)
+		}
+		return other
+	}
+	p = c.declare(c.free(l, name), schema, arg.required && l.name == "", l.name)
+	p.same = same
+	return p
+}
+
+// blocked reports whether a property of a level above cannot be shared: both
+// levels need a value of their own.
+func blocked(arg *argument, p *property, above []*argument) bool {
+	return slices.ContainsFunc(above, func(a *argument) bool {
+		return a.property == p && (a.positional() || a.required || arg.positional() || arg.required || a.dest != arg.dest)
+	})
+}
+
+func fingerprint(arg *argument, schema *jsonschema.Schema) string {
+	data, err := json.Marshal(schema)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %t %s", arg.kind, arg.nargs, arg.flagged, data)
+}
+
+func (c *CommandLine) declare(name string, schema *jsonschema.Schema, required bool, command string) *property {
+	p := &property{name: name, schema: schema, required: required && command == ""}
+	if command != "" {
+		p.commands = []string{command}
+	}
+	c.properties = append(c.properties, p)
+	c.byName[name] = p
+	return p
+}
+
+// free returns a name that no property has.
+func (c *CommandLine) free(l *level, name string) string {
+	if c.byName[name] == nil {
+		return name
+	}
+	if l.name != "" {
+		name = propertyName(strings.ReplaceAll(l.name, " ", "_") + "_" + name)
+	}
+	unique := name
+	for n := 2; c.byName[unique] != nil; n++ {
+		unique = fmt.Sprintf("%s_%d", name, n)
+	}
+	return unique
+}
+
+// maxName is how long a property's name may be for the models' interfaces.
+const maxName = 60
+
+// propertyName makes a name of a dest that every client takes: letters, digits,
+// _ and -.
+func propertyName(dest string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r == '_', r == '-', '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
+			return r
+		}
+		return '_'
+	}, dest)
+	if len(name) > maxName {
+		name = name[:maxName]
+	}
+	if strings.Trim(name, "_-") == "" {
+		return "argument"
+	}
+	return name
+}
+
+// Refuses reports whether the script certainly takes a flag such as "--name" for a
+// mistake: argparse reads it, and knows no option that begins so.
+func (c *CommandLine) Refuses(flag string) bool {
+	p := c.top.parser
+	if p.dialect != argparseDialect || p.lenient || p.subs != nil || strings.ContainsFunc(flag, func(r rune) bool { return r == '=' }) {
+		return false
+	}
+	for _, o := range p.omitted {
+		if len(o.names) == 0 || slices.ContainsFunc(o.names, func(name string) bool { return strings.HasPrefix(name, flag) }) {
+			return false
+		}
+	}
+	for known := range p.flags {
+		if strings.HasPrefix(known, flag) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.actions, func(act *action) bool { return act.nargs == "..." })
+}
+
+// exclude notes the mutually exclusive groups of a level in its properties.
+func (c *CommandLine) exclude(l *level) {
+	for _, g := range l.parser.mutexes {
+		m := mutex{required: g.required}
+		for _, arg := range l.arguments {
+			if slices.Contains(g.members, arg.action) {
+				m.members = append(m.members, arg)
+			}
+		}
+		if len(m.members) == 0 {
+			continue
+		}
+		l.mutexes = append(l.mutexes, m)
+		for _, arg := range m.members {
+			m.describe(arg)
+		}
+	}
+}
+
+func (m mutex) describe(arg *argument) {
+	var others []string
+	for _, other := range m.members {
+		if other != arg {
+			others = append(others, other.property.name)
+		}
+	}
+	s := arg.property.schema
+	s.Default = nil // a default that is passed on would exclude the others
+	if len(others) == 0 {
+		return
+	}
+	rule := "Not together with %s."
+	if m.required {
+		rule = "Exactly one of this and %s is needed."
+	}
+	s.Description = sentences(s.Description, fmt.Sprintf(rule, strings.Join(others, ", ")))
+}
+
+// finish says in the description which sub-commands a property belongs to, and
+// which need it: the schema has no other place for either.
+func (p *property) finish() {
+	belongs, needed := listed(p.commands), listed(p.needs)
+	if len(belongs) > 0 && belongs != needed {
+		p.schema.Description = sentences(p.schema.Description, "For the command "+belongs+".")
+	}
+	if len(needed) > 0 {
+		p.schema.Description = sentences(p.schema.Description, "Required for "+needed+".")
+	}
+	if p.schema.Type == "" && p.schema.Description == "" {
+		p.schema.Description = "Any value."
+	}
+}
+
+// listed names some of the commands.
+func listed(commands []string) string {
+	const most = 8
+	slices.Sort(commands)
+	named := slices.Compact(commands)
+	if len(named) > most {
+		return strings.Join(named[:most], ", ") + ", …"
+	}
+	return strings.Join(named, ", ")
+}
+
+// sentences puts texts together as sentences.
+func sentences(texts ...string) string {
+	var all []string
+	for _, text := range texts {
+		if text != "" {
+			all = append(all, sentence(text))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func sentence(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:;") {
+		return text
+	}
+	return text + "."
+}
+
+// Schema returns the JSON Schema of the arguments: an object with a property for
+// each, in the order in which they are declared, and no others. A sub-command is
+// a property with the commands' names; the arguments of one are properties of
+// the same object, whose descriptions say where they belong.
+func (c *CommandLine) Schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
+	for _, p := range c.properties {
+		s.Properties.Set(p.name, p.schema)
+		if p.required {
+			s.Required = append(s.Required, p.name)
+		}
+	}
+	return s
+}

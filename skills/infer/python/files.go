@@ -1,0 +1,132 @@
+package python
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A File is an argument that the source shows to name a file or a folder.
+type File struct {
+	Written bool // the script writes it
+	Read    bool // the script reads it
+}
+
+// Files returns the arguments that name files or folders, by their property: those
+// whose type is a path or a file, and those that the script opens or looks up.
+func (c *CommandLine) Files() map[string]File { return c.files }
+
+// Fallbacks returns the defaults of arguments that are texts or paths, by property.
+func (c *CommandLine) Fallbacks() map[string]string {
+	all := map[string]string{}
+	c.top.each(func(arg *argument) {
+		if arg.kind != "store" || arg.nargs != "" && arg.nargs != "?" {
+			return
+		}
+		switch v := arg.fallback.(type) {
+		case string:
+			all[arg.property.name] = v
+		case unknown:
+			if v.path != "" {
+				all[arg.property.name] = v.path
+			}
+		}
+	})
+	return all
+}
+
+func (l *level) each(do func(*argument)) {
+	for _, arg := range l.arguments {
+		do(arg)
+	}
+	for _, below := range l.commands {
+		below.each(do)
+	}
+}
+
+// A fileUse is the use of a file that an argument's type implies.
+type fileUse int
+
+const (
+	noFile fileUse = iota
+	namesFile
+	readsFile
+	writesFile
+)
+
+// A fileType is a value of argparse.FileType.
+type fileType fileUse
+
+func fileUseOf(v value) fileUse {
+	switch v := v.(type) {
+	case fileType:
+		return fileUse(v)
+	case reference:
+		switch v {
+		case "pathlib.Path", "pathlib.PurePath", "click.Path":
+			return namesFile
+		case "builtins.open", "click.File":
+			return readsFile
+		}
+	}
+	return noFile
+}
+
+// writes returns the use of a file opened in this mode.
+func writes(mode value) fileUse {
+	if text, ok := mode.(string); ok && strings.ContainsAny(text, "wax+") {
+		return writesFile
+	}
+	return readsFile
+}
+
+var (
+	// opened matches a call that takes an argument for a file, with the text after it.
+	opened = regexp.MustCompile(`\b(?:open|Path|read_csv|read_excel|read_json|loadtxt|os\.path\.\w+|os\.(?:listdir|walk|scandir|stat|makedirs|mkdir)|glob)\(\s*(\w+(?:\.\w+)?)\s*([,)][^\n]{0,24})`)
+	// pathMethod matches a method of a path.
+	pathMethod = regexp.MustCompile(`\b(?:Path\(\s*)?(\w+(?:\.\w+)?)\s*\)?\.(exists|is_file|is_dir|read_text|read_bytes|write_text|write_bytes|mkdir|iterdir|rglob|suffix|parent|resolve)\b`)
+	// writeMode matches the mode of a file opened for writing.
+	writeMode = regexp.MustCompile(`^,\s*(?:mode\s*=\s*)?["'][rbt]*[wax+]`)
+)
+
+// look finds the uses of arguments as files in the script, by the names that it has
+// for them: args.name in argparse, and name in click and typer.
+func (c *CommandLine) look(source []byte) {
+	used := map[string]File{}
+	see := func(name string, written bool) {
+		f := used[name]
+		// A plain name may be another function's, which says less.
+		f.Written, f.Read = f.Written || written, f.Read || !written || c.top.dialect == clickDialect
+		used[name] = f
+	}
+	name := func(seen []byte) string {
+		_, member, dotted := strings.Cut(string(seen), ".")
+		switch {
+		case dotted && c.top.dialect == argparseDialect:
+			return member
+		case !dotted && c.top.dialect == clickDialect:
+			return string(seen)
+		}
+		return ""
+	}
+	for _, m := range opened.FindAllSubmatch(source, -1) {
+		see(name(m[1]), writeMode.Match(m[2]))
+	}
+	for _, m := range pathMethod.FindAllSubmatch(source, -1) {
+		see(name(m[1]), strings.HasPrefix(string(m[2]), "write") || string(m[2]) == "mkdir")
+	}
+	c.files = map[string]File{}
+	c.top.each(func(arg *argument) {
+		f, found := used[arg.dest]
+		switch {
+		case !arg.takesValue() || arg.typ == typeInteger || arg.typ == typeNumber || arg.typ == typeJSON:
+			return
+		case arg.file == noFile && !found:
+			return
+		case arg.file == writesFile:
+			f.Written = true
+		case arg.file == readsFile:
+			f.Read = true
+		}
+		c.files[arg.property.name] = f
+	})
+}

@@ -1,0 +1,66 @@
+package python
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A function that makes booleans of texts is asked which.
+func TestTypesThatAreFunctions(t *testing.T) {
+	const header = "import argparse\np = argparse.ArgumentParser()\n"
+	for declared, test := range map[string]struct{ want, argv string }{
+		"p.add_argument('--x', type=lambda v: v.lower() == 'true', default=True)":                                      {"x:boolean=true", `["--x=false"]`},
+		"p.add_argument('--x', type=lambda v: str(v) == 'True', default=False)":                                        {"x:boolean=false", `["--x=False"]`},
+		"p.add_argument('--x', type=lambda v: v in ('1', 'on'))":                                                       {"x:boolean", `["--x=0"]`},
+		"from distutils.util import strtobool\np.add_argument('--x', type=lambda v: bool(strtobool(v)), default=True)": {"x:boolean=true", `["--x=false"]`},
+		"def b(v):\n  if isinstance(v, bool):\n    return v\n  if v.lower() in ('yes', 'true', 't'):\n    return True\n  elif v.lower() in ('no', 'false'):\n    return False\n  raise argparse.ArgumentTypeError('x')\np.add_argument('--x', type=b, nargs='?', const=True, default=False)": {"x:boolean=false", `["--x=false"]`},
+		"p.add_argument('--x', type=lambda v: parse(v), default=True, help='h')": {"x:string (h. Default: True.)", ""},
+		"p.add_argument('--x', type=lambda v: int(v, 0), default=5)":             {"x:string (Default: 5.)", ""},
+		"p.add_argument('--x', type=lambda v: v.split(','))":                     {"x:string", ""},
+		"p.add_argument('--x', type=lambda: True, default=0.5)":                  {"x:string (Default: 0.5.)", ""},
+	} {
+		s := Read("tool.py", []byte(header+declared+"\np.parse_args()"))
+		got := summary(s)
+		if x, _ := s.CommandLine.Schema().Properties.Get("x"); x.Description != "" {
+			got += " (" + x.Description + ")"
+		}
+		if got != test.want {
+			t.Errorf("%s\ngot  %s\nwant %s", declared, got, test.want)
+		}
+		if test.argv == "" {
+			continue
+		}
+		if argv, err := s.CommandLine.Argv(map[string]any{"x": false}); err != nil || fmt.Sprintf("%q", argv) != test.argv {
+			t.Errorf("%s\ngot  %q, %v\nwant %s", declared, argv, err, test.argv)
+		}
+	}
+}
+
+func TestRequiredOfCommands(t *testing.T) {
+	s := Read("tool.py", []byte(`import argparse
+p = argparse.ArgumentParser()
+p.add_argument("--verbose", action="store_true")
+c = p.add_subparsers(dest="command", required=True)
+for name in ["get", "put", "list"]:
+    s = c.add_parser(name)
+    s.add_argument("--limit", type=int, help="how many", required=name == "list")
+a = c.add_parser("one")
+a.add_argument("key", help="of the entry")
+a.add_argument("--out")
+b = c.add_parser("two")
+b.add_argument("key", help="of the entry")
+p.parse_args()
+`))
+	want := map[string]string{
+		"verbose": "",
+		"limit":   "how many. For the command get, list, put. Required for list.",
+		"key":     "of the entry. Required for one, two.",
+		"out":     "For the command one.",
+	}
+	for name, text := range want {
+		p, ok := s.CommandLine.Schema().Properties.Get(name)
+		if !ok || p.Description != text {
+			t.Errorf("%s: %+v, want %q", name, p, text)
+		}
+	}
+}

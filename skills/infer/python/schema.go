@@ -1,0 +1,228 @@
+package python
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+)
+
+// maxCount is how often a flag that is counted may be given.
+const maxCount = 100
+
+// schema describes what an argument takes. Defaults of sub-commands are told
+// only in words: a client that fills in defaults would give them to other
+// commands.
+func (a *argument) schema(prog string, top bool) *jsonschema.Schema {
+	s := a.shape()
+	s.Description = a.expandedHelp(prog)
+	standard, ok := a.defaultJSON()
+	switch {
+	case ok && top:
+		s.Default = standard
+	case ok && a.takesValue() && !mentionsDefault(a.help):
+		data, err := json.Marshal(standard)
+		if err == nil && len(data) < 100 {
+			s.Description = sentences(s.Description, "Default: "+string(data)+".")
+		}
+	case a.typ == typeFunction && a.kind == "store" && !mentionsDefault(a.help):
+		switch a.fallback.(type) {
+		case bool, int64, float64:
+			s.Description = sentences(s.Description, "Default: "+reprOf(a.fallback)+".")
+		}
+	}
+	return s
+}
+
+func mentionsDefault(help string) bool { return strings.Contains(strings.ToLower(help), "default") }
+
+func (a *argument) shape() *jsonschema.Schema {
+	switch a.kind {
+	case "store_true", "store_false", "store_const", "append_const", "boolean":
+		return &jsonschema.Schema{Type: "boolean"}
+	case "count":
+		return &jsonschema.Schema{Type: "integer", Minimum: "0", Maximum: json.Number(strconv.Itoa(maxCount))}
+	}
+	s := a.values()
+	if a.kind == "append" {
+		s = &jsonschema.Schema{Type: "array", Items: s}
+	}
+	return s
+}
+
+// values describes what one flag is given.
+func (a *argument) values() *jsonschema.Schema {
+	item := a.item()
+	switch a.nargs {
+	case "":
+		if a.kind == "extend" {
+			return &jsonschema.Schema{Type: "array", Items: item} // each text is a list of its characters
+		}
+		return item
+	case "?":
+		if a.alone() {
+			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{item, {Const: true, Description: "The option without a value."}}}
+		}
+		return item
+	case "*", "...":
+		return &jsonschema.Schema{Type: "array", Items: item}
+	case "+":
+		return &jsonschema.Schema{Type: "array", Items: item, MinItems: one()}
+	}
+	n, err := strconv.ParseUint(a.nargs, 10, 16)
+	if err != nil {
+		return item
+	}
+	return &jsonschema.Schema{Type: "array", Items: item, MinItems: &n, MaxItems: &n}
+}
+
+func one() *uint64 {
+	n := uint64(1)
+	return &n
+}
+
+// alone reports whether an option means something without its value. argparse
+// gives a constant that is text to the argument's type.
+func (a *argument) alone() bool {
+	if a.nargs != "?" || a.positional() || a.kind == "append" || a.typ == typeJSON || a.typ == typeBool || a.typ == typeTruth || a.constant == nil || isNone(a.constant) {
+		return false
+	}
+	text, is := a.constant.(string)
+	return !is || (a.typ == typeString || a.typ == typePath || a.typ == typeFunction) && a.chosen(text)
+}
+
+// item describes one value.
+func (a *argument) item() *jsonschema.Schema {
+	s := &jsonschema.Schema{}
+	switch a.typ {
+	case typeInteger:
+		s.Type = "integer"
+	case typeNumber:
+		s.Type = "number"
+	case typeBool, typeTruth:
+		s.Type = "boolean"
+	case typeJSON:
+		s.Description = "Any value."
+	default:
+		s.Type = "string"
+	}
+	s.Enum = a.enum()
+	return s
+}
+
+// enum returns the choices, or nil where they are not known, or are none that a
+// text of the command line could become.
+func (a *argument) enum() []any {
+	items, ok := iterable(a.choices)
+	if seq, is := a.choices.(*sequence); is {
+		items, ok = seq.items, true
+	}
+	if !ok {
+		return nil
+	}
+	var enum []any
+	for _, item := range items {
+		v, ok := a.itemJSON(item)
+		if isUnknown(item) {
+			return nil
+		}
+		if ok && !slices.Contains(enum, v) {
+			enum = append(enum, v)
+		}
+	}
+	return enum
+}
+
+// itemJSON returns the value of JSON that the argument's type makes v of.
+func (a *argument) itemJSON(v value) (any, bool) {
+	switch a.typ {
+	case typeString, typeFunction:
+		text, ok := v.(string)
+		return text, ok
+	case typeInteger:
+		n, ok := v.(int64)
+		return json.Number(strconv.FormatInt(n, 10)), ok
+	case typeNumber:
+		f, ok := toFloat(v)
+		return floatJSON(f), ok
+	case typeBool, typeTruth:
+		b, ok := v.(bool)
+		return b, ok
+	}
+	return nil, false
+}
+
+func floatJSON(f float64) json.Number {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+	}
+	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
+}
+
+// defaultJSON returns the default where passing it is the same as passing
+// nothing: it is of the argument's type, and the action does not add to it.
+func (a *argument) defaultJSON() (any, bool) {
+	switch a.kind {
+	case "store_true", "store_false", "boolean":
+		b, ok := a.fallback.(bool)
+		if a.flagged && a.kind == "store_false" {
+			return false, false
+		}
+		return b, ok && (a.kind == "boolean" || b == (a.kind == "store_false"))
+	case "store":
+	default:
+		return nil, false
+	}
+	if a.fallback == nil || a.fallback == suppress || a.positional() && a.required {
+		return nil, false
+	}
+	if a.nargs == "" || a.nargs == "?" {
+		v, ok := a.scalarJSON(a.fallback)
+		return v, ok && a.chosen(v)
+	}
+	return a.listJSON()
+}
+
+// scalarJSON returns a default in JSON. argparse gives a default that is text to
+// the argument's type.
+func (a *argument) scalarJSON(v value) (any, bool) {
+	if text, ok := v.(string); ok {
+		switch a.typ {
+		case typeString, typePath, typeFunction:
+			return text, true
+		}
+		return nil, false
+	}
+	if a.typ == typeFunction {
+		return nil, false
+	}
+	return a.itemJSON(v)
+}
+
+func (a *argument) listJSON() (any, bool) {
+	seq, ok := a.fallback.(*sequence)
+	if !ok || seq.open != '[' || a.typ == typeFunction || a.nargs == "..." {
+		return nil, false
+	}
+	list := []any{}
+	for _, item := range seq.items {
+		v, ok := a.itemJSON(item)
+		if !ok || !a.chosen(v) {
+			return nil, false
+		}
+		list = append(list, v)
+	}
+	n, err := strconv.Atoi(a.nargs)
+	if err == nil && n != len(list) || a.nargs == "+" && len(list) == 0 || a.positional() && len(list) == 0 {
+		return nil, false
+	}
+	return list, true
+}
+
+func (a *argument) chosen(v any) bool {
+	enum := a.enum()
+	return enum == nil || slices.Contains(enum, v)
+}

@@ -1,0 +1,139 @@
+package python
+
+import (
+	"strings"
+
+	"github.com/invopop/jsonschema"
+)
+
+// A Function is one of a module that LangChain's @tool makes a tool of, or a class
+// that comes from its BaseTool.
+type Function struct {
+	Name   string // the tool's
+	Python string // the function's, or the class's
+	Line   int    // of its def, from 1
+	Doc    string // its docstring without indentation, or the decorator's description
+	// Params describes its arguments: an object with a property for each
+	// parameter that a caller gives.
+	Params *jsonschema.Schema
+	// Needs are the required parameters of the class's constructor; with any, no
+	// call works.
+	Needs []string `json:",omitempty"`
+}
+
+// Tools returns the functions of a module that are decorated with @tool of
+// LangChain, and the classes that come from its BaseTool, in the order of the
+// source; none where the source cannot be read. Arguments that have a model of
+// another file (args_schema) have a schema that takes any.
+func Tools(source []byte) []Function {
+	body, err := parseSource(source)
+	if err != nil {
+		return nil
+	}
+	i := &interp{notes: &notes{}, steps: baseSteps + stepsPerByte*len(source)}
+	i.globals = newScope(nil)
+	var found []Function
+	for _, s := range body {
+		switch s.kind {
+		case sImport, sAssign:
+			i.execute(s, &frame{scope: i.globals})
+		case sClass:
+			i.execute(s, &frame{scope: i.globals})
+			if f, ok := i.toolClass(s.class); ok && len(found) < maxArguments {
+				f.Line = s.line
+				found = append(found, f)
+			}
+		case sDef:
+			if decorator := i.toolDecorator(s.function); decorator != nil && len(found) < maxArguments {
+				found = append(found, i.tool(s.function, decorator))
+			}
+		}
+	}
+	return found
+}
+
+// toolDecorator returns a function's decorator @tool, called or not.
+func (i *interp) toolDecorator(fn *function) *node {
+	for _, decorator := range fn.decorators {
+		callee := decorator
+		if callee.kind == nCall {
+			callee = callee.kids[0]
+		}
+		ref, ok := i.eval(callee, i.globals).(reference)
+		if ok && ref.last() == "tool" && strings.HasPrefix(string(ref), "langchain") {
+			return decorator
+		}
+	}
+	return nil
+}
+
+func (i *interp) tool(fn *function, decorator *node) Function {
+	f := Function{Name: fn.name, Python: fn.name, Line: fn.line, Doc: fn.doc}
+	f.Params = i.paramsOf(fn)
+	if decorator.kind != nCall {
+		return f
+	}
+	a := i.arguments(decorator, i.globals)
+	if name, ok := first(a).(string); ok {
+		f.Name = name
+	}
+	if description, ok := a.named("description", nil).(string); ok {
+		f.Doc = description
+	}
+	if model, ok := a.get(-1, "args_schema"); ok {
+		f.Params = i.modelOf(model)
+	}
+	return f
+}
+
+func (i *interp) paramsOf(fn *function) *jsonschema.Schema {
+	schema := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
+	described := describedArgs(fn.doc)
+	for _, p := range fn.params {
+		if p.star != "" || p.name == "callbacks" || p.name == "run_manager" || schema.Properties.Len() == maxArguments {
+			continue
+		}
+		a := i.annotation(p.annotation, i.globals)
+		if a.injected {
+			continue
+		}
+		if a.schema.Description == "" {
+			a.schema.Description = described[p.name]
+		}
+		if p.fallback == nil {
+			schema.Required = append(schema.Required, p.name)
+		} else if v, ok := valueJSON(i.eval(p.fallback, i.globals)); ok {
+			a.schema.Default = v
+		}
+		if a.schema.Type == "" && a.schema.Description == "" {
+			a.schema.Description = "Any value."
+		}
+		schema.Properties.Set(p.name, a.schema)
+	}
+	return schema
+}
+
+// describedArgs reads the "Args:" of a docstring in Google's style.
+func describedArgs(doc string) map[string]string {
+	described := map[string]string{}
+	_, args, found := strings.Cut("\n"+doc, "\nArgs:\n")
+	if !found {
+		return described
+	}
+	last := ""
+	for _, line := range strings.Split(args, "\n") {
+		text := strings.TrimSpace(line)
+		if text == "" || line[0] != ' ' {
+			break
+		}
+		name, description, ok := strings.Cut(text, ":")
+		name, _, _ = strings.Cut(name, " (")
+		if ok && !strings.Contains(name, " ") {
+			last = name
+			described[name] = strings.TrimSpace(description)
+		} else if last != "" {
+			described[last] += " " + text
+		}
+	}
+	return described
+}

@@ -1,0 +1,97 @@
+package shell
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Runs reports whether a script does something when it is run, beyond defining
+// functions and variables for others that source it. One that only says that it
+// is to be sourced does nothing. A source that cannot be read runs.
+func Runs(source []byte) bool {
+	if len(source) > maxSource || bytes.IndexByte(source, 0) >= 0 || brackets(source) > maxBrackets {
+		return true
+	}
+	text := strings.ReplaceAll(string(source), "\r\n", "\n")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return true
+	}
+	functions := slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool { _, ok := s.Cmd.(*syntax.FuncDecl); return ok })
+	return !functions || slices.ContainsFunc(file.Stmts, acts)
+}
+
+// acts reports whether a statement is a reason to run the script.
+func acts(stmt *syntax.Stmt) bool {
+	switch c := stmt.Cmd.(type) {
+	case nil, *syntax.FuncDecl, *syntax.DeclClause, *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause:
+		return false
+	case *syntax.CallExpr:
+		switch command(c) {
+		case "set", "shopt", "source", ".", ":", "true", "[", "test", "trap", "umask", "unset", "exit", "return", "alias", "command", "builtin", "type", "hash":
+			return false
+		case "echo", "printf":
+			return slices.ContainsFunc(c.Args, tells)
+		}
+		return len(c.Args) > 0
+	case *syntax.BinaryCmd:
+		return acts(c.X) || acts(c.Y)
+	case *syntax.Block:
+		return slices.ContainsFunc(c.Stmts, acts)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			if slices.ContainsFunc(c.Then, acts) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// tells reports whether a word has more to say than a text and the script's name.
+func tells(word *syntax.Word) (found bool) {
+	syntax.Walk(word, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.CmdSubst, *syntax.ArithmExp:
+			found = true
+		case *syntax.ParamExp:
+			found = found || n.Param == nil || n.Param.Value != "0" && n.Param.Value != "BASH_SOURCE"
+			return false
+		}
+		return !found
+	})
+	return found
+}
+
+// Asks reports whether a script has a command that waits for somebody at a
+// terminal: read -p, or select. A source that cannot be read may.
+func Asks(source []byte) (found bool) {
+	if len(source) > maxSource || bytes.IndexByte(source, 0) >= 0 || brackets(source) > maxBrackets {
+		return true
+	}
+	text := strings.ReplaceAll(string(source), "\r\n", "\n")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return true
+	}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.ForClause:
+			found = found || n.Select
+		case *syntax.CallExpr:
+			found = found || command(n) == "read" && slices.ContainsFunc(n.Args, isPrompt)
+		}
+		return !found
+	})
+	return found
+}
+
+// isPrompt reports whether a word is an option of read with a prompt: -p, -rp.
+func isPrompt(word *syntax.Word) bool {
+	text, _, _ := literal(word)
+	return strings.HasPrefix(text, "-") && strings.Contains(text, "p")
+}
