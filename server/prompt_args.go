@@ -62,7 +62,7 @@ func pickedBy(skill *skills.Skill, given map[string]string) (picked, error) {
 // value is an argument that a person wrote. A script's own command line is written
 // as such.
 func value(entry *skills.Entry, p skills.Param, text string) any {
-	if _, words := entry.Passing().(skills.Words); !words || p.Schema.Type != "array" {
+	if _, words := entry.Passing().(skills.RawArgv); !words || p.Schema.Type != "array" {
 		return entry.ReadText(p, text)
 	}
 	items := []any{}

@@ -171,7 +171,7 @@ func aboutFiles(skill *skills.Skill) string {
 	for _, p := range skill.Entry.Params() {
 		takes, anyNames = takes || p.Path, anyNames || p.NamesFiles()
 	}
-	_, words := skill.Entry.Passing().(skills.Words)
+	_, words := skill.Entry.Passing().(skills.RawArgv)
 	takes = takes || len(skill.Entry.Files()) > 0
 	switch {
 	case words, anyNames && !takes:

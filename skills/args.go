@@ -6,8 +6,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Args is how a call's arguments reach a script. There are [Flags], [Static],
-// [Own], [Input] and [Words], and no others.
+// Args is how a call's arguments reach a script. There are [Flags], [ParsedCLI],
+// [Inferred], [Input] and [RawArgv], and no others.
 type Args interface {
 	// Schema returns the JSON Schema (2020-12) of the arguments: an object.
 	Schema() *jsonschema.Schema
@@ -20,8 +20,8 @@ type Args interface {
 
 // Passed is what a script is given of a call's arguments.
 type Passed struct {
-	// Words follow the script on its command line.
-	Words []string
+	// Argv follows the script on its command line.
+	Argv []string
 	// Stdin is its standard input; nil leaves that to the caller.
 	Stdin []byte
 }
@@ -36,19 +36,19 @@ type CommandLine interface {
 	Argv(args map[string]any) ([]string, error)
 }
 
-// Static passes arguments as the script's own parser wants them.
-type Static struct{ CommandLine }
+// ParsedCLI passes arguments as the script's own parser wants them.
+type ParsedCLI struct{ CommandLine }
 
 // Pass returns the words of the command line.
-func (s Static) Pass(args map[string]any) (Passed, error) {
+func (s ParsedCLI) Pass(args map[string]any) (Passed, error) {
 	words, err := s.Argv(args)
 	if err != nil {
 		return Passed{}, err
 	}
-	return Passed{Words: words}, checkWords(words)
+	return Passed{Argv: words}, checkWords(words)
 }
 
-func (s Static) params() []Param { return properties(s.Schema()) }
+func (s ParsedCLI) params() []Param { return properties(s.Schema()) }
 
 // Input passes arguments as one JSON object on standard input: {} where there
 // are none.
@@ -57,8 +57,8 @@ type Input struct {
 	Object *jsonschema.Schema
 	// Params are the parameters that the manifest declares.
 	Params Flags
-	// Words are the script's command line, whatever the arguments are.
-	Words []string
+	// Argv is the script's command line, whatever the arguments are.
+	Argv []string
 }
 
 // Schema returns that of the object.
@@ -85,7 +85,7 @@ func (in Input) Pass(args map[string]any) (Passed, error) {
 		}
 	}
 	text, err := jsonText(object)
-	return Passed{Words: in.Words, Stdin: []byte(text)}, err
+	return Passed{Argv: in.Argv, Stdin: []byte(text)}, err
 }
 
 func (in Input) params() []Param {
@@ -95,43 +95,43 @@ func (in Input) params() []Param {
 	return properties(in.Object)
 }
 
-// Words passes what a caller writes, word by word: nothing is known of what the
+// RawArgv passes what a caller writes, word by word: nothing is known of what the
 // script takes.
-type Words struct{}
+type RawArgv struct{}
 
-// The properties of Words.
+// The properties of RawArgv.
 const (
-	wordsArgs  = "args"
-	wordsStdin = "stdin"
+	rawArgs  = "args"
+	rawStdin = "stdin"
 )
 
 // Schema returns that of {args: string[], stdin: string}.
-func (Words) Schema() *jsonschema.Schema {
+func (RawArgv) Schema() *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
-	s.Properties.Set(wordsArgs, &jsonschema.Schema{
+	s.Properties.Set(rawArgs, &jsonschema.Schema{
 		Type: "array", Items: &jsonschema.Schema{Type: "string"},
 		Description: "The script's command line, one word each.",
 	})
-	s.Properties.Set(wordsStdin, &jsonschema.Schema{Type: "string", Description: "The script's standard input."})
+	s.Properties.Set(rawStdin, &jsonschema.Schema{Type: "string", Description: "The script's standard input."})
 	s.AdditionalProperties = jsonschema.FalseSchema
 	return s
 }
 
 // Pass returns the words and the input as they are.
-func (Words) Pass(args map[string]any) (Passed, error) {
+func (RawArgv) Pass(args map[string]any) (Passed, error) {
 	var passed Passed
-	given, _ := args[wordsArgs].([]any)
+	given, _ := args[rawArgs].([]any)
 	for _, word := range given {
 		text, _ := word.(string) // the schema has seen to it
-		passed.Words = append(passed.Words, text)
+		passed.Argv = append(passed.Argv, text)
 	}
-	if text, ok := args[wordsStdin].(string); ok {
+	if text, ok := args[rawStdin].(string); ok {
 		passed.Stdin = []byte(text)
 	}
-	return passed, checkWords(passed.Words)
+	return passed, checkWords(passed.Argv)
 }
 
-func (w Words) params() []Param { return properties(w.Schema()) }
+func (w RawArgv) params() []Param { return properties(w.Schema()) }
 
 // properties are the parameters of a schema that was not made of them.
 func properties(s *jsonschema.Schema) []Param {

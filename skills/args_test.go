@@ -45,18 +45,18 @@ func TestPass(t *testing.T) {
 		{"flags", Flags{{Name: "a", Schema: &jsonschema.Schema{Type: "string", Default: "x"}}}, `{"b": "-1", "c": null}`, []string{"--a", "x", "--b", "-1", "--c", "null"}, "", ""},
 		{"input", Input{Object: object}, `{"n": 12345678901234567890, "t": "<é>\n"}`, nil, `{"n":12345678901234567890,"t":"<é>\n"}`, ""},
 		{"empty input", Input{Object: object}, `{}`, nil, `{}`, ""},
-		{"null where it is a value, and where it is none", Input{Object: object, Words: []string{"f"}}, `{"maybe": null, "text": null}`, []string{"f"}, `{"maybe":null}`, ""},
+		{"null where it is a value, and where it is none", Input{Object: object, Argv: []string{"f"}}, `{"maybe": null, "text": null}`, []string{"f"}, `{"maybe":null}`, ""},
 		{"declared input", Input{Params: Flags{{Name: "a", Schema: &jsonschema.Schema{Type: "integer", Default: 5}}, {Name: "b", Schema: &jsonschema.Schema{Type: "integer"}}}}, `{"a": null, "b": 2.0, "c": 1.0}`, nil, `{"a":5,"b":2,"c":1.0}`, ""},
-		{"words", Words{}, `{"args": ["a b", "-x", ""], "stdin": "in\u0000put"}`, []string{"a b", "-x", ""}, "in\x00put", ""},
-		{"no words", Words{}, `{"args": null}`, nil, "", ""},
-		{"words with NUL", Words{}, `{"args": ["a", "b\u0000"]}`, nil, "", `"args[1]" contains a NUL character, which no program can be passed; leave it out`},
-		{"unknown words", Words{}, `{"argv": []}`, nil, "", `there is no parameter "argv"`},
-		{"words that are none", Words{}, `{"args": [1]}`, nil, "", `"args"[0] must be a string, not a number`},
-		{"static", Static{line{}}, `{"name": "x", "n": 3}`, []string{"-n", "3", "x"}, "", ""},
-		{"static has its own defaults", Static{line{}}, `{"name": "x", "n": null}`, []string{"x"}, "", ""},
-		{"static refuses", Static{line{}}, `{"name": "-"}`, nil, "", `"name" cannot be passed`},
-		{"static with NUL", Static{line{}}, `{"name": "\u0000"}`, nil, "", `"args[0]" contains a NUL character, which no program can be passed; leave it out`},
-		{"static that misses", Static{line{}}, `{}`, nil, "", `missing required parameter "name"`},
+		{"words", RawArgv{}, `{"args": ["a b", "-x", ""], "stdin": "in\u0000put"}`, []string{"a b", "-x", ""}, "in\x00put", ""},
+		{"no words", RawArgv{}, `{"args": null}`, nil, "", ""},
+		{"words with NUL", RawArgv{}, `{"args": ["a", "b\u0000"]}`, nil, "", `"args[1]" contains a NUL character, which no program can be passed; leave it out`},
+		{"unknown words", RawArgv{}, `{"argv": []}`, nil, "", `there is no parameter "argv"`},
+		{"words that are none", RawArgv{}, `{"args": [1]}`, nil, "", `"args"[0] must be a string, not a number`},
+		{"static", ParsedCLI{line{}}, `{"name": "x", "n": 3}`, []string{"-n", "3", "x"}, "", ""},
+		{"static has its own defaults", ParsedCLI{line{}}, `{"name": "x", "n": null}`, []string{"x"}, "", ""},
+		{"static refuses", ParsedCLI{line{}}, `{"name": "-"}`, nil, "", `"name" cannot be passed`},
+		{"static with NUL", ParsedCLI{line{}}, `{"name": "\u0000"}`, nil, "", `"args[0]" contains a NUL character, which no program can be passed; leave it out`},
+		{"static that misses", ParsedCLI{line{}}, `{}`, nil, "", `missing required parameter "name"`},
 		{"none", nil, `{}`, nil, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestPass(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if diff := cmp.Diff(test.words, passed.Words); diff != "" || string(passed.Stdin) != test.stdin {
+			if diff := cmp.Diff(test.words, passed.Argv); diff != "" || string(passed.Stdin) != test.stdin {
 				t.Errorf("stdin %q, want %q; words: %s", passed.Stdin, test.stdin, diff)
 			}
 		})
@@ -92,8 +92,8 @@ func TestParams(t *testing.T) {
 		want string
 	}{
 		{Flags{{Name: "a", Required: true, Path: true, Schema: &jsonschema.Schema{Type: "string"}}}, "a string true true"},
-		{Static{line{}}, "name string true false, n integer false false"},
-		{Words{}, "args array false false, stdin string false false"},
+		{ParsedCLI{line{}}, "name string true false, n integer false false"},
+		{RawArgv{}, "args array false false, stdin string false false"},
 		{Input{Object: &jsonschema.Schema{Type: "object"}}, ""},
 	} {
 		var all []string

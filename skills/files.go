@@ -28,7 +28,7 @@ type FileParam struct {
 // names and their descriptions. Those that a manifest declares say it themselves
 // (`format: path`).
 func (e *Entry) Files() []FileParam {
-	static, ok := e.Passing().(Static)
+	static, ok := e.Passing().(ParsedCLI)
 	if !ok {
 		return nil
 	}

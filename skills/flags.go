@@ -68,7 +68,7 @@ func (f Flags) pass(args map[string]any, how joining) (Passed, error) {
 		if err != nil {
 			return Passed{}, err
 		}
-		passed.Words = append(passed.Words, words...)
+		passed.Argv = append(passed.Argv, words...)
 	}
 	return passed, nil
 }

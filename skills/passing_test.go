@@ -26,7 +26,7 @@ func TestValuesWithADash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			skill := &Skill{Files: fstest.MapFS{test.file: {Data: []byte(test.source)}}, Entry: &Entry{Script: test.file, Args: Flags{{Name: "n", Schema: &jsonschema.Schema{Type: "integer"}}}}}
 			passed, err := skill.Pass(test.file, map[string]any{"n": json.Number("-5"), "t": "-x"})
-			if got := strings.Join(passed.Words, " "); err != nil || got != test.want {
+			if got := strings.Join(passed.Argv, " "); err != nil || got != test.want {
 				t.Errorf("%s, %v; want %s", got, err, test.want)
 			}
 		})
@@ -39,7 +39,7 @@ func TestPlaceholdersAreNotPassed(t *testing.T) {
 	skill := &Skill{Files: fstest.MapFS{}, Entry: &Entry{Script: "{kind}-{b}.sh", Args: Flags{{Name: "kind", Schema: &jsonschema.Schema{Type: "string"}}}}}
 	args := map[string]any{"kind": "one", "b": "two", "c": "three"}
 	passed, err := skill.Pass("one-two.sh", args)
-	if diff := cmp.Diff([]string{"--c", "three"}, passed.Words); diff != "" || err != nil || len(args) != 3 {
+	if diff := cmp.Diff([]string{"--c", "three"}, passed.Argv); diff != "" || err != nil || len(args) != 3 {
 		t.Errorf("%v %v %s", err, args, diff)
 	}
 }

@@ -157,7 +157,7 @@ func (p *parser) checkSource(r *Resource) *rejection {
 // checkVariables checks that what is run takes the variables, and needs no others.
 // What a script's own source says is not known yet.
 func (e *Entry) checkVariables(r Resource) *rejection {
-	if _, own := e.Args.(*Own); own {
+	if _, own := e.Args.(*Inferred); own {
 		return nil
 	}
 	var names []string

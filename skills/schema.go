@@ -48,13 +48,13 @@ func (e *Entry) besides(args map[string]any) map[string]any {
 	return args
 }
 
-// Passing returns how arguments reach the script: [Flags], [Static], [Input] or
-// [Words].
+// Passing returns how arguments reach the script: [Flags], [ParsedCLI], [Input] or
+// [RawArgv].
 func (e *Entry) Passing() Args {
 	switch args := e.Args.(type) {
 	case nil:
 		return Flags(nil)
-	case *Own:
+	case *Inferred:
 		return args.known()
 	}
 	return e.Args

@@ -26,7 +26,7 @@ const (
 
 // The scripts of a skill that declares nothing to run are its tools.
 func TestScriptTools(t *testing.T) {
-	words := show(Words{}.Schema().Properties)
+	words := show(RawArgv{}.Schema().Properties)
 	for name, test := range map[string]struct {
 		front string
 		files map[string]string
@@ -74,9 +74,9 @@ func TestOwnPasses(t *testing.T) {
 		"d.sh": {"#!/bin/sh\n", "sh", map[string]any{"args": []any{"-x", "y"}}, "-x y", ""},
 	} {
 		skill := &Skill{Files: fstest.MapFS{script: {Data: []byte(test.source)}}, Entry: &Entry{Script: script, Interpreter: []string{test.interpreter}}}
-		skill.Entry.Args = &Own{Skill: skill}
+		skill.Entry.Args = &Inferred{Skill: skill}
 		passed, err := skill.Entry.Pass(test.args)
-		switch got := strings.Join(passed.Words, " "); {
+		switch got := strings.Join(passed.Argv, " "); {
 		case test.fails != "" && (err == nil || !strings.Contains(err.Error(), test.fails)):
 			t.Errorf("%s: %q, %v; want an error that names %s", script, got, err, test.fails)
 		case test.fails == "" && (err != nil || got != test.want):
@@ -85,7 +85,7 @@ func TestOwnPasses(t *testing.T) {
 	}
 	gone := &Skill{Files: fstest.MapFS{}, Entry: &Entry{Script: "gone.sh", Interpreter: []string{"bash"}}}
 	args, notes := readArgs(gone)
-	if _, ok := args.(Words); !ok || notes != nil {
+	if _, ok := args.(RawArgv); !ok || notes != nil {
 		t.Error("a script that cannot be read has arguments of its own")
 	}
 }

@@ -56,4 +56,4 @@ func borrowed(tool *Skill) string {
 
 // argsOf returns how a skill's script takes arguments of which its manifest says
 // nothing.
-func argsOf(skill *Skill) Args { return &Own{Skill: skill} }
+func argsOf(skill *Skill) Args { return &Inferred{Skill: skill} }

@@ -174,7 +174,7 @@ func (p *parser) function(entry *Entry, name string, in Input) error {
 		return reject(p.fields.line("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
 	}
 	entry.Interpreter = pyfunc.Interpreter()
-	in.Words = []string{name}
+	in.Argv = []string{name}
 	entry.Args = in
 	return nil
 }

@@ -263,7 +263,7 @@ func takesWords(skill *skills.Skill) bool {
 	if skill.Entry == nil {
 		return false
 	}
-	_, words := skill.Entry.Passing().(skills.Words)
+	_, words := skill.Entry.Passing().(skills.RawArgv)
 	return words
 }
 
@@ -294,7 +294,7 @@ func spelled(skill *skills.Skill, name string) *skills.Param {
 	if skill.Entry == nil {
 		return nil
 	}
-	if _, static := skill.Entry.Passing().(skills.Static); !static {
+	if _, static := skill.Entry.Passing().(skills.ParsedCLI); !static {
 		return nil
 	}
 	return declared(skill, strings.ReplaceAll(name, "-", "_"))

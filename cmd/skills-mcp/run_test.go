@@ -61,7 +61,7 @@ func runnable(t *testing.T, properties string) *skills.Skill {
 		if err := json.Unmarshal([]byte(`{"type": "object", "properties": `+properties+`}`), schema); err != nil {
 			t.Fatal(err)
 		}
-		args = skills.Static{CommandLine: parser{schema}}
+		args = skills.ParsedCLI{CommandLine: parser{schema}}
 	}
 	return &skills.Skill{Name: "demo", Entry: &skills.Entry{Script: "run.py", Args: args}}
 }

@@ -275,7 +275,7 @@ func command(e *skills.Entry) string {
 		}
 	}
 	if in, ok := e.Args.(skills.Input); ok {
-		words = append(words, in.Words...)
+		words = append(words, in.Argv...)
 	}
 	return strings.Join(words, " ")
 }
@@ -285,9 +285,9 @@ func passing(e *skills.Entry) string {
 	switch e.Passing().(type) {
 	case skills.Input:
 		return "as a JSON object on standard input"
-	case skills.Words:
+	case skills.RawArgv:
 		return "word by word, as they are given"
-	case skills.Static:
+	case skills.ParsedCLI:
 		return "as the script's own parser takes them"
 	}
 	return ""

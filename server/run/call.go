@@ -283,7 +283,7 @@ func (x *Executor) prepare(r Request) (*sandbox.Command, map[string]any, error) 
 	return &sandbox.Command{
 		RunID:    runID,
 		Skill:    skill.QualifiedName(),
-		Argv:     argv(name, interpreter, passed.Words),
+		Argv:     argv(name, interpreter, passed.Argv),
 		Env:      x.environment(skill, r.Caller, runID, args),
 		Role:     skill.Entry.ImageRole,
 		Grant:    grant,

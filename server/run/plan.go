@@ -69,10 +69,10 @@ func planWords(entry *skills.Entry, args map[string]any) ([]string, error) {
 	switch entry.Args.(type) {
 	case nil, skills.Flags:
 		passed, err := entry.Pass(args)
-		return passed.Words, err
+		return passed.Argv, err
 	case skills.Input:
 		passed, err := entry.Pass(nil)
-		return passed.Words, err
+		return passed.Argv, err
 	}
 	return []string{blank("arguments") + "…"}, nil
 }

@@ -201,8 +201,8 @@ const (
 	argsNone = iota
 	argsFlags
 	argsInput
-	argsWords
-	argsOwn
+	argsRawArgv
+	argsInferred
 )
 
 // appendArgs appends the ways to pass arguments that are made of values alone.
@@ -214,10 +214,10 @@ func appendArgs(b []byte, args skills.Args, depth int) ([]byte, error) {
 		return appendValue(append(b, argsFlags), reflect.ValueOf(args), depth+1)
 	case skills.Input:
 		return appendValue(append(b, argsInput), reflect.ValueOf(args), depth+1)
-	case skills.Words:
-		return append(b, argsWords), nil
-	case *skills.Own:
-		return append(b, argsOwn), nil
+	case skills.RawArgv:
+		return append(b, argsRawArgv), nil
+	case *skills.Inferred:
+		return append(b, argsInferred), nil
 	}
 	return nil, fmt.Errorf("%w: %T", errKind, args)
 }

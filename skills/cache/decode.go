@@ -135,10 +135,10 @@ func (r *reader) args(v reflect.Value, depth int) {
 		var input skills.Input
 		r.value(reflect.ValueOf(&input).Elem(), depth+1)
 		v.Set(reflect.ValueOf(input))
-	case argsWords:
-		v.Set(reflect.ValueOf(skills.Words{}))
-	case argsOwn:
-		v.Set(reflect.ValueOf(&skills.Own{})) // its skill is given again
+	case argsRawArgv:
+		v.Set(reflect.ValueOf(skills.RawArgv{}))
+	case argsInferred:
+		v.Set(reflect.ValueOf(&skills.Inferred{})) // its skill is given again
 	default:
 		r.fail()
 	}

@@ -127,7 +127,7 @@ func place(s, at *skills.Skill) {
 		file := tool.File
 		place(tool, at)
 		tool.File = file
-		if own, ok := tool.Entry.Args.(*skills.Own); ok {
+		if own, ok := tool.Entry.Args.(*skills.Inferred); ok {
 			own.Skill = tool
 		}
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 func schemas() cmp.Option {
-	return cmp.Options{cmpopts.IgnoreUnexported(skills.Own{}), cmp.Transformer("JSON", func(s *jsonschema.Schema) string {
+	return cmp.Options{cmpopts.IgnoreUnexported(skills.Inferred{}), cmp.Transformer("JSON", func(s *jsonschema.Schema) string {
 		text, _ := json.Marshal(s)
 		return string(text)
 	})}
@@ -239,7 +239,7 @@ func fill(t *testing.T, random *rand.Rand, v reflect.Value, depth int) {
 		fill(t, random, v.Elem(), depth+1)
 	case reflect.Slice:
 		if v.Type() == reflect.TypeFor[[]*skills.Skill]() {
-			v.Set(reflect.ValueOf([]*skills.Skill{{Name: "demo__tool", Entry: &skills.Entry{Args: skills.Words{}}}}))
+			v.Set(reflect.ValueOf([]*skills.Skill{{Name: "demo__tool", Entry: &skills.Entry{Args: skills.RawArgv{}}}}))
 			return
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
@@ -252,7 +252,7 @@ func fill(t *testing.T, random *rand.Rand, v reflect.Value, depth int) {
 		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), value)
 	case reflect.Interface:
 		if v.Type() == reflect.TypeFor[skills.Args]() {
-			in := skills.Input{Words: []string{"run"}}
+			in := skills.Input{Argv: []string{"run"}}
 			fill(t, random, reflect.ValueOf(&in.Object).Elem(), depth+1)
 			fill(t, random, reflect.ValueOf(&in.Params).Elem(), depth+1)
 			v.Set(reflect.ValueOf(in))

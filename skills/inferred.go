@@ -13,10 +13,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/shell"
 )
 
-// Own passes arguments as the script's own parser wants them: see [Static]. Where
-// that cannot be known, it passes [Words]. The source is read, and never run,
+// Inferred passes arguments as the script's own parser wants them: see [ParsedCLI]. Where
+// that cannot be known, it passes [RawArgv]. The source is read, and never run,
 // when it is first asked for: of most scripts nobody does.
-type Own struct {
+type Inferred struct {
 	// Skill is the one whose script it is.
 	Skill *Skill
 
@@ -25,14 +25,14 @@ type Own struct {
 	notes []python.Note // likewise
 }
 
-func (o *Own) known() Args {
-	o.once.Do(func() { o.args, o.notes = readArgs(o.Skill) })
-	return o.args
+func (i *Inferred) known() Args {
+	i.once.Do(func() { i.args, i.notes = readArgs(i.Skill) })
+	return i.args
 }
 
 // Unread notes what the source of a script does not tell of its own arguments.
 func (e *Entry) Unread() []Problem {
-	own, ok := e.Args.(*Own)
+	own, ok := e.Args.(*Inferred)
 	if !ok {
 		return nil
 	}
@@ -48,12 +48,12 @@ func (e *Entry) Unread() []Problem {
 }
 
 // Schema returns that of the script's own arguments.
-func (o *Own) Schema() *jsonschema.Schema { return o.known().Schema() }
+func (i *Inferred) Schema() *jsonschema.Schema { return i.known().Schema() }
 
 // Pass returns what the script is given.
-func (o *Own) Pass(args map[string]any) (Passed, error) { return o.known().Pass(args) }
+func (i *Inferred) Pass(args map[string]any) (Passed, error) { return i.known().Pass(args) }
 
-func (o *Own) params() []Param { return o.known().params() }
+func (i *Inferred) params() []Param { return i.known().params() }
 
 // readArgs returns how the skill's script takes arguments, from its source, and
 // what that does not tell.
@@ -61,21 +61,21 @@ func readArgs(skill *Skill) (Args, []python.Note) {
 	script := path.Clean(skill.Entry.Script)
 	source, err := readFile(skill.Files, script, maxManifest)
 	if err != nil { // a call will say so
-		return Words{}, nil
+		return RawArgv{}, nil
 	}
 	switch {
 	case len(skill.Entry.Interpreter) == 0:
 	case skill.Entry.Interpreter[0] == "python3":
 		read := python.Read(path.Base(script), source)
 		if read.CommandLine != nil {
-			return Static{read.CommandLine}, read.Notes
+			return ParsedCLI{read.CommandLine}, read.Notes
 		}
-		return Words{}, read.Notes
+		return RawArgv{}, read.Notes
 	case infer.IsShell(skill.Entry.Interpreter):
 		source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n")) // as it is run
 		if line := shell.Read(source); line != nil {
-			return Static{line}, nil
+			return ParsedCLI{line}, nil
 		}
 	}
-	return Words{}, nil
+	return RawArgv{}, nil
 }
