@@ -10,6 +10,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -56,7 +57,7 @@ type account struct {
 func (s *Server) report(r request, skill *skills.Skill, o *run.Outcome, err error) *account {
 	a := &account{said: meaning(skill, o, err)}
 	rep := reporter{
-		outputs: s.outputs, caller: r.caller, runID: o.RunID,
+		outputs: s.outputs, owner: r.owner, runID: o.RunID,
 		links:  speaks(r.ctx, mcp.ProtocolVersion20250618),
 		sounds: speaks(r.ctx, mcp.ProtocolVersion20250326),
 	}
@@ -81,7 +82,8 @@ func (s *Server) report(r request, skill *skills.Skill, o *run.Outcome, err erro
 // keeps what they link to.
 type reporter struct {
 	outputs       *output.Store
-	caller, runID string
+	owner         identity.Key
+	runID         string
 	links, sounds bool // the client knows these kinds of content
 	contents      []mcp.Content
 	media, texts  int      // bytes in contents so far
@@ -115,7 +117,7 @@ func (r *reporter) leave(result *RunResult, o *run.Outcome, said bool) []mcp.Con
 // keep keeps a piece of the run, and returns where it can be read, or "".
 func (r *reporter) keep(piece, mediaType string, data []byte) (uri string) {
 	uri = output.URI(r.runID, piece)
-	if !r.outputs.Put(r.caller, uri, output.Item{MIMEType: mediaType, Data: data}) {
+	if !r.outputs.Put(r.owner, uri, output.Item{MIMEType: mediaType, Data: data}) {
 		return ""
 	}
 	return uri

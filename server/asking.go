@@ -35,7 +35,7 @@ type performed struct {
 // modern client has to answer first, and then make the request again; a legacy
 // one is asked meanwhile.
 func (s *Server) perform(r request, req run.Request, p *progress) (*run.Outcome, error) {
-	req.Caller, req.Share, req.Stderr, req.Progress, req.Warn = r.caller, r.share, p, p.say, p.warn
+	req.Caller, req.Share, req.Stderr, req.Progress, req.Warn = string(r.owner), r.share, p, p.say, p.warn
 	switch {
 	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
 	case !mcpserver.IsModernRequest(r.ctx):
@@ -76,7 +76,7 @@ func (s *Server) performBetween(r request, req run.Request, p *progress) (*run.O
 		return nil, fmt.Errorf("encode arguments: %w", err)
 	}
 	made := elicit.Call{
-		Caller: r.caller, Method: r.retry.method, Name: r.retry.name, Args: args,
+		Owner: r.owner, Method: r.retry.method, Name: r.retry.name, Args: args,
 		State: r.retry.RequestState, Responses: r.retry.InputResponses, Stderr: p, Progress: p.say,
 	}
 	came, err := s.desk.Do(r.ctx, made, func(ctx context.Context, run *elicit.Run) (came any) {

@@ -14,23 +14,25 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // asker is a client of the modern protocol.
 type asker struct {
 	client
-	caller       string
+	name         string
 	capabilities mcp.ClientCapabilities
 }
 
-func (a *asker) Caller() string                                 { return a.caller }
+func (a *asker) Principal() identity.Principal                  { return identity.Principal{ID: a.name} }
 func (a *asker) GetClientInfo() mcp.Implementation              { return mcp.Implementation{} }
 func (a *asker) SetClientInfo(mcp.Implementation)               {}
 func (a *asker) GetClientCapabilities() mcp.ClientCapabilities  { return a.capabilities }
 func (a *asker) SetClientCapabilities(c mcp.ClientCapabilities) { a.capabilities = c }
 
-func newAsker(caller string) *asker {
-	return &asker{client: client{id: caller + "-session", in: make(chan mcp.JSONRPCNotification, 100)}, caller: caller}
+func newAsker(name string) *asker {
+	return &asker{client: client{id: name + "-session", in: make(chan mcp.JSONRPCNotification, 100)}, name: name}
 }
 
 // asksOnce is a command that says something, asks, and says what it was answered.

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/complete"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -37,7 +38,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 	v := c.view.Load()
 	switch {
 	case uri == output.Template:
-		return completion(c.output(caller(ctx), argument, given.Arguments)), nil
+		return completion(c.output(owner(ctx), argument, given.Arguments)), nil
 	case uri == skillsext.Template:
 		return completion(complete.Of(v.skillPaths(), argument.Value)), nil
 	}
@@ -102,10 +103,10 @@ func isPath(name string) bool {
 	})
 }
 
-// output completes the name of a caller's own run, or of a piece of it.
-func (c completer) output(caller string, argument mcp.CompleteArgument, given map[string]string) complete.List {
+// output completes the name of an owner's own run, or of a piece of it.
+func (c completer) output(owner identity.Key, argument mcp.CompleteArgument, given map[string]string) complete.List {
 	var all []string
-	for _, piece := range c.outputs.Pieces(caller) {
+	for _, piece := range c.outputs.Pieces(owner) {
 		switch {
 		case argument.Name == "run_id":
 			all = append(all, piece.Run)

@@ -30,7 +30,7 @@ func gone(uri string) string {
 func (s *Server) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	uri := in.Params.URI
 	piece, offset, paged, err := output.Split(uri)
-	item, ok := s.outputs.Get(caller(ctx), piece)
+	item, ok := s.outputs.Get(owner(ctx), piece)
 	if err != nil || !ok {
 		return nil, fmt.Errorf("%s: %w", gone(uri), mcpserver.ErrResourceNotFound)
 	}
@@ -71,7 +71,7 @@ func (s *Server) readOutputTool() mcpserver.ServerTool {
 		if !paged {
 			offset = int(min(args.Offset, 1<<40))
 		}
-		item, ok := s.outputs.Get(r.caller, piece)
+		item, ok := s.outputs.Get(r.owner, piece)
 		if err != nil || !ok {
 			return nil, &run.Error{Code: run.NotFound, Message: gone(args.URI)}
 		}

@@ -75,7 +75,7 @@ func (s *Server) openSandboxTool() mcpserver.ServerTool {
 		progress := s.progress(r, "open_sandbox")
 		defer progress.close()
 		kept, err := s.callsOf(r.ctx).Open(r.ctx, run.OpenRequest{
-			Skill: skill, Role: args.ImageRole, Workspace: args.Workspace, Caller: r.caller, Progress: progress.say,
+			Skill: skill, Role: args.ImageRole, Workspace: args.Workspace, Caller: string(r.owner), Progress: progress.say,
 		})
 		if err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func (s *Server) closeSandboxTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.calls.CloseSandbox(r.ctx, r.caller, args.ContainerID); err != nil {
+		if err := s.calls.CloseSandbox(r.ctx, string(r.owner), args.ContainerID); err != nil {
 			return nil, err
 		}
 		return reply(closed{args.ContainerID})
@@ -169,7 +169,7 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 			progress := s.progress(r, "run_code")
 			outcome, err := s.callsOf(r.ctx).RunCode(r.ctx, run.CodeRequest{
 				Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
-				Caller: r.caller, Share: r.share, Timeout: timeout, Stderr: progress, Progress: progress.say,
+				Caller: string(r.owner), Share: r.share, Timeout: timeout, Stderr: progress, Progress: progress.say,
 			})
 			progress.close()
 			if outcome == nil {

@@ -13,6 +13,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -20,19 +21,19 @@ import (
 
 // request is a call of a tool, a prompt or a resource, decoded.
 type request struct {
-	ctx    context.Context
-	args   map[string]any
-	caller string
-	share  sandbox.Share
-	token  mcp.ProgressToken
-	view   *view // one catalog for the whole call
-	retry  retry
-	task   *tasks.Task // that the call may become; nil is none
+	ctx   context.Context
+	args  map[string]any
+	owner identity.Key // of what the call creates
+	share sandbox.Share
+	token mcp.ProgressToken
+	view  *view // one catalog for the whole call
+	retry retry
+	task  *tasks.Task // that the call may become; nil is none
 }
 
 // request is the beginning of any answer: who asks, and what there is by then.
 func (s *Server) request(ctx context.Context, meta *mcp.Meta) request {
-	r := request{ctx: ctx, caller: caller(ctx), share: share(ctx), view: s.view.Load()}
+	r := request{ctx: ctx, owner: owner(ctx), share: share(ctx), view: s.view.Load()}
 	if meta != nil {
 		r.token = meta.ProgressToken
 	}

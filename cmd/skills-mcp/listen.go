@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
@@ -155,14 +156,14 @@ func (l *listener) url() string {
 }
 
 // authorize lets in who has the token; everybody where there is none.
-func (l *listener) authorize() func(*http.Request) (string, bool) {
+func (l *listener) authorize() func(*http.Request) (identity.Principal, bool) {
 	if l.token == "" {
 		return nil
 	}
 	want := sha256.Sum256([]byte(l.token))
-	return func(r *http.Request) (string, bool) {
+	return func(r *http.Request) (identity.Principal, bool) {
 		scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got := sha256.Sum256([]byte(strings.TrimSpace(sent))) // of one length, to be compared in constant time
-		return "token", strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+		return identity.Principal{Kind: identity.Token}, strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -96,7 +97,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 	if listener != nil {
 		return listener.serve(ctx, srv.Backend())
 	}
-	err = transport.ServeStdio(ctx, srv.Backend(), a.stdin, a.stdout, &transport.StdioOptions{Logger: s.logger})
+	err = transport.ServeStdio(identity.NewContext(ctx, identity.Principal{Kind: identity.Model}), srv.Backend(), a.stdin, a.stdout, &transport.StdioOptions{Logger: s.logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return &exitError{exitOK, nil} // a signal, or a client that left, ends a server normally
 	}

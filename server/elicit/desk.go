@@ -14,14 +14,15 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
 // A Call is a request of a client that is asked in the answer to it, and then
 // makes it again (multi round-trip requests, SEP-2322).
 type Call struct {
-	// Caller is who calls.
-	Caller string
+	// Owner is the principal that calls.
+	Owner identity.Key
 	// Method, Name and Args are what is called: a state is good for this alone.
 	// Args are the arguments as JSON that is the same each time.
 	Method, Name string
@@ -80,7 +81,7 @@ var ErrGone = errors.New("the run that asked has ended: the answer came too late
 // ErrTwice is the error of a call whose run goes on already, for another request.
 var ErrTwice = errors.New("this has been answered already, and the run goes on")
 
-// errLeft ends the runs of a caller who has left.
+// errLeft ends the runs of an owner who has left.
 var errLeft = fmt.Errorf("its client has left: %w", context.Canceled)
 
 // A Desk holds the runs of calls between a client's requests.
@@ -102,7 +103,7 @@ func NewDesk() *Desk {
 // [*rpc.Error] for a state that is not valid, [ErrGone], [ErrTwice], and
 // [sandbox.ErrClosed].
 //
-// The context of run outlives this request, and ends with its caller, with the
+// The context of run outlives this request, and ends with its owner, with the
 // desk, or when the request under way is cancelled.
 func (d *Desk) Do(ctx context.Context, c Call, run func(ctx context.Context, r *Run) any) (any, error) {
 	if c.State == "" {
@@ -136,7 +137,7 @@ func (d *Desk) start(ctx context.Context, c *Call, run func(ctx context.Context,
 		return nil, err
 	}
 	ctx, end := context.WithCancelCause(ctx)
-	r := &Run{id: rand.Text(), caller: c.Caller, end: end, turn: make(chan struct{}, 1), done: make(chan struct{}), call: c, given: maps.Clone(c.Responses)}
+	r := &Run{id: rand.Text(), owner: c.Owner, end: end, turn: make(chan struct{}, 1), done: make(chan struct{}), call: c, given: maps.Clone(c.Responses)}
 	d.mu.Lock()
 	d.runs[r.id] = r
 	d.mu.Unlock()
@@ -171,12 +172,12 @@ func (d *Desk) await(ctx context.Context, c *Call, r *Run) (any, error) {
 	}
 }
 
-// Leave ends the runs of a caller who has left. It does not wait.
-func (d *Desk) Leave(caller string) {
+// Leave ends the runs of an owner who has left. It does not wait.
+func (d *Desk) Leave(owner identity.Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, r := range d.runs {
-		if r.caller == caller {
+		if r.owner == owner {
 			r.end(errLeft)
 		}
 	}

@@ -72,7 +72,7 @@ const ann = `{"action":"accept","content":{"name":"Ann"}}`
 func TestDesk(t *testing.T) {
 	d := newTestDesk(t)
 	call := func(state, answers string) (any, error) {
-		c := Call{Caller: "me", Method: "tools/call", Name: "demo", Args: []byte("{}"), State: state, Responses: responses(t, answers)}
+		c := Call{Owner: "me", Method: "tools/call", Name: "demo", Args: []byte("{}"), State: state, Responses: responses(t, answers)}
 		return d.Do(t.Context(), c, asksFor(t, "one", "two"))
 	}
 	_, err := call("", "{}")
@@ -140,7 +140,7 @@ func TestDeskSome(t *testing.T) {
 // TestDeskState refuses states that are not the caller's, for this call.
 func TestDeskState(t *testing.T) {
 	d := newTestDesk(t)
-	mine := Call{Caller: "me", Method: "tools/call", Name: "demo", Args: []byte(`{"a":1}`)}
+	mine := Call{Owner: "me", Method: "tools/call", Name: "demo", Args: []byte(`{"a":1}`)}
 	_, err := d.Do(t.Context(), mine, asksFor(t, "one"))
 	state := required(t, err, "one")
 	other := NewDesk()
@@ -149,17 +149,17 @@ func TestDeskState(t *testing.T) {
 		desk   *Desk
 		change func(c *Call)
 	}{
-		"another caller":  {d, func(c *Call) { c.Caller = "you" }},
-		"another method":  {d, func(c *Call) { c.Method = "prompts/get" }},
-		"another name":    {d, func(c *Call) { c.Name = "other" }},
-		"other arguments": {d, func(c *Call) { c.Args = []byte(`{"a":2}`) }},
-		"moved borders":   {d, func(c *Call) { c.Method, c.Name = "tools/calld", "emo" }},
-		"another server":  {other, func(*Call) {}},
-		"changed":         {d, func(c *Call) { c.State = "A" + c.State[1:] }},
-		"cut":             {d, func(c *Call) { c.State = c.State[:len(c.State)-1] }},
-		"longer":          {d, func(c *Call) { c.State += "tampered" }},
-		"nonsense":        {d, func(c *Call) { c.State = "x" }},
-		"too long":        {d, func(c *Call) { c.State = strings.Repeat("x", maxState+1) + "." }},
+		"another principal": {d, func(c *Call) { c.Owner = "you" }},
+		"another method":    {d, func(c *Call) { c.Method = "prompts/get" }},
+		"another name":      {d, func(c *Call) { c.Name = "other" }},
+		"other arguments":   {d, func(c *Call) { c.Args = []byte(`{"a":2}`) }},
+		"moved borders":     {d, func(c *Call) { c.Method, c.Name = "tools/calld", "emo" }},
+		"another server":    {other, func(*Call) {}},
+		"changed":           {d, func(c *Call) { c.State = "A" + c.State[1:] }},
+		"cut":               {d, func(c *Call) { c.State = c.State[:len(c.State)-1] }},
+		"longer":            {d, func(c *Call) { c.State += "tampered" }},
+		"nonsense":          {d, func(c *Call) { c.State = "x" }},
+		"too long":          {d, func(c *Call) { c.State = strings.Repeat("x", maxState+1) + "." }},
 	} {
 		c := mine
 		c.State, c.Responses = state, responses(t, `{"one":`+ann+`}`)
@@ -178,7 +178,7 @@ func TestDeskState(t *testing.T) {
 
 func FuzzState(f *testing.F) {
 	k := newKey()
-	c := &Call{Caller: "me", Name: "demo"}
+	c := &Call{Owner: "me", Name: "demo"}
 	f.Add(k.seal(state{Run: "r", Round: 1}, c))
 	f.Add("a.b")
 	f.Fuzz(func(t *testing.T, token string) {
@@ -203,7 +203,7 @@ func TestDeskEnds(t *testing.T) {
 				d := newTestDesk(t)
 				room := NewRoom(Limits{Wait: time.Minute})
 				ended := make(chan error, 1)
-				c := Call{Caller: "me"}
+				c := Call{Owner: "me"}
 				_, err := d.Do(t.Context(), c, func(ctx context.Context, r *Run) any {
 					ctx, leave := room.enter(ctx, "me")
 					defer leave()
@@ -333,7 +333,7 @@ func TestDeskGivenUp(t *testing.T) {
 // TestDeskGone tells who asks when it is too late for an answer.
 func TestDeskGone(t *testing.T) {
 	d := newTestDesk(t)
-	_, err := d.Do(t.Context(), Call{Caller: "me"}, asksFor(t, "one"))
+	_, err := d.Do(t.Context(), Call{Owner: "me"}, asksFor(t, "one"))
 	required(t, err, "one")
 	gone := err.(*Required).Gone
 	select {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -27,7 +28,7 @@ const maxQuestions = 100
 type Options struct {
 	Skill  string         // its qualified name, which the person is told
 	Asks   []skills.Asked // whom it may ask
-	Caller string         // who waiting is counted for
+	Owner  identity.Key   // who waiting is counted for
 	Client *Client        // who answers
 	Room   *Room
 }
@@ -148,7 +149,7 @@ func (d *Dialogue) wait(ctx context.Context, requests map[string]*Request) (map[
 	if len(requests) == 0 {
 		return map[string]json.RawMessage{}, nil
 	}
-	waiting, leave := d.options.Room.enter(ctx, d.options.Caller)
+	waiting, leave := d.options.Room.enter(ctx, d.options.Owner)
 	defer leave()
 	d.meter.Pause()
 	answers, err := d.options.Client.Ask(waiting, requests)

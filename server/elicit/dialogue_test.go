@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // process is a fake of a running command.
@@ -129,7 +131,7 @@ func TestDialogueEnds(t *testing.T) {
 // TestRoom has the oldest of too many go.
 func TestRoom(t *testing.T) {
 	room := NewRoom(Limits{Total: 3, PerCaller: 2})
-	enter := func(caller string) (context.Context, func()) { return room.enter(t.Context(), caller) }
+	enter := func(owner identity.Key) (context.Context, func()) { return room.enter(t.Context(), owner) }
 	first, leaveFirst := enter("a")
 	second, leaveSecond := enter("b")
 	third, leaveThird := enter("a")

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // Limits bound how scripts wait for answers. A zero field means the default of
 // [DefaultLimits].
 type Limits struct {
 	Wait      time.Duration // for one answer
-	Total     int           // scripts that wait, of all callers
-	PerCaller int           // scripts that wait, of one caller
+	Total     int           // scripts that wait, of all principals
+	PerCaller int           // scripts that wait, of one principal
 }
 
 // DefaultLimits returns the limits of a configuration that says nothing.
@@ -48,23 +50,23 @@ type Room struct {
 }
 
 type place struct {
-	caller string
-	end    context.CancelCauseFunc
+	owner identity.Key
+	end   context.CancelCauseFunc
 }
 
 // NewRoom returns a room; zero fields are those of [DefaultLimits].
 func NewRoom(l Limits) *Room { return &Room{limits: l.Or(DefaultLimits())} }
 
-// enter lets a caller's script wait, with a context that ends when it has waited
+// enter lets an owner's script wait, with a context that ends when it has waited
 // for too long, or when others need the room: the oldest goes first.
-func (r *Room) enter(ctx context.Context, caller string) (_ context.Context, leave func()) {
+func (r *Room) enter(ctx context.Context, owner identity.Key) (_ context.Context, leave func()) {
 	ctx, timer := context.WithTimeoutCause(ctx, r.limits.Wait, &WaitError{fmt.Sprintf("nobody answered it within %s", r.limits.Wait)})
 	ctx, end := context.WithCancelCause(ctx)
-	p := &place{caller, end}
+	p := &place{owner, end}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waiting = append(r.waiting, p)
-	r.makeRoom(func(other *place) bool { return other.caller == caller }, r.limits.PerCaller)
+	r.makeRoom(func(other *place) bool { return other.owner == owner }, r.limits.PerCaller)
 	r.makeRoom(func(*place) bool { return true }, r.limits.Total)
 	return ctx, func() {
 		end(nil)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // A Run is what goes on behind a call, from one request of the client to the
@@ -15,11 +17,12 @@ import (
 // [Run.Say] it speaks to whichever request is under way, and to nobody between
 // two.
 type Run struct {
-	id, caller string
-	end        context.CancelCauseFunc
-	turn       chan struct{} // has room for one: something is asked
-	done       chan struct{} // closed when the run has ended
-	outcome    any           // valid after done
+	id      string
+	owner   identity.Key
+	end     context.CancelCauseFunc
+	turn    chan struct{} // has room for one: something is asked
+	done    chan struct{} // closed when the run has ended
+	outcome any           // valid after done
 
 	mu       sync.Mutex // guards what follows
 	call     *Call      // the request under way; nil between two

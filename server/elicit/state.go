@@ -37,7 +37,7 @@ func newKey() *key {
 	return k
 }
 
-// seal returns a state as it is sent. It is good for one caller's request alone.
+// seal returns a state as it is sent. It is good for one principal's request alone.
 func (k *key) seal(s state, c *Call) string {
 	payload, _ := json.Marshal(s) // strings, numbers and a time can be encoded
 	return base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(k.sign(payload, c))
@@ -64,10 +64,10 @@ func (k *key) open(token string, c *Call) (s state, err error) {
 	return s, nil
 }
 
-// sign binds a payload to a caller and what they asked for.
+// sign binds a payload to a principal and what they asked for.
 func (k *key) sign(payload []byte, c *Call) []byte {
 	mac := hmac.New(sha256.New, k[:])
-	for _, part := range [][]byte{payload, []byte(c.Caller), []byte(c.Method), []byte(c.Name), c.Args} {
+	for _, part := range [][]byte{payload, []byte(c.Owner), []byte(c.Method), []byte(c.Name), c.Args} {
 		_ = binary.Write(mac, binary.BigEndian, uint64(len(part))) // a hash takes everything, here and below
 		_, _ = mac.Write(part)
 	}

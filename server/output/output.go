@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // Options bound a [Store]. A zero field means its default.
@@ -30,8 +32,11 @@ type Store struct {
 	bytes int64
 }
 
-// key is what an item is found by: nobody finds another caller's.
-type key struct{ caller, uri string }
+// A key finds an item: nobody finds another principal's.
+type key struct {
+	owner identity.Key
+	uri   string
+}
 
 type entry struct {
 	key
@@ -133,15 +138,15 @@ func canonical(uri string) string {
 	return uri
 }
 
-// Put keeps an item for a caller, in place of the oldest where there is no more
+// Put keeps an item for its owner, in place of the oldest where there is no more
 // room. It reports false for one that is larger than all the room.
-func (s *Store) Put(caller, uri string, item Item) bool {
+func (s *Store) Put(owner identity.Key, uri string, item Item) bool {
 	if int64(len(item.Data)) > s.options.Bytes {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := key{caller, canonical(uri)}
+	k := key{owner, canonical(uri)}
 	s.remove(s.items[k])
 	s.items[k] = s.order.PushBack(&entry{k, item, time.Now()})
 	s.bytes += int64(len(item.Data))
@@ -152,12 +157,12 @@ func (s *Store) Put(caller, uri string, item Item) bool {
 	return true
 }
 
-// Get returns a caller's item, while it is kept.
-func (s *Store) Get(caller, uri string) (Item, bool) {
+// Get returns an owner's item, while it is kept.
+func (s *Store) Get(owner identity.Key, uri string) (Item, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	element, ok := s.items[key{caller, canonical(uri)}]
+	element, ok := s.items[key{owner, canonical(uri)}]
 	if !ok {
 		return Item{}, false
 	}
@@ -167,14 +172,14 @@ func (s *Store) Get(caller, uri string) (Item, bool) {
 // A Piece is what is kept of a run: see [URI].
 type Piece struct{ Run, Name string }
 
-// Pieces returns what is kept for a caller, in no order.
-func (s *Store) Pieces(caller string) []Piece {
+// Pieces returns what is kept for its owner, in no order.
+func (s *Store) Pieces(owner identity.Key) []Piece {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
 	var all []Piece
 	for k := range s.items {
-		if k.caller != caller {
+		if k.owner != owner {
 			continue
 		}
 		run, name, _ := strings.Cut(strings.TrimPrefix(k.uri, prefix()), "/")
@@ -183,12 +188,12 @@ func (s *Store) Pieces(caller string) []Piece {
 	return all
 }
 
-// Forget drops what is kept for a caller.
-func (s *Store) Forget(caller string) {
+// Forget drops what is kept for an owner.
+func (s *Store) Forget(owner identity.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, element := range s.items {
-		if k.caller == caller {
+		if k.owner == owner {
 			s.remove(element)
 		}
 	}

@@ -7,15 +7,17 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 func item(size int) Item { return Item{"text/plain", []byte(strings.Repeat("x", size))} }
 
-// kept returns which of the URIs a caller can read.
-func kept(s *Store, caller string, uris ...string) string {
+// kept returns which of the URIs an owner can read.
+func kept(s *Store, owner identity.Key, uris ...string) string {
 	var found []string
 	for _, uri := range uris {
-		if _, ok := s.Get(caller, uri); ok {
+		if _, ok := s.Get(owner, uri); ok {
 			found = append(found, uri)
 		}
 	}
@@ -61,7 +63,7 @@ func TestStoreIsBounded(t *testing.T) {
 	})
 }
 
-func TestCallersAreApart(t *testing.T) {
+func TestOwnersAreApart(t *testing.T) {
 	s := New(nil)
 	uri := URI("run-1", "out/a b/ü%.txt")
 	if want := "skills-mcp://runs/run-1/out/a%20b/%C3%BC%25.txt"; uri != want {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // converse has the questions of a skill that declares some answered while
@@ -21,7 +22,7 @@ func (x *Executor) converse(ctx context.Context, r Request, command *sandbox.Com
 		client = elicit.Nobody("there is nobody to ask")
 	}
 	ctx, dialogue := elicit.Begin(ctx, command, elicit.Options{
-		Skill: command.Skill, Asks: r.Skill.Asks, Caller: r.Caller, Client: client, Room: x.room,
+		Skill: command.Skill, Asks: r.Skill.Asks, Owner: identity.Key(r.Caller), Client: client, Room: x.room,
 	})
 	return ctx, dialogue.End
 }

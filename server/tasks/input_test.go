@@ -120,7 +120,7 @@ func TestKeysAreNotUsedTwice(t *testing.T) {
 func TestInputBeforeTheTask(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
 		w := &talk{rounds: []*mcp.CallToolResult{asks("one", "name"), says("done")}}
-		c := Call{Caller: "ann", Patience: time.Second}
+		c := Call{Owner: owner("ann"), Patience: time.Second}
 		result, err := b.Do(t.Context(), c, w.work)
 		if err != nil || !result.NeedsInput() {
 			t.Fatalf("%v, %v", result, err)

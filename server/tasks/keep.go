@@ -9,6 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // keep makes a call a task. It reports false where the call has ended already,
@@ -17,7 +19,7 @@ func (s *Store) keep(t *Task) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	if len(s.order) >= s.options.Count && !s.evict(t.caller) || !t.decide(kept) {
+	if len(s.order) >= s.options.Count && !s.evict(t.owner) || !t.decide(kept) {
 		return false
 	}
 	s.tasks[t.id] = t
@@ -82,7 +84,7 @@ func (s *Store) hold(t *Task, size int) bool {
 	}
 	s.expire()
 	for s.bytes+size > s.options.Bytes {
-		if !s.evict(t.caller) {
+		if !s.evict(t.owner) {
 			return false
 		}
 	}
@@ -100,13 +102,13 @@ func (s *Store) expire() {
 	}
 }
 
-// evict forgets the oldest task that has ended, one of the caller's own if there
+// evict forgets the oldest task that has ended, one of the owner's own if there
 // is one.
-func (s *Store) evict(caller string) bool {
+func (s *Store) evict(owner identity.Key) bool {
 	var oldest *Task
 	for _, t := range slices.Backward(s.order) {
 		ended, _ := t.ended()
-		if ended && (oldest == nil || t.caller == caller || oldest.caller != caller) {
+		if ended && (oldest == nil || t.owner == owner || oldest.owner != owner) {
 			oldest = t
 		}
 	}
@@ -124,12 +126,12 @@ func (s *Store) remove(t *Task) {
 	t.size = 0
 }
 
-// find returns a caller's task, or nil.
-func (s *Store) find(caller, id string) *Task {
+// find returns an owner's task, or nil.
+func (s *Store) find(owner identity.Key, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	if t := s.tasks[id]; t != nil && t.caller == caller {
+	if t := s.tasks[id]; t != nil && t.owner == owner {
 		return t
 	}
 	return nil

@@ -28,7 +28,7 @@ func TestAge(t *testing.T) {
 	})
 }
 
-// Where there is no room, the oldest task that has ended goes, a caller's own
+// Where there is no room, the oldest task that has ended goes, a principal's own
 // first; and where none has ended a call is answered as ever.
 func TestRoom(t *testing.T) {
 	run(t, &Options{Count: 3}, func(t *testing.T, b *bench) {
@@ -40,15 +40,15 @@ func TestRoom(t *testing.T) {
 		exist(b, map[string]bool{first: false, second: true, third: true})
 		fourth := b.begin(waits)
 		exist(b, map[string]bool{second: false, third: true, fourth: true})
-		if b.find("bob", bobs) == nil {
+		if b.find(owner("bob"), bobs) == nil {
 			t.Error("another's went before one's own")
 		}
 		b.begin(waits)
-		if b.find("bob", bobs) != nil {
+		if b.find(owner("bob"), bobs) != nil {
 			t.Error("the oldest is still there")
 		}
 		for _, patience := range []time.Duration{0, time.Second} {
-			result, err := b.Do(t.Context(), Call{Caller: "ann", Patience: patience}, takes(time.Minute, says("done"), nil))
+			result, err := b.Do(t.Context(), Call{Owner: owner("ann"), Patience: patience}, takes(time.Minute, says("done"), nil))
 			if err != nil || result == nil {
 				t.Errorf("without room: %v, %v", result, err)
 			}
@@ -72,7 +72,7 @@ func TestRoomForResults(t *testing.T) {
 func exist(b *bench, want map[string]bool) {
 	b.t.Helper()
 	for id, there := range want {
-		if got := b.find("ann", id) != nil; got != there {
+		if got := b.find(owner("ann"), id) != nil; got != there {
 			b.t.Errorf("a task is there: %t, want %t", got, there)
 		}
 	}

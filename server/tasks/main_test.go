@@ -12,11 +12,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a store in virtual time, with callers that know tasks.
+// bench is a store in virtual time, with clients that know tasks.
 type bench struct {
 	*Store
 	t *testing.T
@@ -32,20 +34,18 @@ func run(t *testing.T, o *Options, test func(t *testing.T, b *bench)) {
 	})
 }
 
-type callerKey struct{}
+// owner is the key of a principal of a name.
+func owner(name string) identity.Key { return identity.Principal{ID: name}.Key() }
 
-func callerOf(ctx context.Context) string {
-	caller, _ := ctx.Value(callerKey{}).(string)
-	return caller
-}
+func ownerOf(ctx context.Context) identity.Key { return identity.FromContext(ctx).Key() }
 
-// as is the context of a modern request of a caller that declares extensions.
-func as(ctx context.Context, caller string, extensions ...string) context.Context {
+// as is the context of a modern request of a principal that declares extensions.
+func as(ctx context.Context, name string, extensions ...string) context.Context {
 	declared := map[string]any{}
 	for _, extension := range extensions {
 		declared[extension] = map[string]any{}
 	}
-	return mcpserver.WithRequestProtocolInfo(context.WithValue(ctx, callerKey{}, caller), &mcpserver.RequestProtocolInfo{
+	return mcpserver.WithRequestProtocolInfo(identity.NewContext(ctx, identity.Principal{ID: name}), &mcpserver.RequestProtocolInfo{
 		Modern: true, ClientCapabilities: &mcp.ClientCapabilities{Extensions: declared},
 	})
 }
@@ -63,10 +63,10 @@ type seen struct {
 	}
 }
 
-// ask makes a request as a caller, and returns the answer or the error as JSON.
-func (b *bench) ask(caller, method, params string) string {
+// ask makes a request as a principal, and returns the answer or the error as JSON.
+func (b *bench) ask(name, method, params string) string {
 	b.t.Helper()
-	result, err := b.Methods(callerOf)[method].Handle(as(b.t.Context(), caller, Extension), json.RawMessage(params))
+	result, err := b.Methods(ownerOf)[method].Handle(as(b.t.Context(), name, Extension), json.RawMessage(params))
 	return outcome(b.t, result, err)
 }
 
@@ -86,7 +86,7 @@ func outcome(t *testing.T, result any, err error) string {
 	return string(encoded)
 }
 
-// get is a task of the caller "ann".
+// get is a task of "ann".
 func (b *bench) get(id string) seen {
 	b.t.Helper()
 	return b.decode(b.ask("ann", "tasks/get", fmt.Sprintf(`{"taskId":%q}`, id)))
@@ -103,9 +103,9 @@ func (b *bench) decode(answer string) (s seen) {
 // begin makes a call of "ann" that is a task at once, and returns its id.
 func (b *bench) begin(work Work) string { return b.beginAs("ann", work) }
 
-func (b *bench) beginAs(caller string, work Work) string {
+func (b *bench) beginAs(name string, work Work) string {
 	b.t.Helper()
-	_, err := b.Do(b.t.Context(), Call{Caller: caller}, work)
+	_, err := b.Do(b.t.Context(), Call{Owner: owner(name)}, work)
 	return b.task(err).TaskID
 }
 

@@ -10,6 +10,8 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // poll is how long clients are asked to wait before they look again: a call that
@@ -72,11 +74,11 @@ func (t *Task) detailed() wire {
 	return w
 }
 
-// Methods are those of the extension. caller says who makes a request.
-func (s *Store) Methods(caller func(context.Context) string) map[string]rpc.Method {
+// Methods are those of the extension. owner returns who makes a request.
+func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc.Method {
 	method := func(answer func(t *Task, params params) any) rpc.Method {
 		return rpc.Method{Named: "taskId", Handle: func(ctx context.Context, raw json.RawMessage) (any, error) {
-			t, params, err := s.asked(ctx, caller(ctx), raw)
+			t, params, err := s.asked(ctx, owner(ctx), raw)
 			if err != nil {
 				return nil, err
 			}
@@ -103,7 +105,7 @@ type params struct {
 }
 
 // asked is the task that a request is about.
-func (s *Store) asked(ctx context.Context, caller string, raw json.RawMessage) (*Task, params, error) {
+func (s *Store) asked(ctx context.Context, owner identity.Key, raw json.RawMessage) (*Task, params, error) {
 	var p params
 	switch {
 	case !mcpserver.IsModernRequest(ctx):
@@ -114,7 +116,7 @@ func (s *Store) asked(ctx context.Context, caller string, raw json.RawMessage) (
 	if err := json.Unmarshal(raw, &p); err != nil || p.TaskID == "" {
 		return nil, p, rpc.InvalidParams("the params need a taskId, and inputResponses have to be an object", nil)
 	}
-	t := s.find(caller, p.TaskID)
+	t := s.find(owner, p.TaskID)
 	if t == nil {
 		return nil, p, rpc.InvalidParams("there is no such task: it has expired, or never was", nil)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // Who may ask for a task, and how.
@@ -22,16 +24,16 @@ func TestRequests(t *testing.T) {
 			ctx                context.Context
 		}{
 			{"its owner", mine, `{"taskId":`, modern},
-			{"another caller", mine, unknown, as(t.Context(), "bob", Extension)},
+			{"another principal", mine, unknown, as(t.Context(), "bob", Extension)},
 			{"an unknown one", `{"taskId":"x"}`, unknown, modern},
 			{"none", `{}`, "error -32602: the params need a taskId", modern},
 			{"no params", ``, "error -32602: the params need a taskId", modern},
 			{"an id that is no text", `{"taskId":1}`, "error -32602: the params need a taskId", modern},
 			{"answers that are no object", strings.TrimSuffix(mine, "}") + `,"inputResponses":[1]}`, "error -32602: the params need a taskId", modern},
 			{"who knows no tasks", mine, "error -32021: the client has to declare the extension io.modelcontextprotocol/tasks", as(t.Context(), "ann", "x")},
-			{"a legacy client", mine, "error -32601", context.WithValue(t.Context(), callerKey{}, "ann")},
+			{"a legacy client", mine, "error -32601", identity.NewContext(t.Context(), identity.Principal{ID: "ann"})},
 		} {
-			result, err := b.Methods(callerOf)["tasks/get"].Handle(test.ctx, json.RawMessage(test.params))
+			result, err := b.Methods(ownerOf)["tasks/get"].Handle(test.ctx, json.RawMessage(test.params))
 			if got := outcome(t, result, err); !strings.HasPrefix(got, test.want) {
 				t.Errorf("%s: %s, want %s", test.name, got, test.want)
 			}

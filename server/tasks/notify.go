@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // A watcher is a subscription to tasks.
@@ -12,10 +14,10 @@ type watcher struct {
 }
 
 // Listen has send get notifications/tasks of those tasks that params, of
-// subscriptions/listen, name and that are the caller's: at each change of their
+// subscriptions/listen, name and that are the owner's: at each change of their
 // status, and at once where one does not work. agreed is what the acknowledgement
 // says of them, and nil is nothing. stop ends it. The error is an [*rpc.Error].
-func (s *Store) Listen(ctx context.Context, caller string, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
+func (s *Store) Listen(ctx context.Context, owner identity.Key, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
 	var asked struct {
 		Notifications struct {
 			TaskIDs []string `json:"taskIds"`
@@ -31,7 +33,7 @@ func (s *Store) Listen(ctx context.Context, caller string, params json.RawMessag
 	var ids []string
 	var watched []*Task
 	for _, id := range asked.Notifications.TaskIDs {
-		if t := s.find(caller, id); t != nil && !slices.Contains(ids, id) {
+		if t := s.find(owner, id); t != nil && !slices.Contains(ids, id) {
 			t.watch(w)
 			ids, watched = append(ids, id), append(watched, t)
 		}

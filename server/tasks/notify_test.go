@@ -20,7 +20,7 @@ func (b *bench) listen(said *[]string, ids ...string) (agreed []string, stop fun
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	all, stop, err := b.Listen(as(b.t.Context(), "ann", Extension), "ann", params, func(method string, params map[string]any) {
+	all, stop, err := b.Listen(as(b.t.Context(), "ann", Extension), owner("ann"), params, func(method string, params map[string]any) {
 		encoded, err := json.Marshal(params)
 		if err != nil || method != "notifications/tasks" {
 			b.t.Error(method, err)
@@ -73,12 +73,12 @@ func TestListenRefused(t *testing.T) {
 		none := func(string, map[string]any) { t.Error("a notice") }
 		id := b.begin(waits)
 		params := fmt.Sprintf(`{"notifications":{"taskIds":[%q]}}`, id)
-		_, _, err := b.Listen(as(t.Context(), "ann"), "ann", json.RawMessage(params), none)
+		_, _, err := b.Listen(as(t.Context(), "ann"), owner("ann"), json.RawMessage(params), none)
 		if failed, ok := err.(*rpc.Error); !ok || failed.Code != -32021 {
 			t.Errorf("without the extension: %v", err)
 		}
 		for _, params := range []string{``, `{}`, `[]`, `{"notifications":{"toolsListChanged":true}}`, `{"notifications":{"taskIds":"x"}}`, `{"notifications":{"taskIds":["x"]}}`} {
-			agreed, stop, err := b.Listen(as(t.Context(), "ann", Extension), "ann", json.RawMessage(params), none)
+			agreed, stop, err := b.Listen(as(t.Context(), "ann", Extension), owner("ann"), json.RawMessage(params), none)
 			if agreed != nil || err != nil {
 				t.Errorf("%s: %v, %v", params, agreed, err)
 			}

@@ -11,6 +11,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // Status is where a task stands.
@@ -33,13 +35,14 @@ var (
 // A Task is a call that may outlive its request. It is one that a client knows
 // once it is kept.
 type Task struct {
-	id, caller string
-	created    time.Time
-	age        time.Duration           // how long it is kept after its last change
-	cancel     context.CancelCauseFunc // ends its work
-	done       chan struct{}           // closed at its end
-	ending     ending                  // of a call that was never kept; valid after done
-	size       int                     // of the result in the store; guarded by the store's mutex
+	id      string
+	owner   identity.Key
+	created time.Time
+	age     time.Duration           // how long it is kept after its last change
+	cancel  context.CancelCauseFunc // ends its work
+	done    chan struct{}           // closed at its end
+	ending  ending                  // of a call that was never kept; valid after done
+	size    int                     // of the result in the store; guarded by the store's mutex
 
 	gone <-chan struct{} // of Until; used by the work's goroutine alone
 
@@ -75,10 +78,10 @@ type ending struct {
 	err    error
 }
 
-func newTask(caller string, o Options) *Task {
+func newTask(owner identity.Key, o Options) *Task {
 	now := time.Now()
 	return &Task{
-		id: newID(), caller: caller, created: now, updated: now, age: o.Age,
+		id: newID(), owner: owner, created: now, updated: now, age: o.Age,
 		done: make(chan struct{}), status: Working, asked: map[string]string{},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
@@ -33,7 +34,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// A Store knows the tasks of all callers. It may be used concurrently, and has
+// A Store knows the tasks of all principals. It may be used concurrently, and has
 // to be closed.
 type Store struct {
 	options Options
@@ -95,7 +96,7 @@ type Work func(ctx context.Context, t *Task, round mcp.MultiRoundTripParams) (*m
 
 // A Call is one that may become a task.
 type Call struct {
-	Caller   string        // whose task it is: nobody else finds it
+	Owner    identity.Key  // whose task it is: nobody else finds it
 	Patience time.Duration // how long the request waits first; 0 is not at all
 	// Round is what the client brought with its request, for the first call of
 	// work.
@@ -110,7 +111,7 @@ func (s *Store) Do(ctx context.Context, c Call, work Work) (*mcp.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	t := newTask(c.Caller, s.options)
+	t := newTask(c.Owner, s.options)
 	working, t.cancel = context.WithCancelCause(working)
 	unlink := context.AfterFunc(ctx, func() { t.cancel(context.Cause(ctx)) })
 	defer unlink()
@@ -170,12 +171,12 @@ func (s *Store) guarded(ctx context.Context, t *Task, round mcp.MultiRoundTripPa
 	return result, err
 }
 
-// Leave ends and forgets the tasks of a caller who has left. It does not wait.
-func (s *Store) Leave(caller string) {
+// Leave ends and forgets the tasks of an owner who has left. It does not wait.
+func (s *Store) Leave(owner identity.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.tasks {
-		if t.caller == caller {
+		if t.owner == owner {
 			t.cancel(errLeft)
 			s.remove(t)
 		}

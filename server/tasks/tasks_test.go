@@ -47,7 +47,7 @@ func TestSoon(t *testing.T) {
 func TestLong(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
 		ctx, gone := context.WithCancel(t.Context())
-		_, err := b.Do(ctx, Call{Caller: "ann", Patience: 5 * time.Second}, func(ctx context.Context, task *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+		_, err := b.Do(ctx, Call{Owner: owner("ann"), Patience: 5 * time.Second}, func(ctx context.Context, task *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
 			task.Say("half done")
 			return takes(9*time.Second, says("done"), nil)(ctx, task, round)
 		})
@@ -164,7 +164,7 @@ func TestCancelOfTheRequest(t *testing.T) {
 	})
 }
 
-// The end of a store, or of a caller, ends the tasks.
+// The end of a store, or of a principal, ends the tasks.
 func TestEndOfAll(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
 		var causes []string
@@ -175,7 +175,7 @@ func TestEndOfAll(t *testing.T) {
 		}
 		id := b.begin(note)
 		b.beginAs("bob", note)
-		b.Leave("ann")
+		b.Leave(owner("ann"))
 		synctest.Wait()
 		if got := b.ask("ann", "tasks/get", fmt.Sprintf(`{"taskId":%q}`, id)); !strings.HasPrefix(got, "error -32602") {
 			t.Error(got)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // HTTPOptions tune [NewHTTP]. A zero field means its default.
@@ -18,10 +20,9 @@ type HTTPOptions struct {
 	// Logger gets what the operator must know. The default discards it.
 	Logger *slog.Logger
 
-	// Authorize says who sends a request: a name that is the same for all of one
-	// person's, and kept from others'. ok is false for one that may not. The
-	// default lets everybody in as one.
-	Authorize func(*http.Request) (caller string, ok bool)
+	// Authorize proves who sends a request. ok is false for one that may not. The
+	// default lets everybody in as the anonymous principal.
+	Authorize func(*http.Request) (p identity.Principal, ok bool)
 
 	// Ready says why the server cannot serve yet, for [ReadyPath]. The default is
 	// that it can.
@@ -87,7 +88,7 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 		c.Ready = func() error { return nil }
 	}
 	if c.Authorize == nil {
-		c.Authorize = func(*http.Request) (string, bool) { return "", true }
+		c.Authorize = func(*http.Request) (identity.Principal, bool) { return identity.Principal{}, true }
 	}
 	orDefault(&c.MaxBody, 4<<20)
 	orDefault(&c.Calls, 128)
@@ -188,17 +189,14 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.write(newAnswer(w, h.options))
 		return
 	}
-	caller, ok := h.options.Authorize(r)
+	principal, ok := h.options.Authorize(r)
 	if !ok {
 		h.refused.note(r, tokenReason(r))
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the bearer token of the server is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		return
 	}
-	if caller != "" {
-		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
-	}
-	h.mux.ServeHTTP(w, r)
+	h.mux.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), principal)))
 }
 
 func tokenReason(r *http.Request) string {
@@ -249,13 +247,8 @@ func (h *HTTP) ready(r *http.Request) error {
 	return h.options.Ready()
 }
 
-// callerKey is the key of a request's caller in its context.
-type callerKey struct{}
-
-func callerOf(r *http.Request) string {
-	caller, _ := r.Context().Value(callerKey{}).(string)
-	return caller
-}
+// principalOf returns who sends a request, as [HTTPOptions.Authorize] proved it.
+func principalOf(r *http.Request) identity.Principal { return identity.FromContext(r.Context()) }
 
 // streamable is the endpoint of Streamable HTTP.
 func (h *HTTP) streamable(w http.ResponseWriter, r *http.Request) {

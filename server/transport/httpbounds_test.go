@@ -13,6 +13,8 @@ import (
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // direct asks a handler without a network, where time is virtual.
@@ -248,9 +250,9 @@ func TestGuard(t *testing.T) {
 
 // Nobody gets in without being known, and nobody into another's session.
 func TestAuthorize(t *testing.T) {
-	h := NewHTTP(newBench().backend(), &HTTPOptions{Authorize: func(r *http.Request) (string, bool) {
+	h := NewHTTP(newBench().backend(), &HTTPOptions{Authorize: func(r *http.Request) (identity.Principal, bool) {
 		name, _, ok := r.BasicAuth()
-		return name, ok
+		return identity.Principal{Kind: identity.Token, ID: name}, ok
 	}})
 	defer h.Close()
 	ask := func(user, session, body string) *httptest.ResponseRecorder {

@@ -153,7 +153,7 @@ func (c *httpClient) callKey(id []byte) string { return c.id + " " + key(id) }
 
 // initialize begins a session.
 func (h *HTTP) initialize(a *answerer, r *http.Request, m message) {
-	c := h.sessions.begin(callerOf(r))
+	c := h.sessions.begin(principalOf(r))
 	reply := h.exchange(r.Context(), c.peer, m, a.send)
 	if _, failed := errorCode(m.id, reply); !failed {
 		if !h.sessions.add(context.WithoutCancel(r.Context()), c) {

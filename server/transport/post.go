@@ -141,7 +141,7 @@ func (h *HTTP) postModern(a *answerer, r *http.Request, m message) {
 		return
 	}
 	id := "http-modern-" + strconv.FormatInt(moderns.Add(1), 10)
-	p := newModernPeer(id, "http:"+callerOf(r))
+	p := newModernPeer(id, principalOf(r))
 	p.group, p.conn = hostname(r.RemoteAddr)+" "+m.client, r.RemoteAddr
 	if m.method == string(mcp.MethodSubscriptionsListen) {
 		h.subscribe(a, r, p, m)

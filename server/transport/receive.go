@@ -201,5 +201,5 @@ func (s *stream) peerOf(m message) *peer {
 	if !m.modern {
 		return s.client
 	}
-	return newModernPeer(fmt.Sprintf("%s-%d", s.client.id, s.moderns.Add(1)), s.client.caller)
+	return newModernPeer(fmt.Sprintf("%s-%d", s.client.id, s.moderns.Add(1)), s.client.principal)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // TestRefusalsAreLogged logs refused clients, without the text that they sent in
@@ -17,8 +19,10 @@ func TestRefusalsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		h := NewHTTP(newBench().backend(), &HTTPOptions{
-			Logger:    slog.New(slog.NewTextHandler(&log, nil)),
-			Authorize: func(r *http.Request) (string, bool) { return "", r.Header.Get("Authorization") == "Bearer good" },
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Authorize: func(r *http.Request) (identity.Principal, bool) {
+				return identity.Principal{}, r.Header.Get("Authorization") == "Bearer good"
+			},
 		})
 		lines := func() int { return strings.Count(log.String(), "\n") }
 		ask := func(host, token, origin string) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // caller sends requests to a handler without a network, so that time is virtual.
@@ -212,7 +214,7 @@ func TestCallsAreResumed(t *testing.T) {
 // TestReplaysAreBounded bounds the events kept for clients that may come back.
 func TestReplaysAreBounded(t *testing.T) {
 	all := &replays{keep: time.Hour, byID: map[string]*replay{}}
-	client := &httpClient{peer: newPeer("s"), ctx: t.Context()}
+	client := &httpClient{peer: newPeer("s", identity.Principal{}), ctx: t.Context()}
 	begin := func() *replay {
 		p := all.begin(newAnswer(httptest.NewRecorder(), (&HTTPOptions{}).withDefaults()), client, func(error) {})
 		t.Cleanup(func() {

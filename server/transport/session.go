@@ -7,6 +7,8 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // session is what mcp-go sees of a client: who it is, and where notifications
@@ -34,10 +36,10 @@ var (
 // every modern request's session and initialises it, which would turn a
 // client that never asked into one that gets broadcasts.
 type peer struct {
-	id     string
-	caller string // owns tasks, outputs and kept sandboxes; other peers may have the same
-	group  string // of a modern client over HTTP: its program and machine
-	conn   string // and connection
+	id        string
+	principal identity.Principal // owns what requests create; other peers may have the same
+	group     string             // of a modern client over HTTP: its program and machine
+	conn      string             // and connection
 
 	asked         asked         // of a legacy client
 	subscriptions subscriptions // to resources
@@ -51,26 +53,26 @@ type peer struct {
 	version      string
 }
 
-func newPeer(id string) *peer {
-	return &peer{id: id, caller: id, level: mcp.LoggingLevelError}
+// newPeer returns a client that acts for p, whose session is the peer.
+func newPeer(id string, p identity.Principal) *peer {
+	return &peer{id: id, principal: p.In(id), level: mcp.LoggingLevelError}
 }
 
-func newModernPeer(id, caller string) *peer {
-	p := newPeer(id)
-	p.caller, p.ready = caller, true
-	return p
+// newModernPeer returns the client of one request that acts for p. It ends with the
+// request; p's session, if it has one, does not.
+func newModernPeer(id string, p identity.Principal) *peer {
+	return &peer{id: id, principal: p, level: mcp.LoggingLevelError, ready: true}
 }
 
 func (p *peer) SessionID() string { return p.id }
 
-// Caller is the same for all sessions of one client: of a stream, whatever comes
-// by it.
-func (p *peer) Caller() string { return p.caller }
+// Principal returns who the client acts for. All requests of one stream have the same.
+func (p *peer) Principal() identity.Principal { return p.principal }
 
-// Share tells the clients of one caller apart, where it may have several: by their
+// Share tells the clients of one principal apart, where it may have several: by their
 // connections, and by their names for themselves and their addresses. It is for fair
 // turns only, as nobody proves any of it: tasks, outputs and kept sandboxes belong to
-// Caller.
+// Principal.
 func (p *peer) Share() (group, connection string) { return p.group, p.conn }
 
 // introduce tells of a modern client what its request says.

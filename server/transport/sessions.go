@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // sessions are the legacy clients of an HTTP server. A modern client has none.
@@ -33,9 +35,9 @@ func newSessions(h *HTTP) *sessions {
 // An httpClient is a legacy one, from its initialize to its end.
 type httpClient struct {
 	*peer
-	owner      string   // who initialized it; nobody else may use it
-	broadcasts *session // as mcp-go's broadcasts see it
-	queue      *notices // for its GET stream
+	owner      identity.Key // who initialized it; nobody else may use it
+	broadcasts *session     // as mcp-go's broadcasts see it
+	queue      *notices     // for its GET stream
 
 	ctx  context.Context // of its requests and streams
 	stop context.CancelCauseFunc
@@ -49,8 +51,8 @@ type httpClient struct {
 
 // begin returns a client that is about to initialize. It must be added, or it is
 // forgotten.
-func (s *sessions) begin(owner string) *httpClient {
-	c := &httpClient{peer: newPeer("http-" + rand.Text()), owner: owner, queue: newNotices(s.edge.log)}
+func (s *sessions) begin(p identity.Principal) *httpClient {
+	c := &httpClient{peer: newPeer("http-"+rand.Text(), p), owner: p.Key(), queue: newNotices(s.edge.log)}
 	c.ctx, c.stop = context.WithCancelCause(s.ctx)
 	c.broadcasts = &session{peer: c.peer, mailbox: newMailbox(c.ctx, func(n mcp.JSONRPCNotification) {
 		if line, ok := s.edge.encodeNotification(n); ok {
@@ -101,7 +103,7 @@ func (s *sessions) enter(r *http.Request) (c *httpClient, foreign bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c = s.byID[r.Header.Get(sessionHeader)]
-	if c == nil || c.owner != callerOf(r) {
+	if c == nil || c.owner != principalOf(r).Key() {
 		return nil, c != nil
 	}
 	c.busy++

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // HTTP with server-sent events was the transport of 2024-11-05, and is deprecated
@@ -21,7 +23,7 @@ type sseClients struct {
 
 type sseClient struct {
 	*stream
-	owner     string
+	owner     identity.Key
 	ctx       context.Context // of the stream
 	receiving sync.Mutex      // one message at a time, as from a read loop
 }
@@ -42,7 +44,7 @@ func (s *sseClients) find(r *http.Request) *sseClient {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.byID[r.URL.Query().Get(sseID)]
-	if c == nil || c.owner != callerOf(r) {
+	if c == nil || c.owner != principalOf(r).Key() {
 		return nil
 	}
 	return c
@@ -69,7 +71,7 @@ func (h *HTTP) openSSE(w http.ResponseWriter, r *http.Request) {
 		a.refuse(http.StatusInternalServerError, failure(nil, err))
 		return
 	}
-	c := &sseClient{stream: s, owner: callerOf(r), ctx: ctx}
+	c := &sseClient{stream: s, owner: principalOf(r).Key(), ctx: ctx}
 	h.sse.add(c)
 	a.stays(cancel, func() {
 		a.name("endpoint", MessagePath+"?"+sseID+"="+s.client.id)

@@ -93,8 +93,8 @@ func (e *CancelledError) Unwrap() error { return context.Canceled }
 // get to end.
 const released = 100 * time.Millisecond
 
-// ServeStdio answers MCP on r and w until r ends, ctx is done or w fails. options
-// may be nil.
+// ServeStdio answers MCP on r and w until r ends, ctx is done or w fails. The client
+// acts for the principal of ctx. options may be nil.
 //
 // When r ends, the requests read so far have [StdioOptions.Drain] to finish; then,
 // or at once in the other cases, every request is cancelled and has

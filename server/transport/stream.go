@@ -9,6 +9,8 @@ import (
 	"io"
 	"sync/atomic"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // stream serves one client whose messages and answers go over one pair of
@@ -25,12 +27,13 @@ type stream struct {
 }
 
 // newStream returns a stream that writes to w, and calls stop when that fails.
-// kind says in the name of the client what it comes by. shutdown must be called.
+// The client acts for the principal of ctx. kind says in its name what it comes by.
+// shutdown must be called.
 func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w io.Writer, kind string, o StdioOptions) (*stream, error) {
 	s := &stream{
 		edge:    b.edge(o.Logger),
 		options: o,
-		client:  newPeer(kind + "-" + rand.Text()), // unique: one core may serve several streams
+		client:  newPeer(kind+"-"+rand.Text(), identity.FromContext(ctx)), // unique: one core may serve several streams
 		calls:   newTable(o.Calls, o.Queue, 8*o.MaxLine, maxListens),
 		writer:  newWriter(w, stop),
 	}

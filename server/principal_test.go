@@ -5,19 +5,21 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
-// member is one of several sessions of a caller.
+// member is one of several sessions of a principal.
 type member struct {
 	client
-	caller string
+	name string
 }
 
-func (m *member) Caller() string { return m.caller }
+func (m *member) Principal() identity.Principal { return identity.Principal{ID: m.name} }
 
 func (m *member) Share() (group, connection string) { return "program", m.id }
 
-// Slots are counted for each client of a caller, however it runs a skill.
+// Slots are counted for each client of a principal, however it runs a skill.
 func TestShareReachesTheSandbox(t *testing.T) {
 	var got sandbox.Share
 	b := newBenchWith(t, &script{func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
@@ -37,7 +39,7 @@ func TestShareReachesTheSandbox(t *testing.T) {
 	}
 }
 
-// One session of several is not its caller: its end ends nothing of theirs.
+// One session of several is not its principal: its end ends nothing of theirs.
 func TestLeave(t *testing.T) {
 	driver := &keeper{}
 	b := newBenchWith(t, driver, allTools)
@@ -51,8 +53,8 @@ func TestLeave(t *testing.T) {
 	if got := code(b.as(second, "run_code", run)); got != nil {
 		t.Errorf("from the other session: %v", got)
 	}
-	b.leave("ann")
+	b.leave(identity.Principal{ID: "ann"}.Key())
 	if got := code(b.as(second, "run_code", run)); got != "NOT_FOUND" {
-		t.Errorf("after the caller left: %v", got)
+		t.Errorf("after the principal left: %v", got)
 	}
 }

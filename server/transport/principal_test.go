@@ -8,19 +8,25 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
-// Modern requests have a session each, and yet one caller: the stream, which is
+func principalIn(session mcpserver.ClientSession) identity.Principal {
+	return session.(interface{ Principal() identity.Principal }).Principal()
+}
+
+// Modern requests have a session each, and yet one owner: the stream, which is
 // also the session that ends with it.
-func TestOneCallerForAStream(t *testing.T) {
+func TestOneOwnerForAStream(t *testing.T) {
 	hooks, ended := &mcpserver.Hooks{}, make(chan string, 2)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) { ended <- session.SessionID() })
 	b := newBench(mcpserver.WithHooks(hooks))
-	sessions, callers := map[string]bool{}, map[string]bool{}
+	sessions, owners := map[string]bool{}, map[identity.Key]bool{}
 	seen := make(chan struct{})
 	b.AddTool(mcp.NewTool("who"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		session := mcpserver.ClientSessionFromContext(ctx)
-		sessions[session.SessionID()], callers[session.(interface{ Caller() string }).Caller()] = true, true
+		sessions[session.SessionID()], owners[principalIn(session).Key()] = true, true
 		seen <- struct{}{}
 		return mcp.NewToolResultText("ok"), nil
 	})
@@ -31,19 +37,20 @@ func TestOneCallerForAStream(t *testing.T) {
 		c.recv()
 	}
 	c.hangUp()
-	if len(sessions) != 3 || len(callers) != 1 || !callers[<-ended] {
-		t.Errorf("sessions %v, callers %v", sessions, callers)
+	if len(sessions) != 3 || len(owners) != 1 || !owners[identity.Principal{Session: <-ended}.Key()] {
+		t.Errorf("sessions %v, owners %v", sessions, owners)
 	}
 }
 
-// Modern clients over HTTP with one token are one caller, whose clients are told
+// Modern clients over HTTP with one token are one principal, whose clients are told
 // apart by their connections and programs.
-func TestSharesOfACaller(t *testing.T) {
+func TestSharesOfAPrincipal(t *testing.T) {
 	b := newBench()
-	var caller, group, connection string
+	var owner identity.Key
+	var group, connection string
 	b.AddTool(mcp.NewTool("who"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		session := mcpserver.ClientSessionFromContext(ctx)
-		caller = session.(interface{ Caller() string }).Caller()
+		owner = principalIn(session).Key()
 		group, connection = session.(interface{ Share() (string, string) }).Share()
 		return mcp.NewToolResultText("ok"), nil
 	})
@@ -59,7 +66,7 @@ func TestSharesOfACaller(t *testing.T) {
 		h.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	ask("192.0.2.1:1", "a")
-	firstCaller, firstGroup, firstConnection := caller, group, connection
+	firstOwner, firstGroup, firstConnection := owner, group, connection
 	for _, test := range []struct {
 		from, program     string
 		group, connection bool // is another
@@ -70,8 +77,8 @@ func TestSharesOfACaller(t *testing.T) {
 		{"192.0.2.1:1", "b", true, false},
 	} {
 		ask(test.from, test.program)
-		if caller != firstCaller || (group != firstGroup) != test.group || (connection != firstConnection) != test.connection {
-			t.Errorf("%+v: %q %q %q", test, caller, group, connection)
+		if owner != firstOwner || (group != firstGroup) != test.group || (connection != firstConnection) != test.connection {
+			t.Errorf("%+v: %q %q %q", test, owner, group, connection)
 		}
 	}
 	ask("192.0.2.1:1", strings.Repeat("long", 1000))

@@ -1,0 +1,80 @@
+// Package identity says who makes a request: a [Principal], whichever way the
+// request came in. A listener proves one and puts it into the request's context with
+// [NewContext]; what a request creates is found again by the principal's [Key].
+package identity
+
+import (
+	"context"
+	"net/url"
+	"strings"
+)
+
+// A Kind says how a principal is known.
+type Kind string
+
+const (
+	Anonymous Kind = ""       // nothing is proved: the server asks for no credentials
+	Person    Kind = "person" // the person at this machine's command line
+	Model     Kind = "model"  // the client that started this process, and speaks for a model
+	Token     Kind = "token"  // the holder of a bearer token of the configuration
+	Subject   Kind = "oidc"   // the subject of an OpenID Connect issuer's token
+)
+
+// A Principal is the party that a request acts for. The zero Principal is the
+// anonymous one: everybody who reaches a server that asks for no credentials.
+//
+// Principals are compared by their [Key].
+type Principal struct {
+	Kind Kind
+
+	// ID is unique within the kind: a token's name, or an issuer and its subject.
+	// It is "" where a kind has one principal only.
+	ID string
+
+	// Profile names the part of the configuration that says which skills exist for
+	// this principal; "" is the default profile.
+	Profile string
+
+	// Scopes are the scopes of its token. nil is a principal that no token limits.
+	Scopes []string
+
+	// Session is the connection that the principal's tasks, outputs and sandboxes
+	// end with. It is "" for a principal that has no lasting connection: over
+	// modern HTTP each request stands alone.
+	Session string
+}
+
+// A Key identifies a principal: it owns tasks, outputs, sandboxes kept between calls,
+// and a share of slots. Equal keys are the same principal of the same profile and
+// session. The anonymous principal's is "". A key is no secret, and no credential.
+type Key string
+
+// Key returns the principal's key. Scopes are no part of it: a token that was renewed
+// with others still finds what it left.
+func (p Principal) Key() Key {
+	parts := []string{string(p.Kind), p.ID, p.Profile, p.Session}
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part) // no part holds the separator
+	}
+	return Key(strings.TrimRight(strings.Join(parts, "/"), "/"))
+}
+
+// In returns p as the principal of a session.
+func (p Principal) In(session string) Principal {
+	p.Session = session
+	return p
+}
+
+// contextKey is the key of a context's principal.
+type contextKey struct{}
+
+// NewContext returns a context that carries p.
+func NewContext(ctx context.Context, p Principal) context.Context {
+	return context.WithValue(ctx, contextKey{}, p)
+}
+
+// FromContext returns the principal that ctx carries, or the anonymous one.
+func FromContext(ctx context.Context) Principal {
+	p, _ := ctx.Value(contextKey{}).(Principal)
+	return p
+}
