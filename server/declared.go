@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
 )
@@ -108,11 +109,11 @@ func (s *Server) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) (
 
 // readFile reads a file of the skill's folder.
 func (d declared) readFile(uri string) ([]mcp.ResourceContents, error) {
-	data, err := skills.ReadRegular(d.Skill.Files, d.File, maxResource)
+	data, err := skillfs.ReadRegular(d.Skill.Files, d.File, maxResource)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s is not there, or not any more: %w", uri, mcpserver.ErrResourceNotFound)
-	case errors.Is(err, skills.ErrTooLarge):
+	case errors.Is(err, skillfs.ErrTooLarge):
 		return nil, tooLarge(uri)
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", uri, err)

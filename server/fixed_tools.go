@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -299,7 +300,7 @@ func Relatives(skill *skills.Skill) (tools []string, of string) {
 // What cannot be read is left out.
 func Files(skill *skills.Skill, most int) []string {
 	names := []string{}
-	files, release, err := skills.Hold(skill.Files)
+	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
 		return names
 	}

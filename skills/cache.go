@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Cache keeps what was read for the next start. It may forget anything at any
@@ -46,79 +48,42 @@ func (c *candidate) key(o Options) string {
 	}, "\x00")
 }
 
-// looks is a folder on the host that takes down what is looked at in it, as it
-// was before.
+// looks notes what is looked at in a folder on the host, as it was before.
 type looks struct {
-	fs.FS
+	files fs.FS
 	dir   string
 	list  []Look
-	links bool // a link was met: what it leads to is not taken down
+	links bool // a link was met: what it leads to is not noted
 }
 
-var (
-	_ fs.ReadDirFS  = (*looks)(nil)
-	_ fs.StatFS     = (*looks)(nil)
-	_ fs.ReadLinkFS = (*looks)(nil)
-	_ fs.SubFS      = (*looks)(nil)
-)
+// view returns the folder's files, whose looks are noted.
+func (l *looks) view() fs.FS { return &skillfs.View{FS: l.files, Looked: l.looked} }
 
-// note takes down name and the folders above it.
-func (l *looks) note(name string) {
+// looked notes name and the folders above it. Nothing is known of the looks in
+// a sub file system, so the skill is not kept.
+func (l *looks) looked(op, name string) {
+	if op == "sub" {
+		l.links = true
+		return
+	}
 	for i, r := range name + "/" {
 		if r == '/' && fs.ValidPath(name[:i]) {
-			l.noteOne(name[:i])
+			l.note(name[:i])
 		}
 	}
 }
 
-func (l *looks) noteOne(name string) {
+func (l *looks) note(name string) {
 	host := filepath.Join(l.dir, filepath.FromSlash(name))
 	for _, known := range l.list {
 		if known.Path == host {
 			return
 		}
 	}
-	info, err := fs.Lstat(l.FS, name)
+	info, err := fs.Lstat(l.files, name)
 	if err != nil {
 		info = nil
 	}
 	l.links = l.links || info != nil && info.Mode()&fs.ModeSymlink != 0
 	l.list = append(l.list, Look{host, info})
-}
-
-// Open implements [fs.FS].
-func (l *looks) Open(name string) (fs.File, error) {
-	l.note(name)
-	return l.FS.Open(name)
-}
-
-// Stat implements [fs.StatFS].
-func (l *looks) Stat(name string) (fs.FileInfo, error) {
-	l.note(name)
-	return fs.Stat(l.FS, name)
-}
-
-// Lstat implements [fs.ReadLinkFS].
-func (l *looks) Lstat(name string) (fs.FileInfo, error) {
-	l.note(name)
-	return fs.Lstat(l.FS, name)
-}
-
-// ReadLink implements [fs.ReadLinkFS].
-func (l *looks) ReadLink(name string) (string, error) {
-	l.note(name)
-	return fs.ReadLink(l.FS, name)
-}
-
-// ReadDir implements [fs.ReadDirFS].
-func (l *looks) ReadDir(name string) ([]fs.DirEntry, error) {
-	l.note(name)
-	return fs.ReadDir(l.FS, name)
-}
-
-// Sub implements [fs.SubFS]. Nothing is known of what is looked at in there, so
-// the skill is not kept.
-func (l *looks) Sub(dir string) (fs.FS, error) {
-	l.links = true
-	return fs.Sub(l.FS, dir)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/agext/levenshtein"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Catalog is the result of one scan. It is not changed once it is published.
@@ -224,9 +226,9 @@ type builder struct {
 	problems []Problem
 	shadowed []Shadow
 
-	candidates []*candidate // in the order in which they rank
-	held       []heldFS     // the roots' folders, until release
-	cache      Cache        // until release; may be nil
+	candidates []*candidate  // in the order in which they rank
+	held       []skillfs.Dir // the roots' folders, until release
+	cache      Cache         // until release; may be nil
 }
 
 func newBuilder() *builder {
@@ -239,7 +241,7 @@ func (b *builder) release() {
 		b.cache.Close()
 	}
 	for _, held := range b.held {
-		held.root.Close()
+		held.Close()
 	}
 }
 

@@ -3,6 +3,8 @@ package skills
 import (
 	"path"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // commands takes down the commands of a plugin: Markdown files, each of which is
@@ -15,7 +17,7 @@ func (s *scanner) commands(dir string, m *manifest, report reportFunc) {
 // command takes down that there is a command in a file.
 func (s *scanner) command(file, name string) {
 	folder := path.Dir(file)
-	skill := &Skill{Dir: s.host(folder), File: s.display(file), Files: subFS(s.root.FS, folder)}
+	skill := &Skill{Dir: s.host(folder), File: s.display(file), Files: skillfs.Sub(s.root.FS, folder)}
 	s.take(s.host(file), &candidate{skill: skill, dir: folder, held: s.held, file: path.Base(file), folder: commandName(name), command: true})
 }
 

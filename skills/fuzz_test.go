@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // FuzzSkill: any SKILL.md loads or is rejected; what loads is complete, and can
@@ -23,7 +25,7 @@ func FuzzSkill(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, args string) {
-		skill := &Skill{Files: DirFS(dir), Dir: dir, File: "SKILL.md"}
+		skill := &Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "SKILL.md"}
 		if err := parseSkill(data, skill, "folder", Options{}); err != nil {
 			return
 		}
@@ -69,7 +71,7 @@ func FuzzOngrid(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		skill := &Skill{Files: DirFS(dir), Dir: dir, File: "skill.json"}
+		skill := &Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "skill.json"}
 		if err := parseOngrid(data, skill, Options{}); err != nil {
 			return
 		}
@@ -98,7 +100,7 @@ func FuzzTools(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, toolsFileName), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		skill := &Skill{Files: DirFS(dir), Dir: dir, File: "SKILL.md"}
+		skill := &Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "SKILL.md"}
 		if err := parseSkill([]byte("---\nname: demo\ndescription: d\n---\n"), skill, "demo", Options{}); err != nil {
 			t.Fatal(err)
 		}

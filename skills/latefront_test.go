@@ -3,6 +3,8 @@ package skills
 import (
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 func TestLateFrontmatter(t *testing.T) {
@@ -72,7 +74,7 @@ func TestLateFrontmatter(t *testing.T) {
 		{"text below frontmatter", "---\nname: folder\ndescription: d\n---\n" + fields, "folder", true, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			skill := &Skill{Files: DirFS(t.TempDir()), File: "SKILL.md"}
+			skill := &Skill{Files: skillfs.DirFS(t.TempDir()), File: "SKILL.md"}
 			err := parseSkill([]byte(test.file), skill, "folder", Options{})
 			if err != nil {
 				if test.skill != "" || !strings.Contains(err.Error(), test.problem) {
@@ -101,7 +103,7 @@ func TestLateFrontmatter(t *testing.T) {
 func TestMisplacedFieldsHaveNoTools(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "scripts/run.sh", "#!/bin/sh\necho\n")
-	skill := &Skill{Files: DirFS(dir), File: "SKILL.md"}
+	skill := &Skill{Files: skillfs.DirFS(dir), File: "SKILL.md"}
 	if err := parseSkill([]byte("# Title\n\nText\n\n  class: dangerous\n"), skill, "folder", Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func TestToolsThatAreLeftOut(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, "x.sh", "#!/bin/sh\necho\n")
 			write(t, dir, "tools.yaml", test.file)
-			skill := &Skill{Files: DirFS(dir), File: "SKILL.md"}
+			skill := &Skill{Files: skillfs.DirFS(dir), File: "SKILL.md"}
 			if err := parseSkill([]byte(skillText("folder")+"Run x.sh.\n"), skill, "folder", Options{}); err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +158,7 @@ func FuzzLateFrontmatter(f *testing.F) {
 			return // the rest is text
 		}
 		file := before + "---\n" + fields + "\ndisable-model-invocation: true\n---\n"
-		skill := &Skill{Files: DirFS(t.TempDir()), File: "SKILL.md"}
+		skill := &Skill{Files: skillfs.DirFS(t.TempDir()), File: "SKILL.md"}
 		if err := parseSkill([]byte(file), skill, "folder", Options{}); err == nil && skill.ModelInvocable {
 			t.Errorf("offered: %q", file)
 		}

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // markdown calls visit for each Markdown file of a plugin's commands or agents:
@@ -77,8 +79,8 @@ func (s *scanner) real(plugin, file string, entry fs.DirEntry) string {
 	if plugin != "." {
 		below = strings.TrimPrefix(file, plugin+"/")
 	}
-	real, err := resolve(subFS(s.root.FS, plugin), s.host(plugin), below)
-	if errors.Is(err, errLeaves) {
+	real, err := skillfs.Resolve(skillfs.Sub(s.root.FS, plugin), s.host(plugin), below)
+	if errors.Is(err, skillfs.ErrLeaves) {
 		s.problem(Problem{Warning, s.display(file), 0, 0, "the link leads out of its plugin, or folder, and was not followed", "put a file there"})
 	}
 	if err != nil {

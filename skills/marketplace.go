@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // marketplaces are where a folder of plugins may say which there are: for Claude
@@ -152,7 +154,7 @@ func (m *market) entry(node *yaml.Node) {
 	}
 	dir, err := m.folder(source)
 	switch {
-	case errors.Is(err, errLeaves):
+	case errors.Is(err, skillfs.ErrLeaves):
 		m.report(Error, f.line("source"), "put the plugin into the marketplace's folder", "the source %q of the plugin %q leads out of the marketplace", source, name)
 	case errors.Is(err, fs.ErrNotExist):
 		m.report(Error, f.line("source"), "correct the path", "the source %q of the plugin %q does not exist", source, name)
@@ -192,7 +194,7 @@ func (m *market) folder(source string) (string, error) {
 }
 
 func (m *market) folderAt(name string) (string, error) {
-	real, err := resolve(subFS(m.root.FS, m.dir), m.host(m.dir), name)
+	real, err := skillfs.Resolve(skillfs.Sub(m.root.FS, m.dir), m.host(m.dir), name)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // settleNames tells skills of one root apart that have the same name: each gets
@@ -210,7 +212,7 @@ const (
 // digest is of the candidate's manifest, or of all its files; ok is false where
 // they are too many or cannot be read. A command is one file.
 func (c *candidate) digest(all bool) (sum [sha256.Size]byte, ok bool) {
-	files, release, err := Hold(c.skill.Files)
+	files, release, err := skillfs.Hold(c.skill.Files)
 	if err != nil {
 		return sum, false
 	}
@@ -226,7 +228,7 @@ func (c *candidate) digest(all bool) (sum [sha256.Size]byte, ok bool) {
 	}
 	hash, room := sha256.New(), int64(maxSameBytes)
 	for _, name := range names {
-		data, err := ReadRegular(files, name, room)
+		data, err := skillfs.ReadRegular(files, name, room)
 		if err != nil {
 			return sum, false
 		}

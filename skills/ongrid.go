@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // ongridFile is the manifest of a skill of ongrid's. Others use the name too.
@@ -114,12 +115,12 @@ func (p *parser) ongridEntry() error {
 	given := p.fields.text("entry")
 	script, files, name, err := p.findEntry(given)
 	switch {
-	case errors.Is(err, errLeaves):
+	case errors.Is(err, skillfs.ErrLeaves):
 		return reject(p.fields.line("entry"), "put the program into the skill's folder, or below the folder that skills are looked for in", "entry %q leads out of that folder", given)
 	case err != nil || !isExecutable(files, name):
 		return p.options.notOngrid(true, fmt.Sprintf("entry %s is not an executable file", show(given)))
 	}
-	head, err := readHead(files, name)
+	head, err := skillfs.ReadHead(files, name)
 	if err != nil {
 		return p.options.notOngrid(true, fmt.Sprintf("entry %s cannot be read", show(given)))
 	}
@@ -152,12 +153,12 @@ func (p *parser) findEntry(entry string) (script string, files fs.FS, name strin
 		}
 	}
 	name, err = p.skill.FindScript(entry)
-	if !errors.Is(err, errLeaves) || at == nil || at.files == nil {
+	if !errors.Is(err, skillfs.ErrLeaves) || at == nil || at.files == nil {
 		return path.Clean(entry), p.skill.Files, name, err
 	}
-	name, err = resolve(at.files, at.root.Dir, path.Join(at.dir, entry))
+	name, err = skillfs.Resolve(at.files, at.root.Dir, path.Join(at.dir, entry))
 	if err != nil || !fs.ValidPath(name) {
-		return "", nil, "", cmp.Or(err, errLeaves)
+		return "", nil, "", cmp.Or(err, skillfs.ErrLeaves)
 	}
 	script = path.Base(name)
 	for {
@@ -173,13 +174,13 @@ func (p *parser) findEntry(entry string) (script string, files fs.FS, name strin
 // relative is an absolute path of the host from the skill's folder on.
 func (at *ongridLocation) relative(name, dir string) (string, error) {
 	if at == nil || at.root.Dir == "" || dir == "" {
-		return "", errLeaves
+		return "", skillfs.ErrLeaves
 	}
 	if real, err := filepath.EvalSymlinks(name); err == nil && !inside(at.root.Dir, filepath.Clean(name)) {
 		name = real // the way to the root may have links
 	}
 	if !inside(at.root.Dir, filepath.Clean(name)) {
-		return "", errLeaves
+		return "", skillfs.ErrLeaves
 	}
 	below, err := filepath.Rel(dir, name)
 	return filepath.ToSlash(below), err

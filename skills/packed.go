@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills/archive"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // packageEnding returns what of a file's name says that a skill may be packed in
@@ -47,19 +47,14 @@ func (p *packed) is(other *packed) bool {
 // packedRoot takes down a root that is a package, not a folder. It reports
 // whether it is.
 func (s *scanner) packedRoot() bool {
-	files, ok := s.root.FS.(dirFS)
+	files, ok := s.root.FS.(skillfs.Dir)
 	if !ok || s.root.Plugins || s.root.Commands || s.root.Agents {
 		return false
 	}
 	if info, err := os.Stat(s.root.Dir); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	name := filepath.Base(s.root.Dir)
-	if files.sub == "." {
-		files.dir = filepath.Dir(files.dir)
-	} else {
-		files.sub, name = path.Dir(files.sub), path.Base(files.sub)
-	}
+	files, name := files.Split()
 	if packageEnding(name) == "" && !isPackage(files, name) {
 		return false
 	}
@@ -76,7 +71,7 @@ func isPackage(files fs.FS, name string) bool {
 	}
 	defer file.Close()
 	source, ok := file.(io.ReaderAt)
-	return ok && archive.Is(source)
+	return ok && skillfs.IsPackage(source)
 }
 
 // packages takes down the packed skills among a folder's entries.
@@ -106,7 +101,7 @@ func (s *scanner) regular(dir string, entry fs.DirEntry) string {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return ""
 	}
-	real, err := resolve(s.root.FS, s.root.Dir, name)
+	real, err := skillfs.Resolve(s.root.FS, s.root.Dir, name)
 	if err != nil || !s.isFile(real) {
 		return ""
 	}
@@ -115,7 +110,7 @@ func (s *scanner) regular(dir string, entry fs.DirEntry) string {
 
 // pack takes down that a skill may be packed in a file.
 func (s *scanner) pack(files fs.FS, name string, at packed) {
-	s.take(at.host, &candidate{skill: &Skill{File: at.file, Files: packFS{files, name}}, packed: &at})
+	s.take(at.host, &candidate{skill: &Skill{File: at.file, Files: skillfs.PackageFS(files, name)}, packed: &at})
 }
 
 // place is the host folder, or the package, that the candidate is in; "" where
@@ -163,7 +158,7 @@ func (c *candidate) loadPacked(o Options, cache Cache) {
 }
 
 func (c *candidate) parsePacked(o Options) error {
-	files, err := c.skill.Files.(packFS).open()
+	files, err := c.skill.Files.(skillfs.Package).Hold()
 	if err != nil {
 		return c.packed.refuse(err)
 	}
@@ -193,13 +188,13 @@ func (c *candidate) parsePacked(o Options) error {
 // refuse says what an error of opening the package comes to: [errNoSkill] where
 // nobody means it to be a skill.
 func (p *packed) refuse(err error) error {
-	var fault *archive.Error
+	var fault *skillfs.ArchiveError
 	switch {
 	case !errors.As(err, &fault):
 		return err
 	case p.named:
 		return &refusal{fault, Error}
-	case errors.Is(err, archive.ErrNoSkill):
+	case errors.Is(err, skillfs.ErrNoSkill):
 		return errNoSkill
 	}
 	return &refusal{fault, Note}
@@ -207,7 +202,7 @@ func (p *packed) refuse(err error) error {
 
 // refusal is why a package is not taken.
 type refusal struct {
-	fault    *archive.Error
+	fault    *skillfs.ArchiveError
 	severity Severity
 }
 

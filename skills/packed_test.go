@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // packers pack files, of which every second argument is the content.
@@ -183,7 +185,7 @@ func TestPackedLeavesNothingOpen(t *testing.T) {
 			t.Fatalf("%d skills: %v", len(catalog.Skills), catalog.Problems)
 		}
 		for _, skill := range catalog.Skills[round : round+2] {
-			held, release, err := Hold(skill.Files)
+			held, release, err := skillfs.Hold(skill.Files)
 			must(t, err)
 			for _, files := range []fs.FS{skill.Files, held} {
 				must(t, fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {

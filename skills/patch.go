@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // patch returns the catalog with the skills read again that have files among
@@ -52,7 +54,7 @@ func (m *memory) isContent(name string) bool {
 	if found && !known.entries[at].Type().IsRegular() {
 		return false
 	}
-	now, err := DirFS(filepath.Dir(name)).(dirFS).ReadDir(".")
+	now, err := skillfs.DirFS(filepath.Dir(name)).ReadDir(".")
 	return err == nil && known.same(newListing(known.fsys, known.dir, now))
 }
 

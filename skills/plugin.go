@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // manifests are where a plugin's manifest may be, in its folder: for Claude Code,
@@ -240,9 +242,9 @@ func (s *scanner) there(name string) bool {
 // inside returns the path in the root of what a plugin names, with links
 // followed. What leads out of the plugin, or cannot be read, is reported.
 func (s *scanner) inside(dir, what, name string, report reportFunc) (real string, ok bool) {
-	real, err := resolve(subFS(s.root.FS, dir), s.host(dir), path.Clean(name))
+	real, err := skillfs.Resolve(skillfs.Sub(s.root.FS, dir), s.host(dir), path.Clean(name))
 	switch {
-	case errors.Is(err, errLeaves):
+	case errors.Is(err, skillfs.ErrLeaves):
 		report(Error, 0, "put the "+what+" into the plugin's folder", "the %s path %q leads out of the plugin", what, name)
 		return "", false
 	case err != nil:
@@ -250,12 +252,4 @@ func (s *scanner) inside(dir, what, name string, report reportFunc) (real string
 		return "", false
 	}
 	return path.Join(dir, real), true
-}
-
-func subFS(fsys fs.FS, dir string) fs.FS {
-	sub, err := fs.Sub(fsys, dir)
-	if err != nil { // dir is valid: it was read from fsys
-		panic(err)
-	}
-	return sub
 }

@@ -2,7 +2,6 @@ package skills
 
 import (
 	"hash/fnv"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
@@ -58,19 +58,11 @@ func (r *readings) changed(file string) bool {
 
 // sumOf returns the sum of a file's content, or 0.
 func sumOf(name string) uint64 {
-	data, err := readFile(hostFS{}, name, maxManifest)
+	data, err := skillfs.ReadHost(name, maxManifest)
 	if err != nil {
 		return 0
 	}
 	return sum(data)
-}
-
-// hostFS opens host files by their paths. Links are followed, as [look] does, and
-// a named pipe, which has taken a file's place, is not waited for.
-type hostFS struct{}
-
-func (hostFS) Open(name string) (fs.File, error) {
-	return os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 }
 
 func sum(data []byte) uint64 {

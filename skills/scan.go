@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Root is a folder that is scanned.
@@ -112,7 +114,7 @@ type scanner struct {
 	before *memory             // what is known already, or nil
 	memory *memory             // what is learnt
 	files  fs.FS               // the root's; Root.FS takes down what is looked at
-	held   *heldFS             // the root's folder, open; nil where it has none
+	held   *skillfs.Dir        // the root's folder, open; nil where it has none
 	ahead  map[string]*listing // folders that were read before their turn
 }
 
@@ -151,14 +153,14 @@ func (s *scanner) scan() {
 // hold keeps the root's folder open for the scan, and takes down what is looked
 // at in it.
 func (s *scanner) hold() {
-	if d, ok := s.root.FS.(dirFS); ok {
-		if held, err := d.hold(); err == nil {
+	if d, ok := s.root.FS.(skillfs.Dir); ok {
+		if held, err := d.Hold(); err == nil {
 			s.held = &held
 			s.builder.held = append(s.builder.held, held)
 		}
 	}
 	s.files = s.root.FS
-	s.root.FS = probe{s.files, s.host, s.memory.probed}
+	s.root.FS = s.memory.probe(s.files, s.host)
 }
 
 // open finds the folder of the root, with links followed.
@@ -167,25 +169,25 @@ func (s *scanner) open() error {
 		if real, err := filepath.EvalSymlinks(s.root.Dir); err == nil {
 			s.root.Dir = real
 		}
-		s.root.FS = DirFS(s.root.Dir)
+		s.root.FS = skillfs.DirFS(s.root.Dir)
 		return nil
 	}
-	outer := DirFS(s.root.Within)
+	outer := skillfs.DirFS(s.root.Within)
 	below, err := filepath.Rel(s.root.Within, s.root.Dir)
 	if err != nil {
 		return err
 	}
-	real, err := resolve(outer, s.root.Within, filepath.ToSlash(below))
+	real, err := skillfs.Resolve(outer, s.root.Within, filepath.ToSlash(below))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		real = filepath.ToSlash(below) // which is fine, and seen to by the caller
-	case errors.Is(err, errLeaves):
+	case errors.Is(err, skillfs.ErrLeaves):
 		return reject(0, "name the folder with --skills or --plugins, if you trust it", "a link leads out of %s", s.root.Within)
 	case err != nil:
 		return err
 	}
 	s.root.Dir = filepath.Join(s.root.Within, filepath.FromSlash(real))
-	s.root.FS = subFS(outer, real)
+	s.root.FS = skillfs.Sub(outer, real)
 	return nil
 }
 
@@ -304,8 +306,8 @@ func (s *scanner) child(dir string, entry fs.DirEntry) string {
 	case entry.Type()&fs.ModeSymlink == 0:
 		return ""
 	}
-	real, err := resolve(s.root.FS, s.root.Dir, name)
-	if errors.Is(err, errLeaves) {
+	real, err := skillfs.Resolve(s.root.FS, s.root.Dir, name)
+	if errors.Is(err, skillfs.ErrLeaves) {
 		s.leaving(name)
 	}
 	if err != nil {
@@ -323,7 +325,7 @@ func (s *scanner) leaving(name string) {
 		return
 	}
 	target, err := filepath.EvalSymlinks(s.host(name))
-	if err != nil || findSkillFile(DirFS(target), ".") == "" {
+	if err != nil || findSkillFile(skillfs.DirFS(target), ".") == "" {
 		return
 	}
 	s.problem(Problem{Warning, s.display(name), 0, 0, "the link leads out of its root to " + target + " and was not followed", "add --skills " + target})
@@ -375,7 +377,7 @@ func findSkillFile(fsys fs.FS, dir string) string {
 // skill takes down that there is a skill in the folder dir, which has entries, or
 // others where they are nil.
 func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
-	skill := &Skill{Dir: s.host(dir), File: s.display(path.Join(dir, file)), Files: subFS(s.files, dir)}
+	skill := &Skill{Dir: s.host(dir), File: s.display(path.Join(dir, file)), Files: skillfs.Sub(s.files, dir)}
 	s.take(skill.Dir, &candidate{
 		skill: skill, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
 		rootFiles: s.files, nested: s.bounds.own != nil,
@@ -403,24 +405,24 @@ func (s *scanner) take(at string, c *candidate) {
 type candidate struct {
 	skill     *Skill
 	root      Root
-	dir       string  // of the root
-	file      string  // of Skill.Files
-	folder    string  // the folder's name; of a command, its own
-	held      *heldFS // the files while the scan lasts; nil for Skill.Files
-	command   bool    // it is one, not a SKILL.md
-	noTools   bool    // it has no tools.yaml
-	noAgents  bool    // and no folder agents
-	plain     bool    // and nothing else to run
-	nested    bool    // it lies inside of another skill
-	rootFiles fs.FS   // of its root
-	outside   string  // path in the root of a program that is not in its folder; or ""
-	packed    *packed // it is in a package, of which dir, file and folder are not known; or nil
-	err       error   // why it did not load
-	sum       uint64  // of the manifest's content; 0 where it was not read
-	behind    bool    // another one in its root comes before it and has its name
-	above     string  // the folder that tells it from others of its name
-	copied    bool    // it has the same files as another one of its name
-	original  bool    // another one has the same files
+	dir       string       // of the root
+	file      string       // of Skill.Files
+	folder    string       // the folder's name; of a command, its own
+	held      *skillfs.Dir // the files while the scan lasts; nil for Skill.Files
+	command   bool         // it is one, not a SKILL.md
+	noTools   bool         // it has no tools.yaml
+	noAgents  bool         // and no folder agents
+	plain     bool         // and nothing else to run
+	nested    bool         // it lies inside of another skill
+	rootFiles fs.FS        // of its root
+	outside   string       // path in the root of a program that is not in its folder; or ""
+	packed    *packed      // it is in a package, of which dir, file and folder are not known; or nil
+	err       error        // why it did not load
+	sum       uint64       // of the manifest's content; 0 where it was not read
+	behind    bool         // another one in its root comes before it and has its name
+	above     string       // the folder that tells it from others of its name
+	copied    bool         // it has the same files as another one of its name
+	original  bool         // another one has the same files
 }
 
 // is reports whether two candidates are read from the same file to the same end.
@@ -433,8 +435,8 @@ func (c *candidate) is(other *candidate) bool {
 // fresh returns the skill with what is known of its place.
 func (c *candidate) fresh() *Skill {
 	s, files := c.skill, c.skill.Files
-	if overlay, ok := files.(overlayFS); ok {
-		files = overlay.FS
+	if view, ok := files.(*skillfs.View); ok {
+		files = view.FS
 	}
 	return &Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir, Workspace: s.Workspace}
 }
@@ -482,8 +484,8 @@ func (c *candidate) load(o Options, cache Cache) {
 	} else if key := c.key(o); !cache.Skill(key, c.skill) {
 		files, release := c.hold()
 		defer release()
-		looks := &looks{FS: files, dir: c.skill.Dir}
-		done := c.skill.readFrom(looks)
+		looks := &looks{files: files, dir: c.skill.Dir}
+		done := c.skill.readFrom(looks.view())
 		c.err = c.parse(o)
 		done()
 		if c.err == nil && !looks.links && c.outside == "" {
@@ -496,7 +498,7 @@ func (c *candidate) load(o Options, cache Cache) {
 		return
 	}
 	if c.outside != "" {
-		c.skill.Files = overlayFS{c.skill.Files, c.skill.Entry.Script, c.rootFiles, c.outside}
+		c.skill.Files = &skillfs.View{FS: c.skill.Files, Added: &skillfs.Added{Name: c.skill.Entry.Script, From: c.rootFiles, Path: c.outside}}
 	}
 	checkRole(c.skill, o)
 	for _, tool := range c.skill.Tools {
@@ -509,8 +511,8 @@ func (c *candidate) load(o Options, cache Cache) {
 // is called, or else as they are.
 func (c *candidate) hold() (files fs.FS, release func()) {
 	if c.held != nil {
-		if root, err := c.held.root.OpenRoot(filepath.FromSlash(c.dir)); err == nil {
-			return heldFS{root}, func() { root.Close() }
+		if held, err := c.held.HoldSub(c.dir); err == nil {
+			return held, func() { held.Close() }
 		}
 	}
 	return c.skill.Files, func() {}
@@ -588,6 +590,10 @@ func rejected(file string, err error) Problem {
 	var r *rejection
 	if errors.As(err, &r) {
 		return r.problem(file)
+	}
+	var irregular *skillfs.NotRegularError
+	if errors.As(err, &irregular) {
+		return Problem{Error, file, 0, 0, irregular.Error(), "put a file there"}
 	}
 	var refused *refusal
 	if errors.As(err, &refused) {

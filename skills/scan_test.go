@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // skillText is the SKILL.md of a skill that is fine.
@@ -313,7 +315,7 @@ func TestDirFSStaysInside(t *testing.T) {
 	write(t, outside, "secret", "secret")
 	write(t, dir, "file", "content")
 	link(t, outside, dir, "out")
-	fsys := DirFS(dir)
+	fsys := skillfs.DirFS(dir)
 	for _, name := range []string{"out/secret", "../" + filepath.Base(outside) + "/secret", "/etc/passwd"} {
 		if file, err := fsys.Open(name); err == nil {
 			file.Close()

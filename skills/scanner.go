@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Scanner reads the same roots again and again. After its first scan it reads
@@ -272,54 +274,13 @@ func (m *memory) recall(c *candidate) bool {
 	return false
 }
 
-// A probe is the file system that a walk looks at things with, other than the
-// entries of folders. It takes down what was looked at.
-type probe struct {
-	fs.FS
-	host func(name string) string
-	seen map[string]bool
+// probe returns a view of a root that notes each path which is looked at, except
+// for the entries of folders: listings know those. What is looked at in a skill's
+// own folder belongs to the skill.
+func (m *memory) probe(files fs.FS, host func(name string) string) fs.FS {
+	return &skillfs.View{FS: files, Looked: func(op, name string) {
+		if at := host(name); at != "" && name != "." && op != "readdir" && op != "sub" {
+			m.probed[at] = true
+		}
+	}}
 }
-
-var (
-	_ fs.ReadDirFS  = probe{}
-	_ fs.StatFS     = probe{}
-	_ fs.ReadLinkFS = probe{}
-	_ fs.SubFS      = probe{}
-)
-
-func (p probe) note(name string) {
-	if host := p.host(name); host != "" && name != "." {
-		p.seen[host] = true
-	}
-}
-
-// Open implements [fs.FS].
-func (p probe) Open(name string) (fs.File, error) {
-	p.note(name)
-	return p.FS.Open(name)
-}
-
-// Stat implements [fs.StatFS].
-func (p probe) Stat(name string) (fs.FileInfo, error) {
-	p.note(name)
-	return fs.Stat(p.FS, name)
-}
-
-// Lstat implements [fs.ReadLinkFS].
-func (p probe) Lstat(name string) (fs.FileInfo, error) {
-	p.note(name)
-	return fs.Lstat(p.FS, name)
-}
-
-// ReadLink implements [fs.ReadLinkFS].
-func (p probe) ReadLink(name string) (string, error) {
-	p.note(name)
-	return fs.ReadLink(p.FS, name)
-}
-
-// ReadDir implements [fs.ReadDirFS].
-func (p probe) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(p.FS, name) }
-
-// Sub implements [fs.SubFS]. What a skill's own folder is looked at for belongs
-// to the skill.
-func (p probe) Sub(dir string) (fs.FS, error) { return fs.Sub(p.FS, dir) }

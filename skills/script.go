@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // placeholder matches {name} in a script's path.
@@ -39,7 +40,7 @@ func (e *Entry) ExpandScript(value func(name string) string) string {
 // links followed. The error is [fs.ErrNotExist] where there is no such file,
 // or says why it cannot be run.
 func (s *Skill) FindScript(script string) (string, error) {
-	name, err := resolve(s.Files, s.Dir, path.Clean(script))
+	name, err := skillfs.Resolve(s.Files, s.Dir, path.Clean(script))
 	if err != nil {
 		return "", err
 	}
@@ -60,7 +61,7 @@ func (s *Skill) InterpreterOf(script string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := readHead(s.Files, name)
+	head, err := skillfs.ReadHead(s.Files, name)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ type Skill struct {
 	// File is where the skill is defined, for people.
 	File string
 	// Files are the folder's contents. Nothing in it leads out of the folder. Who
-	// reads many of them uses [Hold].
+	// reads many of them uses [github.com/skillsmcp/skills-mcp/skills/skillfs.Hold].
 	Files fs.FS
 	// Command says that the skill is one file of a folder that has others: it has
 	// no folder of its own.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills/hidden"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // parser reads one SKILL.md into a skill.
@@ -319,7 +320,7 @@ func (p *parser) entry() error {
 	}
 	name, err := p.skill.FindScript(script)
 	switch {
-	case errors.Is(err, errLeaves):
+	case errors.Is(err, skillfs.ErrLeaves):
 		return reject(p.fields.line("script"), "put the script into the skill's folder", "script %q leads out of the skill's folder", script)
 	case errors.Is(err, fs.ErrNotExist):
 		p.unavailable("script "+script+" does not exist", "create it or correct the path")
@@ -387,7 +388,7 @@ func (p *parser) unavailable(reason, remedy string) {
 }
 
 func (p *parser) interpreter(entry *Entry, name string) error {
-	head, err := readHead(p.skill.Files, name)
+	head, err := skillfs.ReadHead(p.skill.Files, name)
 	if err != nil {
 		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", entry.Script, err), "make it a readable file")
 		return nil

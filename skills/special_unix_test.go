@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A named pipe would never end, so it is not read.
@@ -124,7 +126,7 @@ func TestOpenRegularDoesNotWait(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if file, err := OpenRegular(DirFS(dir), "pipe"); err == nil {
+	if file, err := skillfs.OpenRegular(skillfs.DirFS(dir), "pipe"); err == nil {
 		file.Close()
 		t.Error("a pipe was opened as a file")
 	}

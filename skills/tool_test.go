@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // toolsOf renders the tools of a skill: name, what is run, how, and the schema.
@@ -446,7 +448,7 @@ func TestOngridEntryElsewhere(t *testing.T) {
 			if _, err := skill.FindScript(skill.Entry.Script); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			data, err := ReadRegular(skill.Files, skill.Entry.Script, 100)
+			data, err := skillfs.ReadRegular(skill.Files, skill.Entry.Script, 100)
 			if err != nil || string(data) != "#!/bin/sh\n" {
 				t.Errorf("%s: %q, %v", name, data, err)
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -125,7 +126,7 @@ func (s *settings) loadProject() error {
 		return nil
 	}
 	dir := s.workspaces[0]
-	data, err := skills.ReadRegular(skills.DirFS(dir), config.ProjectFile, maxProject)
+	data, err := skillfs.ReadRegular(skillfs.DirFS(dir), config.ProjectFile, maxProject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

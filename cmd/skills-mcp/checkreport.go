@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/hidden"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // checked is what a check has found.
@@ -73,7 +74,7 @@ const maxHidden = 5
 // hidden warns of characters in a skill's file that its reader does not see. Those of
 // the description are reported already.
 func (c *checked) hidden(skill *skills.Skill) {
-	text, err := skills.ReadRegular(skill.Files, path.Base(filepath.ToSlash(skill.File)), 1<<20)
+	text, err := skillfs.ReadRegular(skill.Files, path.Base(filepath.ToSlash(skill.File)), 1<<20)
 	if err != nil { // loading has said so, or it is elsewhere
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/archive"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A target is what a PATH of check means.
@@ -64,7 +64,7 @@ func isArchive(path string) bool {
 		return false
 	}
 	defer file.Close()
-	return archive.Is(file)
+	return skillfs.IsPackage(file)
 }
 
 // roots are what is scanned. Plugins come first: their skills are theirs, and the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // declaredBy returns what packages a skill declares, or why that cannot be
@@ -16,7 +17,7 @@ func declaredBy(skill *skills.Skill) ([]dependencies.Declared, *skills.Problem) 
 	if skill.Entry == nil {
 		return nil, nil
 	}
-	files, release, err := skills.Hold(skill.Files)
+	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
 		return nil, nil // loading has said what cannot be read
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/titanous/json5"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // maxOpenClaw is the largest openclaw.json that is read, in bytes.
@@ -18,7 +18,7 @@ const maxOpenClaw = 256 << 10
 // is JSON5; nil where there is no such file, or it is malformed, which is logged.
 func (s *settings) disabledByOpenClaw() func(dir string, names ...string) (why string) {
 	folder := filepath.Join(s.home, ".openclaw")
-	data, err := skills.ReadRegular(skills.DirFS(folder), "openclaw.json", maxOpenClaw)
+	data, err := skillfs.ReadRegular(skillfs.DirFS(folder), "openclaw.json", maxOpenClaw)
 	if s.home == "" || err != nil {
 		return nil
 	}

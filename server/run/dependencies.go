@@ -9,12 +9,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // declared returns the packages that the skill in the folder dir declares for a
 // command line: an interpreter, and after it the script.
 func declared(dir string, argv []string) ([]dependencies.Declared, error) {
-	fsys := skills.DirFS(dir)
+	fsys := skillfs.DirFS(dir)
 	for _, word := range argv[1:] {
 		name := path.Clean(word)
 		if !fs.ValidPath(name) {

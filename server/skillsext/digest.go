@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
@@ -67,7 +68,7 @@ func (d *Digests) of(skill *skills.Skill, files fs.FS, name string, info fs.File
 // read hashes a file. Its stamp is zero where it does not stand for what was
 // read.
 func read(files fs.FS, name string) (known, error) {
-	file, err := skills.OpenRegular(files, name)
+	file, err := skillfs.OpenRegular(files, name)
 	if err != nil {
 		return known{}, err
 	}
@@ -82,7 +83,7 @@ func read(files fs.FS, name string) (known, error) {
 		return known{}, err
 	}
 	if size > maxBytes {
-		return known{}, fmt.Errorf("read %s: %w", name, skills.ErrTooLarge)
+		return known{}, fmt.Errorf("read %s: %w", name, skillfs.ErrTooLarge)
 	}
 	k := known{digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), size: size}
 	after, err := file.Stat()

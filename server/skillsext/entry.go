@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // Dynamic stands for the files of a skill that has more than every host takes.
@@ -52,12 +53,12 @@ func (l *Library) Unlisted(ctx context.Context, skill *skills.Skill) string {
 
 // entry describes a skill by what is in its folder now.
 func (l *Library) entry(ctx context.Context, skill *skills.Skill) (*Entry, error) {
-	files, release, err := skills.Hold(skill.Files)
+	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	data, err := skills.ReadRegular(files, skillFile, maxSkillFile)
+	data, err := skillfs.ReadRegular(files, skillFile, maxSkillFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, unfit(skill, "its SKILL.md is gone")
 	} else if err != nil {

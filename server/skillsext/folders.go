@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // skillFile is what every skill of the extension has in its folder.
@@ -78,7 +79,7 @@ func (l *Library) open(uri string) (skill *skills.Skill, files fs.FS, name strin
 	if !ok {
 		return nil, nil, "", nil, nothingAt(uri)
 	}
-	files, release, err = skills.Hold(skill.Files)
+	files, release, err = skillfs.Hold(skill.Files)
 	return skill, files, name, release, err
 }
 
@@ -115,7 +116,7 @@ func (l *Library) Read(uri string) (*File, error) {
 	case info.IsDir():
 		return nil, &NotServedError{short(uri) + " is a folder; resources/directory/read tells what is in it"}
 	}
-	data, err := skills.ReadRegular(files, name, maxBytes)
+	data, err := skillfs.ReadRegular(files, name, maxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // What every host takes of one skill (SEP-2640, "Limits").
@@ -119,7 +120,7 @@ func Excess(ctx context.Context, skill *skills.Skill) *skills.Problem {
 	if !Has(skill) {
 		return nil
 	}
-	files, release, err := skills.Hold(skill.Files)
+	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
 		return nil // loading has said what cannot be read
 	}
@@ -137,7 +138,7 @@ func Excess(ctx context.Context, skill *skills.Skill) *skills.Problem {
 // head returns the first bytes of a file, as far as they can be read. Where they
 // are text, no character is cut.
 func head(files fs.FS, name string) []byte {
-	file, err := skills.OpenRegular(files, name)
+	file, err := skillfs.OpenRegular(files, name)
 	if err != nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // How far a workspace is looked through where nobody says otherwise.
@@ -67,7 +68,7 @@ func Find(ctx context.Context, catalog *skills.Catalog, workspaces []string, opt
 	defer cancel()
 	complete = true
 	for _, workspace := range workspaces {
-		w := &walk{ctx: ctx, files: skills.DirFS(workspace), left: o.Entries, depth: o.Depth, visit: f.file}
+		w := &walk{ctx: ctx, files: skillfs.DirFS(workspace), left: o.Entries, depth: o.Depth, visit: f.file}
 		if !f.done() && !w.run() {
 			complete = false
 		}

@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Finding is a rule of the Agent Skills standard that a file breaks.
@@ -64,9 +65,9 @@ func Standard(data []byte, folder string) []Finding {
 // StandardFile is [Standard] for a file. A file that is larger than loading allows
 // has no findings.
 func StandardFile(fsys fs.FS, name, folder string) ([]Finding, error) {
-	data, err := skills.ReadRegular(fsys, name, maxFile)
+	data, err := skillfs.ReadRegular(fsys, name, maxFile)
 	switch {
-	case errors.Is(err, skills.ErrTooLarge):
+	case errors.Is(err, skillfs.ErrTooLarge):
 		return nil, nil
 	case err != nil:
 		return nil, err

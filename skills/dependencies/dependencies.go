@@ -14,7 +14,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // The kinds of packages.
@@ -146,11 +146,11 @@ func digest(d *Declared) string {
 
 // read returns the content of a file, and nil where there is none.
 func read(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	data, err := skills.ReadRegular(fsys, name, limit)
+	data, err := skillfs.ReadRegular(fsys, name, limit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, skills.ErrTooLarge):
+	case errors.Is(err, skillfs.ErrTooLarge):
 		return nil, &Error{name, 0, fmt.Sprintf("it is larger than %d KiB", limit>>10), "shorten it"}
 	case err != nil:
 		return nil, &Error{name, 0, "it cannot be read: " + err.Error(), "make it a readable file"}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // Whatever bytes a name has, it does not cost the skill its snapshot.
@@ -22,7 +22,7 @@ func TestOddNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	snap := take(t, New(t.TempDir()), skills.DirFS(source))
+	snap := take(t, New(t.TempDir()), skillfs.DirFS(source))
 	want := map[string]string{"plain": "-rw-r--r-- x", "a\nb": "-rw-r--r-- x", "tab\t": "-rw-r--r-- x", "é": "-rw-r--r-- x", "-rf *": "-rw-r--r-- x"}
 	if diff := cmp.Diff(want, listing(t, snap.Dir)); diff != "" {
 		t.Error(diff)

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // Limits of one skill's folder. A larger one is refused.
@@ -85,7 +85,7 @@ func (s *Store) Take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error
 }
 
 func (s *Store) take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error) {
-	fsys, release, err := skills.Hold(fsys)
+	fsys, release, err := skillfs.Hold(fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s *Store) tryTake(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, er
 
 // Digest returns the digest that a snapshot of fsys would have.
 func Digest(ctx context.Context, fsys fs.FS) (string, error) {
-	fsys, release, err := skills.Hold(fsys)
+	fsys, release, err := skillfs.Hold(fsys)
 	if err != nil {
 		return "", fmt.Errorf("digest files: %w", err)
 	}
@@ -176,7 +176,7 @@ func (s *Store) keep(dir string) {
 
 // check reports whether the folder dir still holds what its digest says.
 func check(ctx context.Context, dir, digest string) bool {
-	fsys := skills.DirFS(dir)
+	fsys := skillfs.DirFS(dir)
 	tree, err := list(fsys)
 	if err != nil {
 		return false

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -177,7 +177,7 @@ func TestLinks(t *testing.T) {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
-	snap := take(t, New(t.TempDir()), skills.DirFS(source))
+	snap := take(t, New(t.TempDir()), skillfs.DirFS(source))
 	want := map[string]string{"file": "-rw-r--r-- content", "inside": "link file"}
 	if diff := cmp.Diff(want, listing(t, snap.Dir)); diff != "" {
 		t.Error(diff)

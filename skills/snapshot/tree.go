@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A tree is the entries of a folder that are copied, each after its parent, in
@@ -191,7 +191,7 @@ func (e entry) copy(fsys fs.FS, w *writer) (content string, err error) {
 // copyFile reads a file as it was listed: what others put in its place, or write
 // to it meanwhile, must neither block nor fill the disk.
 func (e entry) copyFile(fsys fs.FS, w *writer, sum hash.Hash) error {
-	source, err := skills.OpenRegular(fsys, e.name)
+	source, err := skillfs.OpenRegular(fsys, e.name)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package archive
+package skillfs
 
 import (
 	"archive/tar"
@@ -27,9 +27,9 @@ func (t *tree) unpackTAR(packed io.Reader) (release func() error, err error) {
 	case err == nil:
 		return spool.close, nil
 	case errors.Is(err, errStream):
-		err = &Error{"", fmt.Sprintf("it unpacks to more than %d MB", t.limits.unpacked>>20), "leave out what the skill does not need"}
+		err = &ArchiveError{"", fmt.Sprintf("it unpacks to more than %d MB", t.limits.unpacked>>20), "leave out what the skill does not need"}
 	case broken(err):
-		err = &Error{"", "it is no whole tar.gz file: " + err.Error(), "pack the skill anew"}
+		err = &ArchiveError{"", "it is no whole tar.gz file: " + err.Error(), "pack the skill anew"}
 	}
 	spool.close()
 	return nil, err
@@ -38,7 +38,7 @@ func (t *tree) unpackTAR(packed io.Reader) (release func() error, err error) {
 // broken reports whether an error is of the stream, not of the machine or of an
 // entry.
 func broken(err error) bool {
-	var entry *Error
+	var entry *ArchiveError
 	var machine *spoolError
 	return !errors.As(err, &entry) && !errors.As(err, &machine)
 }
@@ -60,7 +60,7 @@ func (t *tree) readTAR(packed io.Reader, spool *spool) error {
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are checked below
 			return err
 		case entries == MaxEntries:
-			return &Error{shorten(header.Name), fmt.Sprintf("the package has more than %d entries", MaxEntries), "leave out what the skill does not need"}
+			return &ArchiveError{shorten(header.Name), fmt.Sprintf("the package has more than %d entries", MaxEntries), "leave out what the skill does not need"}
 		}
 		t.meant = t.meant || isManifest(header.Name)
 		if err := t.addTAR(header, list, spool); err != nil {
@@ -105,4 +105,16 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 		return 0, errStream
 	}
 	return n, err
+}
+
+// meantTAR looks for a SKILL.md behind an entry that was refused, within the
+// limits that hold for all entries.
+func (t *tree) meantTAR(list *tar.Reader, entries int) {
+	for ; !t.meant && entries < MaxEntries; entries++ {
+		header, err := list.Next()
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+			return
+		}
+		t.meant = isManifest(header.Name)
+	}
 }

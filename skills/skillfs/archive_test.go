@@ -1,4 +1,4 @@
-package archive
+package skillfs
 
 import (
 	"archive/tar"
@@ -99,7 +99,7 @@ func opened(t testing.TB, data []byte) (*Archive, error) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(path)
+	a, err := OpenArchive(path)
 	if err == nil {
 		t.Cleanup(func() { a.Close() })
 	}
@@ -169,7 +169,7 @@ func TestRoot(t *testing.T) {
 
 // faulty reports whether an error blames the package, with a text.
 func faulty(err error, text string) bool {
-	var fault *Error
+	var fault *ArchiveError
 	return errors.As(err, &fault) && fault.Remedy != "" && strings.Contains(err.Error(), text)
 }
 
@@ -244,10 +244,10 @@ func TestNotAPackage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Open(t.TempDir()); !faulty(err, "not a regular file") {
+	if _, err := OpenArchive(t.TempDir()); !faulty(err, "not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenArchive(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing: %v", err)
 	}
 }
@@ -400,8 +400,8 @@ func TestNoTemporaryFolder(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	t.Setenv("TMPDIR", none)
 	t.Setenv("TMP", none)
-	_, err := Open(path)
-	var fault *Error
+	_, err := OpenArchive(path)
+	var fault *ArchiveError
 	if err == nil || errors.As(err, &fault) || !strings.Contains(err.Error(), "temporary file") {
 		t.Error(err)
 	}
@@ -433,12 +433,12 @@ func TestNoSkill(t *testing.T) {
 
 func TestIs(t *testing.T) {
 	for format, pack := range formats() {
-		if data := pack(t, entry{"x", "", 0}); !Is(bytes.NewReader(data)) {
+		if data := pack(t, entry{"x", "", 0}); !IsPackage(bytes.NewReader(data)) {
 			t.Errorf("%s is none", format)
 		}
 	}
 	for _, text := range []string{"", "P", "PK", "text", "\x1f"} {
-		if Is(strings.NewReader(text)) {
+		if IsPackage(strings.NewReader(text)) {
 			t.Errorf("%q is one", text)
 		}
 	}

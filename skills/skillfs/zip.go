@@ -1,4 +1,4 @@
-package archive
+package skillfs
 
 import (
 	"archive/zip"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 )
 
 // errNotDir and errIsDir are what a file system says.
@@ -30,9 +31,9 @@ func (t *tree) readZIP(file io.ReaderAt, size int64) error {
 	list, err := zip.NewReader(source, size)
 	switch {
 	case errors.Is(err, errDirectory):
-		return &Error{"", fmt.Sprintf("its list of entries is longer than %d MB", maxDirectory>>20), "leave out what the skill does not need"}
+		return &ArchiveError{"", fmt.Sprintf("its list of entries is longer than %d MB", maxDirectory>>20), "leave out what the skill does not need"}
 	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are checked below
-		return &Error{"", "it is no whole ZIP file: " + err.Error(), "pack the skill anew"}
+		return &ArchiveError{"", "it is no whole ZIP file: " + err.Error(), "pack the skill anew"}
 	}
 	source.unlimited = true
 	t.meantZIP(list.File)
@@ -51,7 +52,7 @@ const encrypted = 1<<0 | 1<<6 | 1<<13
 func (t *tree) addZIP(f *zip.File) error {
 	switch mode := f.Mode(); {
 	case f.Flags&encrypted != 0:
-		return &Error{shorten(f.Name), "it is encrypted", "pack the skill without a password"}
+		return &ArchiveError{shorten(f.Name), "it is encrypted", "pack the skill without a password"}
 	case mode.IsDir():
 		return t.addDir(f.Name, f.Modified)
 	case mode&fs.ModeSymlink != 0:
@@ -59,7 +60,7 @@ func (t *tree) addZIP(f *zip.File) error {
 	case !mode.IsRegular():
 		return errSpecial(f.Name)
 	case f.Method != zip.Store && f.Method != zip.Deflate:
-		return &Error{shorten(f.Name), fmt.Sprintf("it is packed with method %d, which is not read", f.Method), "pack the skill with zip -r"}
+		return &ArchiveError{shorten(f.Name), fmt.Sprintf("it is packed with method %d, which is not read", f.Method), "pack the skill with zip -r"}
 	case f.UncompressedSize64 > math.MaxInt64:
 		return t.addFile(f.Name, 0, math.MaxInt64, f.Modified, nil)
 	}
@@ -68,11 +69,11 @@ func (t *tree) addZIP(f *zip.File) error {
 }
 
 func errLink(entry string) error {
-	return &Error{shorten(entry), "it is a link", "pack the file that it leads to in its place (zip -r and tar -h do)"}
+	return &ArchiveError{shorten(entry), "it is a link", "pack the file that it leads to in its place (zip -r and tar -h do)"}
 }
 
 func errSpecial(entry string) error {
-	return &Error{shorten(entry), "it is neither a file nor a folder", "leave it out"}
+	return &ArchiveError{shorten(entry), "it is neither a file nor a folder", "leave it out"}
 }
 
 // meteredReaderAt reads no more than so many bytes until it is unlimited.
@@ -89,4 +90,8 @@ func (m *meteredReaderAt) ReadAt(p []byte, at int64) (int, error) {
 		}
 	}
 	return m.ReaderAt.ReadAt(p, at)
+}
+
+func (t *tree) meantZIP(list []*zip.File) {
+	t.meant = slices.ContainsFunc(list, func(f *zip.File) bool { return isManifest(f.Name) })
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package skills
+package skillfs
 
 // Named pipes are not files of folders here.
 const nonBlocking = 0

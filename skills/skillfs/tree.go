@@ -1,6 +1,7 @@
-package archive
+package skillfs
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,7 +15,38 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// A tree is what a package holds, by path.
+// The limits of a package. Source of MaxPackage: LinX's limit for packages.
+const (
+	MaxPackage  = 50 << 20  // bytes of the package itself
+	MaxEntries  = 10_000    // files and folders
+	MaxFile     = 64 << 20  // bytes of one file
+	MaxUnpacked = 256 << 20 // bytes of all files together
+	MaxDepth    = 20        // folders, one in the other
+	maxPath     = 1024      // bytes of one path
+	maxName     = 255       // bytes of one component of it
+)
+
+// An ArchiveError is the reason why a package is refused.
+type ArchiveError struct {
+	// Entry is the name of the file as the package has it; "" is the whole
+	// package.
+	Entry   string
+	Message string
+	Remedy  string // an imperative
+}
+
+func (e *ArchiveError) Error() string {
+	if e.Entry == "" {
+		return e.Message + "; " + e.Remedy
+	}
+	return fmt.Sprintf("%q: %s; %s", e.Entry, e.Message, e.Remedy)
+}
+
+// limits are bytes of a package, of one file and of all files. Tests have small
+// ones.
+type limits struct{ packed, file, unpacked int64 }
+
+// A tree is the content of a package by path, as a file system.
 type tree struct {
 	limits   limits
 	nodes    map[string]*node
@@ -43,6 +75,102 @@ func (n *node) Sys() any                   { return nil }
 func (n *node) Info() (fs.FileInfo, error) { return n, nil }
 func (n *node) String() string             { return fs.FormatDirEntry(n) }
 
+var (
+	_ fs.ReadDirFS = (*tree)(nil)
+	_ fs.StatFS    = (*tree)(nil)
+)
+
+func (t *tree) find(op, name string) (*node, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	n := t.nodes[name]
+	if n == nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	return n, nil
+}
+
+// Stat implements [fs.StatFS].
+func (t *tree) Stat(name string) (fs.FileInfo, error) {
+	n, err := t.find("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (t *tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	n, err := t.find("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	if !n.dir {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errNotDir}
+	}
+	return n.entries(), nil
+}
+
+func (n *node) entries() []fs.DirEntry {
+	entries := make([]fs.DirEntry, len(n.children))
+	for i, child := range n.children {
+		entries[i] = child
+	}
+	return entries
+}
+
+// Open implements [fs.FS].
+func (t *tree) Open(name string) (fs.File, error) {
+	n, err := t.find("open", name)
+	if err != nil {
+		return nil, err
+	}
+	if n.dir {
+		return &openDir{node: n, path: name, left: n.entries()}, nil
+	}
+	content, err := n.content()
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return &openFile{content, n}, nil
+}
+
+// openFile is a file that is being read.
+type openFile struct {
+	io.ReadCloser
+	node *node
+}
+
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.node, nil }
+
+// openDir is a folder that is being read.
+type openDir struct {
+	node *node
+	path string
+	left []fs.DirEntry
+}
+
+func (d *openDir) Stat() (fs.FileInfo, error) { return d.node, nil }
+func (d *openDir) Close() error               { return nil }
+
+func (d *openDir) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.path, Err: errIsDir}
+}
+
+// ReadDir implements [fs.ReadDirFile].
+func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n > 0 && len(d.left) == 0 {
+		return nil, io.EOF
+	}
+	if n <= 0 || n > len(d.left) {
+		n = len(d.left)
+	}
+	entries := slices.Clone(d.left[:n])
+	d.left = d.left[n:]
+	return entries, nil
+}
+
 // addFile adds a file of a package. The entry is its name there.
 func (t *tree) addFile(entry string, mode fs.FileMode, size int64, modified time.Time, content func() (io.ReadCloser, error)) error {
 	name, err := cleanName(entry)
@@ -50,16 +178,16 @@ func (t *tree) addFile(entry string, mode fs.FileMode, size int64, modified time
 		return err
 	}
 	if name == "." {
-		return &Error{entry, "a file has no name", "pack the skill anew"}
+		return &ArchiveError{entry, "a file has no name", "pack the skill anew"}
 	}
 	if size < 0 || size > t.limits.file {
-		return &Error{entry, fmt.Sprintf("it is larger than %d MB", t.limits.file>>20), "leave it out"}
+		return &ArchiveError{entry, fmt.Sprintf("it is larger than %d MB", t.limits.file>>20), "leave it out"}
 	}
 	if t.unpacked += size; t.unpacked > t.limits.unpacked {
-		return &Error{entry, fmt.Sprintf("the package holds more than %d MB", t.limits.unpacked>>20), "leave out what the skill does not need"}
+		return &ArchiveError{entry, fmt.Sprintf("the package holds more than %d MB", t.limits.unpacked>>20), "leave out what the skill does not need"}
 	}
 	if t.nodes[name] != nil {
-		return &Error{entry, "the package has two entries of this name", "pack it anew from one folder"}
+		return &ArchiveError{entry, "the package has two entries of this name", "pack it anew from one folder"}
 	}
 	return t.add(entry, name, &node{mode: 0o444 | mode&0o111, size: size, time: modified, content: content})
 }
@@ -74,7 +202,7 @@ func (t *tree) addDir(entry string, modified time.Time) error {
 	case n == nil:
 		return t.add(entry, name, &node{dir: true, time: modified})
 	case !n.dir:
-		return &Error{entry, "the package has a file and a folder of this name", "pack it anew from one folder"}
+		return &ArchiveError{entry, "the package has a file and a folder of this name", "pack it anew from one folder"}
 	default:
 		n.time = modified
 		return nil
@@ -92,7 +220,7 @@ func (t *tree) add(entry, name string, n *node) error {
 		}
 		t.nodes[name] = n
 		if len(t.nodes) > MaxEntries {
-			return &Error{entry, fmt.Sprintf("the package has more than %d files and folders", MaxEntries), "leave out what the skill does not need"}
+			return &ArchiveError{entry, fmt.Sprintf("the package has more than %d files and folders", MaxEntries), "leave out what the skill does not need"}
 		}
 		if name == "." {
 			return nil
@@ -100,7 +228,7 @@ func (t *tree) add(entry, name string, n *node) error {
 		name = path.Dir(name)
 		if above := t.nodes[name]; above != nil {
 			if !above.dir {
-				return &Error{entry, "a file of the package is a folder of this one", "pack it anew from one folder"}
+				return &ArchiveError{entry, "a file of the package is a folder of this one", "pack it anew from one folder"}
 			}
 			return nil
 		}
@@ -112,7 +240,7 @@ func (t *tree) add(entry, name string, n *node) error {
 // SKILL.md.
 func (t *tree) finish() (root string, err error) {
 	if len(t.nodes) == 0 {
-		return "", &Error{"", "it is empty", "pack the folder of a skill"}
+		return "", &ArchiveError{"", "it is empty", "pack the folder of a skill"}
 	}
 	for name, n := range t.nodes {
 		if name != "." {
@@ -129,7 +257,7 @@ func (t *tree) finish() (root string, err error) {
 // cleanName returns the path that an entry's name means, or an error where it
 // is one that a skill does not need and that an attack may.
 func cleanName(entry string) (string, error) {
-	fault := func(message, remedy string) error { return &Error{shorten(entry), message, remedy} }
+	fault := func(message, remedy string) error { return &ArchiveError{shorten(entry), message, remedy} }
 	switch {
 	case len(entry) > maxPath:
 		return "", fault(fmt.Sprintf("its path is longer than %d bytes", maxPath), "shorten it")
@@ -177,11 +305,11 @@ func (t *tree) findRoot() (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", &Error{"", "it has no SKILL.md, neither at its top nor in a folder there", "pack the folder that has SKILL.md"}
+		return "", &ArchiveError{"", "it has no SKILL.md, neither at its top nor in a folder there", "pack the folder that has SKILL.md"}
 	case 1:
 		return found[0], nil
 	}
-	return "", &Error{"", fmt.Sprintf("it has %d skills, such as %q and %q", len(found), found[0], found[1]), "pack each alone"}
+	return "", &ArchiveError{"", fmt.Sprintf("it has %d skills, such as %q and %q", len(found), found[0], found[1]), "pack each alone"}
 }
 
 func (n *node) hasManifest() bool {
@@ -222,3 +350,26 @@ func (t *tree) sorted() []string {
 	slices.Sort(names)
 	return names
 }
+
+// ErrNoSkill is wrapped, beside an [*ArchiveError], by the error for a file
+// without a SKILL.md: it was not meant to be a skill.
+var ErrNoSkill = errors.New("no skill")
+
+// noSkill is an [*ArchiveError] that is [ErrNoSkill], too.
+type noSkill struct{ fault *ArchiveError }
+
+func (n noSkill) Error() string        { return n.fault.Error() }
+func (n noSkill) Unwrap() error        { return n.fault }
+func (n noSkill) Is(target error) bool { return target == ErrNoSkill }
+
+// unmeant marks an error about a package without a SKILL.md.
+func (t *tree) unmeant(err error) error {
+	var fault *ArchiveError
+	if !t.meant && errors.As(err, &fault) {
+		return noSkill{fault}
+	}
+	return err
+}
+
+// isManifest reports whether an entry is a SKILL.md, wherever it lies.
+func isManifest(entry string) bool { return strings.EqualFold(path.Base(entry), "SKILL.md") }

@@ -1,4 +1,4 @@
-package archive
+package skillfs
 
 import (
 	"bytes"
@@ -65,7 +65,7 @@ func FuzzTAR(f *testing.F) {
 }
 
 func check(t *testing.T, data []byte) {
-	a, err := New(inMemory(t, data))
+	a, err := NewArchive(inMemory(t, data))
 	if err != nil {
 		return
 	}

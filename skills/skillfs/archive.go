@@ -1,8 +1,4 @@
-// Package archive opens a packed skill, a ZIP or tar.gz file, in place: as a
-// read-only file system that is bounded in every way and has no links.
-//
-// Start with [Open].
-package archive
+package skillfs
 
 import (
 	"bytes"
@@ -13,36 +9,9 @@ import (
 	"os"
 )
 
-// What a package may have. Source for MaxPackage: LinX's limit for packages.
-const (
-	MaxPackage  = 50 << 20  // bytes of the package itself
-	MaxEntries  = 10_000    // files and folders
-	MaxFile     = 64 << 20  // bytes of one file
-	MaxUnpacked = 256 << 20 // bytes of all files together
-	MaxDepth    = 20        // folders, one in the other
-	maxPath     = 1024      // bytes of one path
-	maxName     = 255       // bytes of one component of it
-)
-
-// An Error says why a package cannot be taken.
-type Error struct {
-	// Entry is the name of the file in the package, as it stands there; "" where
-	// the whole package is meant.
-	Entry   string
-	Message string
-	Remedy  string // an imperative
-}
-
-func (e *Error) Error() string {
-	if e.Entry == "" {
-		return e.Message + "; " + e.Remedy
-	}
-	return fmt.Sprintf("%q: %s; %s", e.Entry, e.Message, e.Remedy)
-}
-
-// An Archive is an open package. It is a file system: [fs.ReadDirFS] and
-// [fs.StatFS]. Links are refused, so that no path leads anywhere else. Files
-// have the modes 0o444 and 0o555, folders 0o555.
+// An Archive is an open package, and a read-only file system of all that it
+// holds: [fs.ReadDirFS] and [fs.StatFS]. A package with a link is refused, so no
+// path leads anywhere else. Files have the modes 0o444 and 0o555, folders 0o555.
 type Archive struct {
 	tree
 	root  string
@@ -50,8 +19,8 @@ type Archive struct {
 	close func() error
 }
 
-// Open opens the package at path, as [New] does.
-func Open(path string) (*Archive, error) {
+// OpenArchive opens the package at a host path, as [NewArchive] does.
+func OpenArchive(path string) (*Archive, error) {
 	// Who opens a named pipe waits for a writer.
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
@@ -62,7 +31,7 @@ func Open(path string) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := New(file)
+	a, err := NewArchive(file)
 	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("open package: %w", err)
@@ -70,28 +39,24 @@ func Open(path string) (*Archive, error) {
 	return a, nil
 }
 
-// A File is an open package, such as an [os.File]. ReadAt must allow concurrent
+// A PackageFile is an open package, such as an [os.File]. ReadAt must allow concurrent
 // calls.
-type File interface {
+type PackageFile interface {
 	fs.File
 	io.ReaderAt
 }
 
-// New reads the list of what a package holds, and no more of a ZIP file. A
+// NewArchive reads the list of what a package holds, and no more of a ZIP file. A
 // tar.gz file is unpacked, once, into one temporary file, which does not outlive
 // the process where the system can do that. The file is the archive's from then
 // on; where there is an error, it is still the caller's. The error is an
-// [*Error] where the package is at fault, and [ErrNoSkill] as well where it has
+// [*ArchiveError] where the package is at fault, and [ErrNoSkill] as well where it has
 // no SKILL.md.
-func New(file File) (*Archive, error) {
+func NewArchive(file PackageFile) (*Archive, error) {
 	return newLimited(file, limits{MaxPackage, MaxFile, MaxUnpacked})
 }
 
-// limits are bytes of a package, of one file and of all files. Tests have small
-// ones.
-type limits struct{ packed, file, unpacked int64 }
-
-func newLimited(file File, l limits) (*Archive, error) {
+func newLimited(file PackageFile, l limits) (*Archive, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -100,7 +65,7 @@ func newLimited(file File, l limits) (*Archive, error) {
 		return nil, errIrregular()
 	}
 	if info.Size() > l.packed {
-		return nil, &Error{"", fmt.Sprintf("it is larger than %d MB", l.packed>>20), "leave out what the skill does not need"}
+		return nil, &ArchiveError{"", fmt.Sprintf("it is larger than %d MB", l.packed>>20), "leave out what the skill does not need"}
 	}
 	a := &Archive{tree: tree{limits: l}}
 	release, err := a.read(file, info.Size())
@@ -117,7 +82,7 @@ func newLimited(file File, l limits) (*Archive, error) {
 }
 
 func errIrregular() error {
-	return &Error{"", "it is not a regular file", "name a ZIP or tar.gz file"}
+	return &ArchiveError{"", "it is not a regular file", "name a ZIP or tar.gz file"}
 }
 
 // The first bytes of the formats. Sources: PKWARE's APPNOTE 4.3.7 and 4.3.16,
@@ -128,8 +93,8 @@ const (
 	gzipMagic  = "\x1f\x8b"
 )
 
-// Is reports whether a file begins as a package does.
-func Is(file io.ReaderAt) bool {
+// IsPackage reports whether a file begins with the magic bytes of a package.
+func IsPackage(file io.ReaderAt) bool {
 	magic := make([]byte, 4)
 	n, _ := file.ReadAt(magic, 0) // whatever there is
 	return isZIP(magic[:n]) || isGzip(magic[:n])
@@ -143,7 +108,7 @@ func isGzip(magic []byte) bool { return bytes.HasPrefix(magic, []byte(gzipMagic)
 
 // read fills the tree from the file. What it needed beside the file ends with
 // release.
-func (t *tree) read(file File, size int64) (release func() error, err error) {
+func (t *tree) read(file PackageFile, size int64) (release func() error, err error) {
 	magic := make([]byte, 4)
 	n, err := file.ReadAt(magic, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -155,7 +120,7 @@ func (t *tree) read(file File, size int64) (release func() error, err error) {
 	case isGzip(magic):
 		return t.unpackTAR(io.NewSectionReader(file, 0, size))
 	}
-	return nil, &Error{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", "pack the skill's folder with zip -r, or with tar -czf"}
+	return nil, &ArchiveError{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", "pack the skill's folder with zip -r, or with tar -czf"}
 }
 
 // Root is the folder that has SKILL.md: ".", or the name of one folder.

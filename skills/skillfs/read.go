@@ -1,0 +1,76 @@
+package skillfs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// ErrTooLarge is the error of a file that is larger than the limit for its kind.
+var ErrTooLarge = errors.New("it is too large; shorten it")
+
+// A NotRegularError is the error of a folder, named pipe or device in the place
+// of a file.
+type NotRegularError struct{ Name string }
+
+func (e *NotRegularError) Error() string { return e.Name + " is not a regular file" }
+
+// OpenRegular opens a regular file. Anything else, such as a named pipe that
+// would never end, is a [*NotRegularError].
+func OpenRegular(fsys fs.FS, name string) (fs.File, error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &NotRegularError{path.Base(name)}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// ReadRegular reads a regular file of at most limit bytes. The error is
+// [ErrTooLarge] for a larger one.
+func ReadRegular(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	file, err := OpenRegular(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, ErrTooLarge
+	}
+	return data, nil
+}
+
+// ReadHead returns the first 4 KiB of a regular file.
+func ReadHead(fsys fs.FS, name string) ([]byte, error) {
+	file, err := OpenRegular(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, 4<<10))
+}
+
+// ReadHost is [ReadRegular] for a host path, with links followed.
+func ReadHost(name string, limit int64) ([]byte, error) { return ReadRegular(host{}, name, limit) }
+
+// host opens host files by their paths. It does not wait for the writer of a
+// named pipe that has replaced a file.
+type host struct{}
+
+// Open implements [fs.FS].
+func (host) Open(name string) (fs.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+}
