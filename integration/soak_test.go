@@ -192,7 +192,7 @@ func (s *soak) call(t *testing.T, runner *sandbox.Runner, n, calls int) {
 	var started atomic.Int32
 	live := &soakWriter{late: &s.late}
 	began := time.Now()
-	result, err := runner.Run(ctx, "soak", s.command(c, live, func() { started.Add(1) }))
+	result, err := runner.Run(ctx, s.command(c, live, func() { started.Add(1) }))
 	live.end()
 	if n := started.Load(); n > 1 || (n == 1) != (result != nil) {
 		t.Errorf("%s: it was started %d times, and there is a result: %t", c, n, result != nil)

@@ -17,29 +17,22 @@ type gate struct {
 	slots Slots
 
 	mu      sync.Mutex
-	clients map[client]int // commands running; entries are never zero
+	tenants map[Tenant]int // commands running; entries are never zero
 	skills  map[string]int // the same, by skill
 	total   int            // sum of each
 	waiting int            // sum of the lines' waiters
 	lines   []*line        // none is empty; whose turn it is, is first
 }
 
-// client is one that slots are counted for.
-type client struct {
-	caller string
-	Share
-}
-
-// group returns the client without its connection: clients of one group take turns as
-// one.
-func (c client) group() client {
-	c.Connection = ""
-	return c
+// groupOf returns t without its connection: clients of one group take turns as one.
+func groupOf(t Tenant) Tenant {
+	t.Connection = ""
+	return t
 }
 
 // line is the queue of one client.
 type line struct {
-	client
+	tenant  Tenant
 	waiters []*waiter
 }
 
@@ -49,12 +42,12 @@ type waiter struct {
 }
 
 func newGate(slots Slots) *gate {
-	return &gate{slots: slots, clients: map[client]int{}, skills: map[string]int{}}
+	return &gate{slots: slots, tenants: map[Tenant]int{}, skills: map[string]int{}}
 }
 
 // acquire waits for a slot and returns the function that gives it back. It
 // calls queued, without blocking others, when there is something to wait for.
-func (g *gate) acquire(ctx context.Context, c client, skill string, queued func()) (release func(), err error) {
+func (g *gate) acquire(ctx context.Context, c Tenant, skill string, queued func()) (release func(), err error) {
 	release = sync.OnceFunc(func() { g.release(c, skill) })
 	w, err := g.enter(c, skill)
 	if err != nil {
@@ -84,7 +77,7 @@ func (g *gate) acquire(ctx context.Context, c client, skill string, queued func(
 }
 
 // enter takes a slot, or else a place in the client's line, which is returned.
-func (g *gate) enter(c client, skill string) (*waiter, error) {
+func (g *gate) enter(c Tenant, skill string) (*waiter, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	own := g.line(c)
@@ -96,7 +89,7 @@ func (g *gate) enter(c client, skill string) (*waiter, error) {
 		return nil, ErrBusy
 	}
 	if own == nil {
-		own = &line{client: c}
+		own = &line{tenant: c}
 		g.lines = append(g.lines, own)
 	}
 	w := &waiter{skill, make(chan error, 1)}
@@ -108,22 +101,22 @@ func (g *gate) enter(c client, skill string) (*waiter, error) {
 // makeRoom sends away the last of the longest line of the group that waits for
 // most, where that is for more than c's group will, or, in its own, than c will:
 // neither one client alone fills the queue, nor one program with many connections.
-func (g *gate) makeRoom(c client) bool {
-	groups := map[client]int{c.group(): 1} // waiters, with c's
+func (g *gate) makeRoom(c Tenant) bool {
+	groups := map[Tenant]int{groupOf(c): 1} // waiters, with c's
 	own := 1
 	for _, l := range g.lines {
-		groups[l.group()] += len(l.waiters)
-		if l.client == c {
+		groups[groupOf(l.tenant)] += len(l.waiters)
+		if l.tenant == c {
 			own += len(l.waiters)
 		}
 	}
 	longest := slices.MaxFunc(g.lines, func(a, b *line) int {
-		return cmp.Or(groups[a.group()]-groups[b.group()], len(a.waiters)-len(b.waiters))
+		return cmp.Or(groups[groupOf(a.tenant)]-groups[groupOf(b.tenant)], len(a.waiters)-len(b.waiters))
 	})
 	switch {
-	case longest.group() == c.group() && len(longest.waiters) <= own:
+	case groupOf(longest.tenant) == groupOf(c) && len(longest.waiters) <= own:
 		return false
-	case groups[longest.group()] <= groups[c.group()] && longest.group() != c.group():
+	case groups[groupOf(longest.tenant)] <= groups[groupOf(c)] && groupOf(longest.tenant) != groupOf(c):
 		return false
 	}
 	last := longest.waiters[len(longest.waiters)-1]
@@ -133,7 +126,7 @@ func (g *gate) makeRoom(c client) bool {
 }
 
 // leave takes w out of its line, if it is still there.
-func (g *gate) leave(c client, w *waiter) {
+func (g *gate) leave(c Tenant, w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if own := g.line(c); own != nil && slices.Contains(own.waiters, w) {
@@ -142,11 +135,11 @@ func (g *gate) leave(c client, w *waiter) {
 	}
 }
 
-func (g *gate) release(c client, skill string) {
+func (g *gate) release(c Tenant, skill string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.total--
-	decrement(g.clients, c)
+	decrement(g.tenants, c)
 	decrement(g.skills, skill)
 	g.admit()
 }
@@ -154,13 +147,13 @@ func (g *gate) release(c client, skill string) {
 // admit gives slots to those who may have one, in turn, until nobody may.
 func (g *gate) admit() {
 	for {
-		i := slices.IndexFunc(g.lines, func(l *line) bool { return g.admits(l.client, l.waiters[0].skill) })
+		i := slices.IndexFunc(g.lines, func(l *line) bool { return g.admits(l.tenant, l.waiters[0].skill) })
 		if i < 0 {
 			return
 		}
 		own := g.lines[i]
 		first := own.waiters[0]
-		g.take(own.client, first.skill)
+		g.take(own.tenant, first.skill)
 		first.ready <- nil
 		g.defers(own)
 		g.remove(own, first)
@@ -174,7 +167,7 @@ func (g *gate) defers(own *line) {
 		switch {
 		case l == own:
 			return 2
-		case l.group() == own.group():
+		case groupOf(l.tenant) == groupOf(own.tenant):
 			return 1
 		}
 		return 0
@@ -191,20 +184,20 @@ func (g *gate) remove(own *line, w *waiter) {
 }
 
 // line returns the client's line, or nil where it has none.
-func (g *gate) line(c client) *line {
-	if i := slices.IndexFunc(g.lines, func(l *line) bool { return l.client == c }); i >= 0 {
+func (g *gate) line(c Tenant) *line {
+	if i := slices.IndexFunc(g.lines, func(l *line) bool { return l.tenant == c }); i >= 0 {
 		return g.lines[i]
 	}
 	return nil
 }
 
-func (g *gate) admits(c client, skill string) bool {
-	return g.total < g.slots.Total && g.clients[c] < g.slots.PerCaller && g.skills[skill] < g.slots.PerSkill
+func (g *gate) admits(c Tenant, skill string) bool {
+	return g.total < g.slots.Total && g.tenants[c] < g.slots.PerCaller && g.skills[skill] < g.slots.PerSkill
 }
 
-func (g *gate) take(c client, skill string) {
+func (g *gate) take(c Tenant, skill string) {
 	g.total++
-	g.clients[c]++
+	g.tenants[c]++
 	g.skills[skill]++
 }
 

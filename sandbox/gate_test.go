@@ -60,7 +60,7 @@ func (s *simulation) call(n int, caller, skill string, d, patience time.Duration
 	s.calls.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		release, err := s.gate.acquire(ctx, client{caller: caller}, skill, func() { note(queued) })
+		release, err := s.gate.acquire(ctx, Tenant{ID: caller}, skill, func() { note(queued) })
 		switch {
 		case errors.Is(err, ErrBusy):
 			note(refused)
@@ -137,8 +137,8 @@ func (s *simulation) checkTurn(e event, lines map[string][]event, passed map[int
 func (s *simulation) idle() {
 	s.Helper()
 	g := s.gate
-	if g.total != 0 || len(g.clients) != 0 || len(g.skills) != 0 || g.waiting != 0 || len(g.lines) != 0 {
-		s.Errorf("left in the gate: %d running, %v, %v, %d waiting in %d lines", g.total, g.clients, g.skills, g.waiting, len(g.lines))
+	if g.total != 0 || len(g.tenants) != 0 || len(g.skills) != 0 || g.waiting != 0 || len(g.lines) != 0 {
+		s.Errorf("left in the gate: %d running, %v, %v, %d waiting in %d lines", g.total, g.tenants, g.skills, g.waiting, len(g.lines))
 	}
 }
 
@@ -191,7 +191,7 @@ func TestGateStarvesNobody(t *testing.T) {
 			for j := range 6 {
 				s.calls.Go(func() {
 					for n := 0; flood.Err() == nil; n++ {
-						release, err := s.gate.acquire(flood, client{caller: fmt.Sprint("many", i)}, fmt.Sprint("skill", j%3), func() {})
+						release, err := s.gate.acquire(flood, Tenant{ID: fmt.Sprint("many", i)}, fmt.Sprint("skill", j%3), func() {})
 						if err == nil {
 							time.Sleep(10 * time.Millisecond)
 							release()
@@ -202,7 +202,7 @@ func TestGateStarvesNobody(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		began := time.Now()
-		release, err := s.gate.acquire(t.Context(), client{caller: "one"}, "skill0", func() {})
+		release, err := s.gate.acquire(t.Context(), Tenant{ID: "one"}, "skill0", func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestGateStarvesNobody(t *testing.T) {
 func TestGateFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Slots{Total: 1, PerCaller: 1, PerSkill: 1, Queue: 3})
-		release, err := g.acquire(t.Context(), client{caller: "ann"}, "", nil)
+		release, err := g.acquire(t.Context(), Tenant{ID: "ann"}, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestGateFullQueue(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		begin := func(name, caller string) {
 			go func() {
-				_, err := g.acquire(ctx, client{caller: caller}, "", func() {})
+				_, err := g.acquire(ctx, Tenant{ID: caller}, "", func() {})
 				ends <- fmt.Sprint(name, " ", err)
 			}()
 			synctest.Wait()
@@ -279,14 +279,14 @@ func TestGateFullQueue(t *testing.T) {
 func TestGateGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Slots{Total: 4, PerCaller: 1, PerSkill: 4, Queue: 8})
-		of := func(group string, n int) client {
-			return client{"token", Share{Group: group, Connection: fmt.Sprint(n)}}
+		of := func(group string, n int) Tenant {
+			return Tenant{"token", group, fmt.Sprint(n)}
 		}
 		var order []string
 		var mu sync.Mutex
 		busy := map[string]int{}
 		var calls sync.WaitGroup
-		begin := func(c client, d time.Duration) {
+		begin := func(c Tenant, d time.Duration) {
 			calls.Go(func() {
 				release, err := g.acquire(t.Context(), c, "", func() {})
 				mu.Lock()
@@ -329,20 +329,20 @@ func TestGateGroups(t *testing.T) {
 func TestGateLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Slots{Total: 2, PerCaller: 2, PerSkill: 1, Queue: 9})
-		release, err := g.acquire(t.Context(), client{caller: "ann"}, "slow", nil)
+		release, err := g.acquire(t.Context(), Tenant{ID: "ann"}, "slow", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
 		calls.Go(func() {
-			if _, err := g.acquire(ctx, client{caller: "ann"}, "slow", func() {}); !errors.Is(err, context.Canceled) {
+			if _, err := g.acquire(ctx, Tenant{ID: "ann"}, "slow", func() {}); !errors.Is(err, context.Canceled) {
 				t.Errorf("the first: %v", err)
 			}
 		})
 		synctest.Wait()
 		calls.Go(func() {
-			next, err := g.acquire(t.Context(), client{caller: "ann"}, "quick", func() {})
+			next, err := g.acquire(t.Context(), Tenant{ID: "ann"}, "quick", func() {})
 			if err != nil {
 				t.Error(err)
 				return

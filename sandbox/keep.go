@@ -64,13 +64,13 @@ type keep struct {
 
 // box is one kept sandbox.
 type box struct {
-	id, caller string
-	command    Command // that it was opened for
-	kept       Kept
-	turn       chan struct{}   // has room for one: the command that runs
-	life       context.Context // done, with the reason as its cause, when the box has ended
-	end        context.CancelCauseFunc
-	gone       chan struct{} // closed when nothing is left of it
+	id      string
+	command Command // that it was opened for
+	kept    Kept
+	turn    chan struct{}   // has room for one: the command that runs
+	life    context.Context // done, with the reason as its cause, when the box has ended
+	end     context.CancelCauseFunc
+	gone    chan struct{} // closed when nothing is left of it
 
 	users    int         // commands that run or wait for their turn; under keep's mutex
 	idle     *time.Timer // stopped while there are users
@@ -88,13 +88,13 @@ func newKeep(keeping Keeping) *keep {
 //
 // The error is a [*TooManyError], an [*UnavailableError], also where the driver
 // is no [Keeper], [ErrClosed], or the cause of ctx's end.
-func (r *Runner) Open(ctx context.Context, caller string, cmd Command) error {
+func (r *Runner) Open(ctx context.Context, cmd Command) error {
 	ctx, leave, err := r.life.Join(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if err := r.keep.reserve(caller); err != nil {
+	if err := r.keep.reserve(cmd.Tenant.ID); err != nil {
 		return err
 	}
 	if cmd.Progress == nil {
@@ -103,10 +103,10 @@ func (r *Runner) Open(ctx context.Context, caller string, cmd Command) error {
 	cmd.Limits = cmd.Limits.Or(r.limits)
 	kept, err := open(ctx, r.driver, &cmd)
 	if err != nil {
-		r.keep.release(caller)
+		r.keep.release(cmd.Tenant.ID)
 		return err
 	}
-	r.keep.add(caller, cmd, kept)
+	r.keep.add(cmd, kept)
 	return nil
 }
 
@@ -117,7 +117,7 @@ func cannotKeep() error {
 // RunIn runs cmd in a sandbox that the caller has opened, as [Runner.Run] does
 // in a fresh one; see [Kept] for what of cmd counts. The error may also be
 // [ErrNotKept].
-func (r *Runner) RunIn(ctx context.Context, caller, id string, cmd Command) (*Result, error) {
+func (r *Runner) RunIn(ctx context.Context, id string, cmd Command) (*Result, error) {
 	ctx, leave, err := r.life.Join(ctx)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (r *Runner) RunIn(ctx context.Context, caller, id string, cmd Command) (*Re
 	defer leave()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	b, err := r.keep.use(caller, id)
+	b, err := r.keep.use(cmd.Tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (r *Runner) RunIn(ctx context.Context, caller, id string, cmd Command) (*Re
 		return nil, err
 	}
 	defer func() { <-b.turn }()
-	release, err := r.gate.acquire(ctx, client{caller, cmd.Share}, cmd.Skill, func() { cmd.Progress(waiting) })
+	release, err := r.gate.acquire(ctx, cmd.Tenant, cmd.Skill, func() { cmd.Progress(waiting) })
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func (r *Runner) RunIn(ctx context.Context, caller, id string, cmd Command) (*Re
 
 // Kept returns the command that a caller's sandbox was opened for, with its
 // limits. The error is [ErrNotKept].
-func (r *Runner) Kept(caller, id string) (Command, error) {
-	b, err := r.keep.find(caller, id)
+func (r *Runner) Kept(tenant Tenant, id string) (Command, error) {
+	b, err := r.keep.find(tenant, id)
 	if err != nil {
 		return Command{}, err
 	}
@@ -164,8 +164,8 @@ func (r *Runner) Kept(caller, id string) (Command, error) {
 
 // CloseKept ends a sandbox of the caller's and returns when it is gone, or ctx
 // is done. The error is [ErrNotKept] or the cause of ctx's end.
-func (r *Runner) CloseKept(ctx context.Context, caller, id string) error {
-	b, err := r.keep.find(caller, id)
+func (r *Runner) CloseKept(ctx context.Context, tenant Tenant, id string) error {
+	b, err := r.keep.find(tenant, id)
 	if err != nil {
 		return err
 	}
@@ -180,8 +180,8 @@ func (r *Runner) CloseKept(ctx context.Context, caller, id string) error {
 
 // Leave ends the sandboxes of a caller who has left, and who has no more calls
 // under way. It does not wait.
-func (r *Runner) Leave(caller string) {
-	r.keep.dropAll(func(b *box) bool { return b.caller == caller }, over("its client has left"))
+func (r *Runner) Leave(tenant Tenant) {
+	r.keep.dropAll(func(b *box) bool { return b.command.Tenant.ID == tenant.ID }, over("its client has left"))
 }
 
 // Keeping are the bounds of kept sandboxes.
@@ -215,8 +215,8 @@ func (k *keep) release(caller string) {
 }
 
 // add takes a sandbox in, and starts its clocks.
-func (k *keep) add(caller string, cmd Command, kept Kept) {
-	b := &box{id: cmd.RunID, caller: caller, command: cmd, kept: kept, turn: make(chan struct{}, 1), gone: make(chan struct{})}
+func (k *keep) add(cmd Command, kept Kept) {
+	b := &box{id: cmd.RunID, command: cmd, kept: kept, turn: make(chan struct{}, 1), gone: make(chan struct{})}
 	b.life, b.end = context.WithCancelCause(context.Background())
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -229,22 +229,22 @@ func (k *keep) add(caller string, cmd Command, kept Kept) {
 
 // find returns a caller's sandbox. It does not tell one of another caller from
 // one that never was.
-func (k *keep) find(caller, id string) (*box, error) {
+func (k *keep) find(tenant Tenant, id string) (*box, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if b := k.boxes[id]; b != nil && b.caller == caller {
+	if b := k.boxes[id]; b != nil && b.command.Tenant.ID == tenant.ID {
 		return b, nil
 	}
 	return nil, ErrNotKept
 }
 
 // use finds a sandbox, which is not idle until unuse.
-func (k *keep) use(caller, id string) (*box, error) {
+func (k *keep) use(tenant Tenant, id string) (*box, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b := k.boxes[id]
 	switch {
-	case b == nil || b.caller != caller:
+	case b == nil || b.command.Tenant.ID != tenant.ID:
 		return nil, ErrNotKept
 	case b.users == maxUsers:
 		return nil, ErrBusy
@@ -302,7 +302,7 @@ func (k *keep) dropAll(which func(*box) bool, why error) {
 		b.end(why)
 		k.closing.Go(func() {
 			_ = b.kept.Close() // the driver's Close comes after it, and reports
-			k.release(b.caller)
+			k.release(b.command.Tenant.ID)
 			close(b.gone)
 		})
 	}

@@ -101,7 +101,7 @@ func keptTest(t *testing.T, driver *keeping, keeping Keeping, test func(t *testi
 func open3(t *testing.T, r *Runner, callers ...string) {
 	t.Helper()
 	for i, caller := range callers {
-		if err := r.Open(t.Context(), caller, Command{RunID: string(rune('a' + i)), Skill: "s"}); err != nil {
+		if err := r.Open(t.Context(), Command{Tenant: Tenant{ID: caller}, RunID: string(rune('a' + i)), Skill: "s"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +109,7 @@ func open3(t *testing.T, r *Runner, callers ...string) {
 
 func runIn(t *testing.T, r *Runner, caller, id, lasts string) (string, error) {
 	t.Helper()
-	result, err := r.RunIn(t.Context(), caller, id, Command{Argv: []string{lasts}})
+	result, err := r.RunIn(t.Context(), id, Command{Tenant: Tenant{ID: caller}, Argv: []string{lasts}})
 	if err != nil {
 		return "", err
 	}
@@ -133,15 +133,15 @@ func TestKept(t *testing.T) {
 				t.Errorf("%q, %v", out, err)
 			}
 		}
-		cmd, err := r.Kept("ann", "a")
+		cmd, err := r.Kept(Tenant{ID: "ann"}, "a")
 		if err != nil || cmd.Skill != "s" || cmd.Limits != DefaultLimits() {
 			t.Errorf("opened for %+v, %v", cmd, err)
 		}
-		if err := r.CloseKept(t.Context(), "ann", "a"); err != nil || driver.ids() != "b" {
+		if err := r.CloseKept(t.Context(), Tenant{ID: "ann"}, "a"); err != nil || driver.ids() != "b" {
 			t.Errorf("close: %v, left %s", err, driver.ids())
 		}
 		for _, err := range []error{
-			r.CloseKept(t.Context(), "ann", "a"), r.CloseKept(t.Context(), "bob", "b"), r.CloseKept(t.Context(), "ann", "x"),
+			r.CloseKept(t.Context(), Tenant{ID: "ann"}, "a"), r.CloseKept(t.Context(), Tenant{ID: "bob"}, "b"), r.CloseKept(t.Context(), Tenant{ID: "ann"}, "x"),
 		} {
 			if err != ErrNotKept {
 				t.Errorf("error %v", err)
@@ -151,7 +151,7 @@ func TestKept(t *testing.T) {
 			if _, err := runIn(t, r, other[0], other[1], "1s"); err != ErrNotKept {
 				t.Errorf("%v: %v", other, err)
 			}
-			if _, err := r.Kept(other[0], other[1]); err != ErrNotKept {
+			if _, err := r.Kept(Tenant{ID: other[0]}, other[1]); err != ErrNotKept {
 				t.Errorf("%v: %v", other, err)
 			}
 		}
@@ -187,7 +187,7 @@ func TestKeptIsUsedInTheLastMoment(t *testing.T) {
 	driver := &keeping{}
 	keptTest(t, driver, Keeping{}, func(t *testing.T, r *Runner) {
 		open3(t, r, "ann")
-		b, err := r.keep.use("ann", "a")
+		b, err := r.keep.use(Tenant{ID: "ann"}, "a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestKeptEndsWithItsLifetime(t *testing.T) {
 	keptTest(t, &keeping{}, Keeping{Idle: time.Minute, Lifetime: time.Hour}, func(t *testing.T, r *Runner) {
 		open3(t, r, "ann")
 		began := time.Now()
-		result, err := r.RunIn(t.Context(), "ann", "a", Command{Argv: []string{"2h"}, Limits: Limits{Timeout: 3 * time.Hour}})
+		result, err := r.RunIn(t.Context(), "a", Command{Tenant: Tenant{ID: "ann"}, Argv: []string{"2h"}, Limits: Limits{Timeout: 3 * time.Hour}})
 		wantEnd(t, err, "its lifetime of 1h0m0s is over")
 		if took := time.Since(began); took != time.Hour || result == nil {
 			t.Errorf("after %s: %+v", took, result)
@@ -216,7 +216,7 @@ func TestKeptEndsWithItsCaller(t *testing.T) {
 	driver := &keeping{}
 	keptTest(t, driver, Keeping{}, func(t *testing.T, r *Runner) {
 		open3(t, r, "ann", "bob", "ann")
-		r.Leave("ann")
+		r.Leave(Tenant{ID: "ann"})
 		synctest.Wait()
 		if got := driver.ids(); got != "b" {
 			t.Errorf("kept: %s", got)
@@ -232,7 +232,7 @@ func TestKeptEndsItsCommands(t *testing.T) {
 		ends, waits := make(chan error, 2), ""
 		for i := range 2 {
 			go func() {
-				_, err := r.RunIn(t.Context(), "ann", "a", Command{Argv: []string{"5m"}, Progress: func(m string) { waits += fmt.Sprint(i, m) }})
+				_, err := r.RunIn(t.Context(), "a", Command{Tenant: Tenant{ID: "ann"}, Argv: []string{"5m"}, Progress: func(m string) { waits += fmt.Sprint(i, m) }})
 				ends <- err
 			}()
 			synctest.Wait()
@@ -240,7 +240,7 @@ func TestKeptEndsItsCommands(t *testing.T) {
 		if waits != "1waiting for the other command in this sandbox" {
 			t.Errorf("progress %q", waits)
 		}
-		if err := r.CloseKept(t.Context(), "ann", "a"); err != nil {
+		if err := r.CloseKept(t.Context(), Tenant{ID: "ann"}, "a"); err != nil {
 			t.Error(err)
 		}
 		for range 2 {
@@ -290,7 +290,7 @@ func TestKeptTakesTurns(t *testing.T) {
 func TestKeptLimits(t *testing.T) {
 	keptTest(t, &keeping{}, Keeping{}, func(t *testing.T, r *Runner) {
 		open3(t, r, "ann")
-		_, err := r.RunIn(t.Context(), "ann", "a", Command{Argv: []string{"2m"}, Limits: Limits{Timeout: time.Minute}})
+		_, err := r.RunIn(t.Context(), "a", Command{Tenant: Tenant{ID: "ann"}, Argv: []string{"2m"}, Limits: Limits{Timeout: time.Minute}})
 		var limit *LimitError
 		if !errors.As(err, &limit) || limit.Limit != LimitTime {
 			t.Errorf("error %v", err)
@@ -312,7 +312,7 @@ func TestKeptIsBounded(t *testing.T) {
 	}}
 	keptTest(t, driver, Keeping{PerCaller: 2, Total: 3}, func(t *testing.T, r *Runner) {
 		open := func(caller, id, skill string) error {
-			return r.Open(t.Context(), caller, Command{RunID: id, Skill: skill})
+			return r.Open(t.Context(), Command{Tenant: Tenant{ID: caller}, RunID: id, Skill: skill})
 		}
 		if err := open("ann", "a", "fails"); err != fails {
 			t.Errorf("error %v", err)
@@ -337,11 +337,11 @@ func TestKeptIsBounded(t *testing.T) {
 		if err := open("cid", "d", ""); !errors.As(err, &many) || err.Error() != "at most 3 sandboxes are kept at once" {
 			t.Errorf("error %v", err)
 		}
-		r.Leave("ann")
+		r.Leave(Tenant{ID: "ann"})
 		if err := open("cid", "d", ""); !errors.As(err, &many) {
 			t.Errorf("while others close: %v", err)
 		}
-		if err := r.CloseKept(t.Context(), "bob", "c"); err != nil {
+		if err := r.CloseKept(t.Context(), Tenant{ID: "bob"}, "c"); err != nil {
 			t.Error(err)
 		}
 		if err := open("cid", "d", ""); err != nil {
@@ -381,7 +381,7 @@ func TestKeptAndClose(t *testing.T) {
 			_, err := runIn(t, r, "ann", "a", "5m")
 			ends <- err
 		}()
-		go func() { ends <- r.Open(t.Context(), "ann", Command{RunID: "b"}) }()
+		go func() { ends <- r.Open(t.Context(), Command{Tenant: Tenant{ID: "ann"}, RunID: "b"}) }()
 		synctest.Wait()
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -391,7 +391,7 @@ func TestKeptAndClose(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		}
-		if err := r.Open(t.Context(), "ann", Command{RunID: "c"}); !errors.Is(err, ErrClosed) {
+		if err := r.Open(t.Context(), Command{Tenant: Tenant{ID: "ann"}, RunID: "c"}); !errors.Is(err, ErrClosed) {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
@@ -422,7 +422,7 @@ func TestFallbackKeeps(t *testing.T) {
 				driver = Fallback(test.first, test.second, func(error) { warnings++ })
 			}
 			got := ""
-			if err := newRunner(t, driver, nil).Open(t.Context(), "ann", Command{RunID: "a"}); err != nil {
+			if err := newRunner(t, driver, nil).Open(t.Context(), Command{Tenant: Tenant{ID: "ann"}, RunID: "a"}); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || warnings != test.warnings {

@@ -137,7 +137,7 @@ func TestFallback(t *testing.T) {
 			first, second := &fake{run: test.first}, &fake{run: test.second}
 			runner := New(Fallback(first, second, func(error) { warnings++ }), nil)
 			for range 2 {
-				result, err := runner.Run(t.Context(), "", Command{})
+				result, err := runner.Run(t.Context(), Command{})
 				got := ""
 				if err != nil {
 					got = err.Error()

@@ -25,7 +25,7 @@ func TestMeter(t *testing.T) {
 			meter.Pause()
 			meter.Pause() // is paused already
 			time.Sleep(time.Hour)
-			if _, err := runner.Run(ctx, "", Command{RunID: "other"}); err != nil {
+			if _, err := runner.Run(ctx, Command{RunID: "other"}); err != nil {
 				t.Errorf("the other: %v", err)
 			}
 			if err := meter.Resume(ctx); err != nil {
@@ -34,7 +34,7 @@ func TestMeter(t *testing.T) {
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
 		}}, &Options{Slots: Slots{Total: 1, PerSkill: 1}})
-		result, err := runner.Run(t.Context(), "", Command{Meter: meter, Limits: Limits{Timeout: time.Minute}})
+		result, err := runner.Run(t.Context(), Command{Meter: meter, Limits: Limits{Timeout: time.Minute}})
 		var limit *LimitError
 		if !errors.As(err, &limit) || result.WallTime != time.Minute {
 			t.Errorf("result %+v, %v; want the time limit", result, err)
@@ -54,7 +54,7 @@ func TestMeterEnd(t *testing.T) {
 		return &Exit{}, nil
 	}}, &Options{Slots: Slots{Total: 1, PerSkill: 1}})
 	for range 3 {
-		if _, err := runner.Run(t.Context(), "", Command{Meter: meter}); err != nil {
+		if _, err := runner.Run(t.Context(), Command{Meter: meter}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,9 +81,9 @@ func TestMeterResume(t *testing.T) {
 	defer func() { release() }()
 	cmd := Command{Meter: meter, Started: func() {
 		meter.Pause()
-		release, _ = runner.gate.acquire(t.Context(), client{caller: "other"}, "other", func() {})
+		release, _ = runner.gate.acquire(t.Context(), Tenant{ID: "other"}, "other", func() {})
 	}}
-	if _, err := runner.Run(t.Context(), "", cmd); err != nil {
+	if _, err := runner.Run(t.Context(), cmd); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -106,7 +106,7 @@ func TestSieve(t *testing.T) {
 		taken := writerFunc(func(p []byte) (int, error) { return len(p), nil })
 		return closing{taken, func() { _, _ = io.WriteString(out, "rest") }}
 	}
-	result, err := runner.Run(t.Context(), "", Command{Sieve: sieve, Stdout: &live})
+	result, err := runner.Run(t.Context(), Command{Sieve: sieve, Stdout: &live})
 	if err != nil || string(result.Stdout.Bytes()) != "rest" || live.String() != "rest" {
 		t.Errorf("kept %q, live %q, %v", result.Stdout.Bytes(), live.String(), err)
 	}

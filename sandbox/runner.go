@@ -42,12 +42,11 @@ func New(driver Driver, options *Options) *Runner {
 	}
 }
 
-// Run runs cmd for caller, a name that slots are counted by, and returns when
-// it has ended. The result is non-nil whenever the command started; the error
+// Run runs cmd and returns when it has ended. The result is non-nil whenever the command started; the error
 // says why it did not start or did not end by itself: [ErrBusy], [ErrClosed],
 // an [*UnavailableError], a [*LimitError], or the cause of ctx's end. A command
 // that ended by itself with a code other than 0 is no error.
-func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, error) {
+func (r *Runner) Run(ctx context.Context, cmd Command) (*Result, error) {
 	ctx, leave, err := r.life.Join(ctx)
 	if err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func (r *Runner) Run(ctx context.Context, caller string, cmd Command) (*Result, 
 		cmd.Meter = new(Meter)
 	}
 	err = cmd.Meter.begin(ctx, func(ctx context.Context) (func(), error) {
-		return r.gate.acquire(ctx, client{caller, cmd.Share}, cmd.Skill, func() { cmd.Progress(waiting) })
+		return r.gate.acquire(ctx, cmd.Tenant, cmd.Skill, func() { cmd.Progress(waiting) })
 	})
 	if err != nil {
 		return nil, err

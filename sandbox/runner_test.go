@@ -18,7 +18,7 @@ func TestRunnerResult(t *testing.T) {
 		_, _ = cmd.Stderr.Write([]byte("err"))
 		return &Exit{Code: 3, Sandbox: "fake"}, nil
 	}}, nil)
-	result, err := r.Run(t.Context(), "", Command{Stderr: &live})
+	result, err := r.Run(t.Context(), Command{Stderr: &live})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestRunnerFillsInLimits(t *testing.T) {
 		cmd.Started()
 		return &Exit{}, nil
 	}}, &Options{Limits: Limits{Memory: 1, PIDs: 2}})
-	if _, err := r.Run(t.Context(), "", Command{Limits: Limits{PIDs: 3}}); err != nil {
+	if _, err := r.Run(t.Context(), Command{Limits: Limits{PIDs: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	want := DefaultLimits()
@@ -53,7 +53,7 @@ func TestRunnerTimeout(t *testing.T) {
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
 		}}, nil)
-		result, err := r.Run(t.Context(), "", Command{Limits: Limits{Timeout: time.Minute}})
+		result, err := r.Run(t.Context(), Command{Limits: Limits{Timeout: time.Minute}})
 		var limit *LimitError
 		if !errors.As(err, &limit) || limit.Limit != LimitTime || limit.Error() != "stopped at its time limit of 1m0s" {
 			t.Fatalf("error %v", err)
@@ -72,7 +72,7 @@ func TestRunnerOutputLimit(t *testing.T) {
 		}
 		return nil, context.Cause(ctx)
 	}}, nil)
-	result, err := r.Run(t.Context(), "", Command{Limits: Limits{Output: 1 << 10}})
+	result, err := r.Run(t.Context(), Command{Limits: Limits{Output: 1 << 10}})
 	var limit *LimitError
 	if !errors.As(err, &limit) || limit.Limit != LimitOutput || limit.Value != "1 KB" {
 		t.Fatalf("error %v", err)
@@ -85,11 +85,11 @@ func TestRunnerOutputLimit(t *testing.T) {
 func TestRunnerNotStarted(t *testing.T) {
 	missing := &UnavailableError{Reason: "no engine"}
 	r := newRunner(t, &fake{run: func(context.Context, *Command) (*Exit, error) { return nil, missing }}, nil)
-	if result, err := r.Run(t.Context(), "", Command{}); result != nil || !errors.Is(err, missing) {
+	if result, err := r.Run(t.Context(), Command{}); result != nil || !errors.Is(err, missing) {
 		t.Errorf("result %v, error %v", result, err)
 	}
 	forgot := newRunner(t, &fake{run: func(context.Context, *Command) (*Exit, error) { return &Exit{}, nil }}, nil)
-	if result, err := forgot.Run(t.Context(), "", Command{RunID: "run-1"}); result != nil || err == nil {
+	if result, err := forgot.Run(t.Context(), Command{RunID: "run-1"}); result != nil || err == nil {
 		t.Errorf("result %v, error %v", result, err)
 	}
 }
@@ -98,7 +98,7 @@ func TestRunnerCancellation(t *testing.T) {
 	r := newRunner(t, &fake{run: untilDone}, nil)
 	cause := errors.New("the client left")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	result, err := r.Run(ctx, "", Command{Started: func() { cancel(cause) }})
+	result, err := r.Run(ctx, Command{Started: func() { cancel(cause) }})
 	if result == nil || !errors.Is(err, cause) {
 		t.Errorf("result %v, error %v", result, err)
 	}
@@ -109,7 +109,7 @@ func TestRunnerClose(t *testing.T) {
 	r := New(driver, nil)
 	started, ended := make(chan struct{}), make(chan error)
 	go func() {
-		_, err := r.Run(t.Context(), "", Command{Started: func() { close(started) }})
+		_, err := r.Run(t.Context(), Command{Started: func() { close(started) }})
 		ended <- err
 	}()
 	<-started
@@ -121,7 +121,7 @@ func TestRunnerClose(t *testing.T) {
 	if err := <-closed; err != nil || driver.closed != 1 {
 		t.Errorf("close: %v, %d times", err, driver.closed)
 	}
-	if _, err := r.Run(t.Context(), "", Command{}); !errors.Is(err, ErrClosed) {
+	if _, err := r.Run(t.Context(), Command{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -139,7 +139,8 @@ func TestSlots(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			c := &call{cancel: cancel}
 			go func() {
-				_, c.err = r.Run(ctx, caller, Command{
+				_, c.err = r.Run(ctx, Command{
+					Tenant:   Tenant{ID: caller},
 					Started:  func() { c.started = true },
 					Progress: func(m string) { c.progress = m },
 				})
@@ -172,7 +173,7 @@ func TestSlots(t *testing.T) {
 		ann2.cancel()
 		bob2.cancel()
 		synctest.Wait()
-		if total, running := r.gate.total, len(r.gate.clients); total != 0 || running != 0 || r.gate.waiting != 0 {
+		if total, running := r.gate.total, len(r.gate.tenants); total != 0 || running != 0 || r.gate.waiting != 0 {
 			t.Errorf("left: %d of %d callers, %d waiting", total, running, r.gate.waiting)
 		}
 	})

@@ -62,11 +62,17 @@ type Driver interface {
 	Close() error
 }
 
-// A Share names one of several clients that are the same caller, such as those
-// with one token. The zero Share is that of a caller with one client.
-type Share struct {
-	Group      string // clients that take turns as one
-	Connection string // one client of them
+// A Tenant is the client that a command runs for. Slots are counted for each
+// tenant, and tenants take turns at them; sessions belong to all tenants of one
+// ID. The zero Tenant is valid.
+type Tenant struct {
+	// ID names the caller. Several clients may be one caller, such as those with
+	// one token: Group and Connection tell them apart.
+	ID string
+	// Group names the clients of a caller that take turns as one.
+	Group string
+	// Connection names one client of the group.
+	Connection string
 }
 
 // A Command is what to run, and what it is granted. It is not changed by those
@@ -76,8 +82,8 @@ type Command struct {
 	RunID string
 	// Skill is the qualified name of the skill, for labels and logs.
 	Skill string
-	// Share tells the clients of a caller apart, for their turns at slots.
-	Share Share
+	// Tenant is whom the command runs for.
+	Tenant Tenant
 	// Argv is the program and its arguments, each passed on byte for byte, or
 	// refused: they are valid UTF-8 without NUL, as engines take them in JSON. A
 	// program without a slash is looked up in the sandbox's PATH.

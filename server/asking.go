@@ -35,7 +35,7 @@ type performed struct {
 // modern client has to answer first, and then make the request again; a legacy
 // one is asked meanwhile.
 func (s *Server) perform(r request, req run.Request, p *progress) (*run.Outcome, error) {
-	req.Caller, req.Share, req.Stderr, req.Progress, req.Warn = string(r.owner), r.share, p, p.say, p.warn
+	req.Caller, req.Tenant, req.Stderr, req.Progress, req.Warn = string(r.owner), r.tenant, p, p.say, p.warn
 	switch {
 	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
 	case !mcpserver.IsModernRequest(r.ctx):

@@ -34,16 +34,17 @@ func principalOf(session mcpserver.ClientSession) identity.Principal {
 	return identity.Principal{Session: session.SessionID()}
 }
 
-// share tells the client of ctx from others of its principal, where a transport has
-// several: its sessions have a method Share.
-func share(ctx context.Context) sandbox.Share {
+// tenant returns the client of ctx for the sandbox: slots are counted for it. A
+// transport that has several clients of one principal gives its sessions a method
+// Share, which tells them apart.
+func tenant(ctx context.Context) sandbox.Tenant {
+	t := sandbox.Tenant{ID: string(owner(ctx))}
 	if s, ok := mcpserver.ClientSessionFromContext(ctx).(interface {
 		Share() (group, connection string)
 	}); ok {
-		group, connection := s.Share()
-		return sandbox.Share{Group: group, Connection: connection}
+		t.Group, t.Connection = s.Share()
 	}
-	return sandbox.Share{}
+	return t
 }
 
 // callsOf returns the executor for the client of ctx: its workspaces, if it sent

@@ -20,10 +20,10 @@ func (m *member) Principal() identity.Principal { return identity.Principal{ID: 
 func (m *member) Share() (group, connection string) { return "program", m.id }
 
 // Slots are counted for each client of a principal, however it runs a skill.
-func TestShareReachesTheSandbox(t *testing.T) {
-	var got sandbox.Share
+func TestTenantReachesTheSandbox(t *testing.T) {
+	var got sandbox.Tenant
 	b := newBenchWith(t, &script{func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-		got = cmd.Share
+		got = cmd.Tenant
 		return ends(0, `{"a": 1}`, "").Run(ctx, cmd)
 	}}, Options{RunCode: true})
 	for _, call := range []struct{ tool, args string }{
@@ -31,9 +31,9 @@ func TestShareReachesTheSandbox(t *testing.T) {
 		{"run_skill", `{"name": "run", "params": {"target": "x"}}`},
 		{"run_code", `{"language": "bash", "code": "true"}`},
 	} {
-		got = sandbox.Share{}
+		got = sandbox.Tenant{}
 		b.as(&member{client{id: "7"}, "ann"}, call.tool, call.args)
-		if want := (sandbox.Share{Group: "program", Connection: "7"}); got != want {
+		if want := (sandbox.Tenant{ID: string(identity.Principal{ID: "ann"}.Key()), Group: "program", Connection: "7"}); got != want {
 			t.Errorf("%s: %+v", call.tool, got)
 		}
 	}

@@ -169,7 +169,7 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 			progress := s.progress(r, "run_code")
 			outcome, err := s.callsOf(r.ctx).RunCode(r.ctx, run.CodeRequest{
 				Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
-				Caller: string(r.owner), Share: r.share, Timeout: timeout, Stderr: progress, Progress: progress.say,
+				Caller: string(r.owner), Tenant: r.tenant, Timeout: timeout, Stderr: progress, Progress: progress.say,
 			})
 			progress.close()
 			if outcome == nil {

@@ -166,7 +166,7 @@ func (s *settings) tryCommand(ctx context.Context, runner *sandbox.Runner) (sand
 		found.Detail, found.Remedy = "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy
 		return found, failed
 	}
-	result, err := runner.Run(ctx, "doctor", sandbox.Command{
+	result, err := runner.Run(ctx, sandbox.Command{
 		RunID: "doctor-" + strings.ToLower(rand.Text()), Skill: "doctor", Argv: []string{"true"}, Folder: snap.Dir,
 		Grant: sandbox.Grant{Workspaces: s.workspaces}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
 	})

@@ -36,14 +36,14 @@ func TestHostileShell(t *testing.T) {
 			runner := sandbox.New(d, nil)
 			cmd := *realCommand(t, "echo ran")
 			cmd.Role, cmd.Limits.Timeout = "hostile", 5*time.Second
-			result, err := runner.Run(t.Context(), "test", cmd)
+			result, err := runner.Run(t.Context(), cmd)
 			// A driver that has no use for the shell is not concerned.
 			ran := err == nil && result.Code == 0 && string(result.Stdout.Bytes()) == "ran\n"
 			if !ran && (err == nil || len(err.Error()) < 20) {
 				t.Errorf("result %+v, error %v; want an error that says what is wrong", result, err)
 			}
 			cmd.Role = ""
-			result, err = runner.Run(t.Context(), "test", cmd)
+			result, err = runner.Run(t.Context(), cmd)
 			if err != nil || string(result.Stdout.Bytes()) != "ran\n" {
 				t.Errorf("the next command: result %+v, error %v", result, err)
 			}

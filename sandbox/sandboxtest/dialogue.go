@@ -32,7 +32,7 @@ func (s suite) dialogue(t *testing.T) {
 		}
 		r, err := converse(t, func(cmd sandbox.Command) (*sandbox.Result, error) {
 			cmd.RunID = "suite-asks"
-			return runner.RunIn(t.Context(), "suite", keptID, cmd)
+			return runner.RunIn(t.Context(), keptID, cmd)
 		})
 		must(t, err)
 		wantStdout(t, r, "ready\ngot one\ngot two\nend bye\n")
@@ -111,6 +111,6 @@ func (s suite) keeper(t *testing.T) (*sandbox.Runner, bool) {
 	if _, ok := driver.(sandbox.Keeper); !ok {
 		return nil, false
 	}
-	must(t, runner.Open(t.Context(), "suite", sandbox.Command{RunID: keptID, Skill: "suite/case", Folder: Folder(t, nil)}))
+	must(t, runner.Open(t.Context(), sandbox.Command{RunID: keptID, Skill: "suite/case", Folder: Folder(t, nil)}))
 	return runner, true
 }

@@ -90,7 +90,7 @@ func (s suite) start(t *testing.T) func(ctx context.Context, cmd sandbox.Command
 		}
 		cmd.RunID = "suite-" + strings.ToLower(filepath.Base(t.TempDir()))
 		cmd.Skill = "suite/case"
-		return runner.Run(ctx, "suite", cmd)
+		return runner.Run(ctx, cmd)
 	}
 }
 
@@ -457,7 +457,7 @@ func (s suite) kept(t *testing.T) {
 		t.Skip("the driver keeps no sandboxes")
 	}
 	run := func(argv ...string) (*sandbox.Result, error) {
-		return runner.RunIn(t.Context(), "suite", keptID, sandbox.Command{RunID: "suite-kept-run", Skill: "suite/case", Argv: argv})
+		return runner.RunIn(t.Context(), keptID, sandbox.Command{RunID: "suite-kept-run", Skill: "suite/case", Argv: argv})
 	}
 	_, err := run("bash", "-c", "echo here >/tmp/file")
 	must(t, err)
@@ -685,7 +685,7 @@ EOF`)
 		cmd.Started = func() { close(started) }
 		ended := make(chan error, 1)
 		go func() {
-			_, err := runner.Run(t.Context(), "suite", cmd)
+			_, err := runner.Run(t.Context(), cmd)
 			ended <- err
 		}()
 		select {

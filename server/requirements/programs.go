@@ -60,7 +60,7 @@ func (g *Gate) run(ctx context.Context, runner *sandbox.Runner, role string) (ma
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	result, err := runner.Run(ctx, "", sandbox.Command{
+	result, err := runner.Run(ctx, sandbox.Command{
 		RunID: "programs-" + strings.ToLower(rand.Text()[:12]), Skill: "programs",
 		Argv: []string{"sh", "-c", list}, Folder: folder, Role: role, Warm: -1,
 		Limits: sandbox.Limits{Timeout: listTime},

@@ -76,10 +76,10 @@ type Request struct {
 	Skill *skills.Skill
 	// Args are the arguments, as values of encoding/json.
 	Args map[string]any
-	// Caller is who the call is of, and Share which of the caller's clients: slots
-	// are counted for each.
+	// Caller is who the call is of, and Tenant the same for the sandbox; of the
+	// two, Caller names the ID.
 	Caller string
-	Share  sandbox.Share
+	Tenant sandbox.Tenant
 	// Container is a sandbox that the caller has opened; "" is a fresh one.
 	Container string
 	// Person says that a person makes this call, not a model.
@@ -181,7 +181,7 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 		}
 	}
 	ctx, answered := x.converse(ctx, r, command)
-	command.Share = r.Share
+	command.Tenant = r.Tenant
 	result, err := x.start(ctx, r.Caller, r.Container, command)
 	answered()
 	o := outcome("skill "+command.Skill, command, snap.Digest, result)

@@ -24,9 +24,9 @@ type CodeRequest struct {
 	Skill *skills.Skill
 	// Container is a sandbox that the caller has opened; "" is a fresh one.
 	Container string
-	// Caller and Share are as those of a [Request].
+	// Caller and Tenant are as those of a [Request].
 	Caller string
-	Share  sandbox.Share
+	Tenant sandbox.Tenant
 	// Timeout asks for less time than the configuration allows; 0 does not.
 	Timeout time.Duration
 	// Stdout and Stderr get the output as it comes; nil is fine.
@@ -74,7 +74,7 @@ func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error)
 			return nil, err
 		}
 	}
-	command.Share = r.Share
+	command.Tenant = r.Tenant
 	result, err := x.start(ctx, r.Caller, r.Container, command)
 	return outcome("the code", command, digest, result), failure("the code", r.Container, err)
 }

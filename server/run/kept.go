@@ -53,6 +53,7 @@ func (x *Executor) Open(ctx context.Context, r OpenRequest) (*Kept, error) {
 	}
 	command := sandbox.Command{
 		RunID:    newID("box-"),
+		Tenant:   sandbox.Tenant{ID: r.Caller},
 		Skill:    "open_sandbox",
 		Folder:   snap.Dir,
 		Role:     r.Role,
@@ -69,7 +70,7 @@ func (x *Executor) Open(ctx context.Context, r OpenRequest) (*Kept, error) {
 	if command.Role == "" {
 		command.Role = roleOf(r.Skill)
 	}
-	if err := x.runner.Open(ctx, r.Caller, command); err != nil {
+	if err := x.runner.Open(ctx, command); err != nil {
 		return nil, translate("the opening", err)
 	}
 	times := x.runner.Keeping()
@@ -79,11 +80,11 @@ func (x *Executor) Open(ctx context.Context, r OpenRequest) (*Kept, error) {
 // CloseSandbox ends a caller's sandbox and waits until it is gone. The error is
 // an [*Error].
 func (x *Executor) CloseSandbox(ctx context.Context, caller, id string) error {
-	return failure("the sandbox", id, x.runner.CloseKept(ctx, caller, id))
+	return failure("the sandbox", id, x.runner.CloseKept(ctx, sandbox.Tenant{ID: caller}, id))
 }
 
 // Leave ends the sandboxes of a caller who has left.
-func (x *Executor) Leave(caller string) { x.runner.Leave(caller) }
+func (x *Executor) Leave(caller string) { x.runner.Leave(sandbox.Tenant{ID: caller}) }
 
 // choose returns the workspaces of a sandbox.
 func (x *Executor) choose(one string) ([]string, error) {
@@ -130,7 +131,7 @@ func (x *Executor) folder(ctx context.Context, skill *skills.Skill, lease time.D
 // kept returns the executor as calls in a caller's sandbox see it, and what the
 // sandbox was opened for.
 func (x *Executor) kept(caller, id string) (*Executor, *sandbox.Command, error) {
-	opened, err := x.runner.Kept(caller, id)
+	opened, err := x.runner.Kept(sandbox.Tenant{ID: caller}, id)
 	if err != nil {
 		return nil, nil, failure("the call", id, err)
 	}
@@ -153,10 +154,11 @@ func fits(opened, command *sandbox.Command, skill *skills.Skill, id string) erro
 // start runs a command in a sandbox of its own, or in a caller's where id is not
 // "".
 func (x *Executor) start(ctx context.Context, caller, id string, command *sandbox.Command) (*sandbox.Result, error) {
+	command.Tenant.ID = caller
 	if id == "" {
-		return x.runner.Run(ctx, caller, *command)
+		return x.runner.Run(ctx, *command)
 	}
-	return x.runner.RunIn(ctx, caller, id, *command)
+	return x.runner.RunIn(ctx, id, *command)
 }
 
 // failure is a sandbox's error as that of a call; id is that of the kept sandbox,
