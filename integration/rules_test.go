@@ -100,7 +100,7 @@ func TestLibraries(t *testing.T) {
 		for _, imported := range p.Imports {
 			for library, places := range map[string][]string{
 				"github.com/docker/docker":                 {"sandbox/docker"},
-				"github.com/mark3labs/mcp-go":              {"server", "integration/bench/protocol"},
+				"github.com/mark3labs/mcp-go":              {"server", "integration/bench"},
 				"gopkg.in/yaml.v3":                         {"skills", "cmd/skills-mcp/config"},
 				"github.com/invopop/jsonschema":            {"skills", "server"},
 				"github.com/santhosh-tekuri/jsonschema/v6": {"skills"},

@@ -4,50 +4,103 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// Ratios are to the contenders of the same part.
-func TestRatios(t *testing.T) {
-	const ms = time.Millisecond
-	tallied := func(times ...time.Duration) tally {
-		return tally{times: times, ended: len(times), counted: time.Second}
+// The test binary is also the contender mcp-go: it starts itself again.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == mcpgoCommand {
+		main()
 	}
-	contenders := []*contender{{name: "bare"}, {name: "native"}, {name: "docker-run"}}
-	got := results(part{scripts()[0], 1}, contenders, []tally{tallied(2*ms, 2*ms), tallied(4*ms, 5*ms, 10*ms), {}})
-	if len(got) != 2 || *got[1].Bare != 2.5 || got[1].Run != nil || got[1].P95 != 10 || got[1].PerSecond != 3 {
-		t.Errorf("results %+v", got)
+	goleak.VerifyTestMain(m)
+}
+
+func TestPercentile(t *testing.T) {
+	for _, test := range []struct {
+		values []int
+		p      int
+		want   int
+	}{
+		{nil, 50, 0},
+		{[]int{7}, 95, 7},
+		{[]int{3, 1, 2}, 50, 2},
+		{[]int{4, 3, 2, 1}, 50, 2},
+		{[]int{20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 95, 19},
+	} {
+		if got := percentile(test.values, test.p); got != test.want {
+			t.Errorf("percentile %d of %v is %d, want %d", test.p, test.values, got, test.want)
+		}
 	}
 }
 
-// A share is positive where the server is slower, whichever was first.
-func TestShares(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		takes := func(name string, duration time.Duration) *contender {
-			return &contender{name: name, call: func(ctx context.Context, _ part) error { return pause(ctx, duration) }}
+// The bounds are those of the tables of the sign test, at 1 %.
+func TestMedianInterval(t *testing.T) {
+	for n, cut := range map[int]int{1: 0, 5: 0, 8: 0, 11: 0, 12: 1, 15: 2, 20: 3, 30: 7, 50: 15} {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(n - 1 - i)
 		}
-		contenders := []*contender{takes("native", 4*time.Millisecond), takes("serve-native", 5*time.Millisecond), takes("serve-docker", time.Millisecond)}
-		got, err := shares(t.Context(), &options{duration: 10 * time.Second}, contenders)
-		want := share{Script: "bash", Server: "serve-native", Driver: "native", Pairs: 12, Median: 1, P25: 1, P75: 1}
-		if err != nil || len(got) != len(scripts()) || got[0] != want {
-			t.Errorf("shares %+v, error %v, want %+v", got, err, want)
+		if low, high := medianInterval(values); low != float64(cut) || high != float64(n-1-cut) {
+			t.Errorf("of %d: %v to %v, want %d to %d", n, low, high, cut, n-1-cut)
 		}
-	})
+	}
+}
+
+// Every contender is the first of a round as often as the others.
+func TestTakeTurns(t *testing.T) {
+	var order []int
+	_ = takeTurns(3, func(round int) bool { return round < 3 }, func(i int) error { order = append(order, i); return nil })
+	if want := []int{0, 1, 2, 1, 2, 0, 2, 0, 1}; !slices.Equal(order, want) {
+		t.Errorf("turns %v, want %v", order, want)
+	}
+}
+
+// A figure of the new server is compared with that of the old one in the same
+// round, and is worse only where that is no accident.
+func TestCompare(t *testing.T) {
+	var r report
+	for i := range 10 {
+		noise := 1 + float64(i%3)
+		for _, c := range []struct {
+			contender string
+			factor    float64
+		}{{"skills-mcp", 1.5}, {"skills-mcp" + olderSuffix, 1}, {"mcp-go", 9}} {
+			o := r.result("case", c.contender)
+			o.add("p50 ms", noise*c.factor)
+			o.add("requests/s", noise*c.factor)
+			o.add("CPU µs", 1+math.Mod(noise*c.factor, 2))
+			o.set("KB", 7)
+		}
+	}
+	r.compare()
+	var got []string
+	for _, c := range r.Ratios {
+		got = append(got, c.Contender+" "+c.Figure)
+		if c.Worse != (c.Figure == "p50 ms") || c.Rounds != 10 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if want := []string{"skills-mcp p50 ms", "skills-mcp requests/s", "skills-mcp CPU µs"}; !slices.Equal(got, want) {
+		t.Errorf("ratios of %q, want %q", got, want)
+	}
+	if r.Ratios[0].Ratio != 1.5 {
+		t.Errorf("%+v, want a ratio of 1.5", r.Ratios[0])
+	}
 }
 
 // An engine is settled when its containers run and stay the same.
 func TestSettle(t *testing.T) {
-	lists := [][]box{
+	lists := [][]container{
 		{{"a", "running"}, {"b", "created"}},
 		{{"a", "removing"}, {"b", "running"}},
 		{{"b", "running"}},
@@ -68,44 +121,87 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// The smallest run there is, on the host alone, in all forms.
-func TestRun(t *testing.T) {
+func TestCheckReply(t *testing.T) {
+	for reply, want := range map[string]bool{
+		`{"jsonrpc":"2.0","id":7,"result":{}}`:                       true,
+		`{"jsonrpc":"2.0","id":8,"result":{}}`:                       false,
+		`{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}`: false,
+		`{"jsonrpc":"2.0","method":"notifications/progress"}`:        false,
+		``: false,
+	} {
+		if err := checkReply([]byte(reply), 7); (err == nil) != want {
+			t.Errorf("%s: %v", reply, err)
+		}
+	}
+}
+
+// The smallest run of calls, on the host alone, in all forms.
+func TestCall(t *testing.T) {
+	t.Parallel()
 	needScripts(t)
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"--json", "--only", "bare", "--duration", "1ms"}, &stdout, &stderr); code != 0 {
-		t.Fatalf("exit code %d: %s", code, &stderr)
+	r := measured(t, "--only", "bare", "--duration", "1ms")
+	if len(r.Results) != len(parts()) || r.Results[0].Figures[0].Value <= 0 || r.Machine.Cores == 0 {
+		t.Errorf("report %+v", r)
 	}
-	var r report
-	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Results) != len(parts()) || r.Results[0].P50 <= 0 || r.Results[0].PerSecond <= 0 || r.Machine.Cores == 0 {
-		t.Errorf("report %s", &stdout)
-	}
-	var text strings.Builder
-	if err := r.write(&text, &options{}); err != nil || strings.Count(text.String(), "\n  bare ") != len(parts()) {
+	var text, markdown strings.Builder
+	if err := r.write(&text, false, false); err != nil || strings.Count(text.String(), " bare ") < len(parts()) {
 		t.Errorf("text %s, error %v", &text, err)
 	}
-	var table strings.Builder
-	if err := r.write(&table, &options{markdown: true}); err != nil || strings.Count(table.String(), " (`bare`) | ") != 1 {
-		t.Errorf("table %s, error %v", &table, err)
+	if err := r.write(&markdown, false, true); err != nil || strings.Count(markdown.String(), "\n| bare | ") != len(parts()) {
+		t.Errorf("tables %s, error %v", &markdown, err)
+	}
+}
+
+// Both servers are measured on every transport, for both generations, and then
+// by many clients.
+func TestProtocol(t *testing.T) {
+	t.Parallel()
+	server := build(t)
+	r := measured(t, "protocol", "--binary", server, "--against", server,
+		"--skills", "30", "--rounds", "1", "--duration", "20ms", "--clients", "4", "--requests", "40")
+	for _, name := range []string{"tools/list, stdio, legacy", "tools/list, http, modern", "tools/call note, http, legacy", "tools/call load_skill, stdio, modern"} {
+		for _, contender := range []string{"skills-mcp", "skills-mcp" + olderSuffix, "mcp-go"} {
+			if o := r.find(name, contender); o == nil || o.figure("requests/s").Value <= 0 {
+				t.Errorf("%s: %s: %+v", name, contender, o)
+			}
+		}
+	}
+	if o := r.find("4 clients at once", "skills-mcp"); o == nil || o.figure("requests").Value != 40 {
+		t.Errorf("the load: %+v", o)
+	}
+	if len(r.Ratios) == 0 {
+		t.Error("no ratios")
+	}
+}
+
+// A server starts with and without a cache, and notices a change.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	r := measured(t, "scale", "--binary", build(t), "--sizes", "3", "--starts", "1", "--edits", "1")
+	for _, name := range []string{"first ms", "second ms", "read ms", "notice ms", "notices", "answer KB"} {
+		if o := r.find("3 skills", "skills-mcp"); o == nil || o.figure(name).Value <= 0 {
+			t.Errorf("%s: %+v", name, o)
+		}
 	}
 }
 
 func TestMisuse(t *testing.T) {
-	for _, args := range [][]string{{"--only", "bare,wrong"}, {"--wrong"}, {"bare"}, {"--duration", "-1s"}} {
+	for _, args := range []string{"--only bare,wrong", "--wrong", "bare", "call bare", "--duration -1s", "scale --sizes 7,x", "scale --sizes 0",
+		"scale --starts 0", "scale --duration 1s", "protocol --clients 10 --requests 5"} {
 		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || stderr.Len() == 0 || stdout.Len() > 0 {
-			t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, &stdout, &stderr)
+		if code := run(t.Context(), strings.Fields(args), nil, &stdout, &stderr); code != 2 || stderr.Len() == 0 || stdout.Len() > 0 {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args, code, &stdout, &stderr)
 		}
 	}
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"--help"}, &stdout, &stderr); code != 0 || !strings.Contains(stderr.String(), "docker-warm-runsc") {
-		t.Errorf("exit code %d: %s", code, &stderr)
+	for args, want := range map[string]string{"--help": "docker-warm-runsc", "protocol --help": "--clients", "scale --help": "--sizes"} {
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), strings.Fields(args), nil, &stdout, &stderr); code != 0 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d: %s", args, code, &stderr)
+		}
 	}
 }
 
-// An interrupt ends the run under way, and nothing of it is left.
+// An interrupt ends the run under way, and leaves nothing.
 func TestInterrupt(t *testing.T) {
 	needScripts(t)
 	dir := t.TempDir()
@@ -119,11 +215,11 @@ func TestInterrupt(t *testing.T) {
 		}
 		return len(p), nil
 	})
-	if code := run(ctx, []string{"--only", "bare", "--duration", "1ms"}, &stdout, log); code != 130 {
+	if code := run(ctx, []string{"--only", "bare", "--duration", "1ms"}, nil, &stdout, log); code != 130 {
 		t.Errorf("exit code %d: %s", code, &stdout)
 	}
-	if !strings.Contains(stdout.String(), "\n  bare ") {
-		t.Errorf("what was measured before it is not there: %s", &stdout)
+	if !strings.Contains(stdout.String(), " bare ") {
+		t.Errorf("the figures of before it are missing: %s", &stdout)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("files are left: %v, %v", left, err)
@@ -134,12 +230,38 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// needScripts skips a test where the scripts cannot be run.
+// measured returns the report of a run. Its rounds are not in it.
+func measured(t *testing.T, args ...string) *report {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), append(args, "--json"), nil, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	var r report
+	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// build returns the file of the server.
+func build(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "skills-mcp")
+	if out, err := exec.Command("go", "build", "-o", file, "../../cmd/skills-mcp").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return file
+}
+
+// needScripts skips a test where the scripts cannot run.
 func needScripts(t *testing.T) {
 	t.Helper()
-	if _, err := programs(); err != nil && os.Getenv("CI") != "true" {
-		t.Skipf("SKIPPED: %v (set CI=true to make this a failure)", err)
-	} else if err != nil {
-		t.Fatal(err)
+	for _, s := range scripts() {
+		if _, err := find(s.program); err != nil && os.Getenv("CI") != "true" {
+			t.Skipf("SKIPPED: %v (set CI=true to make this a failure)", err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -2,134 +2,241 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
+	"net/http"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// A client speaks MCP with a process over its standard streams. It does what is
-// needed to call tools, and no more, so that little of what is measured is its
-// own.
-type client struct {
-	stdin io.WriteCloser
-	done  chan struct{} // closed by read when the server's output has ended
+// A question is a request without its id.
+type question struct {
+	method string
+	name   string // of the tool or resource; "" for neither
+	params string // the other params, as fields of JSON; may be ""
+}
+
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+// hello initializes a legacy client.
+var hello = question{"initialize", "", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}`}
+
+const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+
+// line returns the request as one line, without its end.
+func (q question) line(id int, modern bool) string {
+	var fields []string
+	if q.name != "" {
+		key := "name"
+		if q.method == "resources/read" {
+			key = "uri"
+		}
+		fields = append(fields, fmt.Sprintf("%q:%q", key, q.name))
+	}
+	if q.params != "" {
+		fields = append(fields, q.params)
+	}
+	if modern {
+		fields = append(fields, modernMeta)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id, q.method, strings.Join(fields, ","))
+}
+
+func (q question) String() string { return strings.TrimSpace(q.method + " " + q.name) }
+
+// replyID returns the id of a reply, and false for a notification. It reads the
+// first bytes only, so that little of what is measured is the client's work.
+func replyID(line []byte) (id int, ok bool) {
+	_, after, _ := bytes.Cut(line[:min(len(line), 100)], []byte(`"id":`))
+	end := bytes.IndexAny(after, ",}")
+	if end < 0 {
+		return 0, false
+	}
+	id, err := strconv.Atoi(string(after[:end]))
+	return id, err == nil
+}
+
+// checkReply returns an error unless the reply is a result with the id.
+func checkReply(reply []byte, id int) error {
+	got, ok := replyID(reply)
+	if !ok || got != id || !bytes.Contains(reply[:min(len(reply), 100)], []byte(`"result":`)) {
+		return fmt.Errorf("not the result of request %d: %.300s", id, reply)
+	}
+	return nil
+}
+
+// closeTimeout bounds how long the cleanup of a contender may take.
+const closeTimeout = time.Minute
+
+// A client makes requests of a server.
+type client interface {
+	// ask makes a request and returns the whole reply, which is a result. The id
+	// differs from those of other requests under way.
+	ask(ctx context.Context, q question) (reply []byte, err error)
+	close()
+}
+
+// A pipe is a client over standard input and output. Requests may be under way
+// at the same time.
+type pipe struct {
+	stdin  io.Writer
+	modern bool
+	done   chan struct{} // closed by read at the end of the server's output
 
 	mu      sync.Mutex // also held while writing: lines stay whole
 	last    int
-	waiting map[string]chan answer // by request id; each gets one answer
-}
-
-// An answer is a result, or an error of the protocol.
-type answer struct {
-	ID     json.RawMessage
-	Result json.RawMessage
-	Error  *struct{ Message string }
+	waiting map[int]chan []byte // by id; each gets one reply
 }
 
 // errGone is the error of requests to a server that has ended its output.
 var errGone = errors.New("the server has ended")
 
-// connect starts a server.
-func connect(cmd *exec.Cmd) (*client, error) {
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	c := &client{stdin: stdin, done: make(chan struct{}), waiting: map[string]chan answer{}}
-	go c.read(stdout)
-	return c, nil
-}
-
-// read hands out answers until there are no more.
-func (c *client) read(stdout io.Reader) {
-	defer close(c.done)
-	lines := bufio.NewReader(stdout)
+// read passes replies to those who wait, and notifications to noticed, until the
+// output ends.
+func (p *pipe) read(stdout io.Reader, noticed func([]byte)) {
+	defer close(p.done)
+	lines := bufio.NewReaderSize(stdout, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return
 		}
-		var a answer
-		if json.Unmarshal(line, &a) != nil || len(a.ID) == 0 {
-			continue // a notification
+		id, ok := replyID(line)
+		if !ok {
+			if noticed != nil {
+				noticed(line)
+			}
+			continue
 		}
-		c.mu.Lock()
-		waiting := c.waiting[string(a.ID)]
-		delete(c.waiting, string(a.ID))
-		c.mu.Unlock()
+		p.mu.Lock()
+		waiting := p.waiting[id]
+		delete(p.waiting, id)
+		p.mu.Unlock()
 		if waiting != nil {
-			waiting <- a
+			waiting <- line
 		}
 	}
 }
 
-// request sends a request and waits for its result.
-func (c *client) request(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	got, err := c.send(method, params)
+// send writes a request. The channel gets its reply.
+func (p *pipe) send(q question) (id int, reply <-chan []byte, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last++
+	got := make(chan []byte, 1)
+	p.waiting[p.last] = got
+	_, err = io.WriteString(p.stdin, q.line(p.last, p.modern)+"\n")
+	return p.last, got, err
+}
+
+func (p *pipe) ask(ctx context.Context, q question) ([]byte, error) {
+	id, got, err := p.send(q)
 	if err != nil {
 		return nil, err
 	}
 	select {
-	case a := <-got:
-		if a.Error != nil {
-			return nil, fmt.Errorf("%s: %s", method, a.Error.Message)
-		}
-		return a.Result, nil
-	case <-c.done:
+	case reply := <-got:
+		return reply, checkReply(reply, id)
+	case <-p.done:
 		return nil, errGone
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-func (c *client) send(method string, params any) (<-chan answer, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last++
-	got := make(chan answer, 1)
-	c.waiting[strconv.Itoa(c.last)] = got
-	return got, c.write(map[string]any{"jsonrpc": "2.0", "id": c.last, "method": method, "params": params})
-}
-
-func (c *client) write(message any) error {
-	line, err := json.Marshal(message)
-	if err != nil {
+// initialize starts a legacy session. It does nothing for a modern client.
+func (p *pipe) initialize(ctx context.Context) error {
+	if p.modern {
+		return nil
+	}
+	if _, err := p.ask(ctx, hello); err != nil {
 		return err
 	}
-	_, err = c.stdin.Write(append(line, '\n'))
+	_, err := io.WriteString(p.stdin, initialized+"\n")
 	return err
 }
 
-// initialize begins the session.
-func (c *client) initialize(ctx context.Context) error {
-	_, err := c.request(ctx, "initialize", map[string]any{
-		"protocolVersion": "2025-11-25",
-		"capabilities":    map[string]any{},
-		"clientInfo":      map[string]any{"name": "bench", "version": "1"},
-	})
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.write(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+// close leaves the pipe to the process.
+func (p *pipe) close() {}
+
+// An httpClient is a client over one connection of Streamable HTTP.
+type httpClient struct {
+	client  *http.Client
+	url     string
+	session string
+	modern  bool
+	last    atomic.Int64
 }
 
-// close ends the server's input, and waits for the end of its output.
-func (c *client) close() error {
-	err := c.stdin.Close()
-	<-c.done
-	return err
+func dial(ctx context.Context, url string, modern bool) (*httpClient, error) {
+	c := &httpClient{url: url, modern: modern, client: &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}}
+	if modern {
+		return c, nil
+	}
+	if _, err := c.ask(ctx, hello); err != nil {
+		return nil, fmt.Errorf("initialize: %w", err)
+	}
+	_, err := c.do(ctx, http.MethodPost, initialized, question{})
+	return c, err
+}
+
+func (c *httpClient) ask(ctx context.Context, q question) ([]byte, error) {
+	id := int(c.last.Add(1))
+	reply, err := c.do(ctx, http.MethodPost, q.line(id, c.modern), q)
+	if err != nil {
+		return nil, err
+	}
+	return reply, checkReply(reply, id)
+}
+
+// do makes an HTTP request and returns the message that answers it.
+func (c *httpClient) do(ctx context.Context, method, body string, q question) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	switch {
+	case c.modern:
+		r.Header.Set("MCP-Protocol-Version", "2026-07-28")
+		r.Header.Set("Mcp-Method", q.method)
+		if q.name != "" {
+			r.Header.Set("Mcp-Name", q.name)
+		}
+	case c.session != "":
+		r.Header.Set("Mcp-Session-Id", c.session)
+	}
+	answer, err := c.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode >= 300 {
+		err = fmt.Errorf("%s: %.300s", answer.Status, text)
+	}
+	if session := answer.Header.Get("Mcp-Session-Id"); session != "" {
+		c.session = session
+	}
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
+		text = text[bytes.LastIndex(text, []byte("data: "))+len("data: "):] // the last event's
+	}
+	return text, err
+}
+
+// close ends the session and the connection.
+func (c *httpClient) close() {
+	if c.session != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		_, _ = c.do(ctx, http.MethodDelete, "", question{}) // best effort: the connection ends anyway
+	}
+	c.client.CloseIdleConnections()
 }

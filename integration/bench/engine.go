@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -27,8 +28,7 @@ const (
 	settleTimeout = 2 * time.Minute
 )
 
-// An engine is one that speaks the Docker Engine API. What is asked of it here
-// is looked at only: nothing is made or changed this way.
+// An engine is a client of the Docker Engine API that only reads.
 type engine struct {
 	host   string
 	info   engineInfo
@@ -36,7 +36,7 @@ type engine struct {
 	base   string // URL
 }
 
-// engineInfo is what is taken of the answer to /info.
+// engineInfo is the part of the answer to /info that a report names.
 type engineInfo struct {
 	ServerVersion   string
 	OperatingSystem string
@@ -44,6 +44,11 @@ type engineInfo struct {
 	CgroupVersion   string
 	DefaultRuntime  string
 	Runtimes        map[string]any
+}
+
+func (i engineInfo) String() string {
+	return fmt.Sprintf("Docker %s (%s, cgroup version %s, %s of %s)", i.ServerVersion, i.Driver, i.CgroupVersion,
+		i.DefaultRuntime, strings.Join(slices.Sorted(maps.Keys(i.Runtimes)), ", "))
 }
 
 // findEngine returns the engine at host, or the first that answers of those that
@@ -107,44 +112,44 @@ func (e *engine) get(ctx context.Context, path string, query url.Values, answer 
 	return json.NewDecoder(response.Body).Decode(answer)
 }
 
-// A box is a container.
-type box struct {
+// A container is one of the engine's.
+type container struct {
 	ID    string `json:"Id"`
 	State string
 }
 
 // containers lists those that have one of the labels, running or not.
-func (e *engine) containers(ctx context.Context, labels ...string) ([]box, error) {
-	var all []box
+func (e *engine) containers(ctx context.Context, labels ...string) ([]container, error) {
+	var all []container
 	for _, label := range labels { // the engine's own filter wants all of them
 		filters, err := json.Marshal(map[string][]string{"label": {label}})
 		if err != nil {
 			return nil, err
 		}
-		var found []box
+		var found []container
 		if err := e.get(ctx, "/containers/json", url.Values{"all": {"1"}, "filters": {string(filters)}}, &found); err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
-	slices.SortFunc(all, func(a, b box) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b container) int { return strings.Compare(a.ID, b.ID) })
 	return all, nil
 }
 
-// settle waits until all containers with one of the labels run and have been the same
-// ones for steadyFor, and returns how many there are: nothing is being made or
-// removed then, and those that wait for a call are ready for it.
+// settle waits until all containers with one of the labels run and have been the
+// same ones for steadyFor, and returns their number: the engine makes and removes
+// none then, and those that wait for a call are ready.
 func (e *engine) settle(ctx context.Context, labels ...string) (waiting int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("containers with the labels %q still come and go after %v", labels, settleTimeout))
 	defer cancel()
-	var before []box
+	var before []container
 	since := time.Now()
 	for {
 		now, err := e.containers(ctx, labels...)
 		if err != nil {
 			return 0, cmp.Or(context.Cause(ctx), err)
 		}
-		running := !slices.ContainsFunc(now, func(b box) bool { return b.State != "running" })
+		running := !slices.ContainsFunc(now, func(c container) bool { return c.State != "running" })
 		if !running || !slices.Equal(before, now) {
 			before, since = now, time.Now()
 		}
@@ -157,14 +162,70 @@ func (e *engine) settle(ctx context.Context, labels ...string) (waiting int, err
 	}
 }
 
-// needImage is what is missing for containers.
-func (s *setup) needImage(ctx context.Context) error {
-	if s.engine == nil {
-		return &absentError{s.noEngine.Error()}
-	}
-	var image struct{ ID string }
-	if err := s.engine.get(ctx, "/images/"+url.PathEscape(s.image)+"/json", nil, &image); err != nil {
-		return &absentError{fmt.Sprintf("the engine at %s has no image %s (integration/engine makes it): %v", s.engine.host, s.image, err)}
-	}
-	return nil
+// A holding is the memory of one waiting sandbox, in bytes; -1 for what cannot
+// be read.
+type holding struct {
+	own   int64 // of its processes: the cgroup of a container, PSS of an init
+	extra int64 // PSS of the engine's process for it; 0 for none
 }
+
+// holdings returns the memory of the containers that have one of the labels.
+func (e *engine) holdings(ctx context.Context, labels ...string) ([]holding, error) {
+	found, err := e.containers(ctx, labels...)
+	if err != nil {
+		return nil, err
+	}
+	var all []holding
+	for _, c := range found {
+		own, err := e.usage(ctx, c)
+		if err != nil {
+			return all, err
+		}
+		extra, err := e.shim(ctx, c)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, holding{own, extra})
+	}
+	return all, nil
+}
+
+// usage returns the memory of a container's cgroup, without what the kernel may
+// drop.
+func (e *engine) usage(ctx context.Context, c container) (int64, error) {
+	var stats struct {
+		Memory struct {
+			Usage int64
+			Stats map[string]int64
+		} `json:"memory_stats"`
+	}
+	query := map[string][]string{"stream": {"0"}, "one-shot": {"1"}}
+	if err := e.get(ctx, "/containers/"+c.ID+"/stats", query, &stats); err != nil {
+		return 0, err
+	}
+	m := stats.Memory
+	if m.Usage == 0 { // the runtime keeps its sandboxes out of cgroups
+		return -1, nil
+	}
+	// As docker stats has it, for the two versions of cgroups.
+	if inactive, v1 := m.Stats["total_inactive_file"]; v1 {
+		return m.Usage - inactive, nil
+	}
+	return m.Usage - m.Stats["inactive_file"], nil
+}
+
+// shim returns the memory of the engine's process that started a container, or -1
+// if it is on another machine or cannot be read.
+func (e *engine) shim(ctx context.Context, c container) (int64, error) {
+	var inspected struct{ State struct{ Pid int } }
+	if err := e.get(ctx, "/containers/"+c.ID+"/json", nil, &inspected); err != nil {
+		return 0, err
+	}
+	if parent := procField(fmt.Sprintf("/proc/%d/status", inspected.State.Pid), "PPid"); parent != "" {
+		return pss(parent), nil
+	}
+	return -1, nil
+}
+
+// label returns a label of the driver's, as a filter for containers.
+func label(key, value string) string { return "skills-mcp." + key + "=" + value }

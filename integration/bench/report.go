@@ -4,120 +4,159 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/skillsmcp/skills-mcp/integration/bench/figures"
 )
 
-// A report is what the program prints. Times are in milliseconds.
+// olderSuffix ends the names of the contenders of --against.
+const olderSuffix = "@against"
+
+// A report is the output of a suite.
 type report struct {
-	Machine  machine   `json:"machine"`
-	Settings settings  `json:"settings"`
-	Results  []result  `json:"results"`
-	Shares   []share   `json:"server_share"`
-	Memory   []held    `json:"memory"`
-	Absent   []absence `json:"not_measured"`
+	Suite   string    `json:"suite"`
+	Quick   bool      `json:"quick"` // the figures mean nothing
+	Machine machine   `json:"machine"`
+	Results []*result `json:"results"`
+	Ratios  []ratio   `json:"ratios"` // new by old
+	Absent  []absence `json:"not_measured"`
+	Notes   []string  `json:"notes"`
 }
 
-// settings are what the figures depend on.
-type settings struct {
-	Duration  string `json:"duration"` // of each script and concurrency
-	Quick     bool   `json:"quick"`
-	Image     string `json:"image"`
-	Rest      string `json:"rest"`
-	SteadyFor string `json:"containers_steady_for"`
-}
-
-// A result is one contender's figures in one part.
+// A result holds the figures of one contender in one case.
 type result struct {
-	Script    string   `json:"script"`
-	AtOnce    int      `json:"at_once"`
+	Case      string   `json:"case"`
 	Contender string   `json:"contender"`
-	Calls     int      `json:"calls"` // that the times are of
-	P50       float64  `json:"p50_ms"`
-	P95       float64  `json:"p95_ms"`
-	PerSecond float64  `json:"calls_per_second"`
-	Bare      *float64 `json:"times_bare"`       // p50 by that of the bare script; null where that was not measured
-	Run       *float64 `json:"times_docker_run"` // p50 by that of docker run
-	Waiting   *int     `json:"waiting"`          // containers before a call, median; null where nothing shows it
-	Settled   *float64 `json:"settled_ms"`       // after a turn, median; null one at a time
+	Figures   []figure `json:"figures"`
 }
 
-// An absence is a contender that the machine does not have.
+// A figure is one value. Its name holds the unit.
+type figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	// rounds are the values of the turns, in order: those of two contenders in
+	// the same place were measured one after the other. Empty for what is not
+	// compared.
+	rounds []float64
+}
+
+// moreIsBetter reports whether a higher figure is the better one.
+func moreIsBetter(name string) bool { return strings.HasSuffix(name, "/s") }
+
+// A ratio compares a figure of the new server with that of the older one.
+type ratio struct {
+	Case      string  `json:"case"`
+	Contender string  `json:"contender"`
+	Figure    string  `json:"figure"`
+	Ratio     float64 `json:"ratio"` // median of the rounds
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+	Rounds    int     `json:"rounds"`
+	Worse     bool    `json:"worse"`
+}
+
+// An absence is a contender that this machine cannot run.
 type absence struct {
 	Contender string `json:"contender"`
 	Reason    string `json:"reason"`
 }
 
-// results turns tallies into figures. A contender that had no turn has none.
-func results(p part, contenders []*contender, tallies []tally) []result {
-	var all []result
-	for i, t := range tallies {
-		if len(t.times) == 0 {
-			continue
-		}
-		r := result{
-			Script: p.script.name, AtOnce: p.atOnce, Contender: contenders[i].name,
-			Calls:     len(t.times),
-			P50:       figures.Milliseconds(figures.Percentile(t.times, 50)),
-			P95:       figures.Milliseconds(figures.Percentile(t.times, 95)),
-			PerSecond: float64(t.ended) / t.counted.Seconds(),
-		}
-		if contenders[i].shows {
-			r.Waiting = pointer(figures.Percentile(t.waiting, 50))
-			if p.atOnce > 1 {
-				r.Settled = pointer(figures.Milliseconds(figures.Percentile(t.settled, 50)))
-			}
-		}
-		all = append(all, r)
-	}
-	for i := range all {
-		all[i].Bare = ratio(all[i], all, "bare")
-		all[i].Run = ratio(all[i], all, "docker-run")
-	}
-	return all
+// add appends the value of a round. The figure is the median of its rounds.
+func (r *result) add(name string, value float64) {
+	f := r.figure(name)
+	f.rounds = append(f.rounds, value)
+	f.Value = percentile(f.rounds, 50)
 }
 
-// ratio is r's median by that of another of its part; nil where there is none.
-func ratio(r result, part []result, other string) *float64 {
-	for _, o := range part {
-		if o.Contender == other {
-			return pointer(r.P50 / o.P50)
+// set sets a figure, whatever its rounds are.
+func (r *result) set(name string, value float64) { r.figure(name).Value = value }
+
+// figure returns the figure of a name, which it appends if there is none.
+func (r *result) figure(name string) *figure {
+	i := slices.IndexFunc(r.Figures, func(f figure) bool { return f.Name == name })
+	if i < 0 {
+		i = len(r.Figures)
+		r.Figures = append(r.Figures, figure{Name: name})
+	}
+	return &r.Figures[i]
+}
+
+// result returns the result of a contender in a case, which it appends if there
+// is none.
+func (r *report) result(name, contender string) *result {
+	if found := r.find(name, contender); found != nil {
+		return found
+	}
+	r.Results = append(r.Results, &result{Case: name, Contender: contender})
+	return r.Results[len(r.Results)-1]
+}
+
+// find returns the result of a contender in a case, or nil.
+func (r *report) find(name, contender string) *result {
+	for _, o := range r.Results {
+		if o.Case == name && o.Contender == contender {
+			return o
 		}
 	}
 	return nil
 }
 
-func pointer[T any](value T) *T { return &value }
+// compare sets Ratios.
+func (r *report) compare() {
+	for _, newer := range r.Results {
+		older := r.find(newer.Case, newer.Contender+olderSuffix)
+		if older == nil {
+			continue
+		}
+		for _, f := range newer.Figures {
+			if c, ok := compareRounds(f.rounds, older.figure(f.Name).rounds, moreIsBetter(f.Name)); ok {
+				c.Case, c.Contender, c.Figure = newer.Case, newer.Contender, f.Name
+				r.Ratios = append(r.Ratios, c)
+			}
+		}
+	}
+}
+
+// compareRounds returns the ratio of rounds of one figure.
+func compareRounds(newer, older []float64, moreIsBetter bool) (c ratio, ok bool) {
+	var ratios []float64
+	for i := range min(len(newer), len(older)) {
+		if older[i] > 0 {
+			ratios = append(ratios, newer[i]/older[i])
+		}
+	}
+	if len(ratios) == 0 {
+		return c, false
+	}
+	low, high := medianInterval(ratios)
+	worse := low > 1
+	if moreIsBetter {
+		worse = high < 1
+	}
+	return ratio{Ratio: percentile(ratios, 50), Low: low, High: high, Rounds: len(ratios), Worse: worse && len(ratios) >= 8}, true
+}
 
 // write prints the report as the flags say.
-func (r *report) write(w io.Writer, o *options) error {
-	switch {
-	case o.json:
+func (r *report) write(w io.Writer, asJSON, markdown bool) error {
+	if asJSON {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
-	case o.markdown:
-		return r.writeMarkdown(w)
 	}
-	return r.writeText(w)
-}
-
-// writeText prints the report for people.
-func (r *report) writeText(w io.Writer) error {
 	fmt.Fprintln(w, r.Machine)
-	fmt.Fprintf(w, "image %s; %s for each script and concurrency\n", r.Settings.Image, r.Settings.Duration)
-	if r.Settings.Quick {
+	if r.Quick {
 		fmt.Fprintln(w, "QUICK: to see that it works, not for figures")
 	}
-	for _, p := range parts() {
-		if err := r.writePart(w, p); err != nil {
+	for _, t := range r.tables() {
+		fmt.Fprintf(w, "\n%s\n", t.title)
+		if err := t.write(w, markdown); err != nil {
 			return err
 		}
 	}
-	if err := r.writeRest(w); err != nil {
-		return err
+	fmt.Fprintln(w)
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, note)
 	}
 	for _, a := range r.Absent {
 		fmt.Fprintf(w, "not measured: %s: %s\n", a.Contender, strings.ReplaceAll(a.Reason, "\n", " "))
@@ -125,48 +164,94 @@ func (r *report) writeText(w io.Writer) error {
 	return nil
 }
 
-func (r *report) writePart(w io.Writer, p part) error {
-	table := newTable(w)
-	fmt.Fprintf(w, "\n%s\n", p)
-	fmt.Fprintln(table, "\tcalls\tp50 ms\tp95 ms\tcalls/s\t× bare\t× docker run\twaiting\tsettled ms\t")
+// A table is printed as text or as Markdown. Its first row is the heading.
+type table struct {
+	title string
+	rows  [][]string
+}
+
+// tables returns a table for each case, and one of the ratios.
+func (r *report) tables() []table {
+	var all []table
+	for _, name := range r.cases() {
+		all = append(all, r.caseTable(name))
+	}
+	if len(r.Ratios) == 0 {
+		return all
+	}
+	t := table{"new by old, " + r.Suite, [][]string{{"case", "contender", "figure", "ratio", "99 %", "rounds", ""}}}
+	for _, c := range r.Ratios {
+		worse := ""
+		if c.Worse {
+			worse = "worse"
+		}
+		t.rows = append(t.rows, []string{c.Case, c.Contender, c.Figure, fmt.Sprintf("%.3f", c.Ratio), fmt.Sprintf("%.3f–%.3f", c.Low, c.High), strconv.Itoa(c.Rounds), worse})
+	}
+	return append(all, t)
+}
+
+// cases returns the names of the cases, in order.
+func (r *report) cases() []string {
+	var names []string
 	for _, o := range r.Results {
-		if o.Script != p.script.name || o.AtOnce != p.atOnce {
+		if !slices.Contains(names, o.Case) {
+			names = append(names, o.Case)
+		}
+	}
+	return names
+}
+
+// caseTable returns the table of a case: a row for each contender, a column for
+// each figure that one of them has.
+func (r *report) caseTable(name string) table {
+	heading := []string{""}
+	var results []*result
+	for _, o := range r.Results {
+		if o.Case != name {
 			continue
 		}
-		fmt.Fprintf(table, "%-17s\t%d\t%.2f\t%.2f\t%.1f\t%s\t%s\t%s\t%s\t\n", o.Contender, o.Calls, o.P50, o.P95, o.PerSecond,
-			optional("%.2f", o.Bare), optional("%.3f", o.Run), optional("%d", o.Waiting), optional("%.0f", o.Settled))
+		results = append(results, o)
+		for _, f := range o.Figures {
+			if !slices.Contains(heading, f.Name) {
+				heading = append(heading, f.Name)
+			}
+		}
 	}
-	return table.Flush()
+	t := table{name, [][]string{heading}}
+	for _, o := range results {
+		row := []string{o.Contender}
+		for _, column := range heading[1:] {
+			row = append(row, o.cell(column))
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t
 }
 
-// writeRest prints what is not of one part.
-func (r *report) writeRest(w io.Writer) error {
-	table := newTable(w)
-	if len(r.Shares) > 0 {
-		fmt.Fprintf(w, "\nthe server's own share of a call, one at a time\n")
-		fmt.Fprintln(table, "\t\tpairs\tmedian ms\tp25\tp75\t")
-	}
-	for _, s := range r.Shares {
-		fmt.Fprintf(table, "%-26s\t%-6s\t%d\t%.2f\t%.2f\t%.2f\t\n", s.Server+" − "+s.Driver, s.Script, s.Pairs, s.Median, s.P25, s.P75)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	for _, h := range r.Memory {
-		fmt.Fprintln(w, h)
-	}
-	return nil
-}
-
-func newTable(w io.Writer) *tabwriter.Writer {
-	return tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-}
-
-// optional renders a figure that may not be there.
-func optional[T any](format string, value *T) string {
-	if value == nil {
+// cell renders a figure, with three digits where it is small.
+func (r *result) cell(name string) string {
+	i := slices.IndexFunc(r.Figures, func(f figure) bool { return f.Name == name })
+	switch {
+	case i < 0:
 		return "–"
+	case r.Figures[i].Value >= 100 || r.Figures[i].Value == float64(int(r.Figures[i].Value)):
+		return fmt.Sprintf("%.0f", r.Figures[i].Value)
 	}
-	return fmt.Sprintf(format, *value)
+	return fmt.Sprintf("%.2f", r.Figures[i].Value)
+}
+
+// write prints the table.
+func (t table) write(w io.Writer, markdown bool) error {
+	if markdown {
+		t.rows = slices.Insert(t.rows, 1, slices.Repeat([]string{"--:"}, len(t.rows[0])))
+		for _, row := range t.rows {
+			fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
+		}
+		return nil
+	}
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range t.rows {
+		fmt.Fprintln(columns, strings.Join(row, "\t")+"\t")
+	}
+	return columns.Flush()
 }

@@ -20,11 +20,17 @@ func Make(home string, n int) error {
 			return err
 		}
 	}
-	config := fmt.Sprintf("skills: [skills]\nroots: {session: false, user: false, system: false, samples: false}\nscan: {folders: %d}\n", 2*n+100)
+	return Configure(home, n, "")
+}
+
+// Configure writes the configuration of a home folder with n skills: only those
+// are found. more is YAML that follows.
+func Configure(home string, n int, more string) error {
+	config := fmt.Sprintf("skills: [skills]\nroots: {session: false, user: false, system: false, samples: false}\nscan: {folders: %d}\n%s", 2*n+100, more)
 	return os.WriteFile(filepath.Join(home, "config.yaml"), []byte(config), 0o644)
 }
 
-// Name is the name of skill i, and of its folder in "skills".
+// Name returns the name of skill i, and of its folder in "skills".
 func Name(i int) string { return fmt.Sprintf("skill-%05d", i) }
 
 func makeSkill(dir string, i int) error {
@@ -37,7 +43,8 @@ func makeSkill(dir string, i int) error {
 	return Write(dir, i, 0)
 }
 
-// Write writes the SKILL.md of skill i, in dir, as it is after so many edits.
+// Write writes the SKILL.md of skill i to dir. Each number of edits makes another
+// text.
 func Write(dir string, i, edit int) error {
 	text := fmt.Sprintf(`---
 name: %s
