@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// write makes a module of one package from its files.
+func write(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	files["go.mod"] = "module example.com/m\n\ngo 1.26\n"
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Two files that use each other have two back arrows; a use in one direction has
+// none.
+func TestLoad(t *testing.T) {
+	dir := write(t, map[string]string{
+		"p/a.go": "package p\n\n// A is what b uses.\ntype A struct{ Field int }\n\n// M does.\nfunc (a *A) M() { b() }\n\nfunc (A) n() {}\n",
+		"p/b.go": "package p\n\nfunc b() {\n\t_ = A{Field: c}\n}\n",
+		"p/c.go": "package p\n\nconst c = 1\n",
+	})
+	got, err := Load(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*Package{{
+		Path: "p", Files: 3, Lines: 17, Exported: 3, Methods: Count{"A", 2},
+		Function: Count{"b", 3}, File: Count{"a.go", 9}, Comments: 2, What: 1,
+		Arrows: 3, Back: []Arrow{{"a.go", "b.go", "b"}, {"b.go", "a.go", "A"}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	var stdout, stderr strings.Builder
+	if code := execute(t.Context(), []string{"-v", dir}, &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), "p: a.go uses b of b.go") {
+		t.Errorf("exit code %d\n%s%s", code, &stdout, &stderr)
+	}
+}
+
+// A checkout that does not compile is an error, not a row of zeros.
+func TestLoadBroken(t *testing.T) {
+	dir := write(t, map[string]string{"p/a.go": "package p\n\nvar x = y\n"})
+	var stdout, stderr strings.Builder
+	if code := execute(t.Context(), []string{dir}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), "undefined: y") {
+		t.Errorf("exit code %d\n%s%s", code, &stdout, &stderr)
+	}
+}

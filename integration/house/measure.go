@@ -1,0 +1,152 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// A Count is a number of a named thing, such as the lines of a function.
+type Count struct {
+	Name string
+	N    int
+}
+
+func (c Count) String() string { return fmt.Sprintf("%d %s", c.N, c.Name) }
+
+func (c *Count) max(other Count) {
+	if other.N > c.N {
+		*c = other
+	}
+}
+
+// A Package holds the figures of one package, without its test files.
+type Package struct {
+	Path           string
+	Files, Lines   int
+	Exported       int     // package-level names, methods and fields of exported types
+	Methods        Count   // the largest method set, with unexported methods
+	Function, File Count   // the longest, in lines
+	Comments, What int     // lines of comments, and those that have the word "what"
+	Arrows         int     // uses between two files, counted once for each direction
+	Back           []Arrow // arrows whose files use each other
+}
+
+// add sums up what can be summed, for the whole module.
+func (p *Package) add(q *Package) {
+	p.Files += q.Files
+	p.Lines += q.Lines
+	p.Exported += q.Exported
+	p.Comments += q.Comments
+	p.What += q.What
+	p.Arrows += q.Arrows
+	p.Back = append(p.Back, q.Back...)
+	p.Methods.max(q.Methods)
+	p.Function.max(q.Function)
+	p.File.max(q.File)
+}
+
+// Load measures the packages of the module in dir, sorted by path. The error is that
+// of the first package that does not compile.
+func Load(ctx context.Context, dir string) ([]*Package, error) {
+	loaded, err := packages.Load(&packages.Config{Context: ctx, Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, "./...")
+	if err != nil {
+		return nil, err
+	}
+	var all []*Package
+	for _, p := range loaded {
+		if len(p.Errors) > 0 {
+			return nil, p.Errors[0]
+		}
+		all = append(all, measure(p))
+	}
+	slices.SortFunc(all, func(a, b *Package) int { return cmp.Compare(a.Path, b.Path) })
+	return all, nil
+}
+
+func measure(p *packages.Package) *Package {
+	m := &Package{Path: strings.TrimPrefix(p.PkgPath, p.Module.Path+"/"), Files: len(p.Syntax)}
+	methods := map[string]int{}
+	for _, file := range p.Syntax {
+		name := filepath.Base(p.Fset.Position(file.FileStart).Filename)
+		lines := p.Fset.File(file.FileStart).LineCount()
+		m.Lines += lines
+		m.File.max(Count{name, lines})
+		m.comments(file)
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				m.function(p.Fset, f, methods)
+			}
+		}
+	}
+	for name, n := range methods {
+		m.Methods.max(Count{name, n})
+	}
+	m.Exported = exported(p.Types)
+	m.Arrows, m.Back = arrows(p)
+	return m
+}
+
+// comments counts the lines of comments, and those with the word "what": a sign of a
+// clause where a noun is missing.
+func (m *Package) comments(file *ast.File) {
+	for _, group := range file.Comments {
+		for line := range strings.SplitSeq(strings.TrimSuffix(group.Text(), "\n"), "\n") {
+			m.Comments++
+			if slices.Contains(strings.FieldsFunc(strings.ToLower(line), notLetter), "what") {
+				m.What++
+			}
+		}
+	}
+}
+
+func notLetter(r rune) bool { return r < 'a' || r > 'z' }
+
+// function counts one function, and a method for its type.
+func (m *Package) function(fset *token.FileSet, f *ast.FuncDecl, methods map[string]int) {
+	name := f.Name.Name
+	if f.Recv != nil {
+		receiver := types.ExprString(f.Recv.List[0].Type)
+		receiver, _, _ = strings.Cut(strings.TrimPrefix(receiver, "*"), "[")
+		methods[receiver]++
+		name = receiver + "." + name
+	}
+	m.Function.max(Count{name, fset.Position(f.End()).Line - fset.Position(f.Pos()).Line + 1})
+}
+
+// exported counts what other packages can name.
+func exported(p *types.Package) int {
+	n := 0
+	for _, name := range p.Scope().Names() {
+		object := p.Scope().Lookup(name)
+		if !object.Exported() {
+			continue
+		}
+		n++
+		named, ok := object.Type().(*types.Named)
+		if _, isType := object.(*types.TypeName); !isType || !ok {
+			continue
+		}
+		for method := range named.Methods() {
+			if method.Exported() {
+				n++
+			}
+		}
+		if s, ok := named.Underlying().(*types.Struct); ok {
+			for field := range s.Fields() {
+				if field.Exported() {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
