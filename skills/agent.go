@@ -73,7 +73,7 @@ func parseAgent(data []byte, agent *Agent, name string, report reportFunc) error
 		return err
 	}
 	doc.repairs(report)
-	f := newFields(doc.front, doc.offset, report)
+	f := newFields(doc.front, report)
 	agent.Instructions = strings.TrimSpace(doc.body)
 	agent.Name = cmp.Or(cleanName(f.text("name")), commandName(name))
 	agent.Description = strings.TrimSpace(f.text("description"))
@@ -81,14 +81,14 @@ func parseAgent(data []byte, agent *Agent, name string, report reportFunc) error
 	agent.Tools = f.words("tools", splitTools)
 	switch {
 	case agent.Name == "":
-		return reject(0, "add a name", "the agent has no name")
+		return reject(position{}, "add a name", "the agent has no name")
 	case agent.Description == "" && agent.Instructions == "":
-		return reject(0, "write who the agent is below the frontmatter", "the agent has neither a description nor a text")
+		return reject(position{}, "write who the agent is below the frontmatter", "the agent has neither a description nor a text")
 	case agent.Description == "":
-		report(Warning, f.line("description"), "say when to use the agent", "there is no description")
+		report(Warning, f.pos("description"), "say when to use the agent", "there is no description")
 	}
 	if r, found := hiddenRune(agent.Name, agent.Description); found {
-		report(Warning, f.line("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
+		report(Warning, f.pos("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
 	}
 	return nil
 }

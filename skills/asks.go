@@ -26,7 +26,7 @@ func (p *parser) asks() {
 	for _, word := range p.fields.words("asks", strings.Fields) {
 		switch asked := Asked(word); {
 		case !slices.Contains(all, asked):
-			p.report(Warning, p.fields.line("asks"), "write person, model or roots", "%s in %q is nobody who can be asked, and is ignored", show(word), "asks")
+			p.report(Warning, p.fields.pos("asks"), "write person, model or roots", "%s in %q is nobody who can be asked, and is ignored", show(word), "asks")
 		case !slices.Contains(p.skill.Asks, asked):
 			p.skill.Asks = append(p.skill.Asks, asked)
 		}

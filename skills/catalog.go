@@ -334,7 +334,7 @@ func (b *builder) addAgent(agent *Agent, report reportFunc) {
 		if first.Source != agent.Source {
 			return
 		}
-		report(Warning, 0, "rename one of them", "the agent name %q is taken by %s", name, first.File)
+		report(Warning, position{}, "rename one of them", "the agent name %q is taken by %s", name, first.File)
 		return
 	}
 	b.agents[name] = agent

@@ -43,10 +43,10 @@ func (p *parser) commandFile(name string) error {
 	skill := p.skill
 	skill.Instructions = strings.TrimSpace(p.doc.body)
 	if skill.Instructions == "" {
-		return reject(0, "write what the command asks for below the frontmatter", "the command has no text")
+		return reject(position{}, "write what the command asks for below the frontmatter", "the command has no text")
 	}
 	if name == "" {
-		return reject(0, "rename the file", "the command has no name")
+		return reject(position{}, "rename the file", "the command has no name")
 	}
 	skill.Name, skill.Class, skill.Command = name, Safe, true
 	p.texts()

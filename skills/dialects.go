@@ -63,7 +63,7 @@ func (p *parser) foreign() {
 			if of := known[meant]; of == "Colony" || of == "skills-mcp" || meant == "disable-model-invocation" {
 				severity = Warning // the field runs or restricts something
 			}
-			p.report(severity, f.line, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
+			p.report(severity, f.at, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
 		}
 	}
 	for _, field := range []struct{ key, why string }{
@@ -72,7 +72,7 @@ func (p *parser) foreign() {
 		{"context", "the instructions are read in the caller's own context"},
 	} {
 		if p.fields.get(field.key) != nil {
-			p.report(Note, p.fields.line(field.key), "", "%q is not honoured: %s", field.key, field.why)
+			p.report(Note, p.fields.pos(field.key), "", "%q is not honoured: %s", field.key, field.why)
 		}
 	}
 }

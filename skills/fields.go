@@ -9,10 +9,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// A position is a place in a file, as its parser counts: line and column from 1,
+// the column in characters. 0 is not known.
+type position struct{ line, col int }
+
+// posOf returns the position of a value: of the first key of a mapping on one line.
+func posOf(node *yaml.Node) position {
+	if node.Kind == yaml.MappingNode && len(node.Content) > 0 && node.Content[0].Line == node.Line {
+		node = node.Content[0]
+	}
+	return position{node.Line, node.Column}
+}
+
 // A field is one key of a mapping, with its value.
 type field struct {
 	key  string
-	line int // of the key, in the file
+	at   position // of the key
 	node *yaml.Node
 }
 
@@ -20,27 +32,26 @@ type field struct {
 // type asked for is reported once and read as absent.
 type fields struct {
 	list   []field
-	at     map[string]int // index in list by key
-	offset int            // lines in the file before the YAML's first
+	index  map[string]int // in list, by key
 	report reportFunc
 }
 
 // newFields reads the keys of a mapping node. Of equal keys the last wins.
-func newFields(node *yaml.Node, offset int, report reportFunc) fields {
-	f := fields{at: map[string]int{}, offset: offset, report: report}
+func newFields(node *yaml.Node, report reportFunc) fields {
+	f := fields{index: map[string]int{}, report: report}
 	node = deref(node)
 	if node == nil || node.Kind != yaml.MappingNode {
 		return f
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
-		next := field{key.Value, offset + key.Line, deref(node.Content[i+1])}
-		if at, twice := f.at[next.key]; twice {
-			report(Warning, next.line, "keep one of them", "%q is there twice; the last one counts", next.key)
+		next := field{key.Value, position{key.Line, key.Column}, deref(node.Content[i+1])}
+		if at, twice := f.index[next.key]; twice {
+			report(Warning, next.at, "keep one of them", "%q is there twice; the last one counts", next.key)
 			f.list[at] = next
 			continue
 		}
-		f.at[next.key] = len(f.list)
+		f.index[next.key] = len(f.list)
 		f.list = append(f.list, next)
 	}
 	return f
@@ -55,7 +66,7 @@ func deref(node *yaml.Node) *yaml.Node {
 
 // get returns the value of key, or nil where it is absent or null.
 func (f fields) get(key string) *yaml.Node {
-	i, there := f.at[key]
+	i, there := f.index[key]
 	if !there || isNull(f.list[i].node) {
 		return nil
 	}
@@ -64,15 +75,19 @@ func (f fields) get(key string) *yaml.Node {
 
 func isNull(n *yaml.Node) bool { return n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-func (f fields) line(key string) int {
-	if i, there := f.at[key]; there {
-		return f.list[i].line
+// field returns a key with its value, which is nil where it is absent or null.
+func (f fields) field(key string) field { return field{key, f.pos(key), f.get(key)} }
+
+// pos returns the position of a key; that of one which is absent is zero.
+func (f fields) pos(key string) position {
+	if i, there := f.index[key]; there {
+		return f.list[i].at
 	}
-	return 0
+	return position{}
 }
 
 func (f fields) wrongType(key, want string) {
-	f.report(Warning, f.line(key), "write "+want, "%q is not %s and is ignored", key, want)
+	f.report(Warning, f.pos(key), "write "+want, "%q is not %s and is ignored", key, want)
 }
 
 // text returns a scalar as it is written.

@@ -25,9 +25,9 @@ type document struct {
 	before   string     // text before it
 	body     string     // with the text before, if there is any
 	bodyAt   int        // lines in the file before the body
-	repaired []int      // lines of the file that were quoted for their colons to make them YAML
-	requoted []int      // lines that were quoted because they look like lists or aliases
-	indented []int      // first lines of texts that were indented
+	repaired []position // fields that were quoted for their colons to make them YAML
+	requoted []position // fields that were quoted because they look like lists or aliases
+	indented []position // first lines of texts that were indented
 }
 
 // parseDocument splits a file into frontmatter and text. It tolerates a byte order
@@ -64,19 +64,17 @@ func parseDocument(data []byte) (*document, error) {
 }
 
 func unclosed(line int) error {
-	err := reject(line, `add a line "---" below the last field`, "the frontmatter is not closed")
-	err.col = 1
-	return err
+	return reject(position{line, 1}, `add a line "---" below the last field`, "the frontmatter is not closed")
 }
 
 // plainText returns a file without byte order mark and carriage returns.
 func plainText(data []byte) (string, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
-		return "", reject(invalidLine(data), "save the file as UTF-8", "it is not valid UTF-8")
+		return "", reject(position{line: invalidLine(data)}, "save the file as UTF-8", "it is not valid UTF-8")
 	}
 	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return "", reject(1+bytes.Count(data[:i], []byte("\n")), "remove the NUL byte", "it contains a NUL byte")
+		return "", reject(position{line: 1 + bytes.Count(data[:i], []byte("\n"))}, "remove the NUL byte", "it contains a NUL byte")
 	}
 	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
 }
@@ -94,7 +92,7 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 	case err != nil:
 		return nil, doc.syntaxError("the file", lines, err)
 	case node == nil || node.Kind != yaml.MappingNode:
-		return nil, reject(1, `write each field as "key: value"`, "the file is not a mapping")
+		return nil, reject(position{line: 1}, `write each field as "key: value"`, "the file is not a mapping")
 	}
 	return node, nil
 }
@@ -122,7 +120,7 @@ func (d *document) decode(lines []string) error {
 	if err == nil && hasEmptyBlock(node) {
 		indented, moved := indentBlocks(lines)
 		if again, stillBad := decodeYAML(indented); len(moved) > 0 && stillBad == nil {
-			node, d.indented = again, d.inFile(moved)
+			node, d.indented = again, d.keysAt(lines, moved)
 		}
 	}
 	if err != nil {
@@ -134,34 +132,55 @@ func (d *document) decode(lines []string) error {
 			if again, stillBad = decodeYAML(repaired); len(moved) == 0 || stillBad != nil {
 				return d.syntaxError("the frontmatter", lines, err)
 			}
-			d.indented = d.inFile(moved)
+			d.indented = d.keysAt(lines, moved)
 		}
 		node = again
 		for _, i := range changed {
 			if plainField.MatchString(lines[i]) {
-				d.repaired = append(d.repaired, d.offset+i+1)
+				d.repaired = append(d.repaired, d.keyAt(lines, i))
 			} else {
-				d.requoted = append(d.requoted, d.offset+i+1)
+				d.requoted = append(d.requoted, d.keyAt(lines, i))
 			}
 		}
 	}
 	if node == nil { // an empty frontmatter
 		return nil
 	}
+	shift(node, d.offset)
 	if node.Kind != yaml.MappingNode {
-		return reject(d.offset+node.Line, `write each field as "key: value"`, "the frontmatter is not a mapping")
+		return reject(posOf(node), `write each field as "key: value"`, "the frontmatter is not a mapping")
 	}
 	d.front = node
 	return nil
 }
 
-// inFile returns the lines in the file of indices of the frontmatter's.
-func (d *document) inFile(indices []int) []int {
-	var lines []int
+// keysAt returns the positions of the keys that begin lines of the frontmatter.
+func (d *document) keysAt(lines []string, indices []int) (all []position) {
 	for _, i := range indices {
-		lines = append(lines, d.offset+i+1)
+		all = append(all, d.keyAt(lines, i))
 	}
-	return lines
+	return all
+}
+
+// keyAt returns the position of the key that begins a line; of other text it is
+// the line's.
+func (d *document) keyAt(lines []string, i int) position {
+	at := position{line: d.offset + i + 1}
+	if m := anyKey.FindStringSubmatch(lines[i]); m != nil {
+		at.col = utf8.RuneCountInString(m[1]) + 1
+	}
+	return at
+}
+
+// anyKey matches the beginning of a line "key:", or of "- key:".
+var anyKey = regexp.MustCompile(`^(\s*(?:- )?)[A-Za-z0-9_.-]+:`)
+
+// shift moves the positions of a node, and of those below it, by lines.
+func shift(node *yaml.Node, lines int) {
+	node.Line += lines
+	for _, child := range node.Content {
+		shift(child, lines)
+	}
 }
 
 // hasEmptyBlock reports whether a field announces a block of text and has none: the
@@ -179,7 +198,7 @@ func hasEmptyBlock(node *yaml.Node) bool {
 func (d *document) values() (map[string]any, error) {
 	value, err := jsonValue(d.front)
 	if err != nil {
-		return nil, reject(d.offset, "use fewer aliases", "the frontmatter is too large: %v", err)
+		return nil, reject(position{line: d.offset}, "use fewer aliases", "the frontmatter is too large: %v", err)
 	}
 	values, _ := value.(map[string]any)
 	return values, nil
@@ -193,16 +212,16 @@ func (d *document) repairs(report reportFunc) {
 		if d.blank {
 			severity = Note
 		}
-		report(severity, d.offset, "move it to the top of the file", "the frontmatter does not begin the file, so other clients do not read it")
+		report(severity, position{line: d.offset}, "move it to the top of the file", "the frontmatter does not begin the file, so other clients do not read it")
 	}
-	for _, line := range d.repaired {
-		report(Warning, line, "quote the value", "a value with a colon is not quoted; it was read as if it were")
+	for _, at := range d.repaired {
+		report(Warning, at, "quote the value", "a value with a colon is not quoted; it was read as if it were")
 	}
-	for _, line := range d.requoted {
-		report(Warning, line, "quote the value", "a value that looks like a list or an alias is not quoted; it was read as if it were")
+	for _, at := range d.requoted {
+		report(Warning, at, "quote the value", "a value that looks like a list or an alias is not quoted; it was read as if it were")
 	}
-	for _, line := range d.indented {
-		report(Warning, line, "indent it with spaces", "a text below | or > is not indented; it was read as if it were")
+	for _, at := range d.indented {
+		report(Warning, at, "indent it with spaces", "a text below | or > is not indented; it was read as if it were")
 	}
 }
 
@@ -241,7 +260,7 @@ func (d *document) syntaxError(what string, lines []string, err error) error {
 		for i, text := range lines {
 			if at := strings.IndexFunc(text, isControl); at >= 0 {
 				r, _ := utf8.DecodeRuneInString(text[at:])
-				return reject(d.offset+i+1, "remove it", "%s contains the control character %U, which YAML does not allow", what, r)
+				return reject(position{line: d.offset + i + 1}, "remove it", "%s contains the control character %U, which YAML does not allow", what, r)
 			}
 		}
 	}
@@ -252,7 +271,7 @@ func (d *document) syntaxError(what string, lines []string, err error) error {
 			line++
 		}
 	}
-	return reject(line, "quote values that contain : # or quotes, and indent with spaces", "%s is not YAML: %s", what, message)
+	return reject(position{line: line}, "quote values that contain : # or quotes, and indent with spaces", "%s is not YAML: %s", what, message)
 }
 
 // isControl reports whether YAML allows a character nowhere, not even in quotes.
@@ -367,7 +386,7 @@ func Frontmatter(data []byte) (map[string]any, error) {
 		return nil, err
 	}
 	if doc.front == nil || doc.late {
-		return nil, reject(1, `begin the file with name and description between two lines "---"`, "the file does not begin with frontmatter")
+		return nil, reject(position{line: 1}, `begin the file with name and description between two lines "---"`, "the file does not begin with frontmatter")
 	}
 	if repaired := slices.Concat(doc.repaired, doc.requoted, doc.indented); len(repaired) > 0 {
 		return nil, reject(repaired[0], "quote the value", "the frontmatter is YAML only after repair")

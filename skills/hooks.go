@@ -17,13 +17,13 @@ type Hook struct {
 
 // hooks reads which hooks a plugin has.
 func (s *scanner) hooks(dir string, m *manifest, report reportFunc) {
-	s.shown(dir, "hooks/hooks.json", "hooks", m.hooks, report, func(node *yaml.Node) bool {
+	s.shown(dir, "hooks/hooks.json", m.hooks, report, func(node *yaml.Node) bool {
 		hooks, ok := parseHooks(node)
 		s.inPlugin.Hooks = capped(append(s.inPlugin.Hooks, hooks...))
 		return ok
 	})
 	if len(s.inPlugin.Hooks) > 0 {
-		report(Note, 0, "", "its hooks are not run")
+		report(Note, position{}, "", "its hooks are not run")
 	}
 }
 
@@ -31,14 +31,14 @@ func (s *scanner) hooks(dir string, m *manifest, report reportFunc) {
 // of hooks or of groups of hooks; or a list of hooks with events. Either is bare
 // or under "hooks".
 func parseHooks(node *yaml.Node) (hooks []Hook, ok bool) {
-	if inner := newFields(node, 0, discard).get("hooks"); inner != nil {
+	if inner := newFields(node, discard).get("hooks"); inner != nil {
 		node = inner
 	}
 	switch node.Kind {
 	case yaml.SequenceNode:
 		hooks = hooksOf(Hook{}, node, 0)
 	case yaml.MappingNode:
-		for _, f := range newFields(node, 0, discard).list {
+		for _, f := range newFields(node, discard).list {
 			hooks = append(hooks, hooksOf(Hook{Event: f.key}, f.node, 0)...)
 		}
 	default:
@@ -61,7 +61,7 @@ func hooksOf(outer Hook, node *yaml.Node, depth int) (hooks []Hook) {
 			hooks = append(hooks, hooksOf(outer, item, depth+1)...)
 		}
 	case yaml.MappingNode:
-		f := newFields(node, 0, discard)
+		f := newFields(node, discard)
 		outer.Event = cmp.Or(f.text("event"), outer.Event)
 		outer.Matcher = cmp.Or(f.text("matcher"), outer.Matcher)
 		if group := f.get("hooks"); group != nil {

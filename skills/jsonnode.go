@@ -16,10 +16,10 @@ func parseJSON(data []byte) (*yaml.Node, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	// This checks the whole text, its depth included.
 	if err := json.Unmarshal(data, new(any)); err != nil {
-		r := reject(0, "correct the JSON", "it is not JSON: %v", err)
+		r := reject(position{}, "correct the JSON", "it is not JSON: %v", err)
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			r.line, r.col = placeAt(data, syntax.Offset)
+			r.at = placeAt(data, syntax.Offset)
 		}
 		return nil, r
 	}
@@ -28,9 +28,9 @@ func parseJSON(data []byte) (*yaml.Node, error) {
 	return d.value()
 }
 
-// placeAt returns the line and column of the character that ends at offset, which
+// placeAt returns the position of the character that ends at offset, which
 // is where a syntax error was noticed.
-func placeAt(data []byte, offset int64) (line, col int) {
+func placeAt(data []byte, offset int64) position {
 	before := data[:max(0, min(offset, int64(len(data)))-1)]
 	d := &jsonReader{data: before}
 	d.count(int64(len(before)))
@@ -52,8 +52,8 @@ func (d *jsonReader) value() (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, col := d.place()
-	node := &yaml.Node{Kind: yaml.ScalarNode, Line: line, Column: col}
+	at := d.place()
+	node := &yaml.Node{Kind: yaml.ScalarNode, Line: at.line, Column: at.col}
 	switch t := token.(type) {
 	case json.Delim:
 		return d.collection(t, node)
@@ -97,8 +97,8 @@ func (d *jsonReader) skipSpace() {
 	d.count(end)
 }
 
-// place returns the line and the column of the token that was read last, from 1.
-func (d *jsonReader) place() (line, col int) { return d.line + 1, d.col + 1 }
+// place returns the position of the token that was read last.
+func (d *jsonReader) place() position { return position{d.line + 1, d.col + 1} }
 
 // count counts what lies before an offset.
 func (d *jsonReader) count(until int64) {

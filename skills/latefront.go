@@ -225,7 +225,7 @@ func (p *parser) misplaced() {
 	p.misspelt()
 	lost := p.doc.lost()
 	for _, key := range slices.Sorted(maps.Keys(lost)) {
-		p.withheld(lost[key], `write it between two lines "---" at the top of the file`, "%q stands outside of the frontmatter", key)
+		p.withheld(position{line: lost[key]}, `write it between two lines "---" at the top of the file`, "%q stands outside of the frontmatter", key)
 	}
 }
 
@@ -245,7 +245,7 @@ func (p *parser) misspelt() {
 		}, f.key)
 		for exact := range restrictions {
 			if f.key != exact && key == strings.ReplaceAll(exact, "-", "") && restricts(exact, f.node) {
-				p.withheld(f.line, "write "+exact, "%q is not spelt %q", f.key, exact)
+				p.withheld(f.at, "write "+exact, "%q is not spelt %q", f.key, exact)
 			}
 		}
 	}
@@ -265,9 +265,9 @@ func (p *parser) merged(node *yaml.Node, seen map[*yaml.Node]bool) {
 		}
 		return
 	}
-	for _, f := range newFields(node, p.doc.offset, discard).list {
+	for _, f := range newFields(node, discard).list {
 		if _, known := restrictions[f.key]; known && p.fields.get(f.key) == nil && restricts(f.key, f.node) {
-			p.withheld(f.line, "write it as a field of its own", "%q is merged by <<, which is not read", f.key)
+			p.withheld(f.at, "write it as a field of its own", "%q is merged by <<, which is not read", f.key)
 		}
 		if f.key == "<<" {
 			p.merged(f.node, seen)
@@ -288,8 +288,8 @@ func restricts(key string, node *yaml.Node) bool {
 }
 
 // withheld keeps a skill from models, with nothing to run.
-func (p *parser) withheld(line int, remedy, format string, args ...any) {
+func (p *parser) withheld(at position, remedy, format string, args ...any) {
 	p.failed = true
 	p.skill.ModelInvocable = false
-	p.report(Error, line, remedy, format+", "+instructionsOnly+", and no model is offered it", args...)
+	p.report(Error, at, remedy, format+", "+instructionsOnly+", and no model is offered it", args...)
 }

@@ -24,7 +24,7 @@ func (p *parser) linxTools() {
 	switch kind := p.fields.text("skill_type"); kind {
 	case "", "agent_skill", "langchain_tool":
 	default:
-		p.report(Warning, p.fields.line("skill_type"), "write agent_skill or langchain_tool", "the skill_type %q is not known and is ignored", kind)
+		p.report(Warning, p.fields.pos("skill_type"), "write agent_skill or langchain_tool", "the skill_type %q is not known and is ignored", kind)
 	}
 	if p.skill.Entry != nil {
 		p.linxEntry(p.skill.Entry)
@@ -33,7 +33,7 @@ func (p *parser) linxTools() {
 	if p.fields.text("skill_type") == "langchain_tool" && p.skill.Entry == nil && len(p.skill.Tools) == 0 {
 		p.functions()
 		if len(p.skill.Tools) == 0 && p.fields.get("entry_points") == nil {
-			p.report(Warning, p.fields.line("skill_type"), "put functions with @tool into a .py file beside SKILL.md", "it is a langchain_tool, and there is no tool in its Python files%s", p.inlineCode())
+			p.report(Warning, p.fields.pos("skill_type"), "put functions with @tool into a .py file beside SKILL.md", "it is a langchain_tool, and there is no tool in its Python files%s", p.inlineCode())
 		}
 	}
 }
@@ -71,9 +71,9 @@ func (p *parser) entryPoints() {
 		p.fields.wrongType("entry_points", "a map of names and files")
 		return
 	}
-	for i, point := range newFields(node, p.doc.offset, p.report).list {
+	for i, point := range newFields(node, p.report).list {
 		if i == maxTools {
-			p.tooMany(point.line)
+			p.tooMany(point.at)
 			return
 		}
 		if err := p.entryPoint(point); err != nil {
@@ -83,17 +83,17 @@ func (p *parser) entryPoints() {
 }
 
 func (p *parser) entryPoint(point field) error {
-	tool, err := p.tool(point.key, point.line)
+	tool, err := p.tool(point.key, point.at)
 	if err != nil {
 		return err
 	}
-	script := field{"script", point.line, point.node}
-	q := p.forTool(tool, fields{list: []field{script}, at: map[string]int{"script": 0}, offset: p.doc.offset, report: p.report})
+	script := field{"script", point.at, point.node}
+	q := p.forTool(tool, fields{list: []field{script}, index: map[string]int{"script": 0}, report: p.report})
 	if err := q.entry(); err != nil {
 		return err
 	}
 	if tool.Entry == nil {
-		return reject(point.line, "write NAME: FILE", "entry point %q names no file", point.key)
+		return reject(point.at, "write NAME: FILE", "entry point %q names no file", point.key)
 	}
 	if err := q.toolArgs(); err != nil {
 		return err

@@ -54,7 +54,7 @@ func loadSkill(t *testing.T, skillMD string, others ...string) (*Skill, *Catalog
 	return catalog.Skills[0], catalog
 }
 
-// lines renders problems, one a line, without their columns: TestColumns has
+// lines renders problems, one a line, without their columns: TestPositions has
 // those.
 func lines(problems []Problem) string {
 	var b strings.Builder

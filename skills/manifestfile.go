@@ -12,7 +12,7 @@ import (
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	data, err := skillfs.ReadRegular(fsys, name, limit)
 	if errors.Is(err, skillfs.ErrTooLarge) {
-		return nil, reject(0, "move what is long into files beside it", "%s is larger than %d KiB", path.Base(name), limit>>10)
+		return nil, reject(position{}, "move what is long into files beside it", "%s is larger than %d KiB", path.Base(name), limit>>10)
 	}
 	return data, err
 }

@@ -30,7 +30,7 @@ func (s *scanner) markdown(dir, what string, named []string, report reportFunc, 
 		} else if stem, ok := markdownName(path.Base(real)); ok {
 			visit(real, stem)
 		} else {
-			report(Error, 0, "name a folder, or a file that ends with .md", "the %s path %q is no Markdown file", what, name)
+			report(Error, position{}, "name a folder, or a file that ends with .md", "the %s path %q is no Markdown file", what, name)
 		}
 	}
 }

@@ -77,7 +77,6 @@ type market struct {
 	shared map[string]int
 	// own is set by a plugin that is the marketplace's folder itself.
 	own bool
-	top *yaml.Node // of the file
 }
 
 // marketplace loads the plugins that a marketplace has in its own folder. What
@@ -86,8 +85,6 @@ type market struct {
 func (s *scanner) marketplace(dir, at string) (own bool) {
 	m := &market{scanner: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
 	m.report = s.reporter(m.file)
-	before := len(s.builder.problems)
-	defer func() { locate(s.builder.problems[before:], m.file, m.top, 0) }()
 	plugins, err := m.parse(at)
 	if err != nil {
 		s.reject(m.file, err)
@@ -95,13 +92,13 @@ func (s *scanner) marketplace(dir, at string) (own bool) {
 	}
 	for i, node := range plugins {
 		if i == maxMarketPlugins {
-			m.report(Error, node.Line, "list fewer", "there are more than %d plugins; this one and what follows are left out", maxMarketPlugins)
+			m.report(Error, posOf(deref(node)), "list fewer", "there are more than %d plugins; this one and what follows are left out", maxMarketPlugins)
 			break
 		}
 		m.entry(deref(node))
 	}
 	if n := len(m.elsewhere); n > 0 {
-		m.report(Note, 0, "", "%d of its plugins are kept elsewhere and are not fetched: %s", n, list(firstFew(m.elsewhere, 5), "and"))
+		m.report(Note, position{}, "", "%d of its plugins are kept elsewhere and are not fetched: %s", n, list(firstFew(m.elsewhere, 5), "and"))
 	}
 	return m.own
 }
@@ -124,17 +121,16 @@ func (m *market) parse(at string) ([]*yaml.Node, error) {
 		return nil, err
 	}
 	if node.Kind != yaml.MappingNode {
-		return nil, reject(1, `write an object with "plugins"`, "it is not a JSON object")
+		return nil, reject(position{line: 1}, `write an object with "plugins"`, "it is not a JSON object")
 	}
-	m.top = node
-	f := newFields(node, 0, m.report)
+	f := newFields(node, m.report)
 	m.name = f.text("name")
 	if metadata := f.get("metadata"); metadata != nil {
-		m.base = newFields(metadata, 0, discard).text("pluginRoot")
+		m.base = newFields(metadata, discard).text("pluginRoot")
 	}
 	plugins := f.get("plugins")
 	if plugins == nil || plugins.Kind != yaml.SequenceNode {
-		return nil, reject(f.line("plugins"), `write "plugins": [{"name": …, "source": "./…"}]`, `there is no list "plugins"`)
+		return nil, reject(f.pos("plugins"), `write "plugins": [{"name": …, "source": "./…"}]`, `there is no list "plugins"`)
 	}
 	return plugins.Content, nil
 }
@@ -142,10 +138,10 @@ func (m *market) parse(at string) ([]*yaml.Node, error) {
 // entry loads one plugin.
 func (m *market) entry(node *yaml.Node) {
 	if node.Kind != yaml.MappingNode {
-		m.report(Warning, node.Line, `write {"name": …, "source": "./…"}`, "a plugin is not a JSON object and is ignored")
+		m.report(Warning, posOf(node), `write {"name": …, "source": "./…"}`, "a plugin is not a JSON object and is ignored")
 		return
 	}
-	f := newFields(node, 0, m.report)
+	f := newFields(node, m.report)
 	name := f.text("name")
 	source, here := relativeSource(f.get("source"))
 	if !here {
@@ -155,11 +151,11 @@ func (m *market) entry(node *yaml.Node) {
 	dir, err := m.folder(source)
 	switch {
 	case errors.Is(err, skillfs.ErrLeaves):
-		m.report(Error, f.line("source"), "put the plugin into the marketplace's folder", "the source %q of the plugin %q leads out of the marketplace", source, name)
+		m.report(Error, f.pos("source"), "put the plugin into the marketplace's folder", "the source %q of the plugin %q leads out of the marketplace", source, name)
 	case errors.Is(err, fs.ErrNotExist):
-		m.report(Error, f.line("source"), "correct the path", "the source %q of the plugin %q does not exist", source, name)
+		m.report(Error, f.pos("source"), "correct the path", "the source %q of the plugin %q does not exist", source, name)
 	case err != nil:
-		m.report(Error, f.line("source"), "correct the path", "the source %q of the plugin %q cannot be read: %v", source, name, err)
+		m.report(Error, f.pos("source"), "correct the path", "the source %q of the plugin %q cannot be read: %v", source, name, err)
 	default:
 		m.loadShared(dir, name, f)
 	}
@@ -172,7 +168,7 @@ func relativeSource(node *yaml.Node) (source string, here bool) {
 	case node == nil:
 		return "", false
 	case node.Kind == yaml.MappingNode:
-		f := newFields(node, 0, discard)
+		f := newFields(node, discard)
 		return f.text("path"), f.text("source") == "local" && f.text("path") != ""
 	case node.Kind != yaml.ScalarNode || node.Value == "" || strings.Contains(node.Value, ":"):
 		return "", false
@@ -209,7 +205,7 @@ func (m *market) folderAt(name string) (string, error) {
 // loadShared loads the plugin in a folder, unless too many are there.
 func (m *market) loadShared(dir, name string, f fields) {
 	if m.shared[dir]++; m.shared[dir] > maxSharing {
-		m.report(Warning, f.line("source"), "give it a folder of its own", "the plugin %q is one of more than %d in the same folder and is left out", name, maxSharing)
+		m.report(Warning, f.pos("source"), "give it a folder of its own", "the plugin %q is one of more than %d in the same folder and is left out", name, maxSharing)
 		return
 	}
 	m.load(dir, f)
@@ -256,5 +252,10 @@ func (m *manifest) supplement(entry *manifest) {
 	if m.agents == nil {
 		m.agents = entry.agents
 	}
-	m.servers, m.hooks = cmp.Or(m.servers, entry.servers), cmp.Or(m.hooks, entry.hooks)
+	if m.servers.node == nil {
+		m.servers = entry.servers
+	}
+	if m.hooks.node == nil {
+		m.hooks = entry.hooks
+	}
 }

@@ -23,13 +23,13 @@ const maxShown = 100
 
 // servers reads which MCP servers a plugin has.
 func (s *scanner) servers(dir string, m *manifest, report reportFunc) {
-	s.shown(dir, ".mcp.json", "mcpServers", m.servers, report, func(node *yaml.Node) bool {
+	s.shown(dir, ".mcp.json", m.servers, report, func(node *yaml.Node) bool {
 		servers, ok := parseServers(node)
 		s.inPlugin.Servers = capped(append(s.inPlugin.Servers, servers...))
 		return ok
 	})
 	if n := len(s.inPlugin.Servers); n > 0 {
-		report(Note, 0, "", "its MCP servers are not started: %s", list(firstFew(serverNames(s.inPlugin.Servers), 5), "and"))
+		report(Note, position{}, "", "its MCP servers are not started: %s", list(firstFew(serverNames(s.inPlugin.Servers), 5), "and"))
 	}
 }
 
@@ -46,10 +46,11 @@ func capped[T any](all []T) []T { return all[:min(len(all), maxShown)] }
 // shown reads what a manifest says under key: the paths of files, or their
 // content; else the file with the default name. What parse refuses is a problem
 // of that file alone.
-func (s *scanner) shown(dir, standard, key string, node *yaml.Node, report reportFunc, parse func(*yaml.Node) bool) {
+func (s *scanner) shown(dir, standard string, named field, report reportFunc, parse func(*yaml.Node) bool) {
+	key, node := named.key, named.node
 	if node != nil && (!isWords(node) || node.Kind == yaml.ScalarNode && node.Tag != "!!str") {
 		if !parse(node) {
-			report(Warning, node.Line, "correct it", "%q is not of a known shape and is ignored", key)
+			report(Warning, named.at, "correct it", "%q is not of a known shape and is ignored", key)
 		}
 		return
 	}
@@ -87,12 +88,12 @@ func (s *scanner) shownFile(at string, parse func(*yaml.Node) bool) {
 // parseServers reads the content of a .mcp.json: a map of servers by name, or a
 // list of servers with names, either of them bare or under "mcpServers".
 func parseServers(node *yaml.Node) (servers []MCPServer, ok bool) {
-	if inner := newFields(node, 0, discard).get("mcpServers"); inner != nil {
+	if inner := newFields(node, discard).get("mcpServers"); inner != nil {
 		node = inner
 	}
 	switch node.Kind {
 	case yaml.MappingNode:
-		for _, f := range newFields(node, 0, discard).list {
+		for _, f := range newFields(node, discard).list {
 			if f.node.Kind == yaml.MappingNode {
 				servers = append(servers, parseServer(f.key, f.node))
 			}
@@ -100,7 +101,7 @@ func parseServers(node *yaml.Node) (servers []MCPServer, ok bool) {
 		return servers, len(servers) > 0 || len(node.Content) == 0
 	case yaml.SequenceNode:
 		for _, item := range node.Content {
-			if name := newFields(item, 0, discard).text("name"); name != "" {
+			if name := newFields(item, discard).text("name"); name != "" {
 				servers = append(servers, parseServer(name, deref(item)))
 			}
 		}
@@ -110,7 +111,7 @@ func parseServers(node *yaml.Node) (servers []MCPServer, ok bool) {
 }
 
 func parseServer(name string, node *yaml.Node) MCPServer {
-	f := newFields(node, 0, discard)
+	f := newFields(node, discard)
 	url, _, _ := strings.Cut(f.text("url"), "?")
 	command := slices.Concat(f.words("command", one), f.words("args", one))
 	server := MCPServer{Name: name, Transport: cmp.Or(f.text("type"), f.text("transport")), URL: withoutUser(url), Command: strings.Join(command, " ")}

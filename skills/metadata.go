@@ -24,7 +24,7 @@ func (p *parser) metadata() (inner needs, ok bool) {
 	if node == nil {
 		return needs{}, false
 	}
-	unreadable := func(key, want string) { p.restrictionAt(p.fields.line("metadata"), key, want) }
+	unreadable := func(key, want string) { p.restrictionAt(p.fields.pos("metadata"), key, want) }
 	node, err := unquoted(node)
 	if err != nil {
 		unreadable("metadata", "a map, or JSON")
@@ -33,7 +33,7 @@ func (p *parser) metadata() (inner needs, ok bool) {
 	if node.Kind != yaml.MappingNode {
 		return needs{}, false
 	}
-	return needs{newFields(node, p.doc.offset, discard), unreadable}, true
+	return needs{newFields(node, discard), unreadable}, true
 }
 
 // unquoted returns the value that a text holds as JSON or JSON5, or the node
@@ -45,6 +45,7 @@ func unquoted(node *yaml.Node) (*yaml.Node, error) {
 	value, err := parseJSON5(node.Value)
 	switch {
 	case err == nil && value.Kind == yaml.MappingNode:
+		locate(value, node)
 		return value, nil
 	case restricting.MatchString(node.Value):
 		return nil, errors.New("it is neither a map nor JSON")
@@ -52,7 +53,16 @@ func unquoted(node *yaml.Node) (*yaml.Node, error) {
 	return node, nil
 }
 
-// parseJSON5 reads JSON5, and so JSON. The nodes have the lines of another text.
+// locate gives a node, and those below it, the position of the text that holds
+// them.
+func locate(node, text *yaml.Node) {
+	node.Line, node.Column = text.Line, text.Column
+	for _, child := range node.Content {
+		locate(child, text)
+	}
+}
+
+// parseJSON5 reads JSON5, and so JSON. The nodes have positions in the text.
 func parseJSON5(text string) (*yaml.Node, error) {
 	if len(text) > maxMetadata {
 		return nil, errors.New("it is too long")

@@ -62,7 +62,7 @@ func (o Options) notOngrid(meant bool, reason string) error {
 	if o.place == nil || !o.place.root.Ongrid && (!meant || o.place.nested) {
 		return &foreign{reason}
 	}
-	return reject(0, `correct it; ongrid wants "name" of a-z, 0-9 and _, "description" and "entry", an executable file`, "the skill does not load: %s", reason)
+	return reject(position{}, `correct it; ongrid wants "name" of a-z, 0-9 and _, "description" and "entry", an executable file`, "the skill does not load: %s", reason)
 }
 
 // ongridFile reads the content of a skill.json.
@@ -88,7 +88,7 @@ func (p *parser) ongridFile() error {
 		for _, problem := range skill.Problems {
 			if problem.Severity == Error {
 				message, _, _ := strings.Cut(problem.Message, ", "+instructionsOnly)
-				return reject(problem.Line, problem.Remedy, "the skill does not load: %s", message)
+				return reject(position{problem.Line, problem.Col}, problem.Remedy, "the skill does not load: %s", message)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (p *parser) ongridEntry() error {
 	script, files, name, err := p.findEntry(given)
 	switch {
 	case errors.Is(err, skillfs.ErrLeaves):
-		return reject(p.fields.line("entry"), "put the program into the skill's folder, or below the folder that skills are looked for in", "entry %q leads out of that folder", given)
+		return reject(p.fields.pos("entry"), "put the program into the skill's folder, or below the folder that skills are looked for in", "entry %q leads out of that folder", given)
 	case err != nil || !isExecutable(files, name):
 		return p.options.notOngrid(true, fmt.Sprintf("entry %s is not an executable file", show(given)))
 	}

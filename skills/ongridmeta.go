@@ -25,8 +25,8 @@ func (p *parser) ongridPart() fields {
 			node = read
 		}
 	}
-	metadata := newFields(node, p.doc.offset, discard)
-	return newFields(metadata.get("ongrid"), p.doc.offset, discard)
+	metadata := newFields(node, discard)
+	return newFields(metadata.get("ongrid"), discard)
 }
 
 // maxKeywords bounds the keywords of a skill that are searched.
@@ -36,7 +36,7 @@ const maxKeywords = 64
 // it by. Those in ongrid's own part of the metadata count before those at the top.
 func (p *parser) activation() {
 	for _, node := range []*yaml.Node{p.ongridPart().get("activation"), p.fields.get("activation")} {
-		words := newFields(node, p.doc.offset, discard).words("keywords", splitPaths)
+		words := newFields(node, discard).words("keywords", splitPaths)
 		if len(words) > 0 {
 			p.skill.Keywords = words[:min(len(words), maxKeywords)]
 			return
@@ -55,16 +55,16 @@ func (p *parser) ongridTools() {
 	var absent []string
 	for i, node := range tools.Content {
 		if i == maxTools {
-			p.tooMany(node.Line + p.doc.offset)
+			p.tooMany(posOf(deref(node)))
 			break
 		}
 		node = deref(node)
-		f := newFields(node, p.doc.offset, p.report)
+		f := newFields(node, p.report)
 		name := f.text("name")
 		if node.Kind == yaml.ScalarNode {
 			name = node.Value
 		}
-		added, err := p.ongridTool(name, f, node.Line+p.doc.offset)
+		added, err := p.ongridTool(name, f, posOf(node))
 		if err != nil {
 			p.reject(err)
 		} else if !added {
@@ -72,13 +72,13 @@ func (p *parser) ongridTools() {
 		}
 	}
 	if len(absent) > 0 {
-		p.report(Note, own.line("tools"), "", "metadata.ongrid.tools names tools of ongrid's own, which are not here: %s", list(firstFew(absent, 5), "and"))
+		p.report(Note, own.pos("tools"), "", "metadata.ongrid.tools names tools of ongrid's own, which are not here: %s", list(firstFew(absent, 5), "and"))
 	}
 }
 
 // ongridTool adds a tool whose program is in the skill's folder; added is false
 // where there is none.
-func (p *parser) ongridTool(name string, f fields, line int) (added bool, err error) {
+func (p *parser) ongridTool(name string, f fields, at position) (added bool, err error) {
 	script := ""
 	for _, key := range []string{"script", "entry", "impl", "path", "command"} {
 		if at := strings.TrimSpace(f.text(key)); at != "" {
@@ -91,7 +91,7 @@ func (p *parser) ongridTool(name string, f fields, line int) (added bool, err er
 	if script == "" || p.skill.Command {
 		return false, nil
 	}
-	tool, err := p.tool(name, line)
+	tool, err := p.tool(name, at)
 	if err != nil {
 		return false, err
 	}
@@ -102,7 +102,7 @@ func (p *parser) ongridTool(name string, f fields, line int) (added bool, err er
 	class, ok := ongridClasses()[f.text("class")]
 	if !ok {
 		p.withheldTool = true
-		return false, reject(f.line("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
+		return false, reject(f.pos("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
 	}
 	q := p.forTool(tool, f)
 	tool.Class = stricter(class, p.skill.Class)

@@ -41,28 +41,28 @@ func (p *parser) openAI() {
 		p.skill.ModelInvocable = false
 		return
 	}
-	report := func(severity Severity, line int, remedy, format string, args ...any) {
-		p.reportIn(file, severity, line, remedy, format, args...)
+	report := func(severity Severity, at position, remedy, format string, args ...any) {
+		p.reportIn(file, severity, at, remedy, format, args...)
 	}
-	top := newFields(node, 0, report)
-	shown := newFields(top.get("interface"), 0, report)
+	top := newFields(node, report)
+	shown := newFields(top.get("interface"), report)
 	p.skill.DisplayName = strings.TrimSpace(shown.text("display_name"))
 	p.skill.DefaultPrompt = strings.TrimSpace(shown.text("default_prompt"))
 	p.skill.ShortDescription = strings.TrimSpace(shown.text("short_description"))
-	policy := newFields(top.get("policy"), 0, report)
+	policy := newFields(top.get("policy"), report)
 	implicit, ok := policy.flag("allow_implicit_invocation", true)
 	if !ok {
-		report(Error, policy.line("allow_implicit_invocation"), "write true or false", `"allow_implicit_invocation" is not true or false, so only a person can call the skill`)
+		report(Error, policy.pos("allow_implicit_invocation"), "write true or false", `"allow_implicit_invocation" is not true or false, so only a person can call the skill`)
 	}
 	p.skill.ModelInvocable = p.skill.ModelInvocable && implicit && ok
-	tools := newFields(top.get("dependencies"), 0, report).get("tools")
+	tools := newFields(top.get("dependencies"), report).get("tools")
 	if tools == nil || tools.Kind != yaml.SequenceNode {
 		return
 	}
 	for _, node := range tools.Content {
-		tool := newFields(deref(node), 0, discard)
+		tool := newFields(deref(node), discard)
 		if name := tool.text("value"); tool.text("type") == "mcp" && name != "" {
-			report(Note, node.Line, "", "it relies on the MCP server %s, which your client has to have", show(name))
+			report(Note, posOf(deref(node)), "", "it relies on the MCP server %s, which your client has to have", show(name))
 		}
 	}
 }

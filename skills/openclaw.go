@@ -23,9 +23,9 @@ func (p *parser) openClaw(metadata needs) {
 			metadata.unreadable("metadata."+name, "a map")
 			return
 		}
-		own := needs{newFields(node, metadata.offset, discard), metadata.unreadable}
+		own := needs{newFields(node, discard), metadata.unreadable}
 		if own.get("install") != nil {
-			p.report(Note, p.fields.line("metadata"), "", `"install" is not honoured: nothing of it is run`)
+			p.report(Note, p.fields.pos("metadata"), "", `"install" is not honoured: nothing of it is run`)
 		}
 		p.skill.Key = own.text("skillKey")
 		r.OS = own.systems(r.OS, "os")

@@ -101,8 +101,8 @@ const maxParams = 256
 
 func paramsOfMap(f fields, node *yaml.Node) []Param {
 	var params []Param
-	for _, entry := range newFields(node, f.offset, f.report).list {
-		params = appendParam(f, params, entry.key, entry.line, entry.node)
+	for _, entry := range newFields(node, f.report).list {
+		params = appendParam(f, params, entry.key, entry.at, entry.node)
 	}
 	return params
 }
@@ -110,7 +110,7 @@ func paramsOfMap(f fields, node *yaml.Node) []Param {
 // isSchema reports whether a map is a JSON Schema of an object, and not one of
 // parameters that are called like its keywords.
 func isSchema(node *yaml.Node) bool {
-	f := newFields(node, 0, discard)
+	f := newFields(node, discard)
 	properties, kind, required := f.get("properties"), f.get("type"), f.get("required")
 	if properties == nil || properties.Kind != yaml.MappingNode {
 		return false
@@ -121,13 +121,13 @@ func isSchema(node *yaml.Node) bool {
 // paramsOfSchema reads the properties of a JSON Schema as the parameters that they
 // are.
 func paramsOfSchema(f fields, node *yaml.Node) []Param {
-	schema := newFields(node, f.offset, f.report)
-	f.report(Note, f.line("params"), "write the properties in params themselves", `"params" is a JSON Schema; its properties are read as the parameters`)
+	schema := newFields(node, f.report)
+	f.report(Note, f.pos("params"), "write the properties in params themselves", `"params" is a JSON Schema; its properties are read as the parameters`)
 	params := paramsOfMap(f, schema.get("properties"))
 	for _, name := range schema.words("required", strings.Fields) {
 		at := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 		if at < 0 {
-			f.report(Warning, schema.line("required"), "declare it in properties", "%q is required and no parameter", name)
+			f.report(Warning, schema.pos("required"), "declare it in properties", "%q is required and no parameter", name)
 			continue
 		}
 		params[at].Required = true
@@ -139,54 +139,54 @@ func paramsOfList(f fields, node *yaml.Node) []Param {
 	var params []Param
 	for _, item := range node.Content {
 		item = deref(item)
-		line := f.offset + item.Line
+		at := posOf(item)
 		if item.Kind == yaml.ScalarNode && item.Value != "" {
-			params = appendParam(f, params, item.Value, line, nil)
+			params = appendParam(f, params, item.Value, at, nil)
 			continue
 		}
-		name := newFields(item, f.offset, discard).text("name")
-		params = appendParam(f, params, name, line, item)
+		name := newFields(item, discard).text("name")
+		params = appendParam(f, params, name, at, item)
 	}
 	return params
 }
 
-func discard(Severity, int, string, string, ...any) {}
+func discard(Severity, position, string, string, ...any) {}
 
-func appendParam(f fields, params []Param, name string, line int, node *yaml.Node) []Param {
+func appendParam(f fields, params []Param, name string, at position, node *yaml.Node) []Param {
 	switch {
 	case len(params) == maxParams:
-		f.report(Warning, line, "declare fewer", "parameter %q is one too many and is ignored; there may be %d", name, maxParams)
+		f.report(Warning, at, "declare fewer", "parameter %q is one too many and is ignored; there may be %d", name, maxParams)
 		return params
 	case !paramName.MatchString(name):
-		f.report(Warning, line, "use letters, digits, - and _", "parameter %q cannot be passed as an option and is ignored", name)
+		f.report(Warning, at, "use letters, digits, - and _", "parameter %q cannot be passed as an option and is ignored", name)
 		return params
 	case slices.ContainsFunc(params, func(p Param) bool { return p.Name == name }):
-		f.report(Warning, line, "keep one of them", "parameter %q is declared twice; the first counts", name)
+		f.report(Warning, at, "keep one of them", "parameter %q is declared twice; the first counts", name)
 		return params
 	}
-	return append(params, parseParam(f, name, line, node))
+	return append(params, parseParam(f, name, at, node))
 }
 
-func parseParam(f fields, name string, line int, node *yaml.Node) Param {
+func parseParam(f fields, name string, at position, node *yaml.Node) Param {
 	param := Param{Name: name, Schema: &jsonschema.Schema{}}
 	if node == nil || isNull(node) {
 		param.Schema.Type = "string"
 		return param
 	}
 	if node.Kind == yaml.ScalarNode {
-		param.Schema.Type = paramType(f, name, line, node.Value)
+		param.Schema.Type = paramType(f, name, at, node.Value)
 		describeAny(param.Schema)
 		return param
 	}
-	p := newFields(node, f.offset, func(s Severity, line int, remedy, format string, args ...any) {
-		f.report(s, line, remedy, "parameter %q: %s", name, fmt.Sprintf(format, args...))
+	p := newFields(node, func(s Severity, at position, remedy, format string, args ...any) {
+		f.report(s, at, remedy, "parameter %q: %s", name, fmt.Sprintf(format, args...))
 	})
 	var ok bool
 	if param.Required, ok = p.flag("required", false); !ok {
 		p.wrongType("required", "true or false")
 	}
 	s := param.Schema
-	s.Type = paramType(f, name, p.line("type"), p.text("type"))
+	s.Type = paramType(f, name, p.pos("type"), p.text("type"))
 	s.Description = p.text("description")
 	s.Enum = p.values("enum")
 	s.Minimum, s.Maximum = p.bound("minimum"), p.bound("maximum")
@@ -203,13 +203,13 @@ func parseParam(f fields, name string, line int, node *yaml.Node) Param {
 		s.Items = parseItems(p, items)
 	}
 	if low, high := s.Minimum, s.Maximum; low != "" && high != "" && above(low, high) {
-		p.report(Warning, p.line("minimum"), "exchange them", "no value is allowed: minimum %s is above maximum %s", low, high)
+		p.report(Warning, p.pos("minimum"), "exchange them", "no value is allowed: minimum %s is above maximum %s", low, high)
 	} else {
 		s.Default = p.defaultValue(param)
 	}
 	for _, field := range p.list {
 		if meant := misspelt(field.key, paramKeys()); paramKeys()[field.key] == "" && meant != "" && p.get(meant) == nil {
-			p.report(Warning, field.line, "write "+meant+", if that is meant", "%q is not known and has no effect", field.key)
+			p.report(Warning, field.at, "write "+meant+", if that is meant", "%q is not known and has no effect", field.key)
 		}
 	}
 	describeAny(s)
@@ -245,26 +245,26 @@ func describeAny(s *jsonschema.Schema) {
 
 // paramType returns a type of JSON Schema, or "" for one that is not known and
 // so is not checked.
-func paramType(f fields, name string, line int, declared string) string {
+func paramType(f fields, name string, at position, declared string) string {
 	if declared == "" {
 		return "string"
 	}
 	if slices.Contains(paramTypes, declared) {
 		return declared
 	}
-	f.report(Warning, line, "use one of "+list(paramTypes, "or"), "parameter %q has the unknown type %q, so its value is not checked", name, declared)
+	f.report(Warning, at, "use one of "+list(paramTypes, "or"), "parameter %q has the unknown type %q, so its value is not checked", name, declared)
 	return ""
 }
 
 // parseItems reads the schema of an array's items: a map, or a type's name.
 func parseItems(p fields, node *yaml.Node) *jsonschema.Schema {
 	if node.Kind == yaml.ScalarNode {
-		return &jsonschema.Schema{Type: paramType(p, "items", p.line("items"), node.Value)}
+		return &jsonschema.Schema{Type: paramType(p, "items", p.pos("items"), node.Value)}
 	}
-	items := newFields(node, p.offset, p.report)
+	items := newFields(node, p.report)
 	s := &jsonschema.Schema{Description: items.text("description"), Enum: items.values("enum")}
 	if declared := items.text("type"); declared != "" {
-		s.Type = paramType(p, "items", items.line("type"), declared)
+		s.Type = paramType(p, "items", items.pos("type"), declared)
 	}
 	s.Minimum, s.Maximum = items.bound("minimum"), items.bound("maximum")
 	s.Pattern = items.pattern("pattern")
@@ -302,7 +302,7 @@ func (f fields) bound(key string) json.Number {
 func (f fields) pattern(key string) string {
 	pattern := f.text(key)
 	if _, err := jsoncheck.Pattern(pattern); err != nil {
-		f.report(Warning, f.line(key), "write a small regular expression of RE2's syntax", "%q is not a regular expression that can be used and is ignored", truncate.String(pattern, maxEcho))
+		f.report(Warning, f.pos(key), "write a small regular expression of RE2's syntax", "%q is not a regular expression that can be used and is ignored", truncate.String(pattern, maxEcho))
 		return ""
 	}
 	return pattern
@@ -324,7 +324,7 @@ func (f fields) defaultValue(param Param) any {
 	}
 	entry := Entry{Args: Flags{{Name: param.Name, Schema: param.Schema}}}
 	if err := entry.Validate(map[string]any{param.Name: value}); err != nil {
-		f.report(Warning, f.line("default"), "give a default that the parameter accepts", "the default is ignored: %v", err)
+		f.report(Warning, f.pos("default"), "give a default that the parameter accepts", "the default is ignored: %v", err)
 		return nil
 	}
 	return value

@@ -19,18 +19,18 @@ const (
 // paths reads the globs of files that the skill is for. One that cannot be used
 // is reported and left out.
 func (p *parser) paths() {
-	line := p.fields.line("paths")
+	at := p.fields.pos("paths")
 	for _, given := range p.fields.words("paths", splitPaths) {
 		if given = strings.TrimSpace(given); given == "" {
 			continue
 		}
 		if len(p.skill.Paths) == maxPaths {
-			p.report(Warning, line, "name fewer", "there are more than %d paths; the rest is ignored", maxPaths)
+			p.report(Warning, at, "name fewer", "there are more than %d paths; the rest is ignored", maxPaths)
 			return
 		}
 		glob, why := cleanGlob(given)
 		if why != "" {
-			p.report(Warning, line, "write a pattern such as src/**/*.go", "the path %q %s and is ignored", truncate.String(given, maxEcho), why)
+			p.report(Warning, at, "write a pattern such as src/**/*.go", "the path %q %s and is ignored", truncate.String(given, maxEcho), why)
 			continue
 		}
 		p.skill.Paths = append(p.skill.Paths, glob)

@@ -46,7 +46,7 @@ func isManifestFolder(dir string) bool {
 }
 
 // reportFunc takes down a problem of one file.
-type reportFunc func(severity Severity, line int, remedy, format string, args ...any)
+type reportFunc func(severity Severity, at position, remedy, format string, args ...any)
 
 // A manifest is what plugin.json says, or an entry of a marketplace.
 type manifest struct {
@@ -61,7 +61,7 @@ type manifest struct {
 	commands, agents []string
 	// servers and hooks are paths, or what such a file says; nil is the default
 	// file.
-	servers, hooks *yaml.Node
+	servers, hooks field
 }
 
 // parseManifest reads a plugin.json. plugin comes with what is known of its
@@ -72,9 +72,9 @@ func parseManifest(data []byte, plugin *Plugin, folder string, report reportFunc
 		return nil, err
 	}
 	if node.Kind != yaml.MappingNode {
-		return nil, reject(1, `write an object with a "name"`, "it is not a JSON object")
+		return nil, reject(position{line: 1}, `write an object with a "name"`, "it is not a JSON object")
 	}
-	m, err := readManifest(newFields(node, 0, report), plugin, folder)
+	m, err := readManifest(newFields(node, report), plugin, folder)
 	if err == nil {
 		m.node = node
 	}
@@ -85,13 +85,13 @@ func readManifest(f fields, plugin *Plugin, folder string) (*manifest, error) {
 	plugin.Name = cleanName(cmp.Or(f.text("name"), f.text("id"))) // Conduit and OpenClaw have an id
 	if plugin.Name == "" {
 		plugin.Name = cleanName(folder)
-		f.report(Warning, 0, `add "name"`, "the plugin has no name; its folder's is used: %q", plugin.Name)
+		f.report(Warning, position{}, `add "name"`, "the plugin has no name; its folder's is used: %q", plugin.Name)
 	}
 	if plugin.Name == "" {
-		return nil, reject(0, `add "name"`, "the plugin has no name")
+		return nil, reject(position{}, `add "name"`, "the plugin has no name")
 	}
 	plugin.Version = f.text("version")
-	shown := newFields(f.get("interface"), f.offset, discard) // as Codex has it
+	shown := newFields(f.get("interface"), discard) // as Codex has it
 	plugin.Description = cmp.Or(f.text("description"), shown.text("shortDescription"), shown.text("longDescription"))
 	plugin.Author = author(f)
 	return components(f, plugin), nil
@@ -102,7 +102,7 @@ func components(f fields, plugin *Plugin) *manifest {
 	return &manifest{
 		plugin: plugin,
 		skills: f.words("skills", one), commands: places(f, "commands"), agents: places(f, "agents"),
-		servers: f.get("mcpServers"), hooks: f.get("hooks"),
+		servers: f.field("mcpServers"), hooks: f.field("hooks"),
 	}
 }
 
@@ -119,7 +119,7 @@ func places(f fields, key string) []string {
 // author reads a name, or a map with a name.
 func author(f fields) string {
 	if n := f.get("author"); n != nil && n.Kind == yaml.MappingNode {
-		return newFields(n, f.offset, f.report).text("name")
+		return newFields(n, f.report).text("name")
 	}
 	return f.text("author")
 }
@@ -127,11 +127,11 @@ func author(f fields) string {
 // reporter takes down the problems of a file: as many as of a skill.
 func (s *scanner) reporter(file string) reportFunc {
 	told := 0
-	return func(severity Severity, line int, remedy, format string, args ...any) {
+	return func(severity Severity, at position, remedy, format string, args ...any) {
 		if told++; told > maxProblems && severity != Error {
 			return
 		}
-		s.problem(Problem{severity, file, line, 0, fmt.Sprintf(format, args...), remedy})
+		s.problem(Problem{severity, file, at.line, at.col, fmt.Sprintf(format, args...), remedy})
 	}
 }
 
@@ -146,13 +146,11 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 		return
 	}
 	plugin := &Plugin{Source: s.root.Source, Workspace: s.root.Within, Dir: s.host(dir), File: file}
-	before := len(s.builder.problems)
 	m, err := parseManifest(data, plugin, s.folderName(dir), report)
 	if err != nil {
 		s.reject(file, err)
 		return
 	}
-	locate(s.builder.problems[before:], file, m.node, 0)
 	if entry != nil {
 		m.supplement(entry)
 	}
@@ -165,13 +163,13 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 
 // otherParts notes the parts of a plugin that only Codex and Gemini CLI use.
 func (s *scanner) otherParts(m *manifest, report reportFunc) {
-	f := newFields(m.node, 0, discard)
+	f := newFields(m.node, discard)
 	for _, part := range []struct{ key, what string }{
 		{"apps", "its apps are not connected"},
 		{"contextFileName", "its context file is not read; skills are"},
 	} {
 		if f.get(part.key) != nil {
-			report(Note, f.line(part.key), "", "%q: %s", part.key, part.what)
+			report(Note, f.pos(part.key), "", "%q: %s", part.key, part.what)
 		}
 	}
 }
@@ -179,17 +177,17 @@ func (s *scanner) otherParts(m *manifest, report reportFunc) {
 // conduit reports whether a manifest is of a plugin of Conduit's that has nothing
 // but code: it has an id, and Python beside it.
 func (s *scanner) conduit(dir, manifest string, m *manifest, report reportFunc) bool {
-	f := newFields(m.node, 0, discard)
+	f := newFields(m.node, discard)
 	if path.Base(manifest) != plainManifest || path.Dir(manifest) != dir || f.text("id") == "" || !s.isFile(path.Join(dir, "__init__.py")) {
 		return false
 	}
 	for _, part := range []string{"skills", "commands", "agents", "SKILL.md"} {
 		if s.there(path.Join(dir, part)) || f.get(part) != nil {
-			report(Warning, 0, "", "it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read")
+			report(Warning, position{}, "", "it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read")
 			return false
 		}
 	}
-	report(Warning, 0, "write a SKILL.md for what its code does", "it is a plugin of Conduit's, whose Python code is not run; nothing else is in it, so it is left out")
+	report(Warning, position{}, "write a SKILL.md for what its code does", "it is a plugin of Conduit's, whose Python code is not run; nothing else is in it, so it is left out")
 	return true
 }
 
@@ -201,7 +199,7 @@ func (s *scanner) addPlugin(dir string, m *manifest, report reportFunc) {
 		return
 	}
 	if rival != nil {
-		report(Warning, 0, "rename one of them", "the plugin name %q is also that of %s; the skills of both are loaded", plugin.Name, rival.File)
+		report(Warning, position{}, "rename one of them", "the plugin name %q is also that of %s; the skills of both are loaded", plugin.Name, rival.File)
 	}
 	outer := s.inPlugin
 	s.inPlugin = plugin
@@ -245,10 +243,10 @@ func (s *scanner) inside(dir, what, name string, report reportFunc) (real string
 	real, err := skillfs.Resolve(skillfs.Sub(s.root.FS, dir), s.host(dir), path.Clean(name))
 	switch {
 	case errors.Is(err, skillfs.ErrLeaves):
-		report(Error, 0, "put the "+what+" into the plugin's folder", "the %s path %q leads out of the plugin", what, name)
+		report(Error, position{}, "put the "+what+" into the plugin's folder", "the %s path %q leads out of the plugin", what, name)
 		return "", false
 	case err != nil:
-		report(Error, 0, "correct the path", "the %s path %q cannot be read: %v", what, name, errors.Unwrap(err))
+		report(Error, position{}, "correct the path", "the %s path %q cannot be read: %v", what, name, errors.Unwrap(err))
 		return "", false
 	}
 	return path.Join(dir, real), true

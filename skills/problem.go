@@ -67,17 +67,17 @@ func visible(text string) string {
 
 // rejection is the error of an item that cannot be loaded at all.
 type rejection struct {
-	line, col       int
+	at              position
 	message, remedy string
 }
 
 func (r *rejection) Error() string { return r.message }
 
-func reject(line int, remedy, format string, args ...any) *rejection {
-	return &rejection{line: line, message: fmt.Sprintf(format, args...), remedy: remedy}
+func reject(at position, remedy, format string, args ...any) *rejection {
+	return &rejection{at: at, message: fmt.Sprintf(format, args...), remedy: remedy}
 }
 
-// problem places a rejection in a file.
+// problem returns the rejection as a problem of a file.
 func (r *rejection) problem(path string) Problem {
-	return Problem{Error, path, r.line, r.col, r.message, r.remedy}
+	return Problem{Error, path, r.at.line, r.at.col, r.message, r.remedy}
 }

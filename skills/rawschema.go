@@ -53,10 +53,10 @@ func (p *parser) authorSchema(key, so string) *jsonschema.Schema {
 	}
 	switch {
 	case err != nil:
-		p.report(Warning, p.fields.line(key), "correct it", "%q is not a JSON Schema, so %s: %v", key, so, fault(err))
+		p.report(Warning, p.fields.pos(key), "correct it", "%q is not a JSON Schema, so %s: %v", key, so, fault(err))
 		return nil
 	case s.Type != "object":
-		p.report(Warning, p.fields.line(key), `write "type": "object"`, "%q is not the schema of an object, so %s", key, so)
+		p.report(Warning, p.fields.pos(key), `write "type": "object"`, "%q is not the schema of an object, so %s", key, so)
 		return nil
 	}
 	return s
@@ -121,7 +121,7 @@ func rawSchema(node *yaml.Node) (*jsonschema.Schema, error) {
 	if values, ok := all["enum"].([]any); ok && len(values) > 0 {
 		take(all, "enum", &s.Enum)
 	}
-	f := newFields(node, 0, discard)
+	f := newFields(node, discard)
 	if items := f.get("items"); items != nil && items.Kind == yaml.MappingNode && len(items.Content) > 0 {
 		if s.Items, err = rawSchema(items); err != nil {
 			return nil, err
@@ -139,7 +139,7 @@ func rawSchema(node *yaml.Node) (*jsonschema.Schema, error) {
 // rawProperties takes the properties in their order, where each is an object.
 func rawProperties(s *jsonschema.Schema, node *yaml.Node) error {
 	properties := jsonschema.NewProperties()
-	for _, property := range newFields(node, 0, discard).list {
+	for _, property := range newFields(node, discard).list {
 		if property.node.Kind != yaml.MappingNode || len(property.node.Content) == 0 {
 			return nil // true, false or {}, which stay with the extras
 		}

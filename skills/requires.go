@@ -65,7 +65,7 @@ func (n needs) in(key string) (inner needs, ok bool) {
 		n.unreadable(key, "a map")
 		return needs{}, false
 	}
-	return needs{newFields(node, n.offset, n.report), n.unreadable}, true
+	return needs{newFields(node, n.report), n.unreadable}, true
 }
 
 // add appends the words of key, a list or words with commas between them, that

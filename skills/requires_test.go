@@ -167,7 +167,7 @@ func FuzzMetadata(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.fields = newFields(front, 0, p.report)
+		p.fields = newFields(front, p.report)
 		p.requirements()
 		if p.failed && len(skill.Problems) == 0 {
 			t.Error("refused without a problem")

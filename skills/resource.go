@@ -64,21 +64,21 @@ func (p *parser) resources() {
 	}
 	for i, item := range node.Content {
 		item = deref(item)
-		line := p.doc.offset + item.Line
+		at := posOf(item)
 		if i == maxResources {
-			p.report(Warning, line, "declare fewer", "there are more than %d resources; the rest is ignored", maxResources)
+			p.report(Warning, at, "declare fewer", "there are more than %d resources; the rest is ignored", maxResources)
 			return
 		}
-		resource, rejected := p.resource(newFields(item, p.doc.offset, p.report), line)
+		resource, rejected := p.resource(newFields(item, p.report), at)
 		if rejected != nil {
-			p.report(Warning, rejected.line, rejected.remedy, "a resource is ignored: %s", rejected.message)
+			p.report(Warning, rejected.at, rejected.remedy, "a resource is ignored: %s", rejected.message)
 			continue
 		}
 		p.skill.Resources = append(p.skill.Resources, resource)
 	}
 }
 
-func (p *parser) resource(f fields, line int) (Resource, *rejection) {
+func (p *parser) resource(f fields, at position) (Resource, *rejection) {
 	r := Resource{
 		URI:         f.text("uri"),
 		Template:    f.text("uri_template"),
@@ -86,7 +86,7 @@ func (p *parser) resource(f fields, line int) (Resource, *rejection) {
 		Description: f.text("description"),
 		MIMEType:    f.text("mime_type"),
 		File:        f.text("file"),
-		Line:        line,
+		Line:        at.line,
 	}
 	if r.MIMEType != "" && !isMIMEType(r.MIMEType) {
 		f.wrongType("mime_type", "a type such as text/plain")
@@ -96,9 +96,9 @@ func (p *parser) resource(f fields, line int) (Resource, *rejection) {
 	if r.Name == "." {
 		r.Name = p.skill.Name
 	}
-	rejected := p.checkURI(r)
+	rejected := p.checkURI(r, at)
 	if rejected == nil {
-		rejected = p.checkSource(&r)
+		rejected = p.checkSource(&r, at)
 	}
 	return r, rejected
 }
@@ -109,46 +109,46 @@ func isMIMEType(text string) bool {
 }
 
 // checkURI checks what the resource is called.
-func (p *parser) checkURI(r Resource) *rejection {
+func (p *parser) checkURI(r Resource, at position) *rejection {
 	shown := truncate.String(r.Key(), maxEcho)
 	if (r.URI == "") == (r.Template == "") {
-		return reject(r.Line, "write either uri or uri_template", "it has no URI, or two")
+		return reject(at, "write either uri or uri_template", "it has no URI, or two")
 	}
 	scheme, err := uritemplate.Scheme(r.Key())
 	if err != nil {
-		return reject(r.Line, "write a URI such as notes://today", "%q %v", shown, err)
+		return reject(at, "write a URI such as notes://today", "%q %v", shown, err)
 	}
 	if slices.Contains(reserved(), scheme) {
-		return reject(r.Line, "use a scheme of your own, such as notes:", "%q has the scheme %s:, which means something already", shown, scheme)
+		return reject(at, "use a scheme of your own, such as notes:", "%q has the scheme %s:, which means something already", shown, scheme)
 	}
 	if r.URI != "" {
 		if strings.ContainsAny(r.URI, "{}") {
-			return reject(r.Line, "call it uri_template", "%q has variables", shown)
+			return reject(at, "call it uri_template", "%q has variables", shown)
 		}
 		return nil
 	}
 	if _, err = uritemplate.Parse(r.Template); err != nil {
-		return reject(r.Line, "write a template such as notes://{day}", "%q %v", shown, err)
+		return reject(at, "write a template such as notes://{day}", "%q %v", shown, err)
 	}
 	return nil
 }
 
 // checkSource checks that there is something to read, and cleans File.
-func (p *parser) checkSource(r *Resource) *rejection {
+func (p *parser) checkSource(r *Resource, at position) *rejection {
 	switch {
 	case r.File == "" && p.skill.Entry == nil:
-		return reject(r.Line, "name a file of the skill's folder, or a script of the skill", "there is nothing to read it from")
+		return reject(at, "name a file of the skill's folder, or a script of the skill", "there is nothing to read it from")
 	case r.File == "":
-		return p.skill.Entry.checkVariables(*r)
+		return p.skill.Entry.checkVariables(*r, at)
 	case r.Template != "":
-		return reject(r.Line, "give the file a uri", "a template cannot be one file")
+		return reject(at, "give the file a uri", "a template cannot be one file")
 	}
 	name, err := p.skill.FindScript(r.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return reject(r.Line, "create it or correct the path", "file %q does not exist", truncate.String(r.File, maxEcho))
+		return reject(at, "create it or correct the path", "file %q does not exist", truncate.String(r.File, maxEcho))
 	}
 	if err != nil {
-		return reject(r.Line, "name a file of the skill's folder", "file %q: %v", truncate.String(r.File, maxEcho), err)
+		return reject(at, "name a file of the skill's folder", "file %q: %v", truncate.String(r.File, maxEcho), err)
 	}
 	r.File = name
 	return nil
@@ -156,7 +156,7 @@ func (p *parser) checkSource(r *Resource) *rejection {
 
 // checkVariables checks that what is run takes the variables, and needs no others.
 // What a script's own source says is not known yet.
-func (e *Entry) checkVariables(r Resource) *rejection {
+func (e *Entry) checkVariables(r Resource, at position) *rejection {
 	if _, own := e.Args.(*Inferred); own {
 		return nil
 	}
@@ -166,12 +166,12 @@ func (e *Entry) checkVariables(r Resource) *rejection {
 	}
 	for _, name := range names {
 		if !e.declares(name) {
-			return reject(r.Line, "declare it in params", "the template uses the undeclared parameter %q", name)
+			return reject(at, "declare it in params", "the template uses the undeclared parameter %q", name)
 		}
 	}
 	for _, p := range e.Params() {
 		if p.Required && !slices.Contains(names, p.Name) {
-			return reject(r.Line, "make it a variable of a uri_template, or optional", "the script requires the parameter %q, which the URI does not have", p.Name)
+			return reject(at, "make it a variable of a uri_template, or optional", "the script requires the parameter %q, which the URI does not have", p.Name)
 		}
 	}
 	return nil

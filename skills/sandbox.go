@@ -31,12 +31,12 @@ func (p *parser) sandbox(entry *Entry) {
 		p.fields.wrongType("sandbox", "a map such as {network: [api.example.com:443]}")
 		return
 	}
-	f := newFields(node, p.doc.offset, func(severity Severity, line int, remedy, format string, args ...any) {
-		p.report(severity, line, remedy, "in sandbox: "+format, args...)
+	f := newFields(node, func(severity Severity, at position, remedy, format string, args ...any) {
+		p.report(severity, at, remedy, "in sandbox: "+format, args...)
 	})
 	for _, field := range f.list {
 		if !slices.Contains([]string{"env", "network", "warm"}, field.key) {
-			f.report(Warning, field.line, "use env, network and warm", "%q is not known and is ignored", field.key)
+			f.report(Warning, field.at, "use env, network and warm", "%q is not known and is ignored", field.key)
 		}
 	}
 	p.network(entry, f)
@@ -57,20 +57,19 @@ func (p *parser) network(entry *Entry, f fields) {
 	}
 	for _, item := range items {
 		item = deref(item)
-		line := p.doc.offset + item.Line
 		err := p.checkHost(item)
 		if err == nil && len(entry.Network) == maxHosts {
 			err = fmt.Errorf("it has more than %d hosts", maxHosts)
 		}
 		if err != nil {
 			p.skill.Unavailable = "sandbox.network: " + err.Error()
-			p.report(Error, line, "write each host as name:port", "%s", p.skill.Unavailable)
+			p.report(Error, posOf(item), "write each host as name:port", "%s", p.skill.Unavailable)
 			return
 		}
 		entry.Network = append(entry.Network, item.Value)
 	}
 	if p.skill.Class == Safe && len(entry.Network) > 0 {
-		p.report(Warning, f.line("network"), "declare class: mutating", "a safe skill is not granted the network that it declares, so it cannot be called")
+		p.report(Warning, f.pos("network"), "declare class: mutating", "a safe skill is not granted the network that it declares, so it cannot be called")
 	}
 }
 
@@ -102,7 +101,7 @@ func warm(f fields) int {
 		return 0
 	}
 	if n > MaxWarm {
-		f.report(Warning, f.line("warm"), fmt.Sprintf("write at most %d", MaxWarm), `"warm" is %d; %d are had ready`, n, MaxWarm)
+		f.report(Warning, f.pos("warm"), fmt.Sprintf("write at most %d", MaxWarm), `"warm" is %d; %d are had ready`, n, MaxWarm)
 	}
 	return min(n, MaxWarm)
 }
@@ -116,10 +115,10 @@ func variables(f fields, key string) []string {
 	for _, name := range f.words(key, strings.Fields) {
 		switch {
 		case !environmentName.MatchString(name):
-			f.report(Warning, f.line(key), "write names of variables", "%s in %q is not the name of a variable and is ignored", show(name), key)
+			f.report(Warning, f.pos(key), "write names of variables", "%s in %q is not the name of a variable and is ignored", show(name), key)
 		case slices.Contains(names, name):
 		case len(names) == maxVariables:
-			f.report(Warning, f.line(key), "name fewer", "%q has more than %d variables; the rest is ignored", key, maxVariables)
+			f.report(Warning, f.pos(key), "name fewer", "%q has more than %d variables; the rest is ignored", key, maxVariables)
 			return names
 		default:
 			names = append(names, name)

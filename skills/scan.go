@@ -182,7 +182,7 @@ func (s *scanner) open() error {
 	case errors.Is(err, fs.ErrNotExist):
 		real = filepath.ToSlash(below) // which is fine, and seen to by the caller
 	case errors.Is(err, skillfs.ErrLeaves):
-		return reject(0, "name the folder with --skills or --plugins, if you trust it", "a link leads out of %s", s.root.Within)
+		return reject(position{}, "name the folder with --skills or --plugins, if you trust it", "a link leads out of %s", s.root.Within)
 	case err != nil:
 		return err
 	}

@@ -20,15 +20,15 @@ func (p *parser) scriptTools() {
 		p.scriptTool(script)
 	}
 	if n := len(found.Rest); n > 0 {
-		p.report(Note, 0, "declare those that matter in "+toolsFileName, "there are %d scripts; %s and what follows are no tools", len(found.Scripts)+n, found.Rest[0])
+		p.report(Note, position{}, "declare those that matter in "+toolsFileName, "there are %d scripts; %s and what follows are no tools", len(found.Scripts)+n, found.Rest[0])
 	}
 	if found.Incomplete {
-		p.report(Note, 0, "declare tools in "+toolsFileName, "the folder has more files than are looked through for scripts")
+		p.report(Note, position{}, "declare tools in "+toolsFileName, "the folder has more files than are looked through for scripts")
 	}
 }
 
 func (p *parser) scriptTool(script infer.Script) {
-	tool, err := p.tool(script.Name, 0)
+	tool, err := p.tool(script.Name, position{})
 	if err != nil {
 		p.reject(err)
 		return
@@ -40,7 +40,7 @@ func (p *parser) scriptTool(script infer.Script) {
 	q.sandbox(tool.Entry)
 	tool.Entry.Timeout = p.fields.seconds("timeout_seconds")
 	if script.Prompts && len(p.skill.Asks) == 0 {
-		p.report(Warning, 0, "let it take all it needs as arguments", "script %s seems to ask for input, which nobody answers", script.Path)
+		p.report(Warning, position{}, "let it take all it needs as arguments", "script %s seems to ask for input, which nobody answers", script.Path)
 	}
 	p.addTool(tool)
 }
@@ -72,7 +72,7 @@ func (p *parser) functions() {
 			continue
 		}
 		if modules++; modules > maxModules {
-			p.report(Warning, 0, "name the others in entry_points", "only the first %d Python files are read for functions", maxModules)
+			p.report(Warning, position{}, "name the others in entry_points", "only the first %d Python files are read for functions", maxModules)
 			return
 		}
 		p.functionsOf(entry.Name())
@@ -82,15 +82,15 @@ func (p *parser) functions() {
 func (p *parser) functionsOf(module string) {
 	source, err := readFile(p.skill.Files, module, maxManifest)
 	if err != nil {
-		p.report(Warning, 0, "make it a readable file of at most 1 MiB", "%s cannot be read for functions: %v", module, err)
+		p.report(Warning, position{}, "make it a readable file of at most 1 MiB", "%s cannot be read for functions: %v", module, err)
 		return
 	}
 	for _, function := range python.Tools(source) {
 		if len(function.Needs) > 0 {
-			p.report(Warning, 0, "give each a default, or wrap the class in a function with @tool", "%s: the tool %s is left out: the class cannot be made without %s", module, function.Python, strings.Join(function.Needs, ", "))
+			p.report(Warning, position{}, "give each a default, or wrap the class in a function with @tool", "%s: the tool %s is left out: the class cannot be made without %s", module, function.Python, strings.Join(function.Needs, ", "))
 			continue
 		}
-		tool, err := p.tool(infer.Names([]string{function.Name + ".py"})[0], 0)
+		tool, err := p.tool(infer.Names([]string{function.Name + ".py"})[0], position{})
 		if err == nil {
 			tool.Description = strings.TrimSpace(function.Doc)
 			tool.Entry = &Entry{Script: module, ImageRole: p.roleOf(infer.Python)}

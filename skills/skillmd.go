@@ -50,12 +50,9 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
 	return parse(skill, doc, o, func(p *parser) error { return p.skillFile(folder) })
 }
 
-// parse reads a manifest into a skill with read. Its problems and its error get
-// their columns.
+// parse reads a manifest into a skill with read.
 func parse(skill *Skill, doc *document, o Options, read func(*parser) error) error {
-	err := read(newParser(skill, doc, o))
-	locate(skill.Problems, skill.File, doc.front, doc.offset)
-	return located(err, doc)
+	return read(newParser(skill, doc, o))
 }
 
 // skillFile reads the content of a SKILL.md in a folder.
@@ -94,10 +91,10 @@ func (p *parser) skillFile(folder string) error {
 
 func newParser(skill *Skill, doc *document, o Options) *parser {
 	p := &parser{skill: skill, doc: doc, options: o}
-	p.report = func(severity Severity, line int, remedy, format string, args ...any) {
-		p.reportIn(skill.File, severity, line, remedy, format, args...)
+	p.report = func(severity Severity, at position, remedy, format string, args ...any) {
+		p.reportIn(skill.File, severity, at, remedy, format, args...)
 	}
-	p.fields = newFields(doc.front, doc.offset, p.report)
+	p.fields = newFields(doc.front, p.report)
 	return p
 }
 
@@ -106,12 +103,12 @@ func newParser(skill *Skill, doc *document, o Options) *parser {
 const maxProblems = 50
 
 // reportIn adds a problem of a file.
-func (p *parser) reportIn(file string, severity Severity, line int, remedy, format string, args ...any) {
+func (p *parser) reportIn(file string, severity Severity, at position, remedy, format string, args ...any) {
 	if len(p.skill.Problems) >= maxProblems && severity != Error {
 		return
 	}
 	p.skill.Problems = append(p.skill.Problems, Problem{
-		Severity: severity, Path: file, Line: line,
+		Severity: severity, Path: file, Line: at.line, Col: at.col,
 		Message: fmt.Sprintf(format, args...), Remedy: remedy,
 	})
 }
@@ -131,7 +128,7 @@ func (p *parser) identity(folder string) error {
 	given := strings.TrimSpace(p.fields.text("name"))
 	p.texts()
 	if given == "" && s.Description == "" {
-		return reject(0, "add name and description between two lines ---", "it has neither a name nor a description")
+		return reject(position{}, "add name and description between two lines ---", "it has neither a name nor a description")
 	}
 	s.Name = cleanName(given)
 	if s.Name == "" {
@@ -153,39 +150,39 @@ func (p *parser) texts() {
 }
 
 func (p *parser) checkName(given, folder string) {
-	line, name := p.fields.line("name"), p.skill.Name
+	at, name := p.fields.pos("name"), p.skill.Name
 	switch {
 	case given != "" && given != name:
-		p.report(Warning, line, "use a-z, 0-9 and -", "the name %q is not usable; the skill is called %q", given, name)
+		p.report(Warning, at, "use a-z, 0-9 and -", "the name %q is not usable; the skill is called %q", given, name)
 	case utf8.RuneCountInString(name) > 64:
-		p.report(Warning, line, "shorten it to 64 characters", "the name is %d characters long, more than 64; its tool is called %q", utf8.RuneCountInString(name), p.skill.HashedToolName())
+		p.report(Warning, at, "shorten it to 64 characters", "the name is %d characters long, more than 64; its tool is called %q", utf8.RuneCountInString(name), p.skill.HashedToolName())
 	case !conforming.MatchString(name):
-		p.report(Warning, line, "use a-z, 0-9 and -", "the name %q does not conform to the Agent Skills specification", name)
+		p.report(Warning, at, "use a-z, 0-9 and -", "the name %q does not conform to the Agent Skills specification", name)
 	}
 	if folder != "" && given != "" && given != folder {
-		p.report(Warning, line, "give both the same name", "the name %q differs from the folder's, %q", given, folder)
+		p.report(Warning, at, "give both the same name", "the name %q differs from the folder's, %q", given, folder)
 	}
 }
 
 func (p *parser) checkDescription() {
 	description := p.skill.Description
-	line := p.fields.line("description")
+	at := p.fields.pos("description")
 	if p.fields.text("description") == "" {
 		instead := ""
 		if description != "" {
 			instead = " in the frontmatter; the beginning of the text is used"
 		}
-		p.report(Warning, line, "say what the skill does and when to use it", "there is no description%s", instead)
+		p.report(Warning, at, "say what the skill does and when to use it", "there is no description%s", instead)
 	}
 	if n := len([]rune(description)); n > 1024 {
-		p.report(Warning, line, "shorten it; clients may cut it", "the description is %d characters long, more than 1024", n)
+		p.report(Warning, at, "shorten it; clients may cut it", "the description is %d characters long, more than 1024", n)
 	}
 	p.checkHidden()
 }
 
 func (p *parser) checkHidden() {
 	if r, found := hiddenRune(p.skill.Name, p.skill.Description, p.skill.WhenToUse); found {
-		p.report(Warning, p.fields.line("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
+		p.report(Warning, p.fields.pos("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
 	}
 }
 
@@ -285,12 +282,12 @@ func (p *parser) class() {
 }
 
 func (p *parser) restriction(key, want string) {
-	p.restrictionAt(p.fields.line(key), key, want)
+	p.restrictionAt(p.fields.pos(key), key, want)
 }
 
-func (p *parser) restrictionAt(line int, key, want string) {
+func (p *parser) restrictionAt(at position, key, want string) {
 	p.failed = true
-	p.report(Error, line, "write "+want, "%q is not %s, %s", key, want, instructionsOnly)
+	p.report(Error, at, "write "+want, "%q is not %s, %s", key, want, instructionsOnly)
 }
 
 // instructionsOnly is the consequence of a restriction that cannot be read.
@@ -301,7 +298,7 @@ func (p *parser) entry() error {
 	script := strings.TrimSpace(p.fields.text("script"))
 	if script == "" {
 		if p.fields.get("params") != nil {
-			p.report(Warning, p.fields.line("params"), "name the script to run", "there are params but no script, so there is nothing to run")
+			p.report(Warning, p.fields.pos("params"), "name the script to run", "there are params but no script, so there is nothing to run")
 		}
 		return nil
 	}
@@ -321,7 +318,7 @@ func (p *parser) entry() error {
 	name, err := p.skill.FindScript(script)
 	switch {
 	case errors.Is(err, skillfs.ErrLeaves):
-		return reject(p.fields.line("script"), "put the script into the skill's folder", "script %q leads out of the skill's folder", script)
+		return reject(p.fields.pos("script"), "put the script into the skill's folder", "script %q leads out of the skill's folder", script)
 	case errors.Is(err, fs.ErrNotExist):
 		p.unavailable("script "+script+" does not exist", "create it or correct the path")
 		return nil
@@ -336,7 +333,7 @@ func (p *parser) entry() error {
 func (p *parser) params() Flags {
 	params := Flags(parseParams(p.fields))
 	if encoded, err := json.Marshal(params.Schema()); err != nil || len(encoded) > maxSchema {
-		p.report(Error, p.fields.line("params"), "shorten descriptions and values", `"params" are larger than %d bytes in all and are ignored`, maxSchema)
+		p.report(Error, p.fields.pos("params"), "shorten descriptions and values", `"params" are larger than %d bytes in all and are ignored`, maxSchema)
 		return nil
 	}
 	return params
@@ -346,13 +343,13 @@ func (p *parser) params() Flags {
 // passed on. What cannot be read restricts.
 func (p *parser) closed() bool {
 	if node := p.fields.get("params"); node != nil && isSchema(node) {
-		if open, ok := newFields(node, 0, discard).flag("additionalProperties", true); ok && !open {
+		if open, ok := newFields(node, discard).flag("additionalProperties", true); ok && !open {
 			return true
 		}
 	}
 	additional, ok := p.fields.flag("additional", true)
 	if !ok {
-		p.report(Warning, p.fields.line("additional"), "write true or false", `"additional" is not true or false, so arguments that params does not declare are refused`)
+		p.report(Warning, p.fields.pos("additional"), "write true or false", `"additional" is not true or false, so arguments that params does not declare are refused`)
 		return true
 	}
 	return !additional
@@ -363,11 +360,11 @@ func (p *parser) closed() bool {
 func (p *parser) checkPattern(entry *Entry) error {
 	sample := entry.ExpandScript(func(string) string { return "x" })
 	if !fs.ValidPath(path.Clean(sample)) {
-		return reject(p.fields.line("script"), "put the scripts into the skill's folder", "script %q leads out of the skill's folder", entry.Script)
+		return reject(p.fields.pos("script"), "put the scripts into the skill's folder", "script %q leads out of the skill's folder", entry.Script)
 	}
 	for _, name := range entry.Placeholders() {
 		if !entry.declares(name) {
-			p.report(Warning, p.fields.line("script"), "declare it in params", "script %q uses the undeclared parameter %q", entry.Script, name)
+			p.report(Warning, p.fields.pos("script"), "declare it in params", "script %q uses the undeclared parameter %q", entry.Script, name)
 		}
 	}
 	return nil
@@ -384,7 +381,7 @@ func (e *Entry) declares(name string) bool {
 
 func (p *parser) unavailable(reason, remedy string) {
 	p.skill.Unavailable = reason
-	p.report(Error, p.fields.line("script"), remedy, "%s", reason)
+	p.report(Error, p.fields.pos("script"), remedy, "%s", reason)
 }
 
 func (p *parser) interpreter(entry *Entry, name string) error {
@@ -395,10 +392,10 @@ func (p *parser) interpreter(entry *Entry, name string) error {
 	}
 	entry.Interpreter = infer.Interpreter(name, head)
 	if !infer.Tells(name, head) {
-		p.report(Warning, p.fields.line("script"), "begin it with a line such as #!/usr/bin/env python3, or name it .sh, .py or .js", "neither the name of script %s nor a first line #! says what runs it; it is run with bash", entry.Script)
+		p.report(Warning, p.fields.pos("script"), "begin it with a line such as #!/usr/bin/env python3, or name it .sh, .py or .js", "neither the name of script %s nor a first line #! says what runs it; it is run with bash", entry.Script)
 	}
 	if infer.IsShell(entry.Interpreter) && infer.HasCarriageReturns(head) {
-		p.report(Warning, p.fields.line("script"), "save it with LF line ends", "script %s has Windows line ends; they are removed while it is read", entry.Script)
+		p.report(Warning, p.fields.pos("script"), "save it with LF line ends", "script %s has Windows line ends; they are removed while it is read", entry.Script)
 	}
 	return nil
 }
@@ -411,10 +408,10 @@ func (p *parser) ignored() {
 		{"hooks", "hooks are not run"},
 	} {
 		if p.fields.get(field.key) != nil {
-			p.report(Note, p.fields.line(field.key), "", "%q is not honoured: %s", field.key, field.why)
+			p.report(Note, p.fields.pos(field.key), "", "%q is not honoured: %s", field.key, field.why)
 		}
 	}
 	if hasBangCommand(p.skill.Instructions) {
-		p.report(Note, 0, "", "the instructions contain !`commands`; they are shown, not run")
+		p.report(Note, position{}, "", "the instructions contain !`commands`; they are shown, not run")
 	}
 }

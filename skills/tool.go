@@ -16,13 +16,13 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // tool returns a new tool of the skill, which shares all that it does not have
 // itself. The skill has been read but for what it runs. The error says why the
 // name cannot be had, and what to do.
-func (p *parser) tool(name string, line int) (*Skill, error) {
+func (p *parser) tool(name string, at position) (*Skill, error) {
 	full := p.skill.Name + "__" + name
 	switch {
 	case !toolName.MatchString(name):
-		return nil, reject(line, "use letters, digits, - and _, 64 at most", "%q cannot be the name of a tool", name)
+		return nil, reject(at, "use letters, digits, - and _, 64 at most", "%q cannot be the name of a tool", name)
 	case slices.ContainsFunc(p.skill.Tools, func(t *Skill) bool { return t.Name == full }):
-		return nil, reject(line, "rename one of them", "there are two tools %q; the first counts", name)
+		return nil, reject(at, "rename one of them", "there are two tools %q; the first counts", name)
 	}
 	tool := *p.skill
 	tool.Name, tool.Of = full, p.skill
@@ -38,8 +38,8 @@ func (p *parser) forTool(tool *Skill, f fields) *parser {
 }
 
 // tooMany says that a list ends where it does for us.
-func (p *parser) tooMany(line int) {
-	p.report(Error, line, "declare fewer", "there are more than %d tools; this one and what follows are left out", maxTools)
+func (p *parser) tooMany(at position) {
+	p.report(Error, at, "declare fewer", "there are more than %d tools; this one and what follows are left out", maxTools)
 }
 
 // describeTool gives a tool of which nobody says what it does the description of

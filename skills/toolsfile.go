@@ -47,20 +47,18 @@ func (p *parser) toolsFile() {
 		return
 	}
 	in := *p // reports what it finds in the file
-	in.report = func(severity Severity, line int, remedy, format string, args ...any) {
-		p.reportIn(file, severity, line, remedy, format, args...)
+	in.report = func(severity Severity, at position, remedy, format string, args ...any) {
+		p.reportIn(file, severity, at, remedy, format, args...)
 	}
-	in.doc = &document{}
 	in.tools(node)
 	p.withheldTool = in.withheldTool
-	locate(p.skill.Problems, file, node, 0)
 }
 
 // checkExpansion refuses a file whose aliases stand for more than one manifest
 // may hold: each of 64 tools could expand the same list again.
 func checkExpansion(node *yaml.Node) error {
 	if _, err := jsonValue(node); err != nil {
-		return reject(1, "use fewer aliases", "the file is too large: %v", err)
+		return reject(position{line: 1}, "use fewer aliases", "the file is too large: %v", err)
 	}
 	return nil
 }
@@ -73,19 +71,21 @@ func beside(file, name string) string {
 
 // tools reads the content of the file: {tools: [{name, script, …}]}.
 func (p *parser) tools(node *yaml.Node) {
-	top := newFields(node, 0, p.report)
+	top := newFields(node, p.report)
 	list := top.get("tools")
 	if list == nil || list.Kind != yaml.SequenceNode {
-		p.report(Error, max(1, top.line("tools")), "write tools: [{name: NAME, script: FILE}]", "there is no list of tools")
+		at := top.pos("tools")
+		at.line = max(1, at.line)
+		p.report(Error, at, "write tools: [{name: NAME, script: FILE}]", "there is no list of tools")
 		return
 	}
 	for i, item := range list.Content {
 		item = deref(item)
 		if i == maxTools {
-			p.tooMany(item.Line)
+			p.tooMany(posOf(item))
 			return
 		}
-		if err := p.declaredTool(newFields(item, 0, p.report), item.Line); err != nil {
+		if err := p.declaredTool(newFields(item, p.report), posOf(item)); err != nil {
 			p.reject(err)
 		}
 	}
@@ -94,18 +94,18 @@ func (p *parser) tools(node *yaml.Node) {
 // reject reports why one part was left out.
 func (p *parser) reject(err error) {
 	problem := rejected("", err)
-	p.report(problem.Severity, problem.Line, problem.Remedy, "%s", problem.Message)
+	p.report(problem.Severity, position{problem.Line, problem.Col}, problem.Remedy, "%s", problem.Message)
 }
 
 // declaredTool reads one tool.
-func (p *parser) declaredTool(f fields, line int) error {
+func (p *parser) declaredTool(f fields, at position) error {
 	for _, field := range f.list {
 		if !slices.Contains(toolKeys[:], field.key) {
-			p.report(Warning, field.line, "use one of "+list(toolKeys[:], "or"), "%q is not known and is ignored", field.key)
+			p.report(Warning, field.at, "use one of "+list(toolKeys[:], "or"), "%q is not known and is ignored", field.key)
 		}
 	}
 	name := f.text("name")
-	tool, err := p.tool(name, max(line, f.line("name")))
+	tool, err := p.tool(name, cmp.Or(f.pos("name"), at))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (p *parser) declaredTool(f fields, line int) error {
 		return err
 	}
 	if tool.Entry == nil {
-		return reject(line, "name the script to run", "tool %q has no script", name)
+		return reject(at, "name the script to run", "tool %q has no script", name)
 	}
 	if err := q.toolArgs(); err != nil {
 		return err
@@ -143,9 +143,9 @@ func (p *parser) toolRestrictions() error {
 	disabled, ok := p.fields.flag("disable-model-invocation", false)
 	switch {
 	case p.fields.get("class") != nil && class != Safe && class != Mutating && class != Dangerous:
-		return reject(p.fields.line("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
+		return reject(p.fields.pos("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
 	case !ok:
-		return reject(p.fields.line("disable-model-invocation"), "write true or false", `"disable-model-invocation" is not true or false, so the tool is left out`)
+		return reject(p.fields.pos("disable-model-invocation"), "write true or false", `"disable-model-invocation" is not true or false, so the tool is left out`)
 	}
 	p.skill.Class = cmp.Or(class, p.skill.Class)
 	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
@@ -171,7 +171,7 @@ func (p *parser) toolArgs() error {
 // the object in.
 func (p *parser) function(entry *Entry, name string, in Input) error {
 	if !pyfunc.Name(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
-		return reject(p.fields.line("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
+		return reject(p.fields.pos("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
 	}
 	entry.Interpreter = pyfunc.Interpreter()
 	in.Argv = []string{name}

@@ -6,7 +6,7 @@ import (
 )
 
 // Each problem of a key says in which column that key stands.
-func TestColumns(t *testing.T) {
+func TestPositions(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"a key at the margin": {
 			"---\nname: other\ndescription: d\n---\n",
@@ -50,7 +50,7 @@ func TestColumns(t *testing.T) {
 }
 
 // Each file has columns of its own.
-func TestColumnsOfOtherFiles(t *testing.T) {
+func TestPositionsOfOtherFiles(t *testing.T) {
 	catalog := scanFiles(t, map[string]string{
 		"demo/SKILL.md":   "---\ndescription: d\n\n\n  \nname: other\n---\n",
 		"demo/tools.yaml": "tools:\n- name: a\n  script: run.sh\n\n  params:\n  - {name: x, type: date}\n",
@@ -58,7 +58,7 @@ func TestColumnsOfOtherFiles(t *testing.T) {
 	})
 	want := []string{
 		"root/demo/SKILL.md:6:1: warning: the name",
-		"root/demo/tools.yaml:6:6: warning: parameter \"x\" has the unknown type",
+		"root/demo/tools.yaml:6:15: warning: parameter \"x\" has the unknown type",
 	}
 	for i, p := range catalog.Problems {
 		if i >= len(want) || !strings.HasPrefix(p.String(), want[i]) {
@@ -70,7 +70,7 @@ func TestColumnsOfOtherFiles(t *testing.T) {
 	}
 }
 
-func TestColumnsOfManifests(t *testing.T) {
+func TestPositionsOfManifests(t *testing.T) {
 	for manifest, want := range map[string]string{
 		`{"name": "p", "version": []}`:                  "1:15",
 		"{\"name\": \"p\",\n\t\"version\": {\"a\": 1}}": "2:2",
@@ -86,7 +86,7 @@ func TestColumnsOfManifests(t *testing.T) {
 	}
 }
 
-func TestColumnsOfMarketplaces(t *testing.T) {
+func TestPositionsOfMarketplaces(t *testing.T) {
 	catalog := scanFiles(t, map[string]string{
 		".claude-plugin/marketplace.json": "{\"plugins\": [\n  {\"name\": \"p\", \"source\": \"./p\", \"version\": [1]}]}",
 		"p/skills/a/SKILL.md":             skillText("a"),
