@@ -57,7 +57,7 @@ type account struct {
 func (s *Server) report(r request, skill *skills.Skill, o *run.Outcome, err error) *account {
 	a := &account{said: meaning(skill, o, err)}
 	rep := reporter{
-		outputs: s.outputs, owner: r.owner, runID: o.RunID,
+		outputs: s.outputs, owner: r.principal.Key(), runID: o.RunID,
 		links:  speaks(r.ctx, mcp.ProtocolVersion20250618),
 		sounds: speaks(r.ctx, mcp.ProtocolVersion20250326),
 	}

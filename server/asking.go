@@ -35,7 +35,9 @@ type performed struct {
 // modern client has to answer first, and then make the request again; a legacy
 // one is asked meanwhile.
 func (s *Server) perform(r request, req run.Request, p *progress) (*run.Outcome, error) {
-	req.Caller, req.Tenant, req.Stderr, req.Progress, req.Warn = string(r.owner), r.tenant, p, p.say, p.warn
+	session, timeout := req.Session, req.Timeout
+	req.Call = s.call(r, p)
+	req.Session, req.Timeout = session, timeout
 	switch {
 	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
 	case !mcpserver.IsModernRequest(r.ctx):
@@ -45,7 +47,7 @@ func (s *Server) perform(r request, req run.Request, p *progress) (*run.Outcome,
 	default:
 		return s.performBetween(r, req, p)
 	}
-	return s.callsOf(r.ctx).Run(r.ctx, req)
+	return s.calls.Run(r.ctx, req)
 }
 
 // progressAsker is an asker that reports, as progress, whose answer the call awaits.
@@ -76,7 +78,7 @@ func (s *Server) performBetween(r request, req run.Request, p *progress) (*run.O
 		return nil, fmt.Errorf("encode arguments: %w", err)
 	}
 	made := elicit.Call{
-		Owner: r.owner, Method: r.retry.method, Name: r.retry.name, Args: args,
+		Owner: r.principal.Key(), Method: r.retry.method, Name: r.retry.name, Args: args,
 		State: r.retry.RequestState, Responses: r.retry.InputResponses, Stderr: p, Progress: p.say,
 	}
 	came, err := s.desk.Do(r.ctx, made, func(ctx context.Context, run *elicit.Run) (came any) {

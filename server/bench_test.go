@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -32,7 +33,7 @@ func manySkills(b *testing.B) *skills.Catalog {
 func emptyServer(b *testing.B) *Server {
 	runner := sandbox.New(ends(0, "", ""), nil)
 	snapshots := snapshot.New(b.TempDir())
-	s := New(run.New(runner, snapshots, nil), Options{Snapshots: snapshots})
+	s := New(run.New(runner, snapshots, policy.New(nil), nil), Options{Snapshots: snapshots})
 	b.Cleanup(func() {
 		s.Close()
 		if err := runner.Close(); err != nil {

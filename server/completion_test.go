@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -21,7 +22,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	b := newBench(t, ends(0, "", ""))
-	b.calls = run.New(sandbox.New(ends(0, "", ""), nil), snapshot.New(t.TempDir()), &run.Options{Workspaces: []string{workspace}})
+	b.calls = run.New(sandbox.New(ends(0, "", ""), nil), snapshot.New(t.TempDir()), policy.New(nil), &run.Options{Workspaces: []string{workspace}})
 	promptLibrary(b)
 	declare(b, "read", "script: run.sh\nparams:\n  where: {type: string, format: path}\n  level: {enum: [1, 2, 30]}\n  kinds: {type: array, items: {type: string, enum: [a, b]}}\n")
 	declare(b, "command", "arguments: [in_file, word]\n")

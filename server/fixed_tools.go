@@ -556,7 +556,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 			return nil, err
 		}
 		return s.lasting(r, skill.Task, func(r request) (*mcp.CallToolResult, error) {
-			outcome, err := s.run(r, run.Request{Skill: skill, Args: params, Timeout: timeout, Container: container})
+			outcome, err := s.run(r, run.Request{Call: run.Call{Timeout: timeout, Session: container}, Skill: skill, Args: params})
 			if outcome == nil {
 				return nil, err
 			}

@@ -29,7 +29,7 @@ func (s *Server) lasting(r request, task skills.Task, handle handler) (*mcp.Call
 	default:
 		return handle(r)
 	}
-	c := tasks.Call{Owner: r.owner, Patience: patience, Round: r.retry.MultiRoundTripParams}
+	c := tasks.Call{Owner: r.principal.Key(), Patience: patience, Round: r.retry.MultiRoundTripParams}
 	if task != skills.TaskLong {
 		c.Patience = 0
 	}

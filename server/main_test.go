@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -90,7 +91,7 @@ func newBenchWith(t *testing.T, driver sandbox.Driver, options Options) *bench {
 	snapshots := snapshot.New(t.TempDir())
 	b := &bench{t: t, files: library()}
 	options.Version, options.Load, options.Snapshots = "test", b.scan, snapshots
-	b.Server = New(run.New(runner, snapshots, nil), options)
+	b.Server = New(run.New(runner, snapshots, policy.New(nil), nil), options)
 	t.Cleanup(b.Server.Close)
 	b.publish()
 	return b

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -21,7 +22,7 @@ func TestOpenWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.calls = run.New(nil, b.options.Snapshots, &run.Options{Hosts: []egress.Rule{granted}})
+	b.calls = run.New(nil, b.options.Snapshots, policy.New(&policy.Options{Hosts: []egress.Rule{granted}}), nil)
 	for name, fields := range map[string]string{
 		"granted": "class: mutating\nsandbox: {network: ['api.example.com:443']}",
 		"refused": "class: mutating\nsandbox: {network: ['api.example.com:22']}",

@@ -71,7 +71,7 @@ func (s *Server) readOutputTool() mcpserver.ServerTool {
 		if !paged {
 			offset = int(min(args.Offset, 1<<40))
 		}
-		item, ok := s.outputs.Get(r.owner, piece)
+		item, ok := s.outputs.Get(r.principal.Key(), piece)
 		if err != nil || !ok {
 			return nil, &run.Error{Code: run.NotFound, Message: gone(args.URI)}
 		}

@@ -5,7 +5,6 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
@@ -34,26 +33,33 @@ func principalOf(session mcpserver.ClientSession) identity.Principal {
 	return identity.Principal{Session: session.SessionID()}
 }
 
-// tenant returns the client of ctx for the sandbox: slots are counted for it. A
-// transport that has several clients of one principal gives its sessions a method
-// Share, which tells them apart.
-func tenant(ctx context.Context) sandbox.Tenant {
-	t := sandbox.Tenant{ID: string(owner(ctx))}
+// share tells the client of ctx apart from others of its principal, for its turns at
+// slots. A transport that has several gives its sessions a method Share.
+func share(ctx context.Context) (group, connection string) {
 	if s, ok := mcpserver.ClientSessionFromContext(ctx).(interface {
 		Share() (group, connection string)
 	}); ok {
-		t.Group, t.Connection = s.Share()
+		return s.Share()
 	}
-	return t
+	return "", ""
 }
 
-// callsOf returns the executor for the client of ctx: its workspaces, if it sent
-// roots, before the server's.
-func (s *Server) callsOf(ctx context.Context) *run.Executor {
+// workspaces returns the workspaces of the client of ctx: its roots, if it has sent
+// some, or else the server's.
+func (s *Server) workspaces(ctx context.Context) []string {
 	if own := s.roots.Of(ctx); len(own) > 0 {
-		return s.calls.Seeing(own)
+		return own
 	}
-	return s.calls
+	return s.calls.Workspaces()
+}
+
+// call returns the fields of a request that every call of the client has.
+func (s *Server) call(r request, p *progress) run.Call {
+	group, connection := share(r.ctx)
+	return run.Call{
+		Principal: r.principal, Group: group, Connection: connection, Workspaces: s.workspaces(r.ctx),
+		Stderr: p, Progress: p.say, Warn: p.warn,
+	}
 }
 
 // leave ends what belongs to an owner that has left: tasks, questions that wait,
@@ -63,7 +69,7 @@ func (s *Server) leave(owner identity.Key) {
 	s.tasks.Leave(owner)
 	s.desk.Leave(owner)
 	s.outputs.Forget(owner)
-	s.calls.Leave(string(owner))
+	s.calls.EndSessions(owner)
 }
 
 // hooks notice sessions, what they subscribe to, and errors that say what to

@@ -74,8 +74,8 @@ func (s *Server) openSandboxTool() mcpserver.ServerTool {
 		}
 		progress := s.progress(r, "open_sandbox")
 		defer progress.close()
-		kept, err := s.callsOf(r.ctx).Open(r.ctx, run.OpenRequest{
-			Skill: skill, Role: args.ImageRole, Workspace: args.Workspace, Caller: string(r.owner), Progress: progress.say,
+		kept, err := s.calls.OpenSession(r.ctx, run.OpenRequest{
+			Call: s.call(r, progress), Skill: skill, Role: args.ImageRole, Workspace: args.Workspace,
 		})
 		if err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func (s *Server) closeSandboxTool() mcpserver.ServerTool {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.calls.CloseSandbox(r.ctx, string(r.owner), args.ContainerID); err != nil {
+		if err := s.calls.CloseSession(r.ctx, r.principal.Key(), args.ContainerID); err != nil {
 			return nil, err
 		}
 		return reply(closed{args.ContainerID})
@@ -167,10 +167,9 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 		}
 		return s.lasting(r, skills.TaskLong, func(r request) (*mcp.CallToolResult, error) {
 			progress := s.progress(r, "run_code")
-			outcome, err := s.callsOf(r.ctx).RunCode(r.ctx, run.CodeRequest{
-				Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill, Container: container,
-				Caller: string(r.owner), Tenant: r.tenant, Timeout: timeout, Stderr: progress, Progress: progress.say,
-			})
+			call := s.call(r, progress)
+			call.Session, call.Timeout = container, timeout
+			outcome, err := s.calls.RunCode(r.ctx, run.CodeRequest{Call: call, Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill})
 			progress.close()
 			if outcome == nil {
 				return nil, err

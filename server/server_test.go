@@ -15,6 +15,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -272,7 +273,7 @@ func TestCallKeepsItsCatalog(t *testing.T) {
 		return &sandbox.Exit{}, nil
 	}}, nil)
 	defer runner.Close()
-	b.calls = run.New(runner, b.options.Snapshots, nil)
+	b.calls = run.New(runner, b.options.Snapshots, policy.New(nil), nil)
 	answers := make(chan answer)
 	go func() { answers <- b.call("demo__run", `{"target": "x"}`) }()
 	<-began

@@ -188,12 +188,12 @@ func aboutFiles(skill *skills.Skill) string {
 // annotate derives the hints from the class: they are what the sandbox makes
 // true, not what the skill's author says.
 func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
-	hosts, err := s.calls.Hosts(skill)
+	grant, err := s.calls.Grant(context.Background(), skill) // a publication is of no request
 	return mcp.ToolAnnotation{
 		Title:           title(skill),
 		ReadOnlyHint:    hint(skill.Class == skills.Safe),
 		DestructiveHint: hint(skill.Class == skills.Dangerous),
-		OpenWorldHint:   hint(err == nil && len(hosts) > 0),
+		OpenWorldHint:   hint(err == nil && len(grant.Hosts) > 0),
 	}
 }
 

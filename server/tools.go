@@ -12,7 +12,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
@@ -21,19 +20,18 @@ import (
 
 // request is a call of a tool, a prompt or a resource, decoded.
 type request struct {
-	ctx    context.Context
-	args   map[string]any
-	owner  identity.Key   // of what the call creates
-	tenant sandbox.Tenant // whom its commands run for
-	token  mcp.ProgressToken
-	view   *view // one catalog for the whole call
-	retry  retry
-	task   *tasks.Task // that the call may become; nil is none
+	ctx       context.Context
+	args      map[string]any
+	principal identity.Principal // that the request acts for
+	token     mcp.ProgressToken
+	view      *view // one catalog for the whole call
+	retry     retry
+	task      *tasks.Task // that the call may become; nil is none
 }
 
 // request is the beginning of any answer: who asks, and what there is by then.
 func (s *Server) request(ctx context.Context, meta *mcp.Meta) request {
-	r := request{ctx: ctx, owner: owner(ctx), tenant: tenant(ctx), view: s.view.Load()}
+	r := request{ctx: ctx, principal: principal(ctx), view: s.view.Load()}
 	if meta != nil {
 		r.token = meta.ProgressToken
 	}

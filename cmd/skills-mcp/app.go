@@ -19,6 +19,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
+	"github.com/skillsmcp/skills-mcp/server/audit"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -378,14 +380,16 @@ func (s *settings) cacheDir() (string, error) {
 	return filepath.Join(dir, "skills-mcp"), nil
 }
 
-func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store) *run.Executor {
-	return run.New(runner, snapshots, &run.Options{
+// executor returns what runs skills. confirmer asks the person who runs the program
+// whether a skill may run that is not safe; nil asks nobody.
+func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store, confirmer policy.Confirmer) *run.Executor {
+	decider := policy.New(&policy.Options{Hosts: s.Hosts(), Confirmer: confirmer})
+	return run.New(runner, snapshots, decider, &run.Options{
 		Workspaces: s.workspaces,
-		Hosts:      s.Hosts(),
-		Env:        environ(s.Sandbox.Env),
+		Secrets:    run.Environ(environ(s.Sandbox.Env)),
+		Recorder:   audit.Log{Logger: s.logger},
 		MaxTimeout: s.Limits().Timeout,
 		Asking:     s.Asking(),
-		Logger:     s.logger,
 
 		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
 	})

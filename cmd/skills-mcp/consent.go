@@ -18,20 +18,25 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A consent asks the person at a terminal whether a skill that is not safe may
-// run.
-type consent struct {
+// A terminalConfirmer is a [policy.Confirmer] that asks the person at a terminal.
+type terminalConfirmer struct {
 	in   io.Reader
 	out  io.Writer
 	code string // the answer that they have to type
 }
 
-// consent returns nil where there is no terminal. The code is another one each
-// time, so that nothing that was written down beforehand is a yes.
-func (a *app) consent() *consent {
+// confirmer returns the confirmer of a call of a skill, or nil if there is no terminal
+// or nothing to ask. The code is another one each time, so that nothing that was
+// written down beforehand is a yes.
+func (a *app) confirmer(skill *skills.Skill) policy.Confirmer {
+	if skill.Class == skills.Safe {
+		return nil
+	}
 	in := a.terminal()
 	if in == nil {
 		return nil
@@ -40,7 +45,7 @@ func (a *app) consent() *consent {
 	if err != nil {
 		return nil
 	}
-	return &consent{in, a.stderr, strconv.FormatInt(n.Int64()+1000, 10)}
+	return &terminalConfirmer{in, a.stderr, strconv.FormatInt(n.Int64()+1000, 10)}
 }
 
 // terminal returns the terminal to read answers from, or nil. Standard input may
@@ -62,8 +67,8 @@ func (a *app) terminal() io.Reader {
 	return nil
 }
 
-// confirm shows the call and wants the code typed.
-func (c *consent) confirm(ctx context.Context, p *run.Proposal) error {
+// Confirm implements [policy.Confirmer]: it shows the call and asks for the code.
+func (c *terminalConfirmer) Confirm(ctx context.Context, p *run.Proposal) error {
 	if _, err := io.WriteString(c.out, proposal(p)); err != nil {
 		return err
 	}
@@ -110,7 +115,7 @@ func proposal(p *run.Proposal) string {
 	if key != "" {
 		row(key, "none")
 	}
-	if _, argument := p.Stdin.(*bytes.Reader); p.Stdin != nil && !argument {
+	if _, argument := p.Command.Stdin.(*bytes.Reader); p.Command.Stdin != nil && !argument {
 		row("stdin", "what you pass there")
 	}
 	row("runs", "%s", visible(command(p.Skill.Entry)))
@@ -121,8 +126,8 @@ func proposal(p *run.Proposal) string {
 	row("skill", "%s, source %s%s", visible(p.Command.Skill), p.Skill.Source, whose)
 	row("from", "%s", visible(cmp.Or(p.Skill.Dir, p.Skill.File)))
 	row("digest", "%s", p.Digest)
-	row("writes", "%s", visible(cmp.Or(strings.Join(p.Grant.Workspaces, ", "), "no folder of yours")))
-	row("connects", "%s", visible(cmp.Or(strings.Join(p.Grant.Hosts, ", "), "nowhere")))
+	row("writes", "%s", visible(cmp.Or(strings.Join(p.Command.Grant.Workspaces, ", "), "no folder of yours")))
+	row("connects", "%s", visible(cmp.Or(strings.Join(p.Command.Grant.Hosts, ", "), "nowhere")))
 	row("is given", "%s", visible(cmp.Or(strings.Join(p.Variables, ", "), "no variable of yours")))
 	return b.String()
 }

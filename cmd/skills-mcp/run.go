@@ -14,6 +14,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -96,7 +97,7 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	outcome, err := s.executor(runner, snapshots).Run(ctx, request)
+	outcome, err := s.executor(runner, snapshots, a.confirmer(skill)).Run(ctx, request)
 	_, done := a.progress()
 	done()
 	if err == nil {
@@ -128,15 +129,16 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (run.Request, error) 
 	}
 	report, done := a.progress()
 	request := run.Request{
-		Skill:    skill,
-		Args:     given.params,
-		Caller:   "cli",
-		Person:   true,
-		Timeout:  given.timeout,
-		Folder:   folder,
-		Stderr:   display(a.stderr),
-		Progress: report,
-		Warn:     func(message string) { fmt.Fprintln(a.stderr, "skills-mcp:", message) },
+		Call: run.Call{
+			Principal: identity.Principal{Kind: identity.Person},
+			Timeout:   given.timeout,
+			Stderr:    display(a.stderr),
+			Progress:  report,
+			Warn:      func(message string) { fmt.Fprintln(a.stderr, "skills-mcp:", message) },
+		},
+		Skill:  skill,
+		Args:   given.params,
+		Folder: folder,
 	}
 	if given.stdin {
 		request.Stdin = a.stdin
@@ -145,11 +147,6 @@ func (a *app) request(skill *skills.Skill, given *runArgs) (run.Request, error) 
 		request.Client = elicit.Terminal(a.stdin, a.stderr)
 	} else {
 		request.Client = elicit.Nobody("nobody can be asked: skills-mcp run is not on a terminal")
-	}
-	if skill.Class != skills.Safe {
-		if consent := a.consent(); consent != nil {
-			request.Confirm = consent.confirm
-		}
 	}
 	if !given.json {
 		request.Stdout = after(done, display(a.stdout))

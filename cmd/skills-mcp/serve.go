@@ -83,7 +83,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		defer counter.Close()
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
 	}
-	srv := server.New(s.executor(runner, snapshots), options)
+	srv := server.New(s.executor(runner, snapshots, nil), options)
 	defer srv.Close()
 	activator.start(ctx, srv.Activate)
 	defer activator.close()

@@ -102,7 +102,7 @@ func (a *app) showCommand() *cobra.Command {
 				return err
 			}
 			info.place(catalog, skill)
-			info.Call = s.plan(skill)
+			info.Call = s.plan(cmd.Context(), skill)
 			if asJSON {
 				return a.printJSON(info)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -59,8 +60,8 @@ type refusal struct {
 
 // plan says what a call of a skill would execute; nil for a skill that has
 // nothing to run. No driver is asked.
-func (s *settings) plan(skill *skills.Skill) *plannedCall {
-	command, err := s.executor(nil, nil).Plan(skill)
+func (s *settings) plan(ctx context.Context, skill *skills.Skill) *plannedCall {
+	command, err := s.executor(nil, nil, nil).Plan(ctx, skill)
 	if command == nil {
 		return nil
 	}

@@ -14,13 +14,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-func invalid(format string, args ...any) error {
-	return &Error{InvalidParam, fmt.Sprintf(format, args...), false, nil}
-}
-
-// arguments returns the arguments as the script gets them: checked, with
-// defaults, and with paths made absolute.
-func (x *Executor) arguments(entry *skills.Entry, r Request) (map[string]any, error) {
+// arguments returns the arguments of a request, validated, with defaults and
+// absolute paths.
+func arguments(r *Request, workspaces []string) (map[string]any, error) {
+	entry := r.Skill.Entry
 	undeclared, err := entry.Undeclared(r.Args) // a default is not given
 	args := entry.Defaults(r.Args)
 	if err == nil {
@@ -37,7 +34,7 @@ func (x *Executor) arguments(entry *skills.Entry, r Request) (map[string]any, er
 		if !p.Path || !ok {
 			continue
 		}
-		resolved, err := x.path(value, r.Folder)
+		resolved, err := resolvePath(value, r.Folder, workspaces)
 		if err != nil {
 			return nil, invalid("%q: %v", p.Name, err)
 		}
@@ -46,12 +43,12 @@ func (x *Executor) arguments(entry *skills.Entry, r Request) (map[string]any, er
 	return args, nil
 }
 
-// path makes a path absolute and checks that the sandbox will have it.
-func (x *Executor) path(value, folder string) (string, error) {
+// resolvePath returns the absolute path of a file that the sandbox mounts.
+func resolvePath(value, folder string, workspaces []string) (string, error) {
 	if value == sandbox.SkillDir || strings.HasPrefix(path.Clean(value), sandbox.SkillDir+"/") {
 		return path.Clean(value), nil
 	}
-	if len(x.options.Workspaces) == 0 {
+	if len(workspaces) == 0 {
 		return "", errors.New("there is no workspace, so no file can be named; a person can start the server with --workspace DIR")
 	}
 	if value == sandbox.WorkspaceDir || strings.HasPrefix(path.Clean(value), sandbox.WorkspaceDir+"/") {
@@ -60,24 +57,22 @@ func (x *Executor) path(value, folder string) (string, error) {
 	absolute := filepath.Clean(value)
 	if !filepath.IsAbs(absolute) {
 		if folder == "" {
-			folder = x.options.Workspaces[0]
+			folder = workspaces[0]
 		}
 		absolute = filepath.Join(folder, absolute)
 	}
-	for _, workspace := range x.options.Workspaces {
-		if within(workspace, absolute) {
-			return absolute, nil
-		}
+	if inAny(workspaces, absolute) {
+		return absolute, nil
 	}
 	// The name that the person knows may lead into a workspace by a link.
-	if real, err := filepath.EvalSymlinks(absolute); err == nil {
-		for _, workspace := range x.options.Workspaces {
-			if within(workspace, real) {
-				return real, nil
-			}
-		}
+	if real, err := filepath.EvalSymlinks(absolute); err == nil && inAny(workspaces, real) {
+		return real, nil
 	}
-	return "", fmt.Errorf("%s is in no workspace; the workspaces are %s (a person can add one with --workspace)", absolute, strings.Join(x.options.Workspaces, ", "))
+	return "", fmt.Errorf("%s is in no workspace; the workspaces are %s (a person can add one with --workspace)", absolute, strings.Join(workspaces, ", "))
+}
+
+func inAny(dirs []string, name string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return within(dir, name) })
 }
 
 func within(dir, name string) bool {
@@ -101,8 +96,8 @@ func argv(script string, interpreter, words []string) []string {
 	return slices.Concat(interpreter, []string{script}, words)
 }
 
-// script returns the path of the script below the skill's folder, and the
-// command that it is passed to.
+// script returns the path of a skill's script below its folder, and the interpreter
+// that runs it.
 func script(skill *skills.Skill, args map[string]any) (name string, interpreter []string, err error) {
 	entry := skill.Entry
 	if len(entry.Placeholders()) == 0 {

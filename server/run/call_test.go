@@ -1,4 +1,4 @@
-package run
+package run_test
 
 import (
 	"context"
@@ -17,7 +17,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -56,7 +60,34 @@ func demo(t *testing.T, fields string) *skills.Skill {
 	return catalog.Skills[0]
 }
 
-func newExecutor(t *testing.T, driver sandbox.Driver, options *Options) *Executor {
+// by returns a call of somebody other than the person at this machine.
+func by(name string) run.Call {
+	return run.Call{Principal: identity.Principal{Kind: identity.Token, ID: name}}
+}
+
+// in returns a call in a session of that principal.
+func in(name, session string) run.Call {
+	call := by(name)
+	call.Session = session
+	return call
+}
+
+// person returns a call of the person at this machine.
+func person() run.Call { return run.Call{Principal: identity.Principal{Kind: identity.Person}} }
+
+// A confirmer is a person who answers as the function does.
+type confirmer func(context.Context, *run.Proposal) error
+
+func (c confirmer) Confirm(ctx context.Context, p *run.Proposal) error { return c(ctx, p) }
+
+// newExecutor returns an executor of a person who confirms everything, and grants
+// hosts.
+func newExecutor(t *testing.T, driver sandbox.Driver, options *run.Options, hosts ...egress.Rule) *run.Executor {
+	t.Helper()
+	return executorOf(t, driver, policy.New(&policy.Options{Hosts: hosts, Confirmer: confirmer(yes)}), options)
+}
+
+func executorOf(t *testing.T, driver sandbox.Driver, decider run.Decider, options *run.Options) *run.Executor {
 	t.Helper()
 	runner := sandbox.New(driver, nil)
 	t.Cleanup(func() {
@@ -64,7 +95,7 @@ func newExecutor(t *testing.T, driver sandbox.Driver, options *Options) *Executo
 			t.Error(err)
 		}
 	})
-	return New(runner, snapshot.New(t.TempDir()), options)
+	return run.New(runner, snapshot.New(t.TempDir()), decider, options)
 }
 
 func decode(t *testing.T, text string) map[string]any {
@@ -102,7 +133,7 @@ func TestArgv(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			driver := &recorder{}
-			if _, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, test.fields), Args: decode(t, test.args)}); err != nil {
+			if _, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: demo(t, test.fields), Args: decode(t, test.args)}); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(driver.commands[0].Argv, " "); got != test.want {
@@ -117,7 +148,7 @@ func TestHostileValues(t *testing.T) {
 	for name, value := range sandboxtest.Hostile() {
 		t.Run(name, func(t *testing.T) {
 			driver := &recorder{}
-			if _, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, "script: run.sh"), Args: map[string]any{"v": value}}); err != nil {
+			if _, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh"), Args: map[string]any{"v": value}}); err != nil {
 				t.Fatal(err)
 			}
 			want := []string{"bash", "run.sh", "--v", value}
@@ -135,28 +166,28 @@ func TestHostileValues(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, test := range []struct {
 		name, fields, args string
-		code               Code
+		code               run.Code
 		message            string
 	}{
-		{"missing parameter", "script: run.sh\nparams: {p: {required: true}}", `{}`, InvalidParam, `missing required parameter "p"`},
-		{"wrong types", typed, `{"count": true, "text": 1}`, InvalidParam, `"count" must be an integer, not a boolean; "text" must be a string, not a number`},
-		{"NUL", typed, `{"text": "a\u0000b"}`, InvalidParam, `"text" contains a NUL character, which no program can be passed; leave it out`},
-		{"too long", typed, `{"text": "` + strings.Repeat("x", 128<<10) + `"}`, InvalidParam, `"text" is 131072 bytes long, more than the 131071 that a program can be passed; put it into a file of the workspace and pass its path`},
-		{"name that is no option", typed, `{"-x y": 1}`, InvalidParam, `"-x y" cannot be passed as a parameter; use letters, digits, - and _`},
-		{"placeholder with a path", "script: scripts/{name}.py", `{"name": "../run"}`, InvalidParam, `"name" must be a plain name, without / and ..`},
-		{"placeholder that is missing", "script: scripts/{name}.py", `{}`, InvalidParam, `missing required parameter "name"`},
-		{"placeholder of no script", "script: scripts/{name}.py", `{"name": "two"}`, InvalidParam, `scripts/two.py: there is no such script`},
-		{"nothing to run", "", `{}`, InvalidParam, `skill demo has nothing to run; read its instructions with load_skill instead`},
-		{"unavailable", "script: gone.sh", `{}`, Unavailable, `skill demo cannot run: script gone.sh does not exist`},
-		{"instructions for persons", "disable-model-invocation: true", `{}`, PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
-		{"for persons", "script: run.sh\ndisable-model-invocation: true", `{}`, PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
-		{"mutating", "script: run.sh\nclass: mutating", `{}`, ApprovalRequired, `skill demo is mutating, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again`},
-		{"dangerous", "script: run.sh\nclass: dangerous", `{}`, ApprovalRequired, `skill demo is dangerous, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again`},
+		{"missing parameter", "script: run.sh\nparams: {p: {required: true}}", `{}`, run.InvalidParam, `missing required parameter "p"`},
+		{"wrong types", typed, `{"count": true, "text": 1}`, run.InvalidParam, `"count" must be an integer, not a boolean; "text" must be a string, not a number`},
+		{"NUL", typed, `{"text": "a\u0000b"}`, run.InvalidParam, `"text" contains a NUL character, which no program can be passed; leave it out`},
+		{"too long", typed, `{"text": "` + strings.Repeat("x", 128<<10) + `"}`, run.InvalidParam, `"text" is 131072 bytes long, more than the 131071 that a program can be passed; put it into a file of the workspace and pass its path`},
+		{"name that is no option", typed, `{"-x y": 1}`, run.InvalidParam, `"-x y" cannot be passed as a parameter; use letters, digits, - and _`},
+		{"placeholder with a path", "script: scripts/{name}.py", `{"name": "../run"}`, run.InvalidParam, `"name" must be a plain name, without / and ..`},
+		{"placeholder that is missing", "script: scripts/{name}.py", `{}`, run.InvalidParam, `missing required parameter "name"`},
+		{"placeholder of no script", "script: scripts/{name}.py", `{"name": "two"}`, run.InvalidParam, `scripts/two.py: there is no such script`},
+		{"nothing to run", "", `{}`, run.InvalidParam, `skill demo has nothing to run; read its instructions with load_skill instead`},
+		{"unavailable", "script: gone.sh", `{}`, run.Unavailable, `skill demo cannot run: script gone.sh does not exist`},
+		{"instructions for persons", "disable-model-invocation: true", `{}`, run.PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
+		{"for persons", "script: run.sh\ndisable-model-invocation: true", `{}`, run.PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
+		{"mutating", "script: run.sh\nclass: mutating", `{}`, run.ApprovalRequired, `skill demo is mutating, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again`},
+		{"dangerous", "script: run.sh\nclass: dangerous", `{}`, run.ApprovalRequired, `skill demo is dangerous, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			driver := &recorder{}
-			outcome, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, test.fields), Args: decode(t, test.args)})
-			var e *Error
+			outcome, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: demo(t, test.fields), Args: decode(t, test.args)})
+			var e *run.Error
 			if !errors.As(err, &e) || e.Code != test.code || e.Message != test.message {
 				t.Errorf("error %v, want %s: %s", err, test.code, test.message)
 			}
@@ -168,14 +199,14 @@ func TestRefused(t *testing.T) {
 }
 
 // yes is a person who allows everything.
-func yes(context.Context, *Proposal) error { return nil }
+func yes(context.Context, *run.Proposal) error { return nil }
 
 // A person's call of a skill that is not safe runs as it was confirmed, or not at
 // all.
 func TestPerson(t *testing.T) {
 	for _, test := range []struct {
 		fields  string
-		confirm func(context.Context, *Proposal) error
+		confirm func(context.Context, *run.Proposal) error
 		refused string // "" where it runs
 	}{
 		{"disable-model-invocation: true", nil, ""},
@@ -183,21 +214,22 @@ func TestPerson(t *testing.T) {
 		{"class: dangerous", yes, ""},
 		{"class: mutating", nil, "skill demo is mutating, so it runs only when a person says yes to it on a terminal, and this is none"},
 		{"class: dangerous", nil, "skill demo is dangerous, so it runs only when a person says yes to it on a terminal, and this is none"},
-		{"class: mutating", func(context.Context, *Proposal) error { return errors.New("they said no") }, "skill demo did not run: they said no"},
+		{"class: mutating", func(context.Context, *run.Proposal) error { return errors.New("they said no") }, "skill demo did not run: they said no"},
 	} {
 		driver := &recorder{}
-		var proposed *Proposal
-		r := Request{Skill: demo(t, "script: run.sh\nparams: {to: {type: string, default: all}}\nsandbox: {env: [A, C]}\n"+test.fields), Person: true}
+		var proposed *run.Proposal
+		r := run.Request{Skill: demo(t, "script: run.sh\nparams: {to: {type: string, default: all}}\nsandbox: {env: [A, C]}\n"+test.fields), Call: person()}
+		options := &policy.Options{}
 		if test.confirm != nil {
-			r.Confirm = func(ctx context.Context, p *Proposal) error {
+			options.Confirmer = confirmer(func(ctx context.Context, p *run.Proposal) error {
 				proposed = p
 				return test.confirm(ctx, p)
-			}
+			})
 		}
-		x := newExecutor(t, driver, &Options{Workspaces: []string{"/work"}, Env: []string{"A=1", "B=2"}})
+		x := executorOf(t, driver, policy.New(options), &run.Options{Workspaces: []string{"/work"}, Secrets: run.Environ{"A=1", "B=2"}})
 		outcome, err := x.Run(t.Context(), r)
 		if test.refused != "" {
-			wantError(t, err, ApprovalRequired, test.refused)
+			wantError(t, err, run.ApprovalRequired, test.refused)
 			if len(driver.commands) > 0 {
 				t.Errorf("%s: it ran", test.fields)
 			}
@@ -211,7 +243,7 @@ func TestPerson(t *testing.T) {
 		if ran.Grant.Write != (test.confirm != nil) {
 			t.Errorf("%s: workspace writable: %t", test.fields, ran.Grant.Write)
 		}
-		if p := proposed; p != nil && (p.RunID != ran.RunID || p.Digest != outcome.Digest || p.Args["to"] != "all" || !slices.Equal(p.Variables, []string{"A"})) {
+		if p := proposed; p != nil && (p.Command.RunID != ran.RunID || p.Digest != outcome.Digest || p.Args["to"] != "all" || !slices.Equal(p.Variables, []string{"A"})) {
 			t.Errorf("%s: proposed %+v", test.fields, p)
 		}
 	}
@@ -226,7 +258,7 @@ func TestPaths(t *testing.T) {
 	if err := os.Symlink(workspace, filepath.Join(filepath.Dir(workspace), "alias")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	options := &Options{Workspaces: []string{workspace, filepath.Clean(second)}}
+	options := &run.Options{Workspaces: []string{workspace, filepath.Clean(second)}}
 	for _, test := range []struct{ value, folder, want string }{
 		{"a/b.py", "", workspace + "/a/b.py"},
 		{".", "", workspace},
@@ -242,7 +274,7 @@ func TestPaths(t *testing.T) {
 		{workspace + "-not", "", ""},
 	} {
 		driver := &recorder{}
-		_, err := newExecutor(t, driver, options).Run(t.Context(), Request{
+		_, err := newExecutor(t, driver, options).Run(t.Context(), run.Request{
 			Skill: demo(t, "script: run.sh\nparams: {p: {format: path}}"), Args: map[string]any{"p": test.value}, Folder: test.folder,
 		})
 		got := ""
@@ -256,7 +288,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: error %v", test.value, err)
 		}
 	}
-	_, err = newExecutor(t, &recorder{}, nil).Run(t.Context(), Request{Skill: demo(t, "script: run.sh\nparams: {p: {format: path}}"), Args: map[string]any{"p": "a"}})
+	_, err = newExecutor(t, &recorder{}, nil).Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh\nparams: {p: {format: path}}"), Args: map[string]any{"p": "a"}})
 	if err == nil || !strings.Contains(err.Error(), "there is no workspace") {
 		t.Errorf("without a workspace: %v", err)
 	}
@@ -264,9 +296,9 @@ func TestPaths(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	driver := &recorder{}
-	x := newExecutor(t, driver, &Options{Workspaces: []string{"/work"}, MaxTimeout: time.Minute})
-	outcome, err := x.Run(t.Context(), Request{
-		Skill: demo(t, "script: run.sh\nsandbox_image_role: node\ntimeout_seconds: 30"), Args: map[string]any{"a": "<b>"}, Caller: "ann",
+	x := newExecutor(t, driver, &run.Options{Workspaces: []string{"/work"}, MaxTimeout: time.Minute})
+	outcome, err := x.Run(t.Context(), run.Request{
+		Skill: demo(t, "script: run.sh\nsandbox_image_role: node\ntimeout_seconds: 30"), Args: map[string]any{"a": "<b>"}, Call: by("ann"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +337,7 @@ func TestTimeouts(t *testing.T) {
 		{"1e-30", 0, 0, time.Millisecond},
 	} {
 		driver := &recorder{}
-		if _, err := newExecutor(t, driver, &Options{MaxTimeout: test.most}).Run(t.Context(), Request{Skill: demo(t, "script: run.sh\ntimeout_seconds: "+test.skill), Timeout: test.call}); err != nil {
+		if _, err := newExecutor(t, driver, &run.Options{MaxTimeout: test.most}).Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh\ntimeout_seconds: "+test.skill), Call: run.Call{Timeout: test.call}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := driver.commands[0].Limits.Timeout; got != test.want {
@@ -316,15 +348,15 @@ func TestTimeouts(t *testing.T) {
 
 func TestTimeoutRefused(t *testing.T) {
 	driver := &recorder{}
-	_, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, "script: run.sh"), Timeout: -time.Second})
-	var e *Error
-	if !errors.As(err, &e) || e.Code != InvalidParam || e.Message != "a timeout of -1s has passed before it began; give one above 0" || len(driver.commands) > 0 {
+	_, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh"), Call: run.Call{Timeout: -time.Second}})
+	var e *run.Error
+	if !errors.As(err, &e) || e.Code != run.InvalidParam || e.Message != "a timeout of -1s has passed before it began; give one above 0" || len(driver.commands) > 0 {
 		t.Errorf("error %v, ran %d", err, len(driver.commands))
 	}
 	for n, want := range map[float64]string{
 		0: `"t" is 0; write a number of seconds above 0`, -3: `"t" is -3; write a number of seconds above 0`, math.NaN(): `"t" is NaN; write a number of seconds above 0`,
 	} {
-		if _, err := Seconds("t", n); !errors.As(err, &e) || e.Code != InvalidParam || e.Message != want {
+		if _, err := run.Seconds("t", n); !errors.As(err, &e) || e.Code != run.InvalidParam || e.Message != want {
 			t.Errorf("%v: %v", n, err)
 		}
 	}
@@ -334,35 +366,10 @@ func TestLongParams(t *testing.T) {
 	driver := &recorder{}
 	// Every byte is written as two in JSON.
 	long := strings.Repeat("\n", 100<<10)
-	if _, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, "script: run.sh"), Args: map[string]any{"v": long}}); err != nil {
+	if _, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh"), Args: map[string]any{"v": long}}); err != nil {
 		t.Fatal(err)
 	}
 	if env := strings.Join(driver.commands[0].Env, " "); strings.Contains(env, "SKILL_PARAMS") {
 		t.Error("SKILL_PARAMS is longer than a program can be passed")
-	}
-}
-
-func TestTranslate(t *testing.T) {
-	for _, test := range []struct {
-		err       error
-		code      Code
-		retryable bool
-		message   string
-	}{
-		{sandbox.ErrBusy, Busy, true, "the server is busy: all slots are taken and the queue is full; try again in a moment"},
-		{sandbox.ErrClosed, Unavailable, true, "the server is stopping"},
-		{&sandbox.LimitError{Limit: sandbox.LimitTime, Value: "5s"}, Timeout, false, "the skill was stopped at its time limit of 5s; ask for less at once"},
-		{&sandbox.LimitError{Limit: sandbox.LimitMemory, Value: "1 MB"}, ExecutionError, false, "the skill was stopped at its memory limit of 1 MB; ask for less at once"},
-		{&sandbox.UnavailableError{Reason: "no engine", Remedy: "start one"}, Unavailable, true, "no engine; start one"},
-		{context.Canceled, ExecutionError, true, "the call was cancelled"},
-		{errors.New("other"), InternalError, false, "other"},
-	} {
-		var e *Error
-		if err := translate("the skill", test.err); !errors.As(err, &e) || e.Code != test.code || e.Retryable != test.retryable || e.Message != test.message || !errors.Is(err, test.err) {
-			t.Errorf("%v: %+v", test.err, err)
-		}
-	}
-	if translate("", nil) != nil {
-		t.Error("no error became one")
 	}
 }

@@ -1,4 +1,4 @@
-package run
+package run_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -46,7 +47,7 @@ func TestDependenciesInstalled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			driver := &recorder{}
-			if _, err := newExecutor(t, driver, &Options{InstallDependencies: true}).Run(t.Context(), Request{Skill: test.skill, Args: test.args}); err != nil {
+			if _, err := newExecutor(t, driver, &run.Options{InstallDependencies: true}).Run(t.Context(), run.Request{Skill: test.skill, Args: test.args}); err != nil {
 				t.Fatal(err)
 			}
 			var got []string
@@ -70,9 +71,9 @@ func TestDependenciesInstalled(t *testing.T) {
 func TestDependenciesRefused(t *testing.T) {
 	driver := &recorder{}
 	skill := declaring(t, "script: run.py", "run.py", "", "requirements.txt", "-r other.txt")
-	_, err := newExecutor(t, driver, &Options{InstallDependencies: true}).Run(t.Context(), Request{Skill: skill})
-	var e *Error
-	if !errors.As(err, &e) || e.Code != Unavailable || !strings.Contains(e.Message, `requirements.txt:1: "-r other.txt" is not taken`) || len(driver.commands) > 0 {
+	_, err := newExecutor(t, driver, &run.Options{InstallDependencies: true}).Run(t.Context(), run.Request{Skill: skill})
+	var e *run.Error
+	if !errors.As(err, &e) || e.Code != run.Unavailable || !strings.Contains(e.Message, `requirements.txt:1: "-r other.txt" is not taken`) || len(driver.commands) > 0 {
 		t.Errorf("error %v, commands %v", err, driver.commands)
 	}
 }
@@ -98,7 +99,7 @@ func TestHint(t *testing.T) {
 				cmd.Started()
 				return &sandbox.Exit{Code: test.code}, nil
 			}}
-			outcome, err := newExecutor(t, driver, &Options{InstallDependencies: test.install}).Run(t.Context(), Request{Skill: test.skill})
+			outcome, err := newExecutor(t, driver, &run.Options{InstallDependencies: test.install}).Run(t.Context(), run.Request{Skill: test.skill})
 			if err != nil || !strings.HasPrefix(outcome.Hint, test.want) || (outcome.Hint == "") != (test.want == "") {
 				t.Errorf("hint %q, want %q, error %v", outcome.Hint, test.want, err)
 			}
@@ -112,12 +113,12 @@ func TestHint(t *testing.T) {
 // A script that asks, and ran out of time, may wait for the answer to a question
 // that nobody got.
 func TestUnheardHint(t *testing.T) {
-	for fields, want := range map[string]string{"script: run.sh\nasks: [person]": unheard, "script: run.sh": ""} {
+	for fields, want := range map[string]string{"script: run.sh\nasks: [person]": "where it was about to ask: a question is one line, with a newline at its end, and has to be flushed", "script: run.sh": ""} {
 		driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 			cmd.Started()
 			return &sandbox.Exit{}, &sandbox.LimitError{Limit: sandbox.LimitTime, Value: "5s"}
 		}}
-		outcome, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, fields)})
+		outcome, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: demo(t, fields)})
 		if err == nil || outcome == nil || outcome.Hint != want {
 			t.Errorf("%s: %+v, %v; want the hint %q", fields, outcome, err, want)
 		}

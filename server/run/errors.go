@@ -1,6 +1,15 @@
 package run
 
-// A Code says what kind of failure a call met, for programs.
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+)
+
+// A Code names the kind of failure that a call met, for programs.
 type Code string
 
 // The codes of failed calls.
@@ -16,8 +25,8 @@ const (
 	InternalError    Code = "INTERNAL_ERROR"
 )
 
-// An Error is a call that failed. Its message is for the model that made the
-// call, and says what to do next.
+// An Error is a failed call. Its message tells the model that made the call what
+// to do next.
 type Error struct {
 	Code      Code
 	Message   string
@@ -28,3 +37,46 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// invalid returns an [*Error] of the code InvalidParam.
+func invalid(format string, args ...any) error {
+	return &Error{InvalidParam, fmt.Sprintf(format, args...), false, nil}
+}
+
+// translate returns the [*Error] for an error of package sandbox, or nil for nil.
+// subject begins the message, such as "the skill"; session is the ID of the session
+// that the call names, if it names one.
+func translate(subject, session string, err error) error {
+	var limit *sandbox.LimitError
+	var unanswered *elicit.WaitError
+	var missing *elicit.MissingError
+	var many *sandbox.TooManyError
+	var unavailable *sandbox.UnavailableError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sandbox.ErrNotKept):
+		return &Error{NotFound, fmt.Sprintf("there is no sandbox %q of yours: it was never opened, or has ended; open one with open_sandbox", session), false, err}
+	case errors.Is(err, sandbox.ErrBusy):
+		return &Error{Busy, "the server is busy: " + err.Error() + "; try again in a moment", true, err}
+	case errors.Is(err, sandbox.ErrClosed):
+		return &Error{Unavailable, "the server is stopping", true, err}
+	case errors.As(err, &unanswered):
+		return &Error{Timeout, fmt.Sprintf("%s asked a question and was stopped while it waited for the answer: %v; make the call again when the person is there", subject, err), true, err}
+	case errors.As(err, &missing):
+		return &Error{Unavailable, fmt.Sprintf("%s has to ask, and %v; use a client that can", subject, err), false, err}
+	case errors.As(err, &limit) && limit.Limit == sandbox.LimitTime:
+		return &Error{Timeout, subject + " was " + limit.Error() + "; ask for less at once", false, err}
+	case errors.As(err, &limit):
+		return &Error{ExecutionError, subject + " was " + limit.Error() + "; ask for less at once", false, err}
+	case errors.As(err, &many) && many.Yours:
+		return &Error{Busy, err.Error() + "; close one with close_sandbox", true, err}
+	case errors.As(err, &many):
+		return &Error{Busy, err.Error() + "; run each call in a sandbox of its own, without container_id, or try again later", true, err}
+	case errors.As(err, &unavailable):
+		return &Error{Unavailable, unavailable.Error(), true, err}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Error{ExecutionError, "the call was cancelled", true, err}
+	}
+	return &Error{InternalError, err.Error(), false, err}
+}

@@ -5,38 +5,36 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// files resolves relative names of files among the arguments of an undeclared script
-// as their caller means them: a file of the workspace is found there, one of the
-// skill's folder stays, and files to write go into /out, or into a writable
-// workspace. Values that are no names of files stay as they are.
-func (x *Executor) files(r Request, args map[string]any, write bool) {
-	params := r.Skill.Entry.Files()
+// resolveFiles resolves relative file names among the arguments of a script that
+// declares nothing, as the caller means them: a file of the workspace is found there,
+// one of the skill's folder stays, and files to write go into /out, or into a writable
+// workspace. Other values stay as they are. folder is that of the [Request].
+func resolveFiles(skill *skills.Skill, args map[string]any, folder string, grant sandbox.Grant) {
+	params := skill.Entry.Files()
 	if len(params) == 0 {
 		return
 	}
-	w := x.openWorkspace(r.Folder)
-	w.skill = r.Skill.Files
+	w := openWorkspace(grant.Workspaces, folder)
+	w.skill, w.writable = skill.Files, grant.Write
 	defer w.close()
 	for _, p := range params {
-		place := func(value string) string { return w.place(p, value, write) }
 		switch value := args[p.Name].(type) {
 		case nil:
-			fallback(r.Skill, p, args, w.fallback(p, write))
+			fallback(skill, p, args, w.fallback(p))
 		case string:
-			args[p.Name] = place(value)
+			args[p.Name] = w.resolve(p, value)
 		case []any:
 			all := make([]any, len(value))
 			for i, item := range value {
 				all[i] = item
 				if text, ok := item.(string); ok {
-					all[i] = place(text)
+					all[i] = w.resolve(p, text)
 				}
 			}
 			args[p.Name] = all
@@ -44,8 +42,8 @@ func (x *Executor) files(r Request, args map[string]any, write bool) {
 	}
 }
 
-// fallback gives a parameter a value in place of the script's own default, where
-// the call can have it: it may be of another command.
+// fallback sets a parameter to value in place of the script's own default, unless
+// the command of this call does not take the parameter.
 func fallback(skill *skills.Skill, p skills.FileParam, args map[string]any, value string) {
 	if value == "" || value == p.Fallback {
 		return
@@ -56,17 +54,18 @@ func fallback(skill *skills.Skill, p skills.FileParam, args map[string]any, valu
 	}
 }
 
-// workspace is the folder that relative names start from.
+// A workspace is the folder that relative names start from.
 type workspace struct {
-	root   *os.Root // nil is none; it opens nothing outside
-	folder string   // absolute
-	below  string   // the folder's path in root
-	skill  fs.FS    // the skill's folder
+	root     *os.Root // nil is none; it opens nothing outside
+	folder   string   // absolute
+	below    string   // the folder's path in root
+	skill    fs.FS    // the skill's folder
+	writable bool
 }
 
-// openWorkspace opens the workspace that has a folder, or the first one.
-func (x *Executor) openWorkspace(folder string) *workspace {
-	for _, dir := range x.options.Workspaces {
+// openWorkspace opens the workspace that contains folder, or else the first one.
+func openWorkspace(workspaces []string, folder string) *workspace {
+	for _, dir := range workspaces {
 		if folder == "" || within(dir, folder) {
 			root, err := os.OpenRoot(dir)
 			if err != nil {
@@ -81,7 +80,7 @@ func (x *Executor) openWorkspace(folder string) *workspace {
 		}
 	}
 	if folder != "" { // it is in none
-		return x.openWorkspace("")
+		return openWorkspace(workspaces, "")
 	}
 	return &workspace{}
 }
@@ -100,8 +99,8 @@ func (w *workspace) has(name string) bool {
 	return err == nil
 }
 
-// owns reports whether the skill's folder has a file of this name.
-func (w *workspace) owns(name string) bool {
+// inSkill reports whether the skill's folder has a file of this name.
+func (w *workspace) inSkill(name string) bool {
 	if name = path.Clean(name); name == "." || !fs.ValidPath(name) {
 		return false
 	}
@@ -109,62 +108,31 @@ func (w *workspace) owns(name string) bool {
 	return err == nil
 }
 
-// place returns the path that the script gets for a value. A slash at its end stays:
-// scripts append names to it.
-func (w *workspace) place(p skills.FileParam, value string, write bool) string {
-	placed := value
+// resolve returns the path that the script receives for a value. A slash at its end
+// stays: scripts append names to it.
+func (w *workspace) resolve(p skills.FileParam, value string) string {
+	resolved := value
 	switch reads := !p.Written || p.Read; {
 	case !p.Takes(value):
 		return value
-	case reads && w.has(value), p.Written && write && w.root != nil && filepath.IsLocal(filepath.Join(w.below, filepath.FromSlash(value))):
-		placed = filepath.Join(w.folder, filepath.FromSlash(value))
-	case p.Written && !(reads && w.owns(value)):
+	case reads && w.has(value), p.Written && w.writable && w.root != nil && filepath.IsLocal(filepath.Join(w.below, filepath.FromSlash(value))):
+		resolved = filepath.Join(w.folder, filepath.FromSlash(value))
+	case p.Written && !(reads && w.inSkill(value)):
 		if name := path.Clean(value); fs.ValidPath(name) {
-			placed = path.Join(sandbox.OutDir, name)
+			resolved = path.Join(sandbox.OutDir, name)
 		}
 	}
-	if strings.HasSuffix(value, "/") && !strings.HasSuffix(placed, "/") {
-		placed += "/"
+	if strings.HasSuffix(value, "/") && !strings.HasSuffix(resolved, "/") {
+		resolved += "/"
 	}
-	return placed
+	return resolved
 }
 
 // fallback returns the path that replaces the script's own default; "" keeps the
 // default, such as a file of the skill: its author means that one.
-func (w *workspace) fallback(p skills.FileParam, write bool) string {
-	if (!p.Written || p.Read) && w.owns(p.Fallback) {
+func (w *workspace) fallback(p skills.FileParam) string {
+	if (!p.Written || p.Read) && w.inSkill(p.Fallback) {
 		return ""
 	}
-	return w.place(p, p.Fallback, write)
-}
-
-// Messages of scripts for a file that is not found, or cannot be written.
-var (
-	saysReadOnly = regexp.MustCompile(`(?i)read-only file system|EROFS`)
-	saysMissing  = regexp.MustCompile(`(?i)no such file or directory|ENOENT|FileNotFoundError|(?:file|path|director\w*|folder|input)\b.{0,200}(?:not found|does not exist|not a (?:valid )?(?:file|directory|path))|not found: \S*[./]`)
-)
-
-// lostFile returns a hint for a script that failed with a message about a file; ""
-// without such a message.
-func lostFile(o *Outcome, grant sandbox.Grant) string {
-	said := string(o.Stderr.Head) + string(o.Stderr.Tail) + string(o.Stdout.Head) + string(o.Stdout.Tail)
-	var hints []string
-	if saysReadOnly.MatchString(said) {
-		hint := "it may write to /out and /tmp alone, and its folder, /skill, is read-only: name what it writes by a path in /out, which is returned"
-		if grant.Write {
-			hint = "its folder, /skill, is read-only: name what it writes by a path in the workspace or in /out, which is returned"
-		}
-		hints = append(hints, hint)
-	}
-	if saysMissing.MatchString(said) {
-		hint := "it runs in its own folder, /skill, and sees no workspace; a person can start the server with --workspace DIR"
-		if len(grant.Workspaces) > 0 {
-			hint = "it runs in its own folder, /skill: name files of the workspace by their whole path, " + path.Join(filepath.ToSlash(grant.Workspaces[0]), "NAME")
-			if grant.Aliased() {
-				hint += " or " + path.Join(sandbox.WorkspaceDir, "NAME")
-			}
-		}
-		hints = append(hints, hint)
-	}
-	return strings.Join(hints, "; ")
+	return w.resolve(p, p.Fallback)
 }

@@ -1,4 +1,4 @@
-package run
+package run_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -113,8 +114,8 @@ func TestFilesOfScripts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			driver := &recorder{}
-			x := newExecutor(t, driver, &Options{Workspaces: []string{workspace}})
-			if _, err := x.Run(t.Context(), Request{Skill: found(t, test.class, test.script, test.source), Args: decode(t, test.args), Person: true, Confirm: func(context.Context, *Proposal) error { return nil }}); err != nil {
+			x := newExecutor(t, driver, &run.Options{Workspaces: []string{workspace}})
+			if _, err := x.Run(t.Context(), run.Request{Skill: found(t, test.class, test.script, test.source), Args: decode(t, test.args), Call: person()}); err != nil {
 				t.Fatal(err)
 			}
 			got := strings.ReplaceAll(strings.Join(driver.commands[0].Argv[2:], " "), workspace, "W")
@@ -129,7 +130,7 @@ func TestFilesOfScripts(t *testing.T) {
 func TestFilesWithoutWorkspace(t *testing.T) {
 	driver := &recorder{}
 	skill := found(t, "safe", "a.py", "import argparse\np = argparse.ArgumentParser()\np.add_argument('path')\np.add_argument('--output', default='r.md')\np.parse_args()\nif __name__ == '__main__':\n    pass\n")
-	if _, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: skill, Args: map[string]any{"path": "in.txt"}}); err != nil {
+	if _, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: skill, Args: map[string]any{"path": "in.txt"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(driver.commands[0].Argv[2:], " "); got != "--output=/out/r.md in.txt" {
@@ -155,7 +156,7 @@ func TestHintOfFiles(t *testing.T) {
 			_, _ = cmd.Stderr.Write([]byte(said))
 			return &sandbox.Exit{Code: 1}, nil
 		}}
-		outcome, err := newExecutor(t, driver, &Options{Workspaces: []string{"/work"}}).Run(t.Context(), Request{Skill: demo(t, "script: run.sh")})
+		outcome, err := newExecutor(t, driver, &run.Options{Workspaces: []string{"/work"}}).Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh")})
 		if err != nil || (outcome.Hint == "") != (want == "") || !strings.Contains(outcome.Hint, want) {
 			t.Errorf("%s: %q, %v", said, outcome.Hint, err)
 		}

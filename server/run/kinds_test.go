@@ -1,4 +1,4 @@
-package run
+package run_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -63,7 +64,7 @@ func printing(text string, stdin *string) *recorder {
 
 func TestKinds(t *testing.T) {
 	catalog := kinds(t)
-	options := &Options{Workspaces: []string{"/work"}, Env: []string{"TOKEN=secret", "UNASKED=x"}}
+	options := &run.Options{Workspaces: []string{"/work"}, Secrets: run.Environ{"TOKEN=secret", "UNASKED=x"}}
 	for _, test := range []struct {
 		skill, args       string
 		argv, stdin, want string // want are the variables
@@ -72,14 +73,14 @@ func TestKinds(t *testing.T) {
 		{"disk", `{"path": "/x"}`, "python3 run", `{"path":"/x"}`, "TOKEN=secret", 30 * time.Second},
 		{"bin", `{}`, "./run", `{}`, "", 30 * time.Second},
 		{"linx__one", `{"args": ["a b", "-c"], "stdin": "in"}`, "bash run.sh a b -c", "in",
-			"SKILL_NAME=linx__one SKILL_RUN_ID=ID SKILL_WORKSPACE=/work SKILL_PARAMS={\"args\":[\"a b\",\"-c\"],\"stdin\":\"in\"} LINX_AGENT_ID= LINX_USER_ID= LINX_SESSION_ID=81b637d8fcd2c6da", 7 * time.Second},
+			"SKILL_NAME=linx__one SKILL_RUN_ID=ID SKILL_WORKSPACE=/work SKILL_PARAMS={\"args\":[\"a b\",\"-c\"],\"stdin\":\"in\"} LINX_AGENT_ID= LINX_USER_ID= LINX_SESSION_ID=dfe05bcb01102e38", 7 * time.Second},
 		{"linx__add", `{"b": 2, "a": 3.0}`, "python3 -c … calc.py add", `{"a":3,"b":2}`,
-			"SKILL_NAME=linx__add SKILL_RUN_ID=ID SKILL_WORKSPACE=/work SKILL_PARAMS={\"a\":3.0,\"b\":2} LINX_AGENT_ID= LINX_USER_ID= LINX_SESSION_ID=81b637d8fcd2c6da", 7 * time.Second},
+			"SKILL_NAME=linx__add SKILL_RUN_ID=ID SKILL_WORKSPACE=/work SKILL_PARAMS={\"a\":3.0,\"b\":2} LINX_AGENT_ID= LINX_USER_ID= LINX_SESSION_ID=dfe05bcb01102e38", 7 * time.Second},
 	} {
 		t.Run(test.skill, func(t *testing.T) {
 			var stdin string
 			driver := printing("{}", &stdin)
-			outcome, err := newExecutor(t, driver, options).Run(t.Context(), Request{Skill: lookup(t, catalog, test.skill), Args: decode(t, test.args), Caller: "bob"})
+			outcome, err := newExecutor(t, driver, options).Run(t.Context(), run.Request{Skill: lookup(t, catalog, test.skill), Args: decode(t, test.args), Call: by("bob")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,9 +110,9 @@ func TestKindsRefused(t *testing.T) {
 		{"linx__add", `{"a": "1"}`, `"a" must be an integer, not a string`},
 	} {
 		driver := &recorder{}
-		_, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: lookup(t, catalog, test.skill), Args: decode(t, test.args)})
-		var e *Error
-		if !errors.As(err, &e) || e.Code != InvalidParam || e.Message != test.want || len(driver.commands) > 0 {
+		_, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: lookup(t, catalog, test.skill), Args: decode(t, test.args)})
+		var e *run.Error
+		if !errors.As(err, &e) || e.Code != run.InvalidParam || e.Message != test.want || len(driver.commands) > 0 {
 			t.Errorf("%s %s: %v", test.skill, test.args, err)
 		}
 	}
@@ -136,9 +137,9 @@ func TestOutputJSON(t *testing.T) {
 	} {
 		var stdin string
 		driver := printing(test.printed, &stdin)
-		run := driver.run
+		start := driver.run
 		driver.run = func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-			exit, err := run(ctx, cmd)
+			exit, err := start(ctx, cmd)
 			exit.Code = test.code
 			return exit, err
 		}
@@ -146,12 +147,12 @@ func TestOutputJSON(t *testing.T) {
 		if test.skill == "disk" {
 			args["path"] = "/"
 		}
-		outcome, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: lookup(t, catalog, test.skill), Args: args})
+		outcome, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: lookup(t, catalog, test.skill), Args: args})
 		if outcome == nil || string(outcome.Stdout.Bytes()) != test.printed || outcome.Code != test.code {
 			t.Errorf("%q: outcome %+v", test.printed, outcome)
 		}
-		var e *Error
-		if got := errors.As(err, &e); got != (test.want != "") || got && (e.Message != test.want || e.Code != ExecutionError) {
+		var e *run.Error
+		if got := errors.As(err, &e); got != (test.want != "") || got && (e.Message != test.want || e.Code != run.ExecutionError) {
 			t.Errorf("%q: %v", test.printed, err)
 		}
 	}
@@ -163,16 +164,16 @@ func TestKeptForTools(t *testing.T) {
 	catalog := kinds(t)
 	for _, opened := range []string{"linx", "linx__one"} {
 		x := newExecutor(t, &keeper{}, nil)
-		kept, err := x.Open(t.Context(), OpenRequest{Skill: lookup(t, catalog, opened), Caller: "ann"})
+		kept, err := x.OpenSession(t.Context(), run.OpenRequest{Skill: lookup(t, catalog, opened), Call: by("ann")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, tool := range []string{"linx__one", "linx__add"} {
-			if _, err := x.Run(t.Context(), Request{Skill: lookup(t, catalog, tool), Caller: "ann", Container: kept.ID}); err != nil {
+			if _, err := x.Run(t.Context(), run.Request{Skill: lookup(t, catalog, tool), Call: in("ann", kept.ID)}); err != nil {
 				t.Errorf("opened for %s, run %s: %v", opened, tool, err)
 			}
 		}
-		_, err = x.Run(t.Context(), Request{Skill: lookup(t, catalog, "bin"), Caller: "ann", Container: kept.ID})
-		wantError(t, err, InvalidParam, "sandbox "+kept.ID+" was not opened for skill bin, so its folder is not in it; open one with open_sandbox and this skill, or leave out container_id")
+		_, err = x.Run(t.Context(), run.Request{Skill: lookup(t, catalog, "bin"), Call: in("ann", kept.ID)})
+		wantError(t, err, run.InvalidParam, "sandbox "+kept.ID+" was not opened for skill bin, so its folder is not in it; open one with open_sandbox and this skill, or leave out container_id")
 	}
 }

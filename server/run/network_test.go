@@ -1,11 +1,9 @@
-package run
+package run_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 func rules(t *testing.T, hosts ...string) []egress.Rule {
@@ -52,11 +51,11 @@ func TestHosts(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			driver := &recorder{}
-			x := newExecutor(t, driver, &Options{Hosts: rules(t, test.granted...)})
-			_, err := x.Run(t.Context(), Request{Skill: demo(t, "script: run.sh\n"+test.fields), Person: true, Confirm: yes})
+			x := newExecutor(t, driver, nil, rules(t, test.granted...)...)
+			_, err := x.Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh\n"+test.fields), Call: person()})
 			if test.err != "" {
-				var e *Error
-				if !errors.As(err, &e) || e.Code != PermissionDenied || !strings.Contains(e.Message, test.err) || e.Retryable {
+				var e *run.Error
+				if !errors.As(err, &e) || e.Code != run.PermissionDenied || !strings.Contains(e.Message, test.err) || e.Retryable {
 					t.Errorf("error %v, want %q", err, test.err)
 				}
 				if len(driver.commands) > 0 {
@@ -78,11 +77,11 @@ func TestHosts(t *testing.T) {
 // variables, whatever its name.
 func TestWorkspaceIsGrantedNothing(t *testing.T) {
 	driver := &recorder{}
-	x := newExecutor(t, driver, &Options{Hosts: rules(t, "api.example.com"), Env: []string{"KEY=secret"}})
+	x := newExecutor(t, driver, &run.Options{Secrets: run.Environ{"KEY=secret"}}, rules(t, "api.example.com")...)
 	for _, fields := range []string{"sandbox: {env: [KEY]}", "class: mutating\nsandbox: {env: [KEY]}", "metadata: {openclaw: {requires: {env: [KEY]}}}"} {
 		skill := demo(t, "script: run.sh\n"+fields)
 		skill.Workspace = "/work"
-		if _, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes}); err != nil {
+		if _, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person()}); err != nil {
 			t.Errorf("%s: %v", fields, err)
 		}
 	}
@@ -93,9 +92,9 @@ func TestWorkspaceIsGrantedNothing(t *testing.T) {
 	}
 	skill := demo(t, "script: run.sh\nclass: mutating\nsandbox: {network: [api.example.com]}")
 	skill.Workspace = "/work"
-	_, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes})
-	wantError(t, err, PermissionDenied, "skill demo connects to api.example.com, and is of the workspace /work, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration")
-	if _, err := x.Plan(skill); err == nil {
+	_, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person()})
+	wantError(t, err, run.PermissionDenied, "skill demo connects to api.example.com, and is of the workspace /work, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration")
+	if _, err := x.Plan(t.Context(), skill); err == nil {
 		t.Error("the plan has a grant")
 	}
 }
@@ -140,9 +139,9 @@ func TestFromDeclarationToRecord(t *testing.T) {
 		}
 		return &sandbox.Exit{Connections: proxy.Connections()}, errors.Join(proxy.Close(), <-served)
 	}}
-	x := newExecutor(t, driver, &Options{Hosts: rules(t, "*.example.com")})
+	x := newExecutor(t, driver, nil, rules(t, "*.example.com")...)
 	skill := demo(t, "script: run.sh\nclass: mutating\nsandbox: {network: [api.example.com]}")
-	outcome, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes})
+	outcome, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,40 +157,11 @@ func TestFromDeclarationToRecord(t *testing.T) {
 func TestWarm(t *testing.T) {
 	for fields, want := range map[string]int{"": 0, "\nsandbox: {warm: false}": -1, "\nsandbox: {warm: 4}": 4} {
 		driver := &recorder{}
-		if _, err := newExecutor(t, driver, nil).Run(t.Context(), Request{Skill: demo(t, "script: run.sh"+fields)}); err != nil {
+		if _, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh"+fields)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := driver.commands[0].Warm; got != want {
 			t.Errorf("%q: warm %d, want %d", fields, got, want)
 		}
-	}
-}
-
-// What a skill connected to is in the log, and what it was refused is a warning,
-// of which there is one.
-func TestConnectionsAreLogged(t *testing.T) {
-	driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-		cmd.Started()
-		return &sandbox.Exit{Connections: []sandbox.Connection{
-			{Host: "api.example.com:443", Address: "93.184.216.34:443", Sent: 10, Got: 20},
-			{Host: "evil.example.com:443", Refused: "not granted"},
-			{Host: "evil.example.com:443", Refused: "not granted"},
-		}}, nil
-	}}
-	var log bytes.Buffer
-	x := newExecutor(t, driver, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	outcome, err := x.Run(t.Context(), Request{Skill: demo(t, "script: run.sh")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(outcome.Connections) != 3 {
-		t.Errorf("the outcome has %+v", outcome.Connections)
-	}
-	text := log.String()
-	if !strings.Contains(text, `msg="a skill connected" skill=demo run=`+outcome.RunID+` host=api.example.com:443 address=93.184.216.34:443 refused="" sent=10 got=20`) {
-		t.Errorf("log:\n%s", text)
-	}
-	if n := strings.Count(text, "level=WARN"); n != 1 || !strings.Contains(text, "count=2") {
-		t.Errorf("%d warnings:\n%s", n, text)
 	}
 }

@@ -1,26 +1,66 @@
 package run
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Plan returns the command that a person's call of a skill would run, with every
-// declared parameter given: in the place of each value is its name, as "<name>",
-// and in that of the run's id "<run>". Nothing is run. Limits other than the
-// timeout are left to the sandbox.
+// declared parameter given: each value is the parameter's name, as "<name>", and the
+// run's ID is "<run>". Nothing is run. Limits other than the timeout are left to the
+// sandbox.
 //
-// The error is the [*Error] with which such a call would be refused. The command
-// is there all the same, without a grant where it is the grant that is refused;
-// it is nil for a skill that has nothing to run.
-func (x *Executor) Plan(skill *skills.Skill) (*sandbox.Command, error) {
-	entry := skill.Entry
-	if entry == nil {
+// The error is the [*Error] that would refuse the call. There is a command all the
+// same, without a grant if that is refused; it is nil for a skill that has nothing to
+// run.
+func (x *Executor) Plan(ctx context.Context, skill *skills.Skill) (*sandbox.Command, error) {
+	if skill.Entry == nil {
 		return nil, invalid("skill %s has nothing to run", skill.QualifiedName())
 	}
+	j, p := x.planJob(skill)
+	j.args = blanks(skill.Entry)
+	p.Args = j.args
+	d, refused := x.decider.Decide(ctx, p)
+	if refused != nil {
+		d = &Decision{}
+	}
+	timeout, late := timeoutOf(skill.Entry.Timeout, 0, x.options.MaxTimeout)
+	j.timeout = timeout
+	words, invalid := planArgv(skill, j.args)
+	j.invoke = func(sandbox.Grant) (*invocation, error) { return &invocation{argv: words, args: j.args}, nil }
+	failed := command(ctx, j, p, d, x.options.Secrets)
+	return p.Command, cmp.Or(refusal(refused), cannotRun(skill), invalid, late, refusal(failed))
+}
+
+// Grant returns what a person's call of a skill would be granted. The error is the
+// [*Error] that would refuse it.
+func (x *Executor) Grant(ctx context.Context, skill *skills.Skill) (sandbox.Grant, error) {
+	_, p := x.planJob(skill)
+	d, err := x.decider.Decide(ctx, p)
+	if err != nil {
+		return sandbox.Grant{}, refusal(err)
+	}
+	return d.Grant, nil
+}
+
+// planJob returns the job of a person's call without arguments, and its proposal.
+func (x *Executor) planJob(skill *skills.Skill) (*job, *Proposal) {
+	j := newSkillJob(skill)
+	j.id, j.workspaces, j.Principal = blank("run"), x.options.Workspaces, identity.Principal{Kind: identity.Person}
+	p := j.proposal()
+	p.DryRun = true
+	return j, p
+}
+
+// blank stands for a value that is not known yet.
+func blank(name string) string { return "<" + name + ">" }
+
+// blanks returns a blank for each argument of an entry.
+func blanks(entry *skills.Entry) map[string]any {
 	args := map[string]any{}
 	for _, p := range entry.Params() {
 		args[p.Name] = blank(p.Name)
@@ -28,29 +68,11 @@ func (x *Executor) Plan(skill *skills.Skill) (*sandbox.Command, error) {
 	for _, name := range entry.Placeholders() {
 		args[name] = blank(name)
 	}
-	command := &sandbox.Command{Skill: skill.QualifiedName(), Role: entry.ImageRole, Warm: entry.Warm}
-	grant, refused := x.grant(skill, Request{Person: true, Confirm: func(context.Context, *Proposal) error { return nil }})
-	command.Grant = grant
-	if refused == nil && skill.Unavailable != "" {
-		refused = &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}
-	}
-	var err error
-	if command.Argv, err = planArgv(skill, args); err != nil && refused == nil {
-		refused = err
-	}
-	if command.Limits.Timeout, err = x.timeout(entry.Timeout, 0); err != nil && refused == nil {
-		refused = err
-	}
-	command.Env = x.environment(skill, "", blank("run"), args)
-	return command, refused
+	return args
 }
 
-// blank stands for a value that is not known yet.
-func blank(name string) string { return "<" + name + ">" }
-
-// planArgv is the command line of blanks. A script whose path depends on
-// arguments is not there to be looked into, so what it is passed to is a blank,
-// too.
+// planArgv returns the command line of blanks. A script whose path depends on
+// arguments cannot be read, so its interpreter is a blank, too.
 func planArgv(skill *skills.Skill, args map[string]any) ([]string, error) {
 	words, err := planWords(skill.Entry, args)
 	if err != nil {
@@ -63,8 +85,8 @@ func planArgv(skill *skills.Skill, args map[string]any) ([]string, error) {
 	return argv(name, interpreter, words), err
 }
 
-// planWords is what follows the script. Where that depends on more than the
-// names of what is given, it is one blank for all.
+// planWords returns the words after the script: one blank for all, if they depend on
+// more than the names of the arguments.
 func planWords(entry *skills.Entry, args map[string]any) ([]string, error) {
 	switch entry.Args.(type) {
 	case nil, skills.Flags:

@@ -1,4 +1,4 @@
-package run
+package run_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 func TestPlan(t *testing.T) {
@@ -44,8 +45,8 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			driver := &recorder{}
-			x := newExecutor(t, driver, &Options{Workspaces: []string{"/work"}, Hosts: rules(t, "api.example.com"), MaxTimeout: time.Minute})
-			command, err := x.Plan(demo(t, test.fields))
+			x := newExecutor(t, driver, &run.Options{Workspaces: []string{"/work"}, MaxTimeout: time.Minute}, rules(t, "api.example.com")...)
+			command, err := x.Plan(t.Context(), demo(t, test.fields))
 			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("error %v, want %q", err, test.err)
 			}
@@ -75,11 +76,11 @@ func TestPlan(t *testing.T) {
 
 func TestPlanOfWhatCannotRun(t *testing.T) {
 	x := newExecutor(t, &recorder{}, nil)
-	var e *Error
-	if command, err := x.Plan(demo(t, "")); command != nil || !errors.As(err, &e) || e.Code != InvalidParam {
+	var e *run.Error
+	if command, err := x.Plan(t.Context(), demo(t, "")); command != nil || !errors.As(err, &e) || e.Code != run.InvalidParam {
 		t.Errorf("instructions: %v, %v", command, err)
 	}
-	if command, err := x.Plan(demo(t, "script: gone.sh")); command == nil || !errors.As(err, &e) || e.Code != Unavailable {
+	if command, err := x.Plan(t.Context(), demo(t, "script: gone.sh")); command == nil || !errors.As(err, &e) || e.Code != run.Unavailable {
 		t.Errorf("without its script: %v, %v", command, err)
 	}
 }
@@ -87,13 +88,13 @@ func TestPlanOfWhatCannotRun(t *testing.T) {
 // The plan of a call is what the call runs, but for its values.
 func TestPlanIsWhatRuns(t *testing.T) {
 	driver := &recorder{}
-	x := newExecutor(t, driver, &Options{Workspaces: []string{"/work"}})
+	x := newExecutor(t, driver, &run.Options{Workspaces: []string{"/work"}})
 	skill := demo(t, "script: run.sh\nclass: mutating\nparams: {text: string}")
-	plan, err := x.Plan(skill)
+	plan, err := x.Plan(t.Context(), skill)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Run(t.Context(), Request{Skill: skill, Person: true, Confirm: yes, Args: map[string]any{"text": "<text>"}}); err != nil {
+	if _, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person(), Args: map[string]any{"text": "<text>"}}); err != nil {
 		t.Fatal(err)
 	}
 	ran := driver.commands[0]

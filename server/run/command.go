@@ -1,0 +1,170 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A job is a request that was checked, and whose grant is not decided yet.
+type job struct {
+	*Call
+	action     Action
+	id         string        // of the run, or of the session that is opened
+	skill      *skills.Skill // nil is none
+	label      string        // the name in labels and logs
+	subject    string        // begins messages: "the skill"
+	role       string
+	warm       int
+	timeout    time.Duration // 0 is the sandbox's
+	lease      time.Duration // of the snapshot
+	workspaces []string
+	args       map[string]any // with defaults, checked; nil for code
+	picked     bool
+	opened     *sandbox.Command // that the session was opened for; nil without one
+
+	// invoke returns the program of a run; nil for a session, which runs none.
+	invoke func(grant sandbox.Grant) (*invocation, error)
+}
+
+// An invocation is a program with its arguments.
+type invocation struct {
+	argv  []string
+	args  map[string]any // as the script receives them; nil for code
+	stdin io.Reader      // nil is empty
+}
+
+// command fills in the command of a job as it was decided. It is the only place where
+// commands are made.
+func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secrets) error {
+	program := &invocation{}
+	if j.invoke != nil {
+		var err error
+		if program, err = j.invoke(d.Grant); err != nil {
+			return err
+		}
+	}
+	granted, err := secrets.Values(ctx, j.Principal, d.Variables)
+	if err != nil {
+		return err
+	}
+	p.Args, p.Variables = program.args, variableNames(granted)
+	p.Command = &sandbox.Command{
+		RunID:    j.id,
+		Skill:    j.label,
+		Tenant:   j.tenant(),
+		Argv:     program.argv,
+		Env:      append(environment(j, program.args), granted...),
+		Role:     j.role,
+		Grant:    d.Grant,
+		Limits:   sandbox.Limits{Timeout: j.timeout},
+		Warm:     j.warm,
+		Stdin:    program.stdin,
+		Stdout:   j.Stdout,
+		Stderr:   j.Stderr,
+		Progress: j.Progress,
+	}
+	return nil
+}
+
+// newID returns a new name for a run or a session, in the alphabet of labels. It
+// cannot be guessed.
+func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:16]) }
+
+// environment returns the variables that tell a program about its call. A script that
+// wants none finds none.
+func environment(j *job, args map[string]any) []string {
+	context := skills.ContextSkill
+	if j.action == ActionSkill {
+		context = j.skill.Entry.Context
+	}
+	switch {
+	case j.action == ActionSession || context == skills.ContextNone:
+		return nil
+	case context == skills.ContextLinX:
+		return append(about(j, args), "LINX_AGENT_ID=", "LINX_USER_ID=", "LINX_SESSION_ID="+pseudonym(j.Principal))
+	}
+	return about(j, args)
+}
+
+// pseudonym names a principal to a script, which could use the real key as if it were
+// its own.
+func pseudonym(p identity.Principal) string {
+	sum := sha256.Sum256([]byte(p.Key()))
+	return hex.EncodeToString(sum[:8])
+}
+
+// about returns the variables that every program finds.
+func about(j *job, args map[string]any) []string {
+	var env []string
+	if j.skill != nil {
+		env = append(env, "SKILL_NAME="+j.skill.QualifiedName())
+	}
+	env = append(env, "SKILL_RUN_ID="+j.id)
+	if len(j.workspaces) > 0 {
+		env = append(env, "SKILL_WORKSPACE="+j.workspaces[0])
+	}
+	if args == nil {
+		return env
+	}
+	// Arguments that are too long for one variable still reach the script.
+	if params, err := skills.Render(args, ""); err == nil && len("SKILL_PARAMS=")+len(params) <= skills.MaxWord {
+		env = append(env, "SKILL_PARAMS="+params)
+	}
+	return env
+}
+
+// variableNames returns the names of "NAME=value" entries.
+func variableNames(env []string) []string {
+	names := make([]string, len(env))
+	for i, variable := range env {
+		names[i], _, _ = strings.Cut(variable, "=")
+	}
+	return names
+}
+
+// timeoutOf returns the call's timeout, or else the skill's, up to most; 0 is unset.
+func timeoutOf(skill, call, most time.Duration) (time.Duration, error) {
+	if call < 0 {
+		return 0, invalid("a timeout of %s has passed before it began; give one above 0", call)
+	}
+	if wanted := cmp.Or(call, skill); wanted > 0 {
+		return min(wanted, most), nil
+	}
+	return most, nil
+}
+
+// roleOf returns the image role of a skill, which may be nil.
+func roleOf(skill *skills.Skill) string {
+	if skill == nil || skill.Entry == nil {
+		return ""
+	}
+	return skill.Entry.ImageRole
+}
+
+// fits returns an error if a command needs another skill, another version of it, or a
+// larger grant than the session has in which it is to run. The error is an [*Error].
+func fits(j *job, command *sandbox.Command) error {
+	if j.opened == nil || j.skill == nil {
+		return nil
+	}
+	name := j.skill.QualifiedName()
+	switch {
+	case j.opened.Skill != j.skill.Owner().QualifiedName():
+		return invalid("sandbox %s was not opened for skill %s, so its folder is not in it; open one with open_sandbox and this skill, or leave out container_id", j.Session, name)
+	case j.opened.Folder != command.Folder:
+		return invalid("skill %s has changed since sandbox %s was opened; open another one, or leave out container_id", name, j.Session)
+	case command.Grant.Write || len(command.Grant.Hosts) > 0:
+		return invalid("skill %s is granted more than a kept sandbox is; leave out container_id", name)
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+// Package run is the only way from a call to a sandbox: it checks a request, takes
+// the snapshot of the skill's folder, has a [Decider] decide about it, makes the
+// command, runs it and has a [Recorder] record it. The MCP server and the command line
+// both call skills through it.
+//
+// Start with [New]; each call is one [Executor.Run].
+package run
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// Options configure an [Executor]. The zero value is usable.
+type Options struct {
+	// Workspaces are the absolute host folders that skills may be granted.
+	Workspaces []string
+	// Secrets supplies the variables that skills may have; nil supplies none.
+	Secrets Secrets
+	// Recorder is told of the runs; nil tells nobody.
+	Recorder Recorder
+	// MaxTimeout bounds the timeouts of skills and calls; 0 is the sandbox's default
+	// limit.
+	MaxTimeout time.Duration
+	// Asking bounds how scripts wait for answers; zero fields: elicit.DefaultLimits.
+	Asking elicit.Limits
+	// InstallDependencies installs the packages that a skill declares before it runs.
+	InstallDependencies bool
+}
+
+// An Executor calls skills. It may be used concurrently.
+type Executor struct {
+	runner    *sandbox.Runner
+	snapshots *snapshot.Store
+	decider   Decider
+	room      *elicit.Room
+	options   Options
+}
+
+// New returns an executor that runs, with runner, the snapshots of skills that decider
+// allows. Options may be nil.
+func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, options *Options) *Executor {
+	x := &Executor{runner: runner, snapshots: snapshots, decider: decider}
+	if options != nil {
+		x.options = *options
+	}
+	if x.options.MaxTimeout == 0 {
+		x.options.MaxTimeout = sandbox.DefaultLimits().Timeout
+	}
+	if x.options.Secrets == nil {
+		x.options.Secrets = Environ(nil)
+	}
+	if x.options.Recorder == nil {
+		x.options.Recorder = discard{}
+	}
+	x.room = elicit.NewRoom(x.options.Asking)
+	return x
+}
+
+// Workspaces returns the absolute host folders that skills may be granted.
+func (x *Executor) Workspaces() []string { return x.options.Workspaces }
+
+// open resolves what a call names of the executor: the workspaces that it may see,
+// and the command for which its session was opened, or nil without a session. The
+// error is an [*Error].
+func (x *Executor) open(c *Call) (workspaces []string, opened *sandbox.Command, err error) {
+	switch {
+	case c.Session != "":
+		command, err := x.runner.Kept(c.tenant(), c.Session)
+		if err != nil {
+			return nil, nil, translate("the call", c.Session, err)
+		}
+		return command.Grant.Workspaces, &command, nil
+	case len(c.Workspaces) > 0:
+		return c.Workspaces, nil, nil
+	}
+	return x.options.Workspaces, nil, nil
+}
+
+// perform takes a job through the pipeline from its snapshot to its record.
+func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
+	p, err := x.propose(ctx, j)
+	var o *Outcome
+	if err == nil {
+		o, err = x.execute(ctx, j, p)
+	}
+	x.record(ctx, p, o, err)
+	return o, err
+}
+
+// propose takes a job up to the command that may run: snapshot, decision, command,
+// approval. With an error, which is an [*Error], it returns the proposal as far as it
+// came, or nil.
+func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
+	snap, err := x.snapshot(ctx, j.skill, j.lease)
+	if err != nil {
+		return nil, err
+	}
+	p := j.proposal()
+	if j.skill != nil {
+		p.Digest = snap.Digest
+	}
+	d, err := x.decider.Decide(ctx, p)
+	if err != nil {
+		return p, refusal(err)
+	}
+	if err := command(ctx, j, p, d, x.options.Secrets); err != nil {
+		return p, refusal(err)
+	}
+	p.Command.Folder = snap.Dir
+	if err := fits(j, p.Command); err != nil {
+		return p, err
+	}
+	if x.options.InstallDependencies && j.action == ActionSkill {
+		if p.Command.Dependencies, err = required(j.skill, snap.Dir, p.Command.Argv); err != nil {
+			return p, err
+		}
+	}
+	return p, refusal(x.decider.Approve(ctx, p))
+}
+
+// proposal returns the proposal of a job, without digest and command.
+func (j *job) proposal() *Proposal {
+	return &Proposal{
+		Action: j.action, Principal: j.Principal, Skill: j.skill, Args: j.args, Picked: j.picked,
+		Workspaces: slices.Clone(j.workspaces), Client: j.Client,
+	}
+}
+
+// refusal returns an error of a decider, or of secrets, as an [*Error].
+func refusal(err error) error {
+	if _, ok := errors.AsType[*Error](err); ok || err == nil {
+		return err
+	}
+	return translate("the call", "", err)
+}
+
+// snapshot returns the snapshot of a skill's folder, or of an empty one for nil. It
+// stays for the lease.
+func (x *Executor) snapshot(ctx context.Context, skill *skills.Skill, lease time.Duration) (*snapshot.Snapshot, error) {
+	files, whose, use := fs.FS(&zip.Reader{}), "nothing", snapshot.Use{Lease: lease} // an archive without files
+	if skill != nil {
+		files, whose = skill.Files, "skill "+skill.QualifiedName()
+		use.Skill = skill.Owner().QualifiedName() + "\x00" + skill.Dir
+	}
+	snap, err := x.snapshots.Take(ctx, files, use)
+	if err != nil {
+		return nil, &Error{Unavailable, fmt.Sprintf("the folder of %s cannot be copied to the cache: %v", whose, err), true, err}
+	}
+	return snap, nil
+}
+
+// execute runs the command of an approved proposal.
+func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, error) {
+	ctx, stop := x.startElicitation(ctx, j, p.Command)
+	result, err := x.start(ctx, j, p.Command)
+	stop()
+	o := newOutcome(j, p, result)
+	err = translate(j.subject, j.Session, err)
+	if o == nil || j.action != ActionSkill {
+		return o, err
+	}
+	o.Hint = hint(j, p.Command, o, err, x.options.InstallDependencies)
+	if err == nil {
+		err = checkOutput(j.skill, o)
+	}
+	return o, err
+}
+
+// start runs a command in a fresh sandbox, or in the session of its call.
+func (x *Executor) start(ctx context.Context, j *job, command *sandbox.Command) (*sandbox.Result, error) {
+	if j.Session == "" {
+		return x.runner.Run(ctx, *command)
+	}
+	return x.runner.RunIn(ctx, j.Session, *command)
+}
+
+// startElicitation relays the questions of a skill that asks to the call's client,
+// until stop is called. The command has to run with the context that it returns.
+func (x *Executor) startElicitation(ctx context.Context, j *job, command *sandbox.Command) (_ context.Context, stop func()) {
+	if j.action != ActionSkill || len(j.skill.Asks) == 0 {
+		return ctx, func() {}
+	}
+	client := j.Client
+	switch {
+	case j.Session != "":
+		client = elicit.Nobody("nothing can be asked in a kept sandbox")
+	case client == nil:
+		client = elicit.Nobody("there is nobody to ask")
+	}
+	ctx, dialogue := elicit.Begin(ctx, command, elicit.Options{
+		Skill: command.Skill, Asks: j.skill.Asks, Owner: j.Principal.Key(), Client: client, Room: x.room,
+	})
+	return ctx, dialogue.End
+}
+
+// record tells the recorder of a proposal; nil is none.
+func (x *Executor) record(ctx context.Context, p *Proposal, o *Outcome, err error) {
+	if p != nil {
+		x.options.Recorder.Record(context.WithoutCancel(ctx), Record{p, o, err})
+	}
+}

@@ -1,0 +1,117 @@
+package run
+
+import (
+	"io"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A Call holds the fields that requests of every kind share. The zero Call is
+// anonymous, and fine.
+type Call struct {
+	// Principal is the party that the call acts for. Slots are counted for it, and
+	// it owns the sessions that it opens.
+	Principal identity.Principal
+	// Group and Connection tell the clients of one principal apart, as those of a
+	// [sandbox.Tenant] do.
+	Group, Connection string
+	// Workspaces replace those of the [Options], if there are any.
+	Workspaces []string
+	// Session is the ID of a sandbox that the principal has opened; "" is a fresh
+	// sandbox.
+	Session string
+	// Timeout replaces the skill's time limit, up to the configuration's maximum; 0
+	// does not.
+	Timeout time.Duration
+	// Client answers the questions of a script that asks; nil answers none.
+	Client *elicit.Client
+	// Stdout and Stderr receive the output as it comes; nil is fine. They must not
+	// block.
+	Stdout, Stderr io.Writer
+	// Progress receives a message for each thing the call waits for before it
+	// starts; nil is fine.
+	Progress func(message string)
+	// Warn receives doubts that the call is as its caller meant; nil is fine.
+	Warn func(message string)
+}
+
+// tenant returns the principal as sandboxes know it.
+func (c *Call) tenant() sandbox.Tenant {
+	return sandbox.Tenant{ID: string(c.Principal.Key()), Group: c.Group, Connection: c.Connection}
+}
+
+// A Request is one call of a skill.
+type Request struct {
+	Call
+	Skill *skills.Skill
+	// Args are the arguments, as values of encoding/json.
+	Args map[string]any
+	// Picked reports that a person has picked the skill in a client. A client could
+	// do so by itself, so this opens skills that a model may not call, and approves
+	// nothing.
+	Picked bool
+	// Folder is the base of relative paths in arguments; "" is the first
+	// workspace.
+	Folder string
+	// Stdin is the standard input of a script that asks nothing; nil is empty.
+	Stdin io.Reader
+}
+
+// A CodeRequest asks to run code that a model wrote.
+type CodeRequest struct {
+	Call
+	Language string // one of Languages
+	Code     string
+	Args     []string
+	// Skill is the skill whose folder is mounted at /skill; nil mounts an empty one.
+	Skill *skills.Skill
+}
+
+// An OpenRequest asks for a session: a sandbox that several calls share. Its Session
+// and Timeout are ignored.
+type OpenRequest struct {
+	Call
+	// Skill is the skill whose folder is mounted at /skill; nil mounts an empty one.
+	Skill *skills.Skill
+	// Role names the image; "" is the skill's, or else the default one.
+	Role string
+	// Workspace is the only one that is mounted; "" mounts all.
+	Workspace string
+}
+
+// A Session is a sandbox that was opened for several calls.
+type Session struct {
+	ID string
+	// Digest is the digest of the mounted snapshot; "" without a skill.
+	Digest     string
+	Role       string
+	Workspaces []string
+	// Idle and Lifetime bound how long it lives.
+	Idle, Lifetime time.Duration
+}
+
+// An Outcome is the result of a command that has started.
+type Outcome struct {
+	RunID string
+	// What names the program in messages: "skill NAME" or "the code".
+	What string
+	// Digest is the digest of the mounted snapshot; "" without a skill.
+	Digest string
+	// Hint guesses why a script failed; "" is no guess.
+	Hint string
+	*sandbox.Result
+}
+
+// Seconds returns the time that a caller asks for as a number of seconds. The error
+// is an [*Error].
+func Seconds(name string, n float64) (time.Duration, error) {
+	d, err := skills.Seconds(n)
+	if err != nil {
+		return 0, invalid("%q is %v; %v", name, n, err)
+	}
+	return d, nil
+}

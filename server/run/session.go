@@ -1,0 +1,77 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+)
+
+// OpenSession opens a sandbox in which calls of one principal share files and
+// processes. The error is an [*Error].
+func (x *Executor) OpenSession(ctx context.Context, r OpenRequest) (*Session, error) {
+	j, err := x.sessionJob(&r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := x.propose(ctx, j)
+	if err == nil {
+		err = translate(j.subject, "", x.runner.Open(ctx, *p.Command))
+	}
+	x.record(ctx, p, nil, err)
+	if err != nil {
+		return nil, err
+	}
+	times := x.runner.Keeping()
+	return &Session{j.id, p.Digest, j.role, p.Command.Grant.Workspaces, times.Idle, times.Lifetime}, nil
+}
+
+func (x *Executor) sessionJob(r *OpenRequest) (*job, error) {
+	r.Session, r.Timeout = "", 0
+	workspaces, _, err := x.open(&r.Call)
+	if err != nil {
+		return nil, err
+	}
+	if workspaces, err = chooseWorkspace(workspaces, r.Workspace); err != nil {
+		return nil, err
+	}
+	j := &job{
+		Call: &r.Call, action: ActionSession, id: newID("box-"), skill: r.Skill, label: "open_sandbox", subject: "the opening",
+		role: cmp.Or(r.Role, roleOf(r.Skill)), lease: x.runner.Keeping().Lifetime, workspaces: workspaces,
+		warm: -1, // without a skill's entry, sandboxes are seldom opened twice alike
+	}
+	if r.Skill != nil {
+		j.label = r.Skill.Owner().QualifiedName()
+	}
+	if r.Skill != nil && r.Skill.Entry != nil {
+		j.warm = r.Skill.Entry.Warm
+	}
+	return j, nil
+}
+
+// chooseWorkspace returns one of all workspaces, or all for "".
+func chooseWorkspace(all []string, one string) ([]string, error) {
+	switch {
+	case one == "":
+		return all, nil
+	case slices.Contains(all, one):
+		return []string{one}, nil
+	case len(all) == 0:
+		return nil, invalid("there is no workspace; a person can start the server with --workspace DIR")
+	}
+	return nil, invalid("%q is no workspace; the workspaces are %s", one, strings.Join(all, ", "))
+}
+
+// CloseSession ends a session of the principal with a key and waits until it is gone.
+// The error is an [*Error].
+func (x *Executor) CloseSession(ctx context.Context, owner identity.Key, id string) error {
+	return translate("the sandbox", id, x.runner.CloseKept(ctx, sandbox.Tenant{ID: string(owner)}, id))
+}
+
+// EndSessions ends the sessions of a principal who has left. It does not wait.
+func (x *Executor) EndSessions(owner identity.Key) {
+	x.runner.Leave(sandbox.Tenant{ID: string(owner)})
+}

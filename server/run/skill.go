@@ -1,0 +1,127 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Run calls a skill. The error is an [*Error]; with one, the outcome holds the output
+// until then, or is nil if the script never started. A script that fails is no error:
+// see the outcome's exit code.
+func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
+	j, err := x.skillJob(&r)
+	if err != nil {
+		return nil, err
+	}
+	return x.perform(ctx, j)
+}
+
+// skillJob checks a request as far as that needs no snapshot. The error is an
+// [*Error].
+func (x *Executor) skillJob(r *Request) (*job, error) {
+	workspaces, opened, err := x.open(&r.Call)
+	if err != nil {
+		return nil, err
+	}
+	skill := r.Skill
+	j := newSkillJob(skill)
+	j.Call, j.workspaces, j.opened, j.picked = &r.Call, workspaces, opened, r.Picked
+	if err := cannotRun(skill); err != nil {
+		if mayKnow(r) {
+			return nil, err
+		}
+		j.invoke = func(sandbox.Grant) (*invocation, error) { return nil, err }
+		return j, nil
+	}
+	if j.args, err = arguments(r, workspaces); err != nil {
+		return nil, err
+	}
+	if j.timeout, err = timeoutOf(skill.Entry.Timeout, r.Timeout, x.options.MaxTimeout); err != nil {
+		return nil, err
+	}
+	j.lease = j.timeout
+	j.invoke = func(grant sandbox.Grant) (*invocation, error) { return invoke(r, maps.Clone(j.args), grant) }
+	return j, nil
+}
+
+// newSkillJob returns the job of a skill, without what the call adds.
+func newSkillJob(skill *skills.Skill) *job {
+	j := &job{Call: &Call{}, action: ActionSkill, id: newID("run-"), skill: skill, label: skill.QualifiedName(), subject: "the skill", role: roleOf(skill)}
+	if skill.Entry != nil {
+		j.warm = skill.Entry.Warm
+	}
+	return j
+}
+
+// mayKnow reports whether the caller may be told, ahead of the decision, why a skill
+// cannot run.
+func mayKnow(r *Request) bool {
+	return r.Principal.Kind == identity.Person || r.Picked || r.Skill.ModelInvocable
+}
+
+// cannotRun returns an [*Error] if a skill cannot run, whatever is decided.
+func cannotRun(skill *skills.Skill) error {
+	switch {
+	case skill.Unavailable != "":
+		return &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}
+	case skill.Entry == nil:
+		return nothingToRun(skill)
+	}
+	return nil
+}
+
+// nothingToRun returns the error for a skill of instructions, with the names of its
+// tools.
+func nothingToRun(skill *skills.Skill) error {
+	text := fmt.Sprintf("skill %s has nothing to run; read its instructions with load_skill instead", skill.QualifiedName())
+	var names []string
+	for _, tool := range skill.Tools {
+		names = append(names, tool.QualifiedName())
+	}
+	if len(names) > 0 {
+		text += ", or run one of its tools: " + strings.Join(names, ", ")
+	}
+	return &Error{InvalidParam, text, false, nil}
+}
+
+// invoke returns the program of a call whose grant is known.
+func invoke(r *Request, args map[string]any, grant sandbox.Grant) (*invocation, error) {
+	skill := r.Skill
+	resolveFiles(skill, args, r.Folder, grant)
+	name, interpreter, err := script(skill, args)
+	if err != nil {
+		return nil, err
+	}
+	passed, err := skill.Pass(name, args)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	stdin, err := stdinOf(r, passed.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	return &invocation{argv(name, interpreter, passed.Argv), args, stdin}, nil
+}
+
+// stdinOf returns the standard input of a call: that of the request, or the
+// arguments, if the skill reads them there.
+func stdinOf(r *Request, args []byte) (io.Reader, error) {
+	name := r.Skill.QualifiedName()
+	switch {
+	case r.Stdin != nil && args != nil:
+		return nil, invalid("skill %s gets its arguments on standard input, so nothing else can be passed there", name)
+	case r.Stdin != nil && len(r.Skill.Asks) > 0:
+		return nil, invalid("skill %s gets answers to its questions on standard input, so nothing else can be passed there", name)
+	case args != nil:
+		return bytes.NewReader(args), nil
+	}
+	return r.Stdin, nil
+}
