@@ -103,7 +103,7 @@ func TestLibraries(t *testing.T) {
 				"github.com/mark3labs/mcp-go":              {"server", "integration/bench"},
 				"gopkg.in/yaml.v3":                         {"skills", "cmd/skills-mcp/config"},
 				"github.com/invopop/jsonschema":            {"skills", "server"},
-				"github.com/santhosh-tekuri/jsonschema/v6": {"skills"},
+				"github.com/santhosh-tekuri/jsonschema/v6": {"skills/schema"},
 				"github.com/fsnotify/fsnotify":             {"skills/watch"},
 				"github.com/spf13/cobra":                   {"cmd/skills-mcp"},
 				"github.com/BurntSushi/toml":               {"skills/dependencies", "cmd/skills-mcp/connect"},

@@ -133,12 +133,7 @@ func (a listArgs) lists(skill *skills.Skill) bool {
 
 func (s *Server) listSkillsTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "list_skills", Description: "List every skill there is, a page at a time: its name, its tool, where it comes from, whether it runs something or gives instructions, whether it is ready, and its parameters.", Annotations: readOnly("List skills")}
-	schema := schemaOf[listArgs]()
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[listArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schemaOf[listArgs](), func(r request, args listArgs) (*mcp.CallToolResult, error) {
 		var listed []*skills.Skill
 		for _, skill := range r.view.exposed.Order() {
 			if args.lists(skill) {
@@ -146,6 +141,7 @@ func (s *Server) listSkillsTool() mcpserver.ServerTool {
 			}
 		}
 		var found skillList
+		var err error
 		found.Skills, found.Next, err = pageOf(listed, args.Cursor, r.view.summary)
 		if err != nil {
 			return nil, err
@@ -168,12 +164,7 @@ func (s *Server) searchSkillsTool(v *view) mcpserver.ServerTool {
 		// Clients that load tools on demand must always have this one.
 		Meta: mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true}),
 	}
-	schema := schemaOf[searchArgs]()
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[searchArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schemaOf[searchArgs](), func(r request, args searchArgs) (*mcp.CallToolResult, error) {
 		if strings.TrimSpace(args.Query) == "" {
 			return nil, &run.Error{Code: run.InvalidParam, Message: `"query" is empty; give a word or two, or use list_skills`}
 		}
@@ -235,12 +226,7 @@ const maxListed = 512
 
 func (s *Server) getSkillTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "get_skill", Description: "Everything known of one skill: its frontmatter, instructions as they are written, parameters, files and problems. To use a skill, call load_skill or run_skill instead.", Annotations: readOnly("Show a skill")}
-	schema := schemaOf[nameArgs]()
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[nameArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schemaOf[nameArgs](), func(r request, args nameArgs) (*mcp.CallToolResult, error) {
 		skill, err := s.lookup(&r, args.Name)
 		if err != nil {
 			return nil, err
@@ -407,12 +393,7 @@ func Plugins(catalog *skills.Catalog) []PluginSummary {
 
 func (s *Server) listPluginsTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "list_plugins", Description: "List the plugins that skills come from, with how many skills, commands, tools and agents they have.", Annotations: readOnly("List plugins")}
-	schema := schemaOf[cursorArgs]()
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[cursorArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schemaOf[cursorArgs](), func(r request, args cursorArgs) (*mcp.CallToolResult, error) {
 		plugins, next, err := pageOf(Plugins(r.view.catalog), args.Cursor, PluginSummary.short)
 		if err != nil {
 			return nil, err
@@ -449,13 +430,9 @@ type reloaded struct {
 
 func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "reload_skills", Description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found, a page at a time: with a cursor nothing is scanned.", Annotations: readOnly("Reload skills")}
-	schema := schemaOf[cursorArgs]()
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[cursorArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schemaOf[cursorArgs](), func(r request, args cursorArgs) (*mcp.CallToolResult, error) {
 		catalog, changed := r.view.catalog, false
+		var err error
 		if args.Cursor == "" {
 			if catalog, changed, err = s.Reload(r.ctx); err != nil {
 				return nil, err
@@ -500,12 +477,7 @@ type loadArgs struct {
 
 func (s *Server) loadSkillTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "load_skill", Description: "Return the instructions of a skill, to follow them. Nothing is run.", Annotations: readOnly("Load a skill's instructions")}
-	schema := strict(schemaOf[loadArgs]())
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[loadArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, strict(schemaOf[loadArgs]()), func(r request, args loadArgs) (*mcp.CallToolResult, error) {
 		skill, err := s.lookup(&r, args.Name)
 		if err != nil {
 			return nil, err
@@ -530,11 +502,7 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 		Meta:        largeResult(),
 	}
 	schema := containerSchema[runArgs](s)
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[runArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schema, func(r request, args runArgs) (*mcp.CallToolResult, error) {
 		// Left out without a word, they would have the skill run with its defaults.
 		for name := range r.args {
 			if _, known := schema.Properties.Get(name); !known && name != "container_id" {

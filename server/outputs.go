@@ -61,12 +61,7 @@ type outputArgs struct {
 // readOutputTool is for the models whose client reads no resources for them.
 func (s *Server) readOutputTool() mcpserver.ServerTool {
 	t := mcp.Tool{Name: "read_output", Description: "Read a page of what a run printed or left, where its result shows only a part or a link (skills-mcp://runs/…).", Annotations: readOnly("Read a run's output")}
-	schema := schemaOf[outputArgs]()
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[outputArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schemaOf[outputArgs](), func(r request, args outputArgs) (*mcp.CallToolResult, error) {
 		piece, offset, paged, err := output.Split(args.URI)
 		if !paged {
 			offset = int(min(args.Offset, 1<<40))

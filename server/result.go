@@ -13,7 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // maxText is how many bytes of a stream a model gets to read, head and tail.
@@ -293,7 +293,7 @@ func jsonObject(o sandbox.Output) json.RawMessage {
 	if !strings.HasPrefix(all, "{") {
 		return nil
 	}
-	if _, err := jsoncheck.Decode([]byte(all)); err != nil { // clients would not read it
+	if _, err := schema.Decode([]byte(all)); err != nil { // clients would not read it
 		return nil
 	}
 	return json.RawMessage(all)

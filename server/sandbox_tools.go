@@ -62,12 +62,7 @@ func (s *Server) openSandboxTool() mcpserver.ServerTool {
 		Description: "Open a sandbox that keeps files in /tmp and /out, and processes, between calls: pass its container_id to run_skill or run_code. Workspaces are read-only, there is no network. It ends when it is idle, after its lifetime, or with close_sandbox.",
 		Annotations: mcp.ToolAnnotation{Title: "Open a sandbox", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
 	}
-	schema := schemaOf[openArgs]()
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[openArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schemaOf[openArgs](), func(r request, args openArgs) (*mcp.CallToolResult, error) {
 		skill, err := s.optional(&r, args.Skill)
 		if err != nil {
 			return nil, err
@@ -118,12 +113,7 @@ func (s *Server) closeSandboxTool() mcpserver.ServerTool {
 		Description: "End a sandbox of open_sandbox, with all files and processes in it.",
 		Annotations: mcp.ToolAnnotation{Title: "Close a sandbox", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
 	}
-	schema := schemaOf[closeArgs]()
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[closeArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schemaOf[closeArgs](), func(r request, args closeArgs) (*mcp.CallToolResult, error) {
 		if err := s.calls.CloseSession(r.ctx, r.principal.Key(), args.ContainerID); err != nil {
 			return nil, err
 		}
@@ -148,11 +138,7 @@ func (s *Server) runCodeTool() mcpserver.ServerTool {
 		Meta:        largeResult(),
 	}
 	schema := containerSchema[codeArgs](s)
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[codeArgs](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return fixedTool(s, t, schema, func(r request, args codeArgs) (*mcp.CallToolResult, error) {
 		timeout, err := seconds(args.Timeout)
 		if err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/invopop/jsonschema"
@@ -102,18 +103,17 @@ type argsOnly struct {
 	Args string `json:"args,omitempty" jsonschema_description:"What to put in for $ARGUMENTS in the instructions."`
 }
 
+// instructionArguments are shared by the tools of all instruction skills: there may
+// be thousands.
+var instructionArguments = sync.OnceValue(func() *arguments[argsOnly] { return newArguments[argsOnly](strict(schemaOf[argsOnly]())) })
+
 func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.ServerTool {
 	t := mcp.Tool{
 		Name:        name,
 		Description: truncate.String(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
 		Annotations: readOnly(title(skill)),
 	}
-	schema := strict(schemaOf[argsOnly]())
-	return s.fixedTool(t, schema, func(r request) (*mcp.CallToolResult, error) {
-		args, err := check[argsOnly](r, schema)
-		if err != nil {
-			return nil, err
-		}
+	return typedTool(s, t, instructionArguments(), func(r request, args argsOnly) (*mcp.CallToolResult, error) {
 		skill, err := s.lookup(&r, skill.QualifiedName())
 		if err != nil {
 			return nil, err

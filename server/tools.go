@@ -16,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // request is a call of a tool, a prompt or a resource, decoded.
@@ -41,9 +42,21 @@ func (s *Server) request(ctx context.Context, meta *mcp.Meta) request {
 // handler answers a call with a result, or with an error that becomes one.
 type handler func(r request) (*mcp.CallToolResult, error)
 
-// fixedTool makes a tool of ours.
-func (s *Server) fixedTool(t mcp.Tool, schema *jsonschema.Schema, handle handler) mcpserver.ServerTool {
-	tool, err := s.tool(t, schema, handle)
+// fixedTool makes a tool of ours, whose arguments are checked against the schema
+// and decoded into a T.
+func fixedTool[T any](s *Server, t mcp.Tool, document *jsonschema.Schema, handle func(r request, args T) (*mcp.CallToolResult, error)) mcpserver.ServerTool {
+	return typedTool(s, t, newArguments[T](document), handle)
+}
+
+// typedTool makes a tool of arguments that several tools may share.
+func typedTool[T any](s *Server, t mcp.Tool, a *arguments[T], handle func(r request, args T) (*mcp.CallToolResult, error)) mcpserver.ServerTool {
+	tool, err := s.tool(t, a.document, func(r request) (*mcp.CallToolResult, error) {
+		args, err := a.decode(r.args)
+		if err != nil {
+			return nil, err
+		}
+		return handle(r, args)
+	})
 	if err != nil { // the schema is reflected from a type of this package
 		panic(err)
 	}
@@ -111,40 +124,61 @@ func decodeObject(raw []byte) (map[string]any, error) {
 	return args, nil
 }
 
-// check validates a call's arguments and decodes them into a struct.
-func check[T any](r request, schema *jsonschema.Schema) (T, error) {
+// arguments are those of one tool of ours, decoded into a T.
+type arguments[T any] struct {
+	document *jsonschema.Schema
+	names    []string // of the properties
+	schema   *schema.Schema
+}
+
+// newArguments returns the arguments of a schema, which is compiled once.
+func newArguments[T any](document *jsonschema.Schema) *arguments[T] {
+	a := &arguments[T]{document: document, schema: schema.New(document)}
+	for p := document.Properties.Oldest(); p != nil; p = p.Next() {
+		a.names = append(a.names, p.Key)
+	}
+	return a
+}
+
+// decode validates a call's arguments and decodes them. A number that was written
+// as a text, as some models do, becomes one.
+func (a *arguments[T]) decode(given map[string]any) (T, error) {
 	var args T
-	var names []string
-	for p := schema.Properties.Oldest(); p != nil; p = p.Next() {
-		names = append(names, p.Key)
-		if text, ok := r.args[p.Key].(string); ok && (p.Value.Type == "integer" || p.Value.Type == "number") {
+	for p := a.document.Properties.Oldest(); p != nil; p = p.Next() {
+		if text, ok := given[p.Key].(string); ok && (p.Value.Type == "integer" || p.Value.Type == "number") {
 			if n, err := skills.DecodeJSON(text); err == nil && reflect.TypeOf(n) == reflect.TypeFor[json.Number]() {
-				r.args[p.Key] = n // some models write "5" for 5
+				given[p.Key] = n
 			}
 		}
 	}
-	_, err := skills.Misspelt(names, r.args)
+	_, err := schema.Misspelt(a.names, given)
 	if err == nil {
-		err = skills.Validate(schema, r.args)
+		err = a.schema.CheckArguments(given)
 	}
-	if err != nil {
-		return args, &run.Error{Code: run.InvalidParam, Message: err.Error(), Err: err}
-	}
-	known := map[string]any{} // the struct would take "Params" for "params"
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if value, ok := r.args[name]; ok {
-			known[name] = value
-		}
-	}
-	encoded, err := json.Marshal(known)
 	if err == nil {
-		err = json.Unmarshal(encoded, &args)
+		err = decodeInto(&args, given)
 	}
 	if err != nil {
 		return args, &run.Error{Code: run.InvalidParam, Message: err.Error(), Err: err}
 	}
 	return args, nil
+}
+
+// decodeInto decodes arguments into a struct. It ignores those that differ from a
+// field's name in case, which encoding/json would take.
+func decodeInto[T any](args *T, given map[string]any) error {
+	known := map[string]any{}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if value, ok := given[name]; ok {
+			known[name] = value
+		}
+	}
+	encoded, err := json.Marshal(known)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(encoded, args)
 }
 
 // schemaOf reflects the schema of a fixed tool's arguments.

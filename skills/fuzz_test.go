@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -118,14 +119,14 @@ func checkServed(t *testing.T, skill *Skill) {
 	if skill.Entry == nil {
 		return
 	}
-	schema := skill.Entry.Schema()
-	if _, err := json.Marshal(schema); err != nil {
+	served := skill.Entry.Schema()
+	if _, err := json.Marshal(served); err != nil {
 		t.Errorf("schema: %v", err)
 	}
-	if _, err := compile(schema); err != nil {
+	if err := schema.New(served).Err(); err != nil {
 		t.Errorf("schema: %v", err)
 	}
-	if schema.Type != "object" {
-		t.Errorf("the schema is of %q", schema.Type)
+	if served.Type != "object" {
+		t.Errorf("the schema is of %q", served.Type)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/invopop/jsonschema"
 	"gopkg.in/yaml.v3"
 
-	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -32,7 +32,7 @@ type Param struct {
 func (p Param) Accepts(value any) bool {
 	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	object.Properties.Set(p.Name, p.Schema)
-	return Validate(object, map[string]any{p.Name: value}) == nil
+	return schema.New(object).CheckArguments(map[string]any{p.Name: value}) == nil
 }
 
 // Help describes the parameter to a person, with the values that it can have.
@@ -121,13 +121,13 @@ func isSchema(node *yaml.Node) bool {
 // paramsOfSchema reads the properties of a JSON Schema as the parameters that they
 // are.
 func paramsOfSchema(f fields, node *yaml.Node) []Param {
-	schema := newFields(node, f.report)
+	object := newFields(node, f.report)
 	f.report(Note, f.pos("params"), "write the properties in params themselves", `"params" is a JSON Schema; its properties are read as the parameters`)
-	params := paramsOfMap(f, schema.get("properties"))
-	for _, name := range schema.words("required", strings.Fields) {
+	params := paramsOfMap(f, object.get("properties"))
+	for _, name := range object.words("required", strings.Fields) {
 		at := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 		if at < 0 {
-			f.report(Warning, schema.pos("required"), "declare it in properties", "%q is required and no parameter", name)
+			f.report(Warning, object.pos("required"), "declare it in properties", "%q is required and no parameter", name)
 			continue
 		}
 		params[at].Required = true
@@ -301,7 +301,7 @@ func (f fields) bound(key string) json.Number {
 
 func (f fields) pattern(key string) string {
 	pattern := f.text(key)
-	if _, err := jsoncheck.Pattern(pattern); err != nil {
+	if _, err := schema.Pattern(pattern); err != nil {
 		f.report(Warning, f.pos(key), "write a small regular expression of RE2's syntax", "%q is not a regular expression that can be used and is ignored", truncate.String(pattern, maxEcho))
 		return ""
 	}
@@ -322,8 +322,7 @@ func (f fields) defaultValue(param Param) any {
 	if plainly(param.Schema, value) {
 		return value
 	}
-	entry := Entry{Args: Flags{{Name: param.Name, Schema: param.Schema}}}
-	if err := entry.Validate(map[string]any{param.Name: value}); err != nil {
+	if err := schema.New(Flags{param}.Schema()).CheckArguments(map[string]any{param.Name: value}); err != nil {
 		f.report(Warning, f.pos("default"), "give a default that the parameter accepts", "the default is ignored: %v", err)
 		return nil
 	}

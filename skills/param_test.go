@@ -3,9 +3,10 @@ package skills
 import (
 	"encoding/json"
 	"errors"
-	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 const threeShapes = `{"properties":{"path":{"type":"string"},"count":{"type":"integer"},"verbose":{"type":"boolean"}},"type":"object"}`
@@ -136,7 +137,7 @@ params:
 		if got := words(err); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.args, got, test.want)
 		}
-		var argument *ArgumentError
+		var argument *schema.ArgumentError
 		if err != nil && !errors.As(err, &argument) {
 			t.Errorf("%s: error of type %T", test.args, err)
 		}
@@ -179,13 +180,4 @@ func decode(t *testing.T, text string) map[string]any {
 		t.Fatal(err)
 	}
 	return value
-}
-
-func TestRatio(t *testing.T) {
-	for text, want := range map[string]string{"3": "3", "3.0": "3", "0.5": "0.5", "1e30": "1000000000000000000000000000000"} {
-		r, _ := new(big.Rat).SetString(text)
-		if got := ratio(r); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
 }

@@ -1,15 +1,11 @@
 package skills
 
 import (
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // Pass converts arguments that [Entry.Validate] has accepted to the input of the
@@ -63,7 +59,7 @@ func (s *Skill) joining(script string) joining {
 }
 
 // Undeclared returns the arguments that nobody declared and that are passed on as
-// they are, sorted. The error is an [*ArgumentError] where one of them is nearly
+// they are, sorted. The error is an [*schema.ArgumentError] where one of them is nearly
 // the name of a parameter that was not given: it is that one, misspelt.
 func (e *Entry) Undeclared(args map[string]any) ([]string, error) {
 	passing := e.Passing()
@@ -74,57 +70,9 @@ func (e *Entry) Undeclared(args map[string]any) ([]string, error) {
 	for _, p := range passing.params() {
 		names = append(names, p.Name)
 	}
-	unknown, err := Misspelt(append(names, e.Placeholders()...), args)
+	unknown, err := schema.Misspelt(append(names, e.Placeholders()...), args)
 	if len(names) == 0 {
 		return nil, err // it declares none at all
 	}
 	return unknown, err
-}
-
-// Misspelt returns the arguments that are none of the properties, sorted. The
-// error is as of [Entry.Undeclared].
-func Misspelt(properties []string, args map[string]any) (unknown []string, err error) {
-	var faults []string
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if slices.Contains(properties, name) {
-			continue
-		}
-		unknown = append(unknown, name)
-		meant := slices.IndexFunc(properties, func(meant string) bool {
-			_, given := args[meant]
-			return !given && nearly(name, meant)
-		})
-		if meant >= 0 {
-			faults = append(faults, fmt.Sprintf("there is no parameter %q; did you mean %q?", name, properties[meant]))
-		}
-	}
-	if len(faults) > 0 {
-		return nil, &ArgumentError{faults}
-	}
-	return unknown, nil
-}
-
-// nearly reports whether somebody who wrote one name is likely to have meant the
-// other: they differ in case, dashes, the order of letters, or a letter or two.
-// Short names are like too many others.
-func nearly(name, meant string) bool {
-	plain := strings.NewReplacer("-", "", "_", "", ".", "")
-	a, b := plain.Replace(strings.ToLower(name)), plain.Replace(strings.ToLower(meant))
-	length := max(len(a), len(b))
-	switch {
-	case a == b:
-		return true
-	case length < 4 || length > maxMeant:
-		return false
-	case letters(a) == letters(b) && a[0] == b[0]:
-		return true
-	}
-	return levenshtein.Distance(a, b, nil) <= 1+length/8
-}
-
-// letters returns the letters of a word, sorted.
-func letters(word string) string {
-	all := []rune(word)
-	slices.Sort(all)
-	return string(all)
 }

@@ -2,15 +2,12 @@ package skills
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/invopop/jsonschema"
-	validator "github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // objectSchema reads a JSON Schema that an author wrote of arguments, and keeps
@@ -53,7 +50,7 @@ func (p *parser) authorSchema(key, so string) *jsonschema.Schema {
 	}
 	switch {
 	case err != nil:
-		p.report(Warning, p.fields.pos(key), "correct it", "%q is not a JSON Schema, so %s: %v", key, so, fault(err))
+		p.report(Warning, p.fields.pos(key), "correct it", "%q is not a JSON Schema, so %s: %v", key, so, err)
 		return nil
 	case s.Type != "object":
 		p.report(Warning, p.fields.pos(key), `write "type": "object"`, "%q is not the schema of an object, so %s", key, so)
@@ -75,8 +72,7 @@ func usable(s *jsonschema.Schema) error {
 	case len(encoded) > maxSchema:
 		return fmt.Errorf("it is larger than %d bytes", maxSchema)
 	}
-	_, err = compile(s)
-	return err
+	return schema.New(s).Err()
 }
 
 // maxSchemaDepth is how deep a schema may nest. Each level costs a look at all
@@ -172,31 +168,4 @@ func take[T any](extras map[string]any, key string, field *T) {
 		*field = value
 		delete(extras, key)
 	}
-}
-
-// fault is what is wrong with a schema, in one line.
-func fault(err error) string {
-	var schema *validator.SchemaValidationError
-	var invalid *validator.ValidationError
-	if errors.As(err, &schema) && errors.As(schema.Err, &invalid) {
-		return mainFault(invalid)
-	}
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-// mainFault is the fault that says the most. Where one of several forms would do,
-// such as of "type", a value that no form allows says more than one that is not of
-// another form's type.
-func mainFault(err *validator.ValidationError) string {
-	var all []string
-	for _, leaf := range leaves(err) {
-		if _, ofType := leaf.ErrorKind.(*kind.Type); !ofType {
-			all = append(all, faultsOf(leaf)...)
-		}
-	}
-	if len(all) == 0 {
-		return faults(err)[0]
-	}
-	return slices.Min(all)
 }

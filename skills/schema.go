@@ -5,18 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/invopop/jsonschema"
-	validator "github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
+
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // Schema returns the JSON Schema (2020-12) of the entry's arguments: an object,
@@ -60,38 +56,28 @@ func (e *Entry) Passing() Args {
 	return e.Args
 }
 
-// An ArgumentError says what is wrong with a call's arguments, one message for
-// each fault.
-type ArgumentError struct {
-	Faults []string
+// A Memo keeps a value that is computed once. The zero value is empty.
+type Memo struct {
+	once  sync.Once
+	value any // valid after once
 }
 
-func (e *ArgumentError) Error() string { return strings.Join(e.Faults, "; ") }
-
-// Validate checks arguments, values of encoding/json, against the entry's
-// schema. It returns an [*ArgumentError], or nil.
-func (e *Entry) Validate(args map[string]any) error { return Validate(e.Schema(), args) }
-
-// Validate checks arguments, values of encoding/json, against the schema of an
-// object. It returns an [*ArgumentError], or nil.
-func Validate(schema *jsonschema.Schema, args map[string]any) error {
-	compiled, err := compile(schema)
-	if err != nil {
-		return err
-	}
-	if args == nil {
-		args = map[string]any{}
-	}
-	if err := jsoncheck.Sane(args); err != nil {
-		return &ArgumentError{[]string{err.Error()}}
-	}
-	err = compiled.Validate(args)
-	var invalid *validator.ValidationError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	return &ArgumentError{faults(invalid)}
+// Get returns the value of the first compute.
+func (m *Memo) Get(compute func() any) any {
+	m.once.Do(func() { m.value = compute() })
+	return m.value
 }
+
+// checks are the compiled schemas of an entry.
+type checks struct{ arguments, output *schema.Schema }
+
+func (e *Entry) checks() *checks {
+	return e.compiled.Get(func() any { return &checks{schema.New(e.Schema()), schema.New(e.Output)} }).(*checks)
+}
+
+// Validate checks arguments, values of encoding/json, against the entry's schema.
+// It returns a [*schema.ArgumentError], or nil.
+func (e *Entry) Validate(args map[string]any) error { return e.checks().arguments.CheckArguments(args) }
 
 // CheckOutput checks what the script returned, a JSON object or nil, against the
 // schema that the entry declares. The error says where it differs.
@@ -102,51 +88,7 @@ func (e *Entry) CheckOutput(object []byte) error {
 	if object == nil {
 		return errors.New("it is not one JSON object")
 	}
-	value, err := jsoncheck.Decode(object)
-	if err != nil {
-		return err
-	}
-	compiled, err := compile(e.Output)
-	if err != nil {
-		return err
-	}
-	err = compiled.Validate(value)
-	var invalid *validator.ValidationError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	all := outputFaults(invalid)
-	const most = 5
-	if len(all) > most {
-		all = append(all[:most], fmt.Sprintf("and %d more", len(all)-most))
-	}
-	return &ArgumentError{all}
-}
-
-// outputFaults says where a script's output is wrong, as JSON Pointers (RFC 6901),
-// sorted.
-func outputFaults(err *validator.ValidationError) []string {
-	var all []string
-	for _, leaf := range leaves(err) {
-		where := "the object"
-		if len(leaf.InstanceLocation) > 0 {
-			where = "/" + strings.Join(leaf.InstanceLocation, "/")
-		}
-		what := leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-		all = append(all, truncate.String(where+": "+what, 2*maxEcho))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// faults words what is wrong, sorted.
-func faults(err *validator.ValidationError) []string {
-	var all []string
-	for _, leaf := range leaves(err) {
-		all = append(all, faultsOf(leaf)...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return e.checks().output.CheckOutput(object)
 }
 
 // Defaults returns args without the parameters that are null, which models send
@@ -174,110 +116,6 @@ func (e *Entry) Defaults(args map[string]any) map[string]any {
 		}
 	}
 	return all
-}
-
-func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
-	data, err := json.Marshal(schema)
-	if err != nil {
-		return nil, fmt.Errorf("encode schema: %w", err)
-	}
-	compiled, err := jsoncheck.Validator(data, "")
-	if err != nil {
-		return nil, fmt.Errorf("compile schema: %w", err)
-	}
-	return compiled, nil
-}
-
-func leaves(err *validator.ValidationError) []*validator.ValidationError {
-	if len(err.Causes) == 0 {
-		return []*validator.ValidationError{err}
-	}
-	var all []*validator.ValidationError
-	for _, cause := range err.Causes {
-		all = append(all, leaves(cause)...)
-	}
-	return all
-}
-
-// faultsOf words one failed keyword for the model that wrote the arguments.
-func faultsOf(err *validator.ValidationError) []string {
-	where := place(err.InstanceLocation)
-	switch k := err.ErrorKind.(type) {
-	case *kind.Required:
-		var faults []string
-		for _, name := range k.Missing {
-			faults = append(faults, fmt.Sprintf("missing required parameter %q", name))
-		}
-		return faults
-	case *kind.AdditionalProperties:
-		var faults []string
-		for _, name := range k.Properties {
-			faults = append(faults, unknown(err.InstanceLocation, name))
-		}
-		return faults
-	case *kind.Type:
-		return []string{fmt.Sprintf("%s must be %s, not %s", where, article(k.Want), article([]string{k.Got}))}
-	case *kind.Enum:
-		var allowed []string
-		for _, value := range k.Want {
-			allowed = append(allowed, show(value))
-		}
-		return []string{fmt.Sprintf("%s must be one of %s, not %s", where, list(allowed, "or"), show(k.Got))}
-	case *kind.Minimum:
-		return []string{fmt.Sprintf("%s must be at least %s, not %s", where, ratio(k.Want), ratio(k.Got))}
-	case *kind.Maximum:
-		return []string{fmt.Sprintf("%s must be at most %s, not %s", where, ratio(k.Want), ratio(k.Got))}
-	case *kind.ExclusiveMinimum:
-		return []string{fmt.Sprintf("%s must be greater than %s, not %s", where, ratio(k.Want), ratio(k.Got))}
-	case *kind.ExclusiveMaximum:
-		return []string{fmt.Sprintf("%s must be less than %s, not %s", where, ratio(k.Want), ratio(k.Got))}
-	case *kind.Pattern:
-		return []string{fmt.Sprintf("%s must match %s, which %s does not", where, k.Want, show(k.Got))}
-	}
-	return []string{where + ": " + err.ErrorKind.LocalizedString(message.NewPrinter(language.English))}
-}
-
-// unknown words a property that the schema does not have.
-func unknown(location []string, name string) string {
-	if len(location) == 0 {
-		return fmt.Sprintf("there is no parameter %q", name)
-	}
-	return fmt.Sprintf("%s has no property %q", place(location), name)
-}
-
-// place renders where in the arguments a fault is: "categories"[2].
-func place(location []string) string {
-	if len(location) == 0 {
-		return "the arguments"
-	}
-	at := strconv.Quote(location[0])
-	for _, step := range location[1:] {
-		at += "[" + step + "]"
-	}
-	return at
-}
-
-func article(types []string) string {
-	named := make([]string, len(types))
-	for i, t := range types {
-		switch t {
-		case "null":
-			named[i] = "null"
-		case "integer", "array", "object":
-			named[i] = "an " + t
-		default:
-			named[i] = "a " + t
-		}
-	}
-	return list(named, "or")
-}
-
-func ratio(r *big.Rat) string {
-	if r.IsInt() {
-		return r.Num().String()
-	}
-	f, _ := r.Float64()
-	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 // maxEcho is how much of what an author or a caller wrote a message repeats, in

@@ -174,6 +174,8 @@ type Entry struct {
 	Output *jsonschema.Schema
 	// OutputJSON says that a script which ends well has printed one JSON value.
 	OutputJSON bool
+
+	compiled Memo // the checks of its schemas
 }
 
 // A Context is a set of variables that tell a script about its call.

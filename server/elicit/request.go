@@ -16,7 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // The methods of the requests.
@@ -31,7 +31,7 @@ type Request struct {
 	Method string          // elicitation/create, sampling/createMessage or roots/list
 	Params json.RawMessage // an object that is fit to be sent
 
-	content *jsoncheck.Schema // of an accepted form
+	content *schema.Schema // of an accepted form
 }
 
 // maxMessage is how long a question to a person may be, in bytes.

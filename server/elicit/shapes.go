@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // shapesJSON are the schemas of what is asked and answered: forms are the
@@ -19,15 +19,15 @@ import (
 var shapesJSON []byte
 
 // shapes are the compiled schemas by name.
-var shapes = sync.OnceValue(func() map[string]*jsoncheck.Schema {
+var shapes = sync.OnceValue(func() map[string]*schema.Schema {
 	var document struct {
 		Defs map[string]json.RawMessage `json:"$defs"`
 	}
 	err := json.Unmarshal(shapesJSON, &document)
-	all := map[string]*jsoncheck.Schema{}
+	all := map[string]*schema.Schema{}
 	for name := range document.Defs {
 		if err == nil {
-			all[name], err = jsoncheck.Compile(shapesJSON, "#/$defs/"+name)
+			all[name], err = schema.Compile(shapesJSON, "#/$defs/"+name)
 		}
 	}
 	if err != nil {
@@ -40,7 +40,7 @@ func checkShape(name string, data []byte) error { return shapes()[name].Check(da
 
 // compileForm returns the schema of a form, which has only what a client can
 // show.
-func compileForm(data []byte) (*jsoncheck.Schema, error) {
+func compileForm(data []byte) (*schema.Schema, error) {
 	if err := checkShape("form", data); err != nil {
 		return nil, fmt.Errorf("the schema is not that of a form: %w", err)
 	}
@@ -55,11 +55,11 @@ func compileForm(data []byte) (*jsoncheck.Schema, error) {
 			return nil, fmt.Errorf("the form cannot have the field %q: %w", name, err)
 		}
 	}
-	schema, err := jsoncheck.Compile(data, "")
+	compiled, err := schema.Compile(data, "")
 	if err != nil {
 		return nil, fmt.Errorf("the schema cannot be used: %w", err)
 	}
-	return schema, nil
+	return compiled, nil
 }
 
 // checkField checks one field of a form.

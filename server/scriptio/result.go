@@ -11,7 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/skills/jsoncheck"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // key is the only one at the top of what a script says to the server.
@@ -50,7 +50,7 @@ func ParseResult(stdout []byte) (*Result, error) {
 		if !bytes.HasPrefix(raw, []byte("{")) {
 			return nil, errors.New("structuredContent is not an object")
 		}
-		if _, err := jsoncheck.Decode(raw); err != nil {
+		if _, err := schema.Decode(raw); err != nil {
 			return nil, fmt.Errorf("structuredContent cannot be used: %w", err)
 		}
 		r.Structured = raw

@@ -1,6 +1,7 @@
-package jsoncheck
+package schema
 
 import (
+	"math/big"
 	"strings"
 	"testing"
 )
@@ -73,4 +74,13 @@ func FuzzCheck(f *testing.F) {
 			_ = schema.Check([]byte(value))
 		}
 	})
+}
+
+func TestRatio(t *testing.T) {
+	for text, want := range map[string]string{"3": "3", "3.0": "3", "0.5": "0.5", "1e30": "1000000000000000000000000000000"} {
+		r, _ := new(big.Rat).SetString(text)
+		if got := ratio(r); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
 }
