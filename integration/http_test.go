@@ -175,3 +175,31 @@ func TestToken(t *testing.T) {
 	}
 	stop()
 }
+
+// Beside its endpoints the server says where they are; pages of this machine may call
+// them.
+func TestPaths(t *testing.T) {
+	url, stop := serveHTTP(t, nil)
+	for path, want := range map[string]string{
+		"/other":   "MCP is served at /mcp\n",
+		"/sse":     "MCP is served at /mcp; the deprecated /sse is there with --transport sse\n",
+		"/message": "MCP is served at /mcp; the deprecated /sse is there with --transport sse\n",
+	} {
+		response := get(t, url+path)
+		if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != 404 || string(body) != want {
+			t.Errorf("%s: %s %q, %v", path, response.Status, body, err)
+		}
+	}
+	preflight := request(t, "OPTIONS", url+"/mcp", nil, "Origin: http://localhost:6274", "Access-Control-Request-Method: POST")
+	for name, want := range map[string]string{
+		"Access-Control-Allow-Origin":   "http://localhost:6274",
+		"Access-Control-Allow-Methods":  "GET, POST, DELETE",
+		"Access-Control-Allow-Headers":  "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id",
+		"Access-Control-Expose-Headers": "Mcp-Session-Id",
+	} {
+		if got := preflight.Header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	stop()
+}

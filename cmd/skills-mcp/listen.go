@@ -3,20 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
@@ -104,49 +100,39 @@ func isLoopback(address string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// How long clients and the server may take, beside what the transport bounds.
-const (
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
-	closeTimeout  = 500 * time.Millisecond // after the transport has ended all requests
-	maxHeader     = 64 << 10               // bytes
-)
-
 // serve answers until ctx ends.
 func (l *listener) serve(ctx context.Context, b transport.Backend) error {
-	handler := transport.NewHTTP(b, &transport.HTTPOptions{
-		Logger: l.logger, Authorize: l.authorize(), Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
-		SSE: l.settings.Transport == "sse",
+	srv := httpd.New(&httpd.Options{
+		Logger: l.logger, Authenticator: l.authenticator(), Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
+		CORS: httpd.CORS{Methods: transport.Methods, Headers: transport.Headers, Exposed: transport.SessionHeader},
 	})
-	srv := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(l.logger.Handler(), slog.LevelDebug),
+	mcp := transport.NewHTTP(b, &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
+	srv.Handle(transport.Path, mcp)
+	hint := "MCP is served at " + transport.Path
+	if l.offersSSE() {
+		stream, messages := mcp.SSE()
+		srv.Handle(transport.SSEPath, stream)
+		srv.Handle(transport.MessagePath, messages)
+	} else {
+		unoffered := notFound(hint + "; the deprecated " + transport.SSEPath + " is there with --transport sse")
+		srv.Handle(transport.SSEPath, unoffered)
+		srv.Handle(transport.MessagePath, unoffered)
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(l.Listener) }()
+	srv.Handle("/", notFound(hint))
 	fmt.Fprintf(l.app.stderr, "skills-mcp: serving MCP at %s\n", l.url())
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-		err = fmt.Errorf("serve HTTP: %w", err)
-	}
-	closed := handler.Close()
-	ending, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	if srv.Shutdown(ending) != nil {
-		_ = srv.Close() // what is left are clients that do not read
-	}
-	if errors.Is(closed, transport.ErrAbandoned) {
-		err = cmp.Or(err, closed)
-	}
-	return err
+	return srv.Serve(ctx, l.Listener, mcp)
 }
+
+func notFound(text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, text, http.StatusNotFound) })
+}
+
+func (l *listener) offersSSE() bool { return l.settings.Transport == "sse" }
 
 // url is where clients connect.
 func (l *listener) url() string {
 	path := transport.Path
-	if l.settings.Transport == "sse" {
+	if l.offersSSE() {
 		path += " and " + transport.SSEPath
 	}
 	// As it was said: the system may write 0.0.0.0 as [::].
@@ -155,15 +141,10 @@ func (l *listener) url() string {
 	return "http://" + net.JoinHostPort(cmp.Or(host, "localhost"), port) + path
 }
 
-// authorize lets in who has the token; everybody where there is none.
-func (l *listener) authorize() func(*http.Request) (identity.Principal, bool) {
+// authenticator lets in who has the token; nil lets in everybody.
+func (l *listener) authenticator() httpd.Authenticator {
 	if l.token == "" {
 		return nil
 	}
-	want := sha256.Sum256([]byte(l.token))
-	return func(r *http.Request) (identity.Principal, bool) {
-		scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		got := sha256.Sum256([]byte(strings.TrimSpace(sent))) // of one length, to be compared in constant time
-		return identity.Principal{Kind: identity.Token}, strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
-	}
+	return identity.NewBearer(l.token)
 }

@@ -98,7 +98,7 @@ func TestBatchesOverHTTP(t *testing.T) {
 	old := &visitor{site: s, header: latest.header.Clone()}
 	first := old.post(strings.Replace(hello, "2025-11-25", "2025-03-26", 1))
 	first.Body.Close()
-	old.header.Set(sessionHeader, first.Header.Get(sessionHeader))
+	old.header.Set(SessionHeader, first.Header.Get(SessionHeader))
 	answer := old.read(old.post(mixed))
 	if answer.kind != "text/event-stream" {
 		t.Error(answer.kind)

@@ -1,10 +1,8 @@
 package transport
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -20,27 +18,9 @@ type HTTPOptions struct {
 	// Logger gets what the operator must know. The default discards it.
 	Logger *slog.Logger
 
-	// Authorize proves who sends a request. ok is false for one that may not. The
-	// default lets everybody in as the anonymous principal.
-	Authorize func(*http.Request) (p identity.Principal, ok bool)
-
-	// Ready says why the server cannot serve yet, for [ReadyPath]. The default is
-	// that it can.
-	Ready func() error
-
-	// Hosts are further names that clients may call the server by, without port.
-	// On a loopback address, localhost and loopback addresses always are; on any
-	// other, all names are unless some are given here.
-	Hosts []string
-
-	// Origins are web pages that may use the server, such as
-	// "https://app.example.com", beside those of its own address, or of its name
-	// where that is one of Hosts, and, on a loopback address, those of this
-	// machine.
-	Origins []string
-
-	// SSE offers the deprecated transport too, HTTP with server-sent events.
-	SSE bool
+	// Refused is told of a request that is refused for what its sender is, or may
+	// not do. The default ignores it.
+	Refused func(r *http.Request, reason string)
 
 	// MaxBody is the longest message read, in bytes; 4 MiB.
 	MaxBody int
@@ -84,11 +64,8 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if c.Ready == nil {
-		c.Ready = func() error { return nil }
-	}
-	if c.Authorize == nil {
-		c.Authorize = func(*http.Request) (identity.Principal, bool) { return identity.Principal{}, true }
+	if c.Refused == nil {
+		c.Refused = func(*http.Request, string) {}
 	}
 	orDefault(&c.MaxBody, 4<<20)
 	orDefault(&c.Calls, 128)
@@ -103,28 +80,35 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 	return c
 }
 
-// Where the endpoints are.
+// Paths at which clients expect the endpoints.
 const (
-	Path        = "/mcp"     // Streamable HTTP
-	SSEPath     = "/sse"     // the deprecated transport: its stream
+	Path        = "/mcp"     // [HTTP]
+	SSEPath     = "/sse"     // [HTTP.SSE]: the stream
 	MessagePath = "/message" // and where its clients post
-	HealthPath  = "/healthz" // whether the server runs, for everybody
-	ReadyPath   = "/readyz"  // whether it can serve
 )
 
-// HTTP serves MCP over HTTP, as an [http.Handler] for all the paths above. It must
-// be closed.
+// For pages of other origins (CORS): the methods and headers of requests, and the
+// header of answers that clients read.
+const (
+	Methods       = "GET, POST, DELETE"
+	Headers       = "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, MCP-Protocol-Version, " + SessionHeader
+	SessionHeader = "Mcp-Session-Id"
+)
+
+// HTTP serves MCP over Streamable HTTP: as a handler it is the endpoint. Requests act
+// for the principal of their context. It must be closed.
+//
+// It bounds how long clients take for their messages and for answers; the server that
+// it is mounted in has to bound how long they take for what is not read here (see
+// [http.Server]'s ReadTimeout and WriteTimeout).
 type HTTP struct {
 	edge
 	options  HTTPOptions
-	guard    guard
-	refused  refusals
 	bodies   bodies
 	calls    *table
 	sessions *sessions
 	replays  *replays
-	sse      *sseClients // nil where they are not offered
-	mux      *http.ServeMux
+	sse      *sseClients
 
 	ctx  context.Context // of all requests; its end ends them
 	stop context.CancelCauseFunc
@@ -136,32 +120,14 @@ func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 	h := &HTTP{
 		edge:    b.edge(o.Logger),
 		options: o,
-		guard:   newGuard(o.Hosts, o.Origins),
-		refused: refusals{log: o.Logger},
 		bodies:  newBodies(o.Patience / 2), // which leaves time to read it
 		calls:   newTable(o.Calls, o.Queue, 32*o.MaxBody, o.Streams),
-		mux:     http.NewServeMux(),
+		replays: &replays{keep: o.Resume, byID: map[string]*replay{}},
+		sse:     &sseClients{byID: map[string]*sseClient{}},
 	}
 	h.ctx, h.stop = context.WithCancelCause(context.Background())
-	h.replays = &replays{keep: o.Resume, byID: map[string]*replay{}}
 	h.sessions = newSessions(h)
-	h.mux.HandleFunc(Path, h.streamable)
-	h.mux.HandleFunc("/", h.elsewhere)
-	if o.SSE {
-		h.sse = &sseClients{byID: map[string]*sseClient{}}
-		h.mux.HandleFunc(SSEPath, h.openSSE)
-		h.mux.HandleFunc(MessagePath, h.postSSE)
-	}
 	return h
-}
-
-// elsewhere says where the endpoint is.
-func (h *HTTP) elsewhere(w http.ResponseWriter, r *http.Request) {
-	text := "MCP is served at " + Path
-	if h.sse == nil && (r.URL.Path == SSEPath || r.URL.Path == MessagePath) {
-		text += "; the deprecated " + SSEPath + " is there with --transport sse"
-	}
-	http.Error(w, text, http.StatusNotFound)
 }
 
 var (
@@ -169,47 +135,30 @@ var (
 	errReplaced = errors.New("another stream has taken its place")
 )
 
-// ServeHTTP lets in who may, and serves the endpoint.
-func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.hurry(w)
-	if r.URL.Path == HealthPath || r.URL.Path == ReadyPath {
-		h.health(w, r)
-		return
-	}
-	if refused := h.guard.check(r); refused != "" {
-		h.refused.note(r, refused)
-		http.Error(w, refused, http.StatusForbidden)
-		return
-	}
-	if h.guard.share(w, r) {
-		return
-	}
-	if refused := repeated(r); refused != nil {
-		h.refused.note(r, refused.fault.message)
-		refused.write(newAnswer(w, h.options))
-		return
-	}
-	principal, ok := h.options.Authorize(r)
-	if !ok {
-		h.refused.note(r, tokenReason(r))
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		http.Error(w, "the bearer token of the server is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
-		return
-	}
-	h.mux.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), principal)))
+// ServeHTTP is the endpoint of Streamable HTTP.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.unrepeated(h.streamable)(w, r) }
+
+// SSE returns the endpoints of the deprecated transport, HTTP with server-sent
+// events: where clients open a stream, and where they post.
+func (h *HTTP) SSE() (stream, messages http.Handler) {
+	return h.unrepeated(h.openSSE), h.unrepeated(h.postSSE)
 }
 
-func tokenReason(r *http.Request) string {
-	if r.Header.Get("Authorization") == "" {
-		return "it has no token"
+// unrepeated returns a handler that refuses requests with two of a header that has
+// one value: a gateway in front of the server may have looked at the other.
+func (h *HTTP) unrepeated(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if refused := repeated(r); refused != nil {
+			h.options.Refused(r, refused.fault.message)
+			refused.write(newAnswer(w, h.options))
+			return
+		}
+		handle(w, r)
 	}
-	return "its token is not the server's"
 }
 
-// repeated refuses a request with two of a header that has one value: a gateway
-// in front of the server may have looked at the other.
 func repeated(r *http.Request) *refusal {
-	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", "Last-Event-Id", mcp.HeaderMethod, mcp.HeaderName, sessionHeader, mcp.HeaderProtocolVersion, "Origin"} {
+	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", "Last-Event-Id", mcp.HeaderMethod, mcp.HeaderName, SessionHeader, mcp.HeaderProtocolVersion, "Origin"} {
 		if len(r.Header[name]) > 1 {
 			code := mcp.INVALID_REQUEST
 			if slices.ContainsFunc(r.Header[mcp.HeaderProtocolVersion], mcp.IsModernProtocol) {
@@ -221,36 +170,9 @@ func repeated(r *http.Request) *refusal {
 	return nil
 }
 
-// hurry bounds how long a client may take to send its request, and to take an
-// answer that is given at once. What takes longer sets deadlines of its own:
-// net/http itself reads what is left of a body that nobody wanted, and waits for
-// it without end.
-func (h *HTTP) hurry(w http.ResponseWriter) {
-	control, end := http.NewResponseController(w), time.Now().Add(h.options.Patience)
-	_ = control.SetReadDeadline(end) // where it can be set
-	_ = control.SetWriteDeadline(end)
-}
-
-// health answers probes, which call the server by any name and have no token.
-func (h *HTTP) health(w http.ResponseWriter, r *http.Request) {
-	if err := cmp.Or(context.Cause(h.ctx), h.ready(r)); err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
-	}
-	_, _ = io.WriteString(w, "ok\n")
-}
-
-func (h *HTTP) ready(r *http.Request) error {
-	if r.URL.Path == HealthPath {
-		return nil
-	}
-	return h.options.Ready()
-}
-
-// principalOf returns who sends a request, as [HTTPOptions.Authorize] proved it.
+// principalOf returns who sends a request.
 func principalOf(r *http.Request) identity.Principal { return identity.FromContext(r.Context()) }
 
-// streamable is the endpoint of Streamable HTTP.
 func (h *HTTP) streamable(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost:
@@ -275,7 +197,6 @@ func refuseMethod(w http.ResponseWriter, allowed string) {
 // [ErrAbandoned] where a handler ignores its context. New requests are refused.
 func (h *HTTP) Close() error {
 	h.stop(errShutdown)
-	h.refused.close()
 	h.calls.close()
 	h.calls.endStreams(errShutdown)
 	end := time.Now().Add(h.options.Grace)

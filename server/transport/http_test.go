@@ -25,7 +25,7 @@ func TestBothGenerations(t *testing.T) {
 		r = modern.call("echo", fmt.Sprintf(`{"tag":"new %d"}`, i))
 		r.want(modernText("1", fmt.Sprintf("new %d", i)))
 		r.wantEnd()
-		if r.header.Get(sessionHeader) != "" {
+		if r.header.Get(SessionHeader) != "" {
 			t.Error("a modern client was given a session")
 		}
 		if r := modern.ask("server/discover", `{}`); r.status != http.StatusOK {
@@ -141,7 +141,7 @@ func TestCancelOfAQueuedCallOverHTTP(t *testing.T) {
 		r := v.read(v.do(v.message(t.Context(), "99", "tools/call", callParams("block", `{"tag":"second"}`))))
 		r.wantNothing()
 	})
-	for !s.h.calls.has(v.header.Get(sessionHeader) + " 99") {
+	for !s.h.calls.has(v.header.Get(SessionHeader) + " 99") {
 		runtime.Gosched()
 	}
 	v.note("notifications/cancelled", `{"requestId":99}`)
@@ -291,12 +291,6 @@ func TestRefusedOverHTTP(t *testing.T) {
 		"unknown version, other than the header's": {modern, "POST", strings.Replace(list, "2026-07-28", "1999-01-01", 1), "Mcp-Method: tools/list", 400, "-32020"},
 		"unknown version": {modern, "POST", strings.Replace(list, "2026-07-28", "2031-01-01", 1),
 			"Mcp-Method: tools/list\nMCP-Protocol-Version: 2031-01-01", 400, "-32022"},
-		"strange host":   {initialized, "POST", ping, "Host: evil.example.com", 403, ""},
-		"strange origin": {initialized, "POST", ping, "Origin: http://evil.example.com", 403, ""},
-		"null origin":    {initialized, "POST", ping, "Origin: null", 403, ""},
-		"local origin":   {initialized, "POST", ping, "Origin: http://localhost:6274", 200, "result"},
-		"no such path":   {initialized, "GET", "", "path: /other", 404, "MCP is served at /mcp"},
-		"no such stream": {initialized, "GET", "", "path: /sse", 404, "the deprecated /sse is there with --transport sse"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &visitor{site: s, header: test.v.header.Clone()}
@@ -307,10 +301,6 @@ func TestRefusedOverHTTP(t *testing.T) {
 			for line := range strings.SplitSeq(test.headers, "\n") {
 				name, value, _ := strings.Cut(line, ": ")
 				switch name {
-				case "Host":
-					r.Host = value
-				case "path":
-					r.URL.Path = value
 				case "":
 				default:
 					r.Header.Set(name, value)

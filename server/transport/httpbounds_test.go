@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,7 +21,7 @@ func direct(h *HTTP, ctx context.Context, method, session, body string) *httptes
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+Path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	if session != "" {
-		r.Header.Set(sessionHeader, session)
+		r.Header.Set(SessionHeader, session)
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -35,7 +34,7 @@ func initialized(t *testing.T, h *HTTP) string {
 	if w.Code != http.StatusOK {
 		t.Fatalf("initialize: %d %s", w.Code, w.Body)
 	}
-	return w.Header().Get(sessionHeader)
+	return w.Header().Get(SessionHeader)
 }
 
 const pinging = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -171,13 +170,6 @@ func TestCloseOfHTTP(t *testing.T) {
 		if w := <-answered; !strings.Contains(w.Body.String(), "released") {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
-		for _, path := range []string{HealthPath, ReadyPath} {
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-			if w.Code != http.StatusServiceUnavailable {
-				t.Errorf("%s: %d", path, w.Code)
-			}
-		}
 	})
 	t.Run("a handler that does not end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -196,100 +188,20 @@ func TestCloseOfHTTP(t *testing.T) {
 	})
 }
 
-// Who calls it by which name, and from which page.
-func TestGuard(t *testing.T) {
-	for name, test := range map[string]struct {
-		local, host, origin string
-		options             HTTPOptions
-		ok                  bool
-	}{
-		"localhost":             {"127.0.0.1:1", "localhost:1", "", HTTPOptions{}, true},
-		"IPv6":                  {"[::1]:1", "[::1]:1", "", HTTPOptions{}, true},
-		"no port":               {"127.0.0.1:1", "LOCALHOST", "", HTTPOptions{}, true},
-		"rebound":               {"127.0.0.1:1", "evil.example.com:1", "", HTTPOptions{}, false},
-		"allowed name":          {"127.0.0.1:1", "mine.example.com", "", HTTPOptions{Hosts: []string{"Mine.example.com"}}, true},
-		"like a loopback":       {"127.0.0.1:1", "127.0.0.1.evil.example.com", "", HTTPOptions{}, false},
-		"any name elsewhere":    {"10.0.0.1:1", "server.lan", "", HTTPOptions{}, true},
-		"one name elsewhere":    {"10.0.0.1:1", "server.lan", "", HTTPOptions{Hosts: []string{"other"}}, false},
-		"local page":            {"127.0.0.1:1", "localhost:1", "http://127.0.0.1:6274", HTTPOptions{}, true},
-		"local page elsewhere":  {"10.0.0.1:1", "server.lan", "http://localhost", HTTPOptions{}, false},
-		"own page":              {"10.0.0.1:1", "10.0.0.1:1", "http://10.0.0.1:1", HTTPOptions{}, true},
-		"own page by name":      {"10.0.0.1:1", "server.lan:1", "http://server.lan:1", HTTPOptions{Hosts: []string{"server.lan"}}, true},
-		"rebound elsewhere":     {"10.0.0.1:1", "evil.example.com:1", "http://evil.example.com:1", HTTPOptions{}, false},
-		"strange page":          {"127.0.0.1:1", "localhost:1", "https://evil.example.com", HTTPOptions{}, false},
-		"page like a local one": {"127.0.0.1:1", "localhost:1", "http://localhost.evil.example.com", HTTPOptions{}, false},
-		"allowed page":          {"10.0.0.1:1", "server.lan", "https://app.example.com", HTTPOptions{Origins: []string{"https://app.example.com/"}}, true},
-		"file":                  {"127.0.0.1:1", "localhost:1", "null", HTTPOptions{}, false},
-		"extension":             {"127.0.0.1:1", "localhost:1", "chrome-extension://localhost", HTTPOptions{}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			local, err := net.ResolveTCPAddr("tcp", test.local)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h := NewHTTP(newBench().backend(), &test.options)
-			defer h.Close()
-			r := httptest.NewRequest("OPTIONS", Path, nil)
-			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(local)))
-			r.Host = test.host
-			r.Header.Set("Access-Control-Request-Method", "POST")
-			if test.origin != "" {
-				r.Header.Set("Origin", test.origin)
-			}
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			if ok := w.Code != http.StatusForbidden; ok != test.ok {
-				t.Errorf("%d %s", w.Code, w.Body)
-			}
-			if shared := w.Header().Get("Access-Control-Allow-Origin"); test.ok && shared != test.origin || !test.ok && shared != "" {
-				t.Errorf("shared with %q", shared)
-			}
-		})
-	}
-}
-
-// Nobody gets in without being known, and nobody into another's session.
-func TestAuthorize(t *testing.T) {
-	h := NewHTTP(newBench().backend(), &HTTPOptions{Authorize: func(r *http.Request) (identity.Principal, bool) {
-		name, _, ok := r.BasicAuth()
-		return identity.Principal{Kind: identity.Token, ID: name}, ok
-	}})
+// Nobody gets into another principal's session.
+func TestSessionsAreTheirOwners(t *testing.T) {
+	refused := ""
+	h := NewHTTP(newBench().backend(), &HTTPOptions{Refused: func(_ *http.Request, reason string) { refused = reason }})
 	defer h.Close()
 	ask := func(user, session, body string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest("POST", "http://localhost"+Path, strings.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set(sessionHeader, session)
-		if user != "" {
-			r.SetBasicAuth(user, "")
-		}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w
+		ctx := identity.NewContext(t.Context(), identity.Principal{Kind: identity.Token, ID: user})
+		return direct(h, ctx, "POST", session, body)
 	}
-	if w := ask("", "", hello); w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") == "" {
-		t.Errorf("unknown: %d %v", w.Code, w.Header())
-	}
-	id := ask("ann", "", hello).Header().Get(sessionHeader)
-	for user, status := range map[string]int{"ann": 200, "bob": 404, "": 401} {
-		if w := ask(user, id, pinging); w.Code != status {
-			t.Errorf("%s: %d, want %d", user, w.Code, status)
-		}
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", HealthPath, nil))
-	if w.Code != http.StatusOK {
-		t.Errorf("a probe: %d", w.Code)
-	}
-}
-
-func TestReady(t *testing.T) {
-	h := NewHTTP(newBench().backend(), &HTTPOptions{Ready: func() error { return errors.New("not yet") }})
-	defer h.Close()
-	for path, status := range map[string]int{HealthPath: 200, ReadyPath: 503} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		if w.Code != status {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+	id := ask("ann", "", hello).Header().Get(SessionHeader)
+	for user, status := range map[string]int{"ann": 200, "bob": 404} {
+		refused = ""
+		if w := ask(user, id, pinging); w.Code != status || (refused != "") != (status != 200) {
+			t.Errorf("%s: %d, want %d; refused %q", user, w.Code, status, refused)
 		}
 	}
 }

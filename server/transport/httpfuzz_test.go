@@ -25,7 +25,7 @@ func FuzzPost(f *testing.F) {
 	r := httptest.NewRequest("POST", "http://localhost"+Path, strings.NewReader(strings.Replace(hello, "2025-11-25", "2025-03-26", 1)))
 	r.Header.Set("Content-Type", "application/json")
 	h.ServeHTTP(w, r)
-	session := w.Header().Get(sessionHeader)
+	session := w.Header().Get(SessionHeader)
 	f.Fuzz(func(t *testing.T, body, version, method, name string) {
 		if strings.Contains(body, "block") || strings.Contains(body, "listen") {
 			t.Skip("it would wait")

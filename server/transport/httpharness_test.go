@@ -28,8 +28,13 @@ func serveHTTP(t testing.TB, b Backend, options *HTTPOptions) *site {
 	t.Helper()
 	h := NewHTTP(b, options)
 	site := &site{t: t, h: h, closed: make(chan struct{}, 100_000)}
+	mux := http.NewServeMux()
+	mux.Handle(Path, h)
+	stream, messages := h.SSE()
+	mux.Handle(SSEPath, stream)
+	mux.Handle(MessagePath, messages)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r)
+		mux.ServeHTTP(w, r)
 		if site.over != nil {
 			site.over()
 		}
@@ -38,6 +43,7 @@ func serveHTTP(t testing.TB, b Backend, options *HTTPOptions) *site {
 		_ = c.(*net.TCPConn).SetWriteBuffer(16 << 10) // what a slow client does not take is felt soon
 		return ctx
 	}
+	s.Config.ReadTimeout, s.Config.WriteTimeout = h.options.Patience, h.options.Patience
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateClosed {
 			site.closed <- struct{}{}
@@ -73,8 +79,8 @@ func (s *site) legacy(capabilities string) *visitor {
 	v := &visitor{site: s, header: http.Header{}}
 	response := v.post(strings.Replace(hello, `"capabilities":{}`, `"capabilities":`+capabilities, 1))
 	defer response.Body.Close()
-	v.header.Set(sessionHeader, response.Header.Get(sessionHeader))
-	if response.StatusCode != http.StatusOK || v.header.Get(sessionHeader) == "" {
+	v.header.Set(SessionHeader, response.Header.Get(SessionHeader))
+	if response.StatusCode != http.StatusOK || v.header.Get(SessionHeader) == "" {
 		s.t.Fatalf("initialize: %s", response.Status)
 	}
 	v.note("notifications/initialized", "{}")

@@ -135,12 +135,12 @@ func (h *HTTP) client(r *http.Request) (*httpClient, *refusal) {
 	if version, ok := versionOf(r); !ok {
 		return nil, &refusal{http.StatusBadRequest, *unsupported(nil, version)}
 	}
-	if r.Header.Get(sessionHeader) == "" {
-		return nil, refuse(http.StatusBadRequest, mcp.INVALID_REQUEST, "the header "+sessionHeader+" is missing: send initialize first")
+	if r.Header.Get(SessionHeader) == "" {
+		return nil, refuse(http.StatusBadRequest, mcp.INVALID_REQUEST, "the header "+SessionHeader+" is missing: send initialize first")
 	}
 	c, foreign := h.sessions.enter(r)
 	if foreign {
-		h.refused.note(r, "the session is another caller's")
+		h.options.Refused(r, "the session is another caller's")
 	}
 	if c == nil {
 		return nil, refuse(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such session, or not any more: send initialize again")
@@ -160,7 +160,7 @@ func (h *HTTP) initialize(a *answerer, r *http.Request, m message) {
 			a.busy(m, errBusy)
 			return
 		}
-		a.w.Header().Set(sessionHeader, c.id)
+		a.w.Header().Set(SessionHeader, c.id)
 	}
 	a.finish(http.StatusOK, reply)
 }

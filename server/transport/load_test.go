@@ -26,7 +26,7 @@ func TestManyClients(t *testing.T) {
 					errs <- fmt.Errorf("client %d, request %d: %w", i, n, err)
 				}
 			}
-			if v.header.Get(sessionHeader) != "" {
+			if v.header.Get(SessionHeader) != "" {
 				v.do(v.request(t.Context(), http.MethodDelete, "")).Body.Close()
 			}
 		})
@@ -51,7 +51,7 @@ func (v *visitor) own(i, n int) error {
 	case 1:
 		notices, result = i%5+1, `"done"`
 		params = callParams("progress", fmt.Sprintf(`{"n":%d}`, notices), `"_meta":{"progressToken":"m"}`)
-		if v.header.Get(sessionHeader) == "" { // message adds the same token
+		if v.header.Get(SessionHeader) == "" { // message adds the same token
 			params = callParams("progress", fmt.Sprintf(`{"n":%d}`, notices))
 		}
 	case 2:

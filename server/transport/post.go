@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,11 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Headers of Streamable HTTP.
-const (
-	sessionHeader = "Mcp-Session-Id"
-	versionHeader = "MCP-Protocol-Version"
-)
+const versionHeader = "MCP-Protocol-Version"
 
 // isModernHeader reports whether a request says that its client is modern.
 func isModernHeader(r *http.Request) bool {
@@ -142,7 +139,8 @@ func (h *HTTP) postModern(a *answerer, r *http.Request, m message) {
 	}
 	id := "http-modern-" + strconv.FormatInt(moderns.Add(1), 10)
 	p := newModernPeer(id, principalOf(r))
-	p.group, p.conn = hostname(r.RemoteAddr)+" "+m.client, r.RemoteAddr
+	host, _, _ := net.SplitHostPort(r.RemoteAddr)
+	p.group, p.conn = host+" "+m.client, r.RemoteAddr
 	if m.method == string(mcp.MethodSubscriptionsListen) {
 		h.subscribe(a, r, p, m)
 		return

@@ -22,7 +22,7 @@ type caller struct {
 func newCaller(t *testing.T, h *HTTP, version string) *caller {
 	c := &caller{t: t, h: h}
 	_, w := c.send(t.Context(), "POST", strings.Replace(hello, "2025-11-25", version, 1), "")
-	c.session = w.Header().Get(sessionHeader)
+	c.session = w.Header().Get(SessionHeader)
 	return c
 }
 
@@ -30,7 +30,7 @@ func newCaller(t *testing.T, h *HTTP, version string) *caller {
 func (c *caller) send(ctx context.Context, method, body, lastEvent string) (string, *httptest.ResponseRecorder) {
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+Path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
-	for name, value := range map[string]string{sessionHeader: c.session, "Last-Event-ID": lastEvent} {
+	for name, value := range map[string]string{SessionHeader: c.session, "Last-Event-ID": lastEvent} {
 		if value != "" {
 			r.Header.Set(name, value)
 		}

@@ -102,7 +102,7 @@ func (s *sessions) makeRoom() bool {
 func (s *sessions) enter(r *http.Request) (c *httpClient, foreign bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c = s.byID[r.Header.Get(sessionHeader)]
+	c = s.byID[r.Header.Get(SessionHeader)]
 	if c == nil || c.owner != principalOf(r).Key() {
 		return nil, c != nil
 	}

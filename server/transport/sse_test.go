@@ -11,7 +11,7 @@ import (
 // The deprecated transport: all answers come on the stream, as over stdio.
 func TestSSE(t *testing.T) {
 	b := asking()
-	s := serveHTTP(t, b.backend(), &HTTPOptions{SSE: true})
+	s := serveHTTP(t, b.backend(), nil)
 	open := func() (*replies, string) {
 		v := &visitor{site: s, header: http.Header{}}
 		r := v.request(t.Context(), http.MethodGet, "")
@@ -61,17 +61,4 @@ func TestSSE(t *testing.T) {
 	<-b.causes
 	s.h.stop(errShutdown)
 	other.wantEnd()
-}
-
-// Who does not ask for it does not have it.
-func TestSSEIsNotOffered(t *testing.T) {
-	s := serveHTTP(t, newBench().backend(), nil)
-	response, err := http.Get(s.url + SSEPath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusNotFound {
-		t.Error(response.Status)
-	}
 }

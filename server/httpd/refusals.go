@@ -1,4 +1,4 @@
-package transport
+package httpd
 
 import (
 	"log/slog"
@@ -7,15 +7,13 @@ import (
 	"time"
 )
 
-// maxRefusals bounds the refused requests that are logged one by one in a minute,
-// and maxLogged a request's description of itself, in bytes.
 const (
-	maxRefusals = 20
-	maxLogged   = 200
+	maxRefusals = 20  // logged one by one in a minute
+	maxLogged   = 200 // bytes of a field that the client chose
 )
 
-// refusals logs who was not let in. Anybody can be refused as often as they like,
-// so of many only the number is told.
+// refusals logs refused requests. Anybody can be refused as often as they like, so of
+// many only the number is logged.
 type refusals struct {
 	log *slog.Logger
 
@@ -42,14 +40,14 @@ func (f *refusals) note(r *http.Request, reason string) {
 	}
 }
 
-// rest logs the number of those that were not. The caller holds mu.
+// rest logs the number of refusals that are not logged yet. The caller holds mu.
 func (f *refusals) rest() {
 	if f.count > maxRefusals {
 		f.log.Warn("refused more requests", "requests", f.count-maxRefusals, "since", f.since)
 	}
 }
 
-// close logs the refusals that are not logged yet.
+// close logs the number of refusals that are not logged yet.
 func (f *refusals) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,4 +1,4 @@
-package transport
+package httpd
 
 import (
 	"bytes"
@@ -18,20 +18,16 @@ import (
 func TestRefusalsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		h := NewHTTP(newBench().backend(), &HTTPOptions{
-			Logger: slog.New(slog.NewTextHandler(&log, nil)),
-			Authorize: func(r *http.Request) (identity.Principal, bool) {
-				return identity.Principal{}, r.Header.Get("Authorization") == "Bearer good"
-			},
-		})
+		s := New(&Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authenticator: identity.NewBearer("good")})
+		s.Handle("/", http.NotFoundHandler())
 		lines := func() int { return strings.Count(log.String(), "\n") }
 		ask := func(host, token, origin string) {
-			r := httptest.NewRequest("POST", "http://"+host+Path+"?token=inthequery", strings.NewReader(hello))
+			r := httptest.NewRequest("POST", "http://"+host+"/mcp?token=inthequery", nil)
 			if token != "" {
 				r.Header.Set("Authorization", token)
 			}
 			r.Header.Set("Origin", origin)
-			h.ServeHTTP(httptest.NewRecorder(), r)
+			s.ServeHTTP(httptest.NewRecorder(), r)
 		}
 		for _, test := range []struct{ host, token, origin, want string }{
 			{"localhost", "", "", "it has no token"},
@@ -63,7 +59,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 		}
 		log.Reset()
 		ask("localhost", "Bearer good", "") // is let in
-		if err := h.Close(); err != nil || lines() != 0 {
+		if err := s.close(nil); err != nil || lines() != 0 {
 			t.Errorf("%v, %s", err, &log)
 		}
 	})

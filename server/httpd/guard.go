@@ -1,4 +1,4 @@
-package transport
+package httpd
 
 import (
 	"net"
@@ -9,20 +9,21 @@ import (
 	"strings"
 )
 
-// A guard keeps out web pages: one that a person looks at could otherwise use a
-// server on their machine, by a name of its own that leads to it (DNS
-// rebinding). The specification demands it of every HTTP transport.
+// A guard keeps out web pages of strangers: one that a person looks at could otherwise
+// use a server on their machine, by a host name that its owner lets lead there (DNS
+// rebinding). MCP demands it of every HTTP transport.
 type guard struct {
 	hosts   []string // lower case
-	origins []string
+	origins []string // likewise
+	cors    CORS
 }
 
-func newGuard(hosts, origins []string) guard {
-	g := guard{}
-	for _, host := range hosts {
+func newGuard(o Options) guard {
+	g := guard{cors: o.CORS}
+	for _, host := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(host))
 	}
-	for _, origin := range origins {
+	for _, origin := range o.Origins {
 		g.origins = append(g.origins, strings.TrimSuffix(strings.ToLower(origin), "/"))
 	}
 	return g
@@ -39,7 +40,7 @@ func (g guard) check(r *http.Request) string {
 	return ""
 }
 
-// knows reports whether the server goes by the name that the request calls it.
+// knows reports whether the request's host is a name of the server.
 func (g guard) knows(r *http.Request) bool {
 	host := hostname(r.Host)
 	if slices.Contains(g.hosts, host) {
@@ -62,18 +63,17 @@ func (g guard) trusts(r *http.Request, origin string) bool {
 	return onLoopback(r) && isLoopback(hostname(u.Host)) || strings.EqualFold(u.Host, r.Host) && g.owns(r.Host)
 }
 
-// owns reports whether a host can only be the server. A name that nobody has told
-// it may be an attacker's, who lets it lead here: then the attacker's page is of
-// the same origin.
+// owns reports whether a host can only be the server. A name that is not configured
+// may be an attacker's, who lets it lead here: then the attacker's page is of the same
+// origin.
 func (g guard) owns(host string) bool {
 	name := hostname(host)
 	_, err := netip.ParseAddr(name)
 	return err == nil || slices.Contains(g.hosts, name)
 }
 
-// share lets a page read the answer where its origin is trusted, and answers what
-// its browser asks before it sends a request (CORS). It reports whether that was
-// all.
+// share lets a page of a trusted origin read the answer (CORS). It reports whether the
+// request was a preflight, which it answers.
 func (g guard) share(w http.ResponseWriter, r *http.Request) (done bool) {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -82,19 +82,19 @@ func (g guard) share(w http.ResponseWriter, r *http.Request) (done bool) {
 	header := w.Header()
 	header.Add("Vary", "Origin")
 	header.Set("Access-Control-Allow-Origin", origin)
-	header.Set("Access-Control-Expose-Headers", sessionHeader)
+	header.Set("Access-Control-Expose-Headers", g.cors.Exposed)
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}
-	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	header.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, MCP-Protocol-Version, "+sessionHeader)
+	header.Set("Access-Control-Allow-Methods", g.cors.Methods)
+	header.Set("Access-Control-Allow-Headers", g.cors.Headers)
 	header.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return true
 }
 
-// onLoopback reports whether a request came to a loopback address. Where nobody
-// can tell, as in a test without a network, it did.
+// onLoopback reports whether a request came to a loopback address. One without a
+// network, as in a test, did.
 func onLoopback(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
@@ -116,7 +116,7 @@ func isLoopback(host string) bool {
 	return err == nil && address.Unmap().IsLoopback()
 }
 
-// hostname is a host without its port, in lower case.
+// hostname returns a host without its port, in lower case.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

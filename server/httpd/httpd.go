@@ -1,0 +1,228 @@
+// Package httpd serves HTTP to whoever may have it: it bounds how long clients take,
+// keeps out web pages of strangers, proves who sends a request, answers probes, and
+// ends in time. What is served is mounted on it.
+//
+// Start with [New], [Server.Handle] and [Server.Serve].
+package httpd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
+)
+
+// An Authenticator proves who sends a request.
+type Authenticator interface {
+	// Authenticate returns the sender. A [*identity.Challenge] refuses the request;
+	// any other error says that the sender could not be proved, and that the client
+	// may try again. It may be called concurrently.
+	Authenticate(r *http.Request) (identity.Principal, error)
+}
+
+// Options tune a [Server]. A zero field means its default.
+type Options struct {
+	// Logger gets what the operator must know. The default discards it.
+	Logger *slog.Logger
+
+	// Authenticator proves the senders of all requests but probes. The default lets
+	// everybody in as the anonymous principal.
+	Authenticator Authenticator
+
+	// Ready returns why the server cannot serve yet, for [ReadyPath]. The default
+	// returns nil.
+	Ready func() error
+
+	// Hosts are further names that clients may call the server by, without port.
+	// On a loopback address, localhost and loopback addresses always are; on any
+	// other, all names are unless some are given here.
+	Hosts []string
+
+	// Origins are web pages that may use the server, such as
+	// "https://app.example.com", beside those of its own address, or of its name
+	// where that is one of Hosts, and, on a loopback address, those of this
+	// machine.
+	Origins []string
+
+	// CORS is what those pages may send and read.
+	CORS CORS
+
+	// Patience bounds how long a client may take to send its request, and to take an
+	// answer that is given at once; 30 s. A handler whose answer takes longer sets
+	// deadlines of its own ([http.ResponseController]).
+	Patience time.Duration
+}
+
+// CORS are the lists of the Access-Control headers, as they are written there.
+type CORS struct{ Methods, Headers, Exposed string }
+
+// Paths of the probes.
+const (
+	HealthPath = "/healthz" // whether the server runs, for everybody
+	ReadyPath  = "/readyz"  // whether it can serve
+)
+
+// Bounds of a connection, beside [Options.Patience].
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	closeTimeout  = 500 * time.Millisecond // after the mounted handlers have ended their requests
+	maxHeader     = 64 << 10               // bytes
+)
+
+var errShutdown = errors.New("the server is shutting down")
+
+// A Server serves what is mounted on it.
+type Server struct {
+	options  Options
+	guard    guard
+	refusals refusals
+	mux      *http.ServeMux
+
+	life context.Context // its cause is why probes fail
+	end  context.CancelCauseFunc
+}
+
+// New returns a server of nothing yet. options may be nil.
+func New(options *Options) *Server {
+	var o Options
+	if options != nil {
+		o = *options
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Ready == nil {
+		o.Ready = func() error { return nil }
+	}
+	o.Patience = cmp.Or(o.Patience, 30*time.Second)
+	s := &Server{options: o, guard: newGuard(o), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	return s
+}
+
+// Handle mounts h at a pattern of [http.ServeMux], for senders that are proved: the
+// context of its requests carries the principal. It must be called before Serve.
+func (s *Server) Handle(pattern string, h http.Handler) {
+	s.mux.Handle(pattern, s.authenticated(h))
+}
+
+// ServeHTTP answers probes, and what is mounted to whoever may have it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == HealthPath || r.URL.Path == ReadyPath {
+		s.probe(w, r)
+		return
+	}
+	if refused := s.guard.check(r); refused != "" {
+		s.Refused(r, refused)
+		http.Error(w, refused, http.StatusForbidden)
+		return
+	}
+	if s.guard.share(w, r) {
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// Refused logs a request that a handler has refused for what its sender is, or may.
+// Many of them are only counted. reason must hold nothing of a credential.
+func (s *Server) Refused(r *http.Request, reason string) { s.refusals.note(r, reason) }
+
+// probe answers probes, which call the server by any name and have no token.
+func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
+	err := context.Cause(s.life)
+	if err == nil && r.URL.Path == ReadyPath {
+		err = s.options.Ready()
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = io.WriteString(w, "ok\n")
+}
+
+// authenticated returns h for senders that are proved.
+func (s *Server) authenticated(h http.Handler) http.Handler {
+	if s.options.Authenticator == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := s.options.Authenticator.Authenticate(r)
+		if err != nil {
+			s.challenge(w, r, err)
+			return
+		}
+		h.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), p)))
+	})
+}
+
+// challenge answers a request whose sender is not proved.
+func (s *Server) challenge(w http.ResponseWriter, r *http.Request, err error) {
+	c, ok := errors.AsType[*identity.Challenge](err)
+	if !ok {
+		s.options.Logger.Error("authenticate a request", "err", err)
+		http.Error(w, "it cannot be found out who you are: try again later", http.StatusServiceUnavailable)
+		return
+	}
+	s.Refused(r, c.Reason)
+	if c.Authenticate != "" {
+		w.Header().Set("WWW-Authenticate", c.Authenticate)
+	}
+	http.Error(w, c.Message, c.Status)
+}
+
+// Serve answers on l until ctx ends or l fails, closes l, and returns what failed.
+// Before connections are closed it closes what is mounted, all at once: each must end
+// its requests and return.
+func (s *Server) Serve(ctx context.Context, l net.Listener, mounted ...io.Closer) error {
+	srv := &http.Server{
+		Handler: s, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		// net/http itself reads what is left of a body that nobody wanted, and
+		// would wait for it without end.
+		ReadTimeout: s.options.Patience, WriteTimeout: s.options.Patience,
+		ErrorLog: slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug),
+	}
+	var err error // valid after done
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = srv.Serve(l)
+	}()
+	select {
+	case <-ctx.Done():
+	case <-done:
+	}
+	closed := s.close(mounted)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	if srv.Shutdown(ending) != nil {
+		_ = srv.Close() // what is left are clients that do not read
+	}
+	<-done
+	if !errors.Is(err, http.ErrServerClosed) {
+		return errors.Join(fmt.Errorf("serve HTTP: %w", err), closed)
+	}
+	return closed
+}
+
+// close lets probes fail, and ends what is mounted.
+func (s *Server) close(mounted []io.Closer) error {
+	s.end(errShutdown)
+	s.refusals.close()
+	errs := make([]error, len(mounted))
+	var all sync.WaitGroup
+	for i, m := range mounted {
+		all.Go(func() { errs[i] = m.Close() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,47 @@
+package identity
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// The token alone lets a client in, and a refusal says how to ask again.
+func TestBearer(t *testing.T) {
+	b := NewBearer("s3cret")
+	for name, test := range map[string]struct {
+		headers []string
+		status  int // of the challenge; 0 is none
+		reason  string
+	}{
+		"the token":      {[]string{"Bearer s3cret"}, 0, ""},
+		"another case":   {[]string{"bearer s3cret"}, 0, ""},
+		"more space":     {[]string{"Bearer  s3cret "}, 0, ""},
+		"none":           {nil, 401, "it has no token"},
+		"empty":          {[]string{""}, 401, "it has no token"},
+		"another":        {[]string{"Bearer other"}, 401, "its token is not the server's"},
+		"longer":         {[]string{"Bearer s3cretx"}, 401, "its token is not the server's"},
+		"another scheme": {[]string{"Basic s3cret"}, 401, "its token is not the server's"},
+		"no scheme":      {[]string{"s3cret"}, 401, "its token is not the server's"},
+		"no token":       {[]string{"Bearer"}, 401, "its token is not the server's"},
+		"two":            {[]string{"Bearer s3cret", "Bearer s3cret"}, 400, "the header Authorization is there twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest("POST", "/", nil)
+			r.Header["Authorization"] = test.headers
+			p, err := b.Authenticate(r)
+			c, _ := errors.AsType[*Challenge](err)
+			switch {
+			case test.status == 0:
+				if err != nil || p.Kind != Token {
+					t.Errorf("%+v, %v", p, err)
+				}
+			case c == nil || c.Status != test.status || c.Reason != test.reason || p.Kind != Anonymous:
+				t.Errorf("%+v, %v", p, err)
+			case c.Status == http.StatusUnauthorized && c.Authenticate != "Bearer":
+				t.Errorf("the challenge is %q", c.Authenticate)
+			}
+		})
+	}
+}
