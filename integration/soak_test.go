@@ -163,7 +163,7 @@ func (s *soak) checkAnswers(t *testing.T) {
 
 // session makes calls with a driver of its own, which it closes.
 func (s *soak) session(t *testing.T, calls int) {
-	runner := sandbox.New(s.newDriver(), &sandbox.Options{Slots: sandbox.Slots{Total: soakWorkers, PerCaller: soakWorkers}})
+	runner := sandbox.New(s.newDriver(), nil)
 	var workers sync.WaitGroup
 	for range soakWorkers {
 		workers.Go(func() {

@@ -72,27 +72,27 @@ func both(first, second error) error {
 	}
 }
 
-// Open makes the sandbox with the first driver that can keep one and has one to
-// offer.
-func (f *fallback) Open(ctx context.Context, cmd *Command) (Kept, error) {
-	kept, err := open(ctx, f.first, cmd)
+// Open implements [SessionDriver] with the first driver that is one and has a sandbox
+// to offer.
+func (f *fallback) Open(ctx context.Context, cmd *Command) (Session, error) {
+	session, err := openSession(ctx, f.first, cmd)
 	var unavailable *UnavailableError
 	if !errors.As(err, &unavailable) {
-		return kept, err
+		return session, err
 	}
-	kept, second := open(ctx, f.second, cmd)
+	session, second := openSession(ctx, f.second, cmd)
 	if second == nil {
 		f.once.Do(func() { f.warn(err) })
 	}
-	return kept, both(err, second)
+	return session, both(err, second)
 }
 
-// open makes a kept sandbox with a driver that may be no [Keeper].
-func open(ctx context.Context, driver Driver, cmd *Command) (Kept, error) {
-	if keeper, ok := driver.(Keeper); ok {
-		return keeper.Open(ctx, cmd)
+// openSession opens a session with a driver that may be no [SessionDriver].
+func openSession(ctx context.Context, driver Driver, cmd *Command) (Session, error) {
+	if d, ok := driver.(SessionDriver); ok {
+		return d.Open(ctx, cmd)
 	}
-	return nil, cannotKeep()
+	return nil, &UnavailableError{Reason: "this sandbox driver cannot keep a sandbox between calls", Remedy: "run each call in a sandbox of its own, without container_id"}
 }
 
 func (f *fallback) Close() error {

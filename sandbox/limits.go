@@ -1,6 +1,10 @@
 package sandbox
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
 
 // MaxSignals bounds a command's queued signals and timers. The kernel counts them
 // for the user, whose other programs need some.
@@ -38,20 +42,28 @@ func DefaultLimits() Limits {
 
 // Or returns l with every zero field taken from d.
 func (l Limits) Or(d Limits) Limits {
-	or(&l.Memory, d.Memory)
-	or(&l.CPUs, d.CPUs)
-	or(&l.PIDs, d.PIDs)
-	or(&l.Timeout, d.Timeout)
-	or(&l.Output, d.Output)
-	or(&l.Tmp, d.Tmp)
-	or(&l.Files, d.Files)
-	or(&l.File, d.File)
-	return l
+	return Limits{
+		Memory:  cmp.Or(l.Memory, d.Memory),
+		CPUs:    cmp.Or(l.CPUs, d.CPUs),
+		PIDs:    cmp.Or(l.PIDs, d.PIDs),
+		Timeout: cmp.Or(l.Timeout, d.Timeout),
+		Output:  cmp.Or(l.Output, d.Output),
+		Tmp:     cmp.Or(l.Tmp, d.Tmp),
+		Files:   cmp.Or(l.Files, d.Files),
+		File:    cmp.Or(l.File, d.File),
+	}
 }
 
-func or[T comparable](field *T, otherwise T) {
-	var zero T
-	if *field == zero {
-		*field = otherwise
+// Bytes returns a number of bytes as text for people: "512 MB".
+func Bytes(n int64) string {
+	units := []string{"bytes", "KB", "MB", "GB", "TB"}
+	unit, value := 0, float64(n)
+	for value >= 1024 && unit < len(units)-1 {
+		value /= 1024
+		unit++
 	}
+	if value == float64(int64(value)) {
+		return fmt.Sprintf("%d %s", int64(value), units[unit])
+	}
+	return fmt.Sprintf("%.1f %s", value, units[unit])
 }

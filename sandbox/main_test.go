@@ -158,6 +158,46 @@ func TestFallback(t *testing.T) {
 	}
 }
 
+// opener is a driver whose sessions open, or do not.
+type opener struct {
+	fake
+	err error
+}
+
+func (o *opener) Open(context.Context, *Command) (Session, error) { return nil, o.err }
+
+func TestFallbackOpens(t *testing.T) {
+	missing, broken := &UnavailableError{Reason: "no engine", Remedy: "start one"}, errors.New("broken")
+	for _, test := range []struct {
+		name          string
+		first, second Driver
+		want          string
+		warnings      int
+	}{
+		{"the first opens one", &opener{}, &opener{err: broken}, "", 0},
+		{"the first has none", &opener{err: missing}, &opener{}, "", 1},
+		{"the first cannot", &fake{}, &opener{}, "", 1},
+		{"the first fails", &opener{err: broken}, &opener{}, "broken", 0},
+		{"neither has one", &opener{err: missing}, &opener{err: missing}, "no engine, and no engine; start one, or start one", 0},
+		{"no driver opens any", &fake{}, nil, "this sandbox driver cannot keep a sandbox between calls; run each call in a sandbox of its own, without container_id", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			warnings := 0
+			driver := test.first
+			if test.second != nil {
+				driver = Fallback(test.first, test.second, func(error) { warnings++ })
+			}
+			got := ""
+			if _, err := newRunner(t, driver, nil).Open(t.Context(), Command{RunID: "a"}); err != nil {
+				got = err.Error()
+			}
+			if got != test.want || warnings != test.warnings {
+				t.Errorf("%q, warned %d times; want %q, %d", got, warnings, test.want, test.warnings)
+			}
+		})
+	}
+}
+
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1024: "1 KB", 1536: "1.5 KB", 512 << 20: "512 MB", 3 << 30: "3 GB"} {
 		if got := Bytes(n); got != want {

@@ -4,26 +4,33 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
-	"time"
 )
 
 // Options configure a [Runner]. The zero value is usable.
 type Options struct {
-	Slots  Slots  // zero fields: DefaultSlots
-	Limits Limits // for commands that leave theirs open; zero fields: DefaultLimits
-	// Keeping bounds kept sandboxes; zero fields: DefaultKeeping.
-	Keeping Keeping
+	// Admission decides when commands run; nil runs each at once.
+	Admission Admission
+	// Limits are for commands that leave theirs open; zero fields: DefaultLimits.
+	Limits Limits
 }
 
-// A Runner runs commands with a driver: when a slot is free, within their
-// limits, with bounded output.
+// An Admission bounds how many commands run at once. Package
+// [github.com/skillsmcp/skills-mcp/sandbox/admission] has one.
+type Admission interface {
+	// Admit waits for a slot and returns the function that gives it back, which may
+	// be called more than once. It calls queued, without blocking others, where it
+	// has to wait. The error is [ErrBusy], or the cause of ctx's end, when it must
+	// return.
+	Admit(ctx context.Context, tenant Tenant, skill string, queued func()) (release func(), err error)
+}
+
+// A Runner runs commands with a driver: when they are admitted, within their limits,
+// with bounded output.
 type Runner struct {
-	driver Driver
-	limits Limits
-	gate   *gate
-	keep   *keep
-	life   *Lifetime // ended by Close
+	driver    Driver
+	admission Admission
+	limits    Limits
+	life      *Lifetime // ended by Close
 }
 
 // New returns a Runner for driver, which it owns from now on. Options may be
@@ -33,75 +40,105 @@ func New(driver Driver, options *Options) *Runner {
 	if options != nil {
 		o = *options
 	}
-	return &Runner{
-		driver: driver,
-		limits: o.Limits.Or(DefaultLimits()),
-		gate:   newGate(o.Slots.Or(DefaultSlots())),
-		keep:   newKeep(o.Keeping.Or(DefaultKeeping())),
-		life:   NewLifetime(),
+	if o.Admission == nil {
+		o.Admission = unbounded{}
 	}
+	return &Runner{driver: driver, admission: o.Admission, limits: o.Limits.Or(DefaultLimits()), life: NewLifetime()}
 }
 
-// Run runs cmd and returns when it has ended. The result is non-nil whenever the command started; the error
-// says why it did not start or did not end by itself: [ErrBusy], [ErrClosed],
-// an [*UnavailableError], a [*LimitError], or the cause of ctx's end. A command
-// that ended by itself with a code other than 0 is no error.
+// unbounded admits every command at once.
+type unbounded struct{}
+
+func (unbounded) Admit(context.Context, Tenant, string, func()) (func(), error) {
+	return func() {}, nil
+}
+
+// Limits returns the limits of commands that leave theirs open.
+func (r *Runner) Limits() Limits { return r.limits }
+
+// Run runs cmd and returns when it has ended. The result is non-nil whenever the
+// command started; the error says why it did not start or did not end by itself:
+// [ErrBusy], [ErrClosed], an [*UnavailableError], a [*LimitError], or the cause of
+// ctx's end. A command that ended by itself with a code other than 0 is no error.
 func (r *Runner) Run(ctx context.Context, cmd Command) (*Result, error) {
+	if cmd.Meter == nil {
+		cmd.Meter = new(Meter)
+	}
+	return r.run(ctx, r.driver.Run, cmd)
+}
+
+// Open opens a sandbox for several commands like cmd, with the driver; see
+// [SessionDriver].
+func (r *Runner) Open(ctx context.Context, cmd Command) (Session, error) {
 	ctx, leave, err := r.life.Join(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-
 	if cmd.Progress == nil {
 		cmd.Progress = func(string) {}
 	}
-	if cmd.Meter == nil {
-		cmd.Meter = new(Meter)
-	}
-	err = cmd.Meter.begin(ctx, func(ctx context.Context) (func(), error) {
-		return r.gate.acquire(ctx, cmd.Tenant, cmd.Skill, func() { cmd.Progress(waiting) })
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer cmd.Meter.end()
-	return run(ctx, cancel, r.driver.Run, cmd, cmd.Limits.Or(r.limits))
+	cmd.Limits = cmd.Limits.Or(r.limits)
+	return openSession(ctx, r.driver, &cmd)
 }
 
-// waiting is the progress of a command that has no slot yet.
-const waiting = "waiting for other calls to finish"
+// RunIn runs cmd in a sandbox that Open has opened, as Run does in a fresh one; see
+// [Session] for what of cmd counts. Its Meter does nothing.
+func (r *Runner) RunIn(ctx context.Context, session Session, cmd Command) (*Result, error) {
+	cmd.Meter = new(Meter)
+	return r.run(ctx, session.Run, cmd)
+}
 
 // Forget discards sandboxes that are ready for a skill, by its qualified name,
 // which has changed or gone.
 func (r *Runner) Forget(skill string) { forget(r.driver, skill) }
 
-// Close ends the runs under way and the kept sandboxes, waits for them, and
-// closes the driver.
+// Close ends the runs under way, waits for them, and closes the driver.
 func (r *Runner) Close() error {
 	r.life.End()
-	r.keep.close()
 	return r.driver.Close()
 }
 
-// run puts the deadline and the output caps around one call of a driver's Run.
-func run(ctx context.Context, cancel context.CancelCauseFunc, start func(context.Context, *Command) (*Exit, error), cmd Command, limits Limits) (*Result, error) {
+// A start runs one command, as [Driver].Run does.
+type start func(context.Context, *Command) (*Exit, error)
+
+// run runs cmd by start when it is admitted.
+func (r *Runner) run(ctx context.Context, start start, cmd Command) (*Result, error) {
+	ctx, leave, err := r.life.Join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if cmd.Progress == nil {
+		cmd.Progress = func(string) {}
+	}
+	err = cmd.Meter.begin(ctx, func(ctx context.Context) (func(), error) {
+		return r.admission.Admit(ctx, cmd.Tenant, cmd.Skill, func() { cmd.Progress("waiting for other calls to finish") })
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer cmd.Meter.end()
+	cmd.Limits = cmd.Limits.Or(r.limits)
+	return bounded(ctx, start, cmd)
+}
+
+// bounded runs cmd by start, with a deadline and bounded output.
+func bounded(ctx context.Context, start start, cmd Command) (*Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limits := cmd.Limits
 	flood := func() { cancel(&LimitError{LimitOutput, Bytes(limits.Output)}) }
 	stdout, stderr := newCapture(limits.Output, flood), newCapture(limits.Output, flood)
 	clock := &clock{timeout: limits.Timeout, expired: func() {
 		cancel(&LimitError{LimitTime, limits.Timeout.String()})
 	}}
 	defer clock.stop()
-	if cmd.Meter != nil {
-		cmd.Meter.time(clock)
-	}
+	cmd.Meter.measure(clock)
 
 	started := cmd.Started
-	cmd.Limits = limits
 	cmd.Stdout, cmd.Stderr = tee(stdout, cmd.Stdout), tee(stderr, cmd.Stderr)
-	sifted := sift(&cmd)
+	flush := filter(&cmd)
 	cmd.Started = func() {
 		clock.start()
 		if started != nil {
@@ -109,7 +146,7 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, start func(context
 		}
 	}
 	exit, err := start(ctx, &cmd)
-	sifted()
+	flush()
 	wall, ran := clock.stop()
 	if !ran {
 		if err == nil {
@@ -124,108 +161,29 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, start func(context
 	return result, err
 }
 
-// tee returns a writer to kept and, where there is one, to live. What live
-// does with it must not keep the output from being kept, so its errors are
-// ignored.
-func tee(kept io.Writer, live io.Writer) io.Writer {
+// tee returns a writer to captured and, where there is one, to live. Errors of live
+// are ignored: they must not keep the output from being captured.
+func tee(captured io.Writer, live io.Writer) io.Writer {
 	if live == nil {
-		return kept
+		return captured
 	}
 	return writerFunc(func(p []byte) (int, error) {
 		_, _ = live.Write(p)
-		return kept.Write(p)
+		return captured.Write(p)
 	})
 }
 
-// sift puts the command's sieve in front of its stdout, and returns what ends it.
-func sift(cmd *Command) (end func()) {
+// filter puts the command's filter, if it has one, before its stdout. The returned
+// function ends it.
+func filter(cmd *Command) (flush func()) {
 	if cmd.Sieve == nil {
 		return func() {}
 	}
 	sieve := cmd.Sieve(cmd.Stdout)
 	cmd.Stdout = sieve
-	return func() { _ = sieve.Close() } // nothing can be done about what is held back
+	return func() { _ = sieve.Close() } // nothing can be done about what it holds back
 }
 
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
-// clock measures a command from its start, and ends it at its timeout. Pauses do
-// not count.
-type clock struct {
-	timeout time.Duration
-	expired func()
-
-	mu     sync.Mutex
-	timer  *time.Timer   // nil until started
-	began  time.Time     // the present stretch
-	wall   time.Duration // of the stretches before it
-	paused bool
-	done   bool
-}
-
-func (c *clock) start() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer != nil || c.done {
-		return
-	}
-	c.began = time.Now()
-	c.timer = time.AfterFunc(c.timeout, c.expired)
-}
-
-func (c *clock) pause() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer != nil && !c.done && !c.paused {
-		c.halt()
-		c.paused = true
-	}
-}
-
-func (c *clock) resume() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.done || !c.paused {
-		return
-	}
-	c.paused = false
-	c.began = time.Now()
-	c.timer.Reset(max(0, c.timeout-c.wall))
-}
-
-// halt ends a stretch.
-func (c *clock) halt() {
-	c.timer.Stop()
-	c.wall += time.Since(c.began)
-}
-
-// stop returns how long the clock ran, and whether it was ever started.
-func (c *clock) stop() (wall time.Duration, ran bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer == nil {
-		c.done = true
-		return 0, false
-	}
-	if !c.done && !c.paused {
-		c.halt()
-	}
-	c.done = true
-	return c.wall, true
-}
-
-// Bytes renders a number of bytes for people: "512 MB".
-func Bytes(n int64) string {
-	units := []string{"bytes", "KB", "MB", "GB", "TB"}
-	unit, value := 0, float64(n)
-	for value >= 1024 && unit < len(units)-1 {
-		value /= 1024
-		unit++
-	}
-	if value == float64(int64(value)) {
-		return fmt.Sprintf("%d %s", int64(value), units[unit])
-	}
-	return fmt.Sprintf("%.1f %s", value, units[unit])
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,57 +127,28 @@ func TestRunnerClose(t *testing.T) {
 	}
 }
 
-func TestSlots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRunner(t, &fake{run: untilDone}, &Options{Slots: Slots{Total: 3, PerCaller: 2, PerSkill: 3, Queue: 2}})
-		type call struct {
-			cancel   context.CancelFunc
-			progress string
-			started  bool
-			err      error
-		}
-		begin := func(caller string) *call {
-			ctx, cancel := context.WithCancel(t.Context())
-			c := &call{cancel: cancel}
-			go func() {
-				_, c.err = r.Run(ctx, Command{
-					Tenant:   Tenant{ID: caller},
-					Started:  func() { c.started = true },
-					Progress: func(m string) { c.progress = m },
-				})
-			}()
-			synctest.Wait()
-			return c
-		}
-		ann1, ann2, ann3 := begin("ann"), begin("ann"), begin("ann")
-		bob1, bob2 := begin("bob"), begin("bob")
-		if !ann1.started || !ann2.started || ann3.started || !bob1.started || bob2.started {
-			t.Fatal("not the first two of ann and the first of bob have started")
-		}
-		if ann3.progress != "waiting for other calls to finish" || bob1.progress != "" {
-			t.Errorf("progress %q and %q", ann3.progress, bob1.progress)
-		}
-		if full := begin("cid"); !errors.Is(full.err, ErrBusy) {
-			t.Errorf("with the queue full: %v", full.err)
-		}
-		bob1.cancel() // ann has her two already, so the place is bob's
-		synctest.Wait()
-		if ann3.started || !bob2.started {
-			t.Errorf("ann's third started: %t, bob's second: %t", ann3.started, bob2.started)
-		}
-		ann3.cancel() // while it waits
-		synctest.Wait()
-		if ann3.started || !errors.Is(ann3.err, context.Canceled) {
-			t.Errorf("cancelled in the queue: started %t, %v", ann3.started, ann3.err)
-		}
-		ann1.cancel()
-		ann2.cancel()
-		bob2.cancel()
-		synctest.Wait()
-		if total, running := r.gate.total, len(r.gate.tenants); total != 0 || running != 0 || r.gate.waiting != 0 {
-			t.Errorf("left: %d of %d callers, %d waiting", total, running, r.gate.waiting)
-		}
-	})
+type closing struct {
+	io.Writer
+	close func()
+}
+
+func (c closing) Close() error { c.close(); return nil }
+
+func TestSieve(t *testing.T) {
+	var live bytes.Buffer
+	runner := newRunner(t, &fake{run: func(_ context.Context, cmd *Command) (*Exit, error) {
+		cmd.Started()
+		_, _ = cmd.Stdout.Write([]byte("a question"))
+		return &Exit{}, nil
+	}}, nil)
+	sieve := func(out io.Writer) io.WriteCloser {
+		taken := writerFunc(func(p []byte) (int, error) { return len(p), nil })
+		return closing{taken, func() { _, _ = io.WriteString(out, "rest") }}
+	}
+	result, err := runner.Run(t.Context(), Command{Sieve: sieve, Stdout: &live})
+	if err != nil || string(result.Stdout.Bytes()) != "rest" || live.String() != "rest" {
+		t.Errorf("kept %q, live %q, %v", result.Stdout.Bytes(), live.String(), err)
+	}
 }
 
 func TestEnviron(t *testing.T) {

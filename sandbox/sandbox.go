@@ -176,17 +176,17 @@ type Warmer interface {
 	Forget(skill string)
 }
 
-// A Keeper is a [Driver] that can keep a sandbox for several commands.
-type Keeper interface {
+// A SessionDriver is a [Driver] whose sandboxes can serve several commands.
+type SessionDriver interface {
 	Driver
-	// Open makes a sandbox for commands like cmd: its folder, role, grant and
+	// Open opens a sandbox for commands like cmd: its folder, role, grant and
 	// limits are theirs. Nothing of cmd is run. What holds for Driver.Run and its
 	// errors holds for Open.
-	Open(ctx context.Context, cmd *Command) (Kept, error)
+	Open(ctx context.Context, cmd *Command) (Session, error)
 }
 
-// A Kept is a sandbox whose files, processes and memory outlive a command.
-type Kept interface {
+// A Session is a sandbox whose files, processes and memory outlive a command.
+type Session interface {
 	// Run runs a command as [Driver].Run does, in this sandbox: its folder, role,
 	// grant and limits but Timeout and Output are not heeded, and Exit has no
 	// files. Processes that the command leaves behind go on, unless ctx ends the

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -91,7 +92,9 @@ func newBenchWith(t *testing.T, driver sandbox.Driver, options Options) *bench {
 	snapshots := snapshot.New(t.TempDir())
 	b := &bench{t: t, files: library()}
 	options.Version, options.Load, options.Snapshots = "test", b.scan, snapshots
-	b.Server = New(run.New(runner, snapshots, policy.New(nil), nil), options)
+	sessions := session.New(runner, nil)
+	t.Cleanup(sessions.Close)
+	b.Server = New(run.New(runner, snapshots, policy.New(nil), &run.Options{Sessions: sessions}), options)
 	t.Cleanup(b.Server.Close)
 	b.publish()
 	return b

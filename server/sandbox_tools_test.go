@@ -24,7 +24,7 @@ func (k *keeper) Run(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 
 func (k *keeper) Close() error { return nil }
 
-func (k *keeper) Open(context.Context, *sandbox.Command) (sandbox.Kept, error) {
+func (k *keeper) Open(context.Context, *sandbox.Command) (sandbox.Session, error) {
 	k.open.Add(1)
 	return (*keptBox)(k), nil
 }

@@ -16,9 +16,11 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/admission"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
@@ -273,9 +275,10 @@ func (a *app) catalog(ctx context.Context) (*settings, *skills.Catalog, error) {
 	return s, catalog, err
 }
 
-// runner returns what runs commands in sandboxes; whoever asked closes it.
+// runner returns a runner of commands in sandboxes, which the caller closes.
 func (s *settings) runner() *sandbox.Runner {
-	return sandbox.New(s.driver(), &sandbox.Options{Slots: s.Slots(), Limits: s.Limits(), Keeping: s.Keeping()})
+	slots := s.Slots()
+	return sandbox.New(s.driver(), &sandbox.Options{Admission: admission.New(&slots), Limits: s.Limits()})
 }
 
 func (s *settings) driver() sandbox.Driver {
@@ -382,9 +385,10 @@ func (s *settings) cacheDir() (string, error) {
 
 // executor returns what runs skills. confirmer asks the person who runs the program
 // whether a skill may run that is not safe; nil asks nobody.
-func (s *settings) executor(runner *sandbox.Runner, snapshots *snapshot.Store, confirmer policy.Confirmer) *run.Executor {
+func (s *settings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, confirmer policy.Confirmer) *run.Executor {
 	decider := policy.New(&policy.Options{Hosts: s.Hosts(), Confirmer: confirmer})
 	return run.New(runner, snapshots, decider, &run.Options{
+		Sessions:   sessions,
 		Workspaces: s.workspaces,
 		Secrets:    run.Environ(environ(s.Sandbox.Env)),
 		Recorder:   audit.Log{Logger: s.logger},

@@ -97,7 +97,7 @@ func (a *app) run(ctx context.Context, name string, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	outcome, err := s.executor(runner, snapshots, a.confirmer(skill)).Run(ctx, request)
+	outcome, err := s.executor(runner, nil, snapshots, a.confirmer(skill)).Run(ctx, request)
 	_, done := a.progress()
 	done()
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
@@ -70,6 +71,9 @@ func (a *app) serve(ctx context.Context) (err error) {
 	defer saved()
 	runner := s.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
+	limits := s.Sessions()
+	sessions := session.New(runner, &limits)
+	defer sessions.Close()
 	activator, options := newActivator(s), s.serverOptions(snapshots)
 	reader := &reader{s, scanner, activator}
 	options.Load, options.Stale = reader.scan, reader.stale
@@ -83,7 +87,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		defer counter.Close()
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
 	}
-	srv := server.New(s.executor(runner, snapshots, nil), options)
+	srv := server.New(s.executor(runner, sessions, snapshots, nil), options)
 	defer srv.Close()
 	activator.start(ctx, srv.Activate)
 	defer activator.close()

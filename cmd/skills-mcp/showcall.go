@@ -61,7 +61,7 @@ type refusal struct {
 // plan says what a call of a skill would execute; nil for a skill that has
 // nothing to run. No driver is asked.
 func (s *settings) plan(ctx context.Context, skill *skills.Skill) *plannedCall {
-	command, err := s.executor(nil, nil, nil).Plan(ctx, skill)
+	command, err := s.executor(nil, nil, nil, nil).Plan(ctx, skill)
 	if command == nil {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	_ sandbox.Keeper = (*Driver)(nil)
-	_ sandbox.Warmer = (*Driver)(nil)
+	_ sandbox.SessionDriver = (*Driver)(nil)
+	_ sandbox.Warmer        = (*Driver)(nil)
 )
 
 // killTimeout is how long ending the processes of a kept sandbox may take. One
@@ -35,8 +35,8 @@ type kept struct {
 	close func()            // removes the container, and waits until it is gone
 }
 
-// Open implements [sandbox.Keeper].
-func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Kept, error) {
+// Open implements [sandbox.SessionDriver].
+func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
 	ctx, leave, err := d.life.Join(ctx)
 	if err != nil {
 		return nil, err
@@ -79,14 +79,14 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*kept, error) 
 	return k, nil
 }
 
-// Close implements [sandbox.Kept].
+// Close implements [sandbox.Session].
 func (k *kept) Close() error {
 	k.life.End()
 	k.close()
 	return nil
 }
 
-// Run implements [sandbox.Kept].
+// Run implements [sandbox.Session].
 func (k *kept) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 	ctx, leave, err := k.driver.life.Join(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-func openKept(t *testing.T, d *Driver) sandbox.Kept {
+func openKept(t *testing.T, d *Driver) sandbox.Session {
 	t.Helper()
 	k, err := d.Open(t.Context(), realCommand(t, ""))
 	if err != nil {
@@ -25,7 +25,7 @@ func openKept(t *testing.T, d *Driver) sandbox.Kept {
 }
 
 // inKept runs a script in k and returns what it printed, with its exit code.
-func inKept(t *testing.T, ctx context.Context, k sandbox.Kept, script string, stdin string) (string, *sandbox.Exit, error) {
+func inKept(t *testing.T, ctx context.Context, k sandbox.Session, script string, stdin string) (string, *sandbox.Exit, error) {
 	t.Helper()
 	var out bytes.Buffer
 	cmd := command()

@@ -63,8 +63,8 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	return p.run(ctx, cmd)
 }
 
-// Open makes a sandbox for several commands, as [sandbox.Keeper] says.
-func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Kept, error) {
+// Open makes a sandbox for several commands, as [sandbox.SessionDriver] says.
+func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
 	opening, opened, err := d.life.Join(ctx)
 	if err != nil {
 		return nil, err

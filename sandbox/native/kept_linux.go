@@ -52,7 +52,7 @@ func (p *pool) keep(ctx context.Context, cmd *sandbox.Command) (*kept, error) {
 	return k, nil
 }
 
-// Run implements [sandbox.Kept]. What a process that is left behind writes to
+// Run implements [sandbox.Session]. What a process that is left behind writes to
 // the command's streams goes nowhere.
 func (k *kept) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 	select {
@@ -107,7 +107,7 @@ func (k *kept) listen(ctx context.Context, t *turn) {
 	}
 }
 
-// Close implements [sandbox.Kept].
+// Close implements [sandbox.Session].
 func (k *kept) Close() error {
 	k.once.Do(func() {
 		defer k.leave()

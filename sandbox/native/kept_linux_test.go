@@ -15,7 +15,7 @@ import (
 )
 
 // keep opens a sandbox that is closed with the test.
-func keep(t *testing.T, d *Driver, cmd sandbox.Command) sandbox.Kept {
+func keep(t *testing.T, d *Driver, cmd sandbox.Command) sandbox.Session {
 	t.Helper()
 	cmd.RunID = "kept"
 	if cmd.Folder == "" {
@@ -33,12 +33,12 @@ func keep(t *testing.T, d *Driver, cmd sandbox.Command) sandbox.Kept {
 	return k
 }
 
-func in(t *testing.T, k sandbox.Kept, script string) (stdout string, exit *sandbox.Exit, err error) {
+func in(t *testing.T, k sandbox.Session, script string) (stdout string, exit *sandbox.Exit, err error) {
 	t.Helper()
 	return inContext(t, t.Context(), k, script, nil)
 }
 
-func inContext(t *testing.T, ctx context.Context, k sandbox.Kept, script string, started func()) (stdout string, exit *sandbox.Exit, err error) {
+func inContext(t *testing.T, ctx context.Context, k sandbox.Session, script string, started func()) (stdout string, exit *sandbox.Exit, err error) {
 	t.Helper()
 	var out bytes.Buffer
 	exit, err = k.Run(ctx, &sandbox.Command{
@@ -103,17 +103,17 @@ func TestKeptCancelled(t *testing.T) {
 // TestKeptEnds has a sandbox ended in every way while a command runs and another
 // waits.
 func TestKeptEnds(t *testing.T) {
-	for name, end := range map[string]func(d *Driver, k sandbox.Kept){
-		"by Close":         func(_ *Driver, k sandbox.Kept) { _ = k.Close() },
-		"by its driver":    func(d *Driver, _ sandbox.Kept) { _ = d.Close() },
-		"by somebody else": func(_ *Driver, k sandbox.Kept) { k.(*kept).box.kill() },
-		"with its zygote": func(d *Driver, _ sandbox.Kept) {
+	for name, end := range map[string]func(d *Driver, k sandbox.Session){
+		"by Close":         func(_ *Driver, k sandbox.Session) { _ = k.Close() },
+		"by its driver":    func(d *Driver, _ sandbox.Session) { _ = d.Close() },
+		"by somebody else": func(_ *Driver, k sandbox.Session) { k.(*kept).box.kill() },
+		"with its zygote": func(d *Driver, _ sandbox.Session) {
 			awaitFull(d.pool)
 			d.pool.mu.Lock()
 			defer d.pool.mu.Unlock()
 			_ = d.pool.zygote.process.Kill()
 		},
-		"with both of them": func(d *Driver, k sandbox.Kept) { _ = k.Close(); _ = d.Close() },
+		"with both of them": func(d *Driver, k sandbox.Session) { _ = k.Close(); _ = d.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDriver(t)

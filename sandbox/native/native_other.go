@@ -22,7 +22,7 @@ func (*Driver) Run(context.Context, *sandbox.Command) (*sandbox.Exit, error) {
 }
 
 // Open returns an [*sandbox.UnavailableError].
-func (*Driver) Open(context.Context, *sandbox.Command) (sandbox.Kept, error) {
+func (*Driver) Open(context.Context, *sandbox.Command) (sandbox.Session, error) {
 	return nil, unavailable()
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
 )
 
 // asker is a script that asks, waits for the answer, and goes on by it.
@@ -26,13 +27,13 @@ func (s suite) dialogue(t *testing.T) {
 		}
 	})
 	t.Run("in a kept sandbox", func(t *testing.T) {
-		runner, open := s.keeper(t)
+		sessions, open := s.openSession(t)
 		if !open {
 			t.Skip("the driver keeps no sandboxes")
 		}
 		r, err := converse(t, func(cmd sandbox.Command) (*sandbox.Result, error) {
 			cmd.RunID = "suite-asks"
-			return runner.RunIn(t.Context(), keptID, cmd)
+			return sessions.Run(t.Context(), sessionID, cmd)
 		})
 		must(t, err)
 		wantStdout(t, r, "ready\ngot one\ngot two\nend bye\n")
@@ -94,11 +95,11 @@ func converse(t *testing.T, run func(sandbox.Command) (*sandbox.Result, error)) 
 	return r, err
 }
 
-const keptID = "suite-kept"
+const sessionID = "suite-kept"
 
-// keeper returns a runner in which the caller "suite" has opened [keptID], where
-// the driver keeps sandboxes.
-func (s suite) keeper(t *testing.T) (*sandbox.Runner, bool) {
+// openSession returns a manager with the session [sessionID], where the driver has
+// sessions.
+func (s suite) openSession(t *testing.T) (*session.Manager, bool) {
 	t.Helper()
 	t.TempDir() // see start
 	driver := s.newDriver(t)
@@ -108,9 +109,11 @@ func (s suite) keeper(t *testing.T) (*sandbox.Runner, bool) {
 			t.Errorf("close: %v", err)
 		}
 	})
-	if _, ok := driver.(sandbox.Keeper); !ok {
+	if _, ok := driver.(sandbox.SessionDriver); !ok {
 		return nil, false
 	}
-	must(t, runner.Open(t.Context(), sandbox.Command{RunID: keptID, Skill: "suite/case", Folder: Folder(t, nil)}))
-	return runner, true
+	sessions := session.New(runner, nil)
+	t.Cleanup(sessions.Close)
+	must(t, sessions.Open(t.Context(), sandbox.Command{RunID: sessionID, Skill: "suite/case", Folder: Folder(t, nil)}))
+	return sessions, true
 }

@@ -77,7 +77,7 @@ type suite struct {
 func (s suite) start(t *testing.T) func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error) {
 	t.Helper()
 	t.TempDir() // the first is what removes all of them: after the driver is closed
-	runner := sandbox.New(s.newDriver(t), &sandbox.Options{Slots: sandbox.Slots{Total: 8, PerCaller: 8}})
+	runner := sandbox.New(s.newDriver(t), nil)
 	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -452,12 +452,12 @@ func (s suite) out(t *testing.T) {
 // kept runs a program that is not there in a sandbox which is kept: that is no
 // reason to lose it.
 func (s suite) kept(t *testing.T) {
-	runner, keeps := s.keeper(t)
+	sessions, keeps := s.openSession(t)
 	if !keeps {
 		t.Skip("the driver keeps no sandboxes")
 	}
 	run := func(argv ...string) (*sandbox.Result, error) {
-		return runner.RunIn(t.Context(), keptID, sandbox.Command{RunID: "suite-kept-run", Skill: "suite/case", Argv: argv})
+		return sessions.Run(t.Context(), sessionID, sandbox.Command{RunID: "suite-kept-run", Skill: "suite/case", Argv: argv})
 	}
 	_, err := run("bash", "-c", "echo here >/tmp/file")
 	must(t, err)

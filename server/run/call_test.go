@@ -19,6 +19,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -95,7 +96,13 @@ func executorOf(t *testing.T, driver sandbox.Driver, decider run.Decider, option
 			t.Error(err)
 		}
 	})
-	return run.New(runner, snapshot.New(t.TempDir()), decider, options)
+	var o run.Options
+	if options != nil {
+		o = *options
+	}
+	o.Sessions = session.New(runner, nil)
+	t.Cleanup(o.Sessions.Close)
+	return run.New(runner, snapshot.New(t.TempDir()), decider, &o)
 }
 
 func decode(t *testing.T, text string) map[string]any {

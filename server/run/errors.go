@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 )
 
@@ -44,19 +45,19 @@ func invalid(format string, args ...any) error {
 }
 
 // translate returns the [*Error] for an error of package sandbox, or nil for nil.
-// subject begins the message, such as "the skill"; session is the ID of the session
+// subject begins the message, such as "the skill"; id is that of the session
 // that the call names, if it names one.
-func translate(subject, session string, err error) error {
+func translate(subject, id string, err error) error {
 	var limit *sandbox.LimitError
 	var unanswered *elicit.WaitError
 	var missing *elicit.MissingError
-	var many *sandbox.TooManyError
+	var many *session.TooManyError
 	var unavailable *sandbox.UnavailableError
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, sandbox.ErrNotKept):
-		return &Error{NotFound, fmt.Sprintf("there is no sandbox %q of yours: it was never opened, or has ended; open one with open_sandbox", session), false, err}
+	case errors.Is(err, session.ErrNotFound):
+		return &Error{NotFound, fmt.Sprintf("there is no sandbox %q of yours: it was never opened, or has ended; open one with open_sandbox", id), false, err}
 	case errors.Is(err, sandbox.ErrBusy):
 		return &Error{Busy, "the server is busy: " + err.Error() + "; try again in a moment", true, err}
 	case errors.Is(err, sandbox.ErrClosed):

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -23,6 +24,9 @@ import (
 
 // Options configure an [Executor]. The zero value is usable.
 type Options struct {
+	// Sessions holds the sandboxes that are kept between calls. nil is for executors
+	// that open none.
+	Sessions *session.Manager
 	// Workspaces are the absolute host folders that skills may be granted.
 	Workspaces []string
 	// Secrets supplies the variables that skills may have; nil supplies none.
@@ -63,6 +67,9 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 	if x.options.Recorder == nil {
 		x.options.Recorder = discard{}
 	}
+	if x.options.Sessions == nil {
+		x.options.Sessions = session.New(runner, nil)
+	}
 	x.room = elicit.NewRoom(x.options.Asking)
 	return x
 }
@@ -76,7 +83,7 @@ func (x *Executor) Workspaces() []string { return x.options.Workspaces }
 func (x *Executor) open(c *Call) (workspaces []string, opened *sandbox.Command, err error) {
 	switch {
 	case c.Session != "":
-		command, err := x.runner.Kept(c.tenant(), c.Session)
+		command, err := x.options.Sessions.Command(c.tenant(), c.Session)
 		if err != nil {
 			return nil, nil, translate("the call", c.Session, err)
 		}
@@ -182,7 +189,7 @@ func (x *Executor) start(ctx context.Context, j *job, command *sandbox.Command) 
 	if j.Session == "" {
 		return x.runner.Run(ctx, *command)
 	}
-	return x.runner.RunIn(ctx, j.Session, *command)
+	return x.options.Sessions.Run(ctx, j.Session, *command)
 }
 
 // startElicitation relays the questions of a skill that asks to the call's client,

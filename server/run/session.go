@@ -19,13 +19,13 @@ func (x *Executor) OpenSession(ctx context.Context, r OpenRequest) (*Session, er
 	}
 	p, err := x.propose(ctx, j)
 	if err == nil {
-		err = translate(j.subject, "", x.runner.Open(ctx, *p.Command))
+		err = translate(j.subject, "", x.options.Sessions.Open(ctx, *p.Command))
 	}
 	x.record(ctx, p, nil, err)
 	if err != nil {
 		return nil, err
 	}
-	times := x.runner.Keeping()
+	times := x.options.Sessions.Limits()
 	return &Session{j.id, p.Digest, j.role, p.Command.Grant.Workspaces, times.Idle, times.Lifetime}, nil
 }
 
@@ -40,7 +40,7 @@ func (x *Executor) sessionJob(r *OpenRequest) (*job, error) {
 	}
 	j := &job{
 		Call: &r.Call, action: ActionSession, id: newID("box-"), skill: r.Skill, label: "open_sandbox", subject: "the opening",
-		role: cmp.Or(r.Role, roleOf(r.Skill)), lease: x.runner.Keeping().Lifetime, workspaces: workspaces,
+		role: cmp.Or(r.Role, roleOf(r.Skill)), lease: x.options.Sessions.Limits().Lifetime, workspaces: workspaces,
 		warm: -1, // without a skill's entry, sandboxes are seldom opened twice alike
 	}
 	if r.Skill != nil {
@@ -68,10 +68,10 @@ func chooseWorkspace(all []string, one string) ([]string, error) {
 // CloseSession ends a session of the principal with a key and waits until it is gone.
 // The error is an [*Error].
 func (x *Executor) CloseSession(ctx context.Context, owner identity.Key, id string) error {
-	return translate("the sandbox", id, x.runner.CloseKept(ctx, sandbox.Tenant{ID: string(owner)}, id))
+	return translate("the sandbox", id, x.options.Sessions.End(ctx, sandbox.Tenant{ID: string(owner)}, id))
 }
 
 // EndSessions ends the sessions of a principal who has left. It does not wait.
 func (x *Executor) EndSessions(owner identity.Key) {
-	x.runner.Leave(sandbox.Tenant{ID: string(owner)})
+	x.options.Sessions.Leave(sandbox.Tenant{ID: string(owner)})
 }

@@ -23,7 +23,7 @@ type keeper struct {
 	closed atomic.Int32
 }
 
-func (k *keeper) Open(_ context.Context, cmd *sandbox.Command) (sandbox.Kept, error) {
+func (k *keeper) Open(_ context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
 	k.opened = append(k.opened, *cmd)
 	return (*keptBox)(k), nil
 }

@@ -19,6 +19,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/admission"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -166,7 +168,7 @@ const (
 
 // Default returns the configuration that holds without a file.
 func Default() *Config {
-	limits, slots, kept := sandbox.DefaultLimits(), sandbox.DefaultSlots(), sandbox.DefaultKeeping()
+	limits, slots, kept := sandbox.DefaultLimits(), admission.DefaultSlots(), session.DefaultLimits()
 	asking := elicit.DefaultLimits()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
@@ -175,9 +177,9 @@ func Default() *Config {
 		Sandbox: Sandbox{
 			Driver: "auto",
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
-			Slots:  Slots{PerCaller: slots.PerCaller, Queue: slots.Queue},
+			Slots:  Slots{PerCaller: slots.PerTenant, Queue: slots.Queue},
 			Pool:   Pool{Max: 8, Memory: 1 << 30, Idle: 5 * time.Minute},
-			Kept:   Kept{kept.Total, kept.PerCaller, kept.Idle, kept.Lifetime},
+			Kept:   Kept{kept.Total, kept.PerTenant, kept.Idle, kept.Lifetime},
 			Asking: Asking{asking.Wait, asking.Total, asking.PerCaller},
 
 			Dependencies: DependenciesReport,
@@ -193,16 +195,16 @@ func (c *Config) Limits() sandbox.Limits {
 	return sandbox.Limits{Memory: int64(l.Memory), CPUs: l.CPUs, PIDs: l.PIDs, Timeout: l.Timeout, Output: int64(l.Output), Tmp: int64(l.Tmp)}
 }
 
-// Slots are those of the configuration, for the sandbox.
-func (c *Config) Slots() sandbox.Slots {
+// Slots returns the slots of the configuration.
+func (c *Config) Slots() admission.Slots {
 	s := c.Sandbox.Slots
-	return sandbox.Slots{Total: s.Total, PerCaller: s.PerCaller, PerSkill: s.PerSkill, Queue: s.Queue}
+	return admission.Slots{Total: s.Total, PerTenant: s.PerCaller, PerSkill: s.PerSkill, Queue: s.Queue}
 }
 
-// Keeping bounds kept sandboxes, for the sandbox.
-func (c *Config) Keeping() sandbox.Keeping {
+// Sessions returns the limits of sandboxes kept between calls.
+func (c *Config) Sessions() session.Limits {
 	k := c.Sandbox.Kept
-	return sandbox.Keeping{Total: k.Total, PerCaller: k.PerCaller, Idle: k.Idle, Lifetime: k.Lifetime}
+	return session.Limits{Total: k.Total, PerTenant: k.PerCaller, Idle: k.Idle, Lifetime: k.Lifetime}
 }
 
 // Asking bounds the calls that wait for an answer.

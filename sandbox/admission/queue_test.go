@@ -1,4 +1,4 @@
-package sandbox
+package admission
 
 import (
 	"cmp"
@@ -12,13 +12,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// A simulation is many calls at a gate, in virtual time. It notes what happens,
+// A simulation is many calls at a queue, in virtual time. It notes what happens,
 // and checks afterwards what must always have held.
 type simulation struct {
 	*testing.T
-	gate   *gate
+	queue  *Queue
 	random *rand.Rand // used by the test's own goroutine
 	calls  sync.WaitGroup
 
@@ -46,7 +48,7 @@ const (
 )
 
 func simulate(t *testing.T, slots Slots, seed uint64) *simulation {
-	return &simulation{T: t, gate: newGate(slots.Or(DefaultSlots())), random: rand.New(rand.NewPCG(seed, 1))}
+	return &simulation{T: t, queue: New(&slots), random: rand.New(rand.NewPCG(seed, 1))}
 }
 
 // call makes call number n, which lasts for d once it has a slot, and leaves
@@ -60,9 +62,9 @@ func (s *simulation) call(n int, caller, skill string, d, patience time.Duration
 	s.calls.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		release, err := s.gate.acquire(ctx, Tenant{ID: caller}, skill, func() { note(queued) })
+		release, err := s.queue.Admit(ctx, sandbox.Tenant{ID: caller}, skill, func() { note(queued) })
 		switch {
-		case errors.Is(err, ErrBusy):
+		case errors.Is(err, sandbox.ErrBusy):
 			note(refused)
 		case err != nil:
 			note(left)
@@ -84,7 +86,7 @@ func (s *simulation) check() (count map[kind]int) {
 	total, callers, skills := 0, map[string]int{}, map[string]int{}
 	lines := map[string][]event{}      // those who wait, by caller
 	passed := map[int]map[string]int{} // how often which caller was before a call
-	limits := s.gate.slots
+	limits := s.queue.slots
 	for _, e := range s.events {
 		count[e.kind]++
 		waiting := lines[e.caller]
@@ -99,7 +101,7 @@ func (s *simulation) check() (count map[kind]int) {
 			continue
 		case granted:
 			total, callers[e.caller], skills[e.skill] = total+1, callers[e.caller]+1, skills[e.skill]+1
-			if total > limits.Total || callers[e.caller] > limits.PerCaller || skills[e.skill] > limits.PerSkill {
+			if total > limits.Total || callers[e.caller] > limits.PerTenant || skills[e.skill] > limits.PerSkill {
 				s.Errorf("call %d: %d run, %v, %v; bounds %+v", e.call, total, callers, skills, limits)
 			}
 			if i > 0 {
@@ -117,8 +119,8 @@ func (s *simulation) check() (count map[kind]int) {
 // checkTurn: nobody is before another's first call twice, where both want the
 // same.
 func (s *simulation) checkTurn(e event, lines map[string][]event, passed map[int]map[string]int) {
-	limits := s.gate.slots
-	if limits.PerCaller < limits.Total {
+	limits := s.queue.slots
+	if limits.PerTenant < limits.Total {
 		return // the first call may wait for its caller's own
 	}
 	for caller, waiting := range lines {
@@ -133,24 +135,24 @@ func (s *simulation) checkTurn(e event, lines map[string][]event, passed map[int
 	}
 }
 
-// idle fails unless the gate is as it was at first.
+// idle fails unless the queue is as it was at first.
 func (s *simulation) idle() {
 	s.Helper()
-	g := s.gate
-	if g.total != 0 || len(g.tenants) != 0 || len(g.skills) != 0 || g.waiting != 0 || len(g.lines) != 0 {
-		s.Errorf("left in the gate: %d running, %v, %v, %d waiting in %d lines", g.total, g.tenants, g.skills, g.waiting, len(g.lines))
+	q := s.queue
+	if q.taken != 0 || len(q.tenants) != 0 || len(q.skills) != 0 || q.waiting != 0 || len(q.flows) != 0 {
+		s.Errorf("left in the queue: %d running, %v, %v, %d waiting in %d flows", q.taken, q.tenants, q.skills, q.waiting, len(q.flows))
 	}
 }
 
 // Whatever comes and goes: bounds hold, callers take turns, first is first, and
 // no slot is lost.
-func TestGateHolds(t *testing.T) {
+func TestQueueHolds(t *testing.T) {
 	for name, slots := range map[string]Slots{
-		"one slot":      {Total: 1, PerCaller: 1, PerSkill: 1, Queue: 1000},
-		"callers":       {Total: 4, PerCaller: 4, PerSkill: 4, Queue: 1000},
-		"skills":        {Total: 4, PerCaller: 4, PerSkill: 1, Queue: 1000},
-		"all bounds":    {Total: 5, PerCaller: 2, PerSkill: 2, Queue: 1000},
-		"a short queue": {Total: 2, PerCaller: 1, PerSkill: 2, Queue: 3},
+		"one slot":      {Total: 1, PerTenant: 1, PerSkill: 1, Queue: 1000},
+		"callers":       {Total: 4, PerTenant: 4, PerSkill: 4, Queue: 1000},
+		"skills":        {Total: 4, PerTenant: 4, PerSkill: 1, Queue: 1000},
+		"all bounds":    {Total: 5, PerTenant: 2, PerSkill: 2, Queue: 1000},
+		"a short queue": {Total: 2, PerTenant: 1, PerSkill: 2, Queue: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(20) {
@@ -183,15 +185,15 @@ func TestGateHolds(t *testing.T) {
 }
 
 // One who wants what is always taken gets it, however many others keep coming.
-func TestGateStarvesNobody(t *testing.T) {
+func TestQueueStarvesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := simulate(t, Slots{Total: 4, PerCaller: 4, PerSkill: 1, Queue: 1000}, 0)
+		s := simulate(t, Slots{Total: 4, PerTenant: 4, PerSkill: 1, Queue: 1000}, 0)
 		flood, stop := context.WithCancel(t.Context())
 		for i := range 3 { // who call the wanted skill and others, without a pause
 			for j := range 6 {
 				s.calls.Go(func() {
 					for n := 0; flood.Err() == nil; n++ {
-						release, err := s.gate.acquire(flood, Tenant{ID: fmt.Sprint("many", i)}, fmt.Sprint("skill", j%3), func() {})
+						release, err := s.queue.Admit(flood, sandbox.Tenant{ID: fmt.Sprint("many", i)}, fmt.Sprint("skill", j%3), func() {})
 						if err == nil {
 							time.Sleep(10 * time.Millisecond)
 							release()
@@ -202,7 +204,7 @@ func TestGateStarvesNobody(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		began := time.Now()
-		release, err := s.gate.acquire(t.Context(), Tenant{ID: "one"}, "skill0", func() {})
+		release, err := s.queue.Admit(t.Context(), sandbox.Tenant{ID: "one"}, "skill0", func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,10 +220,10 @@ func TestGateStarvesNobody(t *testing.T) {
 }
 
 // A caller who fills the queue gives way to one who waits for less.
-func TestGateFullQueue(t *testing.T) {
+func TestQueueFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(Slots{Total: 1, PerCaller: 1, PerSkill: 1, Queue: 3})
-		release, err := g.acquire(t.Context(), Tenant{ID: "ann"}, "", nil)
+		q := New(&Slots{Total: 1, PerTenant: 1, PerSkill: 1, Queue: 3})
+		release, err := q.Admit(t.Context(), sandbox.Tenant{ID: "ann"}, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +231,7 @@ func TestGateFullQueue(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		begin := func(name, caller string) {
 			go func() {
-				_, err := g.acquire(ctx, Tenant{ID: caller}, "", func() {})
+				_, err := q.Admit(ctx, sandbox.Tenant{ID: caller}, "", func() {})
 				ends <- fmt.Sprint(name, " ", err)
 			}()
 			synctest.Wait()
@@ -253,15 +255,15 @@ func TestGateFullQueue(t *testing.T) {
 		begin("ann3", "ann")
 		expect("")
 		begin("ann4", "ann")
-		expect("ann4 " + ErrBusy.Error())
+		expect("ann4 " + sandbox.ErrBusy.Error())
 		begin("bob1", "bob")
-		expect("ann3 " + ErrBusy.Error())
+		expect("ann3 " + sandbox.ErrBusy.Error())
 		begin("bob2", "bob") // has as many as ann by now
-		expect("bob2 " + ErrBusy.Error())
+		expect("bob2 " + sandbox.ErrBusy.Error())
 		begin("cid1", "cid")
-		expect("ann2 " + ErrBusy.Error())
+		expect("ann2 " + sandbox.ErrBusy.Error())
 		begin("dee1", "dee")
-		expect("dee1 " + ErrBusy.Error())
+		expect("dee1 " + sandbox.ErrBusy.Error())
 		release()
 		expect("ann1 <nil>")
 		cancel()
@@ -276,19 +278,19 @@ func TestGateFullQueue(t *testing.T) {
 // One program that floods by many connections neither keeps others out of the
 // queue nor makes them wait for more than one of its calls; and clients of one
 // caller have slots of their own.
-func TestGateGroups(t *testing.T) {
+func TestQueueGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(Slots{Total: 4, PerCaller: 1, PerSkill: 4, Queue: 8})
-		of := func(group string, n int) Tenant {
-			return Tenant{"token", group, fmt.Sprint(n)}
+		q := New(&Slots{Total: 4, PerTenant: 1, PerSkill: 4, Queue: 8})
+		of := func(group string, n int) sandbox.Tenant {
+			return sandbox.Tenant{ID: "token", Group: group, Connection: fmt.Sprint(n)}
 		}
 		var order []string
 		var mu sync.Mutex
 		busy := map[string]int{}
 		var calls sync.WaitGroup
-		begin := func(c Tenant, d time.Duration) {
+		begin := func(c sandbox.Tenant, d time.Duration) {
 			calls.Go(func() {
-				release, err := g.acquire(t.Context(), c, "", func() {})
+				release, err := q.Admit(t.Context(), c, "", func() {})
 				mu.Lock()
 				if err != nil {
 					busy[c.Group]++
@@ -326,23 +328,23 @@ func TestGateGroups(t *testing.T) {
 }
 
 // When the first in line leaves, the next may go at once.
-func TestGateLeaving(t *testing.T) {
+func TestQueueLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(Slots{Total: 2, PerCaller: 2, PerSkill: 1, Queue: 9})
-		release, err := g.acquire(t.Context(), Tenant{ID: "ann"}, "slow", nil)
+		q := New(&Slots{Total: 2, PerTenant: 2, PerSkill: 1, Queue: 9})
+		release, err := q.Admit(t.Context(), sandbox.Tenant{ID: "ann"}, "slow", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
 		calls.Go(func() {
-			if _, err := g.acquire(ctx, Tenant{ID: "ann"}, "slow", func() {}); !errors.Is(err, context.Canceled) {
+			if _, err := q.Admit(ctx, sandbox.Tenant{ID: "ann"}, "slow", func() {}); !errors.Is(err, context.Canceled) {
 				t.Errorf("the first: %v", err)
 			}
 		})
 		synctest.Wait()
 		calls.Go(func() {
-			next, err := g.acquire(t.Context(), Tenant{ID: "ann"}, "quick", func() {})
+			next, err := q.Admit(t.Context(), sandbox.Tenant{ID: "ann"}, "quick", func() {})
 			if err != nil {
 				t.Error(err)
 				return
