@@ -54,7 +54,7 @@ type account struct {
 }
 
 // report tells a client of a run.
-func (s *Server) report(r request, skill *skills.Skill, o *run.Outcome, err error) *account {
+func (s *Server) report(r *request, skill *skills.Skill, o *run.Outcome, err error) *account {
 	a := &account{said: meaning(skill, o, err)}
 	rep := reporter{
 		outputs: s.outputs, owner: r.principal.Key(), runID: o.RunID,

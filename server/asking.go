@@ -34,7 +34,7 @@ type performed struct {
 // perform runs a skill for a client. The error is an [*elicit.Required] where a
 // modern client has to answer first, and then make the request again; a legacy
 // one is asked meanwhile.
-func (s *Server) perform(r request, req run.Request, p *progress) (*run.Outcome, error) {
+func (s *Server) perform(r *request, req run.Request, p *progress) (*run.Outcome, error) {
 	session, timeout := req.Session, req.Timeout
 	req.Call = s.call(r, p)
 	req.Session, req.Timeout = session, timeout
@@ -72,7 +72,7 @@ func (h progressAsker) Ask(ctx context.Context, requests map[string]*elicit.Requ
 
 // performBetween starts a run that lasts from one request of a client to the next,
 // or goes on with the one that has asked.
-func (s *Server) performBetween(r request, req run.Request, p *progress) (*run.Outcome, error) {
+func (s *Server) performBetween(r *request, req run.Request, p *progress) (*run.Outcome, error) {
 	args, err := json.Marshal(r.retry.args) // sorted by name
 	if err != nil {
 		return nil, fmt.Errorf("encode arguments: %w", err)

@@ -104,7 +104,7 @@ func (s *Server) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) (
 	if d.File != "" {
 		return d.readFile(uri)
 	}
-	return s.readOutputOf(r, d, uri, values)
+	return s.readOutputOf(&r, d, uri, values)
 }
 
 // readFile reads a file of the skill's folder.
@@ -126,7 +126,7 @@ func tooLarge(uri string) error {
 }
 
 // readOutputOf runs the skill with the values of the template's variables.
-func (s *Server) readOutputOf(r request, d declared, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
+func (s *Server) readOutputOf(r *request, d declared, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
 	given, err := pickedBy(d.Skill, values)
 	if err != nil {
 		return nil, s.refusal(nil, err)

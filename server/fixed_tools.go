@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,22 +133,20 @@ func (a listArgs) lists(skill *skills.Skill) bool {
 }
 
 func (s *Server) listSkillsTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "list_skills", Description: "List every skill there is, a page at a time: its name, its tool, where it comes from, whether it runs something or gives instructions, whether it is ready, and its parameters.", Annotations: readOnly("List skills")}
-	return fixedTool(s, t, schemaOf[listArgs](), func(r request, args listArgs) (*mcp.CallToolResult, error) {
-		var listed []*skills.Skill
-		for _, skill := range r.view.exposed.Order() {
-			if args.lists(skill) {
-				listed = append(listed, skill)
+	return fixedTool[listArgs]{
+		name: "list_skills", title: "List skills",
+		description: "List every skill there is, a page at a time: its name, its tool, where it comes from, whether it runs something or gives instructions, whether it is ready, and its parameters.",
+		handle: func(r *request, args listArgs) (any, error) {
+			var listed []*skills.Skill
+			for _, skill := range r.view.exposed.Order() {
+				if args.lists(skill) {
+					listed = append(listed, skill)
+				}
 			}
-		}
-		var found skillList
-		var err error
-		found.Skills, found.Next, err = pageOf(listed, args.Cursor, r.view.summary)
-		if err != nil {
-			return nil, err
-		}
-		return reply(found)
-	})
+			page, next, err := pageOf(listed, args.Cursor, r.view.summary)
+			return skillList{Skills: page, Next: next}, err
+		},
+	}.tool(s)
 }
 
 type searchArgs struct {
@@ -157,23 +156,21 @@ type searchArgs struct {
 }
 
 func (s *Server) searchSkillsTool(v *view) mcpserver.ServerTool {
-	t := mcp.Tool{
-		Name:        "search_skills",
-		Description: searchDescription(v.exposed),
-		Annotations: readOnly("Search skills"),
+	return fixedTool[searchArgs]{
+		name: "search_skills", title: "Search skills", description: searchDescription(v.exposed),
 		// Clients that load tools on demand must always have this one.
-		Meta: mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true}),
-	}
-	return fixedTool(s, t, schemaOf[searchArgs](), func(r request, args searchArgs) (*mcp.CallToolResult, error) {
-		if strings.TrimSpace(args.Query) == "" {
-			return nil, &run.Error{Code: run.InvalidParam, Message: `"query" is empty; give a word or two, or use list_skills`}
-		}
-		most := 10
-		if args.MaxResults > 0 {
-			most = int(min(args.MaxResults, 1000))
-		}
-		return reply(r.view.search(args.Query, most))
-	})
+		meta: mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true}),
+		handle: func(r *request, args searchArgs) (any, error) {
+			if strings.TrimSpace(args.Query) == "" {
+				return nil, &run.Error{Code: run.InvalidParam, Message: `"query" is empty; give a word or two, or use list_skills`}
+			}
+			most := 10
+			if args.MaxResults > 0 {
+				most = int(min(args.MaxResults, 1000))
+			}
+			return r.view.search(args.Query, most), nil
+		},
+	}.tool(s)
 }
 
 // search leaves out what a model may not call.
@@ -225,18 +222,17 @@ type details struct {
 const maxListed = 512
 
 func (s *Server) getSkillTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "get_skill", Description: "Everything known of one skill: its frontmatter, instructions as they are written, parameters, files and problems. To use a skill, call load_skill or run_skill instead.", Annotations: readOnly("Show a skill")}
-	return fixedTool(s, t, schemaOf[nameArgs](), func(r request, args nameArgs) (*mcp.CallToolResult, error) {
-		skill, err := s.lookup(&r, args.Name)
-		if err != nil {
-			return nil, err
-		}
-		d, err := r.view.details(skill)
-		if err != nil {
-			return nil, err
-		}
-		return reply(d)
-	})
+	return fixedTool[nameArgs]{
+		name: "get_skill", title: "Show a skill",
+		description: "Everything known of one skill: its frontmatter, instructions as they are written, parameters, files and problems. To use a skill, call load_skill or run_skill instead.",
+		handle: func(r *request, args nameArgs) (any, error) {
+			skill, err := s.lookup(r, args.Name)
+			if err != nil {
+				return nil, err
+			}
+			return r.view.details(skill)
+		},
+	}.tool(s)
 }
 
 func (v *view) details(skill *skills.Skill) (*details, error) {
@@ -392,14 +388,14 @@ func Plugins(catalog *skills.Catalog) []PluginSummary {
 }
 
 func (s *Server) listPluginsTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "list_plugins", Description: "List the plugins that skills come from, with how many skills, commands, tools and agents they have.", Annotations: readOnly("List plugins")}
-	return fixedTool(s, t, schemaOf[cursorArgs](), func(r request, args cursorArgs) (*mcp.CallToolResult, error) {
-		plugins, next, err := pageOf(Plugins(r.view.catalog), args.Cursor, PluginSummary.short)
-		if err != nil {
-			return nil, err
-		}
-		return reply(pluginList{plugins, next})
-	})
+	return fixedTool[cursorArgs]{
+		name: "list_plugins", title: "List plugins",
+		description: "List the plugins that skills come from, with how many skills, commands, tools and agents they have.",
+		handle: func(r *request, args cursorArgs) (any, error) {
+			plugins, next, err := pageOf(Plugins(r.view.catalog), args.Cursor, PluginSummary.short)
+			return pluginList{plugins, next}, err
+		},
+	}.tool(s)
 }
 
 // pluginList is the result of list_plugins.
@@ -429,22 +425,23 @@ type reloaded struct {
 }
 
 func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "reload_skills", Description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found, a page at a time: with a cursor nothing is scanned.", Annotations: readOnly("Reload skills")}
-	return fixedTool(s, t, schemaOf[cursorArgs](), func(r request, args cursorArgs) (*mcp.CallToolResult, error) {
-		catalog, changed := r.view.catalog, false
-		var err error
-		if args.Cursor == "" {
-			if catalog, changed, err = s.Reload(r.ctx); err != nil {
-				return nil, err
+	return fixedTool[cursorArgs]{
+		name: "reload_skills", title: "Reload skills",
+		description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found, a page at a time: with a cursor nothing is scanned.",
+		handle: func(r *request, args cursorArgs) (any, error) {
+			catalog, changed := r.view.catalog, false
+			if args.Cursor == "" {
+				var err error
+				if catalog, changed, err = s.Reload(r.ctx); err != nil {
+					return nil, err
+				}
 			}
-		}
-		result := reloaded{Skills: catalog.Count(), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
-		result.Next, err = result.fill(catalog, args.Cursor)
-		if err != nil {
-			return nil, err
-		}
-		return reply(result)
-	})
+			result := reloaded{Skills: catalog.Count(), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
+			var err error
+			result.Next, err = result.fill(catalog, args.Cursor)
+			return result, err
+		},
+	}.tool(s)
 }
 
 // fill adds a page of the problems and the shadowed skills of a catalog.
@@ -476,14 +473,17 @@ type loadArgs struct {
 }
 
 func (s *Server) loadSkillTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "load_skill", Description: "Return the instructions of a skill, to follow them. Nothing is run.", Annotations: readOnly("Load a skill's instructions")}
-	return fixedTool(s, t, strict(schemaOf[loadArgs]()), func(r request, args loadArgs) (*mcp.CallToolResult, error) {
-		skill, err := s.lookup(&r, args.Name)
-		if err != nil {
-			return nil, err
-		}
-		return s.load(r, skill, args.Args)
-	})
+	return fixedTool[loadArgs]{
+		name: "load_skill", title: "Load a skill's instructions", strict: true,
+		description: "Return the instructions of a skill, to follow them. Nothing is run.",
+		handle: func(r *request, args loadArgs) (any, error) {
+			skill, err := s.lookup(r, args.Name)
+			if err != nil {
+				return nil, err
+			}
+			return s.load(r, skill, args.Args)
+		},
+	}.tool(s)
 }
 
 type runArgs struct {
@@ -495,42 +495,46 @@ type runArgs struct {
 }
 
 func (s *Server) runSkillTool() mcpserver.ServerTool {
-	t := mcp.Tool{
-		Name:        "run_skill",
-		Description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
-		Annotations: mcp.ToolAnnotation{Title: "Run a skill", ReadOnlyHint: hint(false), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
-		Meta:        largeResult(),
-	}
-	schema := containerSchema[runArgs](s)
-	return fixedTool(s, t, schema, func(r request, args runArgs) (*mcp.CallToolResult, error) {
-		// Left out without a word, they would have the skill run with its defaults.
-		for name := range r.args {
-			if _, known := schema.Properties.Get(name); !known && name != "container_id" {
-				return nil, &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf(`there is no parameter %q; those of the skill go into "params"`, name)}
-			}
-		}
-		skill, err := s.lookup(&r, args.Name)
-		if err != nil {
-			return nil, err
-		}
-		// Not those of args: here numbers are as they were written.
-		params, _ := r.args["params"].(map[string]any)
-		timeout, err := seconds(args.Timeout)
-		if err != nil {
-			return nil, err
-		}
-		container, err := s.container(args.ContainerID)
-		if err != nil {
-			return nil, err
-		}
-		return s.lasting(r, skill.Task, func(r request) (*mcp.CallToolResult, error) {
-			outcome, err := s.run(r, run.Request{Call: run.Call{Timeout: timeout, Session: container}, Skill: skill, Args: params})
-			if outcome == nil {
+	return fixedTool[runArgs]{
+		name: "run_skill", title: "Run a skill", runs: true, writes: true, meta: largeResult(), hidden: s.hiddenArgs(),
+		description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
+		handle: func(r *request, args runArgs) (any, error) {
+			if err := onlyRunArgs(r.args); err != nil {
 				return nil, err
 			}
-			return s.runReply(r, skill, outcome, err)
-		})
-	})
+			skill, err := s.lookup(r, args.Name)
+			if err != nil {
+				return nil, err
+			}
+			req := run.Request{Skill: skill}
+			// Not those of args: here numbers are as they were written.
+			req.Args, _ = r.args["params"].(map[string]any)
+			if req.Timeout, err = seconds(args.Timeout); err != nil {
+				return nil, err
+			}
+			if req.Session, err = s.session(args.ContainerID); err != nil {
+				return nil, err
+			}
+			return s.lasting(r, skill.Task, func(r *request) (*mcp.CallToolResult, error) {
+				outcome, err := s.run(r, req)
+				if outcome == nil {
+					return nil, err
+				}
+				return s.runReply(r, skill, outcome, err)
+			})
+		},
+	}.tool(s)
+}
+
+// onlyRunArgs returns an error if there are arguments besides those of run_skill: left
+// out without a word, they would have the skill run with its defaults.
+func onlyRunArgs(args map[string]any) error {
+	for name := range args {
+		if !slices.Contains([]string{"name", "params", "timeout_seconds", "container_id"}, name) {
+			return &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf(`there is no parameter %q; those of the skill go into "params"`, name)}
+		}
+	}
+	return nil
 }
 
 // seconds is the argument timeout_seconds; 0 where it is left out.
@@ -543,7 +547,7 @@ func seconds(n *float64) (time.Duration, error) {
 
 // runReply returns a run's whole result: as text, and as structure where the
 // contents beside it say no more.
-func (s *Server) runReply(r request, skill *skills.Skill, o *run.Outcome, err error) (*mcp.CallToolResult, error) {
+func (s *Server) runReply(r *request, skill *skills.Skill, o *run.Outcome, err error) (*mcp.CallToolResult, error) {
 	a := s.report(r, skill, o, err)
 	result, err := reply(a.RunResult)
 	if err != nil {

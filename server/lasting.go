@@ -19,7 +19,7 @@ const patience = 5 * time.Second
 
 // lasting answers a call with a task where it takes long, or the skill says so,
 // for clients that know tasks.
-func (s *Server) lasting(r request, task skills.Task, handle handler) (*mcp.CallToolResult, error) {
+func (s *Server) lasting(r *request, task skills.Task, handle handler) (*mcp.CallToolResult, error) {
 	switch {
 	case tasks.Declared(r.ctx):
 	case task == skills.TaskRequired && mcpserver.IsModernRequest(r.ctx):
@@ -34,8 +34,9 @@ func (s *Server) lasting(r request, task skills.Task, handle handler) (*mcp.Call
 		c.Patience = 0
 	}
 	return s.tasks.Do(r.ctx, c, func(ctx context.Context, t *tasks.Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
-		r.ctx, r.task, r.retry.MultiRoundTripParams = ctx, t, round
-		result, err := handle(r)
+		own := *r // which goes on when r is answered
+		own.ctx, own.task, own.retry.MultiRoundTripParams = ctx, t, round
+		result, err := handle(&own)
 		if err != nil {
 			return s.refused(err)
 		}

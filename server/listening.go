@@ -21,7 +21,7 @@ type listening struct {
 
 // progress returns where a call's progress and log lines go. They go nowhere
 // where the client wants neither.
-func (s *Server) progress(r request, logger string) *progress {
+func (s *Server) progress(r *request, logger string) *progress {
 	l := &listening{core: s.core, ctx: context.WithoutCancel(r.ctx), token: r.token, task: r.task, logger: logger}
 	if r.token == nil && r.task == nil && !l.hears(mcp.LoggingLevelEmergency) {
 		return nil

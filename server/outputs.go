@@ -60,18 +60,21 @@ type outputArgs struct {
 
 // readOutputTool is for the models whose client reads no resources for them.
 func (s *Server) readOutputTool() mcpserver.ServerTool {
-	t := mcp.Tool{Name: "read_output", Description: "Read a page of what a run printed or left, where its result shows only a part or a link (skills-mcp://runs/…).", Annotations: readOnly("Read a run's output")}
-	return fixedTool(s, t, schemaOf[outputArgs](), func(r request, args outputArgs) (*mcp.CallToolResult, error) {
-		piece, offset, paged, err := output.Split(args.URI)
-		if !paged {
-			offset = int(min(args.Offset, 1<<40))
-		}
-		item, ok := s.outputs.Get(r.principal.Key(), piece)
-		if err != nil || !ok {
-			return nil, &run.Error{Code: run.NotFound, Message: gone(args.URI)}
-		}
-		return textPage(args.URI, item, offset)
-	})
+	return fixedTool[outputArgs]{
+		name: "read_output", title: "Read a run's output",
+		description: "Read a page of what a run printed or left, where its result shows only a part or a link (skills-mcp://runs/…).",
+		handle: func(r *request, args outputArgs) (any, error) {
+			piece, offset, paged, err := output.Split(args.URI)
+			if !paged {
+				offset = int(min(args.Offset, 1<<40))
+			}
+			item, ok := s.outputs.Get(r.principal.Key(), piece)
+			if err != nil || !ok {
+				return nil, &run.Error{Code: run.NotFound, Message: gone(args.URI)}
+			}
+			return textPage(args.URI, item, offset)
+		},
+	}.tool(s)
 }
 
 // textPage is a page for a model, which is told how to read on.

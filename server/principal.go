@@ -54,7 +54,7 @@ func (s *Server) workspaces(ctx context.Context) []string {
 }
 
 // call returns the fields of a request that every call of the client has.
-func (s *Server) call(r request, p *progress) run.Call {
+func (s *Server) call(r *request, p *progress) run.Call {
 	group, connection := share(r.ctx)
 	return run.Call{
 		Principal: r.principal, Group: group, Connection: connection, Workspaces: s.workspaces(r.ctx),

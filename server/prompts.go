@@ -138,7 +138,7 @@ func (v *view) prompted(name string) (*skills.Skill, error) {
 func (s *Server) getPrompt(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	r, name := s.request(ctx, in.Params.Meta), in.Header.Get(askedName)
 	r.retry = retry{"prompts/get", name, in.Params.Arguments, in.Params.MultiRoundTripParams}
-	result, err := s.usePrompt(r, name, in.Params.Arguments)
+	result, err := s.usePrompt(&r, name, in.Params.Arguments)
 	if required, ok := errors.AsType[*elicit.Required](err); ok {
 		kind, asked, err := required.Result()
 		return &mcp.GetPromptResult{Result: kind, MultiRoundTripResult: asked}, err
@@ -153,9 +153,9 @@ func (s *Server) getPrompt(ctx context.Context, in mcp.GetPromptRequest) (*mcp.G
 	return answer, nil
 }
 
-func (s *Server) usePrompt(r request, name string, given map[string]string) (*mcp.CallToolResult, error) {
+func (s *Server) usePrompt(r *request, name string, given map[string]string) (*mcp.CallToolResult, error) {
 	if name != anyPrompt {
-		skill, err := s.find(&r, name, func(v *view) (*skills.Skill, error) { return v.prompted(name) })
+		skill, err := s.find(r, name, func(v *view) (*skills.Skill, error) { return v.prompted(name) })
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (s *Server) usePrompt(r request, name string, given map[string]string) (*mc
 	if given["name"] == "" {
 		return nil, &run.Error{Code: run.InvalidParam, Message: `"name" is missing; give the name of a skill`}
 	}
-	skill, err := s.lookup(&r, given["name"])
+	skill, err := s.lookup(r, given["name"])
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (s *Server) usePrompt(r request, name string, given map[string]string) (*mc
 }
 
 // pick uses a skill for a person: it returns the instructions, or runs it.
-func (s *Server) pick(r request, skill *skills.Skill, arguments func() (picked, error)) (*mcp.CallToolResult, error) {
+func (s *Server) pick(r *request, skill *skills.Skill, arguments func() (picked, error)) (*mcp.CallToolResult, error) {
 	if !skill.UserInvocable {
 		return nil, &run.Error{Code: run.PermissionDenied, Message: "skill " + skill.QualifiedName() + " is for models only; ask one to use it"}
 	}

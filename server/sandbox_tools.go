@@ -1,7 +1,6 @@
 package server
 
 import (
-	"github.com/invopop/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -21,18 +20,16 @@ func (s *Server) sandboxTools() []mcpserver.ServerTool {
 	return tools
 }
 
-// containerSchema is that of a tool which can run in a kept sandbox, where there
-// are some.
-func containerSchema[T any](s *Server) *jsonschema.Schema {
-	schema := schemaOf[T]()
-	if !s.options.KeptSandboxes {
-		schema.Properties.Delete("container_id")
+// hiddenArgs returns the arguments that are not offered, because there are no sessions.
+func (s *Server) hiddenArgs() []string {
+	if s.options.KeptSandboxes {
+		return nil
 	}
-	return schema
+	return []string{"container_id"}
 }
 
-// container is the argument container_id.
-func (s *Server) container(id string) (string, error) {
+// session returns the ID of a session from the argument container_id.
+func (s *Server) session(id string) (string, error) {
 	if id != "" && !s.options.KeptSandboxes {
 		return "", &run.Error{Code: run.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
 	}
@@ -57,29 +54,28 @@ type opened struct {
 }
 
 func (s *Server) openSandboxTool() mcpserver.ServerTool {
-	t := mcp.Tool{
-		Name:        "open_sandbox",
-		Description: "Open a sandbox that keeps files in /tmp and /out, and processes, between calls: pass its container_id to run_skill or run_code. Workspaces are read-only, there is no network. It ends when it is idle, after its lifetime, or with close_sandbox.",
-		Annotations: mcp.ToolAnnotation{Title: "Open a sandbox", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
-	}
-	return fixedTool(s, t, schemaOf[openArgs](), func(r request, args openArgs) (*mcp.CallToolResult, error) {
-		skill, err := s.optional(&r, args.Skill)
-		if err != nil {
-			return nil, err
-		}
-		progress := s.progress(r, "open_sandbox")
-		defer progress.close()
-		kept, err := s.calls.OpenSession(r.ctx, run.OpenRequest{
-			Call: s.call(r, progress), Skill: skill, Role: args.ImageRole, Workspace: args.Workspace,
-		})
-		if err != nil {
-			return nil, err
-		}
-		return reply(opened{
-			ContainerID: kept.ID, Skill: nameOf(skill), Digest: kept.Digest, ImageRole: kept.Role,
-			Workspaces: append([]string{}, kept.Workspaces...), Idle: kept.Idle.Seconds(), Lifetime: kept.Lifetime.Seconds(),
-		})
-	})
+	return fixedTool[openArgs]{
+		name: "open_sandbox", title: "Open a sandbox", runs: true,
+		description: "Open a sandbox that keeps files in /tmp and /out, and processes, between calls: pass its container_id to run_skill or run_code. Workspaces are read-only, there is no network. It ends when it is idle, after its lifetime, or with close_sandbox.",
+		handle: func(r *request, args openArgs) (any, error) {
+			skill, err := s.optional(r, args.Skill)
+			if err != nil {
+				return nil, err
+			}
+			progress := s.progress(r, "open_sandbox")
+			defer progress.close()
+			session, err := s.calls.OpenSession(r.ctx, run.OpenRequest{
+				Call: s.call(r, progress), Skill: skill, Role: args.ImageRole, Workspace: args.Workspace,
+			})
+			if err != nil {
+				return nil, err
+			}
+			return opened{
+				ContainerID: session.ID, Skill: nameOf(skill), Digest: session.Digest, ImageRole: session.Role,
+				Workspaces: append([]string{}, session.Workspaces...), Idle: session.Idle.Seconds(), Lifetime: session.Lifetime.Seconds(),
+			}, nil
+		},
+	}.tool(s)
 }
 
 // optional returns the skill of that name, or nil where there is no name.
@@ -108,17 +104,13 @@ type closed struct {
 }
 
 func (s *Server) closeSandboxTool() mcpserver.ServerTool {
-	t := mcp.Tool{
-		Name:        "close_sandbox",
-		Description: "End a sandbox of open_sandbox, with all files and processes in it.",
-		Annotations: mcp.ToolAnnotation{Title: "Close a sandbox", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
-	}
-	return fixedTool(s, t, schemaOf[closeArgs](), func(r request, args closeArgs) (*mcp.CallToolResult, error) {
-		if err := s.calls.CloseSession(r.ctx, r.principal.Key(), args.ContainerID); err != nil {
-			return nil, err
-		}
-		return reply(closed{args.ContainerID})
-	})
+	return fixedTool[closeArgs]{
+		name: "close_sandbox", title: "Close a sandbox", runs: true,
+		description: "End a sandbox of open_sandbox, with all files and processes in it.",
+		handle: func(r *request, args closeArgs) (any, error) {
+			return closed{args.ContainerID}, s.calls.CloseSession(r.ctx, r.principal.Key(), args.ContainerID)
+		},
+	}.tool(s)
 }
 
 type codeArgs struct {
@@ -131,36 +123,34 @@ type codeArgs struct {
 }
 
 func (s *Server) runCodeTool() mcpserver.ServerTool {
-	t := mcp.Tool{
-		Name:        "run_code",
-		Description: "Run a program that you wrote, in a fresh sandbox, and return its exit code and output. Workspaces are read-only, there is no network; files that it leaves in /out come back. Use it for what a skill's instructions ask you to run.",
-		Annotations: mcp.ToolAnnotation{Title: "Run code", ReadOnlyHint: hint(true), DestructiveHint: hint(false), OpenWorldHint: hint(false)},
-		Meta:        largeResult(),
-	}
-	schema := containerSchema[codeArgs](s)
-	return fixedTool(s, t, schema, func(r request, args codeArgs) (*mcp.CallToolResult, error) {
-		timeout, err := seconds(args.Timeout)
-		if err != nil {
-			return nil, err
-		}
-		container, err := s.container(args.ContainerID)
-		if err != nil {
-			return nil, err
-		}
-		skill, err := s.optional(&r, args.Skill)
-		if err != nil {
-			return nil, err
-		}
-		return s.lasting(r, skills.TaskLong, func(r request) (*mcp.CallToolResult, error) {
-			progress := s.progress(r, "run_code")
-			call := s.call(r, progress)
-			call.Session, call.Timeout = container, timeout
-			outcome, err := s.calls.RunCode(r.ctx, run.CodeRequest{Call: call, Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill})
-			progress.close()
-			if outcome == nil {
+	return fixedTool[codeArgs]{
+		name: "run_code", title: "Run code", runs: true, meta: largeResult(), hidden: s.hiddenArgs(),
+		description: "Run a program that you wrote, in a fresh sandbox, and return its exit code and output. Workspaces are read-only, there is no network; files that it leaves in /out come back. Use it for what a skill's instructions ask you to run.",
+		handle: func(r *request, args codeArgs) (any, error) {
+			timeout, err := seconds(args.Timeout)
+			if err != nil {
 				return nil, err
 			}
-			return s.runReply(r, skill, outcome, err)
-		})
-	})
+			session, err := s.session(args.ContainerID)
+			if err != nil {
+				return nil, err
+			}
+			skill, err := s.optional(r, args.Skill)
+			if err != nil {
+				return nil, err
+			}
+			req := run.CodeRequest{Language: args.Language, Code: args.Code, Args: args.Args, Skill: skill}
+			return s.lasting(r, skills.TaskLong, func(r *request) (*mcp.CallToolResult, error) {
+				progress := s.progress(r, "run_code")
+				req.Call = s.call(r, progress)
+				req.Warn, req.Timeout, req.Session = nil, timeout, session
+				outcome, err := s.calls.RunCode(r.ctx, req)
+				progress.close()
+				if outcome == nil {
+					return nil, err
+				}
+				return s.runReply(r, skill, outcome, err)
+			})
+		},
+	}.tool(s)
 }

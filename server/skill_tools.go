@@ -59,12 +59,12 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 		t.RawOutputSchema = encoded
 	}
 	// The tool keeps to its name: a call finds the skill as it is by then.
-	return s.tool(t, inputSchema(skill), s.typed(skill.Entry, func(r request) (*mcp.CallToolResult, error) {
-		skill, err := s.lookup(&r, skill.QualifiedName())
+	return s.tool(t, inputSchema(skill), s.typed(skill.Entry, func(r *request) (*mcp.CallToolResult, error) {
+		skill, err := s.lookup(r, skill.QualifiedName())
 		if err != nil {
 			return nil, err
 		}
-		return s.lasting(r, skill.Task, s.typed(skill.Entry, func(r request) (*mcp.CallToolResult, error) {
+		return s.lasting(r, skill.Task, s.typed(skill.Entry, func(r *request) (*mcp.CallToolResult, error) {
 			return s.execute(r, run.Request{Skill: skill, Args: r.args})
 		}))
 	}))
@@ -74,7 +74,7 @@ func (s *Server) executableTool(skill *skills.Skill, name string) (mcpserver.Ser
 // that check results, the TypeScript SDK among them, would show that fault in
 // place of what went wrong. The text has the code and the reason.
 func (s *Server) typed(entry *skills.Entry, handle handler) handler {
-	return func(r request) (*mcp.CallToolResult, error) {
+	return func(r *request) (*mcp.CallToolResult, error) {
 		result, err := handle(r)
 		if err != nil {
 			result, err = s.refused(err)
@@ -90,7 +90,7 @@ func (s *Server) typed(entry *skills.Entry, handle handler) handler {
 }
 
 // execute calls a skill and returns what its own tool does.
-func (s *Server) execute(r request, req run.Request) (*mcp.CallToolResult, error) {
+func (s *Server) execute(r *request, req run.Request) (*mcp.CallToolResult, error) {
 	outcome, err := s.run(r, req)
 	if outcome == nil {
 		return nil, err
@@ -104,22 +104,21 @@ type argsOnly struct {
 }
 
 // instructionArguments are shared by the tools of all instruction skills: there may
-// be thousands.
-var instructionArguments = sync.OnceValue(func() *arguments[argsOnly] { return newArguments[argsOnly](strict(schemaOf[argsOnly]())) })
+// be thousands. They are strict: instructions have nobody to pass others on to.
+var instructionArguments = sync.OnceValue(func() *arguments[argsOnly] { return newArguments[argsOnly](true) })
 
 func (s *Server) instructionTool(skill *skills.Skill, name string) mcpserver.ServerTool {
-	t := mcp.Tool{
-		Name:        name,
-		Description: truncate.String(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
-		Annotations: readOnly(title(skill)),
-	}
-	return typedTool(s, t, instructionArguments(), func(r request, args argsOnly) (*mcp.CallToolResult, error) {
-		skill, err := s.lookup(&r, skill.QualifiedName())
-		if err != nil {
-			return nil, err
-		}
-		return s.load(r, skill, args.Args)
-	})
+	return fixedTool[argsOnly]{
+		name: name, title: title(skill), arguments: instructionArguments(),
+		description: truncate.String(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
+		handle: func(r *request, args argsOnly) (any, error) {
+			skill, err := s.lookup(r, skill.QualifiedName())
+			if err != nil {
+				return nil, err
+			}
+			return s.load(r, skill, args.Args)
+		},
+	}.tool(s)
 }
 
 // title is the name that clients show a person.
@@ -199,7 +198,7 @@ func (s *Server) annotate(skill *skills.Skill) mcp.ToolAnnotation {
 
 // run calls a skill for a model, with its stderr and what it waits for as
 // progress.
-func (s *Server) run(r request, req run.Request) (*run.Outcome, error) {
+func (s *Server) run(r *request, req run.Request) (*run.Outcome, error) {
 	progress := s.progress(r, req.Skill.QualifiedName())
 	defer progress.close()
 	outcome, err := s.perform(r, req, progress)
@@ -213,7 +212,7 @@ func (s *Server) run(r request, req run.Request) (*run.Outcome, error) {
 }
 
 // load returns a skill's instructions.
-func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
+func (s *Server) load(r *request, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
 	skill = skill.Owner()
 	if !skill.ModelInvocable {
 		return nil, &run.Error{Code: run.PermissionDenied, Message: "skill " + skill.QualifiedName() + " may be called by a person only"}
@@ -228,7 +227,7 @@ func (s *Server) load(r request, skill *skills.Skill, args string) (*mcp.CallToo
 }
 
 // instruct returns a skill's instructions for one use.
-func (s *Server) instruct(r request, skill *skills.Skill, args string) (*loaded, error) {
+func (s *Server) instruct(r *request, skill *skills.Skill, args string) (*loaded, error) {
 	dir, err := s.baseDir(r.ctx, skill)
 	if err != nil {
 		return nil, err

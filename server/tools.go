@@ -40,22 +40,46 @@ func (s *Server) request(ctx context.Context, meta *mcp.Meta) request {
 }
 
 // handler answers a call with a result, or with an error that becomes one.
-type handler func(r request) (*mcp.CallToolResult, error)
+type handler func(r *request) (*mcp.CallToolResult, error)
 
-// fixedTool makes a tool of ours, whose arguments are checked against the schema
-// and decoded into a T.
-func fixedTool[T any](s *Server, t mcp.Tool, document *jsonschema.Schema, handle func(r request, args T) (*mcp.CallToolResult, error)) mcpserver.ServerTool {
-	return typedTool(s, t, newArguments[T](document), handle)
+// A fixedTool is a tool that exists whatever the catalog holds. A is a struct whose
+// JSON fields are its arguments, and from which its schema is reflected.
+type fixedTool[A any] struct {
+	name, title, description string
+	runs                     bool      // each call starts or ends something: clients must not repeat it
+	writes                   bool      // it may change what was there before
+	meta                     *mcp.Meta // nil is none
+	strict                   bool      // other arguments are refused
+	hidden                   []string  // arguments that are not offered
+	// arguments replace those of A, strict and hidden, for tools that share theirs.
+	arguments *arguments[A]
+	// handle answers a call. A result that is no *mcp.CallToolResult is returned as
+	// JSON, as text and as structure.
+	handle func(r *request, args A) (any, error)
 }
 
-// typedTool makes a tool of arguments that several tools may share.
-func typedTool[T any](s *Server, t mcp.Tool, a *arguments[T], handle func(r request, args T) (*mcp.CallToolResult, error)) mcpserver.ServerTool {
-	tool, err := s.tool(t, a.document, func(r request) (*mcp.CallToolResult, error) {
-		args, err := a.decode(r.args)
+// tool returns the tool as mcp-go registers it.
+func (t fixedTool[A]) tool(s *Server) mcpserver.ServerTool {
+	if t.arguments == nil {
+		t.arguments = newArguments[A](t.strict, t.hidden...)
+	}
+	annotations := mcp.ToolAnnotation{Title: t.title, ReadOnlyHint: hint(!t.writes), DestructiveHint: hint(false), OpenWorldHint: hint(false)}
+	if !t.runs {
+		annotations.IdempotentHint = hint(true)
+	}
+	tool, err := s.tool(mcp.Tool{Name: t.name, Description: t.description, Annotations: annotations, Meta: t.meta}, t.arguments.document, func(r *request) (*mcp.CallToolResult, error) {
+		args, err := t.arguments.decode(r.args)
 		if err != nil {
 			return nil, err
 		}
-		return handle(r, args)
+		answer, err := t.handle(r, args)
+		if err != nil {
+			return nil, err
+		}
+		if result, whole := answer.(*mcp.CallToolResult); whole {
+			return result, nil
+		}
+		return reply(answer)
 	})
 	if err != nil { // the schema is reflected from a type of this package
 		panic(err)
@@ -96,7 +120,7 @@ func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mc
 		args, err := decodeArguments(in)
 		if err == nil {
 			r.args, r.retry = args, retry{"tools/call", t.Name, args, in.Params.MultiRoundTripParams}
-			result, err = handle(r)
+			result, err = handle(&r)
 		}
 		if err != nil {
 			return s.refused(err)
@@ -124,15 +148,23 @@ func decodeObject(raw []byte) (map[string]any, error) {
 	return args, nil
 }
 
-// arguments are those of one tool of ours, decoded into a T.
+// arguments check the arguments of a call and decode them into a T.
 type arguments[T any] struct {
 	document *jsonschema.Schema
 	names    []string // of the properties
 	schema   *schema.Schema
 }
 
-// newArguments returns the arguments of a schema, which is compiled once.
-func newArguments[T any](document *jsonschema.Schema) *arguments[T] {
+// newArguments returns the arguments of T's schema, which is compiled once. Strict ones
+// refuse others; those that are hidden are not in the schema.
+func newArguments[T any](strict bool, hidden ...string) *arguments[T] {
+	document := schemaOf[T]()
+	if strict {
+		document.AdditionalProperties = jsonschema.FalseSchema
+	}
+	for _, name := range hidden {
+		document.Properties.Delete(name)
+	}
 	a := &arguments[T]{document: document, schema: schema.New(document)}
 	for p := document.Properties.Oldest(); p != nil; p = p.Next() {
 		a.names = append(a.names, p.Key)
@@ -189,15 +221,4 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return schema
 }
 
-// strict refuses other arguments: instructions have nobody to pass them on to.
-func strict(schema *jsonschema.Schema) *jsonschema.Schema {
-	schema.AdditionalProperties = jsonschema.FalseSchema
-	return schema
-}
-
 func hint(b bool) *bool { return &b }
-
-// readOnly annotates tools that change nothing and reach nothing.
-func readOnly(title string) mcp.ToolAnnotation {
-	return mcp.ToolAnnotation{Title: title, ReadOnlyHint: hint(true), DestructiveHint: hint(false), IdempotentHint: hint(true), OpenWorldHint: hint(false)}
-}
