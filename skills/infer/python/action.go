@@ -1,6 +1,7 @@
 package python
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,7 +39,6 @@ type action struct {
 	help     string
 	metavar  value
 	hidden   bool     // help=SUPPRESS
-	mapsOwn  bool     // dest= was given
 	off      string   // the flag that turns it off, where the library does not make one
 	truths   []string // how true and false are written for a function of the file
 	file     fileUse
@@ -55,18 +55,7 @@ func (a *action) takesValue() bool {
 
 func (a *action) positional() bool { return len(a.flags) == 0 }
 
-func (a *action) attribute(name string) value {
-	switch name {
-	case "dest":
-		return a.dest
-	case "default":
-		if a.fallback != nil {
-			return a.fallback
-		}
-	}
-	return unknown{}
-}
-
+// setAttribute does what the assignment of an attribute does.
 func (a *action) setAttribute(name string, v value) {
 	switch name {
 	case "required":
@@ -107,7 +96,7 @@ func (i *interp) leaveOut(p *parser, act *action, a *arguments, problem string) 
 		name = "an argument"
 	}
 	required := a.named("required", false)
-	if !looksOptional(p, a) || required != false {
+	if !looksOptional(a) || required != false {
 		p.poison(a.line, "%s %s", name, problem)
 		return
 	}
@@ -116,22 +105,22 @@ func (i *interp) leaveOut(p *parser, act *action, a *arguments, problem string) 
 
 // looksOptional reports whether the flags, as far as they are known, are an
 // option's.
-func looksOptional(p *parser, a *arguments) bool {
+func looksOptional(a *arguments) bool {
 	for _, v := range a.positional {
-		text, ok := v.(string)
-		if u, is := v.(unknown); is {
-			text, ok = u.prefix, true
-		}
-		if ok && text != "" && strings.ContainsRune(p.prefixChars, rune(text[0])) {
+		text, _ := v.(string)
+		u, _ := v.(unknown)
+		if isFlag(text) || isFlag(u.prefix) {
 			return true
 		}
 	}
 	return false
 }
 
+func isFlag(name string) bool { return strings.HasPrefix(name, "-") }
+
 func (i *interp) newAction(p *parser, a *arguments) (*action, string) {
 	act := &action{line: a.line, kind: "store"}
-	if problem := act.name(p, a); problem != "" {
+	if problem := act.setName(a); problem != "" {
 		return act, problem
 	}
 	if a.spread {
@@ -154,9 +143,9 @@ func (i *interp) tryTruths(act *action) {
 	if !ok || len(fn.params) == 0 {
 		return
 	}
-	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}, {"yes", "no"}} {
-		yes := i.follow(fn, &arguments{line: act.line, positional: []value{texts[0]}}, nil)
-		no := i.follow(fn, &arguments{line: act.line, positional: []value{texts[1]}}, nil)
+	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}} {
+		yes := i.invoke(fn, &arguments{line: act.line, positional: []value{texts[0]}})
+		no := i.invoke(fn, &arguments{line: act.line, positional: []value{texts[1]}})
 		if yes == true && no == false {
 			act.typ, act.truths = typeTruth, texts
 			return
@@ -196,15 +185,15 @@ func (a *action) inherit(p *parser, args *arguments) {
 	}
 }
 
-// name takes the flags, or the name of a positional argument.
-func (a *action) name(p *parser, args *arguments) string {
+// setName takes the flags, or the name of a positional argument.
+func (a *action) setName(args *arguments) string {
 	dest, given := args.get(-1, "dest")
 	if given {
 		text, ok := dest.(string)
 		if !ok {
 			return "has a dest that is computed"
 		}
-		a.dest, a.mapsOwn = text, true
+		a.dest = text
 	}
 	var names []string
 	for _, v := range args.positional {
@@ -214,28 +203,20 @@ func (a *action) name(p *parser, args *arguments) string {
 		}
 		names = append(names, text)
 	}
-	isFlag := func(name string) bool { return strings.ContainsRune(p.prefixChars, rune(name[0])) }
 	switch {
 	case len(names) == 0:
-		if a.dest == "" {
-			return "has no name"
-		}
-		return ""
 	case len(names) == 1 && !isFlag(names[0]):
 		if given {
 			return "has a dest and a name"
 		}
 		a.dest = names[0]
-		return ""
-	}
-	for _, name := range names {
-		if !isFlag(name) {
-			return "mixes flags and names"
+	case slices.ContainsFunc(names, func(name string) bool { return !isFlag(name) }):
+		return "mixes flags and names"
+	default:
+		a.flags = names
+		if a.dest == "" {
+			a.dest = strings.ReplaceAll(strings.TrimLeft(a.longest(), "-"), "-", "_")
 		}
-	}
-	a.flags = names
-	if a.dest == "" {
-		a.dest = strings.ReplaceAll(strings.TrimLeft(a.longest(p.prefixChars), p.prefixChars), "-", "_")
 	}
 	if a.dest == "" {
 		return "has no name"
@@ -245,9 +226,9 @@ func (a *action) name(p *parser, args *arguments) string {
 
 // longest returns the flag that names the value: the first long one, or the
 // first.
-func (a *action) longest(prefixChars string) string {
+func (a *action) longest() string {
 	for _, flag := range a.flags {
-		if len(flag) > 1 && strings.ContainsRune(prefixChars, rune(flag[1])) {
+		if strings.HasPrefix(flag, "--") {
 			return flag
 		}
 	}

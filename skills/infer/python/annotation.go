@@ -2,6 +2,7 @@ package python
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -74,8 +75,6 @@ func isGeneric(base reference) bool {
 	}
 	return false
 }
-
-func (r reference) last() string { return string(r[strings.LastIndexByte(string(r), '.')+1:]) }
 
 func plainType(v value) *jsonschema.Schema {
 	ref, _ := v.(reference)
@@ -209,4 +208,36 @@ func valueJSON(v value) (any, bool) {
 func reprOf(v value) string {
 	text, _ := pyRepr(v)
 	return text
+}
+
+// choicesOf returns the values of the file's own Enum that an annotation names,
+// and nil for another type.
+func (i *interp) choicesOf(n *node, s *scope) value {
+	v := i.eval(n, s)
+	for range maxModels { // Optional[Annotated[Mode, …]]
+		named, ok := v.(*alias)
+		if !ok {
+			break
+		}
+		base, _ := i.eval(named.node.kids[0], named.scope).(reference)
+		if base.last() != "Annotated" && base.last() != "Optional" {
+			return nil
+		}
+		inner := named.node.kids[1]
+		if inner.kind == nTuple && len(inner.kids) > 0 {
+			inner = inner.kids[0]
+		}
+		v = i.eval(inner, named.scope)
+	}
+	c, ok := v.(*class)
+	if !ok || !slices.ContainsFunc(c.parents, func(v value) bool { return v == reference("enum.Enum") || v == reference("enum.StrEnum") }) {
+		return nil
+	}
+	seq := &sequence{open: '['}
+	for _, member := range c.body {
+		if member.kind == sAssign && len(member.targets) == 1 && member.targets[0].kind == nName {
+			seq.items = append(seq.items, c.members[member.targets[0].name])
+		}
+	}
+	return seq
 }

@@ -298,7 +298,7 @@ func (w *writer) append(arg *argument, open bool, tokens []string) {
 
 // flag writes an option without a value.
 func (w *writer) flag(arg *argument, v any) error {
-	name, spelling := arg.property.name, arg.spelling(w.level)
+	name, spelling := arg.property.name, arg.longest()
 	if arg.kind == "count" {
 		n, err := wholeNumber(v)
 		if err != nil || !n.IsInt64() || n.Int64() < 0 || n.Int64() > maxCount {
@@ -337,11 +337,6 @@ func (w *writer) flag(arg *argument, v any) error {
 	return nil
 }
 
-// spelling returns the flag to write: a long one where there is one.
-func (a *argument) spelling(l *level) string {
-	return a.longest(l.parser.prefixChars)
-}
-
 // negative returns the flag that turns a BooleanOptionalAction off.
 func (a *argument) negative() (string, bool) {
 	if a.off != "" {
@@ -357,7 +352,7 @@ func (a *argument) negative() (string, bool) {
 
 // option writes an option with what it takes.
 func (w *writer) option(arg *argument, v any) error {
-	spelling, name := arg.spelling(w.level), arg.property.name
+	spelling, name := arg.longest(), arg.property.name
 	switch arg.nargs {
 	case "":
 		text, err := arg.text(v)
@@ -419,7 +414,7 @@ func (d dialect) with(flag, text string) []string {
 var negativeNumber = regexp.MustCompile(`^-\d+$|^-\d*\.\d+$`)
 
 func (w *writer) looksLikeOption(text string) bool {
-	if text == "" || !strings.ContainsRune(w.level.parser.prefixChars, rune(text[0])) {
+	if !isFlag(text) {
 		return false
 	}
 	for _, l := range w.path {

@@ -27,7 +27,7 @@ func (w *writer) assemble() ([]string, error) {
 		}
 		return argv, nil
 	}
-	if hangs || slices.ContainsFunc(words, w.startsLikeOption) {
+	if hangs || slices.ContainsFunc(words, isFlag) {
 		if first := w.firstWord(); first.arg.nargs == "..." && w.level.dialect == argparseDialect {
 			return w.remainder(argv, words, first, hangs)
 		}
@@ -59,14 +59,10 @@ func (w *writer) firstWord() word {
 // remainder writes what argparse.REMAINDER takes where nothing comes before it.
 // A -- would become one of its values.
 func (w *writer) remainder(argv, words []string, first word, hangs bool) ([]string, error) {
-	if hangs || w.startsLikeOption(words[0]) {
+	if hangs || isFlag(words[0]) {
 		return nil, fault(first.arg.property.name, "cannot start with %q: the script would take it for an option or its value", words[0])
 	}
 	return append(argv, words...), nil
-}
-
-func (w *writer) startsLikeOption(text string) bool {
-	return text != "" && strings.ContainsRune(w.level.parser.prefixChars+"-", rune(text[0]))
 }
 
 // distributes reports with an error where the script would give values of one

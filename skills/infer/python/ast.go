@@ -1,5 +1,7 @@
 package python
 
+import "strings"
+
 type nodeKind int
 
 const (
@@ -49,10 +51,9 @@ const (
 	sClass                   // class
 	sIf                      // value, body, other
 	sFor                     // targets[0], value, body, other
-	sWhile                   // value, body, other
 	sTry                     // body, handlers, other, final
 	sWith                    // targets and items are pairs; a target may be nil
-	sMatch                   // value, handlers
+	sMaybe                   // while and match: value, and handlers, of which each may run
 	sGlobal                  // names
 	sJump                    // break, continue
 	sOpaque                  // could not be read
@@ -62,7 +63,7 @@ const (
 type stmt struct {
 	kind     stmtKind
 	line     int
-	name     string // of an operator or a jump
+	name     string // of an operator; break or continue
 	value    *node
 	targets  []*node
 	items    []*node
@@ -88,10 +89,9 @@ type function struct {
 	decorators []*node
 	body       []*stmt
 	doc        string
-	scope      *scope    // where it was defined
-	class      string    // whose method it is
-	owner      *function // the one that it is defined in
-	relevant   bool      // it can reach argparse
+	mentions   map[string]bool // the names in it
+	scope      *scope          // where it was defined
+	relevant   bool            // it can reach argparse
 	called     bool
 }
 
@@ -112,4 +112,59 @@ type class struct {
 	// What follows is filled in when it is executed.
 	members map[string]value
 	parents []value
+}
+
+// dotted returns a name or an attribute of names as it is written, or "".
+func dotted(n *node) string {
+	switch n.kind {
+	case nName:
+		return n.name
+	case nAttribute:
+		if of := dotted(n.kids[0]); of != "" {
+			return of + "." + n.name
+		}
+	}
+	return ""
+}
+
+// declares reports whether a method of this name adds to a command line.
+func declares(name string) bool {
+	switch name {
+	case "add_argument", "add_parser", "add_subparsers", "add_argument_group", "add_mutually_exclusive_group", "parse_args", "parse_known_args", "ArgumentParser":
+		return true
+	}
+	return false
+}
+
+// findRelevant marks the functions that declare arguments, and those that name
+// one of these, or a command of click or typer. Only they are followed.
+func findRelevant(body []*stmt, functions []*function) {
+	wanted := map[string]bool{}
+	for _, s := range body {
+		if s.kind == sAssign && s.value.kind == nCall && strings.HasSuffix(dotted(s.value.kids[0]), "Typer") {
+			wanted[s.targets[0].name] = true
+		}
+	}
+	for _, fn := range functions {
+		for _, decorator := range fn.decorators {
+			if decorator.kind == nCall {
+				decorator = decorator.kids[0]
+			}
+			wanted[fn.name] = wanted[fn.name] || decorator.name == "command" || decorator.name == "group"
+		}
+	}
+	for range maxCalls {
+		found := false
+		for _, fn := range functions {
+			for name := range fn.mentions {
+				if !fn.relevant && (declares(name) || wanted[name]) {
+					fn.relevant, found = true, true
+					wanted[fn.name] = true
+				}
+			}
+		}
+		if !found {
+			return
+		}
+	}
 }

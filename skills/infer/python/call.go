@@ -6,53 +6,7 @@ import (
 	"strings"
 )
 
-// arguments are those of one call.
-type arguments struct {
-	line       int
-	positional []value
-	keywords   []keyword
-	spread     bool       // there are more, which are not known
-	rest       *argvector // these are the script's arguments
-}
-
-type keyword struct {
-	name  string
-	value value
-}
-
-// get returns the argument at a position, or of a name.
-func (a *arguments) get(at int, name string) (value, bool) {
-	if at >= 0 && at < len(a.positional) {
-		return a.positional[at], true
-	}
-	for _, k := range a.keywords {
-		if k.name == name {
-			return k.value, true
-		}
-	}
-	return nil, false
-}
-
-// named returns the keyword argument of a name, or what is used without it.
-func (a *arguments) named(name string, otherwise value) value {
-	if v, ok := a.get(-1, name); ok {
-		return v
-	}
-	return otherwise
-}
-
-// text returns a keyword argument that is text; "" where there is none. It
-// reports false where it is not known.
-func (a *arguments) text(name string) (string, bool) {
-	switch v := a.named(name, none{}).(type) {
-	case string:
-		return v, true
-	case none:
-		return "", true
-	}
-	return "", false
-}
-
+// arguments evaluates the arguments of a call.
 func (i *interp) arguments(n *node, s *scope) *arguments {
 	a := &arguments{line: n.line}
 	for _, kid := range n.kids[1:] {
@@ -92,8 +46,7 @@ func (i *interp) spreadKeywords(a *arguments, v value) {
 	i.charge(len(m.keys))
 }
 
-// call evaluates a call, and follows it where it is one of the file's own
-// functions.
+// call evaluates a call.
 func (i *interp) call(n *node, s *scope) value {
 	callee := i.eval(n.kids[0], s)
 	a := i.arguments(n, s)
@@ -102,9 +55,13 @@ func (i *interp) call(n *node, s *scope) value {
 	}
 	switch f := callee.(type) {
 	case reference:
-		return i.builtin(f, a)
+		return i.libraryFunction(f, a)
 	case *function:
-		return i.follow(f, a, s)
+		if f.relevant || slices.ContainsFunc(a.positional, declaresOn) {
+			return i.invoke(f, a)
+		}
+		f.called = true
+		return unknown{}
 	case *class:
 		return i.construct(f, a)
 	case *parser:
@@ -116,14 +73,36 @@ func (i *interp) call(n *node, s *scope) value {
 	return unknown{}
 }
 
-func (i *interp) callMethod(m method, a *arguments) value {
-	if m.function != nil {
-		with := *a
-		if !isStatic(m.function) {
-			with.positional = append([]value{m.receiver}, a.positional...)
-		}
-		return i.follow(m.function, &with, nil)
+// declaresOn reports whether a function that is given a value can declare arguments.
+func declaresOn(v value) bool {
+	switch v.(type) {
+	case *parser, *group, *subparsers:
+		return true
 	}
+	return false
+}
+
+// construct makes a parser of the file's own class. Of another class it executes
+// the constructor; its object is not known.
+func (i *interp) construct(c *class, a *arguments) value {
+	if c.comesFrom("ArgumentParser", "argparse") {
+		return i.newParser(c, a)
+	}
+	if c.relevant() && i.unread == nil {
+		i.unread = &Note{a.line, "the class " + c.name + " declares arguments, which is not followed"}
+	}
+	init, _ := c.member("__init__")
+	if fn, ok := init.(*function); ok && fn.relevant {
+		with := *a
+		with.positional = append([]value{unknown{}}, a.positional...)
+		i.invoke(fn, &with)
+		return unknown{}
+	}
+	i.escape(a)
+	return unknown{}
+}
+
+func (i *interp) callMethod(m method, a *arguments) value {
 	switch o := m.receiver.(type) {
 	case *parser:
 		return i.parserMethod(o, m.name, a)
@@ -146,91 +125,67 @@ func (i *interp) callMethod(m method, a *arguments) value {
 	return unknown{}
 }
 
-func isStatic(fn *function) bool {
-	for _, decorator := range fn.decorators {
-		if name, _ := decoratorName(decorator); name == "staticmethod" {
-			return true
-		}
-	}
-	return false
-}
-
-// harmless are functions outside of the file that add nothing to a parser they
-// are given.
-func harmless(name reference) bool {
-	switch name {
-	case "argcomplete.autocomplete", "builtins.print", "builtins.str", "builtins.repr", "builtins.isinstance", "builtins.type", "builtins.id", "builtins.len", "builtins.vars", "builtins.hasattr", "shtab.add_argument_to", "contextlib.suppress", "builtins.callable":
-		return name != "shtab.add_argument_to"
-	}
-	return false
-}
-
-// escape marks parsers that are given to code which is not known: it may add
+// escape marks parsers that are given to code that is not known: it may add
 // arguments.
 func (i *interp) escape(a *arguments) {
-	for _, v := range a.positional {
-		escapeValue(v, a.line, 0)
-	}
+	given := slices.Clone(a.positional)
 	for _, k := range a.keywords {
-		escapeValue(k.value, a.line, 0)
+		given = append(given, k.value)
 	}
-}
-
-const escapes = "the parser is given to a function of another file, which may add arguments"
-
-func escapeValue(v value, line, depth int) {
-	switch v := v.(type) {
-	case *parser:
-		v.poison(line, escapes)
-	case *group:
-		v.parser.poison(line, escapes)
-	case *subparsers:
-		v.parser.poison(line, escapes)
-	case *sequence:
-		if depth < 2 && len(v.items) <= maxUnroll {
-			for _, item := range v.items {
-				escapeValue(item, line, depth+1)
-			}
+	for _, v := range given {
+		if seq, ok := v.(*sequence); ok && len(seq.items) <= maxUnroll {
+			given = append(given, seq.items...)
+		}
+	}
+	for _, v := range given {
+		if p := parserOf(v); p != nil {
+			p.poison(a.line, "the parser is given to a function of another file, which may add arguments")
 		}
 	}
 }
 
-// follow executes one of the file's own functions. s is where it is called.
-func (i *interp) follow(fn *function, a *arguments, s *scope) value {
-	if i.calls >= maxCalls || !i.charge(len(fn.params)+1) || !fn.relevant && i.spare <= 0 {
+// parserOf returns the parser that a declaration on v adds to.
+func parserOf(v value) *parser {
+	switch v := v.(type) {
+	case *parser:
+		return v
+	case *group:
+		return v.parser
+	case *subparsers:
+		return v.parser
+	}
+	return nil
+}
+
+// invoke executes one of the file's own functions.
+func (i *interp) invoke(fn *function, a *arguments) value {
+	if i.calls >= maxCalls || !i.charge(len(fn.params)+1) {
 		i.escape(a)
 		return unknown{}
 	}
 	fn.called = true
-	if !fn.relevant && !i.aside {
-		i.steps, i.spare, i.aside = i.spare, i.steps, true
-		defer func() { i.steps, i.spare, i.aside = i.spare, i.steps, false }()
-	}
-	inner := newScope(fn.scope)
-	i.bindParameters(fn, a, inner)
+	f := &frame{scope: newScope(fn.scope)}
+	i.bindParameters(fn, a, f.scope)
 	i.calls++
-	defer func() { i.calls-- }()
-	f := &frame{scope: inner}
 	i.run(fn.body, f)
+	i.calls--
 	if f.result == nil {
 		return none{}
 	}
 	return f.result
 }
 
-// bindParameters gives a function's parameters their values. The names are new,
-// so they are assigned whether the call is certain or not.
+// bindParameters gives a function's parameters their values.
 func (i *interp) bindParameters(fn *function, a *arguments, inner *scope) {
 	rest := a.positional
 	for _, p := range fn.params {
 		switch {
 		case p.star == "*":
 			inner.vars[p.name] = &sequence{items: rest, open: '('}
-			if a.spread {
-				inner.vars[p.name] = unknown{}
-			}
 			if a.rest != nil && len(rest) == 0 {
 				inner.vars[p.name] = *a.rest
+			} else if a.spread {
+				inner.vars[p.name] = unknown{}
 			}
 			rest = nil
 		case p.star == "**":
@@ -238,249 +193,148 @@ func (i *interp) bindParameters(fn *function, a *arguments, inner *scope) {
 		case !p.keyword && len(rest) > 0:
 			inner.vars[p.name], rest = rest[0], rest[1:]
 		default:
-			inner.vars[p.name] = i.parameter(fn, p, a)
+			v, given := a.get(-1, p.name)
+			if !given && !a.spread && p.fallback != nil {
+				v, given = i.eval(p.fallback, fn.scope), true
+			}
+			if !given {
+				v = unknown{}
+			}
+			inner.vars[p.name] = v
 		}
 	}
 }
 
-func (i *interp) parameter(fn *function, p param, a *arguments) value {
-	if v, ok := a.get(-1, p.name); ok {
-		return v
-	}
-	if a.spread {
-		return unknown{}
-	}
-	if p.fallback != nil {
-		return i.eval(p.fallback, fn.scope)
-	}
-	return unknown{}
-}
-
-// spareKeywords returns what **kwargs holds.
+// spareKeywords returns the value of **kwargs.
 func spareKeywords(fn *function, a *arguments) value {
 	if a.spread {
 		return unknown{}
 	}
 	m := &mapping{}
 	for _, k := range a.keywords {
-		declared := false
-		for _, p := range fn.params {
-			declared = declared || p.name == k.name && p.star == ""
-		}
-		if !declared {
+		if !slices.ContainsFunc(fn.params, func(p param) bool { return p.name == k.name && p.star == "" }) {
 			m.set(k.name, k.value)
 		}
 	}
 	return m
 }
 
-// construct makes an object of a class of the file.
-func (i *interp) construct(c *class, a *arguments) value {
-	if custom := c.parserClass(); custom {
-		return i.newParser(c, a)
-	}
-	o := &instance{class: c, attrs: map[string]value{}}
-	if init, ok := bound(o, c, "__init__").(method); ok {
-		i.callMethod(init, a)
-	} else {
-		i.escape(a)
-	}
-	return o
-}
-
-// parserClass reports whether a class comes from argparse.ArgumentParser.
-func (c *class) parserClass() bool {
-	for depth := 0; c != nil && depth < maxCalls && len(c.parents) > 0; depth++ {
-		for _, parent := range c.parents {
-			if parent == reference("argparse.ArgumentParser") {
-				return true
-			}
-		}
-		c, _ = c.parents[0].(*class)
-	}
-	return false
-}
-
-// builtin evaluates a call of something that the file does not define.
-func (i *interp) builtin(name reference, a *arguments) value {
-	if strings.HasPrefix(string(name), "click.") {
-		return clickCall(name, a)
-	}
-	switch name {
-	case "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
-		return newField(a)
-	case "typer.Typer":
-		return i.typerApp(a)
-	case "typer.Option", "typer.Argument":
-		return &typerParam{name == "typer.Option", a}
-	case "typer.run":
-		if fn, ok := first(a).(*function); ok {
-			p := i.typerCommand(fn, &arguments{}, fn.scope)
-			i.parses = append(i.parses, parse{p, a.line})
-		}
-		return unknown{}
-	}
+// libraryFunction evaluates a call of a function that the file does not define.
+func (i *interp) libraryFunction(name reference, a *arguments) value {
 	switch name {
 	case "argparse.ArgumentParser":
 		return i.newParser(nil, a)
+	case "typer.Typer":
+		return i.typerApp(a)
+	case "typer.run":
+		if fn, ok := a.first().(*function); ok {
+			i.parses = append(i.parses, parse{i.typerCommand(fn, &arguments{}, fn.scope), a.line})
+		}
+		return unknown{}
+	case "typer.Option", "typer.Argument", "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field", "argparse.FileType":
+		return &libraryCall{name, a}
+	}
+	if strings.HasPrefix(string(name), "click.") {
+		return &libraryCall{name, a}
+	}
+	return i.plainFunction(name, a)
+}
+
+// plainFunction evaluates a call of a function of values.
+func (i *interp) plainFunction(name reference, a *arguments) value {
+	text, isText := a.first().(string)
+	switch name {
 	case "builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "builtins.frozenset":
-		return i.collection(name, a)
+		return i.collection(name.last(), a)
 	case "builtins.range":
 		return i.rangeOf(a)
 	case "builtins.dict":
-		return dictOf(a)
+		if !a.spread && len(a.positional) == 0 {
+			return spareKeywords(&function{}, a)
+		}
+		return unknown{}
 	case "builtins.str":
-		return strOf(a)
-	case "builtins.bool":
-		if is, known := truth(first(a)); known && len(a.positional) == 1 {
-			return is
+		if named, ok := a.first().(unknown); ok && named.path != "" {
+			return named
 		}
-		return unknown{}
+		if text, ok := pyStr(a.first()); ok {
+			return text
+		}
 	case "builtins.isinstance":
-		if _, text := first(a).(string); text && len(a.positional) == 2 {
-			if kind, ok := a.positional[1].(reference); ok {
-				return kind == "builtins.str"
-			}
+		if kind, ok := (&arguments{positional: a.positional[min(1, len(a.positional)):]}).first().(reference); ok && isText {
+			return kind == "builtins.str"
 		}
-		return unknown{}
-	case "distutils.util.strtobool", "setuptools._distutils.util.strtobool":
-		return strToBool(first(a))
-	case "builtins.enumerate", "builtins.zip", "builtins.map", "builtins.reversed":
-		return unknown{}
 	case "pathlib.Path", "pathlib.PurePath":
-		text, _ := first(a).(string)
 		return unknown{path: text}
 	case "pathlib.Path.cwd", "os.getcwd":
 		return unknown{path: "."}
-	case "builtins.int", "builtins.float":
-		return unknown{}
-	case "argparse.FileType":
-		mode, _ := a.get(0, "mode")
-		return fileType(writes(mode))
 	case "os.path.basename":
-		if text, ok := first(a).(string); ok {
+		if isText {
 			return path.Base(text)
 		}
-		if text, ok := first(a).(fileName); ok {
-			return string(text)
-		}
-		return unknown{}
 	case "textwrap.dedent", "inspect.cleandoc":
-		if text, ok := first(a).(string); ok {
+		if isText {
 			return cleanDoc(text)
 		}
-		return unknown{}
+	case "argcomplete.autocomplete", "builtins.print", "builtins.repr", "builtins.type", "builtins.id", "builtins.len", "builtins.vars", "builtins.hasattr", "builtins.callable":
+		return unknown{} // they add nothing to a parser
 	}
-	if !harmless(name) {
-		i.escape(a)
-	}
+	i.escape(a)
 	return unknown{}
 }
 
-// fileName is the name of the script, of which the folder is not known.
-type fileName string
-
-func first(a *arguments) value {
-	if len(a.positional) == 0 {
-		return unknown{}
-	}
-	return a.positional[0]
-}
-
-func (i *interp) collection(name reference, a *arguments) value {
+func (i *interp) collection(kind string, a *arguments) value {
+	items, ok := itemsOf(a.first())
 	if len(a.positional) == 0 {
 		return &sequence{open: '['}
 	}
-	if v, is := a.positional[0].(argvector); is && name == "builtins.list" {
+	if v, is := a.first().(argvector); is && kind == "list" {
 		return v
-	}
-	items, ok := iterable(a.positional[0])
-	if seq, is := a.positional[0].(*sequence); is {
-		items, ok = seq.items, true
 	}
 	if !ok || !i.charge(len(items)) {
 		return unknown{}
 	}
-	switch name {
-	case "builtins.tuple":
-		return &sequence{slices.Clip(items), '('}
-	case "builtins.list":
-		return &sequence{append([]value{}, items...), '['}
-	case "builtins.sorted":
+	switch items = slices.Clone(items); kind {
+	case "tuple":
+		return &sequence{items, '('}
+	case "list":
+		return &sequence{items, '['}
+	case "sorted":
 		return sorted(items, a)
 	}
 	return &sequence{items, '{'}
 }
 
+// sorted sorts texts.
 func sorted(items []value, a *arguments) value {
-	texts := make([]string, len(items))
-	for at, item := range items {
-		text, ok := item.(string)
-		if !ok || len(a.keywords) > 0 {
-			return unknown{}
-		}
-		texts[at] = text
+	if len(a.keywords) > 0 || slices.ContainsFunc(items, func(v value) bool { _, ok := v.(string); return !ok }) {
+		return unknown{}
 	}
-	return textSequence(texts)
+	slices.SortFunc(items, func(a, b value) int { return strings.Compare(a.(string), b.(string)) })
+	return &sequence{items, '['}
 }
 
+// rangeOf evaluates range(to) and range(from, to).
 func (i *interp) rangeOf(a *arguments) value {
-	bounds := []int64{0, 0, 1}
+	bounds := [2]int64{}
 	for at, v := range a.positional {
 		n, ok := v.(int64)
-		if !ok || at > 2 {
+		if !ok || at > 1 {
 			return unknown{}
 		}
 		bounds[at] = n
 	}
 	if len(a.positional) == 1 {
-		bounds[0], bounds[1] = 0, bounds[0]
+		bounds = [2]int64{0, bounds[0]}
 	}
-	if bounds[2] <= 0 || bounds[0] > 1<<40 || bounds[0] < -1<<40 || (bounds[1]-bounds[0])/bounds[2] > maxItems {
-		return unknown{}
-	}
-	if !i.charge(int(max(bounds[1]-bounds[0], 0)/bounds[2]) / 4) {
+	if bounds[0] < -1<<40 || bounds[1] > 1<<40 || bounds[1]-bounds[0] > maxItems || !i.charge(int(max(bounds[1]-bounds[0], 0))) {
 		return unknown{}
 	}
 	seq := &sequence{open: '['}
-	for n := bounds[0]; n < bounds[1]; n += bounds[2] {
+	for n := bounds[0]; n < bounds[1]; n++ {
 		seq.items = append(seq.items, n)
 	}
 	return seq
-}
-
-func dictOf(a *arguments) value {
-	m := &mapping{}
-	if a.spread || len(a.positional) > 0 {
-		return unknown{}
-	}
-	for _, k := range a.keywords {
-		m.set(k.name, k.value)
-	}
-	return m
-}
-
-func strOf(a *arguments) value {
-	if named, ok := first(a).(unknown); ok && named.path != "" {
-		return named
-	}
-	text, ok := pyStr(first(a))
-	if !ok {
-		return unknown{}
-	}
-	return text
-}
-
-// strToBool is strtobool of distutils.
-func strToBool(v value) value {
-	text, _ := v.(string)
-	switch strings.ToLower(text) {
-	case "y", "yes", "t", "true", "on", "1":
-		return int64(1)
-	case "n", "no", "f", "false", "off", "0":
-		return int64(0)
-	}
-	return unknown{}
 }
 
 // textMethod evaluates a method of a string.
@@ -497,18 +351,16 @@ func (i *interp) textMethod(s, name string, a *arguments) value {
 		case "upper":
 			return strings.ToUpper(s)
 		case "split":
-			return wordsOf(s)
+			if words := strings.Fields(s); len(words) <= maxItems {
+				return textSequence(words)
+			}
 		}
 	}
 	switch name {
-	case "startswith":
-		if prefix, ok := first(a).(string); ok && len(a.positional) == 1 {
-			return strings.HasPrefix(s, prefix)
-		}
 	case "join":
-		return i.joinTexts(s, first(a))
+		return i.join(s, a.first())
 	case "replace":
-		return i.replaceText(s, a)
+		return replace(s, a)
 	case "format":
 		before, _, _ := strings.Cut(s, "{")
 		return unknown{prefix: before}
@@ -516,19 +368,7 @@ func (i *interp) textMethod(s, name string, a *arguments) value {
 	return unknown{}
 }
 
-func wordsOf(s string) value {
-	words := strings.Fields(s)
-	if len(words) > maxItems {
-		return unknown{}
-	}
-	seq := &sequence{open: '['}
-	for _, word := range words {
-		seq.items = append(seq.items, word)
-	}
-	return seq
-}
-
-func (i *interp) joinTexts(separator string, v value) value {
+func (i *interp) join(separator string, v value) value {
 	items, ok := iterable(v)
 	if !ok {
 		return unknown{}
@@ -546,7 +386,7 @@ func (i *interp) joinTexts(separator string, v value) value {
 	return strings.Join(texts, separator)
 }
 
-func (i *interp) replaceText(s string, a *arguments) value {
+func replace(s string, a *arguments) value {
 	if len(a.positional) != 2 {
 		return unknown{}
 	}
@@ -558,21 +398,22 @@ func (i *interp) replaceText(s string, a *arguments) value {
 	return strings.ReplaceAll(s, from, to)
 }
 
-// sequenceMethod does what a method does to a list. What it cannot know makes
-// one item of the list unknown.
+// sequenceMethod does what a method does to a list. After a method that is not
+// known, the list has one unknown item.
 func (i *interp) sequenceMethod(s *sequence, name string, a *arguments) {
 	switch name {
-	case "append", "add":
-		if i.unsure == 0 && len(s.items) < maxItems {
-			s.items = append(s.items, first(a))
-			return
-		}
 	case "index", "count", "copy":
 		return
+	case "append", "add":
+		if i.unsure == 0 && len(s.items) < maxItems {
+			s.items = append(s.items, a.first())
+			return
+		}
 	}
-	s.items = append(s.items[:0:0], unknown{})
+	s.items = []value{unknown{}}
 }
 
+// mappingMethod does what a method of a dict does.
 func (i *interp) mappingMethod(m *mapping, name string, a *arguments) value {
 	switch name {
 	case "keys":
@@ -589,16 +430,13 @@ func (i *interp) mappingMethod(m *mapping, name string, a *arguments) value {
 		}
 		return seq
 	case "get":
-		if v, ok := m.get(first(a)); ok {
+		if v, ok := m.get(a.first()); ok {
 			return v
-		}
-		if _, text := first(a).(string); text && len(a.positional) < 2 {
-			return none{}
 		}
 		return unknown{}
 	case "copy":
 		return unknown{}
 	}
-	m.keys, m.values, m.index = []value{unknown{}}, []value{unknown{}}, nil
+	*m = mapping{keys: []value{unknown{}}, values: []value{unknown{}}}
 	return unknown{}
 }

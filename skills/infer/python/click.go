@@ -4,22 +4,21 @@ import (
 	"strings"
 )
 
-// A clickType is a call of one of click's types: click.Choice(["a", "b"]).
-type clickType struct {
-	typ     valueType
-	choices value
-	file    fileUse
+// newCommand returns a command of click or typer.
+func (i *interp) newCommand(name string, line int) *parser {
+	return &parser{line: line, dialect: clickDialect, name: name, prog: i.prog, defaults: map[string]value{}, flags: map[string]*action{}}
 }
 
-// decorate returns the command that click's decorators make of a function, and
-// nil where they make none.
+// commandName returns the name that click gives a function's command.
+func commandName(function string) string {
+	return strings.ReplaceAll(strings.ToLower(function), "_", "-")
+}
+
+// decorate returns the command that decorators of click and typer make of a
+// function, and nil where they make none.
 func (i *interp) decorate(fn *function, s *scope) *parser {
 	var p *parser
-	type declared struct {
-		name string
-		a    *arguments
-	}
-	var params []declared
+	var params []*libraryCall
 	foreign := 0
 	for _, decorator := range fn.decorators {
 		callee, a := decorator, &arguments{line: fn.line}
@@ -42,7 +41,7 @@ func (i *interp) decorate(fn *function, s *scope) *parser {
 			p = i.clickCommand(fn, m.name, a)
 			i.subcommand(group, p, a.line)
 		case strings.HasPrefix(string(ref), "click."):
-			params = append(params, declared{ref.last(), a})
+			params = append(params, &libraryCall{ref, a})
 		default:
 			foreign = a.line
 		}
@@ -54,22 +53,21 @@ func (i *interp) decorate(fn *function, s *scope) *parser {
 		p.poison(foreign, "a decorator that is not click's may add options")
 	}
 	for _, param := range params {
-		i.clickParam(p, param.name, param.a)
+		i.clickParam(p, param.name.last(), param.arguments)
 	}
 	return p
 }
 
 func (i *interp) clickCommand(fn *function, kind string, a *arguments) *parser {
-	name := strings.ReplaceAll(strings.ToLower(fn.name), "_", "-")
+	p := i.newCommand(commandName(fn.name), fn.line)
 	given, ok := a.get(0, "name")
-	if text, is := given.(string); ok && is {
-		name = text
+	if text, is := given.(string); is {
+		p.name = text
 	}
-	p := &parser{line: fn.line, dialect: clickDialect, name: name, prog: i.prog, prefixChars: "-", defaults: map[string]value{}, flags: map[string]*action{}}
 	if a.spread || a.named("cls", none{}) != (none{}) {
 		p.poison(a.line, "the command is made by a class, or with arguments, that are not known")
 	}
-	if _, suffixed := trimmedSuffix(fn.name); suffixed && !ok {
+	if !ok && suffixed(fn.name) {
 		p.poison(a.line, "the command's name depends on click's version")
 	}
 	p.description, _ = a.named("help", fn.doc).(string)
@@ -84,15 +82,14 @@ func (i *interp) clickCommand(fn *function, kind string, a *arguments) *parser {
 	return p
 }
 
-// trimmedSuffix reports whether click 8.2 and later take a part of a function's
-// name away.
-func trimmedSuffix(name string) (string, bool) {
+// suffixed reports whether click 8.2 and later shorten a function's name.
+func suffixed(name string) bool {
 	for _, suffix := range []string{"_command", "_cmd", "_group", "_grp"} {
-		if short, ok := strings.CutSuffix(name, suffix); ok {
-			return short, true
+		if strings.HasSuffix(name, suffix) {
+			return true
 		}
 	}
-	return name, false
+	return false
 }
 
 func (i *interp) subcommand(group, child *parser, line int) {
@@ -112,35 +109,41 @@ func (i *interp) subcommand(group, child *parser, line int) {
 // clickMethod does what a method of a command does. A call of the command itself
 // reads the script's arguments.
 func (i *interp) clickMethod(p *parser, name string, a *arguments) value {
-	if p.typer {
-		if v, done := i.typerMethod(p, name, a); done {
-			return v
-		}
-	}
 	switch name {
 	case "", "main":
 		if len(a.positional) > 0 || a.named("args", nil) != nil {
 			p.poison(a.line, "the command does not read the script's arguments")
 		}
 		i.parses = append(i.parses, parse{p.only(), a.line})
-	case "add_command":
-		child, ok := first(a).(*parser)
-		if !ok || child.dialect != clickDialect {
-			p.poison(a.line, "a command is added that is not known")
-			break
-		}
-		copied := *child
-		if name, ok := a.get(1, "name"); ok {
-			copied.name, _ = name.(string)
-		}
-		i.subcommand(p, &copied, a.line)
+	case "add_command", "add_typer":
+		i.addCommand(p, name, a)
 	case "command", "group":
 		p.poison(a.line, "a command is added that is not known")
 	}
 	return unknown{}
 }
 
-// clickParam declares what one decorator does.
+// addCommand does what add_command of a click group and add_typer of an app do.
+func (i *interp) addCommand(p *parser, method string, a *arguments) {
+	child, ok := a.first().(*parser)
+	if !ok || child.dialect != clickDialect {
+		p.poison(a.line, "a command is added that is not known")
+		return
+	}
+	added := *child
+	if name, ok := a.get(1, "name"); ok {
+		added.name, _ = name.(string)
+	}
+	if method == "add_typer" {
+		added.grouped, p.grouped = true, true
+		if added.name == "" {
+			p.poison(a.line, "commands are added without a name")
+		}
+	}
+	i.subcommand(p, &added, a.line)
+}
+
+// clickParam declares the parameter of one decorator.
 func (i *interp) clickParam(p *parser, kind string, a *arguments) {
 	switch kind {
 	case "option":
@@ -167,10 +170,9 @@ func (i *interp) clickOption(p *parser, a *arguments) {
 		i.leaveOut(p, act, a, problem)
 		return
 	}
-	if act.hidden && !act.required {
-		return
+	if !act.hidden || act.required {
+		p.add(act, nil, a.line)
 	}
-	p.add(act, nil, a.line)
 }
 
 // clickNames takes the flags of an option: "-s", "--shout/--no-shout", "name".
@@ -183,10 +185,10 @@ func (a *action) clickNames(args *arguments) string {
 		on, off, two := strings.Cut(text, "/")
 		on, off = strings.TrimSpace(on), strings.TrimSpace(off)
 		switch {
-		case !strings.HasPrefix(text, "-") && !two:
-			a.dest, a.mapsOwn = text, true
+		case !isFlag(text) && !two:
+			a.dest = text
 			continue
-		case two && strings.HasPrefix(off, "-") && a.off == "" || two && strings.HasPrefix(off, "--"):
+		case two && isFlag(off) && a.off == "" || two && strings.HasPrefix(off, "--"):
 			a.off = off
 		}
 		if on != "" {
@@ -197,7 +199,7 @@ func (a *action) clickNames(args *arguments) string {
 		return "has flags that are computed"
 	}
 	if a.dest == "" {
-		a.dest = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(a.longest("-"), "-"), "-", "_"))
+		a.dest = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(a.longest(), "-"), "-", "_"))
 	}
 	return ""
 }
@@ -250,15 +252,19 @@ func (a *action) clickType(args *arguments) string {
 		typ = inferred(a.fallback)
 	}
 	switch v := typ.(type) {
-	case clickType:
-		a.typ, a.choices, a.file = v.typ, v.choices, v.file
+	case *libraryCall:
+		a.typ = clickTypeOf(v.name)
+		if v.name == "click.Choice" {
+			a.choices = v.first()
+		}
 	case reference:
-		a.typ, a.file = clickTypeOf(v), fileUseOf(v)
+		a.typ = clickTypeOf(v)
 	case *function:
 		a.typ = typeFunction
 	default:
 		return "has a type that is computed"
 	}
+	a.file = fileUseOf(typ)
 	nargs, ok := args.named("nargs", int64(1)).(int64)
 	switch {
 	case !ok || nargs < -1 || nargs == 0 || nargs > maxArguments:
@@ -290,11 +296,11 @@ func inferred(v value) value {
 
 func clickTypeOf(v reference) valueType {
 	switch v {
-	case "builtins.str", "click.STRING", "click.UNPROCESSED":
+	case "builtins.str", "click.STRING", "click.UNPROCESSED", "click.Choice":
 		return typeString
-	case "builtins.int", "click.INT":
+	case "builtins.int", "click.INT", "click.IntRange":
 		return typeInteger
-	case "builtins.float", "click.FLOAT":
+	case "builtins.float", "click.FLOAT", "click.FloatRange":
 		return typeNumber
 	case "builtins.bool", "click.BOOL":
 		return typeTruth
@@ -304,29 +310,9 @@ func clickTypeOf(v reference) valueType {
 	return typeFunction
 }
 
-// clickCall evaluates a call of one of click's functions.
-func clickCall(name reference, a *arguments) value {
-	switch name {
-	case "click.Choice":
-		return clickType{typ: typeString, choices: first(a)}
-	case "click.IntRange":
-		return clickType{typ: typeInteger}
-	case "click.FloatRange":
-		return clickType{typ: typeNumber}
-	case "click.Path":
-		return clickType{typ: typePath, file: namesFile}
-	case "click.File":
-		mode, _ := a.get(0, "mode")
-		return clickType{typ: typePath, file: writes(mode)}
-	case "click.DateTime", "click.Tuple":
-		return clickType{typ: typeFunction}
-	}
-	return unknown{}
-}
-
 func (i *interp) clickArgument(p *parser, a *arguments) {
 	act := &action{line: a.line, kind: "store"}
-	name, ok := first(a).(string)
+	name, ok := a.first().(string)
 	if !ok || name == "" || len(a.positional) != 1 || a.spread {
 		p.poison(a.line, "an argument has a name that is computed")
 		return
@@ -337,13 +323,18 @@ func (i *interp) clickArgument(p *parser, a *arguments) {
 		p.poison(a.line, "%s %s", name, problem)
 		return
 	}
-	required := a.named("required", act.fallback == nil && act.nargs != "*")
-	act.required = required == true
-	switch {
-	case act.nargs == "*" && act.required:
-		act.nargs = "+"
-	case act.nargs == "" && !act.required:
-		act.nargs = "?"
-	}
+	act.required = a.named("required", act.fallback == nil && act.nargs != "*") == true
+	act.clickPlace()
 	p.add(act, nil, a.line)
+}
+
+// clickPlace gives a positional argument the nargs of argparse that accept as many
+// values.
+func (a *action) clickPlace() {
+	switch {
+	case a.nargs == "*" && a.required:
+		a.nargs = "+"
+	case a.nargs == "" && !a.required:
+		a.nargs = "?"
+	}
 }

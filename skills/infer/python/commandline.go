@@ -97,7 +97,7 @@ func (c *CommandLine) level(p *parser, name string, above []*argument, told *not
 		arg := &argument{action: act}
 		wanted := act.dest
 		if own[act.dest] > 1 && !act.positional() {
-			wanted = strings.TrimLeft(act.longest(p.prefixChars), p.prefixChars)
+			wanted = strings.TrimLeft(act.longest(), "-")
 			arg.flagged = true
 		}
 		arg.property = c.place(l, arg, propertyName(wanted), above, used)

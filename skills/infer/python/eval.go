@@ -6,8 +6,86 @@ import (
 	"strings"
 )
 
-// eval returns the value of an expression, and does what its calls do to
-// parsers.
+// An interp reads a script's constants, and the calls that declare its command
+// line, in the order in which Python would execute them. Of a condition that is
+// not known it reads each branch, and takes what happens there for uncertain.
+type interp struct {
+	prog    string
+	globals *scope
+	notes   *notes
+	steps   int // left
+	calls   int // depth of calls
+	unsure  int // conditions around the statement that are not known
+	parses  []parse
+	stray   *Note // a declaration whose parser is not known
+	unread  *Note // an object that may declare arguments
+}
+
+// A parse is a call of parse_args.
+type parse struct {
+	parser *parser
+	line   int
+}
+
+// Bounds of what is evaluated. Anything beyond is unknown.
+const (
+	baseSteps    = 20_000 // and some for each byte of the source
+	stepsPerByte = 4
+	maxCalls     = 24      // depth of calls of the file's own functions
+	maxText      = 1 << 16 // bytes of one text that is put together
+	maxItems     = 4096    // of one list
+	maxUnroll    = 256     // rounds of a loop
+)
+
+// A scope holds the variables of a module, a class or a call.
+type scope struct {
+	vars    map[string]value
+	outer   *scope
+	globals map[string]bool // names declared global
+}
+
+func newScope(outer *scope) *scope { return &scope{vars: map[string]value{}, outer: outer} }
+
+func (s *scope) lookup(name string) value {
+	for ; s != nil; s = s.outer {
+		if v, ok := s.vars[name]; ok {
+			return v
+		}
+	}
+	return reference("builtins." + name)
+}
+
+func (i *interp) charge(n int) bool {
+	i.steps -= n
+	return i.steps > 0
+}
+
+func (i *interp) assign(s *scope, name string, v value) {
+	if s.globals[name] {
+		s = i.globals
+	}
+	if before, ok := s.vars[name]; ok && i.unsure > 0 {
+		v = eitherOf(before, v)
+	}
+	s.vars[name] = v
+}
+
+// eitherOf returns the value of a variable that has one of two. The script's
+// arguments with a caller's instead are the script's arguments.
+func eitherOf(a, b value) value {
+	for _, pair := range [][2]value{{a, b}, {b, a}} {
+		v, _ := pair[0].(unknown)
+		if _, is := pair[1].(argvector); is && (isNone(pair[0]) || v.parameter) {
+			return pair[1]
+		}
+	}
+	if a == b {
+		return a
+	}
+	return unknown{}
+}
+
+// eval returns the value of an expression, and does what its calls do to parsers.
 func (i *interp) eval(n *node, s *scope) value {
 	if n == nil || !i.charge(1) {
 		return unknown{}
@@ -16,7 +94,7 @@ func (i *interp) eval(n *node, s *scope) value {
 	case nConst:
 		return n.value
 	case nName:
-		return i.lookup(s, n.name)
+		return s.lookup(n.name)
 	case nAttribute:
 		return i.attribute(i.eval(n.kids[0], s), n.name)
 	case nSubscript:
@@ -32,13 +110,11 @@ func (i *interp) eval(n *node, s *scope) value {
 	case nBinary:
 		return i.operate(n.name, i.eval(n.kids[0], s), i.eval(n.kids[1], s))
 	case nBool:
-		return i.either(n, s)
+		return i.boolean(n, s)
 	case nTernary:
 		return i.ternary(n, s)
 	case nFString:
-		return i.concatenate(n, s)
-	case nComprehension:
-		return i.comprehension(n, s)
+		return i.format(n, s)
 	case nLambda:
 		fn := *n.value.(*function)
 		fn.scope = s
@@ -47,6 +123,13 @@ func (i *interp) eval(n *node, s *scope) value {
 		v := i.eval(n.kids[0], s)
 		i.assign(s, n.name, v)
 		return v
+	case nComprehension:
+		i.unsure++
+		defer func() { i.unsure-- }()
+		s = newScope(s)
+		for at := 1; at < len(n.kids); at += 2 {
+			i.bind(n.kids[at], unknown{}, s)
+		}
 	}
 	for _, kid := range n.kids {
 		i.eval(kid, s)
@@ -58,26 +141,11 @@ func (i *interp) attribute(object value, name string) value {
 	switch o := object.(type) {
 	case reference:
 		return wellKnown(string(o) + "." + name)
-	case *instance:
-		if v, ok := o.attrs[name]; ok {
-			return v
-		}
-		return bound(o, o.class, name)
 	case *class:
 		if v, ok := o.member(name); ok {
 			return v
 		}
-		return unknown{}
-	case *action:
-		return o.attribute(name)
-	case *parser:
-		if o.class != nil {
-			if m, ok := bound(o, o.class, name).(method); ok && m.function != nil {
-				return m
-			}
-		}
-		return method{receiver: o, name: name}
-	case string, *sequence, *mapping, *group, *subparsers:
+	case string, *sequence, *mapping, *parser, *group, *subparsers:
 		return method{receiver: o, name: name}
 	case unknown, method:
 		return method{receiver: unknown{}, name: name}
@@ -85,7 +153,7 @@ func (i *interp) attribute(object value, name string) value {
 	return unknown{}
 }
 
-// wellKnown returns what a dotted path stands for. Scripts run on Linux.
+// wellKnown returns the value of a dotted path. Scripts run on Linux.
 func wellKnown(path string) value {
 	switch path {
 	case "os.name":
@@ -93,53 +161,31 @@ func wellKnown(path string) value {
 	case "sys.platform":
 		return "linux"
 	case "sys.argv":
-		return argvector{}
+		return argvector(0)
 	case "argparse.REMAINDER":
 		return "..."
 	case "argparse.SUPPRESS":
-		return "==SUPPRESS=="
+		return suppress
 	case "argparse.OPTIONAL":
 		return "?"
 	case "argparse.ZERO_OR_MORE":
 		return "*"
 	case "argparse.ONE_OR_MORE":
 		return "+"
-	default:
-		return reference(path)
 	}
-}
-
-func bound(receiver value, c *class, name string) value {
-	member, ok := c.member(name)
-	if !ok {
-		return unknown{}
-	}
-	if fn, ok := member.(*function); ok {
-		return method{receiver, name, fn}
-	}
-	return member
-}
-
-// member finds what a class, or one that it comes from, defines.
-func (c *class) member(name string) (value, bool) {
-	for depth := 0; c != nil && depth < maxCalls; depth++ {
-		if v, ok := c.members[name]; ok {
-			return v, true
-		}
-		if len(c.parents) == 0 {
-			break
-		}
-		c, _ = c.parents[0].(*class)
-	}
-	return nil, false
+	return reference(path)
 }
 
 func (i *interp) subscript(n *node, s *scope) value {
-	object := i.eval(n.kids[0], s)
-	if n.kids[1].kind == nSlice {
-		return i.slice(object, n.kids[1], s)
+	object, index := i.eval(n.kids[0], s), n.kids[1]
+	if index.kind == nSlice {
+		from, ok := i.eval(index.kids[0], s).(int64)
+		if v, is := object.(argvector); is && ok && index.kids[1] == nil && index.kids[2] == nil && from >= 0 {
+			return v + argvector(min(from, 1000))
+		}
+		return unknown{}
 	}
-	key := i.eval(n.kids[1], s)
+	key := i.eval(index, s)
 	switch o := object.(type) {
 	case reference:
 		if isGeneric(o) {
@@ -161,51 +207,19 @@ func (i *interp) subscript(n *node, s *scope) value {
 	return unknown{}
 }
 
-func (i *interp) slice(object value, n *node, s *scope) value {
-	from, to, step := i.eval(n.kids[0], s), i.eval(n.kids[1], s), n.kids[2]
-	start, ok := from.(int64)
-	if n.kids[0] == nil {
-		start, ok = 0, true
-	}
-	if v, is := object.(argvector); is && ok && n.kids[1] == nil && step == nil && start >= 0 {
-		return argvector{v.from + int(min(start, 1000))}
-	}
-	seq, is := object.(*sequence)
-	if !is || !ok || step != nil || seq.open == '{' {
-		return unknown{}
-	}
-	end, ok := to.(int64)
-	if n.kids[1] == nil {
-		end, ok = int64(len(seq.items)), true
-	}
-	start, end = within(start, len(seq.items)), within(end, len(seq.items))
-	if !ok || start > end {
-		return unknown{}
-	}
-	return &sequence{seq.items[start:end:end], seq.open}
-}
-
-func within(at int64, length int) int64 {
-	if at < 0 {
-		at += int64(length)
-	}
-	return min(max(at, 0), int64(length))
-}
-
 func (i *interp) sequence(n *node, s *scope) value {
 	seq := &sequence{open: map[nodeKind]byte{nTuple: '(', nList: '[', nSet: '{'}[n.kind]}
 	certain := true
 	for _, kid := range n.kids {
 		if kid != nil && kid.kind == nStar {
 			items, ok := iterable(i.eval(kid.kids[0], s))
-			certain = certain && ok && i.charge(len(items)/4)
+			certain = certain && ok && i.charge(len(items))
 			seq.items = append(seq.items, items...)
 		} else {
 			seq.items = append(seq.items, i.eval(kid, s))
 		}
 		if len(seq.items) > maxItems {
-			certain = false
-			seq.items = nil
+			certain, seq.items = false, nil
 		}
 	}
 	if !certain {
@@ -219,22 +233,18 @@ func (i *interp) dict(n *node, s *scope) value {
 	certain := true
 	for at := 0; at+1 < len(n.kids); at += 2 {
 		v := i.eval(n.kids[at+1], s)
-		if n.kids[at] == nil {
-			other, ok := v.(*mapping)
-			if certain = certain && ok; ok {
-				i.charge(len(other.keys))
-				for k, key := range other.keys {
-					m.set(key, other.values[k])
-				}
+		if n.kids[at] != nil {
+			key := i.eval(n.kids[at], s)
+			m.set(key, v)
+			certain = certain && !isUnknown(key)
+		} else if other, ok := v.(*mapping); ok && i.charge(len(other.keys)) {
+			for k, key := range other.keys {
+				m.set(key, other.values[k])
 			}
-			continue
+		} else {
+			certain = false
 		}
-		key := i.eval(n.kids[at], s)
-		m.set(key, v)
-		certain = certain && !isUnknown(key)
-		if len(m.keys) > maxItems {
-			return unknown{}
-		}
+		certain = certain && len(m.keys) <= maxItems
 	}
 	if !certain {
 		return unknown{}
@@ -243,31 +253,25 @@ func (i *interp) dict(n *node, s *scope) value {
 }
 
 func negate(op string, v value) value {
-	switch op {
-	case "not":
-		if is, known := truth(v); known {
-			return !is
-		}
-	case "-":
-		switch v := v.(type) {
-		case int64:
-			if v != math.MinInt64 {
-				return -v
-			}
-		case float64:
+	is, known := truth(v)
+	if op == "not" && known {
+		return !is
+	}
+	switch v := v.(type) {
+	case int64:
+		if op == "-" && v != math.MinInt64 {
 			return -v
 		}
-	case "+":
-		switch v.(type) {
-		case int64, float64:
-			return v
+	case float64:
+		if op == "-" {
+			return -v
 		}
 	}
 	return unknown{}
 }
 
-// either evaluates "and" and "or".
-func (i *interp) either(n *node, s *scope) value {
+// boolean evaluates "and" and "or".
+func (i *interp) boolean(n *node, s *scope) value {
 	left := i.eval(n.kids[0], s)
 	is, known := truth(left)
 	if known && is == (n.name == "or") {
@@ -277,29 +281,12 @@ func (i *interp) either(n *node, s *scope) value {
 		return i.eval(n.kids[1], s)
 	}
 	i.unsure++
+	defer func() { i.unsure-- }()
 	right := i.eval(n.kids[1], s)
-	i.unsure--
 	if _, is := left.(argvector); is && n.name == "or" {
-		return left // without arguments, the script has some of its own
+		return left // a default for a script without arguments
 	}
-	return alternatives(left, right)
-}
-
-// alternatives is one of two values. That of a script's arguments with what a
-// caller may give instead is the script's arguments.
-func alternatives(a, b value) value {
-	if same(a, b) {
-		return a
-	}
-	for _, pair := range [][2]value{{a, b}, {b, a}} {
-		if _, is := pair[0].(argvector); !is {
-			continue
-		}
-		if v, free := pair[1].(unknown); isNone(pair[1]) || free && v.parameter {
-			return pair[0]
-		}
-	}
-	return unknown{}
+	return eitherOf(left, right)
 }
 
 func (i *interp) ternary(n *node, s *scope) value {
@@ -312,21 +299,18 @@ func (i *interp) ternary(n *node, s *scope) value {
 	}
 	i.unsure++
 	defer func() { i.unsure-- }()
-	return alternatives(i.eval(n.kids[1], s), i.eval(n.kids[2], s))
+	return eitherOf(i.eval(n.kids[1], s), i.eval(n.kids[2], s))
 }
 
-// concatenate puts a text together of the parts of a string with replacement
-// fields.
-func (i *interp) concatenate(n *node, s *scope) value {
+// format evaluates an f-string.
+func (i *interp) format(n *node, s *scope) value {
 	var b strings.Builder
 	for _, part := range n.kids {
 		v := i.eval(part, s)
 		text, ok := pyStr(v)
 		if !ok {
-			if u, is := v.(unknown); is {
-				b.WriteString(u.prefix)
-			}
-			return unknown{prefix: b.String()}
+			u, _ := v.(unknown)
+			return unknown{prefix: b.String() + u.prefix}
 		}
 		if b.Len()+len(text) > maxText || !i.charge(len(text)/16) {
 			return unknown{}
@@ -336,34 +320,22 @@ func (i *interp) concatenate(n *node, s *scope) value {
 	return b.String()
 }
 
-func (i *interp) comprehension(n *node, s *scope) value {
-	inner := newScope(s)
-	for at := 1; at+1 < len(n.kids); at += 2 {
-		i.eval(n.kids[at+1], inner)
-		i.bind(n.kids[at], unknown{}, inner)
-	}
-	i.unsure++
-	i.eval(n.kids[0], inner)
-	i.unsure--
-	return unknown{}
-}
-
 // operate evaluates a binary operator or a comparison.
 func (i *interp) operate(op string, a, b value) value {
 	switch op {
-	case "==", "!=":
+	case "==", "!=", "is", "is not":
 		if is, known := equal(a, b); known {
-			return is == (op == "==")
+			return is == (op == "==" || op == "is")
 		}
 		return unknown{}
-	case "is", "is not":
-		return identity(op, a, b)
 	case "in", "not in":
-		return contains(op, a, b)
+		return contains(op == "in", a, b)
 	case "+":
 		return i.add(a, b)
 	case "%":
-		return i.percent(a, b)
+		format, _ := a.(string)
+		before, _, _ := strings.Cut(format, "%")
+		return unknown{prefix: before}
 	case "/":
 		folder, ok := a.(unknown)
 		if name, is := b.(string); is && ok && folder.path != "" && !path.IsAbs(name) {
@@ -373,48 +345,29 @@ func (i *interp) operate(op string, a, b value) value {
 	return arithmetic(op, a, b)
 }
 
-func identity(op string, a, b value) value {
-	for _, v := range []value{a, b} {
-		if _, elsewhere := v.(reference); elsewhere || isUnknown(v) {
-			return unknown{}
-		}
-	}
-	if isNone(a) || isNone(b) {
-		return (isNone(a) && isNone(b)) == (op == "is")
-	}
-	return unknown{}
-}
-
-func contains(op string, a, b value) value {
-	items, ok := iterable(b)
-	if seq, is := b.(*sequence); is {
-		items, ok = seq.items, true
-	}
+func contains(wanted bool, a, b value) value {
+	items, ok := itemsOf(b)
 	if !ok || len(items) > maxUnroll {
 		return unknown{}
 	}
 	for _, item := range items {
-		is, known := equal(a, item)
-		if !known {
+		if is, known := equal(a, item); !known {
 			return unknown{}
-		}
-		if is {
-			return op == "in"
+		} else if is {
+			return wanted
 		}
 	}
-	return op == "not in"
+	return !wanted
 }
 
 func (i *interp) add(a, b value) value {
 	switch x := a.(type) {
 	case string:
 		y, ok := b.(string)
-		if !ok {
-			return unknown{prefix: x}
-		}
-		if len(x)+len(y) <= maxText && i.charge((len(x)+len(y))/16) {
+		if ok && len(x)+len(y) <= maxText && i.charge((len(x)+len(y))/16) {
 			return x + y
 		}
+		return unknown{prefix: x}
 	case unknown:
 		return unknown{prefix: x.prefix}
 	case *sequence:
@@ -426,93 +379,40 @@ func (i *interp) add(a, b value) value {
 	return arithmetic("+", a, b)
 }
 
+// arithmetic computes what certainly does not overflow.
 func arithmetic(op string, a, b value) value {
-	x, okX := a.(int64)
-	y, okY := b.(int64)
-	if okX && okY {
-		return integers(op, x, y)
-	}
-	f, okF := toFloat(a)
-	g, okG := toFloat(b)
-	if !okF || !okG {
-		return unknown{}
-	}
-	switch op {
-	case "+":
-		return finite(f + g)
-	case "-":
-		return finite(f - g)
-	case "*":
-		return finite(f * g)
-	case "/":
-		return finite(f / g)
-	}
-	return unknown{}
-}
-
-func toFloat(v value) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	}
-	return 0, false
-}
-
-func finite(f float64) value {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return unknown{}
-	}
-	return f
-}
-
-// integers computes what certainly does not overflow.
-func integers(op string, x, y int64) value {
-	const large = 1 << 31
-	small := -large < x && x < large && -large < y && y < large
+	x, okX := toFloat(a)
+	y, okY := toFloat(b)
+	_, whole := a.(int64)
+	_, wholeToo := b.(int64)
+	var f float64
 	switch {
-	case op == "/" && y != 0:
-		return finite(float64(x) / float64(y))
-	case op == "**" && small && y >= 0 && y < 63:
-		return power(x, y)
-	case op == "<<" && small && y >= 0 && y < 31:
-		return x << y
-	case op == "//" && y > 0 && x >= 0:
-		return x / y
-	case op == "%" && y > 0 && x >= 0:
-		return x % y
-	case !small && op == "*" && (x > math.MaxInt32 && x < 1<<50 && y > 0 && y < 1<<12):
-		return x * y
-	case !small:
+	case !okX || !okY || y == 0 && (op == "/" || op == "//"):
+		return unknown{}
+	case op == "+":
+		f = x + y
+	case op == "-":
+		f = x - y
+	case op == "*":
+		f = x * y
+	case op == "/":
+		f, whole = x/y, false
+	case op == "//" && whole && wholeToo:
+		f = math.Floor(x / y)
+	case op == "**" && y >= 0:
+		f = math.Pow(x, y)
+	case op == "<<" && whole && wholeToo && y >= 0:
+		f = x * math.Pow(2, y)
+	default:
 		return unknown{}
 	}
-	switch op {
-	case "+":
-		return x + y
-	case "-":
-		return x - y
-	case "*":
-		return x * y
-	case "<":
-		return x < y
-	case "<=":
-		return x <= y
-	case ">":
-		return x > y
-	case ">=":
-		return x >= y
+	switch {
+	case math.IsInf(f, 0) || math.IsNaN(f):
+		return unknown{}
+	case !whole || !wholeToo:
+		return f
+	case math.Abs(f) < 1<<53 && math.Abs(x) < 1<<53 && math.Abs(y) < 1<<53:
+		return int64(f)
 	}
 	return unknown{}
-}
-
-func power(x, y int64) value {
-	result := int64(1)
-	for range y {
-		if result > math.MaxInt64/(1<<32) || result < math.MinInt64/(1<<32) {
-			return unknown{}
-		}
-		result *= x
-	}
-	return result
 }

@@ -22,8 +22,11 @@ type reader struct {
 	depth int
 	// mentions are the words of the statement that matter to argparse.
 	mentions bool
-	err      error // of the statement
-	broken   int   // the line of the first statement that is not Python's; 0 without one
+	// functions are all that are defined, and inside the one that is being read.
+	functions []*function
+	inside    *function
+	err       error // of the statement
+	broken    int   // the line of the first statement that is not Python's; 0 without one
 }
 
 func newReader(src string) *reader {
@@ -34,18 +37,13 @@ func newReader(src string) *reader {
 
 func (r *reader) advance() {
 	r.tok = r.lex.next()
-	if r.tok.kind == tokName && declares(r.tok.text) {
-		r.mentions = true
+	if r.tok.kind != tokName {
+		return
 	}
-}
-
-// declares reports whether a method of this name adds to a command line.
-func declares(name string) bool {
-	switch name {
-	case "add_argument", "add_parser", "add_subparsers", "add_argument_group", "add_mutually_exclusive_group", "parse_args", "parse_known_args", "ArgumentParser":
-		return true
+	r.mentions = r.mentions || declares(r.tok.text)
+	if r.inside != nil {
+		r.inside.mentions[r.tok.text] = true
 	}
-	return false
 }
 
 func (r *reader) is(text string) bool {

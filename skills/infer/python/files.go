@@ -53,20 +53,21 @@ const (
 	writesFile
 )
 
-// A fileType is a value of argparse.FileType.
-type fileType fileUse
-
 func fileUseOf(v value) fileUse {
-	switch v := v.(type) {
-	case fileType:
-		return fileUse(v)
-	case reference:
-		switch v {
-		case "pathlib.Path", "pathlib.PurePath", "click.Path":
-			return namesFile
-		case "builtins.open", "click.File":
-			return readsFile
+	name, _ := v.(reference)
+	call, called := v.(*libraryCall)
+	if called {
+		name = call.name
+	}
+	switch name {
+	case "pathlib.Path", "pathlib.PurePath", "click.Path":
+		return namesFile
+	case "builtins.open", "click.File", "argparse.FileType":
+		if called {
+			mode, _ := call.get(0, "mode")
+			return writes(mode)
 		}
+		return readsFile
 	}
 	return noFile
 }

@@ -9,10 +9,9 @@ import (
 func TestTypesThatAreFunctions(t *testing.T) {
 	const header = "import argparse\np = argparse.ArgumentParser()\n"
 	for declared, test := range map[string]struct{ want, argv string }{
-		"p.add_argument('--x', type=lambda v: v.lower() == 'true', default=True)":                                      {"x:boolean=true", `["--x=false"]`},
-		"p.add_argument('--x', type=lambda v: str(v) == 'True', default=False)":                                        {"x:boolean=false", `["--x=False"]`},
-		"p.add_argument('--x', type=lambda v: v in ('1', 'on'))":                                                       {"x:boolean", `["--x=0"]`},
-		"from distutils.util import strtobool\np.add_argument('--x', type=lambda v: bool(strtobool(v)), default=True)": {"x:boolean=true", `["--x=false"]`},
+		"p.add_argument('--x', type=lambda v: v.lower() == 'true', default=True)": {"x:boolean=true", `["--x=false"]`},
+		"p.add_argument('--x', type=lambda v: str(v) == 'True', default=False)":   {"x:boolean=false", `["--x=False"]`},
+		"p.add_argument('--x', type=lambda v: v in ('1', 'on'))":                  {"x:boolean", `["--x=0"]`},
 		"def b(v):\n  if isinstance(v, bool):\n    return v\n  if v.lower() in ('yes', 'true', 't'):\n    return True\n  elif v.lower() in ('no', 'false'):\n    return False\n  raise argparse.ArgumentTypeError('x')\np.add_argument('--x', type=b, nargs='?', const=True, default=False)": {"x:boolean=false", `["--x=false"]`},
 		"p.add_argument('--x', type=lambda v: parse(v), default=True, help='h')": {"x:string (h. Default: True.)", ""},
 		"p.add_argument('--x', type=lambda v: int(v, 0), default=5)":             {"x:string (Default: 5.)", ""},

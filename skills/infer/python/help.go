@@ -1,25 +1,57 @@
 package python
 
-import "strings"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// placeholder matches a conversion of a help text.
+var placeholder = regexp.MustCompile(`%(?:%|\((\w+)\)(s|r|d|i|f|\.\df)|)`)
 
 // expandedHelp returns the help of an argument as argparse prints it, in one
-// line: with %(default)s and the like filled in. Where that fails, argparse does
-// too, and the text stays as it is.
+// line: with %(default)s and the like filled in, and an ellipsis for a value that
+// is not known. Where that fails, argparse does too, and the text stays as it is.
 func (a *action) expandedHelp(prog string) string {
-	text := a.help
-	if expanded, ok := interpolate(text, func(name string) (value, bool) { return a.shown(name, prog) }, func() (value, bool) { return nil, false }); ok {
-		text = expanded
+	failed := false
+	text := placeholder.ReplaceAllStringFunc(a.help, func(found string) string {
+		if found == "%%" {
+			return "%"
+		}
+		m := placeholder.FindStringSubmatch(found)
+		v, ok := a.parameter(m[1], prog)
+		if ok {
+			if _, known := pyStr(v); !known {
+				return "…"
+			}
+		}
+		text, converted := convert(v, m[2])
+		failed = failed || !ok || !converted
+		return text
+	})
+	if failed {
+		text = a.help
 	}
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// shown returns what %(name)s stands for, and an ellipsis for what is not known.
-func (a *action) shown(name, prog string) (value, bool) {
-	v, ok := a.parameter(name, prog)
-	if _, known := pyStr(v); ok && !known {
-		return "…", true
+// convert renders one value by a conversion of Python's %.
+func convert(v value, conversion string) (string, bool) {
+	number, ok := toFloat(v)
+	switch conversion {
+	case "s":
+		return pyStr(v)
+	case "r":
+		return pyRepr(v)
+	case "d", "i":
+		return strconv.FormatFloat(number, 'f', 0, 64), ok && number == float64(int64(number))
+	case "f":
+		return strconv.FormatFloat(number, 'f', 6, 64), ok
 	}
-	return v, ok
+	if conversion == "" {
+		return "", false
+	}
+	return strconv.FormatFloat(number, 'f', int(conversion[1]-'0'), 64), ok
 }
 
 // parameter returns what %(name)s stands for, as HelpFormatter._expand_help
@@ -54,7 +86,7 @@ func (a *action) parameter(name, prog string) (value, bool) {
 	case "choices":
 		return a.choicesText()
 	case "option_strings":
-		return textValues(a.flags), true
+		return textSequence(a.flags), true
 	}
 	return nil, false
 }
@@ -81,27 +113,15 @@ func orNone(v value) value {
 	return v
 }
 
-func textValues(texts []string) value {
-	seq := &sequence{open: '['}
-	for _, text := range texts {
-		seq.items = append(seq.items, text)
-	}
-	return seq
-}
-
 func (a *action) choicesText() (value, bool) {
 	if a.choices == nil {
 		return none{}, true
 	}
 	items, ok := iterable(a.choices)
-	if !ok {
-		return nil, false
-	}
 	texts := make([]string, len(items))
 	for i, item := range items {
-		if texts[i], ok = pyStr(item); !ok {
-			return nil, false
-		}
+		text, known := pyStr(item)
+		texts[i], ok = text, ok && known
 	}
-	return strings.Join(texts, ", "), true
+	return strings.Join(texts, ", "), ok
 }

@@ -75,12 +75,13 @@ func (n *notes) sorted() []Note {
 func Read(name string, source []byte) *Script {
 	s := &Script{}
 	told := &notes{}
-	body, err := parseSource(source)
+	body, functions, err := parseSource(source)
 	if err != nil {
 		told.add(0, "the source cannot be read: %v", err)
 		s.Notes = told.all
 		return s
 	}
+	findRelevant(body, functions)
 	s.Doc = docstring(body)
 	s.CommandLine = commandLine(name, s.Doc, len(source), body, told)
 	if s.CommandLine != nil {
@@ -107,17 +108,17 @@ func SyntaxError(source []byte) (line int, err error) {
 	return r.lex.line, err
 }
 
-// parseSource parses a module.
-func parseSource(source []byte) ([]*stmt, error) {
+// parseSource parses a module. It returns its functions too, at any depth.
+func parseSource(source []byte) (body []*stmt, functions []*function, err error) {
 	r, err := readerOf(source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	body, err := r.module()
+	body, err = r.module()
 	if err != nil {
-		return nil, fmt.Errorf("line %d: %w", r.lex.line, err)
+		return nil, nil, fmt.Errorf("line %d: %w", r.lex.line, err)
 	}
-	return body, nil
+	return body, r.functions, nil
 }
 
 func readerOf(source []byte) (*reader, error) {
@@ -140,13 +141,11 @@ func commandLine(name, doc string, size int, body []*stmt, told *notes) *Command
 	i := &interp{prog: name, notes: told, steps: baseSteps + stepsPerByte*size}
 	i.globals = newScope(nil)
 	i.globals.vars["__name__"] = "__main__"
-	i.globals.vars["__file__"] = fileName(name)
+	i.globals.vars["__file__"] = unknown{}
 	i.globals.vars["__doc__"] = none{}
 	if len(body) > 0 && docstring(body[:1]) != "" {
 		i.globals.vars["__doc__"] = body[0].value.value
 	}
-	i.spare = i.steps
-	findRelevant(body)
 	i.run(body, &frame{scope: i.globals})
 	if len(i.parses) == 0 && i.stray == nil {
 		i.runUncalled(body)
@@ -191,6 +190,9 @@ func (i *interp) chosen() *parser {
 		return nil
 	}
 	if len(i.parses) == 0 {
+		if i.unread != nil {
+			i.notes.add(i.unread.Line, "%s", i.unread.Text)
+		}
 		return nil
 	}
 	last := i.parses[len(i.parses)-1]
@@ -206,42 +208,3 @@ func (i *interp) chosen() *parser {
 	}
 	return last.parser
 }
-
-// precedes reports whether what p reads is read by the other parser too: it is a
-// parent of it, or was made by the same call.
-func (p *parser) precedes(other *parser) bool {
-	return p == other || slices.Contains(other.parents, p) || p.line == other.line && len(p.actions) == len(other.actions)
-}
-
-// fault returns why a parser, or one of its sub-commands, is not known.
-func (p *parser) fault(depth int, commands *int) *Note {
-	if p.broken != nil {
-		return p.broken
-	}
-	if *commands++; *commands > maxCommands {
-		return &Note{0, fmt.Sprintf("it has more than %d sub-commands", maxCommands)}
-	}
-	if p.subs == nil {
-		return nil
-	}
-	if depth == maxCommandDepth {
-		return &Note{0, "its sub-commands nest too deeply"}
-	}
-	for _, c := range p.subs.commands {
-		if note := c.parser.fault(depth+1, commands); note != nil {
-			return note
-		}
-	}
-	for _, act := range p.actions[p.subs.after:] {
-		if act.positional() {
-			return &Note{act.line, "a positional argument comes after the sub-commands"}
-		}
-	}
-	return nil
-}
-
-// maxCommands is how many sub-commands there may be on all levels.
-const maxCommands = 256
-
-// maxCommandDepth is how deeply sub-commands may have sub-commands.
-const maxCommandDepth = 8

@@ -9,7 +9,7 @@ import (
 // names for others to import. A main guard that only prints texts, only raises, or
 // runs the tests of the file does nothing. A source that cannot be read runs.
 func Runs(source []byte) bool {
-	body, err := parseSource(source)
+	body, _, err := parseSource(source)
 	if err != nil {
 		return true
 	}
@@ -94,19 +94,6 @@ func computes(n *node) bool {
 	return n.kind == nCall || n.kind == nComprehension || slices.ContainsFunc(n.kids, computes)
 }
 
-// dotted returns a name or an attribute of names as it is written, or "".
-func dotted(n *node) string {
-	switch n.kind {
-	case nName:
-		return n.name
-	case nAttribute:
-		if of := dotted(n.kids[0]); of != "" {
-			return of + "." + n.name
-		}
-	}
-	return ""
-}
-
 // calls reports whether an expression has more than n calls, one in the other.
 func calls(e *node, n int) bool {
 	if e == nil || e.kind == nLambda {
@@ -139,7 +126,7 @@ func callsAny(e *node, wanted func(name string) bool) bool {
 // Asks reports whether a module calls input, or another function that waits for
 // somebody at a terminal. A source that cannot be read may.
 func Asks(source []byte) bool {
-	body, err := parseSource(source)
+	body, _, err := parseSource(source)
 	if err != nil {
 		return true
 	}

@@ -1,6 +1,9 @@
 package python
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // module parses the whole source. The error is the lexer's.
 func (r *reader) module() ([]*stmt, error) {
@@ -117,8 +120,8 @@ func (r *reader) compound() *stmt {
 		return r.ifStatement()
 	case "while":
 		r.advance()
-		s := &stmt{kind: sWhile, value: r.expression()}
-		s.body, s.other = r.block(), r.elseBlock()
+		s := &stmt{kind: sMaybe, value: r.expression()}
+		s.handlers = [][]*stmt{r.block(), r.elseBlock()}
 		return s
 	case "for":
 		return r.forStatement()
@@ -153,12 +156,15 @@ func (r *reader) decorated() *stmt {
 }
 
 func (r *reader) def(decorators []*node) *stmt {
-	fn := &function{line: r.tok.line, decorators: decorators}
+	fn := &function{line: r.tok.line, decorators: decorators, mentions: map[string]bool{}}
+	outer := r.inside
+	r.functions, r.inside = append(r.functions, fn), nil
 	r.advance()
 	fn.name = r.tok.text
 	if r.tok.kind != tokName {
 		r.fail(errSyntax)
 	}
+	r.inside = fn
 	r.advance()
 	r.typeParameters()
 	r.expect("(")
@@ -171,6 +177,9 @@ func (r *reader) def(decorators []*node) *stmt {
 		fn.body = r.block()
 	}
 	r.leave()
+	if r.inside = outer; outer != nil {
+		maps.Copy(outer.mentions, fn.mentions)
+	}
 	fn.doc = docstring(fn.body)
 	return &stmt{kind: sDef, function: fn}
 }
@@ -365,7 +374,7 @@ func (r *reader) matchStatement() *stmt {
 	if !r.is(":") {
 		return r.finishSimple(&node{kind: nOpaque, line: line, kids: []*node{value}}, line)
 	}
-	s := &stmt{kind: sMatch, value: value}
+	s := &stmt{kind: sMaybe, value: value}
 	r.advance()
 	if r.tok.kind != tokNewline {
 		r.fail(errSyntax)
@@ -441,7 +450,10 @@ func (r *reader) simple() *stmt {
 			return r.result(word)
 		case "global", "nonlocal":
 			return r.globalStatement()
-		case "pass", "break", "continue":
+		case "pass":
+			r.advance()
+			return &stmt{kind: sJump}
+		case "break", "continue":
 			r.advance()
 			return &stmt{kind: sJump, name: word}
 		case "assert", "del":
@@ -468,7 +480,7 @@ func (r *reader) finishSimple(first *node, line int) *stmt {
 		r.advance()
 		note := r.expression()
 		if !r.accept("=") {
-			return &stmt{kind: sJump, line: line, name: "pass", targets: []*node{first}, note: note}
+			return &stmt{kind: sJump, line: line, targets: []*node{first}, note: note}
 		}
 		return &stmt{kind: sAssign, line: line, targets: []*node{first}, note: note, value: r.expressions()}
 	case op == "=":

@@ -70,41 +70,11 @@ func (c *class) text(name string) (string, bool) {
 	return strings.TrimSpace(text), ok && strings.TrimSpace(text) != ""
 }
 
-// comesFrom reports whether a class, or one of the file that it comes from, has a
-// parent of this name of one of the packages.
-func (c *class) comesFrom(name string, packages ...string) bool {
-	for depth := 0; c != nil && depth < maxCalls && len(c.parents) > 0; depth++ {
-		var next *class
-		for _, parent := range c.parents {
-			if ref, ok := parent.(reference); ok && ref.last() == name {
-				return slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(string(ref), p) })
-			}
-			if own, ok := parent.(*class); ok && next == nil {
-				next = own
-			}
-		}
-		c = next
-	}
-	return false
-}
-
 // fields returns the statements that declare a class's fields: those of the
 // classes of the file that it comes from first.
 func (c *class) fields() []*stmt {
-	var chain []*class
-	for c != nil && len(chain) < maxCalls {
-		chain = append(chain, c)
-		var next *class
-		for _, parent := range c.parents {
-			if own, ok := parent.(*class); ok {
-				next = own
-				break
-			}
-		}
-		c = next
-	}
 	var fields []*stmt
-	for _, c := range slices.Backward(chain) {
+	for _, c := range slices.Backward(c.chain()) {
 		for _, s := range c.body {
 			if s.note == nil || len(s.targets) != 1 || s.targets[0].kind != nName || strings.HasPrefix(s.targets[0].name, "_") {
 				continue
@@ -123,31 +93,13 @@ func (c *class) fields() []*stmt {
 // modelOf returns the schema of a pydantic model; that of any object where the model
 // is not defined in the file.
 func (i *interp) modelOf(v value) *jsonschema.Schema {
-	if f, ok := v.(*pydanticField); ok {
-		v = f.standard
+	if call, ok := v.(*libraryCall); ok {
+		v, _ = call.get(0, "default")
 	}
 	if c, ok := v.(*class); ok && c.comesFrom("BaseModel", "pydantic", "langchain") {
 		return i.model(c)
 	}
 	return &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
-}
-
-// A pydanticField is a call of Field.
-type pydanticField struct {
-	standard value // nil without a default
-	optional bool
-	settings *arguments
-}
-
-func newField(a *arguments) *pydanticField {
-	f := &pydanticField{settings: a}
-	if v, ok := a.get(0, "default"); ok && v != (ellipsis{}) {
-		f.standard, f.optional = v, true
-	}
-	if _, ok := a.get(-1, "default_factory"); ok {
-		f.optional = true
-	}
-	return f
 }
 
 // model describes a model's fields. One that names itself ends where calls do.
@@ -174,13 +126,17 @@ func (i *interp) model(c *class) *jsonschema.Schema {
 		if s.value != nil && given == nil { // of a class that it comes from
 			given = i.eval(s.value, i.globals)
 		}
-		field, ok := given.(*pydanticField)
-		if !ok {
-			field = &pydanticField{standard: given, optional: s.value != nil, settings: &arguments{}}
+		if call, ok := given.(*libraryCall); ok {
+			describeField(a.schema, call)
+			given, _ = call.get(0, "default")
+			if factory, ok := call.get(-1, "default_factory"); ok {
+				given = factory
+			}
 		}
-		field.describe(a.schema)
-		if !field.optional {
+		if given == nil || given == (ellipsis{}) {
 			schema.Required = append(schema.Required, name)
+		} else if v, ok := valueJSON(given); ok {
+			a.schema.Default = v
 		}
 		if a.schema.Type == "" && a.schema.Description == "" {
 			a.schema.Description = "Any value."
@@ -207,18 +163,13 @@ func valueList(v value) ([]any, bool) {
 	return all, ok && is
 }
 
-// describe adds the settings of the call of Field to a schema.
-func (f *pydanticField) describe(s *jsonschema.Schema) {
-	if f.standard != nil {
-		if v, ok := valueJSON(f.standard); ok {
-			s.Default = v
-		}
-	}
-	if text, ok := f.settings.named("description", nil).(string); ok {
+// describeField adds the settings of a call of Field to a schema.
+func describeField(s *jsonschema.Schema, field *libraryCall) {
+	if text, ok := field.named("description", nil).(string); ok {
 		s.Description = text
 	}
 	for name, to := range map[string]*json.Number{"ge": &s.Minimum, "le": &s.Maximum, "gt": &s.ExclusiveMinimum, "lt": &s.ExclusiveMaximum} {
-		if v, ok := valueJSON(f.settings.named(name, nil)); ok {
+		if v, ok := valueJSON(field.named(name, nil)); ok {
 			if n, ok := v.(json.Number); ok {
 				*to = n
 			}

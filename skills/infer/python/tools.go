@@ -26,7 +26,7 @@ type Function struct {
 // source; none where the source cannot be read. Arguments that have a model of
 // another file (args_schema) have a schema that takes any.
 func Tools(source []byte) []Function {
-	body, err := parseSource(source)
+	body, _, err := parseSource(source)
 	if err != nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (i *interp) tool(fn *function, decorator *node) Function {
 		return f
 	}
 	a := i.arguments(decorator, i.globals)
-	if name, ok := first(a).(string); ok {
+	if name, ok := a.first().(string); ok {
 		f.Name = name
 	}
 	if description, ok := a.named("description", nil).(string); ok {

@@ -1,25 +1,18 @@
 package python
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 )
 
-// A typerParam is a call of typer.Option or typer.Argument.
-type typerParam struct {
-	option    bool
-	arguments *arguments
-}
-
-// ellipsis is Python's ..., which typer takes for required.
-type ellipsis struct{}
-
-// typerApp makes what typer.Typer() gives: a group of commands.
+// typerApp returns the value of typer.Typer(): a group of commands.
 func (i *interp) typerApp(a *arguments) *parser {
-	p := &parser{line: a.line, dialect: clickDialect, typer: true, prog: i.prog, prefixChars: "-", defaults: map[string]value{}, flags: map[string]*action{}}
+	name, _ := a.named("name", "").(string)
+	p := i.newCommand(name, a.line)
+	p.typer = true
 	p.description, _ = a.named("help", "").(string)
-	p.name, _ = a.named("name", "").(string)
 	p.subs = &subparsers{parser: p, required: a.named("invoke_without_command", false) != true}
 	if a.spread {
 		p.poison(a.line, "the app is made with arguments that are computed")
@@ -41,13 +34,11 @@ func (p *parser) only() *parser {
 
 // typerCommand makes a command of a function's parameters.
 func (i *interp) typerCommand(fn *function, a *arguments, s *scope) *parser {
-	p := i.typerApp(&arguments{line: fn.line})
-	p.typer, p.subs = false, nil
-	p.name = strings.ReplaceAll(strings.ToLower(fn.name), "_", "-")
-	if name, ok := first(a).(string); ok {
-		p.name = name
-	} else if name, ok := a.named("name", nil).(string); ok {
-		p.name = name
+	p := i.newCommand(commandName(fn.name), fn.line)
+	if given, _ := a.get(0, "name"); given != nil {
+		if name, ok := given.(string); ok {
+			p.name = name
+		}
 	}
 	p.description = strings.TrimSpace(fn.doc)
 	if help, ok := a.named("help", nil).(string); ok {
@@ -59,20 +50,21 @@ func (i *interp) typerCommand(fn *function, a *arguments, s *scope) *parser {
 	return p
 }
 
+// typerDeclare declares one parameter.
 func (i *interp) typerDeclare(p *parser, fn *function, param param, s *scope) {
-	a := i.annotation(param.annotation, s)
 	if ref, ok := i.eval(param.annotation, s).(reference); ok && (ref == "typer.Context" || ref == "click.Context") {
 		return
 	}
+	a := i.annotation(param.annotation, s)
 	act := &action{line: fn.line, kind: "store", dest: param.name}
 	declared, standard := i.typerDefault(param, a, s)
 	option := standard != nil
 	settings := &arguments{}
 	var names []value
 	if declared != nil {
-		option, settings, names = declared.option, declared.arguments, declared.arguments.positional
-		if !annotatedWith(a, declared) && len(names) > 0 {
-			names = names[1:]
+		option, settings, names = declared.name == "typer.Option", declared.arguments, declared.positional
+		if !slices.Contains(a.extras, value(declared)) && len(names) > 0 {
+			names = names[1:] // the default
 		}
 	}
 	problem := act.typerType(i.choicesOf(param.annotation, s), a.schema, option)
@@ -82,15 +74,11 @@ func (i *interp) typerDeclare(p *parser, fn *function, param param, s *scope) {
 	act.describe(settings)
 	act.help = strings.ReplaceAll(act.help, "%", "%%")
 	act.hidden = settings.named("hidden", false) == true
-	act.fallback, act.required = standard, standard == nil
-	if prompt := settings.named("prompt", false); prompt != false {
-		act.required = true
-	}
-	if option && problem == "" {
-		problem = act.typerFlags(names, settings)
-	}
+	act.fallback, act.required = standard, standard == nil || settings.named("prompt", false) != false
 	if !option {
-		act.typerArgument()
+		act.clickPlace()
+	} else if problem == "" {
+		problem = act.typerFlags(names, settings)
 	}
 	switch {
 	case problem != "" && (act.required || !option):
@@ -102,39 +90,31 @@ func (i *interp) typerDeclare(p *parser, fn *function, param param, s *scope) {
 	}
 }
 
-func annotatedWith(a annotated, declared *typerParam) bool {
-	for _, extra := range a.extras {
-		if extra == declared {
-			return true
-		}
-	}
-	return false
-}
-
 // typerDefault returns typer's own declaration of a parameter, and the default;
 // nil where it is required.
-func (i *interp) typerDefault(param param, a annotated, s *scope) (*typerParam, value) {
-	var declared *typerParam
-	for _, extra := range a.extras {
-		if found, ok := extra.(*typerParam); ok {
-			declared = found
+func (i *interp) typerDefault(param param, a annotated, s *scope) (declared *libraryCall, standard value) {
+	ofTyper := func(v value) bool {
+		call, ok := v.(*libraryCall)
+		if ok && strings.HasPrefix(string(call.name), "typer.") {
+			declared = call
+			return true
 		}
+		return false
+	}
+	for _, extra := range a.extras {
+		ofTyper(extra)
 	}
 	if param.fallback == nil {
 		return declared, nil
 	}
-	v := i.eval(param.fallback, s)
-	if own, ok := v.(*typerParam); ok {
-		declared = own
-		given, has := own.arguments.get(0, "default")
-		if v = given; !has {
-			return declared, nil
-		}
+	standard = i.eval(param.fallback, s)
+	if ofTyper(standard) {
+		standard, _ = declared.get(0, "default")
 	}
-	if v == (ellipsis{}) {
+	if standard == (ellipsis{}) {
 		return declared, nil
 	}
-	return declared, v
+	return declared, standard
 }
 
 // typerType takes the type from the annotation.
@@ -144,7 +124,7 @@ func (a *action) typerType(choices value, schema *jsonschema.Schema, option bool
 	}
 	if schema.Type == "array" {
 		schema = schema.Items
-		a.kind, a.nargs = "append", ""
+		a.kind = "append"
 		if !option {
 			a.kind, a.nargs = "store", "*"
 		}
@@ -155,7 +135,11 @@ func (a *action) typerType(choices value, schema *jsonschema.Schema, option bool
 	case schema.Type == "string" && schema.Enum == nil:
 		a.typ = typePath // any text
 	case schema.Type == "string":
-		a.choices = enumValues(schema.Enum)
+		seq := &sequence{open: '['}
+		for _, v := range schema.Enum {
+			seq.items = append(seq.items, v)
+		}
+		a.choices = seq
 	case schema.Type == "integer":
 		a.typ = typeInteger
 	case schema.Type == "number":
@@ -168,59 +152,16 @@ func (a *action) typerType(choices value, schema *jsonschema.Schema, option bool
 	return ""
 }
 
-func enumValues(enum []any) value {
-	seq := &sequence{open: '['}
-	for _, v := range enum {
-		seq.items = append(seq.items, v)
-	}
-	return seq
-}
-
-// choicesOf returns the values of an Enum of the file, and nil for another type.
-func (i *interp) choicesOf(n *node, s *scope) value {
-	if n != nil && n.kind == nName {
-		if named, ok := i.eval(n, s).(*alias); ok {
-			n, s = named.node, named.scope
-		}
-	}
-	if n != nil && n.kind == nSubscript {
-		if base, ok := i.eval(n.kids[0], s).(reference); ok && (base.last() == "Annotated" || base.last() == "Optional") {
-			if n = n.kids[1]; n.kind == nTuple && len(n.kids) > 0 {
-				n = n.kids[0]
-			}
-		}
-	}
-	c, ok := i.eval(n, s).(*class)
-	if !ok || n == nil {
-		return nil
-	}
-	enum := false
-	for _, parent := range c.parents {
-		enum = enum || parent == reference("enum.Enum") || parent == reference("enum.StrEnum")
-	}
-	if !enum {
-		return nil
-	}
-	seq := &sequence{open: '['}
-	for _, member := range c.body {
-		if member.kind == sAssign && len(member.targets) == 1 && member.targets[0].kind == nName {
-			seq.items = append(seq.items, c.members[member.targets[0].name])
-		}
-	}
-	return seq
-}
-
 // typerFlags takes an option's flags, or makes them of its name.
 func (a *action) typerFlags(names []value, settings *arguments) string {
-	given := &arguments{positional: names}
+	dest := a.dest
 	if len(names) > 0 {
-		dest := a.dest
-		if problem := a.clickNames(given); problem != "" {
+		if problem := a.clickNames(&arguments{positional: names}); problem != "" {
 			return problem
 		}
 		a.dest = dest
 	} else {
-		flag := strings.ReplaceAll(a.dest, "_", "-")
+		flag := strings.ReplaceAll(dest, "_", "-")
 		a.flags = []string{"--" + flag}
 		if a.typ == typeTruth && a.kind == "store" {
 			a.off = "--no-" + flag
@@ -235,39 +176,7 @@ func (a *action) typerFlags(names []value, settings *arguments) string {
 	return ""
 }
 
-func (a *action) typerArgument() {
-	switch {
-	case a.nargs == "*" && a.required:
-		a.nargs = "+"
-	case a.nargs == "" && !a.required:
-		a.nargs = "?"
-	}
-}
-
-// typerMethod does what a method of an app does.
-func (i *interp) typerMethod(p *parser, name string, a *arguments) (value, bool) {
-	switch name {
-	case "add_typer":
-		child, ok := first(a).(*parser)
-		if !ok {
-			p.poison(a.line, "commands are added that are not known")
-			return unknown{}, true
-		}
-		copied := *child
-		if name, ok := a.named("name", nil).(string); ok {
-			copied.name = name
-		}
-		copied.grouped, p.grouped = true, true
-		if copied.name == "" {
-			p.poison(a.line, "commands are added without a name")
-		}
-		i.subcommand(p, &copied, a.line)
-		return unknown{}, true
-	}
-	return nil, false
-}
-
-// typerCallback takes in what @app.callback() declares.
+// typerCallback takes in the arguments that @app.callback() declares.
 func (i *interp) typerCallback(app *parser, fn *function, a *arguments, s *scope) {
 	declared := i.typerCommand(fn, &arguments{}, s)
 	app.grouped = true

@@ -2,25 +2,28 @@ package python
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
-// A value is one of Python's as far as it is known without running anything:
-// none, bool, int64, float64, string, *sequence, *mapping, reference,
-// *function, *class, *instance, method, argvector, *alias, *parser, *group,
-// *subparsers, *action, and unknown.
+// A value is a Python value as far as the source tells it: none, bool, int64,
+// float64, string, ellipsis, *sequence, *mapping, reference, *function, *class,
+// *libraryCall, *alias, method, argvector, *parser, *group, *subparsers, *action,
+// or unknown.
 type value any
 
 type none struct{}
 
-// unknown is a value that only running could tell.
+// ellipsis is Python's ..., which typer and pydantic take for required.
+type ellipsis struct{}
+
+// An unknown is a value that only a run could tell.
 type unknown struct {
-	prefix    string // what the text starts with, where that is known
-	parameter bool   // it is the parameter of a function that nobody calls here
-	path      string // the text of a pathlib.Path; "" where it is none, or not known
+	prefix    string // the start of a text, where that is known
+	parameter bool   // it is the parameter of a function without a call here
+	path      string // the text of a pathlib.Path; "" for anything else
 }
 
 // An alias is a type with parameters: Annotated[str, typer.Option()].
@@ -38,42 +41,81 @@ type sequence struct {
 // A mapping is a dict, in the order of its keys.
 type mapping struct {
 	keys, values []value
-	index        map[string]int // of the keys that are text
+	index        map[value]int
 }
 
-// A reference is what an import, or a name that nothing here defines, stands
-// for: argparse.ArgumentParser, builtins.int.
+// A reference is a name that the file does not define, with its module:
+// argparse.ArgumentParser, builtins.int.
 type reference string
 
-// An instance is an object of a class of the file.
-type instance struct {
-	class *class
-	attrs map[string]value
-}
-
-// A method is one that was looked up and not called yet.
+// A method is a method of a value that is known, before its call.
 type method struct {
 	receiver value
 	name     string
-	function *function // of a class of the file
 }
 
-// An argvector is sys.argv[from:].
-type argvector struct{ from int }
+// A libraryCall is a call of click, typer or pydantic that declares a parameter.
+type libraryCall struct {
+	name reference
+	*arguments
+}
 
-// isUnknown reports whether nothing certain can be said.
+// An argvector is sys.argv from an index on.
+type argvector int
+
+// arguments are the arguments of one call.
+type arguments struct {
+	line       int
+	positional []value
+	keywords   []keyword
+	spread     bool       // some are not known
+	rest       *argvector // the script's arguments, spread
+}
+
+type keyword struct {
+	name  string
+	value value
+}
+
+// get returns the argument at a position, or of a name.
+func (a *arguments) get(at int, name string) (value, bool) {
+	if at >= 0 && at < len(a.positional) {
+		return a.positional[at], true
+	}
+	for _, k := range a.keywords {
+		if k.name == name {
+			return k.value, true
+		}
+	}
+	return nil, false
+}
+
+// named returns the keyword argument of a name, or the default.
+func (a *arguments) named(name string, otherwise value) value {
+	if v, ok := a.get(-1, name); ok {
+		return v
+	}
+	return otherwise
+}
+
+// first returns the first positional argument.
+func (a *arguments) first() value {
+	if len(a.positional) == 0 {
+		return unknown{}
+	}
+	return a.positional[0]
+}
+
+func (r reference) last() string { return string(r[strings.LastIndexByte(string(r), '.')+1:]) }
+
 func isUnknown(v value) bool {
 	_, is := v.(unknown)
 	return is
 }
 
-func isNone(v value) bool {
-	_, is := v.(none)
-	return is
-}
+func isNone(v value) bool { return v == none{} }
 
-// truth returns whether Python takes a value for true, and whether that is
-// known.
+// truth returns whether Python takes a value for true, and whether that is known.
 func truth(v value) (is, known bool) {
 	switch v := v.(type) {
 	case none:
@@ -90,83 +132,75 @@ func truth(v value) (is, known bool) {
 		return len(v.items) > 0, true
 	case *mapping:
 		return len(v.keys) > 0, true
-	case *function, *class, *parser, *group, *subparsers, *action:
+	case *parser:
 		return true, true
 	}
 	return false, false
 }
 
-// equal compares two values of which both are known, as == does.
+// equal compares two constants as == does. It reports false for other values.
 func equal(a, b value) (is, known bool) {
-	switch x := a.(type) {
-	case bool:
-		return equal(asInt(x), b)
-	case int64:
-		switch y := b.(type) {
-		case float64:
-			return float64(x) == y, true
-		case bool:
-			return x == asInt(y), true
+	rank := func(v value) int {
+		switch v.(type) {
+		case none:
+			return 1
+		case string:
+			return 2
+		case bool, int64, float64:
+			return 3
 		}
-	case float64:
-		switch y := b.(type) {
-		case int64:
-			return x == float64(y), true
-		case bool:
-			return x == float64(asInt(y)), true
-		}
-	case none, string:
-	default:
-		return false, false
+		return 0
 	}
-	switch b.(type) {
-	case none, bool, int64, float64, string:
+	x, y := rank(a), rank(b)
+	switch {
+	case x == 0 || y == 0:
+		return false, false
+	case x != y || a == b:
 		return a == b, true
 	}
-	return false, false
+	return false, reflect.TypeOf(a) == reflect.TypeOf(b)
 }
 
-func asInt(b bool) int64 {
-	if b {
-		return 1
+// iterable returns the items that a loop over v goes through, in order.
+func iterable(v value) ([]value, bool) {
+	switch v := v.(type) {
+	case *sequence:
+		return v.items, v.open != '{'
+	case *mapping:
+		return v.keys, true
 	}
-	return 0
+	return nil, false
+}
+
+// itemsOf returns the items of a collection in any order.
+func itemsOf(v value) ([]value, bool) {
+	if seq, is := v.(*sequence); is {
+		return seq.items, true
+	}
+	return iterable(v)
 }
 
 func (m *mapping) get(key value) (value, bool) {
-	if name, ok := key.(string); ok {
-		i, ok := m.index[name]
-		if !ok {
-			return nil, false
-		}
-		return m.values[i], true
+	if at, ok := m.index[key]; ok {
+		return m.values[at], true
 	}
-	if len(m.keys) > maxUnroll {
-		return nil, false
-	}
-	i := slices.IndexFunc(m.keys, func(k value) bool { is, _ := equal(k, key); return is })
-	if i < 0 {
-		return nil, false
-	}
-	return m.values[i], true
+	return nil, false
 }
 
 func (m *mapping) set(key, v value) {
-	if name, ok := key.(string); ok {
-		if i, ok := m.index[name]; ok {
-			m.values[i] = v
-			return
-		}
-		if m.index == nil {
-			m.index = map[string]int{}
-		}
-		m.index[name] = len(m.keys)
+	if at, ok := m.index[key]; ok {
+		m.values[at] = v
+		return
 	}
+	if m.index == nil {
+		m.index = map[value]int{}
+	}
+	m.index[key] = len(m.keys)
 	m.keys, m.values = append(m.keys, key), append(m.values, v)
 }
 
-// pyStr renders a value as Python's str does. It reports false for one that is
-// not known.
+// pyStr renders a value as Python's str does. It reports false for a value that
+// is not known.
 func pyStr(v value) (string, bool) {
 	if s, ok := v.(string); ok {
 		return s, true
@@ -174,6 +208,7 @@ func pyStr(v value) (string, bool) {
 	return pyRepr(v)
 }
 
+// pyRepr renders a value as Python's repr does.
 func pyRepr(v value) (string, bool) {
 	switch v := v.(type) {
 	case none:
@@ -195,14 +230,12 @@ func pyRepr(v value) (string, bool) {
 	return "", false
 }
 
+// repr renders a list or a tuple of constants. The order of a set is not known.
 func (s *sequence) repr() (string, bool) {
 	parts := make([]string, len(s.items))
 	for i, item := range s.items {
-		if _, nested := item.(*sequence); nested {
-			return "", false
-		}
 		part, ok := pyRepr(item)
-		if !ok {
+		if _, nested := item.(*sequence); nested || !ok {
 			return "", false
 		}
 		parts[i] = part
@@ -213,18 +246,13 @@ func (s *sequence) repr() (string, bool) {
 		return "[" + inner + "]", true
 	case s.open == '(' && len(parts) == 1:
 		return "(" + inner + ",)", true
-	case s.open == '(':
-		return "(" + inner + ")", true
 	}
-	return "", false // a set's order is not known
+	return "(" + inner + ")", s.open == '('
 }
 
-// pyFloat renders a number as repr does: the shortest that reads back, with an
-// exponent below 1e-4 and from 1e16 on.
+// pyFloat renders a number as repr does: the shortest text that reads back, with
+// an exponent below 1e-4 and from 1e16 on.
 func pyFloat(f float64) string {
-	if math.IsInf(f, 0) {
-		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, 'f', -1, 64)), "+")
-	}
 	if abs := math.Abs(f); abs != 0 && (abs < 1e-4 || abs >= 1e16) {
 		return strconv.FormatFloat(f, 'e', -1, 64)
 	}
@@ -237,30 +265,79 @@ func pyFloat(f float64) string {
 
 // pyQuote renders a text as repr does.
 func pyQuote(s string) string {
-	quote := byte('\'')
+	quote := "'"
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		quote = '"'
+		quote = `"`
 	}
-	var b strings.Builder
-	b.WriteByte(quote)
-	for _, r := range s {
-		switch {
-		case r == rune(quote) || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case !unicode.IsPrint(r):
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		default:
-			b.WriteRune(r)
+	return quote + strings.NewReplacer(`\`, `\\`, quote, `\`+quote, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + quote
+}
+
+func toFloat(v value) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// textSequence returns a list of texts.
+func textSequence(texts []string) *sequence {
+	seq := &sequence{items: make([]value, len(texts)), open: '['}
+	for i, text := range texts {
+		seq.items[i] = text
+	}
+	return seq
+}
+
+// member returns the value that a class, or one of the file that it comes from,
+// gives a name.
+func (c *class) member(name string) (value, bool) {
+	for _, own := range c.chain() {
+		if v, ok := own.members[name]; ok {
+			return v, true
 		}
 	}
-	b.WriteByte(quote)
-	return b.String()
+	return nil, false
+}
+
+// relevant reports whether a method of the class can reach argparse.
+func (c *class) relevant() bool {
+	for _, own := range c.chain() {
+		for _, member := range own.members {
+			if fn, ok := member.(*function); ok && fn.relevant {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// chain returns a class and the classes of the file that it comes from.
+func (c *class) chain() []*class {
+	var chain []*class
+	for c != nil && len(chain) < maxCalls {
+		chain = append(chain, c)
+		at := slices.IndexFunc(c.parents, func(v value) bool { _, own := v.(*class); return own })
+		if at < 0 {
+			break
+		}
+		c = c.parents[at].(*class)
+	}
+	return chain
+}
+
+// comesFrom reports whether a class, or one of the file that it comes from, has a
+// parent of this name of one of the packages.
+func (c *class) comesFrom(name string, packages ...string) bool {
+	for _, own := range c.chain() {
+		for _, parent := range own.parents {
+			ref, _ := parent.(reference)
+			if ref.last() == name && slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(string(ref), p) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
