@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// readingWorkspace has a file, and skills that a person picks and clients read.
+// readingWorkspace returns a workspace with a file and three skills.
 func readingWorkspace(t *testing.T) string {
 	t.Helper()
 	workspace := t.TempDir()
@@ -56,18 +55,6 @@ func (c *client) prompt(name string, arguments map[string]string) (text string, 
 	return strings.Join(texts, "\n"), nil
 }
 
-// complete returns the values for an argument.
-func (c *client) complete(ref any, name, value string) string {
-	c.t.Helper()
-	var request mcp.CompleteRequest
-	request.Params.Ref, request.Params.Argument = ref, mcp.CompleteArgument{Name: name, Value: value}
-	result, err := c.Complete(c.t.Context(), request)
-	if err != nil {
-		return err.Error()
-	}
-	return strings.Join(result.Completion.Values, " ")
-}
-
 func (c *client) read(uri string) (string, error) {
 	c.t.Helper()
 	var request mcp.ReadResourceRequest
@@ -78,56 +65,6 @@ func (c *client) read(uri string) (string, error) {
 	}
 	text, _ := mcp.AsTextResourceContents(result.Contents[0])
 	return text.Text, nil
-}
-
-// A person picks skills as prompts, and a client reads what they declare, with
-// the help of completion.
-func TestPrompts(t *testing.T) {
-	drivers(t, func(t *testing.T, driver string) {
-		workspace := readingWorkspace(t)
-		c := connect(t, driver, "--workspace", workspace)
-		for _, test := range []struct {
-			name      string
-			arguments map[string]string
-			want      string
-		}{
-			{"greet", map[string]string{"who": "Ann B."}, "user: Greet Ann B.."},
-			{"notes", map[string]string{"day": "monday", "file": "diary.txt"}, "user: --day monday --file " + workspace + "/diary.txt\n"},
-			{"mine", nil, "user: mine\n"},
-			{"use_skill", map[string]string{"name": "notes", "arguments": "tuesday"}, "user: --day tuesday\n"},
-		} {
-			if got, err := c.prompt(test.name, test.arguments); got != test.want {
-				t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
-			}
-		}
-		for _, name := range []string{"notes", "nothing"} {
-			if _, err := c.prompt(name, nil); !errors.Is(err, mcp.ErrInvalidParams) {
-				t.Errorf("%s: %v is not -32602", name, err)
-			}
-		}
-
-		notes := mcp.PromptReference{Type: "ref/prompt", Name: "notes"}
-		template := mcp.ResourceReference{Type: "ref/resource", URI: "notes:on/{day}"}
-		for _, got := range []struct{ got, want string }{
-			{c.complete(notes, "day", "t"), "tuesday"},
-			{c.complete(notes, "file", "d"), "diary.txt"},
-			{c.complete(notes, "file", "../"), ""},
-			{c.complete(template, "day", ""), "monday tuesday"},
-		} {
-			if got.got != got.want {
-				t.Errorf("completion %q, want %q", got.got, got.want)
-			}
-		}
-
-		for uri, want := range map[string]string{"notes:all": "all\n", "notes:on/monday": "--day monday\n"} {
-			if got, err := c.read(uri); got != want {
-				t.Errorf("%s: %q, %v; want %q", uri, got, err, want)
-			}
-		}
-		if _, err := c.read("notes:none"); !errors.Is(err, mcp.ErrResourceNotFound) {
-			t.Errorf("notes:none: %v", err)
-		}
-	})
 }
 
 // MCP Inspector gets prompts and reads resources, in both generations.

@@ -49,6 +49,7 @@ func params(dir, driver string) testscript.Params {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":     code,
+			"mcp":      talk,
 			"terminal": terminal,
 		},
 	}
