@@ -35,14 +35,14 @@ type nest struct {
 	exeMajor, exeMinor uint32 // the file that this process executes
 	exeInode           uint64
 
-	all, before uint64        // sets of signals: every one, and what the zygote blocks
-	child       uint64        // SIGCHLD alone
-	zero        [2]byte       // "0"
-	signals     int32         // descriptor that is readable when a child has ended
-	command     int32         // process id of the command, 0 without one
-	once        bool          // the command is the last
-	failed      uintptr       // the call of the last job that did
-	errno       syscall.Errno // why, 0 when none did
+	all, before uint64     // sets of signals: every one, and what the zygote blocks
+	child       uint64     // SIGCHLD alone
+	zero        [2]byte    // "0"
+	signals     int32      // descriptor that is readable when a child has ended
+	command     int32      // process id of the command, 0 without one
+	once        bool       // the command is the last
+	outcome     jobOutcome // of the last job
+	pipe        [2]int32   // for it
 
 	slots  [slots]int32
 	polled [2]unix.PollFd
@@ -54,6 +54,12 @@ type nest struct {
 	header unix.Msghdr // that puts a script's header into the incoming area, and descriptors into rights
 	rights [rightsBytes]byte
 	report [reportWords]int32
+}
+
+// A jobOutcome says why a job's process could not execute its program.
+type jobOutcome struct {
+	failed uintptr       // the index of the call that failed
+	errno  syscall.Errno // 0 if none did
 }
 
 const (
@@ -85,10 +91,6 @@ const (
 	isSelf                      // the command is the init's own file; it was ended
 	isRefused                   // entering a cgroup: its index; the errno
 )
-
-// vfork makes a new process with the memory of this one, which goes on when the
-// new one has executed a program or ended.
-func vfork(flags uintptr) (pid, errno uintptr)
 
 // fork starts an init, which gets the control socket and the cgroups' files, and
 // returns its process id.
@@ -148,18 +150,25 @@ func (n *nest) live() {
 //go:norace
 //go:nocheckptr
 func (n *nest) start() {
-	n.failed, n.errno = 0, 0
-	pid, errno := vfork(unix.CLONE_VM | unix.CLONE_VFORK | uintptr(unix.SIGCHLD))
-	if errno == 0 && pid == 0 {
-		n.failed, n.errno = n.run(n.incoming) // both have the same memory
-		exit()
+	n.outcome = jobOutcome{}
+	var pid uintptr
+	_, errno := raw4(unix.SYS_PIPE2, uintptr(unsafe.Pointer(&n.pipe)), unix.O_CLOEXEC, 0, 0)
+	if errno == 0 {
+		pid, errno = raw4(unix.SYS_CLONE, unix.CLONE_VFORK|uintptr(unix.SIGCHLD), 0, 0, 0)
+		if errno == 0 && pid == 0 {
+			n.outcome.failed, n.outcome.errno = n.run(n.incoming)
+			raw4(unix.SYS_WRITE, uintptr(n.pipe[1]), uintptr(unsafe.Pointer(&n.outcome)), unsafe.Sizeof(n.outcome), 0)
+			exit()
+		}
+	}
+	if errno == 0 {
+		raw4(unix.SYS_CLOSE, uintptr(n.pipe[1]), 0, 0, 0)
+		raw4(unix.SYS_READ, uintptr(n.pipe[0]), uintptr(unsafe.Pointer(&n.outcome)), unsafe.Sizeof(n.outcome), 0) // nothing if it executed
+		n.report[3] = int32(n.outcome.failed)
+		errno = n.outcome.errno
 	}
 	// Only the command's own copies may keep its streams open.
 	raw4(unix.SYS_CLOSE_RANGE, uintptr(n.signals)+1, uintptr(^uint32(0)), 0, 0)
-	if errno == 0 {
-		n.report[3] = int32(n.failed)
-		errno = uintptr(n.errno)
-	}
 	switch {
 	case errno != 0:
 		n.tell(initControl, hasFailed, int32(kindJob), int32(errno))

@@ -81,5 +81,5 @@ func parseMapping(text string) (m mapping, ok bool) {
 		return m, false
 	}
 	end, err := strconv.ParseUint(to, 16, 64)
-	return mapping{uintptr(start), uintptr(end), strings.HasPrefix(fields[1], "rw-p"), fields[4] != "0" || fields[len(fields)-1] == "[stack]"}, err == nil
+	return mapping{uintptr(start), uintptr(end), strings.HasPrefix(fields[1], "rw-p") || strings.HasPrefix(fields[1], "---p"), fields[4] != "0" || fields[len(fields)-1] == "[stack]"}, err == nil
 }

@@ -65,7 +65,7 @@ func jobScript(argv, env []string, first slot, limits []resourceLimit) *script {
 	for fd := range 3 {
 		s.add(at("set the command's streams"), unix.SYS_DUP3, (first + slot(fd)).arg(), number(fd), number(0))
 	}
-	s.add(at("close_range"), unix.SYS_CLOSE_RANGE, number(3), number(^uint32(0)), number(0))
+	s.add(at("close_range"), unix.SYS_CLOSE_RANGE, number(3), number(^uint32(0)), number(unix.CLOSE_RANGE_CLOEXEC))
 	s.limitResources(limits)
 	const setBytes = 8
 	s.add(at("unblock signals"), unix.SYS_RT_SIGPROCMASK, number(unix.SIG_SETMASK), s.words(number(0)), number(0), number(setBytes))
