@@ -430,9 +430,9 @@ func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
 		description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found, a page at a time: with a cursor nothing is scanned.",
 		handle: func(r *request, args cursorArgs) (any, error) {
 			catalog, changed := r.view.catalog, false
-			if args.Cursor == "" {
+			if args.Cursor == "" && s.options.Reloader != nil {
 				var err error
-				if catalog, changed, err = s.Reload(r.ctx); err != nil {
+				if catalog, changed, err = s.options.Reloader.Reload(r.ctx); err != nil {
 					return nil, err
 				}
 			}

@@ -1,13 +1,13 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -26,31 +26,15 @@ func TestCallsSeeFilesAsTheyAre(t *testing.T) {
 		}
 	}
 	scanner := skills.NewScanner([]skills.Root{{Source: skills.SourceUser, Dir: dir}}, nil)
-	scans := 0
-	stale := func(name string, skill *skills.Skill, err error) func(context.Context) (*skills.Catalog, error) {
-		var paths []string
-		if err == nil {
-			paths = scanner.Stale(skill)
-		} else {
-			paths = scanner.Unread(name, "")
-		}
-		if len(paths) == 0 {
-			return nil
-		}
-		return func(ctx context.Context) (*skills.Catalog, error) {
-			scans++
-			return scanner.Rescan(ctx, paths)
-		}
-	}
-	b := newBenchWith(t, ends(0, "ran", ""), Options{Stale: stale})
+	reloader := live.New(scanner, nil)
+	b := newBenchWith(t, ends(0, "ran", ""), Options{Reloader: reloader})
 	for _, name := range []string{"tool", "load", "get", "prompt", "run"} {
 		write(name, "---\nText 1.\n")
 	}
-	catalog, err := scanner.Scan(t.Context())
-	if err != nil {
+	if err := reloader.Start(t.Context(), b.Server); err != nil {
 		t.Fatal(err)
 	}
-	b.Publish(catalog)
+	t.Cleanup(reloader.Close)
 	calls := map[string]func(name string) string{
 		"tool": func(name string) string { return b.ask("tools/call", fmt.Sprintf(`{"name": %q}`, name)) },
 		"load": func(name string) string {
@@ -72,9 +56,9 @@ func TestCallsSeeFilesAsTheyAre(t *testing.T) {
 					t.Errorf("%s: no %q in %s", what, want, got)
 				}
 			}
-			before := scans
+			before := b.Catalog()
 			call(name)
-			if scans != before {
+			if b.Catalog() != before {
 				t.Error("an unchanged skill was read again")
 			}
 			switch name {
@@ -102,42 +86,5 @@ func TestCallsSeeFilesAsTheyAre(t *testing.T) {
 	write("new", "---\nText 1.\n")
 	if got := calls["load"]("new"); !strings.Contains(got, "Text 1.") {
 		t.Errorf("a new skill: %s", got)
-	}
-}
-
-// A reload under way may have read what a call names: the call sees it, though its
-// file is as it was read.
-func TestCallSeesReloadUnderWay(t *testing.T) {
-	dir := t.TempDir()
-	scanner := skills.NewScanner([]skills.Root{{Source: skills.SourceUser, Dir: dir}}, nil)
-	read, publish := make(chan bool), make(chan bool)
-	b := newBenchWith(t, ends(0, "", ""), Options{
-		Stale: func(string, *skills.Skill, error) func(context.Context) (*skills.Catalog, error) {
-			close(publish)
-			return nil // as read
-		},
-	})
-	if err := os.Mkdir(filepath.Join(dir, "late"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "late", "SKILL.md"), []byte("---\nname: late\ndescription: d\n---\nText.\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error)
-	go func() {
-		_, _, err := b.ReloadBy(t.Context(), func(ctx context.Context) (*skills.Catalog, error) {
-			catalog, err := scanner.Scan(ctx)
-			close(read)
-			<-publish
-			return catalog, err
-		})
-		done <- err
-	}()
-	<-read
-	if got := b.ask("tools/call", `{"name": "load_skill", "arguments": {"name": "late"}}`); !strings.Contains(got, "Text.") {
-		t.Errorf("got %s", got)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }

@@ -91,14 +91,26 @@ func newBenchWith(t *testing.T, driver sandbox.Driver, options Options) *bench {
 	})
 	snapshots := snapshot.New(t.TempDir())
 	b := &bench{t: t, files: library()}
-	options.Version, options.Load, options.Snapshots = "test", b.scan, snapshots
 	sessions := session.New(runner, nil)
 	t.Cleanup(sessions.Close)
+	options.Version, options.Snapshots = "test", snapshots
+	if options.Reloader == nil {
+		options.Reloader = b
+	}
 	b.Server = New(run.New(runner, snapshots, policy.New(nil), &run.Options{Sessions: sessions}), options)
 	t.Cleanup(b.Server.Close)
 	b.publish()
 	return b
 }
+
+// Reload implements [Reloader].
+func (b *bench) Reload(ctx context.Context) (*skills.Catalog, bool, error) {
+	catalog, err := b.scan(ctx)
+	return catalog, err == nil && b.Publish(catalog), err
+}
+
+// Refresh implements [Reloader]. The files of a bench change in the next Reload only.
+func (b *bench) Refresh(context.Context, string, *skills.Skill, error) error { return nil }
 
 // publish scans the files and publishes what is there.
 func (b *bench) publish() (changed bool) {

@@ -1,7 +1,7 @@
 // Package server makes a catalog of skills an MCP server: each skill a tool,
 // beside a few fixed ones that search, read and run all of them.
 //
-// Start with [New]; then [Server.Reload], as often as files change, and give
+// Start with [New]; then [Server.Publish], as often as files change, and give
 // [Server.Backend] to a transport.
 package server
 
@@ -34,12 +34,9 @@ import (
 type Options struct {
 	// Version is what the server calls itself beside its name.
 	Version string
-	// Load scans the roots anew, for [Server.Reload].
-	Load func(ctx context.Context) (*skills.Catalog, error)
-	// Stale returns a function that reloads the changed files of the skill that a
-	// call names, or nil where none has changed. For a name without a skill, skill is
-	// nil and err says so. A nil Stale checks nothing.
-	Stale func(name string, skill *skills.Skill, err error) (load func(ctx context.Context) (*skills.Catalog, error))
+	// Reloader keeps the published catalog fresh; nil leaves that to callers of
+	// [Server.Publish].
+	Reloader Reloader
 	// Snapshots are where the folders of bundled skills can be read by others.
 	Snapshots *snapshot.Store
 	// RunCode offers the tool run_code, which runs what a model wrote.
@@ -60,6 +57,15 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// A Reloader keeps the published catalog fresh.
+type Reloader interface {
+	// Reload scans all roots and publishes what it finds, as [Server.Publish] does.
+	Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error)
+	// Refresh returns when what is published is as new as the files of the skill that
+	// a call names. For a name without a skill, skill is nil and lookup says so.
+	Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error
+}
+
 // A Server serves the catalog that was published last.
 type Server struct {
 	options Options
@@ -77,7 +83,6 @@ type Server struct {
 	view  atomic.Pointer[view] // what calls see; replaced as a whole
 	state atomic.Uint64        // counts the beginnings and ends of changes of the tools
 
-	reloading  sync.RWMutex    // one reload at a time, or an older catalog could replace a newer one
 	publishing sync.Mutex      // one publication at a time
 	shown      []byte          // fingerprint of the tools that clients know; under publishing
 	active     map[string]bool // skills that the workspace has files for; under publishing
@@ -150,26 +155,6 @@ func (s *Server) MCP() *mcpserver.MCPServer { return s.core }
 
 // Catalog returns the catalog that was published last.
 func (s *Server) Catalog() *skills.Catalog { return s.view.Load().catalog }
-
-// Reload scans the roots and publishes what it finds, as [Server.Publish] does.
-func (s *Server) Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error) {
-	return s.ReloadBy(ctx, s.options.Load)
-}
-
-// ReloadBy is [Server.Reload] with another way to read the roots, such as one
-// that reads what changed.
-func (s *Server) ReloadBy(ctx context.Context, load func(context.Context) (*skills.Catalog, error)) (catalog *skills.Catalog, changed bool, err error) {
-	s.reloading.Lock()
-	defer s.reloading.Unlock()
-	catalog, err = load(ctx)
-	if err != nil {
-		return nil, false, fmt.Errorf("read skills: %w", err)
-	}
-	if catalog == s.Catalog() {
-		return catalog, false, nil
-	}
-	return catalog, s.Publish(catalog), nil
-}
 
 // Publish replaces the catalog. Calls under way keep theirs. Clients are
 // notified once when the tools they know have changed, and once when the resources

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -296,39 +295,6 @@ func TestSchemaThatCannotBeEncoded(t *testing.T) {
 	tools := b.ask("tools/list", "{}")
 	if strings.Contains(tools, `"bad"`) || !strings.Contains(tools, `"demo__run"`) {
 		t.Errorf("tools %s", tools)
-	}
-}
-
-// A reload that began earlier never replaces what a later one found.
-func TestReloadsInOrder(t *testing.T) {
-	b := newBench(t, ends(0, "", ""))
-	began, goOn := make(chan struct{}, 2), make(chan struct{})
-	var loads int // under the server's lock
-	b.options.Load = func(context.Context) (*skills.Catalog, error) {
-		loads++
-		catalog := &skills.Catalog{Skills: []*skills.Skill{{Name: fmt.Sprint("skill-", loads), Description: "d", ModelInvocable: true}}}
-		began <- struct{}{}
-		<-goOn
-		return catalog, nil
-	}
-	var reloads sync.WaitGroup
-	for range 2 {
-		reloads.Go(func() {
-			if _, changed, err := b.Reload(t.Context()); err != nil || !changed {
-				t.Errorf("changed %t, %v", changed, err)
-			}
-		})
-	}
-	<-began
-	select {
-	case <-began:
-		t.Error("two reloads run at once")
-	default:
-	}
-	close(goOn)
-	reloads.Wait()
-	if got := b.Catalog().Skills[0].Name; got != "skill-2" {
-		t.Errorf("the catalog is that of %s", got)
 	}
 }
 

@@ -140,28 +140,17 @@ func (v *view) leave(catalog *skills.Catalog) map[string]string {
 // there is none.
 func (s *Server) find(r *request, name string, look func(*view) (*skills.Skill, error)) (*skills.Skill, error) {
 	skill, err := look(r.view)
-	if s.options.Stale == nil {
+	if s.options.Reloader == nil {
 		return skill, err
 	}
-	if load := s.options.Stale(name, skill, err); load != nil {
-		if _, _, err := s.ReloadBy(r.ctx, load); err != nil {
-			return nil, err
-		}
+	if err := s.options.Reloader.Refresh(r.ctx, name, skill, err); err != nil {
+		return nil, err
 	}
-	// A reload under way may have read the files, unchanged since, and not yet
-	// published them.
-	if now := s.settled(); now != r.view {
+	if now := s.view.Load(); now != r.view {
 		r.view = now
 		return look(now)
 	}
 	return skill, err
-}
-
-// settled returns the newest view, once no reload is under way.
-func (s *Server) settled() *view {
-	s.reloading.RLock()
-	defer s.reloading.RUnlock()
-	return s.view.Load()
 }
 
 // lookup is [Server.find] by a skill's name.

@@ -14,9 +14,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/activation"
 )
 
 // exposeFlag adds --expose to a command that serves, or that tells what serve
@@ -82,19 +82,7 @@ func (s *settings) exposed(ctx context.Context, catalog *skills.Catalog) *exposu
 	if file := s.usageFile(); file != "" {
 		options.Uses = usage.Read(file)
 	}
-	return server.Expose(catalog, s.active(ctx, catalog), options)
-}
-
-// active are the skills that the workspaces have files for.
-func (s *settings) active(ctx context.Context, catalog *skills.Catalog) map[string]bool {
-	if !activation.Wanted(catalog) {
-		return nil
-	}
-	active, complete := activation.Find(ctx, catalog, s.workspaces, nil)
-	if !complete && ctx.Err() == nil {
-		s.logger.Info("the workspaces are too large to look at every file; skills with paths may not come first", "active", len(active))
-	}
-	return active
+	return server.Expose(catalog, live.Active(ctx, catalog, s.workspaces, s.logger), options)
 }
 
 // checkExposed is doctor's word on which skills are tools.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -91,73 +90,4 @@ func (s *settings) learnFor(ctx context.Context, runner *sandbox.Runner, catalog
 		return skill, nil
 	}
 	return s.gate.Apply(catalog).Lookup(skill.QualifiedName())
-}
-
-// A learner finds out in the background what the sandboxes have, and has the
-// skills read again where that changes which are available.
-type learner struct {
-	wake chan struct{} // holds one token while there is something to look at
-	done chan struct{} // closed when the goroutine ends
-	end  context.CancelFunc
-}
-
-func (r *reader) learner(ctx context.Context, srv *server.Server, runner *sandbox.Runner) *learner {
-	ctx, cancel := context.WithCancel(ctx)
-	l := &learner{wake: make(chan struct{}, 1), done: make(chan struct{}), end: cancel}
-	go func() {
-		defer close(l.done)
-		var asked wanted
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-l.wake:
-			}
-			roles := asked.by(srv.Catalog())
-			if len(roles) > 0 && r.learn(ctx, runner, roles) {
-				// An error is the end of ctx.
-				_, _, _ = srv.ReloadBy(ctx, r.gated)
-			}
-		}
-	}()
-	return l
-}
-
-// wanted are the roles whose programs the skills of a catalog ask for. The zero
-// value is of no catalog.
-type wanted struct {
-	catalog *skills.Catalog
-	roles   []string
-}
-
-// by returns those of a catalog. It looks only at what changed, where that asks
-// for nothing.
-func (w *wanted) by(catalog *skills.Catalog) []string {
-	before := w.catalog
-	w.catalog = catalog
-	if before != nil {
-		changed, same := catalog.Replaced(before)
-		for old, next := range changed {
-			same = same && len(requirements.Wants(old, next)) == 0
-		}
-		if same {
-			return w.roles
-		}
-	}
-	w.roles = requirements.Wants(catalog.Skills...)
-	return w.roles
-}
-
-// look has the learner look at the catalog that was published last.
-func (l *learner) look() {
-	select {
-	case l.wake <- struct{}{}:
-	default: // it will anyway
-	}
-}
-
-// stop ends the learner and waits for it.
-func (l *learner) stop() {
-	l.end()
-	<-l.done
 }

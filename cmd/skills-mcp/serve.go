@@ -5,8 +5,6 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -15,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -74,9 +73,8 @@ func (a *app) serve(ctx context.Context) (err error) {
 	limits := s.Sessions()
 	sessions := session.New(runner, &limits)
 	defer sessions.Close()
-	activator, options := newActivator(s), s.serverOptions(snapshots)
-	reader := &reader{s, scanner, activator}
-	options.Load, options.Stale = reader.scan, reader.stale
+	reloader, options := s.reloader(scanner, runner), s.serverOptions(snapshots)
+	options.Reloader = reloader
 	if listener == nil && !a.namesWorkspaces(s) {
 		// Over HTTP, who may connect should not choose which folders are read, and
 		// the paths of another machine mean something else on this one.
@@ -89,15 +87,10 @@ func (a *app) serve(ctx context.Context) (err error) {
 	}
 	srv := server.New(s.executor(runner, sessions, snapshots, nil), options)
 	defer srv.Close()
-	activator.start(ctx, srv.Activate)
-	defer activator.close()
-	learner := reader.learner(ctx, srv, runner)
-	defer learner.stop()
-	stop, err := follow(ctx, srv, reader, runner, learner)
-	if err != nil {
+	if err := reloader.Start(ctx, srv); err != nil {
 		return err
 	}
-	defer stop()
+	defer reloader.Close()
 	if listener != nil {
 		return listener.serve(ctx, srv.Backend())
 	}
@@ -115,115 +108,23 @@ func (s *settings) serverOptions(snapshots *snapshot.Store) server.Options {
 	}
 }
 
-// follow publishes the catalog now and after each change, until stop is called.
-func follow(ctx context.Context, srv *server.Server, reader *reader, runner *sandbox.Runner, learner *learner) (stop func(), err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	catalog, _, err := srv.Reload(ctx)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	learner.look()
-	f := &follower{reader: reader, server: srv, runner: runner, learner: learner, catalog: catalog}
-	done := make(chan struct{}) // closed when the goroutine ends
-	go func() {
-		defer close(done)
-		f.run(ctx)
-	}()
-	return func() {
-		cancel()
-		<-done
-	}, nil
-}
-
-// A follower reads again what changes. One goroutine uses it.
-type follower struct {
-	*reader
-	server  *server.Server
-	runner  *sandbox.Runner
-	learner *learner
-	catalog *skills.Catalog // published last
-}
-
-// run watches the roots until ctx ends. A client need not wait for that: what
-// changed since the roots were read, before they were watched, is found by
-// reading them once more.
-func (f *follower) run(ctx context.Context) {
-	watcher, err := f.watcher(f.logger)
-	if err != nil {
-		f.logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
-		return
-	}
-	defer watcher.Close()
-	if f.reload(ctx, f.scanner.Recheck) != nil {
-		return
-	}
-	settle()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case change := <-watcher.Changes():
-			if f.changed(ctx, change.Paths) != nil {
-				return
-			}
-		}
-	}
+// reloader returns what keeps a server's catalog fresh.
+func (s *settings) reloader(scanner *skills.Scanner, runner *sandbox.Runner) *live.Reloader {
+	return live.New(scanner, &live.Options{
+		Gate: s.gate, Runner: runner, Workspaces: s.workspaces, Idle: saveMemory, Logger: s.logger,
+		Watch: func() (live.Watcher, error) { return s.watcher(s.logger) },
+	})
 }
 
 // idleGC is how much garbage there may be for each 100 bytes in use: a change
 // makes little, and what thousands of skills take should not double for it.
 const idleGC = 40
 
-// settle has a server take little memory: it waits for most of its life. Who sets
-// GOGC has decided that.
-func settle() {
+// saveMemory has a server that waits for changes hold little memory, unless the
+// person has set GOGC.
+func saveMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(idleGC)
 	}
 	debug.FreeOSMemory()
-}
-
-// changed reads again what is at paths.
-func (f *follower) changed(ctx context.Context, paths []string) error {
-	for _, name := range touched(f.catalog, paths) {
-		f.runner.Forget(name)
-	}
-	return f.reload(ctx, func(ctx context.Context) (*skills.Catalog, error) { return f.scanner.Rescan(ctx, paths) })
-}
-
-// reload publishes what load returns. Its error is that the server is stopping.
-func (f *follower) reload(ctx context.Context, load func(context.Context) (*skills.Catalog, error)) error {
-	catalog, changed, err := f.server.ReloadBy(ctx, func(ctx context.Context) (*skills.Catalog, error) { return f.read(ctx, load) })
-	if err != nil {
-		return err
-	}
-	if catalog == f.catalog {
-		return nil // what was touched is of no skill
-	}
-	f.catalog = catalog
-	f.learner.look()
-	f.logger.Info("skills were read again", "skills", catalog.Count(), "tools_changed", changed)
-	return nil
-}
-
-// touched returns the names of the skills that have files among paths.
-func touched(catalog *skills.Catalog, paths []string) []string {
-	var names []string
-	for _, skill := range catalog.Skills {
-		if skill.Dir == "" && slices.ContainsFunc(paths, func(path string) bool { return below(path, skill.File) }) {
-			names = append(names, skill.QualifiedName()) // it is in a package
-		}
-		if skill.Dir != "" && slices.ContainsFunc(paths, func(path string) bool { return below(skill.Dir, path) || below(path, skill.Dir) }) {
-			names = append(names, skill.QualifiedName())
-		}
-	}
-	return names
-}
-
-// below reports whether name is dir or below it, as [within] does, of clean
-// absolute paths. It is for many of them.
-func below(dir, name string) bool {
-	rest, ok := strings.CutPrefix(name, dir)
-	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
 }

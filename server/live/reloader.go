@@ -1,0 +1,187 @@
+// Package live keeps the catalog that a server publishes fresh: it watches the
+// roots, rescans the skills whose files changed, marks those unavailable that
+// lack a requirement, publishes the result, and searches the workspaces for the
+// files that skills are for.
+//
+// Start with [New].
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/watch"
+)
+
+// A Publisher shows catalogs to clients.
+type Publisher interface {
+	// Publish replaces the catalog. It reports whether the tools that clients know
+	// have changed. Calls do not overlap.
+	Publish(catalog *skills.Catalog) (changed bool)
+	// Activate replaces the set of skills, by qualified name, that the workspaces
+	// have files for. It reports whether the tools that clients know have changed.
+	Activate(active map[string]bool) (changed bool)
+}
+
+// A Watcher reports changed files below the roots, as [watch.Watcher] does.
+type Watcher interface {
+	// Changes returns the channel of changes. It need not be closed by Close.
+	Changes() <-chan watch.Change
+	// Close stops the watcher and waits for it.
+	Close() error
+}
+
+// Options configure a [Reloader]. A nil *Options means the defaults.
+type Options struct {
+	// Gate marks skills unavailable; nil leaves each skill as it was read.
+	Gate *requirements.Gate
+	// Runner discards the sandboxes that wait for a skill whose files changed, and
+	// runs the listing of an image's programs for Gate; nil does neither.
+	Runner *sandbox.Runner
+	// Workspaces are the absolute host folders that are searched for the files that
+	// skills are for.
+	Workspaces []string
+	// Watch begins to watch the roots; nil leaves changes to Reload and Refresh.
+	Watch func() (Watcher, error)
+	// Idle is called once, when the roots are watched and were read since; nil does
+	// nothing.
+	Idle func()
+	// Logger tells a person of changes and of what cannot be watched; nil discards
+	// it.
+	Logger *slog.Logger
+}
+
+// A Reloader keeps one publisher's catalog fresh. Its methods may be called from
+// any goroutine once Start has returned.
+type Reloader struct {
+	scanner   *skills.Scanner
+	options   Options
+	publisher Publisher // set by Start
+
+	turn      chan struct{}                  // holds one token during a reload: else an older catalog could replace a newer one
+	published atomic.Pointer[skills.Catalog] // the newest; written in a turn
+	programs  newest                         // catalogs whose programs are to be looked for
+	files     newest                         // catalogs whose files are to be looked for
+
+	cancel  context.CancelFunc // ends the goroutines; set by Start
+	running sync.WaitGroup     // the goroutines of Start
+}
+
+// New returns a reloader of the roots of scanner. Options may be nil.
+func New(scanner *skills.Scanner, options *Options) *Reloader {
+	r := &Reloader{scanner: scanner, turn: make(chan struct{}, 1), programs: newNewest(), files: newNewest(), cancel: func() {}}
+	if options != nil {
+		r.options = *options
+	}
+	if r.options.Logger == nil {
+		r.options.Logger = slog.New(slog.DiscardHandler)
+	}
+	return r
+}
+
+// Start scans the roots, publishes the catalog, and keeps it fresh until ctx is
+// done or Close is called. It is called once. Its error is that of the first scan;
+// then nothing was started.
+func (r *Reloader) Start(ctx context.Context, publisher Publisher) error {
+	r.publisher = publisher
+	ctx, r.cancel = context.WithCancel(ctx)
+	if _, _, err := r.Reload(ctx); err != nil {
+		return err
+	}
+	r.running.Go(func() { r.files.each(ctx, r.activate) })
+	if r.options.Gate != nil && r.options.Runner != nil {
+		r.running.Go(func() { r.programs.each(ctx, r.learn) })
+	}
+	if r.options.Watch != nil {
+		r.running.Go(func() { r.follow(ctx) })
+	}
+	return nil
+}
+
+// Close ends what Start began, and waits for it.
+func (r *Reloader) Close() {
+	r.cancel()
+	r.running.Wait()
+}
+
+// Reload scans all roots and publishes the catalog, unless it is the published
+// one. It reports whether the tools that clients know have changed.
+func (r *Reloader) Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error) {
+	return r.reload(ctx, r.scanner.Scan)
+}
+
+// Refresh has a call that names a skill see its files as they are: it rescans the
+// skill if its manifest changed since it was read, and publishes the result. For a
+// name without a skill, skill is nil, lookup is the error of the lookup, and the
+// folders are checked in which a skill of that name would be. Where nothing changed
+// it costs a look at a file or two.
+func (r *Reloader) Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error {
+	if paths := r.stale(name, skill, lookup); len(paths) > 0 {
+		_, _, err := r.reload(ctx, r.rescan(paths))
+		return err
+	}
+	// A reload under way may have read the files, unchanged since, and not yet
+	// published them.
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	r.end()
+	return nil
+}
+
+// begin waits for the reload under way and begins a turn.
+func (r *Reloader) begin(ctx context.Context) error {
+	select {
+	case r.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (r *Reloader) end() { <-r.turn }
+
+// stale returns the paths to rescan for a call that names a skill.
+func (r *Reloader) stale(name string, skill *skills.Skill, lookup error) []string {
+	if skill != nil {
+		return r.scanner.Stale(skill)
+	}
+	if broken, ok := errors.AsType[*skills.BrokenError](lookup); ok {
+		return r.scanner.Unread(name, broken.Problem.Path)
+	}
+	return r.scanner.Unread(name, "")
+}
+
+// rescan returns a scan of what is at and below paths.
+func (r *Reloader) rescan(paths []string) func(context.Context) (*skills.Catalog, error) {
+	return func(ctx context.Context) (*skills.Catalog, error) { return r.scanner.Rescan(ctx, paths) }
+}
+
+// reload publishes the catalog that scan returns, less the skills that lack a
+// requirement. All catalogs are published here.
+func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skills.Catalog, error)) (catalog *skills.Catalog, changed bool, err error) {
+	if err := r.begin(ctx); err != nil {
+		return nil, false, err
+	}
+	defer r.end()
+	catalog, err = scan(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("read skills: %w", err)
+	}
+	catalog = r.options.Gate.Apply(catalog)
+	r.files.put(catalog) // also an unchanged one: the workspaces may have other files
+	if catalog == r.published.Load() {
+		return catalog, false, nil
+	}
+	changed = r.publisher.Publish(catalog)
+	r.published.Store(catalog)
+	r.programs.put(catalog)
+	return catalog, changed, nil
+}

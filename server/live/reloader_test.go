@@ -1,0 +1,308 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/watch"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// published is a publisher that records what it gets.
+type published struct {
+	mu       sync.Mutex
+	catalogs []*skills.Catalog
+	active   []string
+	during   func() // called by Publish; may be nil
+}
+
+func (p *published) Publish(catalog *skills.Catalog) bool {
+	if p.during != nil {
+		p.during()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.catalogs = append(p.catalogs, catalog)
+	return true
+}
+
+func (p *published) Activate(active map[string]bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.active = append(p.active, fmt.Sprint(active))
+	return true
+}
+
+// states returns the skills of each published catalog, with why one is unavailable.
+func (p *published) states() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for _, catalog := range p.catalogs {
+		var one []string
+		for _, skill := range catalog.Skills {
+			one = append(one, strings.TrimSpace(skill.Name+" "+skill.Unavailable))
+		}
+		all = append(all, strings.Join(one, ", "))
+	}
+	return all
+}
+
+func expect(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A folder is a root with skills.
+type folder struct {
+	t   *testing.T
+	dir string
+}
+
+func newFolder(t *testing.T) folder { return folder{t, t.TempDir()} }
+
+func (f folder) at(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
+
+// write writes a skill with these fields, and returns its manifest.
+func (f folder) write(name, fields string) string {
+	f.t.Helper()
+	file := f.at(name + "/SKILL.md")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("---\nname: "+name+"\ndescription: d\n"+fields+"---\nText.\n"), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+	return file
+}
+
+func (f folder) scanner() *skills.Scanner {
+	return skills.NewScanner([]skills.Root{{Source: skills.SourceUser, Dir: f.dir}}, nil)
+}
+
+// changes is a watcher that reports what a test sends.
+type changes struct {
+	c      chan watch.Change
+	closed bool
+}
+
+func newChanges() *changes { return &changes{c: make(chan watch.Change)} }
+
+func (c *changes) Changes() <-chan watch.Change { return c.c }
+func (c *changes) Close() error                 { c.closed = true; return nil }
+func (c *changes) watch() (Watcher, error)      { return c, nil }
+func (c *changes) send(paths ...string) {
+	c.c <- watch.Change{Paths: paths}
+	synctest.Wait()
+}
+
+func start(t *testing.T, r *Reloader, p Publisher) {
+	t.Helper()
+	if err := r.Start(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// Each change of a file that matters publishes one catalog, and no other does.
+func TestChanges(t *testing.T) {
+	f := newFolder(t)
+	f.write("one", "")
+	synctest.Test(t, func(t *testing.T) {
+		p, c, idle := &published{}, newChanges(), 0
+		r := New(f.scanner(), &Options{Watch: c.watch, Idle: func() { idle++ }})
+		start(t, r, p)
+		expect(t, p.states(), "one", "one") // the second when the roots are watched
+		p.catalogs = nil
+		f.write("two", "")
+		c.send(f.at("two"))
+		expect(t, p.states(), "one, two")
+		c.send(f.at("no skill"))
+		expect(t, p.states(), "one, two")
+		if err := os.RemoveAll(f.at("one")); err != nil {
+			t.Fatal(err)
+		}
+		c.send(f.at("one"))
+		expect(t, p.states(), "one, two", "two")
+		r.Close()
+		if !c.closed || idle != 1 {
+			t.Errorf("the watcher is closed: %t; idle %d times", c.closed, idle)
+		}
+	})
+}
+
+// What changes after the first scan, before the roots are watched, is found.
+func TestChangeBeforeTheWatch(t *testing.T) {
+	f := newFolder(t)
+	f.write("one", "")
+	synctest.Test(t, func(t *testing.T) {
+		p, c := &published{}, newChanges()
+		r := New(f.scanner(), &Options{Watch: func() (Watcher, error) {
+			f.write("late", "")
+			return c, nil
+		}})
+		start(t, r, p)
+		defer r.Close()
+		expect(t, p.states(), "one", "late, one")
+	})
+}
+
+// Without a watcher, the server serves what it has, and says so.
+func TestNoWatcher(t *testing.T) {
+	f := newFolder(t)
+	f.write("one", "")
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		p := &published{}
+		r := New(f.scanner(), &Options{
+			Watch:  func() (Watcher, error) { return nil, errors.New("no more watches") },
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		start(t, r, p)
+		r.Close()
+		expect(t, p.states(), "one")
+		if !strings.Contains(log.String(), "call reload_skills after one") {
+			t.Errorf("log: %s", &log)
+		}
+	})
+}
+
+// A reload that began earlier never replaces what a later one found, and a call
+// sees a reload under way: its file is as it was read, but not yet published.
+func TestReloadUnderWay(t *testing.T) {
+	f := newFolder(t)
+	synctest.Test(t, func(t *testing.T) {
+		r, p := New(f.scanner(), nil), &published{}
+		start(t, r, p)
+		defer r.Close()
+		f.write("one", "")
+		goOn := make(chan struct{})
+		p.during = func() { <-goOn }
+		var all sync.WaitGroup
+		all.Go(func() { _, _, _ = r.Reload(t.Context()) })
+		synctest.Wait() // it has read, and is about to publish
+		var refreshed bool
+		all.Go(func() {
+			if err := r.Refresh(t.Context(), "one", nil, &skills.NotFoundError{Name: "one"}); err != nil {
+				t.Error(err)
+			}
+			refreshed = true
+		})
+		f.write("two", "")
+		all.Go(func() { _, _, _ = r.Reload(t.Context()) })
+		synctest.Wait()
+		if refreshed {
+			t.Error("the call did not wait for the reload under way")
+		}
+		goOn <- struct{}{}
+		goOn <- struct{}{}
+		all.Wait()
+		expect(t, p.states(), "", "one", "one, two")
+	})
+}
+
+// A call rescans the skill that it names, and no other.
+func TestRefresh(t *testing.T) {
+	f := newFolder(t)
+	f.write("one", "")
+	f.write("two", "")
+	r, p := New(f.scanner(), nil), &published{}
+	if err := r.Start(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	last := func() *skills.Catalog { return p.catalogs[len(p.catalogs)-1] }
+	refresh := func(name string) {
+		t.Helper()
+		skill, err := last().Lookup(name)
+		if err := r.Refresh(t.Context(), name, skill, err); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refresh("one")
+	refresh("three")
+	expect(t, p.states(), "one, two")
+	f.write("one", "when_to_use: now\n")
+	f.write("two", "when_to_use: now\n")
+	before := last().Skills[1]
+	refresh("one")
+	if got := last().Skills; got[0].WhenToUse != "now" || got[1] != before {
+		t.Errorf("one is used %q; two was read again: %t", got[0].WhenToUse, got[1] != before)
+	}
+	f.write("three", "")
+	refresh("three")
+	expect(t, p.states(), "one, two", "one, two", "one, three, two")
+}
+
+// Scans that end early publish nothing, and start nothing.
+func TestCancelled(t *testing.T) {
+	f := newFolder(t)
+	f.write("one", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, p := New(f.scanner(), &Options{Watch: func() (Watcher, error) { panic("started") }}), &published{}
+	if err := r.Start(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	r.Close()
+	expect(t, p.states())
+}
+
+// image is a driver whose sandboxes have these programs.
+type image string
+
+func (i image) Identify(context.Context, string) (sandbox.Base, error) {
+	return sandbox.Base{ID: "1", Name: "the image", Remedy: "use another one"}, nil
+}
+
+func (i image) Run(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	cmd.Started()
+	_, err := io.WriteString(cmd.Stdout, string(i))
+	return &sandbox.Exit{}, err
+}
+
+func (i image) Close() error { return nil }
+
+// What sandboxes have is learnt beside the server: a skill is available until it is
+// known to lack something.
+func TestPrograms(t *testing.T) {
+	f := newFolder(t)
+	f.write("needy", "script: run.sh\nmetadata: {requires: {bins: [jq]}}\n")
+	if err := os.WriteFile(f.at("needy/run.sh"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		runner := sandbox.New(image("sh\nbash\n"), nil)
+		p, c := &published{}, newChanges()
+		r := New(f.scanner(), &Options{Gate: requirements.New(nil), Runner: runner, Watch: c.watch})
+		start(t, r, p)
+		if got := p.states(); got[0] != "needy" || got[len(got)-1] != "needy needs jq in the image" {
+			t.Errorf("got %q", got)
+		}
+		p.catalogs = nil
+		c.send(f.write("needy", "script: run.sh\n"))
+		expect(t, p.states(), "needy")
+		r.Close()
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
