@@ -2,10 +2,8 @@ package transport
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -22,11 +20,11 @@ func isBatch(line []byte) bool {
 }
 
 // parts takes a batch of a client of a revision apart.
-func parts(line []byte, version string) ([]json.RawMessage, *fault) {
+func parts(line []byte, version string) ([]json.RawMessage, *rpcError) {
 	var all []json.RawMessage
 	switch err := json.Unmarshal(line, &all); {
 	case err != nil:
-		return nil, &fault{code: mcp.PARSE_ERROR, message: "not valid JSON: " + err.Error()}
+		return nil, &rpcError{code: mcp.PARSE_ERROR, message: "not valid JSON: " + err.Error()}
 	case version != batched:
 		return nil, invalid(nil, "batches are not supported: send one message a line")
 	case len(all) == 0 || len(all) > maxBatch:
@@ -36,7 +34,7 @@ func parts(line []byte, version string) ([]json.RawMessage, *fault) {
 }
 
 // parsePart is parse for a message of a batch.
-func parsePart(part []byte) (message, *fault) {
+func parsePart(part []byte) (message, *rpcError) {
 	m, f := parse(part)
 	if f == nil && m.kind == request && (m.isKept() || m.modern) {
 		f = invalid(m.id, "this request cannot be in a batch: "+m.method)
@@ -70,6 +68,13 @@ func (b *batch) done(c *call, reply []byte) {
 	b.send()
 }
 
+// refuse adds the error of a request that was not started.
+func (b *batch) refuse(f *rpcError) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reply(f.encode())
+}
+
 // seal says that all requests were added.
 func (b *batch) seal() {
 	b.mu.Lock()
@@ -95,107 +100,4 @@ func (b *batch) send() {
 	if ready {
 		b.write(fmt.Appendf(nil, "[%s]\n", bytes.Join(replies, []byte(","))))
 	}
-}
-
-// receiveBatch handles a batch in the read loop.
-func (s *stream) receiveBatch(ctx context.Context, line []byte) {
-	all, f := parts(line, s.client.ProtocolVersion())
-	if f != nil {
-		s.refuse(ctx, f)
-		return
-	}
-	b := &batch{write: func(line []byte) { s.outbox.reply(ctx, line) }, waits: map[*call]bool{}}
-	for _, part := range all {
-		m, f := parsePart(part)
-		if f == nil && m.kind != request {
-			s.received(ctx, m, nil)
-			continue
-		}
-		if f == nil {
-			f = s.startIn(ctx, b, m)
-		}
-		if f != nil {
-			b.mu.Lock()
-			b.reply(f.encode())
-			b.mu.Unlock()
-		}
-	}
-	b.seal()
-}
-
-// startIn starts a request of a batch.
-func (s *stream) startIn(ctx context.Context, b *batch, m message) *fault {
-	c := newCall(ctx, m)
-	c.batch = b
-	b.add(c)
-	context.AfterFunc(c.ctx, func() { b.done(c, nil) }) // it was cancelled, if it is not done
-	hire, err := s.calls.admit(c)
-	if err != nil {
-		c.cancel(err)
-		return refused(m, err)
-	}
-	if hire {
-		go s.work()
-	}
-	return nil
-}
-
-// postBatch handles a batch of a client that has initialized. Its replies come one
-// by one, as a stream.
-func (h *HTTP) postBatch(a *answerer, r *http.Request, body []byte) {
-	c, refusal := h.client(r)
-	if refusal != nil {
-		refusal.write(a)
-		return
-	}
-	defer h.sessions.leave(c)
-	all, f := parts(body, c.ProtocolVersion())
-	if f == nil {
-		f = checkHints(r, message{}) // no header is that of all messages
-	}
-	if f != nil {
-		a.refuse(http.StatusBadRequest, f)
-		return
-	}
-	var requests []message
-	var faults []*fault
-	for _, part := range all {
-		m, f := parsePart(part)
-		switch {
-		case f != nil:
-			faults = append(faults, f)
-		case m.kind == request:
-			requests = append(requests, m)
-		default:
-			h.taken(r, c, m)
-		}
-	}
-	if len(requests)+len(faults) == 0 {
-		a.accept()
-		return
-	}
-	p := h.replays.begin(a, c, func(cause error) {
-		for _, m := range requests {
-			h.calls.cancel(c.callKey(m.id), cause)
-		}
-	})
-	h.streaming(a, r, c, p, func() {
-		for _, f := range faults {
-			p.emit(f.encode())
-		}
-		var running sync.WaitGroup
-		for _, m := range requests {
-			running.Go(func() {
-				reply, err := h.call(r, c, p, m)
-				if err != nil {
-					reply = refused(m, err).encode()
-				}
-				if reply != nil {
-					p.emit(reply)
-				}
-			})
-		}
-		running.Wait()
-		p.end()
-	})
 }

@@ -3,14 +3,31 @@ package transport
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
+
+// fault is a message that cannot be served, as a JSON-RPC error.
+type rpcError struct {
+	id      json.RawMessage // nil if the message has none that can be trusted
+	code    int
+	message string
+	data    any // nil for none
+}
+
+func invalid(id json.RawMessage, text string) *rpcError {
+	if !validID(id) {
+		id = nil
+	}
+	return &rpcError{id: id, code: mcp.INVALID_REQUEST, message: text}
+}
 
 // encode returns v as one line, with its end. This is where all text of skills
 // leaves the server, and where it is made plain: a model reads nothing that a person
@@ -75,7 +92,7 @@ type errorReply struct {
 
 // encode returns the fault as a line. It cannot fail: the id comes from valid
 // JSON, and the rest are strings and numbers, or data that was decoded from it.
-func (f *fault) encode() []byte {
+func (f *rpcError) encode() []byte {
 	line, _ := encode(errorReply{
 		JSONRPC: mcp.JSONRPC_VERSION,
 		ID:      f.id,
@@ -110,4 +127,25 @@ func errorCode(id json.RawMessage, line []byte) (code int, ok bool) {
 	var reply struct{ Error struct{ Code int } }
 	err := json.Unmarshal(line, &reply)
 	return reply.Error.Code, err == nil
+}
+
+// failure is what an error is answered with.
+func failure(id json.RawMessage, err error) *rpcError {
+	if failed, ok := errors.AsType[*rpc.Error](err); ok {
+		return &rpcError{id: id, code: failed.Code, message: failed.Message, data: failed.Data}
+	}
+	return &rpcError{id: id, code: mcp.INTERNAL_ERROR, message: err.Error()}
+}
+
+// What is around the result in a line of [encodeReply].
+const (
+	headOpen  = `{"jsonrpc":"2.0","id":`
+	headClose = `,"result":`
+	tail      = "}\n"
+)
+
+func head(id json.RawMessage) []byte { return appendHead(nil, id) }
+
+func appendHead(line []byte, id json.RawMessage) []byte {
+	return append(append(append(line, headOpen...), id...), headClose...)
 }

@@ -6,6 +6,31 @@ import (
 	"unicode/utf8"
 )
 
+// maxID is the longest id accepted, in bytes. Replies echo it, and the replies
+// that wait to be written are bounded by their number only.
+const maxID = 1024
+
+// validID reports whether id is one that MCP allows: a string or a number,
+// never null.
+func validID(id json.RawMessage) bool {
+	if len(id) == 0 || len(id) > maxID {
+		return false
+	}
+	c := id[0]
+	return c == '"' || c == '-' || '0' <= c && c <= '9'
+}
+
+// key returns what tells the id apart from others in flight: the id itself,
+// with the escapes of a string undone, because a client may spell the same
+// string in two ways.
+func key(id json.RawMessage) string {
+	var s string
+	if bytes.IndexByte(id, '\\') < 0 || json.Unmarshal(id, &s) != nil {
+		return string(id)
+	}
+	return `"` + s + `"`
+}
+
 // An envelope finds the id of a message that cannot be read, too long or not
 // valid, so that who waits for its answer gets an error. It is fed the message
 // in parts, and remembers little of it. It believes only a message whose

@@ -16,11 +16,40 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
+// A Backend is what the transports serve. Only Core is required.
+type Backend struct {
+	// Core is mcp-go's server, with [OnError] among its hooks.
+	Core *mcpserver.MCPServer
+
+	// Info is what the server calls itself.
+	Info mcp.Implementation
+
+	// Methods are those that mcp-go does not know, by name.
+	Methods map[string]rpc.Method
+
+	// Listen is asked at each subscriptions/listen for notices that mcp-go does not
+	// know; nil has none. params are those of the request. agreed is said by the
+	// acknowledgement, beside what mcp-go agrees to. send takes a notice, also
+	// before Listen returns; it does not wait for the client, and does nothing once
+	// the subscription has ended, when stop is called. An error is answered as one
+	// of a [rpc.Method].
+	Listen func(ctx context.Context, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error)
+
+	// State numbers the states of the server's tools: it differs after each
+	// change, and is odd while one is under way. Where it is set, the answer to
+	// tools/list is encoded once for each state. It must not block.
+	State func() uint64
+}
+
+func newEdge(b Backend, log *slog.Logger) edge {
+	return edge{Backend: b, log: log, lists: &listCache{state: b.State}}
+}
+
 // edge repairs mcp-go's handling of a single message. It knows no transport.
 type edge struct {
 	Backend
-	log    *slog.Logger
-	memory *memory
+	log   *slog.Logger
+	lists *listCache
 }
 
 // exchange has a request answered and returns the reply as a line. Everything
@@ -33,12 +62,12 @@ type edge struct {
 // progress messages came after the result they belong to.
 func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line []byte)) []byte {
 	if ctx.Err() != nil {
-		f := fault{id: m.id, code: mcp.INTERNAL_ERROR, message: "not started: " + context.Cause(ctx).Error()}
+		f := rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "not started: " + context.Cause(ctx).Error()}
 		return f.encode()
 	}
-	a, ok := e.memory.ask(m, p)
+	a, ok := e.lists.ask(m, p)
 	if ok {
-		if line := e.memory.answer(m.id, a); line != nil {
+		if line := e.lists.answer(m.id, a); line != nil {
 			return line
 		}
 	}
@@ -50,7 +79,7 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 	defer box.close()
 	line := e.call(ctx, &session{peer: p, mailbox: box, emit: emit}, m)
 	if ok {
-		e.memory.keep(m.id, a, line)
+		e.lists.keep(m.id, a, line)
 	}
 	return line
 }
@@ -58,17 +87,17 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 // call has a request answered, which may panic: HandleMessage does not recover.
 func (e *edge) call(ctx context.Context, s *session, m message) (line []byte) {
 	defer e.recovered(m.method, func() {
-		line = (&fault{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error"}).encode()
+		line = (&rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error"}).encode()
 	})
 	ctx = e.Core.WithContext(ctx, s)
 	if method, ok := e.Methods[m.method]; ok {
-		return e.extra(ctx, s.peer, m, method)
+		return e.extension(ctx, s.peer, m, method)
 	}
 	reply := e.Core.HandleMessage(ctx, m.raw)
 	if s.other != nil {
 		return e.result(m, s.other.Result, rpc.Method{})
 	}
-	line, err := encodeReply(m.id, s.mended(m, reply))
+	line, err := encodeReply(m.id, s.withErrorCode(m, reply))
 	if err != nil {
 		return e.unencodable(m, err)
 	}
@@ -79,7 +108,7 @@ func (e *edge) call(ctx context.Context, s *session, m message) (line []byte) {
 // client waits.
 func (e *edge) unencodable(m message, err error) []byte {
 	e.log.Error("encode reply", "method", m.method, "id", string(m.id), "err", err)
-	return (&fault{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error: the result cannot be encoded"}).encode()
+	return (&rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error: the result cannot be encoded"}).encode()
 }
 
 // OnError is a hook for the errors of mcp-go's handlers: one that is an
@@ -122,7 +151,7 @@ func badParams(method mcp.MCPMethod, err error) string {
 
 // mended gives an error of a handler the code and the data that the
 // specification has for it.
-func (s *session) mended(m message, reply mcp.JSONRPCMessage) mcp.JSONRPCMessage {
+func (s *session) withErrorCode(m message, reply mcp.JSONRPCMessage) mcp.JSONRPCMessage {
 	failed, ok := reply.(mcp.JSONRPCError)
 	switch {
 	case !ok:
@@ -163,4 +192,84 @@ func (e *edge) recovered(method string, then func()) {
 		e.log.Error("panic in a handler", "method", method, "panic", p, "stack", string(debug.Stack()))
 		then()
 	}
+}
+
+// extra answers a request of a method that mcp-go does not know, as mcp-go
+// answers its own.
+func (e *edge) extension(ctx context.Context, p *peer, m message, method rpc.Method) []byte {
+	info, err := protocolInfo(m)
+	if err != nil {
+		return failure(m.id, err).encode()
+	}
+	if info.Modern {
+		p.describe(info)
+	}
+	result, err := method.Handle(mcpserver.WithRequestProtocolInfo(ctx, info), m.params)
+	if err != nil {
+		e.log.Debug("a method failed", "method", m.method, "err", err)
+		return failure(m.id, err).encode()
+	}
+	return e.result(m, result, method)
+}
+
+// result is the reply with a result that is not mcp-go's.
+func (e *edge) result(m message, result any, method rpc.Method) []byte {
+	var err error
+	if m.modern {
+		if result, err = e.modernResult(result, method.Cacheable); err != nil {
+			return e.unencodable(m, err)
+		}
+	}
+	line, err := encodeResult(m.id, result)
+	if err != nil {
+		return e.unencodable(m, err)
+	}
+	return line
+}
+
+// protocolInfo reads what a modern request says of its client (SEP-2575).
+func protocolInfo(m message) (*mcpserver.RequestProtocolInfo, error) {
+	var params struct {
+		Meta *mcp.Meta `json:"_meta"`
+	}
+	if !m.modern || json.Unmarshal(m.params, &params) != nil {
+		return &mcpserver.RequestProtocolInfo{}, nil
+	}
+	meta := params.Meta
+	info := &mcpserver.RequestProtocolInfo{
+		Modern: true, ProtocolVersion: meta.ProtocolVersion(), ClientInfo: meta.ClientInfo(),
+		ClientCapabilities: meta.ClientCapabilities(), LogLevel: meta.LogLevel(),
+	}
+	if info.ClientCapabilities == nil {
+		return nil, rpc.InvalidParams("missing or invalid _meta field "+mcp.MetaKeyClientCapabilities, nil)
+	}
+	return info, nil
+}
+
+// stamped adds to a result what every result of the modern protocol has: its
+// type, the server's name, and how long it may be kept where it may.
+func (e *edge) modernResult(result any, cacheable bool) (any, error) {
+	encoded, err := encode(result)
+	if err != nil {
+		return nil, err
+	}
+	meta := map[string]any{mcp.MetaKeyServerInfo: e.Info}
+	stamps := map[string]any{"resultType": mcp.ResultTypeComplete}
+	if cacheable {
+		stamps["ttlMs"], stamps["cacheScope"] = rpc.TTL.Milliseconds(), rpc.Scope
+	}
+	var fields map[string]json.RawMessage // as they are: a large integer stays whole
+	if err := json.Unmarshal(encoded, &fields); err != nil {
+		return nil, fmt.Errorf("the result is no object: %w", err)
+	}
+	for key, value := range fields {
+		stamps[key] = value
+	}
+	if own := fields["_meta"]; own != nil {
+		if err := json.Unmarshal(own, &meta); err != nil {
+			return nil, fmt.Errorf("the result's _meta is no object: %w", err)
+		}
+	}
+	stamps["_meta"] = meta
+	return stamps, nil
 }

@@ -79,9 +79,9 @@ func FuzzParse(f *testing.F) {
 	}
 	core := mcpserver.NewMCPServer("fuzz", "1")
 	f.Fuzz(func(t *testing.T, line []byte) {
-		m, fault := parse(line)
-		if fault != nil {
-			checkLine(t, fault.encode())
+		m, rpcError := parse(line)
+		if rpcError != nil {
+			checkLine(t, rpcError.encode())
 			return
 		}
 		if m.kind == response {

@@ -26,7 +26,7 @@ func (s *site) wantNothingLeft() {
 	if left := t.running + len(t.waiting) + t.held + t.streams + t.workers + len(t.calls); left > 0 {
 		s.t.Errorf("left are %d running and %d waiting calls of %d bytes, %d streams, %d workers, %d ids", t.running, len(t.waiting), t.held, t.streams, t.workers, len(t.calls))
 	}
-	sessions := s.h.sessions
+	sessions := s.h.legacy.sessions
 	sessions.mu.Lock()
 	defer sessions.mu.Unlock()
 	for id, c := range sessions.byID {
@@ -82,7 +82,7 @@ func TestConnectsAndDrops(t *testing.T) {
 	if w := direct(s.h, t.Context(), "POST", id, pinging); w.Code != http.StatusOK {
 		t.Errorf("it does not answer any more: %d %s", w.Code, w.Body)
 	}
-	if n := len(s.h.sessions.byID); n != 1 {
+	if n := len(s.h.legacy.sessions.byID); n != 1 {
 		t.Errorf("%d sessions", n)
 	}
 }
@@ -118,7 +118,7 @@ func TestManySessions(t *testing.T) {
 	for range begun - most {
 		<-ended
 	}
-	if n := len(h.sessions.byID); n != most {
+	if n := len(h.legacy.sessions.byID); n != most {
 		t.Errorf("%d sessions", n)
 	}
 	if w := direct(h, t.Context(), "POST", last, pinging); w.Code != http.StatusOK {

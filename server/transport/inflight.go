@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 var (
@@ -18,7 +20,7 @@ type call struct {
 	key    string
 	ctx    context.Context // of the handler; kept here while the call is queued
 	cancel context.CancelCauseFunc
-	batch  *batch        // that it is of; may be nil
+	reply  func([]byte)  // takes the reply, nil for none; a nil func writes it to the client
 	open   bool          // it was attached
 	placed chan struct{} // closed when it has a place; nil where nobody waits for that
 }
@@ -292,4 +294,12 @@ func (t *table) count() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.running
+}
+
+func refused(m message, err error) *rpcError {
+	f := &rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: err.Error()}
+	if err == errDuplicate {
+		f.code = mcp.INVALID_REQUEST
+	}
+	return f
 }

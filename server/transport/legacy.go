@@ -3,15 +3,28 @@ package transport
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// postLegacy handles a message of a client that has initialized, or is about to.
-func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
+// legacyEndpoint serves clients that initialize: they have sessions, a stream of
+// notices, and may come back for an answer.
+type legacyEndpoint struct {
+	*endpoint
+	sessions *sessions
+	replays  *replays
+}
+
+func newLegacyEndpoint(e *endpoint) legacyEndpoint {
+	r := newReplays(e.options.Resume)
+	return legacyEndpoint{e, newSessions(e, r.forgetSession), r}
+}
+
+// post handles a message of a client that has initialized, or is about to.
+func (h legacyEndpoint) post(a *responder, r *http.Request, m message) {
 	if version, ok := versionOf(r); !ok {
 		a.refuse(http.StatusBadRequest, unsupported(m.id, version))
 		return
@@ -26,7 +39,7 @@ func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
 	}
 	c, refused := h.client(r)
 	if refused != nil {
-		refused.fault.id = m.id
+		refused.rpcError.id = m.id
 		refused.write(a)
 		return
 	}
@@ -35,54 +48,33 @@ func (h *HTTP) postLegacy(a *answerer, r *http.Request, m message) {
 		h.request(a, r, c, m)
 		return
 	}
-	h.taken(r, c, m)
+	h.dispatch(r, c, m)
 	a.accept()
 }
 
 // taken handles notifications and responses, which have no answer.
-func (h *HTTP) taken(r *http.Request, c *httpClient, m message) {
+func (h legacyEndpoint) dispatch(r *http.Request, c *httpClient, m message) {
 	if m.kind == notification {
-		h.notified(r, c, m)
-	} else if !c.asked.answer(m) {
+		h.notification(r, c, m)
+	} else if !c.pending.answer(m) {
 		h.log.Debug("ignored a response", "id", string(m.id))
 	}
 }
 
-// checkHints compares the headers of the modern protocol with a legacy message
-// that has them: a gateway may go by them, whatever the version is.
-func checkHints(r *http.Request, m message) *fault {
-	method, name := r.Header.Get(mcp.HeaderMethod), r.Header.Get(mcp.HeaderName)
-	if method != "" && method != m.method {
-		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: fmt.Sprintf("the header %s is %q, and the method is %q", mcp.HeaderMethod, method, m.method)}
-	}
-	is, named := mcp.ExtractHeaderName(mcp.MCPMethod(m.method), m.params)
-	if sent, ok := mcp.DecodeHeaderValue(name); name != "" && named && (!ok || sent != is) {
-		return &fault{id: m.id, code: mcp.HEADER_MISMATCH, message: fmt.Sprintf("the header %s is %q, and the name is %q", mcp.HeaderName, name, is)}
-	}
-	return nil
-}
-
-// versionOf returns the version that a request's header names, and whether it is
-// spoken, or there is none.
-func versionOf(r *http.Request) (version string, ok bool) {
-	version = r.Header.Get(versionHeader)
-	return version, version == "" || mcp.IsValidProtocolVersion(version)
-}
-
 // request answers a ping at once, and all else when there is a place.
-func (h *HTTP) request(a *answerer, r *http.Request, c *httpClient, m message) {
+func (h legacyEndpoint) request(a *responder, r *http.Request, c *httpClient, m message) {
 	if m.method == string(mcp.MethodPing) {
 		a.finish(http.StatusOK, h.exchange(r.Context(), c.peer, m, a.send))
 		return
 	}
-	if line := h.memory.recall(m, c.peer); line != nil { // which takes no place
+	if line := h.lists.recall(m, c.peer); line != nil { // which takes no place
 		a.finish(http.StatusOK, line)
-		h.memory.recycle(line)
+		h.lists.recycle(line)
 		return
 	}
 	key := c.callKey(m.id)
-	p := h.replays.begin(a, c, func(cause error) { h.calls.cancel(key, cause) })
-	h.streaming(a, r, c, p, func() {
+	p := h.replays.begin(c.ctx, c.id, a, func(cause error) { h.calls.cancel(key, cause) })
+	h.resumable(a, r, c, p, func() {
 		switch reply, err := h.call(r, c, p, m); {
 		case err != nil:
 			a.busy(m, err)
@@ -97,7 +89,7 @@ func (h *HTTP) request(a *answerer, r *http.Request, c *httpClient, m message) {
 
 // streaming calls run, which answers a request on p. It goes on when r ends, if the
 // client can come back for it.
-func (h *HTTP) streaming(a *answerer, r *http.Request, c *httpClient, p *replay, run func()) {
+func (h legacyEndpoint) resumable(a *responder, r *http.Request, c *httpClient, p *replay, run func()) {
 	defer a.end()
 	defer context.AfterFunc(r.Context(), func() { p.drop(a) })()
 	if c.ProtocolVersion() >= primed {
@@ -109,7 +101,7 @@ func (h *HTTP) streaming(a *answerer, r *http.Request, c *httpClient, p *replay,
 // call handles a request, now or when there is a place, until it or the session
 // ends. The reply is nil where it was cancelled; the error says why there is no
 // place.
-func (h *HTTP) call(r *http.Request, client *httpClient, p *replay, m message) (reply []byte, err error) {
+func (h legacyEndpoint) call(r *http.Request, client *httpClient, p *replay, m message) (reply []byte, err error) {
 	c := newCall(context.WithoutCancel(r.Context()), m)
 	c.key = client.callKey(m.id)
 	defer c.cancel(nil)
@@ -131,28 +123,25 @@ func (h *HTTP) call(r *http.Request, client *httpClient, p *replay, m message) (
 }
 
 // client returns the client that a request is of, which the caller must leave.
-func (h *HTTP) client(r *http.Request) (*httpClient, *refusal) {
+func (h legacyEndpoint) client(r *http.Request) (*httpClient, *httpError) {
 	if version, ok := versionOf(r); !ok {
-		return nil, &refusal{http.StatusBadRequest, *unsupported(nil, version)}
+		return nil, &httpError{http.StatusBadRequest, *unsupported(nil, version)}
 	}
 	if r.Header.Get(SessionHeader) == "" {
-		return nil, refuse(http.StatusBadRequest, mcp.INVALID_REQUEST, "the header "+SessionHeader+" is missing: send initialize first")
+		return nil, newHTTPError(http.StatusBadRequest, mcp.INVALID_REQUEST, "the header "+SessionHeader+" is missing: send initialize first")
 	}
 	c, foreign := h.sessions.enter(r)
 	if foreign {
 		h.options.Refused(r, "the session is another caller's")
 	}
 	if c == nil {
-		return nil, refuse(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such session, or not any more: send initialize again")
+		return nil, newHTTPError(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such session, or not any more: send initialize again")
 	}
 	return c, nil
 }
 
-// callKey tells a client's requests apart from those of others.
-func (c *httpClient) callKey(id []byte) string { return c.id + " " + key(id) }
-
 // initialize begins a session.
-func (h *HTTP) initialize(a *answerer, r *http.Request, m message) {
+func (h legacyEndpoint) initialize(a *responder, r *http.Request, m message) {
 	c := h.sessions.begin(principalOf(r))
 	reply := h.exchange(r.Context(), c.peer, m, a.send)
 	if _, failed := errorCode(m.id, reply); !failed {
@@ -167,7 +156,7 @@ func (h *HTTP) initialize(a *answerer, r *http.Request, m message) {
 
 // notified takes a client's notification. A cancellation finds no other client's
 // request.
-func (h *HTTP) notified(r *http.Request, c *httpClient, m message) {
+func (h legacyEndpoint) notification(r *http.Request, c *httpClient, m message) {
 	if m.method != string(mcp.MethodNotificationCancelled) {
 		h.notify(r.Context(), c.broadcasts, m)
 		return
@@ -178,10 +167,10 @@ func (h *HTTP) notified(r *http.Request, c *httpClient, m message) {
 }
 
 // get opens the stream of a legacy client's notices.
-func (h *HTTP) get(w http.ResponseWriter, r *http.Request) {
-	a := newAnswer(w, h.options)
+func (h legacyEndpoint) get(w http.ResponseWriter, r *http.Request) {
+	a := newResponder(w, h.options)
 	if !accepts(r, "text/event-stream") {
-		refuse(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name text/event-stream").write(a)
+		newHTTPError(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name text/event-stream").write(a)
 		return
 	}
 	c, refused := h.client(r)
@@ -206,13 +195,100 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request) {
 }
 
 // delete ends a session.
-func (h *HTTP) delete(w http.ResponseWriter, r *http.Request) {
+func (h legacyEndpoint) delete(w http.ResponseWriter, r *http.Request) {
 	c, refused := h.client(r)
 	if refused != nil {
-		refused.write(newAnswer(w, h.options))
+		refused.write(newResponder(w, h.options))
 		return
 	}
 	h.sessions.end(c, false)
 	h.sessions.leave(c)
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// postBatch handles a batch of a client that has initialized. Its replies come one
+// by one, as a stream.
+func (h legacyEndpoint) batch(a *responder, r *http.Request, body []byte) {
+	c, httpError := h.client(r)
+	if httpError != nil {
+		httpError.write(a)
+		return
+	}
+	defer h.sessions.leave(c)
+	all, f := parts(body, c.ProtocolVersion())
+	if f == nil {
+		f = checkHints(r, message{}) // no header is that of all messages
+	}
+	if f != nil {
+		a.refuse(http.StatusBadRequest, f)
+		return
+	}
+	var requests []message
+	var faults []*rpcError
+	for _, part := range all {
+		m, f := parsePart(part)
+		switch {
+		case f != nil:
+			faults = append(faults, f)
+		case m.kind == request:
+			requests = append(requests, m)
+		default:
+			h.dispatch(r, c, m)
+		}
+	}
+	if len(requests)+len(faults) == 0 {
+		a.accept()
+		return
+	}
+	p := h.replays.begin(c.ctx, c.id, a, func(cause error) {
+		for _, m := range requests {
+			h.calls.cancel(c.callKey(m.id), cause)
+		}
+	})
+	h.resumable(a, r, c, p, func() {
+		for _, f := range faults {
+			p.emit(f.encode())
+		}
+		var running sync.WaitGroup
+		for _, m := range requests {
+			running.Go(func() {
+				reply, err := h.call(r, c, p, m)
+				if err != nil {
+					reply = refused(m, err).encode()
+				}
+				if reply != nil {
+					p.emit(reply)
+				}
+			})
+		}
+		running.Wait()
+		p.end()
+	})
+}
+
+// resume goes on with a stream that a client has lost.
+func (h legacyEndpoint) resume(a *responder, r *http.Request, c *httpClient, event string) {
+	p, after := h.replays.find(c.id, event)
+	if p == nil {
+		a.refuse(http.StatusBadRequest, &rpcError{code: mcp.INVALID_REQUEST, message: "there is nothing to resume after this Last-Event-ID: it is too long ago, or never was"})
+		return
+	}
+	ctx, cancel, release := h.open(r, c.ctx)
+	if release == nil {
+		a.busy(message{}, errBusy)
+		return
+	}
+	defer release()
+	if !p.attach(a, after) {
+		a.w.WriteHeader(http.StatusNoContent) // which ends a client's coming back
+		return
+	}
+	a.stays(cancel, func() {
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+			p.drop(a)
+		}
+		a.end()
+	})
 }

@@ -40,7 +40,7 @@ func (l *listener) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
 // a line. announce gets the acknowledgement and then the notices; it must not
 // block, as mcp-go's broadcasts wait for it.
 func (e *edge) listen(ctx context.Context, p *peer, m message, announce func(notice)) []byte {
-	h := &holder{id: m.id, announce: announce, encode: e.encodeNotification}
+	h := &subscriptionFeed{id: m.id, announce: announce, encode: e.encodeNotification}
 	box := newMailbox(ctx, h.deliver)
 	defer box.close()
 	l := &listener{session: &session{peer: p, mailbox: box}}
@@ -49,7 +49,7 @@ func (e *edge) listen(ctx context.Context, p *peer, m message, announce func(not
 	}
 	defer e.Core.UnregisterSession(context.WithoutCancel(ctx), p.SessionID())
 	defer e.recovered(m.method, func() {})
-	agreed, stop, err := e.listenBeyond(e.Core.WithContext(ctx, l), l, m)
+	agreed, stop, err := e.subscribeExtensions(e.Core.WithContext(ctx, l), l, m)
 	if err != nil {
 		return failure(m.id, err).encode()
 	}
@@ -67,7 +67,7 @@ func (e *edge) listen(ctx context.Context, p *peer, m message, announce func(not
 }
 
 // listenBeyond subscribes to the notices that mcp-go does not know.
-func (e *edge) listenBeyond(ctx context.Context, l *listener, m message) (agreed map[string]any, stop func(), err error) {
+func (e *edge) subscribeExtensions(ctx context.Context, l *listener, m message) (agreed map[string]any, stop func(), err error) {
 	info, err := protocolInfo(m)
 	if err != nil || e.Listen == nil {
 		return nil, func() {}, nil // mcp-go finds the same error
@@ -98,7 +98,7 @@ func withSubscription(reply mcp.JSONRPCMessage, id json.RawMessage) mcp.JSONRPCM
 
 // holder passes notices on once the acknowledgement has gone ahead, each with the
 // id of the subscription. Only the pump of its mailbox uses it.
-type holder struct {
+type subscriptionFeed struct {
 	id       json.RawMessage
 	announce func(notice)
 	encode   func(mcp.JSONRPCNotification) (line []byte, ok bool)
@@ -111,7 +111,7 @@ type holder struct {
 // once.
 const maxHeld = 64
 
-func (h *holder) deliver(n mcp.JSONRPCNotification) {
+func (h *subscriptionFeed) deliver(n mcp.JSONRPCNotification) {
 	h.tag(&n)
 	if n.Method == mcp.MethodNotificationSubscriptionsAcknowledged && len(h.agreed) > 0 {
 		h.agree(&n)
@@ -136,7 +136,7 @@ func (h *holder) deliver(n mcp.JSONRPCNotification) {
 }
 
 // agree has the acknowledgement say what was agreed to beside it.
-func (h *holder) agree(n *mcp.JSONRPCNotification) {
+func (h *subscriptionFeed) agree(n *mcp.JSONRPCNotification) {
 	encoded, _ := json.Marshal(n.Params.AdditionalFields["notifications"]) // mcp-go's own
 	all := map[string]any{}
 	_ = json.Unmarshal(encoded, &all)
@@ -146,7 +146,7 @@ func (h *holder) agree(n *mcp.JSONRPCNotification) {
 
 // tag names the subscription that a notice is sent for. The notice is shared with
 // other sessions, so its map is not.
-func (h *holder) tag(n *mcp.JSONRPCNotification) {
+func (h *subscriptionFeed) tag(n *mcp.JSONRPCNotification) {
 	meta := map[string]any{}
 	for key, value := range n.Params.Meta {
 		meta[key] = value

@@ -37,7 +37,7 @@ func TestManyClients(t *testing.T) {
 		t.Error(err)
 	}
 	s.wantNothingLeft()
-	if n := len(s.h.sessions.byID); n > 0 {
+	if n := len(s.h.legacy.sessions.byID); n > 0 {
 		t.Errorf("%d sessions are left", n)
 	}
 }

@@ -10,10 +10,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxID is the longest id accepted, in bytes. Replies echo it, and the replies
-// that wait to be written are bounded by their number only.
-const maxID = 1024
-
 // kind is what a message is, by JSON-RPC's rules.
 type kind int
 
@@ -38,18 +34,10 @@ type message struct {
 	client  string // the client's name for itself there, as JSON, cut; may be ""
 }
 
-// fault is a message that cannot be served, as a JSON-RPC error.
-type fault struct {
-	id      json.RawMessage // nil if the message has none that can be trusted
-	code    int
-	message string
-	data    any // nil for none
-}
-
 // parse classifies one line. Its verdict on what is a request must be the same
 // as mcp-go's, so it uses the same decoder, for messages that [ambiguous] finds
 // nothing in.
-func parse(line []byte) (message, *fault) {
+func parse(line []byte) (message, *rpcError) {
 	if !utf8.Valid(line) { // MCP's rule; a reply would repeat what is wrong in an id
 		return unreadable(envelopeOf(line), mcp.PARSE_ERROR, "not valid UTF-8")
 	}
@@ -101,12 +89,12 @@ func parse(line []byte) (message, *fault) {
 
 // unreadable returns the error for a message that cannot be read. A response becomes
 // an error response, so that its waiter learns of it.
-func unreadable(e *envelope, code int, text string) (message, *fault) {
+func unreadable(e *envelope, code int, text string) (message, *rpcError) {
 	id := e.ID()
 	if id == nil || !e.isResponse() {
-		return message{}, &fault{id: id, code: code, message: text}
+		return message{}, &rpcError{id: id, code: code, message: text}
 	}
-	f := fault{id: id, code: code, message: text}
+	f := rpcError{id: id, code: code, message: text}
 	return message{kind: response, id: id, raw: f.encode()}, nil
 }
 
@@ -122,7 +110,7 @@ func (m *message) isKept() bool {
 // not spoken: mcp-go would serve one that is older than all as a legacy client's.
 // Anything else malformed there is mcp-go's to report, with the words of the
 // method.
-func (m *message) readMeta() *fault {
+func (m *message) readMeta() *rpcError {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
@@ -131,7 +119,7 @@ func (m *message) readMeta() *fault {
 	}
 	m.token = params.Meta["progressToken"]
 	if v := params.Meta[mcp.MetaKeyProtocolVersion]; v != nil && json.Unmarshal(v, &m.version) != nil {
-		return &fault{id: m.id, code: mcp.INVALID_PARAMS, message: "_meta's " + mcp.MetaKeyProtocolVersion + " must be a string"}
+		return &rpcError{id: m.id, code: mcp.INVALID_PARAMS, message: "_meta's " + mcp.MetaKeyProtocolVersion + " must be a string"}
 	}
 	if m.version != "" && !mcp.IsValidProtocolVersion(m.version) {
 		return unsupported(m.id, m.version)
@@ -140,7 +128,7 @@ func (m *message) readMeta() *fault {
 	info := params.Meta[mcp.MetaKeyClientInfo]
 	m.client = string(info[:min(len(info), maxClient)])
 	if level := params.Meta[mcp.MetaKeyLogLevel]; m.modern && level != nil && !isLevel(level) {
-		return &fault{id: m.id, code: mcp.INVALID_PARAMS, message: "_meta's " + mcp.MetaKeyLogLevel + ` must be one of "debug", "info", "notice", "warning", "error", "critical", "alert" and "emergency"`}
+		return &rpcError{id: m.id, code: mcp.INVALID_PARAMS, message: "_meta's " + mcp.MetaKeyLogLevel + ` must be one of "debug", "info", "notice", "warning", "error", "critical", "alert" and "emergency"`}
 	}
 	return nil
 }
@@ -149,9 +137,9 @@ func (m *message) readMeta() *fault {
 const maxClient = 256
 
 // unsupported answers a request of a version of the protocol that is not spoken.
-func unsupported(id json.RawMessage, version string) *fault {
+func unsupported(id json.RawMessage, version string) *rpcError {
 	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
-	return &fault{id: id, code: e.Code, message: e.Message, data: e.Data}
+	return &rpcError{id: id, code: e.Code, message: e.Message, data: e.Data}
 }
 
 func isLevel(encoded json.RawMessage) bool {
@@ -165,56 +153,11 @@ func mayHaveMeta(params json.RawMessage) bool {
 	return bytes.IndexByte(params, '\\') >= 0 || bytes.Contains(params, []byte(`"_meta"`))
 }
 
-func invalid(id json.RawMessage, text string) *fault {
-	if !validID(id) {
-		id = nil
-	}
-	return &fault{id: id, code: mcp.INVALID_REQUEST, message: text}
-}
-
-// validID reports whether id is one that MCP allows: a string or a number,
-// never null.
-func validID(id json.RawMessage) bool {
-	if len(id) == 0 || len(id) > maxID {
-		return false
-	}
-	c := id[0]
-	return c == '"' || c == '-' || '0' <= c && c <= '9'
-}
-
-// key returns what tells the id apart from others in flight: the id itself,
-// with the escapes of a string undone, because a client may spell the same
-// string in two ways.
-func key(id json.RawMessage) string {
-	var s string
-	if bytes.IndexByte(id, '\\') < 0 || json.Unmarshal(id, &s) != nil {
-		return string(id)
-	}
-	return `"` + s + `"`
-}
-
 // uri is params.uri, or "".
 func (m *message) uri() string {
 	var params struct{ URI string }
 	_ = json.Unmarshal(m.params, &params) // mcp-go has refused what is no string
 	return params.URI
-}
-
-// answer reads a response.
-func (m *message) answer() answer {
-	var wire struct {
-		Result json.RawMessage `json:"result"`
-		Error  json.RawMessage `json:"error"`
-	}
-	_ = json.Unmarshal(m.raw, &wire) // parse has read it
-	if wire.Error == nil {
-		return answer{result: wire.Result}
-	}
-	var failed AnswerError
-	if json.Unmarshal(wire.Error, &failed) != nil {
-		failed = AnswerError{Message: "unreadable"}
-	}
-	return answer{failed: &failed}
 }
 
 // cancellation reads the params of notifications/cancelled.

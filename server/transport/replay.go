@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // Bounds of the events kept for legacy clients that lose a connection.
@@ -51,7 +49,7 @@ type replay struct {
 	seen atomic.Bool       // the client has an id to come back with
 
 	mu     sync.Mutex // guards the fields below; held while an event is written
-	to     *answerer  // nil while nobody is connected
+	to     *responder // nil while nobody is connected
 	number int        // of the last event
 	events []replayed
 	ended  bool
@@ -67,13 +65,17 @@ type replayed struct {
 	line   []byte
 }
 
-// begin returns the stream of a request that a answers. stop ends the call when
-// nobody will read the answer.
-func (all *replays) begin(a *answerer, c *httpClient, stop func(cause error)) *replay {
+func newReplays(keep time.Duration) *replays {
+	return &replays{keep: keep, byID: map[string]*replay{}}
+}
+
+// begin returns the stream of a request that a answers, in a session of context ctx.
+// stop ends the call when nobody will read the answer.
+func (all *replays) begin(ctx context.Context, session string, a *responder, stop func(cause error)) *replay {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	all.last++
-	p := &replay{all: all, id: c.id + " " + strconv.Itoa(all.last), stop: stop, ctx: c.ctx, done: make(chan struct{}), to: a}
+	p := &replay{all: all, id: session + " " + strconv.Itoa(all.last), stop: stop, ctx: ctx, done: make(chan struct{}), to: a}
 	all.byID[p.id] = p
 	return p
 }
@@ -177,7 +179,7 @@ func (p *replay) expire() {
 
 // drop is called when the connection of a has ended. What runs goes on, if the
 // client can come back for it.
-func (p *replay) drop(a *answerer) {
+func (p *replay) drop(a *responder) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a.end() // a connection still alive gets no more
@@ -194,7 +196,7 @@ func (p *replay) drop(a *answerer) {
 
 // attach sends to a the events that the client has missed, and then new ones. It
 // reports false where none is missing and none will come.
-func (p *replay) attach(a *answerer, after int) bool {
+func (p *replay) attach(a *responder, after int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended && after >= p.number {
@@ -316,31 +318,4 @@ func (all *replays) forgetSession(id string) {
 			all.remove(p)
 		}
 	}
-}
-
-// resume goes on with a stream that a client has lost.
-func (h *HTTP) resume(a *answerer, r *http.Request, c *httpClient, event string) {
-	p, after := h.replays.find(c.id, event)
-	if p == nil {
-		a.refuse(http.StatusBadRequest, &fault{code: mcp.INVALID_REQUEST, message: "there is nothing to resume after this Last-Event-ID: it is too long ago, or never was"})
-		return
-	}
-	ctx, cancel, release := h.open(r, c.ctx)
-	if release == nil {
-		a.busy(message{}, errBusy)
-		return
-	}
-	defer release()
-	if !p.attach(a, after) {
-		a.w.WriteHeader(http.StatusNoContent) // which ends a client's coming back
-		return
-	}
-	a.stays(cancel, func() {
-		select {
-		case <-p.done:
-		case <-ctx.Done():
-			p.drop(a)
-		}
-		a.end()
-	})
 }

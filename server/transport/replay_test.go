@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // caller sends requests to a handler without a network, so that time is virtual.
@@ -68,8 +66,8 @@ func resumable(t *testing.T, name, version string, test func(t *testing.T, b *be
 			if err := h.Close(); err != nil {
 				t.Error(err)
 			}
-			if h.replays.lost != 0 {
-				t.Errorf("%d are counted as lost", h.replays.lost)
+			if h.legacy.replays.lost != 0 {
+				t.Errorf("%d are counted as lost", h.legacy.replays.lost)
 			}
 		})
 	})
@@ -168,8 +166,8 @@ func TestCallsAreResumed(t *testing.T) {
 			t.Error(cause)
 		}
 		<-answered
-		if len(c.h.replays.byID) != 0 || c.h.replays.bytes != 0 {
-			t.Errorf("%d are kept, of %d bytes", len(c.h.replays.byID), c.h.replays.bytes)
+		if len(c.h.legacy.replays.byID) != 0 || c.h.legacy.replays.bytes != 0 {
+			t.Errorf("%d are kept, of %d bytes", len(c.h.legacy.replays.byID), c.h.legacy.replays.bytes)
 		}
 	})
 	resumable(t, "clients that know no event without data", "2025-06-18", func(t *testing.T, b *bench, c *caller) {
@@ -187,8 +185,8 @@ func TestCallsAreResumed(t *testing.T) {
 		}
 	})
 	resumable(t, "what is quick is JSON", latest, func(t *testing.T, b *bench, c *caller) {
-		if _, answered := c.call("7", "echo", `{}`); !strings.HasPrefix(<-answered, `200 {"jsonrpc"`) || len(c.h.replays.byID) != 0 {
-			t.Errorf("%d are kept", len(c.h.replays.byID))
+		if _, answered := c.call("7", "echo", `{}`); !strings.HasPrefix(<-answered, `200 {"jsonrpc"`) || len(c.h.legacy.replays.byID) != 0 {
+			t.Errorf("%d are kept", len(c.h.legacy.replays.byID))
 		}
 	})
 	resumable(t, "too many", latest, func(t *testing.T, b *bench, c *caller) {
@@ -213,10 +211,9 @@ func TestCallsAreResumed(t *testing.T) {
 
 // TestReplaysAreBounded bounds the events kept for clients that may come back.
 func TestReplaysAreBounded(t *testing.T) {
-	all := &replays{keep: time.Hour, byID: map[string]*replay{}}
-	client := &httpClient{peer: newPeer("s", identity.Principal{}), ctx: t.Context()}
+	all := newReplays(time.Hour)
 	begin := func() *replay {
-		p := all.begin(newAnswer(httptest.NewRecorder(), (&HTTPOptions{}).withDefaults()), client, func(error) {})
+		p := all.begin(t.Context(), "s", newResponder(httptest.NewRecorder(), (&HTTPOptions{}).withDefaults()), func(error) {})
 		t.Cleanup(func() {
 			if p.away != nil {
 				p.away.Stop()

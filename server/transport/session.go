@@ -1,14 +1,17 @@
 package transport
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/rpc"
-
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
 // session is what mcp-go sees of a client: who it is, and where notifications
@@ -41,8 +44,8 @@ type peer struct {
 	group     string             // of a modern client over HTTP: its program and machine
 	conn      string             // and connection
 
-	asked         asked         // of a legacy client
-	subscriptions subscriptions // to resources
+	pending       pendingRequests // of a legacy client
+	subscriptions subscriptions   // to resources
 
 	mu           sync.RWMutex // guards what follows; taken by the methods
 	greeted      bool         // mcp-go has accepted initialize
@@ -76,7 +79,7 @@ func (p *peer) Principal() identity.Principal { return p.principal }
 func (p *peer) Share() (group, connection string) { return p.group, p.conn }
 
 // introduce tells of a modern client what its request says.
-func (p *peer) introduce(info *mcpserver.RequestProtocolInfo) {
+func (p *peer) describe(info *mcpserver.RequestProtocolInfo) {
 	p.SetClientCapabilities(*info.ClientCapabilities)
 	if info.ClientInfo != nil {
 		p.SetClientInfo(*info.ClientInfo)
@@ -99,15 +102,21 @@ func (p *peer) welcome() {
 
 func (p *peer) Initialized() bool { return get(p, &p.ready) }
 
-func (p *peer) SetLogLevel(l mcp.LoggingLevel)     { set(p, &p.level, l) }
-func (p *peer) GetLogLevel() mcp.LoggingLevel      { return get(p, &p.level) }
+func (p *peer) SetLogLevel(l mcp.LoggingLevel) { set(p, &p.level, l) }
+
+func (p *peer) GetLogLevel() mcp.LoggingLevel { return get(p, &p.level) }
+
 func (p *peer) SetClientInfo(i mcp.Implementation) { set(p, &p.info, i) }
-func (p *peer) GetClientInfo() mcp.Implementation  { return get(p, &p.info) }
-func (p *peer) SetProtocolVersion(v string)        { set(p, &p.version, v) }
-func (p *peer) ProtocolVersion() string            { return get(p, &p.version) }
+
+func (p *peer) GetClientInfo() mcp.Implementation { return get(p, &p.info) }
+
+func (p *peer) SetProtocolVersion(v string) { set(p, &p.version, v) }
+
+func (p *peer) ProtocolVersion() string { return get(p, &p.version) }
 
 func (p *peer) SetClientCapabilities(c mcp.ClientCapabilities) { set(p, &p.capabilities, c) }
-func (p *peer) GetClientCapabilities() mcp.ClientCapabilities  { return get(p, &p.capabilities) }
+
+func (p *peer) GetClientCapabilities() mcp.ClientCapabilities { return get(p, &p.capabilities) }
 
 func set[T any](p *peer, field *T, value T) {
 	p.mu.Lock()
@@ -119,4 +128,142 @@ func get[T any](p *peer, field *T) T {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return *field
+}
+
+// pendingRequests are the server's requests that a client has not answered yet.
+type pendingRequests struct {
+	mu      sync.Mutex // guards what follows
+	last    int
+	waiting map[string]chan answer // by id; each has room for its one answer
+}
+
+type answer struct {
+	result json.RawMessage
+	failed *AnswerError
+}
+
+// An AnswerError is a client's answer to a request that is no result.
+type AnswerError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (e *AnswerError) Error() string {
+	return fmt.Sprintf("the client answered with error %d: %s", e.Code, e.Message)
+}
+
+func (p *pendingRequests) open() (id string, answered <-chan answer, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting) >= maxRequests {
+		return "", nil, fmt.Errorf("%d requests wait for this client already", maxRequests)
+	}
+	if p.waiting == nil {
+		p.waiting = map[string]chan answer{}
+	}
+	p.last++
+	id = fmt.Sprintf("ask-%d", p.last)
+	c := make(chan answer, 1)
+	p.waiting[id] = c
+	return id, c, nil
+}
+
+func (p *pendingRequests) forget(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.waiting, id)
+}
+
+// answer takes a client's response to who waits for it, and reports whether
+// somebody does.
+func (p *pendingRequests) answer(m message) bool {
+	var id string
+	if json.Unmarshal(m.id, &id) != nil {
+		return false
+	}
+	p.mu.Lock()
+	waits := p.waiting[id]
+	delete(p.waiting, id)
+	p.mu.Unlock()
+	if waits == nil {
+		return false
+	}
+	waits <- answerOf(m)
+	return true
+}
+
+// maxRequests is how many requests may wait for one client.
+const maxRequests = 64
+
+// answerOf reads a response.
+func answerOf(m message) answer {
+	var wire struct {
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(m.raw, &wire) // parse has read it
+	if wire.Error == nil {
+		return answer{result: wire.Result}
+	}
+	var failed AnswerError
+	if json.Unmarshal(wire.Error, &failed) != nil {
+		failed = AnswerError{Message: "unreadable"}
+	}
+	return answer{failed: &failed}
+}
+
+// maxSubscriptions is how many resources a client may subscribe to, and
+// maxSubscribed how long the URI of one may be, in bytes.
+const (
+	maxSubscriptions = 1024
+	maxSubscribed    = 4 << 10
+)
+
+// subscriptions are the resources that a client wants to know the changes of.
+type subscriptions struct {
+	mu   sync.Mutex // guards uris
+	uris map[string]struct{}
+}
+
+// SubscribeToResourceErr is asked by mcp-go in place of SubscribeToResource. Its
+// errors are for [OnError]: mcp-go says of all that there is no such resource.
+func (p *peer) SubscribeToResourceErr(uri string) error {
+	if len(uri) > maxSubscribed {
+		return rpc.InvalidParams(fmt.Sprintf("the URI is longer than %d bytes", maxSubscribed), nil)
+	}
+	s := &p.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, again := s.uris[uri]; !again && len(s.uris) >= maxSubscriptions {
+		return &rpc.Error{Code: mcp.INTERNAL_ERROR, Message: fmt.Sprintf("there are %d subscriptions already: unsubscribe from some", maxSubscriptions)}
+	}
+	if s.uris == nil {
+		s.uris = map[string]struct{}{}
+	}
+	s.uris[uri] = struct{}{}
+	return nil
+}
+
+func (p *peer) SubscribeToResource(uri string) { _ = p.SubscribeToResourceErr(uri) }
+
+func (p *peer) UnsubscribeFromResource(uri string) {
+	s := &p.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.uris, uri)
+}
+
+func (p *peer) SubscribedResources() []string {
+	s := &p.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.uris))
+}
+
+func (p *peer) IsSubscribedToResource(uri string) bool {
+	s := &p.subscriptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.uris[uri]
+	return ok
 }

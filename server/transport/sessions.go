@@ -28,8 +28,8 @@ type sessions struct {
 	closed bool
 }
 
-func newSessions(h *HTTP) *sessions {
-	return &sessions{edge: &h.edge, over: h.replays.forgetSession, ctx: h.ctx, idle: h.options.SessionIdle, most: h.options.Sessions, byID: map[string]*httpClient{}}
+func newSessions(e *endpoint, over func(id string)) *sessions {
+	return &sessions{edge: &e.edge, over: over, ctx: e.ctx, idle: e.options.SessionIdle, most: e.options.Sessions, byID: map[string]*httpClient{}}
 }
 
 // An httpClient is a legacy one, from its initialize to its end.
@@ -48,6 +48,9 @@ type httpClient struct {
 	timer  *time.Timer // ends the session
 	stream func()      // ends the GET stream; nil where there is none
 }
+
+// callKey tells a client's requests apart from those of others.
+func (c *httpClient) callKey(id []byte) string { return c.id + " " + key(id) }
 
 // begin returns a client that is about to initialize. It must be added, or it is
 // forgotten.

@@ -11,9 +11,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
-// HTTP with server-sent events was the transport of 2024-11-05, and is deprecated
-// since. A client opens a stream, which tells it where to post its messages; all
-// answers come on the stream.
+// sseEndpoint serves HTTP with server-sent events, the transport of 2024-11-05, which
+// is deprecated since. A client opens a stream, which tells it where to post its
+// messages; all answers come on the stream.
+type sseEndpoint struct {
+	*endpoint
+	clients *sseClients
+}
+
+func newSSEEndpoint(e *endpoint) sseEndpoint {
+	return sseEndpoint{e, &sseClients{byID: map[string]*sseClient{}}}
+}
 
 // sseClients are those whose stream is open.
 type sseClients struct {
@@ -53,14 +61,14 @@ func (s *sseClients) find(r *http.Request) *sseClient {
 // sseID is the parameter of [MessagePath] that names the stream.
 const sseID = "sessionId"
 
-// openSSE serves one client from its stream's beginning to its end.
-func (h *HTTP) openSSE(w http.ResponseWriter, r *http.Request) {
+// open serves one client from its stream's beginning to its end.
+func (h sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		refuseMethod(w, http.MethodGet)
 		return
 	}
-	a := newAnswer(w, h.options)
-	ctx, cancel, release := h.open(r, h.ctx)
+	a := newResponder(w, h.options)
+	ctx, cancel, release := h.endpoint.open(r, h.ctx)
 	if release == nil {
 		a.busy(message{}, errBusy)
 		return
@@ -72,11 +80,11 @@ func (h *HTTP) openSSE(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &sseClient{stream: s, owner: principalOf(r).Key(), ctx: ctx}
-	h.sse.add(c)
+	h.clients.add(c)
 	a.stays(cancel, func() {
 		a.name("endpoint", MessagePath+"?"+sseID+"="+s.client.id)
 		<-ctx.Done()
-		h.sse.remove(c)
+		h.clients.remove(c)
 		c.receiving.Lock() // nothing is received any more
 		defer c.receiving.Unlock()
 		s.calls.close()
@@ -88,30 +96,30 @@ func (h *HTTP) openSSE(w http.ResponseWriter, r *http.Request) {
 	a.end()
 }
 
-func (h *HTTP) streamOptions() StdioOptions {
+func (h sseEndpoint) streamOptions() StdioOptions {
 	o := StdioOptions{Logger: h.log, MaxLine: h.options.MaxBody, Grace: h.options.Grace}
 	return o.withDefaults()
 }
 
-// postSSE takes one message of a client. Its answer goes to the stream.
-func (h *HTTP) postSSE(w http.ResponseWriter, r *http.Request) {
+// post takes one message of a client. Its answer goes to the stream.
+func (h sseEndpoint) post(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		refuseMethod(w, http.MethodPost)
 		return
 	}
-	a := newAnswer(w, h.options)
-	c := h.sse.find(r)
+	a := newResponder(w, h.options)
+	c := h.clients.find(r)
 	if c == nil {
-		refuse(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such stream, or not any more: open "+SSEPath+" again").write(a)
+		newHTTPError(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such stream, or not any more: open "+SSEPath+" again").write(a)
 		return
 	}
-	leave, refused := h.bodies.enter(r)
+	leave, refused := h.intake.enter(r)
 	if refused != nil {
 		refused.write(a)
 		return
 	}
 	defer leave() // once it is received, for which a client that reads nothing has to wait
-	body, refused := h.readJSON(w, r)
+	body, refused := h.intake.readJSON(w, r)
 	if refused != nil {
 		refused.write(a)
 		return
@@ -125,7 +133,7 @@ func (h *HTTP) postSSE(w http.ResponseWriter, r *http.Request) {
 }
 
 // eventWriter writes lines as events.
-type eventWriter struct{ a *answerer }
+type eventWriter struct{ a *responder }
 
 func (w eventWriter) Write(line []byte) (int, error) {
 	w.a.send(line)
@@ -136,7 +144,7 @@ func (w eventWriter) Write(line []byte) (int, error) {
 }
 
 // name sends an event of another name, whose data is no message.
-func (a *answerer) name(event, data string) {
+func (a *responder) name(event, data string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.ended {
@@ -145,7 +153,7 @@ func (a *answerer) name(event, data string) {
 }
 
 // over reports whether nothing is written any more.
-func (a *answerer) over() bool {
+func (a *responder) over() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.ended

@@ -1,97 +1,16 @@
 package transport
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"log/slog"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
-
-// StdioOptions tune [ServeStdio]. A zero field means its default.
-type StdioOptions struct {
-	// Logger gets what the operator must know. The default discards it.
-	Logger *slog.Logger
-
-	// MaxLine is the longest message read, in bytes without the line end.
-	// The default is 4 MiB. A longer line is answered with an error.
-	MaxLine int
-
-	// Calls is how many requests are handled at once, 64 by default: more than
-	// the sandbox runs and queues together, so that a listing finds a place
-	// while every sandbox is taken. Pings and initialize need no place.
-	Calls int
-
-	// Queue is how many requests wait for a place, 256 by default. One more is
-	// answered with an error at once.
-	Queue int
-
-	// Drain is how long requests may go on after the input has ended, 1 s by
-	// default, so that "printf … | server" prints its answers. Negative means
-	// not at all.
-	Drain time.Duration
-
-	// Grace is how long cancelled handlers have to return and their last
-	// messages to be taken, 1.5 s by default.
-	Grace time.Duration
-}
-
-func (o *StdioOptions) withDefaults() StdioOptions {
-	var c StdioOptions
-	if o != nil {
-		c = *o
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	orDefault(&c.MaxLine, 4<<20)
-	orDefault(&c.Calls, 64)
-	orDefault(&c.Queue, 256)
-	orDefault(&c.Drain, time.Second)
-	orDefault(&c.Grace, 1500*time.Millisecond)
-	return c
-}
-
-func orDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
-var (
-	// ErrAbandoned is returned, joined to the reason for ending, when
-	// something outlived [StdioOptions.Grace]: a handler that ignores its context,
-	// or a write that nothing can interrupt. Any other return means that every
-	// handler has returned.
-	ErrAbandoned = errors.New("gave up waiting for running requests")
-
-	errInputEnded = errors.New("the client closed its end")
-	errUnread     = errors.New("write: the client did not take its last messages")
-
-	// longAgo is a deadline that has passed.
-	longAgo = time.Unix(1, 0)
-)
-
-// CancelledError is the cause ([context.Cause]) in the context of a request
-// that the client cancelled.
-type CancelledError struct {
-	Reason string // as the client gave it; may be empty
-}
-
-func (e *CancelledError) Error() string {
-	if e.Reason == "" {
-		return "cancelled by the client"
-	}
-	return "cancelled by the client: " + e.Reason
-}
-
-// Unwrap returns [context.Canceled].
-func (e *CancelledError) Unwrap() error { return context.Canceled }
-
-// released is how long the goroutines that abandoning the output has set free
-// get to end.
-const released = 100 * time.Millisecond
 
 // ServeStdio answers MCP on r and w until r ends, ctx is done or w fails. The client
 // acts for the principal of ctx. options may be nil.
@@ -156,11 +75,6 @@ func (in *input) interrupt(r io.Reader) <-chan struct{} {
 	return closed
 }
 
-type (
-	readDeadliner  interface{ SetReadDeadline(time.Time) error }
-	writeDeadliner interface{ SetWriteDeadline(time.Time) error }
-)
-
 // wait returns when the serving is over, with the reason.
 func (s *stream) wait(ctx context.Context, in *input) error {
 	defer s.calls.close()
@@ -185,4 +99,85 @@ func (s *stream) wait(ctx context.Context, in *input) error {
 	case <-ctx.Done():
 	}
 	return context.Cause(ctx)
+}
+
+var errLineTooLong = errors.New("line too long")
+
+// lineReader cuts a stream into lines of at most max bytes. mcp-go's reader
+// takes lines of any length.
+type lineReader struct {
+	r   *bufio.Reader
+	max int
+	err error // sticky, so that a terminal is not read on after its end
+
+	long *envelope // of the last line that was too long
+}
+
+func newLineReader(r io.Reader, max int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), max: max}
+}
+
+// next returns the next line in memory of its own, without its end ("\n" or
+// "\r\n"). The last line needs no end. For a line above the limit it returns
+// errLineTooLong; the reading goes on with the line after it.
+func (l *lineReader) next() ([]byte, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	var line []byte
+	tooLong := false
+	for more := true; more; {
+		part, err := l.r.ReadSlice('\n')
+		switch {
+		case tooLong:
+			l.long.feed(part)
+		case len(line)+len(part) > l.max+len("\r\n"):
+			tooLong, l.long = true, envelopeOf(line)
+			l.long.feed(part)
+			line = nil
+		default:
+			line = append(line, part...)
+		}
+		if more = err == bufio.ErrBufferFull; !more {
+			l.err = err
+		}
+	}
+	if len(line) == 0 && !tooLong && l.err != nil {
+		return nil, l.err
+	}
+	if line = trimEnd(line); !tooLong && len(line) > l.max {
+		tooLong, l.long = true, envelopeOf(line)
+	}
+	if tooLong {
+		return nil, errLineTooLong
+	}
+	return line, nil
+}
+
+func trimEnd(line []byte) []byte {
+	line, _ = bytes.CutSuffix(line, []byte("\n"))
+	line, _ = bytes.CutSuffix(line, []byte("\r"))
+	return line
+}
+
+// read handles the messages of r until it ends, which is no error, or ctx is
+// done.
+func (s *stream) read(ctx context.Context, r io.Reader, maxLine int) error {
+	lines := newLineReader(r, maxLine)
+	for {
+		line, err := lines.next()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, errLineTooLong):
+			m, f := unreadable(lines.long, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", maxLine))
+			s.dispatch(ctx, m, f)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read: %w", err)
+		default:
+			s.receive(ctx, line)
+		}
+	}
 }

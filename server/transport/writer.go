@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"time"
 )
 
 // writer writes lines to the client, whole and one at a time. A caller waits
@@ -67,3 +69,22 @@ func (w *writer) abandon() {
 	close(w.quit)
 	interruptible(w.w, func(f writeDeadliner) error { return f.SetWriteDeadline(longAgo) })
 }
+
+// interruptible makes pending calls on stream return, by expire, else by
+// Close, and reports whether it could. It does not close files: on the
+// standard streams that frees nobody, and on some systems it waits itself.
+func interruptible[D any](stream any, expire func(D) error) bool {
+	if d, ok := stream.(D); ok && expire(d) == nil {
+		return true
+	}
+	if _, ok := stream.(*os.File); ok {
+		return false
+	}
+	c, ok := stream.(io.Closer)
+	return ok && c.Close() == nil
+}
+
+type (
+	readDeadliner  interface{ SetReadDeadline(time.Time) error }
+	writeDeadliner interface{ SetWriteDeadline(time.Time) error }
+)

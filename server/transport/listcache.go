@@ -20,18 +20,18 @@ const maxAnswers = 16
 // memory keeps the answers to tools/list. Encoding one of 40 tools takes
 // mcp-go a third of a millisecond, and it is the same for every request until
 // the tools change.
-type memory struct {
+type listCache struct {
 	state func() uint64 // as [Backend.State]; nil remembers nothing
 
 	mu      sync.Mutex // guards what follows
 	of      uint64     // the state that the answers are of
-	answers map[question]json.RawMessage
+	answers map[listKey]json.RawMessage
 
 	spare sync.Pool // *[]byte: lines that have been written
 }
 
 // question is what an answer to tools/list depends on.
-type question struct {
+type listKey struct {
 	state   uint64
 	version string // of the protocol, as the client initialized it; modern requests have it in params
 	params  string
@@ -39,16 +39,16 @@ type question struct {
 
 // ask returns what an answer to a request will depend on. ok is false where it
 // must not be remembered, nor answered from memory.
-func (r *memory) ask(m message, p *peer) (q question, ok bool) {
+func (r *listCache) ask(m message, p *peer) (q listKey, ok bool) {
 	if r.state == nil || m.method != string(mcp.MethodToolsList) || len(m.params) > maxRemembered {
-		return question{}, false
+		return listKey{}, false
 	}
-	q = question{r.state(), p.ProtocolVersion(), string(m.params)}
+	q = listKey{r.state(), p.ProtocolVersion(), string(m.params)}
 	return q, q.state%2 == 0
 }
 
 // recall returns the remembered answer to a request as a line, or nil.
-func (r *memory) recall(m message, p *peer) []byte {
+func (r *listCache) recall(m message, p *peer) []byte {
 	q, ok := r.ask(m, p)
 	if !ok {
 		return nil
@@ -57,7 +57,7 @@ func (r *memory) recall(m message, p *peer) []byte {
 }
 
 // answer returns the remembered answer to a request as a line, or nil.
-func (r *memory) answer(id json.RawMessage, q question) []byte {
+func (r *listCache) answer(id json.RawMessage, q listKey) []byte {
 	r.mu.Lock()
 	result := r.answers[q]
 	r.mu.Unlock()
@@ -77,7 +77,7 @@ const minSpare, maxSpare = 4 << 10, 64 << 10
 
 // recycle takes a line that has been written, and that nobody looks at any more,
 // for a later answer: thousands of a second would keep the collector busy.
-func (r *memory) recycle(line []byte) {
+func (r *listCache) recycle(line []byte) {
 	if r.state != nil && cap(line) >= minSpare && cap(line) <= maxSpare {
 		r.spare.Put(&line)
 	}
@@ -85,7 +85,7 @@ func (r *memory) recycle(line []byte) {
 
 // keep remembers an answer that was made after the request was asked. Where the
 // tools have changed meanwhile, so has the state, and nobody asks for it.
-func (r *memory) keep(id json.RawMessage, q question, line []byte) {
+func (r *listCache) keep(id json.RawMessage, q listKey, line []byte) {
 	result, ok := bytes.CutPrefix(line, head(id))
 	if !ok { // an error
 		return
@@ -97,20 +97,7 @@ func (r *memory) keep(id json.RawMessage, q question, line []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.answers == nil || r.of != q.state || len(r.answers) >= maxAnswers {
-		r.of, r.answers = q.state, map[question]json.RawMessage{}
+		r.of, r.answers = q.state, map[listKey]json.RawMessage{}
 	}
 	r.answers[q] = bytes.Clone(result) // the line will be another
-}
-
-// What is around the result in a line of [encodeReply].
-const (
-	headOpen  = `{"jsonrpc":"2.0","id":`
-	headClose = `,"result":`
-	tail      = "}\n"
-)
-
-func head(id json.RawMessage) []byte { return appendHead(nil, id) }
-
-func appendHead(line []byte, id json.RawMessage) []byte {
-	return append(append(append(line, headOpen...), id...), headClose...)
 }

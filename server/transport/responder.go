@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -11,7 +12,7 @@ import (
 // An answerer writes the answer to one HTTP request: one JSON message, or a
 // stream of events once something goes ahead of it. Its methods may be called
 // concurrently. After its end nothing is written.
-type answerer struct {
+type responder struct {
 	w         http.ResponseWriter
 	control   *http.ResponseController
 	patience  time.Duration
@@ -24,13 +25,13 @@ type answerer struct {
 	fail   context.CancelCauseFunc // called when the client takes nothing; set by during
 }
 
-func newAnswer(w http.ResponseWriter, o HTTPOptions) *answerer {
-	return &answerer{w: w, control: http.NewResponseController(w), patience: o.Patience, keepAlive: o.KeepAlive}
+func newResponder(w http.ResponseWriter, o HTTPOptions) *responder {
+	return &responder{w: w, control: http.NewResponseController(w), patience: o.Patience, keepAlive: o.KeepAlive}
 }
 
 // during runs what answers, which is told by cancel when the client takes
 // nothing.
-func (a *answerer) during(cancel context.CancelCauseFunc, run func()) {
+func (a *responder) during(cancel context.CancelCauseFunc, run func()) {
 	a.mu.Lock()
 	a.fail = cancel
 	a.timer = time.AfterFunc(a.keepAlive, a.beat)
@@ -41,14 +42,14 @@ func (a *answerer) during(cancel context.CancelCauseFunc, run func()) {
 
 // stays is during for a stream that stays open, whose client has nothing more to
 // send.
-func (a *answerer) stays(cancel context.CancelCauseFunc, run func()) {
+func (a *responder) stays(cancel context.CancelCauseFunc, run func()) {
 	_ = a.control.SetReadDeadline(time.Time{}) // where it can be set
 	defer func() { _ = a.control.SetReadDeadline(time.Now().Add(a.patience)) }()
 	a.during(cancel, run)
 }
 
 // beat keeps a silent stream alive. A call that takes long becomes one.
-func (a *answerer) beat() {
+func (a *responder) beat() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.ended {
@@ -57,7 +58,7 @@ func (a *answerer) beat() {
 }
 
 // send writes a message ahead of the answer.
-func (a *answerer) send(line []byte) {
+func (a *responder) send(line []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.ended {
@@ -67,7 +68,7 @@ func (a *answerer) send(line []byte) {
 
 // event writes a message as an event with an id, or without a message only the id,
 // and reports whether it could.
-func (a *answerer) event(id string, line []byte) bool {
+func (a *responder) event(id string, line []byte) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
@@ -92,7 +93,7 @@ func event(line []byte) []byte {
 }
 
 // open begins a stream.
-func (a *answerer) open() {
+func (a *responder) open() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.ended && !a.stream {
@@ -101,7 +102,7 @@ func (a *answerer) open() {
 }
 
 // write writes a part of a stream. The caller holds mu.
-func (a *answerer) write(part []byte) {
+func (a *responder) write(part []byte) {
 	if !a.stream {
 		a.stream = true
 		header := a.w.Header()
@@ -117,7 +118,7 @@ func (a *answerer) write(part []byte) {
 }
 
 // put writes and flushes, as long as the client has patience.
-func (a *answerer) put(part []byte) {
+func (a *responder) put(part []byte) {
 	a.hurry()
 	_, err := a.w.Write(part)
 	if err == nil {
@@ -132,12 +133,12 @@ func (a *answerer) put(part []byte) {
 }
 
 // hurry bounds how long the client may take to take what is written next.
-func (a *answerer) hurry() {
+func (a *responder) hurry() {
 	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // where it can be set
 }
 
 // finish writes the last message.
-func (a *answerer) finish(status int, line []byte) {
+func (a *responder) finish(status int, line []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
@@ -157,7 +158,7 @@ func (a *answerer) finish(status int, line []byte) {
 }
 
 // end lets nothing more be written.
-func (a *answerer) end() {
+func (a *responder) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = true
@@ -166,13 +167,13 @@ func (a *answerer) end() {
 // cancelled ends the answer to a request that its client has cancelled: there is
 // none, but the HTTP request has to end. A request is answered with JSON or with a
 // stream of events, by the specification; here with one that holds nothing.
-func (a *answerer) cancelled() {
+func (a *responder) cancelled() {
 	a.open()
 	a.end()
 }
 
 // accept tells that a message was taken that has no answer.
-func (a *answerer) accept() {
+func (a *responder) accept() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.ended && !a.stream {
@@ -182,10 +183,10 @@ func (a *answerer) accept() {
 	a.ended = true
 }
 
-func (a *answerer) refuse(status int, f *fault) { a.finish(status, f.encode()) }
+func (a *responder) refuse(status int, f *rpcError) { a.finish(status, f.encode()) }
 
 // busy answers where there is no place for a request.
-func (a *answerer) busy(m message, err error) {
+func (a *responder) busy(m message, err error) {
 	if err == errDuplicate {
 		a.refuse(http.StatusBadRequest, refused(m, err))
 		return
@@ -195,7 +196,7 @@ func (a *answerer) busy(m message, err error) {
 }
 
 // stay sends notices until ctx is done, and ends.
-func (a *answerer) stay(ctx context.Context, queue *notices) {
+func (a *responder) stay(ctx context.Context, queue *notices) {
 	defer a.end()
 	for {
 		select {
@@ -208,7 +209,7 @@ func (a *answerer) stay(ctx context.Context, queue *notices) {
 }
 
 // follow sends notices until over has the reply, which it returns.
-func (a *answerer) follow(queue *notices, over <-chan []byte) (reply []byte) {
+func (a *responder) follow(queue *notices, over <-chan []byte) (reply []byte) {
 	for {
 		select {
 		case <-queue.wake:
@@ -219,3 +220,5 @@ func (a *answerer) follow(queue *notices, over <-chan []byte) (reply []byte) {
 		}
 	}
 }
+
+var errGone = errors.New("the client has gone")

@@ -1,0 +1,76 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+)
+
+// An endpoint is what the endpoints of one server share: the bounds, the requests in
+// flight, and the end of all.
+type endpoint struct {
+	edge
+	options HTTPOptions
+	intake  intake
+	calls   *table
+
+	ctx  context.Context // of all requests; its end ends them
+	stop context.CancelCauseFunc
+}
+
+func newEndpoint(b Backend, o HTTPOptions) *endpoint {
+	e := &endpoint{
+		edge: newEdge(b, o.Logger), options: o, intake: newIntake(o),
+		calls: newTable(o.Calls, o.Queue, 32*o.MaxBody, o.Streams),
+	}
+	e.ctx, e.stop = context.WithCancelCause(context.Background())
+	return e
+}
+
+var (
+	errShutdown = errors.New("the server is shutting down")
+	errReplaced = errors.New("another stream has taken its place")
+)
+
+// open takes a place for a stream that stays open, which release gives back; it is
+// nil where there is none. The context ends with r and session, when e ends,
+// and by cancel.
+func (e *endpoint) open(r *http.Request, session context.Context) (ctx context.Context, cancel context.CancelCauseFunc, release func()) {
+	ctx, leave := joined(r.Context(), session)
+	ctx, cancel = context.WithCancelCause(ctx)
+	c := &call{key: fmt.Sprintf("stream-%d", moderns.Add(1)), cancel: cancel}
+	end := func() {
+		cancel(nil)
+		leave()
+	}
+	if e.calls.attach(c) != nil {
+		end()
+		return nil, nil, nil
+	}
+	return ctx, cancel, func() {
+		e.calls.detach(c)
+		end()
+	}
+}
+
+// joined returns a context that ends with the client's request and with a session
+// that it is of, or with the server.
+func joined(ctx, session context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(session, func() { cancel(context.Cause(session)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+func (e *endpoint) exchangeIn(c *call, p *peer, emit func(line []byte)) []byte {
+	defer e.calls.leave(c)
+	return e.exchange(c.ctx, p, c.message, emit)
+}
+
+// moderns numbers the requests of modern clients of all handlers: one core may
+// serve several, and knows sessions by their names.
+var moderns atomic.Int64

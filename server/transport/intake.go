@@ -1,0 +1,120 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// A refusal is an answer to what is no message.
+type httpError struct {
+	status   int
+	rpcError rpcError
+}
+
+func (f *httpError) write(a *responder) { a.refuse(f.status, &f.rpcError) }
+
+func newHTTPError(status, code int, text string) *httpError {
+	return &httpError{status, rpcError{code: code, message: text}}
+}
+
+const (
+	// smallBody is the length up to which any number of messages is read at once,
+	// in bytes.
+	smallBody = 64 << 10
+	// largeBodies is how many longer ones are, and those that do not say how long
+	// they are: each takes memory before it has a place among the calls.
+	largeBodies = 32
+)
+
+// An intake reads messages from the bodies of requests.
+type intake struct {
+	max      int           // bytes of a message
+	patience time.Duration // for a slot
+	slots    chan struct{} // holds a value for each long message that is being read
+}
+
+func newIntake(o HTTPOptions) intake {
+	return intake{o.MaxBody, o.Patience / 2, make(chan struct{}, largeBodies)} // which leaves time to read it
+}
+
+// enter waits for a slot for the message of a request.
+func (i intake) enter(r *http.Request) (leave func(), refused *httpError) {
+	if 0 <= r.ContentLength && r.ContentLength <= smallBody {
+		return func() {}, nil
+	}
+	timer := time.NewTimer(i.patience)
+	defer timer.Stop()
+	select {
+	case i.slots <- struct{}{}:
+		return func() { <-i.slots }, nil
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+	return nil, newHTTPError(http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, errBusy.Error())
+}
+
+// read returns the message of a client that takes both kinds of answers, as it was
+// sent.
+func (i intake) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpError) {
+	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
+		return nil, newHTTPError(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name both application/json and text/event-stream")
+	}
+	leave, refused := i.enter(r)
+	if refused != nil {
+		return nil, refused
+	}
+	defer leave()
+	return i.readJSON(w, r)
+}
+
+// readJSON returns the message of a request that has entered, as it was sent.
+func (i intake) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *httpError) {
+	if !isJSON(r.Header.Get("Content-Type")) {
+		return nil, newHTTPError(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "the Content-Type must be application/json")
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return nil, newHTTPError(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "compressed messages are not taken: send it without Content-Encoding")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(i.max)))
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+		return nil, newHTTPError(http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", i.max))
+	}
+	if err != nil {
+		return nil, newHTTPError(http.StatusBadRequest, mcp.PARSE_ERROR, "the message was not sent whole")
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the answer may take long
+	return body, nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" { // as nearly all write it
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
+}
+
+// accepts reports whether a client takes answers of a kind. One that does not say
+// takes all.
+func accepts(r *http.Request, kind string) bool {
+	values := r.Header.Values("Accept")
+	if len(values) == 0 {
+		return true
+	}
+	major, _, _ := strings.Cut(kind, "/")
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		name, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case kind, major + "/*", "*/*":
+			return true
+		}
+	}
+	return false
+}

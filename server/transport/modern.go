@@ -1,0 +1,117 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// modernEndpoint serves clients of the modern protocol.
+type modernEndpoint struct{ *endpoint }
+
+// post handles a message of the modern protocol, which stands for itself:
+// it has a session of its own, and the end of its stream cancels it.
+func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
+	if f := checkHeaders(r, m, h.Methods[m.method].Named); f != nil {
+		a.refuse(http.StatusBadRequest, f)
+		return
+	}
+	switch m.kind {
+	case notification:
+		// A cancellation too: over HTTP the end of the stream is one, and an id
+		// may be another client's.
+		a.accept()
+		return
+	case response:
+		a.refuse(http.StatusBadRequest, invalid(m.id, "the server asks nothing of a modern client"))
+		return
+	}
+	id := "http-modern-" + strconv.FormatInt(moderns.Add(1), 10)
+	p := newModernPeer(id, principalOf(r))
+	host, _, _ := net.SplitHostPort(r.RemoteAddr)
+	p.group, p.conn = host+" "+m.client, r.RemoteAddr
+	if m.method == string(mcp.MethodSubscriptionsListen) {
+		h.subscribe(a, r, p, m)
+		return
+	}
+	h.run(a, r, p, m, id)
+}
+
+// run handles a modern request, now or when there is a place. It ends with r, as
+// streams cannot be resumed; key tells it apart from all others.
+func (h modernEndpoint) run(a *responder, r *http.Request, p *peer, m message, key string) {
+	if line := h.lists.recall(m, p); line != nil { // which takes no place
+		a.finish(http.StatusOK, line)
+		h.lists.recycle(line)
+		return
+	}
+	c := newCall(r.Context(), m)
+	c.key = key
+	defer c.cancel(nil)
+	defer context.AfterFunc(h.ctx, func() { c.cancel(context.Cause(h.ctx)) })()
+	defer context.AfterFunc(r.Context(), func() { h.calls.cancel(key, errGone) })() // its id is free at once
+	a.during(c.cancel, func() {
+		switch err := h.calls.enter(c); {
+		case err == nil:
+			h.answer(a, c, p)
+		case errors.Is(err, context.Canceled): // by its client
+			a.cancelled()
+		default:
+			a.busy(m, err)
+		}
+	})
+}
+
+// answer gives the place of c back before the answer is written: a client that
+// is slow to take it keeps nobody waiting.
+func (h modernEndpoint) answer(a *responder, c *call, p *peer) {
+	reply := h.exchangeIn(c, p, func(line []byte) {
+		if h.calls.live(c) {
+			a.send(line)
+		}
+	})
+	if !h.calls.finish(c) {
+		a.cancelled()
+		return
+	}
+	a.finish(statusOf(c.message, reply), reply)
+	h.lists.recycle(reply)
+}
+
+// subscribe serves subscriptions/listen, whose stream is the answer.
+func (h modernEndpoint) subscribe(a *responder, r *http.Request, p *peer, m message) {
+	ctx, cancel, release := h.open(r, h.ctx)
+	if release == nil {
+		a.busy(m, errBusy)
+		return
+	}
+	defer release()
+	queue := newNotices(h.log)
+	over := make(chan []byte, 1)
+	go func() { over <- h.listen(ctx, p, m, queue.announce) }()
+	a.during(cancel, func() {
+		reply := a.follow(queue, over)
+		a.finish(statusOf(m, reply), reply)
+	})
+}
+
+// statusOf is the status of a reply: the modern protocol has some for errors.
+func statusOf(m message, reply []byte) int {
+	if !m.modern {
+		return http.StatusOK
+	}
+	code, failed := errorCode(m.id, reply)
+	switch {
+	case !failed:
+		return http.StatusOK
+	case code == mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case code == mcp.INTERNAL_ERROR:
+		return http.StatusOK
+	}
+	return http.StatusBadRequest
+}
