@@ -16,11 +16,14 @@ import (
 
 // completer answers completion/complete. What it does not know how to complete has
 // no values; what there is not is an error.
-type completer struct{ *Server }
+type completer struct {
+	view   func() *view
+	invoke *invoker
+}
 
 // CompletePromptArgument completes an argument of a prompt.
 func (c completer) CompletePromptArgument(ctx context.Context, prompt string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	v := c.view.Load()
+	v := c.view()
 	if prompt == anyPrompt {
 		if argument.Name != "name" {
 			return completion(complete.List{}), nil
@@ -35,7 +38,7 @@ func (c completer) CompletePromptArgument(ctx context.Context, prompt string, ar
 
 // CompleteResourceArgument completes a variable of a template.
 func (c completer) CompleteResourceArgument(ctx context.Context, uri string, argument mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
-	v := c.view.Load()
+	v := c.view()
 	switch {
 	case uri == output.Template:
 		return completion(c.output(owner(ctx), argument, given.Arguments)), nil
@@ -78,7 +81,7 @@ func (v *view) offeredNames() []string {
 func (c completer) argument(ctx context.Context, skill *skills.Skill, argument mcp.CompleteArgument) complete.List {
 	if skill.Entry == nil {
 		if slices.Contains(skill.Arguments, argument.Name) && isPath(argument.Name) {
-			return complete.Paths(ctx, c.workspaces(ctx), argument.Value)
+			return complete.Paths(ctx, c.invoke.workspaces(ctx), argument.Value)
 		}
 		return complete.List{}
 	}
@@ -86,7 +89,7 @@ func (c completer) argument(ctx context.Context, skill *skills.Skill, argument m
 		switch {
 		case p.Name != argument.Name:
 		case p.Path:
-			return complete.Paths(ctx, c.workspaces(ctx), argument.Value)
+			return complete.Paths(ctx, c.invoke.workspaces(ctx), argument.Value)
 		default:
 			return complete.Of(p.Choices(), argument.Value)
 		}
@@ -106,7 +109,7 @@ func isPath(name string) bool {
 // output completes the name of an owner's own run, or of a piece of it.
 func (c completer) output(owner identity.Key, argument mcp.CompleteArgument, given map[string]string) complete.List {
 	var all []string
-	for _, piece := range c.outputs.Pieces(owner) {
+	for _, piece := range c.invoke.outputs.Pieces(owner) {
 		switch {
 		case argument.Name == "run_id":
 			all = append(all, piece.Run)

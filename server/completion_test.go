@@ -22,14 +22,14 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	b := newBench(t, ends(0, "", ""))
-	b.calls = run.New(sandbox.New(ends(0, "", ""), nil), snapshot.New(t.TempDir()), policy.New(nil), &run.Options{Workspaces: []string{workspace}})
+	b.invoke.executor = run.New(sandbox.New(ends(0, "", ""), nil), snapshot.New(t.TempDir()), policy.New(nil), &run.Options{Workspaces: []string{workspace}})
 	promptLibrary(b)
 	declare(b, "read", "script: run.sh\nparams:\n  where: {type: string, format: path}\n  level: {enum: [1, 2, 30]}\n  kinds: {type: array, items: {type: string, enum: [a, b]}}\n")
 	declare(b, "command", "arguments: [in_file, word]\n")
 	declareNotes(b)
-	b.outputs.Put("", output.URI("run-one", "stdout"), output.Item{})
-	b.outputs.Put("", output.URI("run-two", "out/a b.txt"), output.Item{})
-	b.outputs.Put("another", output.URI("run-three", "stdout"), output.Item{})
+	b.invoke.outputs.Put("", output.URI("run-one", "stdout"), output.Item{})
+	b.invoke.outputs.Put("", output.URI("run-two", "out/a b.txt"), output.Item{})
+	b.invoke.outputs.Put("another", output.URI("run-three", "stdout"), output.Item{})
 
 	prompt := func(name string) string { return fmt.Sprintf(`{"type": "ref/prompt", "name": %q}`, name) }
 	resource := func(uri string) string { return fmt.Sprintf(`{"type": "ref/resource", "uri": %q}`, uri) }

@@ -23,7 +23,7 @@ import (
 // bytes.
 const maxResource = 4 << 20
 
-// declared is a resource of a skill, with its template read.
+// declared is a resource of a skill, with its template parsed.
 type declared struct {
 	skills.Declared
 	template *uritemplate.Template // nil where the resource has a URI
@@ -70,7 +70,7 @@ func (v *view) declaredTemplates() []mcp.ResourceTemplate {
 	return all
 }
 
-// describe is what clients are told of a resource. It says whose it is.
+// describe returns the description of a resource, with the name of its skill.
 func (d declared) describe() string {
 	return truncate.String(cmp.Or(d.Description, d.Skill.Description), maxSummary) + " (Skill " + d.Skill.QualifiedName() + ".)"
 }
@@ -94,8 +94,8 @@ func (v *view) find(uri string) (d declared, values map[string]string, ok bool) 
 	return declared{}, nil, false
 }
 
-func (s *Server) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	r := s.request(ctx, in.Params.Meta)
+func (s *resources) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	r := newRequest(ctx, in.Params.Meta, s.view())
 	uri := in.Params.URI
 	d, values, ok := r.view.find(uri)
 	if !ok {
@@ -104,7 +104,7 @@ func (s *Server) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) (
 	if d.File != "" {
 		return d.readFile(uri)
 	}
-	return s.readOutputOf(&r, d, uri, values)
+	return s.runDeclared(r, d, uri, values)
 }
 
 // readFile reads a file of the skill's folder.
@@ -125,28 +125,28 @@ func tooLarge(uri string) error {
 	return fmt.Errorf("%s is larger than the %d bytes that can be read at once; its author can split it", uri, maxResource)
 }
 
-// readOutputOf runs the skill with the values of the template's variables.
-func (s *Server) readOutputOf(r *request, d declared, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
+// runDeclared runs the skill of a resource with the values of the template's variables.
+func (s *resources) runDeclared(r *request, d declared, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
 	given, err := pickedBy(d.Skill, values)
 	if err != nil {
-		return nil, s.refusal(nil, err)
+		return nil, s.invoke.protocol(nil, err)
 	}
-	outcome, err := s.run(r, run.Request{Skill: d.Skill, Args: given.values})
+	outcome, asked, err := s.invoke.run(r, run.Request{Skill: d.Skill, Args: given.values})
 	if outcome == nil {
-		return nil, s.refusal(nil, err)
+		return nil, s.invoke.protocol(asked, err)
 	}
-	a := s.report(r, d.Skill, outcome, err)
+	a := newRunReport(s.invoke.outputs, r, d.Skill, outcome, err)
 	result := a.skillResult(d.Skill.Entry, outcome)
 	switch {
 	case result.IsError:
-		return nil, s.refusal(result, nil)
-	case a.said.result != nil:
+		return nil, s.invoke.protocol(result, nil)
+	case a.output.result != nil:
 		return convert(uri, result.Content), nil
 	}
 	return d.contents(uri, outcome)
 }
 
-// contents are what a run has printed, else the files that it has left.
+// contents returns the standard output of a run, or else the files that it has left.
 func (d declared) contents(uri string, o *run.Outcome) ([]mcp.ResourceContents, error) {
 	printed := o.Stdout.Bytes()
 	switch {
@@ -162,7 +162,7 @@ func (d declared) contents(uri string, o *run.Outcome) ([]mcp.ResourceContents, 
 	return all, nil
 }
 
-// convert makes contents of a result those of a resource.
+// convert returns contents of a result as those of a resource.
 func convert(uri string, all []mcp.Content) []mcp.ResourceContents {
 	var converted []mcp.ResourceContents
 	for _, content := range all {

@@ -82,10 +82,3 @@ func searchDescription(e *exposure.Exposure) string {
 	}
 	return text + between + catalog
 }
-
-// used counts a call of a skill.
-func (s *Server) used(skill *skills.Skill) {
-	if s.options.Usage != nil {
-		s.options.Usage.Used(skill.QualifiedName())
-	}
-}

@@ -23,13 +23,13 @@ func extensions() map[string]any {
 
 // listen is for notices that mcp-go does not know: those of tasks.
 func (s *Server) listen(ctx context.Context, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
-	return s.tasks.Listen(ctx, owner(ctx), params, send)
+	return s.invoke.tasks.Listen(ctx, owner(ctx), params, send)
 }
 
 // Methods are what the server answers that mcp-go does not know, by name: those of
 // the Skills extension (SEP-2640), and of that for tasks (SEP-2663).
 func (s *Server) Methods() map[string]rpc.Method {
-	methods := s.tasks.Methods(owner)
+	methods := s.invoke.tasks.Methods(owner)
 	methods["skills/list"] = rpc.Method{Handle: s.listSkills, Cacheable: true}
 	methods["skills/get"] = rpc.Method{Handle: s.getSkill, Cacheable: true}
 	methods["resources/directory/read"] = rpc.Method{Handle: s.readDirectory, Cacheable: true}

@@ -25,11 +25,21 @@ func fixedNames() []string {
 	}
 }
 
-// fixedTools are the tools that are there whatever the catalog holds.
-func (s *Server) fixedTools(v *view) []mcpserver.ServerTool {
-	return append(s.sandboxTools(),
-		s.getSkillTool(), s.listPluginsTool(), s.listSkillsTool(), s.loadSkillTool(),
-		s.readOutputTool(), s.reloadSkillsTool(), s.runSkillTool(), s.searchSkillsTool(v),
+// fixedTools make the tools that exist whatever the catalog holds.
+type fixedTools struct {
+	*toolMaker
+	find     *finder
+	invoke   *invoker
+	loader   *loader
+	sessions bool // open_sandbox and close_sandbox are offered
+	runCode  bool // run_code is offered
+}
+
+// tools returns the tools. The description of search_skills names skills of the view.
+func (t *fixedTools) tools(v *view) []mcpserver.ServerTool {
+	return append(t.sandboxTools(),
+		t.getSkill(), t.listPlugins(), t.listSkills(), t.loadSkill(),
+		t.readOutput(), t.reloadSkills(), t.runSkill(), t.searchSkills(v),
 	)
 }
 
@@ -81,32 +91,6 @@ func (v *view) summary(skill *skills.Skill) Summary {
 	return s
 }
 
-// How much one page of a list for a model has.
-const (
-	maxPage     = 100
-	maxPageSize = 32 << 10 // bytes
-)
-
-// pageOf returns items from a cursor on, as many as there is room for, and the
-// cursor of those that follow.
-func pageOf[I, O any](items []I, cursor string, show func(I) O) (page []O, next string, err error) {
-	from, ok := position(mcp.Cursor(cursor))
-	if !ok || from > len(items) {
-		return nil, "", &run.Error{Code: run.InvalidParam, Message: `"cursor" is none of this list's; leave it out to begin`}
-	}
-	page = []O{}
-	size := 0
-	for i, item := range items[from:] {
-		shown := show(item)
-		size += len(encoded(shown))
-		if i == maxPage || size > maxPageSize && i > 0 {
-			return page, string(cursorAt(from + i)), nil
-		}
-		page = append(page, shown)
-	}
-	return page, "", nil
-}
-
 // cursorArgs are the arguments of a list that has nothing to choose.
 type cursorArgs struct {
 	Cursor string `json:"cursor,omitempty" jsonschema_description:"next_cursor of the page before."`
@@ -132,7 +116,7 @@ func (a listArgs) lists(skill *skills.Skill) bool {
 	return a.Source == "" || string(skill.Source) == a.Source || a.Source == "plugin" && skill.Plugin != ""
 }
 
-func (s *Server) listSkillsTool() mcpserver.ServerTool {
+func (t *fixedTools) listSkills() mcpserver.ServerTool {
 	return fixedTool[listArgs]{
 		name: "list_skills", title: "List skills",
 		description: "List every skill there is, a page at a time: its name, its tool, where it comes from, whether it runs something or gives instructions, whether it is ready, and its parameters.",
@@ -146,7 +130,7 @@ func (s *Server) listSkillsTool() mcpserver.ServerTool {
 			page, next, err := pageOf(listed, args.Cursor, r.view.summary)
 			return skillList{Skills: page, Next: next}, err
 		},
-	}.tool(s)
+	}.tool(t.toolMaker)
 }
 
 type searchArgs struct {
@@ -155,7 +139,7 @@ type searchArgs struct {
 	MaxResults float64 `json:"max_results,omitempty" jsonschema:"type=integer,minimum=1,default=10" jsonschema_description:"How many skills to return at the most."`
 }
 
-func (s *Server) searchSkillsTool(v *view) mcpserver.ServerTool {
+func (t *fixedTools) searchSkills(v *view) mcpserver.ServerTool {
 	return fixedTool[searchArgs]{
 		name: "search_skills", title: "Search skills", description: searchDescription(v.exposed),
 		// Clients that load tools on demand must always have this one.
@@ -170,7 +154,7 @@ func (s *Server) searchSkillsTool(v *view) mcpserver.ServerTool {
 			}
 			return r.view.search(args.Query, most), nil
 		},
-	}.tool(s)
+	}.tool(t.toolMaker)
 }
 
 // search leaves out what a model may not call.
@@ -221,18 +205,18 @@ type details struct {
 // maxListed is how many files of a skill are named.
 const maxListed = 512
 
-func (s *Server) getSkillTool() mcpserver.ServerTool {
+func (t *fixedTools) getSkill() mcpserver.ServerTool {
 	return fixedTool[nameArgs]{
 		name: "get_skill", title: "Show a skill",
 		description: "Everything known of one skill: its frontmatter, instructions as they are written, parameters, files and problems. To use a skill, call load_skill or run_skill instead.",
 		handle: func(r *request, args nameArgs) (any, error) {
-			skill, err := s.lookup(r, args.Name)
+			skill, err := t.find.named(r, args.Name)
 			if err != nil {
 				return nil, err
 			}
 			return r.view.details(skill)
 		},
-	}.tool(s)
+	}.tool(t.toolMaker)
 }
 
 func (v *view) details(skill *skills.Skill) (*details, error) {
@@ -387,7 +371,7 @@ func Plugins(catalog *skills.Catalog) []PluginSummary {
 	return list
 }
 
-func (s *Server) listPluginsTool() mcpserver.ServerTool {
+func (t *fixedTools) listPlugins() mcpserver.ServerTool {
 	return fixedTool[cursorArgs]{
 		name: "list_plugins", title: "List plugins",
 		description: "List the plugins that skills come from, with how many skills, commands, tools and agents they have.",
@@ -395,7 +379,7 @@ func (s *Server) listPluginsTool() mcpserver.ServerTool {
 			plugins, next, err := pageOf(Plugins(r.view.catalog), args.Cursor, PluginSummary.short)
 			return pluginList{plugins, next}, err
 		},
-	}.tool(s)
+	}.tool(t.toolMaker)
 }
 
 // pluginList is the result of list_plugins.
@@ -424,15 +408,15 @@ type reloaded struct {
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
+func (t *fixedTools) reloadSkills() mcpserver.ServerTool {
 	return fixedTool[cursorArgs]{
 		name: "reload_skills", title: "Reload skills",
 		description: "Scan the skill folders again. Changes are noticed without it; use it to see the problems that were found, a page at a time: with a cursor nothing is scanned.",
 		handle: func(r *request, args cursorArgs) (any, error) {
 			catalog, changed := r.view.catalog, false
-			if args.Cursor == "" && s.options.Reloader != nil {
+			if args.Cursor == "" && t.find.reloader != nil {
 				var err error
-				if catalog, changed, err = s.options.Reloader.Reload(r.ctx); err != nil {
+				if catalog, changed, err = t.find.reloader.Reload(r.ctx); err != nil {
 					return nil, err
 				}
 			}
@@ -441,7 +425,7 @@ func (s *Server) reloadSkillsTool() mcpserver.ServerTool {
 			result.Next, err = result.fill(catalog, args.Cursor)
 			return result, err
 		},
-	}.tool(s)
+	}.tool(t.toolMaker)
 }
 
 // fill adds a page of the problems and the shadowed skills of a catalog.
@@ -472,18 +456,18 @@ type loadArgs struct {
 	Args string `json:"args,omitempty" jsonschema_description:"What to put in for $ARGUMENTS in the instructions."`
 }
 
-func (s *Server) loadSkillTool() mcpserver.ServerTool {
+func (t *fixedTools) loadSkill() mcpserver.ServerTool {
 	return fixedTool[loadArgs]{
 		name: "load_skill", title: "Load a skill's instructions", strict: true,
 		description: "Return the instructions of a skill, to follow them. Nothing is run.",
 		handle: func(r *request, args loadArgs) (any, error) {
-			skill, err := s.lookup(r, args.Name)
+			skill, err := t.find.named(r, args.Name)
 			if err != nil {
 				return nil, err
 			}
-			return s.load(r, skill, args.Args)
+			return t.loader.load(r.ctx, skill, args.Args)
 		},
-	}.tool(s)
+	}.tool(t.toolMaker)
 }
 
 type runArgs struct {
@@ -494,15 +478,15 @@ type runArgs struct {
 	ContainerID string `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox, which open_sandbox has opened for this skill, instead of a fresh one."`
 }
 
-func (s *Server) runSkillTool() mcpserver.ServerTool {
+func (t *fixedTools) runSkill() mcpserver.ServerTool {
 	return fixedTool[runArgs]{
-		name: "run_skill", title: "Run a skill", runs: true, writes: true, meta: largeResult(), hidden: s.hiddenArgs(),
+		name: "run_skill", title: "Run a skill", runs: true, writes: true, meta: largeResult(), hidden: t.hiddenArgs(),
 		description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
 		handle: func(r *request, args runArgs) (any, error) {
 			if err := onlyRunArgs(r.args); err != nil {
 				return nil, err
 			}
-			skill, err := s.lookup(r, args.Name)
+			skill, err := t.find.named(r, args.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -512,18 +496,12 @@ func (s *Server) runSkillTool() mcpserver.ServerTool {
 			if req.Timeout, err = seconds(args.Timeout); err != nil {
 				return nil, err
 			}
-			if req.Session, err = s.session(args.ContainerID); err != nil {
+			if req.Session, err = t.session(args.ContainerID); err != nil {
 				return nil, err
 			}
-			return s.lasting(r, skill.Task, func(r *request) (*mcp.CallToolResult, error) {
-				outcome, err := s.run(r, req)
-				if outcome == nil {
-					return nil, err
-				}
-				return s.runReply(r, skill, outcome, err)
-			})
+			return t.invoke.asTask(r, skill.Task, func(r *request) (*mcp.CallToolResult, error) { return t.invoke.report(r, req) })
 		},
-	}.tool(s)
+	}.tool(t.toolMaker)
 }
 
 // onlyRunArgs returns an error if there are arguments besides those of run_skill: left
@@ -537,37 +515,10 @@ func onlyRunArgs(args map[string]any) error {
 	return nil
 }
 
-// seconds is the argument timeout_seconds; 0 where it is left out.
+// seconds returns the argument timeout_seconds; 0 if it is left out.
 func seconds(n *float64) (time.Duration, error) {
 	if n == nil {
 		return 0, nil
 	}
 	return run.Seconds("timeout_seconds", *n)
-}
-
-// runReply returns a run's whole result: as text, and as structure where the
-// contents beside it say no more.
-func (s *Server) runReply(r *request, skill *skills.Skill, o *run.Outcome, err error) (*mcp.CallToolResult, error) {
-	a := s.report(r, skill, o, err)
-	result, err := reply(a.RunResult)
-	if err != nil {
-		return nil, err
-	}
-	result.IsError = a.said.failed()
-	if !a.complete() {
-		result.StructuredContent = nil
-		result.Content = append(result.Content, a.items...)
-	}
-	if a.said.err != nil {
-		result.Content = append(a.failure(o), a.left...)
-		return result, nil
-	}
-	for _, content := range a.left {
-		switch content.(type) {
-		case mcp.TextContent, mcp.EmbeddedResource: // which the text above has
-		default:
-			result.Content = append(result.Content, content)
-		}
-	}
-	return result, nil
 }

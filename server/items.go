@@ -15,7 +15,7 @@ import (
 
 // items returns the contents that a script names. The error names the first one
 // that cannot be had, for the script's author.
-func (r *reporter) items(items []scriptio.Item, taken []sandbox.File) ([]mcp.Content, error) {
+func (r *attachments) items(items []scriptio.Item, taken []sandbox.File) ([]mcp.Content, error) {
 	var contents []mcp.Content
 	for i, item := range items {
 		content, data, err := item.Content, item.Data, error(nil)
@@ -35,7 +35,7 @@ func (r *reporter) items(items []scriptio.Item, taken []sandbox.File) ([]mcp.Con
 
 // admit takes a content into the result, in a form that the client knows, where
 // there is room for it.
-func (r *reporter) admit(i int, content mcp.Content, data []byte) (mcp.Content, error) {
+func (r *attachments) admit(i int, content mcp.Content, data []byte) (mcp.Content, error) {
 	switch c := content.(type) {
 	case mcp.TextContent:
 		c.Text = r.text(c.Text)
@@ -65,7 +65,7 @@ func (r *reporter) admit(i int, content mcp.Content, data []byte) (mcp.Content, 
 }
 
 // text cuts what is more than a model gets to read.
-func (r *reporter) text(text string) string {
+func (r *attachments) text(text string) string {
 	room := max(maxText-r.texts, 0)
 	r.texts += len(text)
 	if len(text) <= room {
@@ -76,7 +76,7 @@ func (r *reporter) text(text string) string {
 }
 
 // medium makes room for the bytes of an image, a sound or a binary.
-func (r *reporter) medium(data []byte) error {
+func (r *attachments) medium(data []byte) error {
 	if r.media += len(data); len(data) > maxInlineMedia || r.media > maxMedia {
 		return fmt.Errorf("it is larger than %d bytes, or all are larger than %d; leave it in /out and name it by its path, as a resource_link", maxInlineMedia, maxMedia)
 	}
@@ -84,13 +84,13 @@ func (r *reporter) medium(data []byte) error {
 }
 
 // instead says where a content is that the client does not know.
-func (r *reporter) instead(mediaType string, i int, data []byte) mcp.Content {
-	uri := r.keep(fmt.Sprintf("content/%d", i), mediaType, data)
+func (r *attachments) instead(mediaType string, i int, data []byte) mcp.Content {
+	uri := r.store(fmt.Sprintf("content/%d", i), mediaType, data)
 	return mcp.NewTextContent(fmt.Sprintf("%s, %s: %s", mediaType, sandbox.Bytes(int64(len(data))), uri))
 }
 
 // named returns a file of /out as the content that the script wants it to be.
-func (r *reporter) named(item scriptio.Item, taken []sandbox.File) (mcp.Content, []byte, error) {
+func (r *attachments) named(item scriptio.Item, taken []sandbox.File) (mcp.Content, []byte, error) {
 	i := slices.IndexFunc(taken, func(f sandbox.File) bool { return f.Name == item.Path })
 	if i < 0 {
 		return nil, nil, fmt.Errorf("%q is not among the files that were taken from /out", item.Path)
@@ -100,7 +100,7 @@ func (r *reporter) named(item scriptio.Item, taken []sandbox.File) (mcp.Content,
 	if item.MIMEType != "" {
 		f.MIMEType = item.MIMEType
 	}
-	f.URI = r.keep("out/"+f.Name, f.MIMEType, data)
+	f.URI = r.store("out/"+f.Name, f.MIMEType, data)
 	r.shown = append(r.shown, f.Name)
 	content, err := r.as(item.Type, &f, data)
 	return item.Annotate(content), data, err
@@ -108,7 +108,7 @@ func (r *reporter) named(item scriptio.Item, taken []sandbox.File) (mcp.Content,
 
 // as returns a file as a kind of content, or as what it is shown as where the
 // kind is "".
-func (r *reporter) as(kind string, f *OutFile, data []byte) (mcp.Content, error) {
+func (r *attachments) as(kind string, f *OutFile, data []byte) (mcp.Content, error) {
 	encoded := base64.StdEncoding.EncodeToString
 	text := media.IsText(data)
 	switch {

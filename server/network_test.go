@@ -22,7 +22,7 @@ func TestOpenWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.calls = run.New(nil, b.options.Snapshots, policy.New(&policy.Options{Hosts: []egress.Rule{granted}}), nil)
+	b.invoke.executor = run.New(nil, b.options.Snapshots, policy.New(&policy.Options{Hosts: []egress.Rule{granted}}), nil)
 	for name, fields := range map[string]string{
 		"granted": "class: mutating\nsandbox: {network: ['api.example.com:443']}",
 		"refused": "class: mutating\nsandbox: {network: ['api.example.com:22']}",

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -78,19 +75,13 @@ func sameDeclared(before, after *view) bool {
 		bytes.Equal(encoded(before.declaredTemplates()), encoded(after.declaredTemplates()))
 }
 
-// encoded is a list as clients see it.
-func encoded(list any) []byte {
-	text, _ := json.Marshal(list) // of types that mcp-go encodes, too
-	return text
-}
-
 // hookLists answers for mcp-go what the view has.
 func (s *Server) hookLists(hooks *mcpserver.Hooks) {
-	hooks.AddBeforeGetPrompt(anyName)
+	hooks.AddBeforeGetPrompt(forwardPrompt)
 	hooks.AddAfterListPrompts(func(_ context.Context, _ any, in *mcp.ListPromptsRequest, out *mcp.ListPromptsResult) {
 		out.Prompts, out.NextCursor = s.view.Load().promptPage(in.Params.Cursor)
 	})
-	hooks.AddAfterListResources(s.listResources)
+	hooks.AddAfterListResources(s.resources.list)
 	hooks.AddAfterListResourceTemplates(func(_ context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, out *mcp.ListResourceTemplatesResult) {
 		out.ResourceTemplates = s.view.Load().templates()
 	})
@@ -101,19 +92,4 @@ func (v *view) templates() []mcp.ResourceTemplate {
 	all := append(v.declaredTemplates(), outputTemplate(), skillTemplate())
 	slices.SortFunc(all, func(a, b mcp.ResourceTemplate) int { return cmp.Compare(a.URITemplate.Raw(), b.URITemplate.Raw()) })
 	return all
-}
-
-// anyResource has mcp-go leave it to read which resource a URI names.
-func (s *Server) anyResource() mcpserver.ServerResourceTemplate {
-	return mcpserver.ServerResourceTemplate{Template: mcp.NewResourceTemplate("{+uri}", "any"), Handler: s.read}
-}
-
-func (s *Server) read(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	switch uri := in.Params.URI; {
-	case strings.HasPrefix(uri, output.Scheme):
-		return s.readOutput(ctx, in)
-	case strings.HasPrefix(uri, skillsext.Scheme):
-		return s.readSkillFile(ctx, in)
-	}
-	return s.readDeclared(ctx, in)
 }

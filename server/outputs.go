@@ -22,17 +22,17 @@ func outputTemplate() mcp.ResourceTemplate {
 			"With ?offset=N a page of at most 48 KB from that byte, and where the next one begins."))
 }
 
-// gone is what is said of an output that is not kept.
-func gone(uri string) string {
+// expired words the error for an output that was evicted or never stored.
+func expired(uri string) string {
 	return uri + " is not there, or not any more: outputs are kept for a while only; run the skill again"
 }
 
-func (s *Server) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+func (s *resources) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	uri := in.Params.URI
 	piece, offset, paged, err := output.Split(uri)
-	item, ok := s.outputs.Get(owner(ctx), piece)
+	item, ok := s.invoke.outputs.Get(owner(ctx), piece)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("%s: %w", gone(uri), mcpserver.ErrResourceNotFound)
+		return nil, fmt.Errorf("%s: %w", expired(uri), mcpserver.ErrResourceNotFound)
 	}
 	if !paged {
 		return contentsOf(uri, item.MIMEType, item.Data), nil
@@ -48,7 +48,7 @@ func (s *Server) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]
 	return contents, nil
 }
 
-// where begins a note on what a page is.
+// where returns the beginning of a note on a page.
 func where(page output.Page, item output.Item) string {
 	return fmt.Sprintf("[bytes %d to %d of %d", page.From, page.From+len(page.Data), len(item.Data))
 }
@@ -58,8 +58,8 @@ type outputArgs struct {
 	Offset float64 `json:"offset,omitempty" jsonschema:"type=integer,minimum=0" jsonschema_description:"The byte to begin at."`
 }
 
-// readOutputTool is for the models whose client reads no resources for them.
-func (s *Server) readOutputTool() mcpserver.ServerTool {
+// readOutput is for the models whose client reads no resources for them.
+func (t *fixedTools) readOutput() mcpserver.ServerTool {
 	return fixedTool[outputArgs]{
 		name: "read_output", title: "Read a run's output",
 		description: "Read a page of what a run printed or left, where its result shows only a part or a link (skills-mcp://runs/…).",
@@ -68,16 +68,16 @@ func (s *Server) readOutputTool() mcpserver.ServerTool {
 			if !paged {
 				offset = int(min(args.Offset, 1<<40))
 			}
-			item, ok := s.outputs.Get(r.principal.Key(), piece)
+			item, ok := t.invoke.outputs.Get(r.principal.Key(), piece)
 			if err != nil || !ok {
-				return nil, &run.Error{Code: run.NotFound, Message: gone(args.URI)}
+				return nil, &run.Error{Code: run.NotFound, Message: expired(args.URI)}
 			}
 			return textPage(args.URI, item, offset)
 		},
-	}.tool(s)
+	}.tool(t.toolMaker)
 }
 
-// textPage is a page for a model, which is told how to read on.
+// textPage returns a page for a model, with the offset of the next one.
 func textPage(uri string, item output.Item, offset int) (*mcp.CallToolResult, error) {
 	if !media.IsText(item.Data) {
 		return nil, &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf("%s is no text (%s); the client can read it as a resource", uri, item.MIMEType)}

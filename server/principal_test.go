@@ -53,7 +53,7 @@ func TestLeave(t *testing.T) {
 	if got := code(b.as(second, "run_code", run)); got != nil {
 		t.Errorf("from the other session: %v", got)
 	}
-	b.leave(identity.Principal{ID: "ann"}.Key())
+	b.invoke.leave(identity.Principal{ID: "ann"}.Key())
 	if got := code(b.as(second, "run_code", run)); got != "NOT_FOUND" {
 		t.Errorf("after the principal left: %v", got)
 	}

@@ -3,17 +3,12 @@ package server
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"errors"
 	"io/fs"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -54,40 +49,18 @@ func (v *view) promptPage(cursor mcp.Cursor) (page []mcp.Prompt, next mcp.Cursor
 	return page, ""
 }
 
-// cursorAt returns the cursor of the page that starts after n prompts.
-func cursorAt(n int) mcp.Cursor {
-	return mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(n))))
-}
-
-// position decodes a cursor to the number of prompts before it.
-func position(cursor mcp.Cursor) (n int, ok bool) {
-	if cursor == "" {
-		return 0, true
-	}
-	text, err := base64.StdEncoding.DecodeString(string(cursor))
-	if err != nil {
-		return 0, false
-	}
-	n, err = strconv.Atoi(string(text))
-	return n, err == nil && n > 0
-}
-
-// askedName is the field of a request's header that has the name of the prompt.
-const askedName = "Prompt-Name"
-
-// anyName has mcp-go leave it to getPrompt which prompts there are: it would have
-// to be told each name.
-func anyName(_ context.Context, _ any, in *mcp.GetPromptRequest) {
-	in.Header = http.Header{askedName: {in.Params.Name}}
-	in.Params.Name = anyPrompt
+// forwardPrompt makes mcp-go call the handler of [anyPrompt] for every prompt: it would
+// have to be told each name.
+func forwardPrompt(_ context.Context, _ any, in *mcp.GetPromptRequest) {
+	forward(&in.Header, &in.Params.Name, anyPrompt)
 }
 
 // IsPrompt reports whether a skill is a prompt. It is called like the skill's
 // tool.
 func IsPrompt(skill *skills.Skill) bool { return skill.UserInvocable && skill.Unavailable == "" }
 
-// offered are the skills that a person can use, those first that a model cannot
-// use for them, and those last that are tools of another.
+// offered returns the skills that a person can use: first those that a model cannot use
+// for them, last those that are tools of another.
 func (v *view) offered() []*skills.Skill {
 	var alone, both, tools []*skills.Skill
 	for _, skill := range v.exposed.Order() {
@@ -104,7 +77,7 @@ func (v *view) offered() []*skills.Skill {
 	return slices.Concat(alone, both, tools)
 }
 
-// promptOf is what clients see of a skill's prompt.
+// promptOf returns the prompt of a skill.
 func (v *view) promptOf(skill *skills.Skill) mcp.Prompt {
 	return mcp.Prompt{
 		Name:        v.name(skill),
@@ -134,28 +107,33 @@ func (v *view) prompted(name string) (*skills.Skill, error) {
 	return nil, notFound("prompt", name)
 }
 
-// getPrompt answers with the contents of a result as a person's messages.
-func (s *Server) getPrompt(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	r, name := s.request(ctx, in.Params.Meta), in.Header.Get(askedName)
+// prompts answer prompts/get.
+type prompts struct {
+	view   func() *view
+	find   *finder
+	invoke *invoker
+	loader *loader
+}
+
+// get returns the contents of a result as a person's messages.
+func (s *prompts) get(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	r, name := newRequest(ctx, in.Params.Meta, s.view()), forwarded(in.Header)
 	r.retry = retry{"prompts/get", name, in.Params.Arguments, in.Params.MultiRoundTripParams}
-	result, err := s.usePrompt(&r, name, in.Params.Arguments)
-	if required, ok := errors.AsType[*elicit.Required](err); ok {
-		kind, asked, err := required.Result()
-		return &mcp.GetPromptResult{Result: kind, MultiRoundTripResult: asked}, err
-	}
-	if err := s.refusal(result, err); err != nil {
+	result, err := s.use(r, name, in.Params.Arguments)
+	if err := s.invoke.protocol(result, err); err != nil {
 		return nil, err
 	}
-	answer := &mcp.GetPromptResult{}
+	answer := &mcp.GetPromptResult{Result: result.Result, MultiRoundTripResult: result.MultiRoundTripResult}
 	for _, content := range result.Content {
 		answer.Messages = append(answer.Messages, mcp.NewPromptMessage(mcp.RoleUser, content))
 	}
 	return answer, nil
 }
 
-func (s *Server) usePrompt(r *request, name string, given map[string]string) (*mcp.CallToolResult, error) {
+// use uses the skill of a prompt.
+func (s *prompts) use(r *request, name string, given map[string]string) (*mcp.CallToolResult, error) {
 	if name != anyPrompt {
-		skill, err := s.find(r, name, func(v *view) (*skills.Skill, error) { return v.prompted(name) })
+		skill, err := s.find.find(r, name, func(v *view) (*skills.Skill, error) { return v.prompted(name) })
 		if err != nil {
 			return nil, err
 		}
@@ -164,15 +142,15 @@ func (s *Server) usePrompt(r *request, name string, given map[string]string) (*m
 	if given["name"] == "" {
 		return nil, &run.Error{Code: run.InvalidParam, Message: `"name" is missing; give the name of a skill`}
 	}
-	skill, err := s.lookup(r, given["name"])
+	skill, err := s.find.named(r, given["name"])
 	if err != nil {
 		return nil, err
 	}
 	return s.pick(r, skill, func() (picked, error) { return pickedWith(skill, given[textArgument]) })
 }
 
-// pick uses a skill for a person: it returns the instructions, or runs it.
-func (s *Server) pick(r *request, skill *skills.Skill, arguments func() (picked, error)) (*mcp.CallToolResult, error) {
+// pick returns the instructions of a skill for a person, or runs it.
+func (s *prompts) pick(r *request, skill *skills.Skill, arguments func() (picked, error)) (*mcp.CallToolResult, error) {
 	if !skill.UserInvocable {
 		return nil, &run.Error{Code: run.PermissionDenied, Message: "skill " + skill.QualifiedName() + " is for models only; ask one to use it"}
 	}
@@ -181,15 +159,15 @@ func (s *Server) pick(r *request, skill *skills.Skill, arguments func() (picked,
 		return nil, err
 	}
 	if skill.Entry != nil || skill.Unavailable != "" { // which the call refuses
-		return s.execute(r, run.Request{Skill: skill, Args: given.values, Picked: true})
+		return s.invoke.execute(r, run.Request{Skill: skill, Args: given.values, Picked: true})
 	}
-	loaded, err := s.instruct(r, skill, given.text)
+	loaded, err := s.loader.instruct(r.ctx, skill, given.text)
 	if err != nil {
 		return nil, err
 	}
 	text := loaded.text()
 	if hasFiles(skill) {
-		text = loaded.place() + text
+		text = loaded.header() + text
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
 }
@@ -206,7 +184,7 @@ func hasFiles(skill *skills.Skill) bool {
 	})
 }
 
-// menuText describes a skill and its usage to a person.
+// menuText returns the description of a skill, and an example of its use, for a person.
 func menuText(skill *skills.Skill) string {
 	text := line(cmp.Or(skill.ShortDescription, skill.Description))
 	if skill.DefaultPrompt != "" {
@@ -215,7 +193,7 @@ func menuText(skill *skills.Skill) string {
 	return text
 }
 
-// line is a text as a line of a menu.
+// line returns a text as a line of a menu.
 func line(text string) string {
 	return truncate.String(strings.Join(strings.Fields(termtext.Text(text)), " "), maxSummary)
 }

@@ -108,8 +108,8 @@ func TestPromptErrors(t *testing.T) {
 		if err := json.Unmarshal([]byte(test.arguments), &in.Params.Arguments); err != nil {
 			t.Fatal(err)
 		}
-		anyName(t.Context(), nil, &in)
-		_, err := b.getPrompt(t.Context(), in)
+		forwardPrompt(t.Context(), nil, &in)
+		_, err := b.prompts.get(t.Context(), in)
 		var failed *rpc.Error
 		if !errors.As(err, &failed) || failed.Code != test.code || failed.Message != test.message {
 			t.Errorf("%s %s: %#v", test.name, test.arguments, err)

@@ -5,25 +5,48 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/media"
+	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// skillTemplate makes the files of skills readable as resources.
+// resources answer what clients ask of resources.
+type resources struct {
+	view   func() *view
+	invoke *invoker // runs the skills behind resources
+}
+
+// template returns a template that every URI matches: read finds the resource.
+func (s *resources) template() mcpserver.ServerResourceTemplate {
+	return mcpserver.ServerResourceTemplate{Template: mcp.NewResourceTemplate("{+uri}", "any"), Handler: s.read}
+}
+
+func (s *resources) read(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	switch uri := in.Params.URI; {
+	case strings.HasPrefix(uri, output.Scheme):
+		return s.readOutput(ctx, in)
+	case strings.HasPrefix(uri, skillsext.Scheme):
+		return s.readSkillFile(ctx, in)
+	}
+	return s.readDeclared(ctx, in)
+}
+
+// skillTemplate returns the template of the files of skills.
 func skillTemplate() mcp.ResourceTemplate {
 	return mcp.NewResourceTemplate(skillsext.Template, "skill file", mcp.WithTemplateDescription(
 		"A file of a skill: NAME/SKILL.md, PLUGIN/NAME/SKILL.md, and the paths beside it. resources/directory/read lists folders."))
 }
 
-func (s *Server) readSkillFile(_ context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+func (s *resources) readSkillFile(_ context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	uri := in.Params.URI
-	file, err := s.view.Load().library.Read(uri)
+	file, err := s.view().library.Read(uri)
 	if why := (*skillsext.NotServedError)(nil); errors.As(err, &why) {
 		return nil, fmt.Errorf("%s: %w", why.Message, mcpserver.ErrResourceNotFound)
 	} else if err != nil {
@@ -32,7 +55,7 @@ func (s *Server) readSkillFile(_ context.Context, in mcp.ReadResourceRequest) ([
 	return contentsOf(uri, media.Type(file.Name, file.Data), file.Data), nil
 }
 
-// contentsOf is what resources/read returns of a file, byte for byte.
+// contentsOf returns a file as resources/read does, byte for byte.
 func contentsOf(uri, mediaType string, data []byte) []mcp.ResourceContents {
 	if media.IsText(data) {
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}}
@@ -40,7 +63,7 @@ func contentsOf(uri, mediaType string, data []byte) []mcp.ResourceContents {
 	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}}
 }
 
-// skillResource is a skill's SKILL.md in a list of resources.
+// skillResource returns a skill's SKILL.md as an item of a list of resources.
 func skillResource(skill *skills.Skill) mcp.Resource {
 	description, ok := skill.Frontmatter["description"].(string)
 	if !ok {
@@ -52,16 +75,16 @@ func skillResource(skill *skills.Skill) mcp.Resource {
 	}
 }
 
-// listResources fills in the answer to resources/list. What skills declare comes
+// list fills in the answer to resources/list. What skills declare comes
 // before all others, on the first page.
-func (s *Server) listResources(_ context.Context, _ any, in *mcp.ListResourcesRequest, out *mcp.ListResourcesResult) {
-	listed, next, err := s.view.Load().library.Listing(string(in.Params.Cursor))
+func (s *resources) list(_ context.Context, _ any, in *mcp.ListResourcesRequest, out *mcp.ListResourcesResult) {
+	listed, next, err := s.view().library.Listing(string(in.Params.Cursor))
 	if err != nil {
 		return // mcp-go has refused a cursor that is none
 	}
 	out.Resources = []mcp.Resource{}
 	if in.Params.Cursor == "" {
-		out.Resources = s.view.Load().declaredResources()
+		out.Resources = s.view().declaredResources()
 	}
 	for _, skill := range listed {
 		out.Resources = append(out.Resources, skillResource(skill))

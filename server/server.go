@@ -51,34 +51,28 @@ type Options struct {
 	Roots func(folders []string) (workspaces []string)
 	// Usage is told each call of a skill, by its qualified name; nil counts none.
 	// It must not block.
-	Usage interface{ Used(name string) }
+	Usage Usage
 	// Logger gets what a person who runs the server may want to know; nil
 	// discards it.
 	Logger *slog.Logger
 }
 
-// A Reloader keeps the published catalog fresh.
-type Reloader interface {
-	// Reload scans all roots and publishes what it finds, as [Server.Publish] does.
-	Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error)
-	// Refresh returns when what is published is as new as the files of the skill that
-	// a call names. For a name without a skill, skill is nil and lookup says so.
-	Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error
-}
+// Usage counts the uses of skills.
+type Usage interface{ Used(name string) }
 
 // A Server serves the catalog that was published last.
 type Server struct {
-	options Options
-	calls   *run.Executor
-	logger  *slog.Logger
-	core    *mcpserver.MCPServer
-	outputs *output.Store
-	desk    *elicit.Desk      // calls that ask; closed by Close
-	digests skillsext.Digests // of skills' files
-	roots   *clientroots.Book // of legacy clients
+	options   Options
+	logger    *slog.Logger
+	core      *mcpserver.MCPServer
+	invoke    *invoker // closed by Close
+	fixed     *fixedTools
+	skills    *skillTools
+	prompts   *prompts
+	resources *resources
 
+	digests       skillsext.Digests // of skills' files
 	subscriptions *subscriptions
-	tasks         *tasks.Store // closed by Close
 
 	view  atomic.Pointer[view] // what calls see; replaced as a whole
 	state atomic.Uint64        // counts the beginnings and ends of changes of the tools
@@ -91,39 +85,67 @@ type Server struct {
 // New returns a server that runs skills with calls, and has an empty catalog. It
 // has to be closed.
 func New(calls *run.Executor, options Options) *Server {
-	s := &Server{
-		options: options, calls: calls, logger: options.Logger, outputs: output.New(nil),
-		desk: elicit.NewDesk(), subscriptions: newSubscriptions(),
-	}
+	s := &Server{options: options, logger: options.Logger, subscriptions: newSubscriptions()}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	s.tasks = tasks.New(&tasks.Options{Logger: s.logger})
-	s.roots = clientroots.New(options.Roots, s.logger)
+	s.invoke = &invoker{
+		executor: calls, roots: clientroots.New(options.Roots, s.logger), desk: elicit.NewDesk(),
+		tasks: tasks.New(&tasks.Options{Logger: s.logger}), outputs: output.New(nil), usage: options.Usage, failures: failures{s.logger},
+	}
+	finds := &finder{s.view.Load, options.Reloader}
+	maker, loads := &toolMaker{s.view.Load, failures{s.logger}}, &loader{options.Snapshots, s.invoke.used}
+	s.fixed = &fixedTools{
+		toolMaker: maker, find: finds, invoke: s.invoke, loader: loads,
+		sessions: options.KeptSandboxes, runCode: options.RunCode,
+	}
+	s.skills = &skillTools{maker, finds, s.invoke, loads, newArguments[argsOnly](true)}
+	s.prompts = &prompts{s.view.Load, finds, s.invoke, loads}
+	s.resources = &resources{s.view.Load, s.invoke}
+	completes := completer{s.view.Load, s.invoke}
 	s.core = mcpserver.NewMCPServer(serverName, options.Version,
 		mcpserver.WithToolCapabilities(true),
 		mcpserver.WithPromptCapabilities(true),
 		mcpserver.WithResourceCapabilities(true, true),
 		mcpserver.WithCompletions(),
-		mcpserver.WithPromptCompletionProvider(completer{s}),
-		mcpserver.WithResourceCompletionProvider(completer{s}),
+		mcpserver.WithPromptCompletionProvider(completes),
+		mcpserver.WithResourceCompletionProvider(completes),
 		mcpserver.WithExtensions(extensions()),
 		mcpserver.WithLogging(),
 		mcpserver.WithInstructions(instructions),
 		mcpserver.WithCacheHints(rpc.TTL.Milliseconds(), rpc.Scope),
 		mcpserver.WithHooks(s.hooks()),
 	)
-	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, s.roots.Changed)
-	s.core.AddResourceTemplates(s.anyResource())
-	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.getPrompt})
+	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, s.invoke.roots.Changed)
+	s.core.AddResourceTemplates(s.resources.template())
+	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
 	s.publish(&skills.Catalog{})
 	return s
 }
 
 // Close ends the calls that are tasks or wait for an answer, and waits for them.
 func (s *Server) Close() {
-	s.tasks.Close()
-	s.desk.Close()
+	s.invoke.close()
+}
+
+// hooks notice sessions, what they subscribe to, and errors that say what to
+// answer; and they fill in lists.
+func (s *Server) hooks() *mcpserver.Hooks {
+	hooks := &mcpserver.Hooks{}
+	hooks.AddOnError(transport.OnError)
+	s.hookLists(hooks)
+	hooks.AddBeforeCallTool(forwardTool(s.view.Load, func(name string) bool { return s.core.GetTool(name) != nil }))
+	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, out *mcp.ListToolsResult) {
+		out.Tools, out.NextCursor = toolPage(out.Tools)
+	})
+	s.invoke.roots.Hook(hooks)
+	s.subscriptions.hook(hooks, func() *skillsext.Library { return s.view.Load().library })
+	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
+		if p := principalOf(session); p.Session == session.SessionID() {
+			s.invoke.leave(p.Key())
+		}
+	})
+	return hooks
 }
 
 // instructions tell a model how to use the server as a whole. Clients cut them
@@ -173,7 +195,7 @@ func (s *Server) publish(catalog *skills.Catalog) (changed bool) {
 // show makes a catalog what clients see. The caller holds publishing.
 func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 	before, v := s.view.Load(), s.viewOf(catalog)
-	tools := append(s.fixedTools(v), s.skillTools(v)...)
+	tools := append(s.fixed.tools(v), s.skills.tools(v)...)
 	v.list(tools)
 	s.view.Store(v)
 	if before != nil { // else there is no client yet
@@ -186,7 +208,7 @@ func (s *Server) show(catalog *skills.Catalog) (changed bool) {
 	s.shown = shown
 	s.state.Add(1)
 	defer s.state.Add(1)
-	s.core.SetTools(append(tools, s.otherTool())...)
+	s.core.SetTools(append(tools, s.skills.unlisted())...)
 	return true
 }
 

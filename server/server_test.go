@@ -272,7 +272,7 @@ func TestCallKeepsItsCatalog(t *testing.T) {
 		return &sandbox.Exit{}, nil
 	}}, nil)
 	defer runner.Close()
-	b.calls = run.New(runner, b.options.Snapshots, policy.New(nil), nil)
+	b.invoke.executor = run.New(runner, b.options.Snapshots, policy.New(nil), nil)
 	answers := make(chan answer)
 	go func() { answers <- b.call("demo__run", `{"target": "x"}`) }()
 	<-began

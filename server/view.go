@@ -135,29 +135,6 @@ func (v *view) leave(catalog *skills.Catalog) map[string]string {
 	return past
 }
 
-// find returns the skill that a call means, as its files are now, and has the
-// call see the catalog that this takes. look finds it in a view; its error is that
-// there is none.
-func (s *Server) find(r *request, name string, look func(*view) (*skills.Skill, error)) (*skills.Skill, error) {
-	skill, err := look(r.view)
-	if s.options.Reloader == nil {
-		return skill, err
-	}
-	if err := s.options.Reloader.Refresh(r.ctx, name, skill, err); err != nil {
-		return nil, err
-	}
-	if now := s.view.Load(); now != r.view {
-		r.view = now
-		return look(now)
-	}
-	return skill, err
-}
-
-// lookup is [Server.find] by a skill's name.
-func (s *Server) lookup(r *request, name string) (*skills.Skill, error) {
-	return s.find(r, name, func(v *view) (*skills.Skill, error) { return v.lookup(name) })
-}
-
 // called returns the skill whose tool, if it has one, is called name, or nil.
 func (v *view) called(name string) *skills.Skill {
 	at, found := v.catalog.Place(v.names.owners()[name])

@@ -15,10 +15,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// What is put into a result itself; the rest is linked to.
+// Bounds of the contents of a result; the rest is linked to.
 const (
 	maxInlineMedia = 1 << 20 // bytes of an image or a sound
 	maxInlineText  = 8 << 10 // bytes of a text
@@ -35,7 +34,7 @@ type OutFile struct {
 	Text     string `json:"text,omitempty"` // all of it, where it is a short text
 }
 
-// outFiles describes what a run left.
+// outFiles describes the files of a run.
 func outFiles(taken []sandbox.File) []OutFile {
 	var files []OutFile
 	for _, f := range taken {
@@ -44,43 +43,9 @@ func outFiles(taken []sandbox.File) []OutFile {
 	return files
 }
 
-// account is a run as a client is told of it.
-type account struct {
-	RunResult
-	said  said
-	items []mcp.Content // what the script's result object names
-	left  []mcp.Content // what it left, beside its output
-	aside []mcp.Content // a link to its stderr, where the result lacks that
-}
-
-// report tells a client of a run.
-func (s *Server) report(r *request, skill *skills.Skill, o *run.Outcome, err error) *account {
-	a := &account{said: meaning(skill, o, err)}
-	rep := reporter{
-		outputs: s.outputs, owner: r.principal.Key(), runID: o.RunID,
-		links:  speaks(r.ctx, mcp.ProtocolVersion20250618),
-		sounds: speaks(r.ctx, mcp.ProtocolVersion20250326),
-	}
-	if a.said.result != nil {
-		if a.items, err = rep.items(a.said.result.Items, o.Out.Taken); err != nil {
-			a.said.result = nil
-			a.said.fail(o, unusable(err))
-		}
-	}
-	a.RunResult = newRunResult(skill, o, a.said)
-	a.left = rep.leave(&a.RunResult, o, a.said.result != nil)
-	if a.StderrURI == "" && strings.TrimSpace(a.Stderr) != "" {
-		a.aside = rep.aside("stderr", o.Stderr)
-	}
-	if onlyTexts(a.items) && len(a.items) > 0 {
-		a.Stdout = texts(a.items)
-	}
-	return a
-}
-
-// reporter gathers the contents of one result, as long as there is room, and
-// keeps what they link to.
-type reporter struct {
+// attachments collect the contents of one result within bounds, and store what they
+// link to.
+type attachments struct {
 	outputs       *output.Store
 	owner         identity.Key
 	runID         string
@@ -91,14 +56,14 @@ type reporter struct {
 	cut           bool     // a text of the script's has been cut
 }
 
-// leave returns the contents of what a run left and of what is cut, and says in
-// the result where it can be read. A script that has said itself what its
-// result is has not printed it.
-func (r *reporter) leave(result *RunResult, o *run.Outcome, said bool) []mcp.Content {
-	if said {
+// attachOutputs returns contents for the files of a run and for the streams that are
+// cut, and sets their URIs in the result. parsed reports that stdout is a result
+// object, of which the result shows nothing.
+func (r *attachments) attachOutputs(result *RunResult, o *run.Outcome, parsed bool) []mcp.Content {
+	if parsed {
 		result.Stdout = ""
 	}
-	if r.cut || !said && isCut(o.Stdout) {
+	if r.cut || !parsed && isCut(o.Stdout) {
 		result.StdoutURI = r.stream("stdout", o.Stdout)
 	}
 	if isCut(o.Stderr) {
@@ -114,8 +79,8 @@ func (r *reporter) leave(result *RunResult, o *run.Outcome, said bool) []mcp.Con
 	return r.contents
 }
 
-// keep keeps a piece of the run, and returns where it can be read, or "".
-func (r *reporter) keep(piece, mediaType string, data []byte) (uri string) {
+// store stores a piece of the run, and returns its URI, or "" if there is no room.
+func (r *attachments) store(piece, mediaType string, data []byte) (uri string) {
 	uri = output.URI(r.runID, piece)
 	if !r.outputs.Put(r.owner, uri, output.Item{MIMEType: mediaType, Data: data}) {
 		return ""
@@ -123,7 +88,7 @@ func (r *reporter) keep(piece, mediaType string, data []byte) (uri string) {
 	return uri
 }
 
-func (r *reporter) link(uri, name, description, mediaType string, size int) {
+func (r *attachments) link(uri, name, description, mediaType string, size int) {
 	if uri != "" && r.links {
 		r.contents = append(r.contents, linkTo(uri, name, description, mediaType, size))
 	}
@@ -139,29 +104,29 @@ func linkTo(uri, name, description, mediaType string, size int) mcp.ResourceLink
 // isCut reports whether a result has only parts of a stream.
 func isCut(out sandbox.Output) bool { return out.Cut(maxText).Truncated() }
 
-// aside keeps a stream of which a tool's own result says nothing, and returns a
-// link to it.
-func (r *reporter) aside(name string, out sandbox.Output) []mcp.Content {
+// linkStream stores a stream that a tool's own result does not show, and returns a link
+// to it.
+func (r *attachments) linkStream(name string, out sandbox.Output) []mcp.Content {
 	before := len(r.contents)
 	r.stream(name, out)
 	return r.contents[before:]
 }
 
-// stream links to a stream that is cut in the result, and returns where it is.
-func (r *reporter) stream(name string, out sandbox.Output) (uri string) {
+// stream stores a stream, links to it and returns its URI.
+func (r *attachments) stream(name string, out sandbox.Output) (uri string) {
 	data, mediaType := out.Bytes(), "text/plain"
 	if !media.IsText(data) {
 		mediaType = "application/octet-stream"
 	}
-	uri = r.keep(name, mediaType, data)
+	uri = r.store(name, mediaType, data)
 	r.link(uri, name, "All of "+name+" that was kept.", mediaType, len(data))
 	return uri
 }
 
-// file adds a file: itself, where that is of use to a model, or a link. One that
-// the script has named is only kept.
-func (r *reporter) file(f *OutFile, data []byte) {
-	f.URI = r.keep("out/"+f.Name, f.MIMEType, data)
+// file adds a file: its content, if a model can use that, or a link. One that the script
+// has named is only stored.
+func (r *attachments) file(f *OutFile, data []byte) {
+	f.URI = r.store("out/"+f.Name, f.MIMEType, data)
 	if slices.Contains(r.shown, f.Name) {
 		return
 	}
@@ -173,7 +138,7 @@ func (r *reporter) file(f *OutFile, data []byte) {
 }
 
 // inline returns a file as content, or nil where it is to be linked to.
-func (r *reporter) inline(f *OutFile, data []byte) mcp.Content {
+func (r *attachments) inline(f *OutFile, data []byte) mcp.Content {
 	kind := inlineKind(f, data)
 	switch kind {
 	case mcp.ContentTypeImage, mcp.ContentTypeAudio:
@@ -194,7 +159,7 @@ func (r *reporter) inline(f *OutFile, data []byte) mcp.Content {
 	return content
 }
 
-// inlineKind is the kind of content that a file is of use as to a model, or "".
+// inlineKind returns the kind of content as which a model can use a file, or "".
 func inlineKind(f *OutFile, data []byte) string {
 	switch {
 	case len(data) <= maxInlineMedia && media.IsPicture(f.MIMEType, data):
@@ -207,13 +172,13 @@ func inlineKind(f *OutFile, data []byte) string {
 	return ""
 }
 
-// speaks reports whether the client's protocol is at least that of a revision.
+// speaks reports whether the client speaks a revision of the protocol, or a later one.
 func speaks(ctx context.Context, revision string) bool {
 	version := mcpserver.RequestProtocolVersion(ctx)
 	return version == "" || version >= revision
 }
 
-// note tells how to read the rest of truncated streams.
+// note returns a sentence for each truncated stream: how to read the rest.
 func note(result *RunResult) string {
 	var lines []string
 	for _, stream := range [...]struct{ name, uri string }{{"stderr", result.StderrURI}, {"stdout", result.StdoutURI}} {
@@ -224,9 +189,9 @@ func note(result *RunResult) string {
 	return strings.Join(lines, "\n")
 }
 
-// summary names the files of a result, for models, which do not see the names of
-// contents, and tells how to read the rest of truncated streams.
-func (r *reporter) summary(result *RunResult) string {
+// summary returns the names of a result's files, for models, which do not see the names
+// of contents, after the note.
+func (r *attachments) summary(result *RunResult) string {
 	var lines, files []string
 	if result.Note != "" {
 		lines = append(lines, result.Note)

@@ -10,16 +10,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// said is what the standard output of a run means.
-type said struct {
+// A scriptOutput is the standard output of a run, parsed.
+type scriptOutput struct {
 	result *scriptio.Result // nil where it is no result object
 	object json.RawMessage  // the structured content, or nil
 	err    *run.Error       // why the run counts as failed, or nil
 }
 
-// meaning reads what a run has printed. err is why it did not end by itself.
-func meaning(skill *skills.Skill, o *run.Outcome, err error) said {
-	s := said{object: jsonObject(o.Stdout), err: runError(o, err)}
+// parseOutput parses the standard output of a run. err is the error that ended it, or
+// nil.
+func parseOutput(skill *skills.Skill, o *run.Outcome, err error) scriptOutput {
+	s := scriptOutput{object: jsonObject(o.Stdout), err: runError(o, err)}
 	var fault error
 	if !o.Stdout.Truncated() {
 		s.result, fault = scriptio.ParseResult(o.Stdout.Bytes())
@@ -42,13 +43,12 @@ func meaning(skill *skills.Skill, o *run.Outcome, err error) said {
 	return s
 }
 
-// CheckOutput refuses what a run that ended well has printed where it is not
-// what the script says of it: a result object with a fault, or not of the
-// skill's output_schema. The error is a [*run.Error].
+// CheckOutput returns an error if a run ended well and its output is a result object with
+// a fault, or not of the skill's output_schema. The error is a [*run.Error].
 func CheckOutput(skill *skills.Skill, o *run.Outcome) error {
-	s := meaning(skill, o, nil)
+	s := parseOutput(skill, o, nil)
 	if s.result != nil {
-		rep := reporter{outputs: output.New(nil), links: true, sounds: true} // whose contents nobody gets
+		rep := attachments{outputs: output.New(nil), links: true, sounds: true} // whose contents nobody gets
 		if _, err := rep.items(s.result.Items, o.Out.Taken); err != nil {
 			s.fail(o, unusable(err))
 		}
@@ -59,13 +59,13 @@ func CheckOutput(skill *skills.Skill, o *run.Outcome) error {
 	return nil
 }
 
-// unusable is what is wrong with a result object.
+// unusable words the fault of a result object.
 func unusable(err error) string { return "its result object cannot be used: " + err.Error() }
 
-// Advise tells the author of a skill what its output was meant to be, where clients
-// get it as plain text; else it returns "".
+// Advise returns advice for the author of a skill whose output clients receive as plain
+// text although it looks like more; "" is none.
 func Advise(skill *skills.Skill, o *run.Outcome) string {
-	if s := meaning(skill, o, nil); s.result != nil || s.object != nil || s.err != nil {
+	if s := parseOutput(skill, o, nil); s.result != nil || s.object != nil || s.err != nil {
 		return ""
 	}
 	switch result, question := scriptio.Meant(o.Stdout.Bytes()); {
@@ -77,13 +77,12 @@ func Advise(skill *skills.Skill, o *run.Outcome) string {
 	return ""
 }
 
-// fail says why a run that ended well counts as failed. One that did not has a
-// reason already.
-func (s *said) fail(o *run.Outcome, why string) {
+// fail counts a run that ended well as failed. One that did not has its reason already.
+func (s *scriptOutput) fail(o *run.Outcome, why string) {
 	if s.err == nil {
 		s.err = &run.Error{Code: run.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to fix it"}
 	}
 }
 
 // failed reports whether the call's result is an error.
-func (s *said) failed() bool { return s.err != nil || s.result != nil && s.result.IsError }
+func (s *scriptOutput) failed() bool { return s.err != nil || s.result != nil && s.result.IsError }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,35 +11,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
-
-// request is a call of a tool, a prompt or a resource, decoded.
-type request struct {
-	ctx       context.Context
-	args      map[string]any
-	principal identity.Principal // that the request acts for
-	token     mcp.ProgressToken
-	view      *view // one catalog for the whole call
-	retry     retry
-	task      *tasks.Task // that the call may become; nil is none
-}
-
-// request is the beginning of any answer: who asks, and what there is by then.
-func (s *Server) request(ctx context.Context, meta *mcp.Meta) request {
-	r := request{ctx: ctx, principal: principal(ctx), view: s.view.Load()}
-	if meta != nil {
-		r.token = meta.ProgressToken
-	}
-	return r
-}
-
-// handler answers a call with a result, or with an error that becomes one.
-type handler func(r *request) (*mcp.CallToolResult, error)
 
 // A fixedTool is a tool that exists whatever the catalog holds. A is a struct whose
 // JSON fields are its arguments, and from which its schema is reflected.
@@ -59,7 +33,7 @@ type fixedTool[A any] struct {
 }
 
 // tool returns the tool as mcp-go registers it.
-func (t fixedTool[A]) tool(s *Server) mcpserver.ServerTool {
+func (t fixedTool[A]) tool(m *toolMaker) mcpserver.ServerTool {
 	if t.arguments == nil {
 		t.arguments = newArguments[A](t.strict, t.hidden...)
 	}
@@ -67,7 +41,7 @@ func (t fixedTool[A]) tool(s *Server) mcpserver.ServerTool {
 	if !t.runs {
 		annotations.IdempotentHint = hint(true)
 	}
-	tool, err := s.tool(mcp.Tool{Name: t.name, Description: t.description, Annotations: annotations, Meta: t.meta}, t.arguments.document, func(r *request) (*mcp.CallToolResult, error) {
+	tool, err := m.tool(mcp.Tool{Name: t.name, Description: t.description, Annotations: annotations, Meta: t.meta}, t.arguments.document, func(r *request) (*mcp.CallToolResult, error) {
 		args, err := t.arguments.decode(r.args)
 		if err != nil {
 			return nil, err
@@ -91,20 +65,16 @@ func (t fixedTool[A]) tool(s *Server) mcpserver.ServerTool {
 // a skill's author wrote.
 const maxToolSchema = 96 << 10
 
-// maxResultChars is about what a run's result has for a model at the most, which
-// clients with a lower limit of their own are told: 48 KB of stdout, as much of
-// stderr, as much of texts in files, and what quoting adds.
-const maxResultChars = 4 * maxText
-
-// largeResult tells a client that a result is worth its length: what is too much
-// for a model is cut already.
-func largeResult() *mcp.Meta {
-	return mcp.NewMetaFromMap(map[string]any{"anthropic/maxResultSizeChars": maxResultChars})
+// A toolMaker makes tools. Their handlers see the view that is published when they are
+// called.
+type toolMaker struct {
+	view func() *view
+	failures
 }
 
-// tool makes a tool with a schema, which the handler checks the arguments
-// against.
-func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mcpserver.ServerTool, error) {
+// tool returns a tool with a schema, which handle checks the arguments against. The
+// error is that its schema is too large, or cannot be encoded.
+func (m *toolMaker) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mcpserver.ServerTool, error) {
 	encoded, err := json.Marshal(schema)
 	if err != nil {
 		return mcpserver.ServerTool{}, fmt.Errorf("encode the schema of tool %s: %w", t.Name, err)
@@ -115,37 +85,23 @@ func (s *Server) tool(t mcp.Tool, schema *jsonschema.Schema, handle handler) (mc
 	t.RawInputSchema = encoded
 	t.Title = t.Annotations.Title // clients of 2025-06-18 and later show this one
 	return mcpserver.ServerTool{Tool: t, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		r := s.request(ctx, in.Params.Meta)
-		var result *mcp.CallToolResult
-		args, err := decodeArguments(in)
-		if err == nil {
-			r.args, r.retry = args, retry{"tools/call", t.Name, args, in.Params.MultiRoundTripParams}
-			result, err = handle(&r)
-		}
+		result, err := m.call(ctx, in, t.Name, handle)
 		if err != nil {
-			return s.refused(err)
+			return m.answer(err)
 		}
 		return result, nil
 	}}, nil
 }
 
-// decodeArguments keeps numbers as they were written: an integer above 2^53
-// arrives whole.
-func decodeArguments(in mcp.CallToolRequest) (map[string]any, error) {
-	raw := in.Params.RawArguments
-	if len(raw) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
-		return map[string]any{}, nil
+// call decodes a request for a tool and has it handled.
+func (m *toolMaker) call(ctx context.Context, in mcp.CallToolRequest, name string, handle handler) (*mcp.CallToolResult, error) {
+	args, err := decodeArguments(in)
+	if err != nil {
+		return nil, err
 	}
-	return decodeObject(raw)
-}
-
-func decodeObject(raw []byte) (map[string]any, error) {
-	value, err := skills.DecodeJSON(string(raw))
-	args, ok := value.(map[string]any)
-	if err != nil || !ok {
-		return nil, &run.Error{Code: run.InvalidParam, Message: "the arguments must be a JSON object"}
-	}
-	return args, nil
+	r := newRequest(ctx, in.Params.Meta, m.view())
+	r.args, r.retry = args, retry{"tools/call", name, args, in.Params.MultiRoundTripParams}
+	return handle(r)
 }
 
 // arguments check the arguments of a call and decode them into a T.
@@ -222,3 +178,12 @@ func schemaOf[T any]() *jsonschema.Schema {
 }
 
 func hint(b bool) *bool { return &b }
+
+// reply returns a result whose text is its structure as JSON.
+func reply(structured any) (*mcp.CallToolResult, error) {
+	text, err := json.Marshal(structured)
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(string(text))}, StructuredContent: structured}, nil
+}

@@ -21,7 +21,7 @@ func TestListedToolsKeepAnswering(t *testing.T) {
 	}
 	b.publish()
 	after, _ := b.tools()
-	if before["demo__run"] == nil || after["demo__run"] != nil || after[otherTool] != nil {
+	if before["demo__run"] == nil || after["demo__run"] != nil || after[unlistedTool] != nil {
 		t.Fatal("the tool was to be listed first, and then not")
 	}
 	if a := b.call("demo__run", `{"target": "x"}`); a.IsError || a.text() != "it ran" {
@@ -33,7 +33,7 @@ func TestListedToolsKeepAnswering(t *testing.T) {
 	if a := b.call("demo__guide", `{"args": "this"}`); a.IsError || !strings.Contains(a.text(), "First this") {
 		t.Errorf("a tool of instructions: %+v", a)
 	}
-	for _, name := range []string{"demo__more-7", "demo__never", otherTool, ""} {
+	for _, name := range []string{"demo__more-7", "demo__never", unlistedTool, ""} {
 		if got := b.ask("tools/call", fmt.Sprintf(`{"name": %q, "arguments": {}}`, name)); !strings.Contains(got, "-32602") {
 			t.Errorf("%q, which was never listed: %s", name, got)
 		}

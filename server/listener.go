@@ -9,9 +9,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 )
 
-// listening is a client that hears of its call while that runs. A client that
-// is gone needs to hear nothing, so errors are of no interest.
-type listening struct {
+// A listener sends the progress and the log lines of a call to its client. It ignores
+// errors: a client that is gone needs no notifications.
+type listener struct {
 	core   *mcpserver.MCPServer
 	ctx    context.Context // of the request, without its end
 	token  mcp.ProgressToken
@@ -19,17 +19,18 @@ type listening struct {
 	logger string      // whose log lines they are
 }
 
-// progress returns where a call's progress and log lines go. They go nowhere
-// where the client wants neither.
-func (s *Server) progress(r *request, logger string) *progress {
-	l := &listening{core: s.core, ctx: context.WithoutCancel(r.ctx), token: r.token, task: r.task, logger: logger}
+// newProgressOf returns the progress of a request, which must be closed, or nil if its
+// client wants neither progress nor logs. logger names the source of its log lines.
+func newProgressOf(r *request, logger string) *progress {
+	ctx := context.WithoutCancel(r.ctx)
+	l := &listener{core: mcpserver.ServerFromContext(ctx), ctx: ctx, token: r.token, task: r.task, logger: logger}
 	if r.token == nil && r.task == nil && !l.hears(mcp.LoggingLevelEmergency) {
 		return nil
 	}
 	return newProgress(l)
 }
 
-func (l *listening) progress(at mark, message string) {
+func (l *listener) progress(at mark, message string) {
 	l.task.Say(at.words(message))
 	if l.token == nil {
 		return
@@ -44,13 +45,13 @@ func (l *listening) progress(at mark, message string) {
 	_ = l.core.SendNotificationToClient(l.ctx, "notifications/progress", params)
 }
 
-func (l *listening) log(level mcp.LoggingLevel, message string) {
+func (l *listener) log(level mcp.LoggingLevel, message string) {
 	_ = l.core.SendLogMessageToClient(l.ctx, mcp.NewLoggingMessageNotification(level, l.logger, message))
 }
 
-// hears reports whether the client wants logs of a level: by what the request
-// says since 2026-07-28, and by logging/setLevel before.
-func (l *listening) hears(level mcp.LoggingLevel) bool {
+// hears reports whether the client wants logs of a level: the request says so since
+// 2026-07-28, and logging/setLevel before.
+func (l *listener) hears(level mcp.LoggingLevel) bool {
 	if info := mcpserver.RequestProtocolInfoFromContext(l.ctx); info != nil && info.Modern {
 		return level.ShouldSendTo(info.LogLevel)
 	}

@@ -153,7 +153,7 @@ func TestAskingEnds(t *testing.T) {
 	mine := b.tool(me, "x", "demo__sure", `{}`, "", `{}`).Result.RequestState
 	yours := b.tool(you, "x", "demo__sure", `{}`, "", `{}`).Result.RequestState
 	const yes = `{"ask-1":{"action":"accept"}}`
-	b.leave(me.Principal().Key())
+	b.invoke.leave(me.Principal().Key())
 	if r := b.tool(me, "x", "demo__sure", `{}`, mine, yes); !r.Result.IsError {
 		t.Errorf("after leaving: %+v %+v", r, r.Error)
 	}

@@ -90,8 +90,8 @@ func outcomeOf(stdout string) *run.Outcome {
 
 // Old clients are told where a content is that they do not know.
 func TestResultObjectForOldClients(t *testing.T) {
-	r := reporter{outputs: newBench(t, ends(0, "", "")).outputs, runID: "run-1"}
-	items := meaning(nil, outcomeOf(`{"mcp": {"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}, {"type": "resource_link", "uri": "test://x", "name": "x"}]}}`), nil).result.Items
+	r := attachments{outputs: newBench(t, ends(0, "", "")).invoke.outputs, runID: "run-1"}
+	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}, {"type": "resource_link", "uri": "test://x", "name": "x"}]}}`), nil).result.Items
 	contents, err := r.items(items, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -111,9 +111,9 @@ func TestResultObjectForOldClients(t *testing.T) {
 
 // A file carries what the script says of it, as any other content does.
 func TestResultObjectAnnotates(t *testing.T) {
-	r := reporter{outputs: newBench(t, ends(0, "", "")).outputs, runID: "run-1", links: true}
+	r := attachments{outputs: newBench(t, ends(0, "", "")).invoke.outputs, runID: "run-1", links: true}
 	const said = `"_meta":{"a":1},"annotations":{"audience":["user"],"priority":0.5}`
-	items := meaning(nil, outcomeOf(`{"mcp": {"content": [{"path": "a.txt", "type": "text", `+said+`}, {"path": "a.txt", "type": "resource_link", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
+	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"path": "a.txt", "type": "text", `+said+`}, {"path": "a.txt", "type": "resource_link", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
 	contents, err := r.items(items, []sandbox.File{{Name: "a.txt", Data: []byte("a")}})
 	if err != nil {
 		t.Fatal(err)

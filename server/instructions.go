@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// A loader loads the instructions of skills.
+type loader struct {
+	snapshots *snapshot.Store // of bundled skills
+	used      func(skill *skills.Skill)
+}
+
+// load returns the instructions of a skill for a model.
+func (l *loader) load(ctx context.Context, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
+	skill = skill.Owner()
+	if !skill.ModelInvocable {
+		return nil, &run.Error{Code: run.PermissionDenied, Message: "skill " + skill.QualifiedName() + " may be called by a person only"}
+	}
+	loaded, err := l.instruct(ctx, skill, args)
+	if err != nil {
+		return nil, err
+	}
+	result := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(loaded.header() + loaded.text())}}
+	result.Meta = loaded.meta()
+	return result, nil
+}
+
+// instruct returns the instructions of a skill for one use.
+func (l *loader) instruct(ctx context.Context, skill *skills.Skill, args string) (*loaded, error) {
+	dir, err := l.baseDir(ctx, skill)
+	if err != nil {
+		return nil, err
+	}
+	content, err := skill.Instantiate(args, dir)
+	if errors.Is(err, skills.ErrTooLong) {
+		return nil, &run.Error{Code: run.InvalidParam, Message: err.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.used(skill)
+	return &loaded{Name: skill.QualifiedName(), BaseDir: dir, URI: skillsext.URI(skill), Content: content, Tools: callable(skill.Tools)}, nil
+}
+
+// callable returns the names of the tools that a model can call. The instructions speak
+// of files, and may be all that it knows of the skill.
+func callable(tools []*skills.Skill) []string {
+	var names []string
+	for _, tool := range tools {
+		if tool.ModelInvocable && tool.Unavailable == "" {
+			names = append(names, tool.QualifiedName())
+		}
+	}
+	return names
+}
+
+// loaded holds the instructions of a skill for one use.
+type loaded struct {
+	Name    string
+	BaseDir string
+	URI     string // "" where there is no SKILL.md
+	Content string
+	// Tools are the names of what else the skill runs, and a model can call.
+	Tools []string
+}
+
+// meta returns the metadata of a result, for programs. Models read the text: a
+// structure would be shown to them in its place.
+func (l *loaded) meta() *mcp.Meta {
+	fields := map[string]any{"name": l.Name, "base_dir": l.BaseDir}
+	if l.URI != "" {
+		fields["uri"] = l.URI
+	}
+	return mcp.NewMetaFromMap(fields)
+}
+
+// header returns the line that names the folder of the instructions' files.
+func (l *loaded) header() string { return "Base directory for this skill: " + l.BaseDir + "\n\n" }
+
+// text returns the instructions, with the names of the tools.
+func (l *loaded) text() string {
+	if len(l.Tools) == 0 {
+		return l.Content
+	}
+	return l.Content + "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(l.Tools, ", ")
+}
+
+// baseDirLease is the lifetime of the copy of a skill's folder whose path a client has
+// received.
+const baseDirLease = 24 * time.Hour
+
+// baseDir returns the folder of the files that the instructions speak of: the skill's
+// own folder, or for a bundled or packed skill a copy of it.
+func (l *loader) baseDir(ctx context.Context, skill *skills.Skill) (string, error) {
+	if skill.Dir != "" {
+		return skill.Dir, nil
+	}
+	snap, err := l.snapshots.Take(ctx, skill.Files, snapshot.Use{Skill: skill.QualifiedName(), Lease: baseDirLease})
+	if err != nil {
+		return "", err
+	}
+	return snap.Dir, nil
+}

@@ -1,0 +1,248 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/clientroots"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/tasks"
+	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// An invoker runs skills and code for clients: it relays questions, sends progress, and
+// makes tasks of calls that take long.
+type invoker struct {
+	executor *run.Executor
+	roots    *clientroots.Book // of legacy clients
+	desk     *elicit.Desk      // calls that ask
+	tasks    *tasks.Store
+	outputs  *output.Store // of runs
+	usage    Usage         // nil counts nothing
+	failures
+}
+
+// workspaces returns the workspaces of the client of ctx: its roots, if it has sent
+// some, or else the server's.
+func (i *invoker) workspaces(ctx context.Context) []string {
+	if own := i.roots.Of(ctx); len(own) > 0 {
+		return own
+	}
+	return i.executor.Workspaces()
+}
+
+// call returns the fields that every call of the client has.
+func (i *invoker) call(r *request, p *progress) run.Call {
+	group, connection := share(r.ctx)
+	return run.Call{
+		Principal: r.principal, Group: group, Connection: connection, Workspaces: i.workspaces(r.ctx),
+		Stderr: p, Progress: p.say, Warn: p.warn,
+	}
+}
+
+// run runs a skill for a client, with its stderr, and the reasons for which it waits,
+// as progress. The call of req has a session and a timeout only. Without an outcome
+// there is an error, or in asked the result with the questions that the client has to
+// answer first.
+func (i *invoker) run(r *request, req run.Request) (o *run.Outcome, asked *mcp.CallToolResult, err error) {
+	p := newProgressOf(r, req.Skill.QualifiedName())
+	defer p.close()
+	session, timeout := req.Session, req.Timeout
+	req.Call = i.call(r, p)
+	req.Session, req.Timeout = session, timeout
+	switch {
+	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
+		o, err = i.executor.Run(r.ctx, req)
+	case !mcpserver.IsModernRequest(r.ctx):
+		req.Client = &elicit.Client{Can: capabilities(r.ctx), Asker: progressAsker{elicit.Sender(transport.Request), p}}
+		o, err = i.executor.Run(r.ctx, req)
+	case r.retry.method == "":
+		req.Client = elicit.Nobody("nobody can be asked in the answer to such a request; call the skill's tool instead")
+		o, err = i.executor.Run(r.ctx, req)
+	default:
+		o, asked, err = i.runBetween(r, req, p)
+	}
+	if o != nil {
+		i.used(req.Skill)
+	}
+	if missing := missingCapability(r.ctx, err); missing != nil {
+		return nil, nil, missing
+	}
+	return o, asked, err
+}
+
+// used counts a use of a skill.
+func (i *invoker) used(skill *skills.Skill) {
+	if i.usage != nil {
+		i.usage.Used(skill.QualifiedName())
+	}
+}
+
+// runBetween starts a run that lasts from one request of a client to the next, or
+// continues the one that has asked.
+func (i *invoker) runBetween(r *request, req run.Request, p *progress) (o *run.Outcome, asked *mcp.CallToolResult, err error) {
+	args, err := json.Marshal(r.retry.args) // sorted by name
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode arguments: %w", err)
+	}
+	call := elicit.Call{
+		Owner: r.principal.Key(), Method: r.retry.method, Name: r.retry.name, Args: args,
+		State: r.retry.RequestState, Responses: r.retry.InputResponses, Stderr: p, Progress: p.say,
+	}
+	type ended struct {
+		outcome *run.Outcome
+		err     error
+	}
+	came, err := i.desk.Do(r.ctx, call, func(ctx context.Context, between *elicit.Run) (came any) {
+		defer i.recover(func(err error) { came = ended{nil, err} }) // no transport is around it
+		req.Client = &elicit.Client{Can: capabilities(ctx), Asker: between}
+		req.Stderr, req.Progress = between, between.Say
+		outcome, err := i.executor.Run(ctx, req)
+		return ended{outcome, err}
+	})
+	if required, ok := errors.AsType[*elicit.Required](err); ok {
+		r.task.Until(required.Gone)
+		kind, questions, err := required.Result()
+		return nil, &mcp.CallToolResult{Result: kind, MultiRoundTripResult: questions}, err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	last := came.(ended) // of this method, as the state is
+	return last.outcome, nil, last.err
+}
+
+// runCode runs code for a client, with its stderr, and the reasons for which it waits, as
+// progress. The call of req has a session and a timeout only.
+func (i *invoker) runCode(r *request, req run.CodeRequest) (*run.Outcome, error) {
+	p := newProgressOf(r, "run_code")
+	defer p.close()
+	session, timeout := req.Session, req.Timeout
+	req.Call = i.call(r, p)
+	req.Session, req.Timeout = session, timeout
+	return i.executor.RunCode(r.ctx, req)
+}
+
+// openSession opens a session for a client.
+func (i *invoker) openSession(r *request, req run.OpenRequest) (*run.Session, error) {
+	p := newProgressOf(r, "open_sandbox")
+	defer p.close()
+	req.Call = i.call(r, p)
+	return i.executor.OpenSession(r.ctx, req)
+}
+
+// patience is the time after which a call becomes a task, for clients that know tasks.
+// Most calls end before, and cost one request; clients give up on calls that are silent
+// for a minute, and a model can do something else meanwhile.
+const patience = 5 * time.Second
+
+// asTask answers a call with a task if it takes long, or the skill says so, for
+// clients that know tasks.
+func (i *invoker) asTask(r *request, task skills.Task, handle handler) (*mcp.CallToolResult, error) {
+	switch {
+	case tasks.Declared(r.ctx):
+	case task == skills.TaskRequired && mcpserver.IsModernRequest(r.ctx):
+		return nil, tasks.Undeclared()
+	case task == skills.TaskRequired: // its protocol has neither the tasks nor that error
+		return nil, &run.Error{Code: run.Unavailable, Message: "this skill is run for clients that know the tasks of MCP 2026-07-28 only; use one of these"}
+	default:
+		return handle(r)
+	}
+	c := tasks.Call{Owner: r.principal.Key(), Patience: patience, Round: r.retry.MultiRoundTripParams}
+	if task != skills.TaskLong {
+		c.Patience = 0
+	}
+	return i.tasks.Do(r.ctx, c, func(ctx context.Context, t *tasks.Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+		own := *r // which goes on when r is answered
+		own.ctx, own.task, own.retry.MultiRoundTripParams = ctx, t, round
+		result, err := handle(&own)
+		if err != nil {
+			return i.answer(err)
+		}
+		return result, nil
+	})
+}
+
+// execute runs a skill and returns the result of its own tool.
+func (i *invoker) execute(r *request, req run.Request) (*mcp.CallToolResult, error) {
+	outcome, asked, err := i.run(r, req)
+	if outcome == nil {
+		return asked, err
+	}
+	return newRunReport(i.outputs, r, req.Skill, outcome, err).skillResult(req.Skill.Entry, outcome), nil
+}
+
+// report runs a skill and returns the whole result of its run.
+func (i *invoker) report(r *request, req run.Request) (*mcp.CallToolResult, error) {
+	outcome, asked, err := i.run(r, req)
+	if outcome == nil {
+		return asked, err
+	}
+	return newRunReport(i.outputs, r, req.Skill, outcome, err).runResult(outcome)
+}
+
+// reportCode runs code and returns the whole result of its run.
+func (i *invoker) reportCode(r *request, req run.CodeRequest) (*mcp.CallToolResult, error) {
+	outcome, err := i.runCode(r, req)
+	if outcome == nil {
+		return nil, err
+	}
+	return newRunReport(i.outputs, r, req.Skill, outcome, err).runResult(outcome)
+}
+
+// leave ends the tasks, questions, outputs and sessions of an owner that has left.
+// Principals leave with the session that they name; those of modern clients over HTTP
+// name none, so what is theirs ends with its lifetime.
+func (i *invoker) leave(owner identity.Key) {
+	i.tasks.Leave(owner)
+	i.desk.Leave(owner)
+	i.outputs.Forget(owner)
+	i.executor.EndSessions(owner)
+}
+
+// close ends the calls that are tasks or wait for an answer, and waits for them.
+func (i *invoker) close() {
+	i.tasks.Close()
+	i.desk.Close()
+}
+
+// A progressAsker reports as progress whose answer the call awaits.
+type progressAsker struct {
+	elicit.Asker
+	progress *progress
+}
+
+func (h progressAsker) Ask(ctx context.Context, requests map[string]*elicit.Request) (map[string]json.RawMessage, error) {
+	what := "an answer of the client"
+	for _, r := range requests {
+		switch r.Method {
+		case string(mcp.MethodElicitationCreate):
+			what = "the person's answer"
+		case string(mcp.MethodSamplingCreateMessage):
+			what = "the client's model"
+		}
+	}
+	defer h.progress.wait(what)()
+	return h.Asker.Ask(ctx, requests)
+}
+
+// capabilities returns those that the client has declared in its request or, a legacy
+// one, when it initialised.
+func capabilities(ctx context.Context) *mcp.ClientCapabilities {
+	session, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo)
+	if !ok {
+		return nil
+	}
+	all := session.GetClientCapabilities()
+	return &all
+}

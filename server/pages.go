@@ -1,0 +1,61 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// Bounds of one page of a list for a model.
+const (
+	maxPage     = 100
+	maxPageSize = 32 << 10 // bytes
+)
+
+// pageOf returns the items from a cursor on, as many as fit on a page, and the cursor of
+// the next page.
+func pageOf[I, O any](items []I, cursor string, show func(I) O) (page []O, next string, err error) {
+	from, ok := position(mcp.Cursor(cursor))
+	if !ok || from > len(items) {
+		return nil, "", &run.Error{Code: run.InvalidParam, Message: `"cursor" is none of this list's; leave it out to begin`}
+	}
+	page = []O{}
+	size := 0
+	for i, item := range items[from:] {
+		shown := show(item)
+		size += len(encoded(shown))
+		if i == maxPage || size > maxPageSize && i > 0 {
+			return page, string(cursorAt(from + i)), nil
+		}
+		page = append(page, shown)
+	}
+	return page, "", nil
+}
+
+// cursorAt returns the cursor of the page that starts after n items.
+func cursorAt(n int) mcp.Cursor {
+	return mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(n))))
+}
+
+// position decodes a cursor to the number of items before it.
+func position(cursor mcp.Cursor) (n int, ok bool) {
+	if cursor == "" {
+		return 0, true
+	}
+	text, err := base64.StdEncoding.DecodeString(string(cursor))
+	if err != nil {
+		return 0, false
+	}
+	n, err = strconv.Atoi(string(text))
+	return n, err == nil && n > 0
+}
+
+// encoded returns a value as clients receive it.
+func encoded(list any) []byte {
+	text, _ := json.Marshal(list) // of types that mcp-go encodes, too
+	return text
+}

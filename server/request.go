@@ -1,0 +1,109 @@
+package server
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/tasks"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A request is a call of a tool, a prompt or a resource, decoded.
+type request struct {
+	ctx       context.Context
+	args      map[string]any
+	principal identity.Principal // that the request acts for
+	token     mcp.ProgressToken
+	view      *view // one catalog for the whole call
+	retry     retry
+	task      *tasks.Task // that the call may become; nil is none
+}
+
+// newRequest returns a request without arguments. meta may be nil.
+func newRequest(ctx context.Context, meta *mcp.Meta, v *view) *request {
+	r := &request{ctx: ctx, principal: principal(ctx), view: v}
+	if meta != nil {
+		r.token = meta.ProgressToken
+	}
+	return r
+}
+
+// A retry names a call, and holds the answers with which a client repeats one that has
+// asked it something. The zero retry is that of a request whose result has no field
+// for questions.
+type retry struct {
+	method, name string
+	args         any // of the call, as it is encoded
+	mcp.MultiRoundTripParams
+}
+
+// A handler answers a call with a result, or with an error that becomes one.
+type handler func(r *request) (*mcp.CallToolResult, error)
+
+// decodeArguments returns the arguments of a call with numbers as they were written: an
+// integer above 2^53 arrives whole.
+func decodeArguments(in mcp.CallToolRequest) (map[string]any, error) {
+	raw := in.Params.RawArguments
+	if len(raw) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return map[string]any{}, nil
+	}
+	return decodeObject(raw)
+}
+
+func decodeObject(raw []byte) (map[string]any, error) {
+	value, err := skills.DecodeJSON(string(raw))
+	args, ok := value.(map[string]any)
+	if err != nil || !ok {
+		return nil, &run.Error{Code: run.InvalidParam, Message: "the arguments must be a JSON object"}
+	}
+	return args, nil
+}
+
+// A finder finds the skills that calls name.
+type finder struct {
+	view     func() *view
+	reloader Reloader // nil: the files of skills are not looked at
+}
+
+// find returns the skill that a call means, as its files are now, and sets the request's
+// view to the one that it is found in. look finds it in a view.
+func (f *finder) find(r *request, name string, look func(*view) (*skills.Skill, error)) (*skills.Skill, error) {
+	skill, err := look(r.view)
+	if f.reloader == nil {
+		return skill, err
+	}
+	if err := f.reloader.Refresh(r.ctx, name, skill, err); err != nil {
+		return nil, err
+	}
+	if now := f.view(); now != r.view {
+		r.view = now
+		return look(now)
+	}
+	return skill, err
+}
+
+// named finds the skill of a name.
+func (f *finder) named(r *request, name string) (*skills.Skill, error) {
+	return f.find(r, name, func(v *view) (*skills.Skill, error) { return v.lookup(name) })
+}
+
+// optional finds the skill of a name, or returns nil for "".
+func (f *finder) optional(r *request, name string) (*skills.Skill, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return f.named(r, name)
+}
+
+// A Reloader keeps the published catalog fresh.
+type Reloader interface {
+	// Reload scans all roots and publishes what it finds, as [Server.Publish] does.
+	Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error)
+	// Refresh returns when what is published is as new as the files of the skill that
+	// a call names. For a name without a skill, skill is nil and lookup says so.
+	Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error
+}

@@ -1,0 +1,189 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// maxDescription is where clients cut a tool's description.
+const maxDescription = 2 << 10
+
+// skillTools make the tools of skills.
+type skillTools struct {
+	*toolMaker
+	find   *finder
+	invoke *invoker
+	loader *loader
+	// shared are the arguments of the tools of all instruction skills: there may be
+	// thousands. They are strict: instructions have nobody to pass others on to.
+	shared *arguments[argsOnly]
+}
+
+// tools returns the tools of the skills that have one.
+func (s *skillTools) tools(v *view) []mcpserver.ServerTool {
+	var tools []mcpserver.ServerTool
+	for _, skill := range v.catalog.Skills {
+		if v.tool(skill) == "" {
+			continue
+		}
+		tool, err := s.of(skill, v.name(skill))
+		if err != nil { // costs that skill its tool, and nothing else
+			s.logger.Error("a skill has no tool", "skill", skill.QualifiedName(), "error", err)
+			continue
+		}
+		tools = append(tools, tool)
+	}
+	return tools
+}
+
+// of returns the tool of a skill.
+func (s *skillTools) of(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
+	if skill.Entry == nil {
+		return s.instructions(skill, name), nil
+	}
+	return s.executable(skill, name)
+}
+
+func (s *skillTools) executable(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
+	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: s.annotate(skill), Meta: largeResult()}
+	if schema := skill.Entry.Output; schema != nil {
+		encoded, err := json.Marshal(schema)
+		if err != nil {
+			return mcpserver.ServerTool{}, fmt.Errorf("encode the output schema of tool %s: %w", name, err)
+		}
+		t.RawOutputSchema = encoded
+	}
+	// The tool keeps to its name: a call finds the skill as it is by then.
+	return s.tool(t, inputSchema(skill), s.typed(skill.Entry, func(r *request) (*mcp.CallToolResult, error) {
+		skill, err := s.find.named(r, skill.QualifiedName())
+		if err != nil {
+			return nil, err
+		}
+		return s.invoke.asTask(r, skill.Task, s.typed(skill.Entry, func(r *request) (*mcp.CallToolResult, error) {
+			return s.invoke.execute(r, run.Request{Skill: skill, Args: r.args})
+		}))
+	}))
+}
+
+// typed drops the structure of an error if it is not of the output schema: clients that
+// check results, the TypeScript SDK among them, would show that fault in place of the
+// reason. The text has the code and the reason.
+func (s *skillTools) typed(entry *skills.Entry, handle handler) handler {
+	return func(r *request) (*mcp.CallToolResult, error) {
+		result, err := handle(r)
+		if err != nil {
+			result, err = s.answer(err)
+		}
+		if err != nil || !result.IsError {
+			return result, err
+		}
+		if object, _ := result.StructuredContent.(json.RawMessage); entry.CheckOutput(object) != nil {
+			result.StructuredContent = nil
+		}
+		return result, nil
+	}
+}
+
+// argsOnly are the arguments of an instruction skill.
+type argsOnly struct {
+	Args string `json:"args,omitempty" jsonschema_description:"What to put in for $ARGUMENTS in the instructions."`
+}
+
+func (s *skillTools) instructions(skill *skills.Skill, name string) mcpserver.ServerTool {
+	return fixedTool[argsOnly]{
+		name: name, title: title(skill), arguments: s.shared,
+		description: truncate.String(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
+		handle: func(r *request, args argsOnly) (any, error) {
+			skill, err := s.find.named(r, skill.QualifiedName())
+			if err != nil {
+				return nil, err
+			}
+			return s.loader.load(r.ctx, skill, args.Args)
+		},
+	}.tool(s.toolMaker)
+}
+
+// title is the name that clients show a person.
+func title(skill *skills.Skill) string { return cmp.Or(skill.DisplayName, skill.QualifiedName()) }
+
+// describe tells a model what a skill does and when to use it.
+func describe(skill *skills.Skill) string {
+	description := skill.Description
+	if description == "" {
+		description = "The skill " + skill.QualifiedName() + "."
+	}
+	if skill.WhenToUse != "" {
+		description += "\n\nWhen to use: " + skill.WhenToUse
+	}
+	note := ""
+	if owner := skill.Owner(); owner != skill && owner.Instructions != "" {
+		note = fmt.Sprintf("\n\nA tool of the skill %s. Read its instructions first: load_skill with name %q.", owner.QualifiedName(), owner.QualifiedName())
+	}
+	note += aboutFiles(skill)
+	return truncate.String(description, maxDescription-len(note)) + note
+}
+
+// inputSchema returns the schema of a skill's arguments. A parameter that takes a
+// file, and of which its script says nothing, names the skill that tells of it.
+func inputSchema(skill *skills.Skill) *jsonschema.Schema {
+	schema, owner := skill.Entry.Schema(), skill.Owner()
+	files := skill.Entry.Files()
+	if len(files) == 0 || owner.Instructions == "" {
+		return schema
+	}
+	described := *schema
+	described.Properties = jsonschema.NewProperties()
+	for p := schema.Properties.Oldest(); p != nil; p = p.Next() {
+		property := *p.Value
+		if property.Description == "" && slices.ContainsFunc(files, func(f skills.FileParam) bool { return f.Name == p.Key }) {
+			property.Description = fmt.Sprintf("A file or folder; the instructions of the skill %s tell of it (load_skill).", owner.QualifiedName())
+		}
+		described.Properties.Set(p.Key, &property)
+	}
+	return &described
+}
+
+// aboutFiles tells a model how to name files for a skill that takes some, or may.
+func aboutFiles(skill *skills.Skill) string {
+	if skill.Entry == nil {
+		return ""
+	}
+	var takes, anyNames bool
+	for _, p := range skill.Entry.Params() {
+		takes, anyNames = takes || p.Path, anyNames || p.NamesFiles()
+	}
+	_, words := skill.Entry.Passing().(skills.RawArgv)
+	takes = takes || len(skill.Entry.Files()) > 0
+	switch {
+	case words, anyNames && !takes:
+		return "\n\nIt runs in its own folder: name files of the workspace as /workspace/NAME, and write to /out/NAME, which is returned."
+	case !takes:
+		return ""
+	}
+	if skill.Class != skills.Safe {
+		return "\n\nRelative paths are in the workspace, /workspace."
+	}
+	return "\n\nRelative paths are in the workspace, /workspace; files that it writes go to /out and are returned."
+}
+
+// annotate derives the hints from the class: they are what the sandbox makes
+// true, not what the skill's author says.
+func (s *skillTools) annotate(skill *skills.Skill) mcp.ToolAnnotation {
+	grant, err := s.invoke.executor.Grant(context.Background(), skill) // a publication is of no request
+	return mcp.ToolAnnotation{
+		Title:           title(skill),
+		ReadOnlyHint:    hint(skill.Class == skills.Safe),
+		DestructiveHint: hint(skill.Class == skills.Dangerous),
+		OpenWorldHint:   hint(err == nil && len(grant.Hosts) > 0),
+	}
+}

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// unlistedTool is the name of the tool that answers for those which are not registered
+// any more: a client may have been shown them. No client can call it by this name.
+const unlistedTool = "~"
+
+// forwardTool returns the hook that forwards the calls of tools that clients have been
+// shown, and that are not registered any more.
+func forwardTool(current func() *view, registered func(name string) bool) mcpserver.OnBeforeCallToolFunc {
+	return func(_ context.Context, _ any, in *mcp.CallToolRequest) {
+		_, listed := current().listed[in.Params.Name]
+		switch {
+		case in.Params.Name == unlistedTool:
+			in.Params.Name = "" // which no tool has
+		case listed && !registered(in.Params.Name):
+			forward(&in.Header, &in.Params.Name, unlistedTool)
+		}
+	}
+}
+
+// Bounds of one page of tools/list. Some clients read the first page only; the
+// selection for them is smaller.
+const (
+	maxTools     = 500
+	maxToolsSize = 256 << 10 // bytes
+)
+
+// toolPage returns the first tools of those that are left, and the cursor of the
+// next page, as mcp-go reads it.
+func toolPage(tools []mcp.Tool) (page []mcp.Tool, next mcp.Cursor) {
+	tools = slices.DeleteFunc(tools, func(t mcp.Tool) bool { return t.Name == unlistedTool })
+	size := 0
+	for i, tool := range tools {
+		size += len(encoded(tool))
+		if i > 0 && (i == maxTools || size > maxToolsSize) {
+			return tools[:i], mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(tools[i-1].Name)))
+		}
+	}
+	return tools, ""
+}
+
+// unlisted returns the tool that answers for those which are not registered any more.
+func (s *skillTools) unlisted() mcpserver.ServerTool {
+	return mcpserver.ServerTool{Tool: mcp.Tool{Name: unlistedTool}, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		name := forwarded(in.Header)
+		tool, err := s.gone(newRequest(ctx, in.Params.Meta, s.view()), name)
+		if err != nil {
+			return s.answer(err)
+		}
+		in.Params.Name = name
+		return tool.Handler(ctx, in)
+	}}
+}
+
+// gone returns the tool that clients were last shown under a name.
+func (s *skillTools) gone(r *request, name string) (mcpserver.ServerTool, error) {
+	skill, err := s.find.find(r, name, func(v *view) (*skills.Skill, error) {
+		if skill := cmp.Or(v.shown(name), v.called(name)); skill != nil {
+			return skill, nil
+		}
+		return v.lookup(name)
+	})
+	if _, gone := errors.AsType[*skills.NotFoundError](err); gone {
+		err = &run.Error{Code: run.NotFound, Message: fmt.Sprintf("the skill of the tool %s is no longer there; search_skills and list_skills name those there are", name), Err: err}
+	}
+	if err != nil {
+		return mcpserver.ServerTool{}, err
+	}
+	return s.of(skill, name)
+}
