@@ -135,7 +135,7 @@ func FuzzOpenAI(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skill := &Skill{Files: files(map[string]string{openAIFile: string(data)}), File: "SKILL.md"}
-		if err := parseSkill([]byte(skillText("a")), skill, "a", Options{}); err != nil {
+		if err := parseSkill([]byte(skillText("a")), skill, "a", ReadOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		checkServed(t, skill)

@@ -27,7 +27,7 @@ func FuzzSkill(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, args string) {
 		skill := &Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "SKILL.md"}
-		if err := parseSkill(data, skill, "folder", Options{}); err != nil {
+		if err := parseSkill(data, skill, "folder", ReadOptions{}); err != nil {
 			return
 		}
 		if skill.Name == "" || skill.Class == "" {
@@ -73,7 +73,7 @@ func FuzzOngrid(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skill := &Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "skill.json"}
-		if err := parseOngrid(data, skill, Options{}); err != nil {
+		if err := parseOngrid(data, skill, ReadOptions{}); err != nil {
 			return
 		}
 		if skill.Name == "" || skill.Class == "" || skill.Instructions == "" {
@@ -102,7 +102,7 @@ func FuzzTools(f *testing.F) {
 			t.Fatal(err)
 		}
 		skill := &Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "SKILL.md"}
-		if err := parseSkill([]byte("---\nname: demo\ndescription: d\n---\n"), skill, "demo", Options{}); err != nil {
+		if err := parseSkill([]byte("---\nname: demo\ndescription: d\n---\n"), skill, "demo", ReadOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, tool := range skill.Tools {

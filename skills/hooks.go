@@ -1,19 +1,8 @@
 package skills
 
 import (
-	"cmp"
-	"strings"
-
 	"gopkg.in/yaml.v3"
 )
-
-// A Hook is what a plugin would have run at an event. Nothing here runs it.
-type Hook struct {
-	Event   string `json:"event"`
-	Matcher string `json:"matcher,omitempty"` // of the tools that it is for
-	Type    string `json:"type"`              // command, prompt, …
-	Runs    string `json:"runs,omitempty"`
-}
 
 // hooks reads which hooks a plugin has.
 func (s *scanner) hooks(dir string, m *manifest, report reportFunc) {
@@ -25,57 +14,4 @@ func (s *scanner) hooks(dir string, m *manifest, report reportFunc) {
 	if len(s.inPlugin.Hooks) > 0 {
 		report(Note, position{}, "", "its hooks are not run")
 	}
-}
-
-// parseHooks reads the content of a hooks.json: a map of events, each with a list
-// of hooks or of groups of hooks; or a list of hooks with events. Either is bare
-// or under "hooks".
-func parseHooks(node *yaml.Node) (hooks []Hook, ok bool) {
-	if inner := newFields(node, discard).get("hooks"); inner != nil {
-		node = inner
-	}
-	switch node.Kind {
-	case yaml.SequenceNode:
-		hooks = hooksOf(Hook{}, node, 0)
-	case yaml.MappingNode:
-		for _, f := range newFields(node, discard).list {
-			hooks = append(hooks, hooksOf(Hook{Event: f.key}, f.node, 0)...)
-		}
-	default:
-		return nil, false
-	}
-	return hooks, len(hooks) > 0 || len(node.Content) == 0
-}
-
-// hooksOf reads the hooks in a node: a list, a group, or a hook. outer is what is
-// known of them already.
-func hooksOf(outer Hook, node *yaml.Node, depth int) (hooks []Hook) {
-	const deepest = 4 // lists and groups in one another
-	if depth > deepest {
-		return nil
-	}
-	node = deref(node)
-	switch node.Kind {
-	case yaml.SequenceNode:
-		for _, item := range node.Content {
-			hooks = append(hooks, hooksOf(outer, item, depth+1)...)
-		}
-	case yaml.MappingNode:
-		f := newFields(node, discard)
-		outer.Event = cmp.Or(f.text("event"), outer.Event)
-		outer.Matcher = cmp.Or(f.text("matcher"), outer.Matcher)
-		if group := f.get("hooks"); group != nil {
-			return hooksOf(outer, group, depth+1)
-		}
-		outer.Type = cmp.Or(f.text("type"), "command")
-		for _, key := range []string{"command", "bash", "powershell", "prompt", "url"} {
-			if text := strings.Join(f.words(key, one), " "); text != "" && outer.Runs == "" {
-				outer.Runs = text
-			}
-		}
-		if outer.Event != "" && outer.Runs != "" {
-			return []Hook{outer}
-		}
-	}
-	return hooks
 }

@@ -75,7 +75,7 @@ func TestLateFrontmatter(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			skill := &Skill{Files: skillfs.DirFS(t.TempDir()), File: "SKILL.md"}
-			err := parseSkill([]byte(test.file), skill, "folder", Options{})
+			err := parseSkill([]byte(test.file), skill, "folder", ReadOptions{})
 			if err != nil {
 				if test.skill != "" || !strings.Contains(err.Error(), test.problem) {
 					t.Fatal(err)
@@ -104,7 +104,7 @@ func TestMisplacedFieldsHaveNoTools(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "scripts/run.sh", "#!/bin/sh\necho\n")
 	skill := &Skill{Files: skillfs.DirFS(dir), File: "SKILL.md"}
-	if err := parseSkill([]byte("# Title\n\nText\n\n  class: dangerous\n"), skill, "folder", Options{}); err != nil {
+	if err := parseSkill([]byte("# Title\n\nText\n\n  class: dangerous\n"), skill, "folder", ReadOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(skill.Tools) > 0 || skill.ModelInvocable {
@@ -136,7 +136,7 @@ func TestToolsThatAreLeftOut(t *testing.T) {
 			write(t, dir, "x.sh", "#!/bin/sh\necho\n")
 			write(t, dir, "tools.yaml", test.file)
 			skill := &Skill{Files: skillfs.DirFS(dir), File: "SKILL.md"}
-			if err := parseSkill([]byte(skillText("folder")+"Run x.sh.\n"), skill, "folder", Options{}); err != nil {
+			if err := parseSkill([]byte(skillText("folder")+"Run x.sh.\n"), skill, "folder", ReadOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if len(skill.Tools) != test.tools {
@@ -159,7 +159,7 @@ func FuzzLateFrontmatter(f *testing.F) {
 		}
 		file := before + "---\n" + fields + "\ndisable-model-invocation: true\n---\n"
 		skill := &Skill{Files: skillfs.DirFS(t.TempDir()), File: "SKILL.md"}
-		if err := parseSkill([]byte(file), skill, "folder", Options{}); err == nil && skill.ModelInvocable {
+		if err := parseSkill([]byte(file), skill, "folder", ReadOptions{}); err == nil && skill.ModelInvocable {
 			t.Errorf("offered: %q", file)
 		}
 	})

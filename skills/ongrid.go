@@ -29,38 +29,43 @@ const ongridCategory = "external"
 // ongridName is what ongrid takes for a name.
 var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// ongridLocation is the location of a skill.json, from which its entry is resolved.
-type ongridLocation struct {
-	root   Root
-	files  fs.FS  // of the root
-	dir    string // of the skill, in the root
-	nested bool   // it lies inside of another skill
+// An OngridLocation is the location of a skill.json, from which its entry is
+// resolved.
+type OngridLocation struct {
+	Root  string // the host folder of the root, or ""
+	Files fs.FS  // of the root
+	Dir   string // of the skill, in the root
+	// Meant says that each skill.json of the root is meant to be a skill of
+	// ongrid's, and Nested that this one lies inside of another skill.
+	Meant, Nested bool
 
-	outside string // the path in the root of an entry that is not in dir; or ""
+	// Outside is set to the path in the root of an entry that is not in Dir.
+	Outside string
 }
 
-// A foreign error says why a file is not what its name could make it.
-type foreign struct{ reason string }
+// A ForeignError is the reason why a file is not the manifest that its name
+// suggests.
+type ForeignError struct{ reason string }
 
-func (f *foreign) Error() string {
+func (f *ForeignError) Error() string {
 	return "it is no skill of ongrid's and is ignored: " + f.reason
 }
 
-// parseOngrid reads a skill.json into a skill. The error is a [*foreign] where
+// parseOngrid reads a skill.json into a skill. The error is a [*ForeignError] where
 // it is somebody else's.
-func parseOngrid(data []byte, skill *Skill, o Options) error {
+func parseOngrid(data []byte, skill *Skill, o ReadOptions) error {
 	node, err := parseJSON(data)
 	if err != nil {
-		return o.notOngrid(true, err.Error())
+		return notOngrid(o.Ongrid, true, err.Error())
 	}
 	return parse(skill, &document{front: node}, o, (*parser).ongridFile)
 }
 
 // notOngrid is the error of a skill.json that cannot be used: of one that is meant
 // to be ongrid's, as all are in a root of ongrid's, it is a fault.
-func (o Options) notOngrid(meant bool, reason string) error {
-	if o.place == nil || !o.place.root.Ongrid && (!meant || o.place.nested) {
-		return &foreign{reason}
+func notOngrid(at *OngridLocation, meant bool, reason string) error {
+	if at == nil || !at.Meant && (!meant || at.Nested) {
+		return &ForeignError{reason}
 	}
 	return reject(position{}, `correct it; ongrid wants "name" of a-z, 0-9 and _, "description" and "entry", an executable file`, "the skill does not load: %s", reason)
 }
@@ -100,11 +105,11 @@ func (p *parser) ongridFile() error {
 func (p *parser) ongridShape() error {
 	for _, key := range []string{"name", "description", "entry"} {
 		if node := p.fields.get(key); node == nil || node.Tag != "!!str" || strings.TrimSpace(node.Value) == "" {
-			return p.options.notOngrid(false, fmt.Sprintf("it has no text %q", key))
+			return notOngrid(p.options.Ongrid, false, fmt.Sprintf("it has no text %q", key))
 		}
 	}
 	if name := p.fields.text("name"); len(name) > 64 || !ongridName.MatchString(name) {
-		return p.options.notOngrid(false, fmt.Sprintf("the name %s is not of a-z, 0-9 and _", show(name)))
+		return notOngrid(p.options.Ongrid, false, fmt.Sprintf("the name %s is not of a-z, 0-9 and _", show(name)))
 	}
 	return nil
 }
@@ -118,11 +123,11 @@ func (p *parser) ongridEntry() error {
 	case errors.Is(err, skillfs.ErrLeaves):
 		return reject(p.fields.pos("entry"), "put the program into the skill's folder, or below the folder that skills are looked for in", "entry %q leads out of that folder", given)
 	case err != nil || !isExecutable(files, name):
-		return p.options.notOngrid(true, fmt.Sprintf("entry %s is not an executable file", show(given)))
+		return notOngrid(p.options.Ongrid, true, fmt.Sprintf("entry %s is not an executable file", show(given)))
 	}
 	head, err := skillfs.ReadHead(files, name)
 	if err != nil {
-		return p.options.notOngrid(true, fmt.Sprintf("entry %s cannot be read", show(given)))
+		return notOngrid(p.options.Ongrid, true, fmt.Sprintf("entry %s cannot be read", show(given)))
 	}
 	p.skill.Entry = p.ongridCall(script, program(name, head))
 	return nil
@@ -146,17 +151,17 @@ func (p *parser) ongridCall(script string, interpreter []string) *Entry {
 // the file without links. One that lies elsewhere below the root is shown at the
 // top of the folder.
 func (p *parser) findEntry(entry string) (script string, files fs.FS, name string, err error) {
-	at := p.options.place
+	at := p.options.Ongrid
 	if filepath.IsAbs(entry) {
 		if entry, err = at.relative(entry, p.skill.Dir); err != nil {
 			return "", nil, "", err
 		}
 	}
 	name, err = p.skill.FindScript(entry)
-	if !errors.Is(err, skillfs.ErrLeaves) || at == nil || at.files == nil {
+	if !errors.Is(err, skillfs.ErrLeaves) || at == nil || at.Files == nil {
 		return path.Clean(entry), p.skill.Files, name, err
 	}
-	name, err = skillfs.Resolve(at.files, at.root.Dir, path.Join(at.dir, entry))
+	name, err = skillfs.Resolve(at.Files, at.Root, path.Join(at.Dir, entry))
 	if err != nil || !fs.ValidPath(name) {
 		return "", nil, "", cmp.Or(err, skillfs.ErrLeaves)
 	}
@@ -167,19 +172,19 @@ func (p *parser) findEntry(entry string) (script string, files fs.FS, name strin
 		}
 		script = "_" + script
 	}
-	at.outside = name
-	return script, at.files, name, nil
+	at.Outside = name
+	return script, at.Files, name, nil
 }
 
 // relative is an absolute path of the host from the skill's folder on.
-func (at *ongridLocation) relative(name, dir string) (string, error) {
-	if at == nil || at.root.Dir == "" || dir == "" {
+func (at *OngridLocation) relative(name, dir string) (string, error) {
+	if at == nil || at.Root == "" || dir == "" {
 		return "", skillfs.ErrLeaves
 	}
-	if real, err := filepath.EvalSymlinks(name); err == nil && !inside(at.root.Dir, filepath.Clean(name)) {
+	if real, err := filepath.EvalSymlinks(name); err == nil && !inside(at.Root, filepath.Clean(name)) {
 		name = real // the way to the root may have links
 	}
-	if !inside(at.root.Dir, filepath.Clean(name)) {
+	if !inside(at.Root, filepath.Clean(name)) {
 		return "", skillfs.ErrLeaves
 	}
 	below, err := filepath.Rel(dir, name)

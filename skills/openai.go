@@ -21,7 +21,7 @@ const openAIFile = "agents/openai.yaml"
 // Icons and colours are for Codex alone. A file that cannot be read might keep
 // models from the skill, so it does.
 func (p *parser) openAI() {
-	if p.options.noAgents {
+	if p.options.NoAgents {
 		return
 	}
 	data, err := readFile(p.skill.Files, openAIFile, maxManifest)

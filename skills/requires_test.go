@@ -162,7 +162,7 @@ func FuzzMetadata(f *testing.F) {
 			t.Error("read without a value")
 		}
 		skill := &Skill{File: "SKILL.md"}
-		p := newParser(skill, &document{}, Options{})
+		p := newParser(skill, &document{}, ReadOptions{})
 		front, err := parseJSON([]byte(`{"metadata": ` + quoteJSON(t, text) + `}`))
 		if err != nil {
 			t.Fatal(err)

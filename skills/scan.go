@@ -69,18 +69,8 @@ type Options struct {
 	// roots; nil reads everything.
 	Cache func() Cache
 
-	// noAgents says, of one skill, that there is no folder agents.
-	noAgents bool
-	// noTools says, of one skill, that there is no tools.yaml: 10,000 skills need
-	// not be asked for it.
-	noTools bool
 	// readings get each file that a skill is read from; nil where nobody asks.
 	readings *readings
-	// place says where one skill.json lies; nil where that is not known.
-	place *ongridLocation
-	// plain says, of one skill, that there is nothing beside its SKILL.md that
-	// could be run.
-	plain bool
 }
 
 // Skip reports whether folders of this name are never entered.
@@ -200,7 +190,7 @@ func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	case name != "":
 		s.skill(dir, name, entries)
 		if ongrid {
-			s.problem(rejected(s.display(path.Join(dir, ongridFile)), &foreign{"there is a " + name + " beside it"}))
+			s.problem(rejected(s.display(path.Join(dir, ongridFile)), &ForeignError{"there is a " + name + " beside it"}))
 		}
 	case ongrid:
 		s.skill(dir, ongridFile, nil)
@@ -540,17 +530,17 @@ func (s *Skill) readFrom(files fs.FS) (done func()) {
 func (c *candidate) parse(o Options) error {
 	data, err := readFile(c.skill.Files, c.file, maxManifest)
 	c.sum = sum(data)
+	read := ReadOptions{ImageRole: o.ImageRole, Host: o.Host, NoTools: c.noTools, NoAgents: c.noAgents, Plain: c.plain}
 	switch {
 	case err != nil:
 	case c.file == ongridFile:
-		o.place = &ongridLocation{root: c.root, files: c.rootFiles, dir: c.dir, nested: c.nested}
-		err = parseOngrid(data, c.skill, o)
-		c.outside = o.place.outside
+		read.Ongrid = &OngridLocation{Root: c.root.Dir, Files: c.rootFiles, Dir: c.dir, Meant: c.root.Ongrid, Nested: c.nested}
+		err = parseOngrid(data, c.skill, read)
+		c.outside = read.Ongrid.Outside
 	case c.command:
-		err = parseCommand(data, c.skill, c.folder, o)
+		err = parseCommand(data, c.skill, c.folder, read)
 	default:
-		o.noTools, o.noAgents, o.plain = c.noTools, c.noAgents, c.plain
-		err = parseSkill(data, c.skill, c.folder, o)
+		err = parseSkill(data, c.skill, c.folder, read)
 	}
 	return err
 }
@@ -599,7 +589,7 @@ func rejected(file string, err error) Problem {
 	if errors.As(err, &refused) {
 		return refused.problem(file)
 	}
-	var other *foreign
+	var other *ForeignError
 	if errors.As(err, &other) {
 		return Problem{Severity: Note, Path: file, Message: err.Error()}
 	}

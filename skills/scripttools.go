@@ -12,7 +12,7 @@ import (
 // scriptTools makes tools of the scripts that are in the folder of a skill which
 // declares nothing to run.
 func (p *parser) scriptTools() {
-	if p.options.plain || p.skill.Entry != nil || len(p.skill.Tools) > 0 || p.failed || p.withheldTool {
+	if p.options.Plain || p.skill.Entry != nil || len(p.skill.Tools) > 0 || p.failed || p.withheldTool {
 		return
 	}
 	found := infer.Find(p.skill.Files, p.skill.Instructions, nil)

@@ -213,24 +213,3 @@ const (
 func Sources() []Source {
 	return []Source{SourceSession, SourceUser, SourceSystem, SourceExtra}
 }
-
-// A Plugin is a folder with a manifest, that gives its name to its skills.
-type Plugin struct {
-	Name        string
-	Version     string
-	Description string
-	Author      string
-	Source      Source
-	// Dir is the absolute host folder, or "" for a bundled plugin.
-	Dir string
-	// File is the manifest, for people.
-	File string
-	// Workspace is that of its skills; see there.
-	Workspace string
-	// Marketplace is the name of the one that lists the plugin, or "".
-	Marketplace string
-	// Servers and Hooks are what a client would start or run for the plugin. They
-	// are shown, and nothing of them is run.
-	Servers []MCPServer
-	Hooks   []Hook
-}

@@ -20,12 +20,28 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
+// ReadOptions configure the reading of a skill's manifest. The zero value reads
+// all.
+type ReadOptions struct {
+	// ImageRole reports whether an image is configured for a role; nil accepts
+	// every role.
+	ImageRole func(role string) bool
+	// Host returns an error for a host of sandbox.network that cannot be used, with
+	// the remedy; nil accepts all.
+	Host func(host string) error
+	// NoTools says that the folder has no tools.yaml, NoAgents that it has no
+	// folder agents, and Plain that it has no other file that could be run.
+	NoTools, NoAgents, Plain bool
+	// Ongrid is the location of a skill.json; nil is not known.
+	Ongrid *OngridLocation
+}
+
 // parser reads one SKILL.md into a skill.
 type parser struct {
 	skill   *Skill
 	fields  fields
 	doc     *document
-	options Options
+	options ReadOptions
 	// report adds to the skill's problems.
 	report reportFunc
 	// linx says that the skill is written for LinX, which allows each of its
@@ -42,7 +58,7 @@ type parser struct {
 
 // parseSkill reads a SKILL.md. skill comes with what is known of its place:
 // Plugin, Source, Dir, File, Files. folder is the name of its folder.
-func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
+func parseSkill(data []byte, skill *Skill, folder string, o ReadOptions) error {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return err
@@ -51,7 +67,7 @@ func parseSkill(data []byte, skill *Skill, folder string, o Options) error {
 }
 
 // parse reads a manifest into a skill with read.
-func parse(skill *Skill, doc *document, o Options, read func(*parser) error) error {
+func parse(skill *Skill, doc *document, o ReadOptions, read func(*parser) error) error {
 	return read(newParser(skill, doc, o))
 }
 
@@ -89,7 +105,7 @@ func (p *parser) skillFile(folder string) error {
 	return nil
 }
 
-func newParser(skill *Skill, doc *document, o Options) *parser {
+func newParser(skill *Skill, doc *document, o ReadOptions) *parser {
 	p := &parser{skill: skill, doc: doc, options: o}
 	p.report = func(severity Severity, at position, remedy, format string, args ...any) {
 		p.reportIn(skill.File, severity, at, remedy, format, args...)

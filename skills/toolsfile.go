@@ -26,7 +26,7 @@ var toolKeys = [...]string{
 // toolsFile reads the file, where there is one. A tool that cannot be read costs
 // itself alone.
 func (p *parser) toolsFile() {
-	if p.options.noTools {
+	if p.options.NoTools {
 		return
 	}
 	data, err := readFile(p.skill.Files, toolsFileName, maxManifest)

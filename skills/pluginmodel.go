@@ -1,0 +1,70 @@
+package skills
+
+// A Plugin is a folder with a manifest, that gives its name to its skills.
+type Plugin struct {
+	Name        string
+	Version     string
+	Description string
+	Author      string
+	Source      Source
+	// Dir is the absolute host folder, or "" for a bundled plugin.
+	Dir string
+	// File is the manifest, for people.
+	File string
+	// Workspace is that of its skills; see there.
+	Workspace string
+	// Marketplace is the name of the one that lists the plugin, or "".
+	Marketplace string
+	// Servers and Hooks are what a client would start or run for the plugin. They
+	// are shown, and nothing of them is run.
+	Servers []MCPServer
+	Hooks   []Hook
+}
+
+// A Hook is what a plugin would have run at an event. Nothing here runs it.
+type Hook struct {
+	Event   string `json:"event"`
+	Matcher string `json:"matcher,omitempty"` // of the tools that it is for
+	Type    string `json:"type"`              // command, prompt, …
+	Runs    string `json:"runs,omitempty"`
+}
+
+// A MCPServer is one that a plugin would have its client connect to. Nothing here
+// starts it. Its environment and headers are not kept: they may be secret.
+type MCPServer struct {
+	Name      string `json:"name"`
+	Transport string `json:"transport"`         // stdio, http, sse, …
+	Command   string `json:"command,omitempty"` // with its arguments
+	URL       string `json:"url,omitempty"`     // without a query
+}
+
+// An Agent is a role for a model: who it is, and what it may
+// use. Nothing here starts one.
+type Agent struct {
+	// Name is the agent's own name, by default its file's.
+	Name string
+	// Plugin is the name of the plugin that the agent belongs to, or "", and
+	// PluginDir its host folder.
+	Plugin, PluginDir string
+	// Description says when to use the agent; "" where nobody said.
+	Description string
+	// Tools are those that it may use, as it names them; none is all.
+	Tools []string
+	// Model is the one that it wants; "" is any.
+	Model  string
+	Source Source
+	// File is where the agent is defined, for people.
+	File string
+	// Instructions are the text below the frontmatter, for the model that is it.
+	Instructions string
+	// Frontmatter is the whole frontmatter as JSON values, unknown keys included.
+	Frontmatter map[string]any
+}
+
+// QualifiedName is "plugin/agent", or the agent's name outside of plugins.
+func (a *Agent) QualifiedName() string {
+	if a.Plugin == "" {
+		return a.Name
+	}
+	return a.Plugin + "/" + a.Name
+}
