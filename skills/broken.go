@@ -19,6 +19,14 @@ func (e *BrokenError) Error() string {
 // unreadable begins the message of a problem with a file that could not be read.
 const unreadable = "it cannot be read: "
 
+// notLoaded is the remedy of a file that cannot be read.
+const notLoaded = "check that it exists and may be read"
+
+// UnreadableProblem returns the problem of a file that cannot be read.
+func UnreadableProblem(file string, err error) Problem {
+	return Problem{Error, file, 0, 0, unreadable + err.Error(), notLoaded}
+}
+
 // Unreadable reports whether the skill's file could not be read, and whether that is
 // for want of permission. Otherwise it was read, and is wrong.
 func (e *BrokenError) Unreadable() (unreadableFile, denied bool) {

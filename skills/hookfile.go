@@ -2,10 +2,14 @@ package skills
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 )
+
+// ParseHookFile reads a hooks.json.
+func ParseHookFile(data []byte) ([]Hook, error) { return parsePart(data, parseHooks) }
 
 // parseHooks reads the content of a hooks.json: a map of events, each with a list
 // of hooks or of groups of hooks; or a list of hooks with events. Either is bare
@@ -27,8 +31,8 @@ func parseHooks(node *yaml.Node) (hooks []Hook, ok bool) {
 	return hooks, len(hooks) > 0 || len(node.Content) == 0
 }
 
-// hooksOf reads the hooks in a node: a list, a group, or a hook. outer is what is
-// known of them already.
+// hooksOf reads the hooks in a node: a list, a group, or a hook. outer has the
+// event and the matcher of the group around it.
 func hooksOf(outer Hook, node *yaml.Node, depth int) (hooks []Hook) {
 	const deepest = 4 // lists and groups in one another
 	if depth > deepest {
@@ -47,15 +51,34 @@ func hooksOf(outer Hook, node *yaml.Node, depth int) (hooks []Hook) {
 		if group := f.get("hooks"); group != nil {
 			return hooksOf(outer, group, depth+1)
 		}
-		outer.Type = cmp.Or(f.text("type"), "command")
-		for _, key := range []string{"command", "bash", "powershell", "prompt", "url"} {
-			if text := strings.Join(f.words(key, one), " "); text != "" && outer.Runs == "" {
-				outer.Runs = text
-			}
-		}
-		if outer.Event != "" && outer.Runs != "" {
+		if runs(&outer, f); outer.Event != "" && outer.Runs != "" {
 			return []Hook{outer}
 		}
 	}
 	return hooks
+}
+
+// runs reads what a hook runs. Source of the keys: Claude Code's hooks have
+// command, prompt or url; Copilot's have bash and powershell.
+func runs(hook *Hook, f fields) {
+	hook.Type = cmp.Or(f.text("type"), "command")
+	hook.Timeout, hook.Env = f.seconds("timeout"), keys(f, "env")
+	for _, key := range []string{"command", "bash", "powershell", "prompt", "url"} {
+		words := f.words(key, one)
+		text := strings.Join(words, " ")
+		if text == "" {
+			continue
+		}
+		hook.Runs = text
+		switch {
+		case key == "powershell":
+			hook.Argv = []string{"powershell", "-Command", text}
+		case key == "prompt" || key == "url":
+		case f.get(key).Kind == yaml.SequenceNode || f.get("args") != nil:
+			hook.Argv = slices.Concat(words, f.words("args", one))
+		default:
+			hook.Argv = []string{"bash", "-c", text}
+		}
+		return
+	}
 }

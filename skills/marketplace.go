@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -23,10 +21,6 @@ const codexMarketplace = ".agents/plugins/marketplace.json"
 
 // maxMarketplace is the largest marketplace.json that is read, in bytes.
 const maxMarketplace = 4 << 20
-
-// maxMarketPlugins is how many plugins one marketplace may list. Each costs a
-// look at its folder.
-const maxMarketPlugins = 2000
 
 // maxSharing is how many of them may be the same folder: each has its skills
 // read again.
@@ -61,13 +55,12 @@ func findMarketplace(root Root, dir string, entries []fs.DirEntry) string {
 	return ""
 }
 
-// A market reads one marketplace.json.
+// A market loads the plugins of one marketplace.
 type market struct {
 	*scanner
+	*marketManifest
 	dir    string // in the root
 	file   string // for people
-	name   string
-	base   string // what plain sources are below, in dir
 	report reportFunc
 	// elsewhere are plugins that would have to be fetched.
 	elsewhere []string
@@ -79,23 +72,22 @@ type market struct {
 	own bool
 }
 
-// marketplace loads the plugins that a marketplace has in its own folder. What
-// would have to be fetched is noted. It reports whether the folder itself is one
-// of them.
+// marketplace loads the plugins that a marketplace has in its own folder. It notes
+// those that would have to be fetched, and reports whether the folder itself is
+// one of them.
 func (s *scanner) marketplace(dir, at string) (own bool) {
 	m := &market{scanner: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
 	m.report = s.reporter(m.file)
-	plugins, err := m.parse(at)
+	data, err := readFile(m.root.FS, at, maxMarketplace)
+	if err == nil {
+		m.marketManifest, err = parseMarket(data, m.report)
+	}
 	if err != nil {
 		s.reject(m.file, err)
 		return false
 	}
-	for i, node := range plugins {
-		if i == maxMarketPlugins {
-			m.report(Error, posOf(deref(node)), "list fewer", "there are more than %d plugins; this one and what follows are left out", maxMarketPlugins)
-			break
-		}
-		m.entry(deref(node))
+	for _, entry := range m.entries {
+		m.entry(entry)
 	}
 	if n := len(m.elsewhere); n > 0 {
 		m.report(Note, position{}, "", "%d of its plugins are kept elsewhere and are not fetched: %s", n, list(firstFew(m.elsewhere, 5), "and"))
@@ -111,69 +103,23 @@ func firstFew(all []string, n int) []string {
 	return append(slices.Clone(all[:n]), fmt.Sprintf("%d more", len(all)-n))
 }
 
-func (m *market) parse(at string) ([]*yaml.Node, error) {
-	data, err := readFile(m.root.FS, at, maxMarketplace)
-	if err != nil {
-		return nil, err
-	}
-	node, err := parseJSON(data)
-	if err != nil {
-		return nil, err
-	}
-	if node.Kind != yaml.MappingNode {
-		return nil, reject(position{line: 1}, `write an object with "plugins"`, "it is not a JSON object")
-	}
-	f := newFields(node, m.report)
-	m.name = f.text("name")
-	if metadata := f.get("metadata"); metadata != nil {
-		m.base = newFields(metadata, discard).text("pluginRoot")
-	}
-	plugins := f.get("plugins")
-	if plugins == nil || plugins.Kind != yaml.SequenceNode {
-		return nil, reject(f.pos("plugins"), `write "plugins": [{"name": …, "source": "./…"}]`, `there is no list "plugins"`)
-	}
-	return plugins.Content, nil
-}
-
 // entry loads one plugin.
-func (m *market) entry(node *yaml.Node) {
-	if node.Kind != yaml.MappingNode {
-		m.report(Warning, posOf(node), `write {"name": …, "source": "./…"}`, "a plugin is not a JSON object and is ignored")
+func (m *market) entry(e marketEntry) {
+	if !e.here {
+		m.elsewhere = append(m.elsewhere, cmp.Or(e.name, "one without a name"))
 		return
 	}
-	f := newFields(node, m.report)
-	name := f.text("name")
-	source, here := relativeSource(f.get("source"))
-	if !here {
-		m.elsewhere = append(m.elsewhere, cmp.Or(name, "one without a name"))
-		return
-	}
-	dir, err := m.folder(source)
+	dir, err := m.folder(e.source)
 	switch {
 	case errors.Is(err, skillfs.ErrLeaves):
-		m.report(Error, f.pos("source"), "put the plugin into the marketplace's folder", "the source %q of the plugin %q leads out of the marketplace", source, name)
+		m.report(Error, e.sourceAt, "put the plugin into the marketplace's folder", "the source %q of the plugin %q leads out of the marketplace", e.source, e.name)
 	case errors.Is(err, fs.ErrNotExist):
-		m.report(Error, f.pos("source"), "correct the path", "the source %q of the plugin %q does not exist", source, name)
+		m.report(Error, e.sourceAt, "correct the path", "the source %q of the plugin %q does not exist", e.source, e.name)
 	case err != nil:
-		m.report(Error, f.pos("source"), "correct the path", "the source %q of the plugin %q cannot be read: %v", source, name, err)
+		m.report(Error, e.sourceAt, "correct the path", "the source %q of the plugin %q cannot be read: %v", e.source, e.name, err)
 	default:
-		m.loadShared(dir, name, f)
+		m.loadShared(dir, e)
 	}
-}
-
-// relativeSource returns the path of a source that is in the marketplace's
-// folder.
-func relativeSource(node *yaml.Node) (source string, here bool) {
-	switch {
-	case node == nil:
-		return "", false
-	case node.Kind == yaml.MappingNode:
-		f := newFields(node, discard)
-		return f.text("path"), f.text("source") == "local" && f.text("path") != ""
-	case node.Kind != yaml.ScalarNode || node.Value == "" || strings.Contains(node.Value, ":"):
-		return "", false
-	}
-	return node.Value, true
 }
 
 // folder returns the folder of the root that a source names: below the
@@ -203,25 +149,21 @@ func (m *market) folderAt(name string) (string, error) {
 }
 
 // loadShared loads the plugin in a folder, unless too many are there.
-func (m *market) loadShared(dir, name string, f fields) {
+func (m *market) loadShared(dir string, e marketEntry) {
 	if m.shared[dir]++; m.shared[dir] > maxSharing {
-		m.report(Warning, f.pos("source"), "give it a folder of its own", "the plugin %q is one of more than %d in the same folder and is left out", name, maxSharing)
+		m.report(Warning, e.sourceAt, "give it a folder of its own", "the plugin %q is one of more than %d in the same folder and is left out", e.name, maxSharing)
 		return
 	}
-	m.load(dir, f)
+	m.load(dir, e)
 }
 
 // load loads the plugin in a folder. Its own manifest says what it is, unless
 // the marketplace does so with `strict: false`, or there is none.
-func (m *market) load(dir string, f fields) {
+func (m *market) load(dir string, e marketEntry) {
 	m.own = m.own || dir == m.dir
 	m.skip[dir] = true
-	strict, ok := f.flag("strict", true)
-	if !ok {
-		f.wrongType("strict", "true or false")
-	}
 	plugin := &Plugin{Source: m.root.Source, Workspace: m.root.Within, Dir: m.host(dir), File: m.file, Marketplace: m.name}
-	entry, err := readManifest(f, plugin, m.folderName(dir))
+	entry, strict, err := e.manifest(plugin, m.folderName(dir))
 	if err != nil {
 		m.reject(m.file, err)
 		return
@@ -234,28 +176,5 @@ func (m *market) load(dir string, f fields) {
 		}
 		return
 	}
-	entry.complete = !strict && f.get("skills") != nil
 	m.addPlugin(dir, entry, m.report)
-}
-
-// supplement adds what a marketplace says to what the plugin itself says.
-func (m *manifest) supplement(entry *manifest) {
-	own, other := m.plugin, entry.plugin
-	own.Marketplace = other.Marketplace
-	own.Version = cmp.Or(own.Version, other.Version)
-	own.Description = cmp.Or(own.Description, other.Description)
-	own.Author = cmp.Or(own.Author, other.Author)
-	m.skills = append(m.skills, entry.skills...)
-	if m.commands == nil {
-		m.commands = entry.commands
-	}
-	if m.agents == nil {
-		m.agents = entry.agents
-	}
-	if m.servers.node == nil {
-		m.servers = entry.servers
-	}
-	if m.hooks.node == nil {
-		m.hooks = entry.hooks
-	}
 }

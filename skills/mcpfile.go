@@ -8,6 +8,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// ParseServerFile reads a .mcp.json.
+func ParseServerFile(data []byte) ([]MCPServer, error) { return parsePart(data, parseServers) }
+
 // parseServers reads the content of a .mcp.json: a map of servers by name, or a
 // list of servers with names, either of them bare or under "mcpServers".
 func parseServers(node *yaml.Node) (servers []MCPServer, ok bool) {
@@ -37,7 +40,13 @@ func parseServer(name string, node *yaml.Node) MCPServer {
 	f := newFields(node, discard)
 	url, _, _ := strings.Cut(f.text("url"), "?")
 	command := slices.Concat(f.words("command", one), f.words("args", one))
-	server := MCPServer{Name: name, Transport: cmp.Or(f.text("type"), f.text("transport")), URL: withoutUser(url), Command: strings.Join(command, " ")}
+	server := MCPServer{
+		Name: name, Transport: cmp.Or(f.text("type"), f.text("transport")), URL: withoutUser(url),
+		Command: strings.Join(command, " "), Argv: command, Env: keys(f, "env"), Headers: keys(f, "headers"), Timeout: f.seconds("timeout") / 1000, // Claude Code and Gemini CLI have milliseconds
+	}
+	if len(command) == 1 && strings.ContainsAny(command[0], " \t") {
+		server.Argv = SplitWords(command[0])
+	}
 	if server.Transport == "" {
 		server.Transport = "stdio"
 		if server.URL != "" {
@@ -45,6 +54,14 @@ func parseServer(name string, node *yaml.Node) MCPServer {
 		}
 	}
 	return server
+}
+
+// keys returns the keys of a map, and none of its values: they may be secret.
+func keys(f fields, key string) (names []string) {
+	for _, inner := range newFields(f.get(key), discard).list {
+		names = append(names, inner.key)
+	}
+	return names[:min(len(names), maxVariables)]
 }
 
 func one(s string) []string { return []string{s} }

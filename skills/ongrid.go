@@ -45,10 +45,15 @@ type OngridLocation struct {
 
 // A ForeignError is the reason why a file is not the manifest that its name
 // suggests.
-type ForeignError struct{ reason string }
+type ForeignError struct{ Reason string }
 
 func (f *ForeignError) Error() string {
-	return "it is no skill of ongrid's and is ignored: " + f.reason
+	return "it is no skill of ongrid's and is ignored: " + f.Reason
+}
+
+// Problem returns the error as a note of the file.
+func (f *ForeignError) Problem(file string) Problem {
+	return Problem{Severity: Note, Path: file, Message: f.Error()}
 }
 
 // parseOngrid reads a skill.json into a skill. The error is a [*ForeignError] where

@@ -208,8 +208,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.fault.Error() }
 
-// problem places a refusal in the package.
-func (r *refusal) problem(file string) Problem {
+// Problem returns the refusal as a problem of the package.
+func (r *refusal) Problem(file string) Problem {
 	if r.fault.Entry != "" {
 		file += "/" + r.fault.Entry
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -75,35 +76,18 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 	if s.conduit(dir, manifestPath, m, report) {
 		return
 	}
-	s.otherParts(m, report)
 	s.addPlugin(dir, m, report)
-}
-
-// otherParts notes the parts of a plugin that only Codex and Gemini CLI use.
-func (s *scanner) otherParts(m *manifest, report reportFunc) {
-	f := newFields(m.node, discard)
-	for _, part := range []struct{ key, what string }{
-		{"apps", "its apps are not connected"},
-		{"contextFileName", "its context file is not read; skills are"},
-	} {
-		if f.get(part.key) != nil {
-			report(Note, f.pos(part.key), "", "%q: %s", part.key, part.what)
-		}
-	}
 }
 
 // conduit reports whether a manifest is of a plugin of Conduit's that has nothing
 // but code: it has an id, and Python beside it.
 func (s *scanner) conduit(dir, manifest string, m *manifest, report reportFunc) bool {
-	f := newFields(m.node, discard)
-	if path.Base(manifest) != plainManifest || path.Dir(manifest) != dir || f.text("id") == "" || !s.isFile(path.Join(dir, "__init__.py")) {
+	if path.Base(manifest) != plainManifest || path.Dir(manifest) != dir || m.id == "" || !s.isFile(path.Join(dir, "__init__.py")) {
 		return false
 	}
-	for _, part := range []string{"skills", "commands", "agents", "SKILL.md"} {
-		if s.there(path.Join(dir, part)) || f.get(part) != nil {
-			report(Warning, position{}, "", "it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read")
-			return false
-		}
+	if m.named || slices.ContainsFunc([]string{"skills", "commands", "agents", "SKILL.md"}, func(part string) bool { return s.there(path.Join(dir, part)) }) {
+		report(Warning, position{}, "", "it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read")
+		return false
 	}
 	report(Warning, position{}, "write a SKILL.md for what its code does", "it is a plugin of Conduit's, whose Python code is not run; nothing else is in it, so it is left out")
 	return true

@@ -575,32 +575,6 @@ func (s *scanner) problem(p Problem) { s.builder.problems = append(s.builder.pro
 // reject reports why an item did not load.
 func (s *scanner) reject(file string, err error) { s.problem(rejected(file, err)) }
 
-// rejected is the problem of an item that did not load.
-func rejected(file string, err error) Problem {
-	var r *rejection
-	if errors.As(err, &r) {
-		return r.problem(file)
-	}
-	var irregular *skillfs.NotRegularError
-	if errors.As(err, &irregular) {
-		return Problem{Error, file, 0, 0, irregular.Error(), "put a file there"}
-	}
-	var refused *refusal
-	if errors.As(err, &refused) {
-		return refused.problem(file)
-	}
-	var other *ForeignError
-	if errors.As(err, &other) {
-		return Problem{Severity: Note, Path: file, Message: err.Error()}
-	}
-	message := err.Error()
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		message = unreadable + pathError.Err.Error()
-	}
-	return Problem{Error, file, 0, 0, message, "check that it exists and may be read"}
-}
-
 // display names a path of the root for people.
 func (s *scanner) display(name string) string {
 	if s.root.Dir == "" {
