@@ -110,16 +110,14 @@ func (s *scanner) reportBounds() {
 	s.reportFolders(tally, b.tooNested, Note, fmt.Sprintf("skills have more than %d folders inside, or one has more than %d", s.options.Folders, maxOwnFolders),
 		"name the folders that have skills with --skills")
 	if b.skillsLeft > 0 {
-		s.problem(Problem{Error, s.display(b.tooManySkills.dir), 0, 0,
-			fmt.Sprintf("the root has more than %d skills; left out are this one and %d more", s.options.Manifests, b.skillsLeft-1),
-			"name the folders that you use with --skills, or raise scan.manifests in the configuration"})
+		s.problem(Problem{Severity: Error, Path: s.display(b.tooManySkills.dir), Message: fmt.Sprintf("the root has more than %d skills; left out are this one and %d more", s.options.Manifests, b.skillsLeft-1),
+			Remedy: "name the folders that you use with --skills, or raise scan.manifests in the configuration"})
 	}
 }
 
 func (s *scanner) tooDeep(left leftOut, what string) {
-	s.problem(Problem{Error, s.display(left.dir), 0, 0,
-		fmt.Sprintf("it lies more than %d folders below its root; left out: %s", s.options.Depth, what),
-		"name it with --skills, or raise scan.depth in the configuration"})
+	s.problem(Problem{Severity: Error, Path: s.display(left.dir), Message: fmt.Sprintf("it lies more than %d folders below its root; left out: %s", s.options.Depth, what),
+		Remedy: "name it with --skills, or raise scan.depth in the configuration"})
 }
 
 // reportFolders reports folders beyond a bound: as an error where they have
@@ -145,8 +143,7 @@ func (s *scanner) reportFolders(tally *tally, left []leftOut, otherwise Severity
 	} else if !tally.full {
 		severity = Note
 	}
-	s.problem(Problem{severity, s.display(left[0].dir), 0, 0,
-		fmt.Sprintf("%s; left out from this one on: %s%s with %s", reason, least, counted(folders, "folder"), counted(manifests, left[0].what())), remedy})
+	s.problem(Problem{Severity: severity, Path: s.display(left[0].dir), Message: fmt.Sprintf("%s; left out from this one on: %s%s with %s", reason, least, counted(folders, "folder"), counted(manifests, left[0].what())), Remedy: remedy})
 }
 
 func (l leftOut) what() string {

@@ -24,7 +24,7 @@ const notLoaded = "check that it exists and may be read"
 
 // UnreadableProblem returns the problem of a file that cannot be read.
 func UnreadableProblem(file string, err error) Problem {
-	return Problem{Error, file, 0, 0, unreadable + err.Error(), notLoaded}
+	return Problem{Severity: Error, Path: file, Message: unreadable + err.Error(), Remedy: notLoaded}
 }
 
 // Unreadable reports whether the skill's file could not be read, and whether that is

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // builder collects what a scan finds, highest priority first.
@@ -66,9 +67,9 @@ func (b *builder) addSkill(skill *Skill, root Root) {
 		return
 	}
 	if b.roots[first].String() == root.String() {
-		b.problems = append(b.problems, Problem{Warning, skill.File, 0, 0, fmt.Sprintf("the name %q is taken by %s", name, first.File), "rename one of them"})
+		b.problems = append(b.problems, Problem{Severity: Warning, Path: skill.File, Message: fmt.Sprintf("the name %q is taken by %s", name, first.File), Remedy: "rename one of them"})
 	}
-	b.shadowed = append(b.shadowed, Shadow{skill, first})
+	b.shadowed = append(b.shadowed, Shadow{Skill: skill, By: first})
 }
 
 // addTools takes the tools of a skill that has got its name. They come after all
@@ -146,8 +147,18 @@ func (b *builder) catalog() *Catalog {
 	slices.SortFunc(c.Agents, func(a, b *Agent) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortFunc(c.Skills, func(a, b *Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
 	slices.SortStableFunc(c.Plugins, func(a, b *Plugin) int { return cmp.Compare(a.Name, b.Name) })
-	_, doubles := claims(c.Skills)
-	c.Problems = append(c.Problems, doubles...)
+	for _, u := range c.Unclaimed() {
+		c.Problems = append(c.Problems, unclaimed(u))
+	}
 	slices.SortStableFunc(c.Problems, compareProblems)
 	return c
+}
+
+// unclaimed returns the problem of a resource that does not count.
+func unclaimed(u Unclaimed) Problem {
+	why, remedy := "the skills have more than there is room for", "declare fewer"
+	if u.By != nil {
+		why, remedy = "it is one of the skill "+u.By.QualifiedName(), "give it another URI"
+	}
+	return Problem{Severity: Warning, Path: u.Skill.File, Line: u.Line, Message: "the resource " + truncate.String(u.Key(), maxEcho) + " is ignored: " + why, Remedy: remedy}
 }

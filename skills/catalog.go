@@ -36,8 +36,8 @@ func (s Shadow) Takes() bool { return s.By.Workspace != "" && s.Skill.Workspace 
 func (s Shadow) Problem() Problem {
 	name := s.Skill.QualifiedName()
 	return Problem{
-		Warning, s.By.File, 0, 0, fmt.Sprintf("a skill of the workspace hides yours of the name %q, %s", name, s.Skill.File),
-		fmt.Sprintf("rename one of them; %s:%s is yours", s.Skill.Source, name),
+		Severity: Warning, Path: s.By.File, Message: fmt.Sprintf("a skill of the workspace hides yours of the name %q, %s", name, s.Skill.File),
+		Remedy: fmt.Sprintf("rename one of them; %s:%s is yours", s.Skill.Source, name),
 	}
 }
 
@@ -53,8 +53,8 @@ func (c *Catalog) Taken() []Problem {
 			}
 			if theirs.Workspace != "" && yours.Workspace == "" {
 				all = append(all, Problem{
-					Warning, theirs.File, 0, 0, fmt.Sprintf("a plugin of the workspace has the name of yours, %q, %s; its skills come before those of yours", p.Name, yours.File),
-					fmt.Sprintf("rename one of them; the skills of yours are %s:%s/…", yours.Source, p.Name),
+					Severity: Warning, Path: theirs.File, Message: fmt.Sprintf("a plugin of the workspace has the name of yours, %q, %s; its skills come before those of yours", p.Name, yours.File),
+					Remedy: fmt.Sprintf("rename one of them; the skills of yours are %s:%s/…", yours.Source, p.Name),
 				})
 			}
 		}

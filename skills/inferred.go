@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"github.com/skillsmcp/skills-mcp/skills/infer/shell"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // Inferred passes arguments as the script's own parser wants them: see [ParsedCLI]. Where
@@ -55,11 +56,14 @@ func (i *Inferred) Pass(args map[string]any) (Passed, error) { return i.known().
 
 func (i *Inferred) params() []Param { return i.known().params() }
 
+// maxScript is the largest script that is read for its arguments, in bytes.
+const maxScript = 1 << 20
+
 // readArgs returns how the skill's script takes arguments, from its source, and
 // what that does not tell.
 func readArgs(skill *Skill) (Args, []python.Note) {
 	script := path.Clean(skill.Entry.Script)
-	source, err := readFile(skill.Files, script, maxManifest)
+	source, err := skillfs.ReadRegular(skill.Files, script, maxScript)
 	if err != nil { // a call will say so
 		return RawArgv{}, nil
 	}

@@ -81,7 +81,7 @@ func (s *scanner) real(plugin, file string, entry fs.DirEntry) string {
 	}
 	real, err := skillfs.Resolve(skillfs.Sub(s.root.FS, plugin), s.host(plugin), below)
 	if errors.Is(err, skillfs.ErrLeaves) {
-		s.problem(Problem{Warning, s.display(file), 0, 0, "the link leads out of its plugin, or folder, and was not followed", "put a file there"})
+		s.problem(Problem{Severity: Warning, Path: s.display(file), Message: "the link leads out of its plugin, or folder, and was not followed", Remedy: "put a file there"})
 	}
 	if err != nil {
 		return ""

@@ -62,9 +62,8 @@ func (b *builder) settleName(group []*candidate, names map[string]bool) {
 		group[i].above = folder
 		told = append(told, fmt.Sprintf("%s (%s)", group[i].with(folder), group[i].skill.File))
 	}
-	b.problems = append(b.problems, Problem{Warning, group[1].skill.File, 0, 0,
-		fmt.Sprintf("%d different skills have the name %q and are told apart by their folders: %s", len(group), joinNames(group[0].skill.Plugin, group[0].skill.Name), list(firstFew(told, 5), "and")),
-		"rename all but one of them"})
+	b.problems = append(b.problems, Problem{Severity: Warning, Path: group[1].skill.File, Message: fmt.Sprintf("%d different skills have the name %q and are told apart by their folders: %s", len(group), joinNames(group[0].skill.Plugin, group[0].skill.Name), list(firstFew(told, 5), "and")),
+		Remedy: "rename all but one of them"})
 }
 
 // rivals returns the candidates of highest rank, which compete for one name. As in
@@ -126,13 +125,11 @@ func (c *candidate) named(folder string) {
 	if c.skill.Folder == folder {
 		return
 	}
-	by := map[*Skill]*Skill{}
-	owner := copied(by, c.skill)
-	for _, tool := range c.skill.Tools {
-		copied(by, tool).Folder = folder
-	}
+	owner := c.skill.Clone()
 	owner.Folder = folder
-	relink(by)
+	for _, tool := range owner.Tools {
+		tool.Folder = folder
+	}
 	c.skill = owner
 }
 

@@ -174,7 +174,7 @@ func (c *candidate) parsePacked(o Options) error {
 	}
 	inner.noTools, inner.noAgents = !has(entries, toolsFileName), !hasFolder(entries, "agents")
 	c.skill.File = filepath.Join(c.packed.file, filepath.FromSlash(inner.dir), inner.file)
-	done := c.skill.readFrom(files)
+	done := readFrom(c.skill, files)
 	defer done()
 	if err := inner.parse(o); err != nil {
 		return err

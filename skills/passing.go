@@ -6,6 +6,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // Pass converts arguments that [Entry.Validate] has accepted to the input of the
@@ -42,7 +43,7 @@ var (
 // of a script that is not known a number is two words, too, and a text is joined,
 // so that it cannot be read as another option.
 func (s *Skill) joining(script string) joining {
-	source, err := readFile(s.Files, script, maxManifest)
+	source, err := skillfs.ReadRegular(s.Files, script, maxScript)
 	interpreter, unknown := s.InterpreterOf(script)
 	parses := false
 	switch {

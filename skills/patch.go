@@ -28,7 +28,7 @@ func (m *memory) patch(paths []string, o Options) *Catalog {
 	again := map[*candidate]*candidate{}
 	for c := range touched {
 		next := c.again(o)
-		if !catalog.replace(c, next) {
+		if !replace(&catalog, c, next) {
 			return nil
 		}
 		again[c] = next
@@ -71,7 +71,7 @@ func (c *candidate) again(o Options) *candidate {
 // replace puts next in the place of c. The catalog shares its slices with the one
 // that it was made from, so they are copied. It reports whether that was all
 // there was to do; if not, the catalog is of no use.
-func (c *Catalog) replace(old, next *candidate) bool {
+func replace(c *Catalog, old, next *candidate) bool {
 	name := next.skill.QualifiedName()
 	if len(old.skill.Tools) > 0 || len(next.skill.Tools) > 0 {
 		return false
@@ -83,10 +83,10 @@ func (c *Catalog) replace(old, next *candidate) bool {
 		return false
 	}
 	at, found := slices.BinarySearchFunc(c.Skills, name, func(s *Skill, name string) int { return cmp.Compare(s.QualifiedName(), name) })
-	if !found || c.Skills[at] != old.skill || c.shadows(old.skill) || old.copied || old.original {
+	if !found || c.Skills[at] != old.skill || shadows(c, old.skill) || old.copied || old.original {
 		return false
 	}
-	if !c.replaceProblems(old.skill, next.skill) {
+	if !replaceProblems(c, old.skill, next.skill) {
 		return false
 	}
 	c.Skills = slices.Clone(c.Skills)
@@ -94,12 +94,12 @@ func (c *Catalog) replace(old, next *candidate) bool {
 	return true
 }
 
-func (c *Catalog) shadows(s *Skill) bool {
+func shadows(c *Catalog, s *Skill) bool {
 	return slices.ContainsFunc(c.Shadowed, func(shadow Shadow) bool { return shadow.By == s || shadow.Skill == s })
 }
 
 // replaceProblems replaces the problems of a skill where its file has no others.
-func (c *Catalog) replaceProblems(old, next *Skill) bool {
+func replaceProblems(c *Catalog, old, next *Skill) bool {
 	elsewhere := func(p Problem) bool { return p.Path != old.File }
 	if slices.ContainsFunc(old.Problems, elsewhere) || slices.ContainsFunc(next.Problems, elsewhere) {
 		return false
@@ -114,15 +114,4 @@ func (c *Catalog) replaceProblems(old, next *Skill) bool {
 	}
 	c.Problems = slices.Concat(c.Problems[:from], inOrder(next.Problems), c.Problems[to:])
 	return true
-}
-
-// inOrder returns problems as a catalog has them.
-func inOrder(problems []Problem) []Problem {
-	problems = slices.Clone(problems)
-	slices.SortStableFunc(problems, compareProblems)
-	return problems
-}
-
-func compareProblems(a, b Problem) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }

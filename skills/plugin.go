@@ -50,7 +50,7 @@ func (s *scanner) reporter(file string) reportFunc {
 		if told++; told > maxProblems && severity != Error {
 			return
 		}
-		s.problem(Problem{severity, file, at.line, at.col, fmt.Sprintf(format, args...), remedy})
+		s.problem(Problem{Severity: severity, Path: file, Line: at.line, Col: at.col, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 	}
 }
 

@@ -24,7 +24,7 @@ func reject(at position, remedy, format string, args ...any) *rejection {
 
 // Problem returns the rejection as a problem of a file.
 func (r *rejection) Problem(path string) Problem {
-	return Problem{cmp.Or(r.severity, Error), path, r.at.line, r.at.col, r.message, r.remedy}
+	return Problem{Severity: cmp.Or(r.severity, Error), Path: path, Line: r.at.line, Col: r.at.col, Message: r.message, Remedy: r.remedy}
 }
 
 // rejected returns the problem of an item that did not load.
@@ -35,11 +35,11 @@ func rejected(file string, err error) Problem {
 	}
 	var irregular *skillfs.NotRegularError
 	if errors.As(err, &irregular) {
-		return Problem{Error, file, 0, 0, irregular.Error(), "put a file there"}
+		return Problem{Severity: Error, Path: file, Message: irregular.Error(), Remedy: "put a file there"}
 	}
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		return UnreadableProblem(file, pathError.Err)
 	}
-	return Problem{Error, file, 0, 0, err.Error(), notLoaded}
+	return Problem{Severity: Error, Path: file, Message: err.Error(), Remedy: notLoaded}
 }

@@ -3,9 +3,11 @@ package skills
 import (
 	"cmp"
 	"slices"
-
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
+
+// maxCatalogResources is how many resources all skills may have. Clients are sent
+// all of them at once.
+const maxCatalogResources = 256
 
 // A Resource is something that a skill lets clients read by a URI.
 type Resource struct {
@@ -35,36 +37,42 @@ type Declared struct {
 	Resource
 }
 
-// Resources returns what the skills of the catalog let clients read, by the names
-// of the skills, those of a workspace last: it takes no URI from the person's own.
-// A URI is the first skill's that declares it; 256 count.
+// Resources returns the resources that clients can read, by the names of their
+// skills, those of a workspace last: it takes no URI from the person's own. A URI
+// is the first skill's that declares it; 256 count.
 func (c *Catalog) Resources() []Declared {
-	declared, _ := claims(c.Skills)
+	declared, _ := c.claim()
 	return declared
 }
 
-// claims returns the resources that count of skills, and why others do not.
-func claims(all []*Skill) (declared []Declared, problems []Problem) {
+// An Unclaimed resource does not count.
+type Unclaimed struct {
+	Declared
+	// By is the skill that has the URI; nil is one resource too many.
+	By *Skill
+}
+
+// Unclaimed returns the resources that do not count.
+func (c *Catalog) Unclaimed() []Unclaimed {
+	_, unclaimed := c.claim()
+	return unclaimed
+}
+
+func (c *Catalog) claim() (declared []Declared, unclaimed []Unclaimed) {
 	owner := map[string]*Skill{}
-	all = slices.Clone(all)
+	all := slices.Clone(c.Skills)
 	slices.SortStableFunc(all, func(a, b *Skill) int { return cmp.Compare(min(len(a.Workspace), 1), min(len(b.Workspace), 1)) })
 	for _, s := range all {
 		for _, r := range s.Resources {
 			first := owner[r.Key()]
 			switch {
-			case first != nil:
-				problems = append(problems, ignored(s, r, "it is one of the skill "+first.QualifiedName(), "give it another URI"))
-			case len(declared) == maxCatalogResources:
-				problems = append(problems, ignored(s, r, "the skills have more than there is room for", "declare fewer"))
+			case first != nil || len(declared) == maxCatalogResources:
+				unclaimed = append(unclaimed, Unclaimed{Declared{s, r}, first})
 			default:
 				owner[r.Key()] = s
 				declared = append(declared, Declared{s, r})
 			}
 		}
 	}
-	return declared, problems
-}
-
-func ignored(s *Skill, r Resource, why, remedy string) Problem {
-	return Problem{Severity: Warning, Path: s.File, Line: r.Line, Message: "the resource " + truncate.String(r.Key(), maxEcho) + " is ignored: " + why, Remedy: remedy}
+	return declared, unclaimed
 }

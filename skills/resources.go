@@ -14,11 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// How many resources there may be. Clients are sent all of them at once.
-const (
-	maxResources        = 64  // of one skill
-	maxCatalogResources = 256 // of all
-)
+// maxResources is how many resources one skill may have.
+const maxResources = 64
 
 // maxMIMEType is how long a type may be, in bytes.
 const maxMIMEType = 128
@@ -116,7 +113,7 @@ func (p *parser) checkSource(r *Resource, at position) *rejection {
 	case r.File == "" && p.skill.Entry == nil:
 		return reject(at, "name a file of the skill's folder, or a script of the skill", "there is nothing to read it from")
 	case r.File == "":
-		return p.skill.Entry.checkVariables(*r, at)
+		return checkVariables(p.skill.Entry, *r, at)
 	case r.Template != "":
 		return reject(at, "give the file a uri", "a template cannot be one file")
 	}
@@ -133,7 +130,7 @@ func (p *parser) checkSource(r *Resource, at position) *rejection {
 
 // checkVariables checks that what is run takes the variables, and needs no others.
 // What a script's own source says is not known yet.
-func (e *Entry) checkVariables(r Resource, at position) *rejection {
+func checkVariables(e *Entry, r Resource, at position) *rejection {
 	if _, own := e.Args.(*Inferred); own {
 		return nil
 	}
@@ -142,7 +139,7 @@ func (e *Entry) checkVariables(r Resource, at position) *rejection {
 		names = template.Names()
 	}
 	for _, name := range names {
-		if !e.declares(name) {
+		if !declares(e, name) {
 			return reject(at, "declare it in params", "the template uses the undeclared parameter %q", name)
 		}
 	}

@@ -129,7 +129,7 @@ func (s *scanner) scan() {
 	case s.root.Plugins:
 		s.walk(".", 0, s.visitPlugin)
 		if s.root.Named && !s.foundPlugin {
-			s.problem(Problem{Error, s.root.String(), 0, 0, "there is no plugin in it", "name a folder with .claude-plugin/plugin.json, or folders of such; folders of skills are named with --skills"})
+			s.problem(Problem{Severity: Error, Path: s.root.String(), Message: "there is no plugin in it", Remedy: "name a folder with .claude-plugin/plugin.json, or folders of such; folders of skills are named with --skills"})
 		}
 	case s.root.Commands:
 		s.markdownIn(".", ".", "", 0, s.command)
@@ -318,7 +318,7 @@ func (s *scanner) leaving(name string) {
 	if err != nil || findSkillFile(skillfs.DirFS(target), ".") == "" {
 		return
 	}
-	s.problem(Problem{Warning, s.display(name), 0, 0, "the link leads out of its root to " + target + " and was not followed", "add --skills " + target})
+	s.problem(Problem{Severity: Warning, Path: s.display(name), Message: "the link leads out of its root to " + target + " and was not followed", Remedy: "add --skills " + target})
 }
 
 // misnamed tells of a file that its author may take for a SKILL.md.
@@ -326,7 +326,7 @@ func (s *scanner) misnamed(dir string, entries []fs.DirEntry) {
 	for _, entry := range entries {
 		switch strings.ToLower(entry.Name()) {
 		case "skill.txt", "skill.md.txt", "skill.markdown", "skill.mdx", "skill.rst":
-			s.problem(Problem{Warning, s.display(path.Join(dir, entry.Name())), 0, 0, "it is not read: a skill is defined by a file SKILL.md", "rename it"})
+			s.problem(Problem{Severity: Warning, Path: s.display(path.Join(dir, entry.Name())), Message: "it is not read: a skill is defined by a file SKILL.md", Remedy: "rename it"})
 		}
 	}
 }
@@ -475,7 +475,7 @@ func (c *candidate) load(o Options, cache Cache) {
 		files, release := c.hold()
 		defer release()
 		looks := &looks{files: files, dir: c.skill.Dir}
-		done := c.skill.readFrom(looks.view())
+		done := readFrom(c.skill, looks.view())
 		c.err = c.parse(o)
 		done()
 		if c.err == nil && !looks.links && c.outside == "" {
@@ -510,7 +510,7 @@ func (c *candidate) hold() (files fs.FS, release func()) {
 
 // readFrom makes the skill's files be read from others that show the same, until
 // done is called. The type of these must be comparable.
-func (s *Skill) readFrom(files fs.FS) (done func()) {
+func readFrom(s *Skill, files fs.FS) (done func()) {
 	kept := s.Files
 	s.Files = files
 	return func() {
@@ -567,7 +567,7 @@ func checkRole(skill *Skill, o Options) {
 	}
 	role := skill.Entry.ImageRole
 	skill.Unavailable = "no image is configured for role " + role
-	skill.Problems = append(skill.Problems, Problem{Error, skill.File, 0, 0, skill.Unavailable, "set images." + role + " in the configuration"})
+	skill.Problems = append(skill.Problems, Problem{Severity: Error, Path: skill.File, Message: skill.Unavailable, Remedy: "set images." + role + " in the configuration"})
 }
 
 func (s *scanner) problem(p Problem) { s.builder.problems = append(s.builder.problems, p) }
@@ -600,4 +600,19 @@ func (s *scanner) folderName(dir string) string {
 		return PackageName(s.root.Label)
 	}
 	return filepath.Base(s.root.Dir)
+}
+
+// plain reports whether a folder holds nothing but text: no folder, and no file
+// that could be a script.
+func plain(entries []fs.DirEntry) bool {
+	for _, entry := range entries {
+		switch strings.ToLower(path.Ext(entry.Name())) {
+		case ".md", ".txt":
+			if !entry.IsDir() {
+				continue
+			}
+		}
+		return false
+	}
+	return true
 }

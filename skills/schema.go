@@ -1,9 +1,7 @@
 package skills
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/skills/schema"
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // Schema returns the JSON Schema (2020-12) of the entry's arguments: an object,
@@ -116,19 +113,6 @@ func (e *Entry) Defaults(args map[string]any) map[string]any {
 		}
 	}
 	return all
-}
-
-// maxEcho is how much of what an author or a caller wrote a message repeats, in
-// bytes.
-const maxEcho = 80
-
-// show renders a value of a message, shortened where it is long.
-func show(value any) string {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
-	return truncate.String(string(data), maxEcho)
 }
 
 // list renders "a, b or c".

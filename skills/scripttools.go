@@ -105,18 +105,3 @@ func (p *parser) functionsOf(module string) {
 		p.addTool(tool)
 	}
 }
-
-// plain reports whether a folder holds nothing but text: no folder, and no file
-// that could be a script.
-func plain(entries []fs.DirEntry) bool {
-	for _, entry := range entries {
-		switch strings.ToLower(path.Ext(entry.Name())) {
-		case ".md", ".txt":
-			if !entry.IsDir() {
-				continue
-			}
-		}
-		return false
-	}
-	return true
-}

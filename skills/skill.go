@@ -132,6 +132,18 @@ func (s *Skill) Owner() *Skill {
 	return s
 }
 
+// Clone returns a copy of the skill with copies of its tools, which know it.
+func (s *Skill) Clone() *Skill {
+	owner := *s
+	owner.Tools = nil
+	for _, tool := range s.Tools {
+		copied := *tool
+		copied.Of = &owner
+		owner.Tools = append(owner.Tools, &copied)
+	}
+	return &owner
+}
+
 // Text returns the instructions, as they were when the skill was read. The error
 // is of a cache that was damaged since.
 func (s *Skill) Text() (string, error) {

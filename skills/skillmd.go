@@ -379,14 +379,14 @@ func (p *parser) checkPattern(entry *Entry) error {
 		return reject(p.fields.pos("script"), "put the scripts into the skill's folder", "script %q leads out of the skill's folder", entry.Script)
 	}
 	for _, name := range entry.Placeholders() {
-		if !entry.declares(name) {
+		if !declares(entry, name) {
 			p.report(Warning, p.fields.pos("script"), "declare it in params", "script %q uses the undeclared parameter %q", entry.Script, name)
 		}
 	}
 	return nil
 }
 
-func (e *Entry) declares(name string) bool {
+func declares(e *Entry, name string) bool {
 	for _, p := range e.Params() {
 		if p.Name == name {
 			return true
