@@ -67,3 +67,6 @@ func (p Param) Choices() []string {
 
 // paramName is what can be passed as "--name".
 var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
+
+// IsParamName reports whether a name can be passed as "--name".
+func IsParamName(name string) bool { return paramName.MatchString(name) }

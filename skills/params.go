@@ -97,7 +97,7 @@ func appendParam(f fields, params []Param, name string, at position, node *yaml.
 	case len(params) == maxParams:
 		f.report(Warning, at, "declare fewer", "parameter %q is one too many and is ignored; there may be %d", name, maxParams)
 		return params
-	case !paramName.MatchString(name):
+	case !IsParamName(name):
 		f.report(Warning, at, "use letters, digits, - and _", "parameter %q cannot be passed as an option and is ignored", name)
 		return params
 	case slices.ContainsFunc(params, func(p Param) bool { return p.Name == name }):

@@ -109,9 +109,16 @@ func replaceProblems(c *Catalog, old, next *Skill) bool {
 	for to < len(c.Problems) && c.Problems[to].Path == old.File {
 		to++
 	}
-	if !slices.Equal(c.Problems[from:to], inOrder(old.Problems)) {
+	if !slices.Equal(c.Problems[from:to], sorted(old.Problems)) {
 		return false
 	}
-	c.Problems = slices.Concat(c.Problems[:from], inOrder(next.Problems), c.Problems[to:])
+	c.Problems = slices.Concat(c.Problems[:from], sorted(next.Problems), c.Problems[to:])
 	return true
+}
+
+// sorted returns problems as a catalog has them.
+func sorted(problems []Problem) []Problem {
+	problems = slices.Clone(problems)
+	slices.SortStableFunc(problems, compareProblems)
+	return problems
 }

@@ -41,5 +41,5 @@ func rejected(file string, err error) Problem {
 	if errors.As(err, &pathError) {
 		return UnreadableProblem(file, pathError.Err)
 	}
-	return Problem{Severity: Error, Path: file, Message: err.Error(), Remedy: notLoaded}
+	return Problem{Severity: Error, Path: file, Message: err.Error(), Remedy: "check that it exists and may be read"}
 }

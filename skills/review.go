@@ -12,16 +12,16 @@ import (
 // Review returns problems for a skill's author that loading does not look for: a
 // tool without a description, source that Python refuses, and parameters that the
 // script's own parser does not know.
-func (s *Skill) Review() []Problem {
+func Review(s *Skill) []Problem {
 	if s.Entry == nil {
 		return nil
 	}
-	return append(s.undescribed(), s.reviewPython()...)
+	return append(undescribed(s), reviewPython(s)...)
 }
 
 // undescribed tells of a tool that has its skill's description for want of its
 // own.
-func (s *Skill) undescribed() []Problem {
+func undescribed(s *Skill) []Problem {
 	if s.Of == nil || s.Description != borrowed(s) {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (s *Skill) undescribed() []Problem {
 	return []Problem{problem}
 }
 
-func (s *Skill) reviewPython() []Problem {
+func reviewPython(s *Skill) []Problem {
 	if len(s.Entry.Interpreter) == 0 || s.Entry.Interpreter[0] != "python3" {
 		return nil
 	}

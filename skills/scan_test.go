@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -362,4 +363,8 @@ func link(t *testing.T, target, dir, name string) {
 	if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
+}
+
+func contextWithCancel(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
 }

@@ -84,8 +84,8 @@ func TestOwnPasses(t *testing.T) {
 		}
 	}
 	gone := &Skill{Files: fstest.MapFS{}, Entry: &Entry{Script: "gone.sh", Interpreter: []string{"bash"}}}
-	args, notes := readArgs(gone)
-	if _, ok := args.(RawArgv); !ok || notes != nil {
+	gone.Entry.Args = &Inferred{Skill: gone}
+	if _, ok := gone.Entry.Passing().(RawArgv); !ok || gone.Entry.Unread() != nil {
 		t.Error("a script that cannot be read has arguments of its own")
 	}
 }

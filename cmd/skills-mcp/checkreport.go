@@ -32,7 +32,7 @@ func (c *checked) add(ctx context.Context, catalog *skills.Catalog) {
 	c.report(catalog.Problems...)
 	for _, skill := range everySkill(catalog) {
 		c.report(skill.Problems...) // the catalog leaves out those of shadowed ones
-		c.report(skill.Review()...)
+		c.report(skills.Review(skill)...)
 		c.dependencies(skill)
 		if skill.Of != nil {
 			continue // a tool of one that is counted, and has its file

@@ -146,7 +146,7 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 		if e.Output != nil {
 			info.Output = e.Output
 		}
-		info.Problems = slices.Concat(info.Problems, e.Unread(), skill.Review())
+		info.Problems = slices.Concat(info.Problems, e.Unread(), skills.Review(skill))
 		declared, problem := declaredBy(skill)
 		info.Dependencies = declared
 		if problem != nil {
