@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -23,7 +24,7 @@ func manySkills(b *testing.B) *skills.Catalog {
 		files[dir+"SKILL.md"] = &fstest.MapFile{Data: fmt.Appendf(nil,
 			"---\nname: skill-%05d\ndescription: Does the thing number %d.\nscript: run.sh\nparams:\n  path: {type: string, required: true}\n---\nText.\n", i, i)}
 	}
-	catalog, err := skills.Scan(b.Context(), []skills.Root{{Source: skills.SourceExtra, FS: files, Label: "bundled"}}, &skills.Options{Folders: 30_000})
+	catalog, err := scan.Scan(b.Context(), []scan.Root{{Source: skills.SourceExtra, FS: files, Label: "bundled"}}, &scan.Options{Folders: 30_000})
 	if err != nil || len(catalog.Skills) != 10_000 {
 		b.Fatal(len(catalog.Skills), err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -277,7 +278,7 @@ func Files(skill *skills.Skill, most int) []string {
 			return fs.SkipDir
 		case err != nil:
 			return nil
-		case d.IsDir() && skills.Skip(d.Name()):
+		case d.IsDir() && scan.Skip(d.Name()):
 			return fs.SkipDir
 		case len(names) == most:
 			return fs.SkipAll

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // A call that names a skill sees its files as they are, though nobody has told the
@@ -25,7 +26,7 @@ func TestCallsSeeFilesAsTheyAre(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	scanner := skills.NewScanner([]skills.Root{{Source: skills.SourceUser, Dir: dir}}, nil)
+	scanner := scan.NewScanner([]scan.Root{{Source: skills.SourceUser, Dir: dir}}, nil)
 	reloader := live.New(scanner, nil)
 	b := newBenchWith(t, ends(0, "ran", ""), Options{Reloader: reloader})
 	for _, name := range []string{"tool", "load", "get", "prompt", "run"} {

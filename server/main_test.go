@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -73,7 +74,7 @@ type bench struct {
 }
 
 func (b *bench) scan(ctx context.Context) (*skills.Catalog, error) {
-	return skills.Scan(ctx, []skills.Root{{Source: skills.SourceExtra, FS: b.files, Label: "bundled", Plugins: true}}, nil)
+	return scan.Scan(ctx, []scan.Root{{Source: skills.SourceExtra, FS: b.files, Label: "bundled", Plugins: true}}, nil)
 }
 
 func newBench(t *testing.T, driver sandbox.Driver) *bench {

@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -180,7 +181,7 @@ func hasFiles(skill *skills.Skill) bool {
 	}
 	entries, err := fs.ReadDir(skill.Files, ".")
 	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !strings.EqualFold(e.Name(), "SKILL.md") && !skills.Skip(e.Name())
+		return !strings.EqualFold(e.Name(), "SKILL.md") && !scan.Skip(e.Name())
 	})
 }
 

@@ -78,11 +78,11 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	switch {
 	case e.Ambiguous:
-		return fmt.Sprintf("%q could be %s", e.Name, list(e.Closest, "or"))
+		return fmt.Sprintf("%q could be %s", e.Name, Enumerate(e.Closest, "or"))
 	case len(e.Closest) == 0:
 		return fmt.Sprintf("there is no skill %q", e.Name)
 	}
-	return fmt.Sprintf("there is no skill %q; did you mean %s?", e.Name, list(e.Closest, "or"))
+	return fmt.Sprintf("there is no skill %q; did you mean %s?", e.Name, Enumerate(e.Closest, "or"))
 }
 
 // Count is how many skills there are, without those that are tools of others.

@@ -39,14 +39,14 @@ func (r Requires) Lacks(at Place) (reason, remedy string) {
 		}
 	}
 	if len(r.OS) > 0 && !slices.Contains(r.OS, at.OS) {
-		add("", "needs %s, and %s is %s", list(r.OS, "or"), at.Name, at.OS)
+		add("", "needs %s, and %s is %s", Enumerate(r.OS, "or"), at.Name, at.OS)
 	}
 	if at.Has != nil {
 		if gone := missing(r.Bins, at.Has); len(gone) > 0 {
-			add(at.Remedy, "needs %s in %s", list(gone, "and"), at.Programs)
+			add(at.Remedy, "needs %s in %s", Enumerate(gone, "and"), at.Programs)
 		}
 		if len(r.AnyBins) > 0 && len(missing(r.AnyBins, at.Has)) == len(r.AnyBins) {
-			add(at.Remedy, "needs %s in %s", list(r.AnyBins, "or"), at.Programs)
+			add(at.Remedy, "needs %s in %s", Enumerate(r.AnyBins, "or"), at.Programs)
 		}
 	}
 	if gone := missing(r.Env, at.Env); len(gone) > 0 {
@@ -54,13 +54,13 @@ func (r Requires) Lacks(at Place) (reason, remedy string) {
 		if at.EnvRemedy != nil {
 			remedy = at.EnvRemedy(gone)
 		}
-		add(remedy, "needs %s in the environment of %s", list(gone, "and"), at.Name)
+		add(remedy, "needs %s in the environment of %s", Enumerate(gone, "and"), at.Name)
 	}
 	if gone := missing(r.Config, at.Config); len(gone) > 0 {
-		add("name it in provides.config, if it is so", "needs %s in its agent's configuration", list(gone, "and"))
+		add("name it in provides.config, if it is so", "needs %s in its agent's configuration", Enumerate(gone, "and"))
 	}
 	if gone := missing(r.Capabilities, at.Capability); len(gone) > 0 {
-		add("name it in provides.capabilities, if it is so", "needs the capability %s", list(gone, "and"))
+		add("name it in provides.capabilities, if it is so", "needs the capability %s", Enumerate(gone, "and"))
 	}
 	return strings.Join(reasons, "; "), strings.Join(remedies, "; ")
 }

@@ -8,11 +8,11 @@ import (
 // inOrder returns problems as a catalog has them.
 func inOrder(problems []Problem) []Problem {
 	problems = slices.Clone(problems)
-	slices.SortStableFunc(problems, compareProblems)
+	slices.SortStableFunc(problems, CompareProblems)
 	return problems
 }
 
-func compareProblems(a, b Problem) int {
+func CompareProblems(a, b Problem) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
@@ -24,7 +24,7 @@ func merge(a, b []Problem) []Problem {
 	}
 	all := make([]Problem, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		if compareProblems(b[0], a[0]) < 0 {
+		if CompareProblems(b[0], a[0]) < 0 {
 			all, b = append(all, b[0]), b[1:]
 		} else {
 			all, a = append(all, a[0]), a[1:]

@@ -30,7 +30,7 @@ func (r Requires) String() string {
 	var parts []string
 	add := func(what string, names []string, conjunction string) {
 		if len(names) > 0 {
-			parts = append(parts, what+list(names, conjunction))
+			parts = append(parts, what+Enumerate(names, conjunction))
 		}
 	}
 	add("", r.OS, "or")

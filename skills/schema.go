@@ -116,7 +116,7 @@ func (e *Entry) Defaults(args map[string]any) map[string]any {
 }
 
 // list renders "a, b or c".
-func list(items []string, conjunction string) string {
+func Enumerate(items []string, conjunction string) string {
 	switch len(items) {
 	case 0:
 		return ""

@@ -1,8 +1,8 @@
-// Package skills finds the skills that a person has and reads them, whatever
-// their dialect, into one model. It runs nothing and knows no protocol.
+// Package skills is the model of what a person has: skills, plugins, agents, and
+// the problems with them, whatever dialect they are written in. It reads no file,
+// runs nothing and knows no protocol.
 //
-// Start with [Scan], which reads a list of [Root] folders into an immutable
-// [Catalog]. A skill that cannot be read costs a [Problem], never the scan.
+// Start with [Catalog], which skills/scan makes of folders, and [Skill].
 package skills
 
 import (

@@ -16,7 +16,7 @@ var bangCommand = regexp.MustCompile("(?m)(^|\\s)!`[^`\n]+`")
 var variable = regexp.MustCompile(`\\?\$(ARGUMENTS(?:\[\d+\])?|\d+|[A-Za-z_][A-Za-z0-9_-]*|\{CLAUDE_SKILL_DIR\}|\{CLAUDE_PLUGIN_ROOT\})|\{baseDir\}`)
 
 // hasBangCommand looks for one; few texts have the two characters at all.
-func hasBangCommand(text string) bool {
+func HasInlineCommands(text string) bool {
 	return strings.Contains(text, "!`") && bangCommand.MatchString(text)
 }
 
@@ -66,7 +66,7 @@ func (s *Skill) Instantiate(args, dir string) (string, error) {
 	if args != "" && !mentioned {
 		text += "\n\nARGUMENTS: " + args
 	}
-	if hasBangCommand(instructions) {
+	if HasInlineCommands(instructions) {
 		text += "\n\nNote: commands written as !`…` above were not run; run them yourself where you need their output."
 	}
 	return text, nil

@@ -26,6 +26,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -249,8 +250,8 @@ func appendFolders(folders, given []string, from string, packages bool) ([]strin
 	return folders, nil
 }
 
-func (s *settings) scanOptions() *skills.Options {
-	return &skills.Options{
+func (s *settings) scanOptions() *scan.Options {
+	return &scan.Options{
 		Problems: s.problems,
 		Depth:    s.Scan.Depth, Manifests: s.Scan.Manifests, Folders: s.Scan.Folders,
 		ImageRole: func(role string) bool {

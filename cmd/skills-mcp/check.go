@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // checkFlags are how check was called.
@@ -112,7 +113,7 @@ func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog,
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := skills.Scan(ctx, at.roots(), s.scanOptions())
+	catalog, err := scan.Scan(ctx, at.roots(), s.scanOptions())
 	if err != nil {
 		return nil, err
 	}

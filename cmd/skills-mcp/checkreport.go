@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/hidden"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -32,7 +33,7 @@ func (c *checked) add(ctx context.Context, catalog *skills.Catalog) {
 	c.report(catalog.Problems...)
 	for _, skill := range everySkill(catalog) {
 		c.report(skill.Problems...) // the catalog leaves out those of shadowed ones
-		c.report(skills.Review(skill)...)
+		c.report(scan.Review(skill)...)
 		c.dependencies(skill)
 		if skill.Of != nil {
 			continue // a tool of one that is counted, and has its file
@@ -100,7 +101,7 @@ func (c *checked) standard(skill *skills.Skill) {
 	}
 	folder := path.Base(path.Dir(file))
 	if skill.Dir == "" {
-		folder = skills.PackageName(folder)
+		folder = scan.PackageName(folder)
 	}
 	findings, err := check.StandardFile(skill.Files, path.Base(file), folder)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -69,12 +70,12 @@ func isArchive(path string) bool {
 
 // roots are what is scanned. Plugins come first: their skills are theirs, and the
 // rest is found beside them.
-func (t target) roots() []skills.Root {
-	found := skills.Root{Source: skills.SourceExtra, Dir: t.dir}
+func (t target) roots() []scan.Root {
+	found := scan.Root{Source: skills.SourceExtra, Dir: t.dir}
 	if t.packed {
-		return []skills.Root{found}
+		return []scan.Root{found}
 	}
-	return []skills.Root{{Source: skills.SourceExtra, Dir: t.dir, Plugins: true}, found}
+	return []scan.Root{{Source: skills.SourceExtra, Dir: t.dir, Plugins: true}, found}
 }
 
 // only returns what of a catalog is of the target.

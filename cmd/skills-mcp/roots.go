@@ -8,21 +8,22 @@ import (
 
 	colonysamples "github.com/skillsmcp/skills-mcp/plugins/colony-samples"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // roots are the folders to scan, highest priority first.
-func (s *settings) roots() []skills.Root {
-	var roots []skills.Root
+func (s *settings) roots() []scan.Root {
+	var roots []scan.Root
 	// A workspace may be a stranger's, so nothing in it leads out of it; its
 	// owner trusts all other folders.
 	all := func(source skills.Source, dir, within string) {
 		roots = append(roots,
-			skills.Root{Source: source, Dir: filepath.Join(dir, "skills"), Within: within},
-			skills.Root{Source: source, Dir: filepath.Join(dir, "plugins"), Within: within, Plugins: true})
+			scan.Root{Source: source, Dir: filepath.Join(dir, "skills"), Within: within},
+			scan.Root{Source: source, Dir: filepath.Join(dir, "plugins"), Within: within, Plugins: true})
 		if filepath.Base(dir) == ".claude" {
 			roots = append(roots,
-				skills.Root{Source: source, Dir: filepath.Join(dir, "commands"), Within: within, Commands: true},
-				skills.Root{Source: source, Dir: filepath.Join(dir, "agents"), Within: within, Agents: true})
+				scan.Root{Source: source, Dir: filepath.Join(dir, "commands"), Within: within, Commands: true},
+				scan.Root{Source: source, Dir: filepath.Join(dir, "agents"), Within: within, Agents: true})
 		}
 	}
 	if s.Roots.Session {
@@ -31,7 +32,7 @@ func (s *settings) roots() []skills.Root {
 				all(skills.SourceSession, filepath.Join(workspace, name), workspace)
 			}
 			for _, name := range []string{".github", ".gemini", ""} {
-				roots = append(roots, skills.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, name, "skills"), Within: workspace})
+				roots = append(roots, scan.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, name, "skills"), Within: workspace})
 			}
 		}
 	}
@@ -40,32 +41,32 @@ func (s *settings) roots() []skills.Root {
 			all(skills.SourceUser, filepath.Join(s.home, name), "")
 		}
 		for _, name := range []string{".copilot", ".gemini", ".codex", ".conduit"} {
-			roots = append(roots, skills.Root{Source: skills.SourceUser, Dir: filepath.Join(s.home, name, "skills")})
+			roots = append(roots, scan.Root{Source: skills.SourceUser, Dir: filepath.Join(s.home, name, "skills")})
 		}
 	}
 	if s.Roots.System && runtime.GOOS != "windows" {
 		all(skills.SourceSystem, "/etc/colony", "")
 		all(skills.SourceSystem, "/etc/skills-mcp", "")
 		for _, dir := range append([]string{"/etc/ongrid/skills"}, s.ongrid...) {
-			roots = append(roots, skills.Root{Source: skills.SourceSystem, Dir: dir, Ongrid: true})
+			roots = append(roots, scan.Root{Source: skills.SourceSystem, Dir: dir, Ongrid: true})
 		}
 	}
 	if s.project != nil {
 		for _, dir := range s.project.Skills {
-			roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir, Within: s.workspaces[0]})
+			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: s.workspaces[0]})
 		}
 		for _, dir := range s.project.Plugins {
-			roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir, Within: s.workspaces[0], Plugins: true})
+			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: s.workspaces[0], Plugins: true})
 		}
 	}
 	for _, dir := range s.Skills {
-		roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir})
+		roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir})
 	}
 	for _, dir := range s.Plugins {
-		roots = append(roots, skills.Root{Source: skills.SourceExtra, Dir: dir, Plugins: true, Named: true})
+		roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Plugins: true, Named: true})
 	}
 	if s.Roots.Samples {
-		roots = append(roots, skills.Root{Source: skills.SourceExtra, FS: colonysamples.FS(), Label: "bundled:colony-samples", Plugins: true})
+		roots = append(roots, scan.Root{Source: skills.SourceExtra, FS: colonysamples.FS(), Label: "bundled:colony-samples", Plugins: true})
 	}
 	return roots
 }

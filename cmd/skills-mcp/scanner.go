@@ -10,6 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/cache"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // scan reads the roots into a catalog.
@@ -24,17 +25,17 @@ func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
 
 // scanner returns what reads the roots, with what the last server left. saved
 // waits until what it leaves is written.
-func (s *settings) scanner() (scanner *skills.Scanner, saved func()) {
+func (s *settings) scanner() (scanner *scan.Scanner, saved func()) {
 	roots, options := s.roots(), s.scanOptions()
 	saved = func() {}
 	if store := s.parsed(roots); store != nil {
 		options.Cache, saved = store.Open, store.Wait
 	}
-	return skills.NewScanner(roots, options), saved
+	return scan.NewScanner(roots, options), saved
 }
 
 // parsed is where what is read of the roots is kept; nil where that cannot be.
-func (s *settings) parsed(roots []skills.Root) *cache.Store {
+func (s *settings) parsed(roots []scan.Root) *cache.Store {
 	dir, err := s.cacheDir()
 	if err != nil {
 		return nil
@@ -56,7 +57,7 @@ func (s *settings) parsed(roots []skills.Root) *cache.Store {
 }
 
 // rootsKey names a set of roots.
-func rootsKey(roots []skills.Root) string {
+func rootsKey(roots []scan.Root) string {
 	var key []string
 	for _, root := range roots {
 		key = append(key, string(root.Source), root.Dir, root.Within, root.Label, fmt.Sprint(root.Plugins))

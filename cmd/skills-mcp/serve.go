@@ -16,7 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/usage"
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -109,7 +109,7 @@ func (s *settings) serverOptions(snapshots *snapshot.Store) server.Options {
 }
 
 // reloader returns what keeps a server's catalog fresh.
-func (s *settings) reloader(scanner *skills.Scanner, runner *sandbox.Runner) *live.Reloader {
+func (s *settings) reloader(scanner *scan.Scanner, runner *sandbox.Runner) *live.Reloader {
 	return live.New(scanner, &live.Options{
 		Gate: s.gate, Runner: runner, Workspaces: s.workspaces, Idle: saveMemory, Logger: s.logger,
 		Watch: func() (live.Watcher, error) { return s.watcher(s.logger) },

@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -146,7 +147,7 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 		if e.Output != nil {
 			info.Output = e.Output
 		}
-		info.Problems = slices.Concat(info.Problems, e.Unread(), skills.Review(skill))
+		info.Problems = slices.Concat(info.Problems, e.Unread(), scan.Review(skill))
 		declared, problem := declaredBy(skill)
 		info.Dependencies = declared
 		if problem != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
@@ -61,7 +62,7 @@ type Options struct {
 // A Reloader keeps one publisher's catalog fresh. Its methods may be called from
 // any goroutine once Start has returned.
 type Reloader struct {
-	scanner   *skills.Scanner
+	scanner   *scan.Scanner
 	options   Options
 	publisher Publisher // set by Start
 
@@ -75,7 +76,7 @@ type Reloader struct {
 }
 
 // New returns a reloader of the roots of scanner. Options may be nil.
-func New(scanner *skills.Scanner, options *Options) *Reloader {
+func New(scanner *scan.Scanner, options *Options) *Reloader {
 	r := &Reloader{scanner: scanner, turn: make(chan struct{}, 1), programs: newNewest(), files: newNewest(), cancel: func() {}}
 	if options != nil {
 		r.options = *options

@@ -19,6 +19,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
@@ -94,8 +95,8 @@ func (f folder) write(name, fields string) string {
 	return file
 }
 
-func (f folder) scanner() *skills.Scanner {
-	return skills.NewScanner([]skills.Root{{Source: skills.SourceUser, Dir: f.dir}}, nil)
+func (f folder) scanner() *scan.Scanner {
+	return scan.NewScanner([]scan.Root{{Source: skills.SourceUser, Dir: f.dir}}, nil)
 }
 
 // changes is a watcher that reports what a test sends.

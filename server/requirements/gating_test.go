@@ -18,6 +18,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -73,7 +74,7 @@ func catalog(t *testing.T, all ...string) *skills.Catalog {
 		fsys[dir+"SKILL.md"] = &fstest.MapFile{Data: []byte(fmt.Sprintf("---\nname: s%d\ndescription: d\n%s\n---\n", i, fields))}
 		fsys[dir+"run.sh"] = &fstest.MapFile{}
 	}
-	c, err := skills.Scan(t.Context(), []skills.Root{{FS: fsys, Label: "root"}}, nil)
+	c, err := scan.Scan(t.Context(), []scan.Root{{FS: fsys, Label: "root"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +230,7 @@ func TestVariables(t *testing.T) {
 			fsys[folder+"/go.sh"] = &fstest.MapFile{Data: []byte("#!/bin/sh\necho\n")}
 		}
 	}
-	c, err := skills.Scan(t.Context(), []skills.Root{{FS: fsys, Label: "root"}}, nil)
+	c, err := scan.Scan(t.Context(), []scan.Root{{FS: fsys, Label: "root"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -54,7 +55,7 @@ func demo(t *testing.T, fields string) *skills.Skill {
 		"demo/run.sh":         {Data: []byte("echo")},
 		"demo/scripts/one.py": {Data: []byte("print()")},
 	}
-	catalog, err := skills.Scan(t.Context(), []skills.Root{{FS: fsys, Label: "root"}}, nil)
+	catalog, err := scan.Scan(t.Context(), []scan.Root{{FS: fsys, Label: "root"}}, nil)
 	if err != nil || len(catalog.Skills) != 1 {
 		t.Fatalf("scan: %v, %v", catalog, err)
 	}

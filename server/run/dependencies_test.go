@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // declaring returns a skill with a script and a file beside it.
@@ -21,7 +22,7 @@ func declaring(t *testing.T, fields string, files ...string) *skills.Skill {
 	for i := 0; i < len(files); i += 2 {
 		fsys["demo/"+files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
 	}
-	catalog, err := skills.Scan(t.Context(), []skills.Root{{FS: fsys, Label: "root"}}, nil)
+	catalog, err := scan.Scan(t.Context(), []scan.Root{{FS: fsys, Label: "root"}}, nil)
 	if err != nil || len(catalog.Skills) != 1 {
 		t.Fatalf("scan: %v, %v", catalog, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // found returns the tool that a script of a skill which declares nothing becomes.
@@ -22,7 +23,7 @@ func found(t *testing.T, class, name, source string) *skills.Skill {
 		"demo/assets/own.html": {Data: []byte("x")},
 		"demo/both.txt":        {Data: []byte("x")},
 	}
-	catalog, err := skills.Scan(t.Context(), []skills.Root{{Source: skills.SourceExtra, FS: files, Label: "root"}}, nil)
+	catalog, err := scan.Scan(t.Context(), []scan.Root{{Source: skills.SourceExtra, FS: files, Label: "root"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

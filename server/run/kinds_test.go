@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // kinds are skills of every way to be called.
@@ -30,7 +31,7 @@ func kinds(t *testing.T) *skills.Catalog {
 	add("linx/run.sh", "echo")
 	add("linx/calc.py", "def add(a, b): return a + b\n")
 	add("linx/tools.yaml", "tools: [{name: add, script: calc.py, function: add, params: {a: integer, b: integer}}]")
-	catalog, err := skills.Scan(t.Context(), []skills.Root{{FS: fsys, Label: "root"}}, nil)
+	catalog, err := scan.Scan(t.Context(), []scan.Root{{FS: fsys, Label: "root"}}, nil)
 	if err != nil || len(catalog.Problems) > 0 {
 		t.Fatalf("scan: %v, %v", catalog.Problems, err)
 	}

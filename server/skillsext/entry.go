@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -84,7 +85,7 @@ func frontmatter(skill *skills.Skill, data []byte) (map[string]any, error) {
 			return nil, unfit(skill, f.Message)
 		}
 	}
-	front, err := skills.Frontmatter(data)
+	front, err := scan.Frontmatter(data)
 	if err != nil {
 		return nil, unfit(skill, err.Error())
 	}

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -59,7 +60,7 @@ func (s *shelf) link(target, name string) {
 // library reads what is there.
 func (s *shelf) library() *Library {
 	s.t.Helper()
-	catalog, err := skills.Scan(s.t.Context(), []skills.Root{
+	catalog, err := scan.Scan(s.t.Context(), []scan.Root{
 		{Source: skills.SourceUser, Dir: filepath.Join(s.dir, "skills")},
 		{Source: skills.SourceExtra, Dir: filepath.Join(s.dir, "plugins"), Plugins: true},
 	}, nil)

@@ -7,7 +7,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // walk looks at the files of one workspace, those near its top first.
@@ -89,5 +89,5 @@ func skip(name string) bool {
 	case ".hg", ".svn", ".jj", "venv", ".tox", ".mypy_cache", ".pytest_cache", ".gradle", ".terraform", "bower_components":
 		return true
 	}
-	return skills.Skip(name)
+	return scan.Skip(name)
 }

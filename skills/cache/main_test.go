@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -68,7 +69,7 @@ type counted struct {
 	hits map[string]int
 }
 
-func (c *counter) open() skills.Cache {
+func (c *counter) open() scan.Cache {
 	opened := c.store.Open().(*cache)
 	opened.now = opened.now.Add(time.Hour)
 	return &counted{opened, c.hits}
@@ -84,12 +85,12 @@ func (c *counted) Skill(key string, skill *skills.Skill) bool {
 	return hit
 }
 
-// scan reads a root by way of the cache in a file; hits is how many skills it
+// scanned reads a root by way of the cache in a file; hits is how many skills it
 // spared.
-func scan(t testing.TB, root, file, version string) (catalog *skills.Catalog, hits int) {
+func scanned(t testing.TB, root, file, version string) (catalog *skills.Catalog, hits int) {
 	t.Helper()
 	c := &counter{New(Options{File: file, Version: version}), map[string]int{}}
-	catalog, err := skills.Scan(context.Background(), []skills.Root{{Source: skills.SourceExtra, Dir: root}}, &skills.Options{Cache: c.open, Folders: 100_000})
+	catalog, err := scan.Scan(context.Background(), []scan.Root{{Source: skills.SourceExtra, Dir: root}}, &scan.Options{Cache: c.open, Folders: 100_000})
 	must(t, err)
 	c.store.Wait()
 	return catalog, c.hits["skills"]
@@ -98,7 +99,7 @@ func scan(t testing.TB, root, file, version string) (catalog *skills.Catalog, hi
 // plain scans without a cache.
 func plain(t testing.TB, root string) *skills.Catalog {
 	t.Helper()
-	catalog, err := skills.Scan(context.Background(), []skills.Root{{Source: skills.SourceExtra, Dir: root}}, &skills.Options{Folders: 100_000})
+	catalog, err := scan.Scan(context.Background(), []scan.Root{{Source: skills.SourceExtra, Dir: root}}, &scan.Options{Folders: 100_000})
 	must(t, err)
 	return catalog
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 func zipped(t *testing.T, name, content string) string {
@@ -31,7 +32,7 @@ func TestPacked(t *testing.T) {
 	write(t, filepath.Join(root, "broken.zip"), zipped(t, "SKILL.md", "---\nbroken"))
 	write(t, filepath.Join(root, "notes.zip"), zipped(t, "notes", "x"))
 	for i, wantHits := range []int{0, 2, 2} {
-		got, hits := scan(t, root, file, "1")
+		got, hits := scanned(t, root, file, "1")
 		same(t, plain(t, root), got)
 		if want := filepath.Join(root, "demo.zip", "demo", "SKILL.md"); hits != wantHits || len(got.Skills) == 0 || got.Skills[0].File != want {
 			t.Errorf("scan %d found %d of packages in the cache, want %d; %+v", i+1, hits, wantHits, got)
@@ -39,7 +40,7 @@ func TestPacked(t *testing.T) {
 	}
 	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text+"more"))
 	write(t, filepath.Join(root, "notes.zip"), zipped(t, "SKILL.md", "---\nname: notes\ndescription: d\n---\n"))
-	got, hits := scan(t, root, file, "1")
+	got, hits := scanned(t, root, file, "1")
 	same(t, plain(t, root), got)
 	if hits != 0 {
 		t.Errorf("%d packages that changed were in the cache", hits)
@@ -53,16 +54,16 @@ func TestRecheckOfPackages(t *testing.T) {
 	const text = "---\nname: demo\ndescription: d\n---\n"
 	write(t, named, zipped(t, "SKILL.md", "---\nname: named\ndescription: d\n---\n"))
 	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text))
-	roots := []skills.Root{{Source: skills.SourceExtra, Dir: root}, {Source: skills.SourceExtra, Dir: named}}
+	roots := []scan.Root{{Source: skills.SourceExtra, Dir: root}, {Source: skills.SourceExtra, Dir: named}}
 	c := &counter{New(Options{File: file, Version: "1"}), map[string]int{}}
-	scanner := skills.NewScanner(roots, &skills.Options{Cache: c.open})
+	scanner := scan.NewScanner(roots, &scan.Options{Cache: c.open})
 	before, err := scanner.Scan(t.Context())
 	must(t, err)
 	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text+"more"))
 	write(t, filepath.Join(root, "sub", "new.zip"), zipped(t, "SKILL.md", "---\nname: new\ndescription: d\n---\n"))
 	got, err := scanner.Recheck(t.Context())
 	must(t, err)
-	want, err := skills.Scan(t.Context(), roots, nil)
+	want, err := scan.Scan(t.Context(), roots, nil)
 	must(t, err)
 	same(t, want, got)
 	if len(got.Skills) != 3 || got.Skills[1] != before.Skills[1] {

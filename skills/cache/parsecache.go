@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
@@ -56,7 +57,7 @@ func (s *Store) Wait() { s.saving.Wait() }
 
 // Open reads the file, for one scan. What it learns is saved in the background
 // once it is closed.
-func (s *Store) Open() skills.Cache {
+func (s *Store) Open() scan.Cache {
 	c := &cache{store: s, skills: map[string]entry{}, folders: map[string]entry{}, now: time.Now()}
 	file, size, err := openFile(s.options.File)
 	if err != nil {
@@ -133,7 +134,7 @@ func place(s, at *skills.Skill) {
 	}
 }
 
-// Skill implements [skills.Cache].
+// Skill implements [scan.Cache].
 func (c *cache) Skill(key string, skill *skills.Skill) bool {
 	e, found := c.skills[key]
 	if !found || !e.current() {
@@ -156,8 +157,8 @@ func (c *cache) Skill(key string, skill *skills.Skill) bool {
 	return true
 }
 
-// KeepSkill implements [skills.Cache].
-func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []skills.Look) {
+// KeepSkill implements [scan.Cache].
+func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []scan.Look) {
 	written, settled := c.write(looks)
 	if !settled || skill == nil {
 		c.doubt(&c.doubted, looks)
@@ -176,7 +177,7 @@ func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []skills.Look) 
 	c.learn("s"+key, entry{written, string(value), long})
 }
 
-// Folder implements [skills.Cache].
+// Folder implements [scan.Cache].
 func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
 	e, found := c.folders[dir]
 	if !found || !e.current() {
@@ -195,11 +196,11 @@ func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
 	return entries, true
 }
 
-// KeepFolder implements [skills.Cache].
-func (c *cache) KeepFolder(at skills.Look, entries []fs.DirEntry) {
-	written, settled := c.write([]skills.Look{at})
+// KeepFolder implements [scan.Cache].
+func (c *cache) KeepFolder(at scan.Look, entries []fs.DirEntry) {
+	written, settled := c.write([]scan.Look{at})
 	if !settled {
-		c.doubt(&c.opened, []skills.Look{at})
+		c.doubt(&c.opened, []scan.Look{at})
 		return
 	}
 	value := appendUint(nil, uint64(len(entries))+1)
@@ -221,7 +222,7 @@ func (e dirEntry) Type() fs.FileMode          { return e.mode }
 func (e dirEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
 
 // write writes what was looked at, and reports whether all of it had settled.
-func (c *cache) write(looks []skills.Look) (written string, settled bool) {
+func (c *cache) write(looks []scan.Look) (written string, settled bool) {
 	b := appendUint(nil, uint64(len(looks)))
 	for _, l := range looks {
 		var s stamp.Stamp
@@ -236,7 +237,7 @@ func (c *cache) write(looks []skills.Look) (written string, settled bool) {
 	return string(b), true
 }
 
-func (c *cache) doubt(list *[]string, looks []skills.Look) {
+func (c *cache) doubt(list *[]string, looks []scan.Look) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range looks {
@@ -266,7 +267,7 @@ func (e entry) outdated() (path string, current bool) {
 	return "", !r.broken
 }
 
-// Changed implements [skills.Cache].
+// Changed implements [scan.Cache].
 func (c *cache) Changed() (files, folders []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -301,7 +302,7 @@ func (c *cache) learn(key string, e entry) {
 	c.learnt++
 }
 
-// Close implements [skills.Cache]: it saves what was of use and what was learnt,
+// Close implements [scan.Cache]: it saves what was of use and what was learnt,
 // if anything was, and forgets the rest.
 func (c *cache) Close() {
 	c.skills, c.folders = nil, nil

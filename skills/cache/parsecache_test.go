@@ -18,6 +18,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 func schemas() cmp.Option {
@@ -33,7 +34,7 @@ func TestSecondScan(t *testing.T) {
 	makeSkills(t, root, 50)
 	want := plain(t, root)
 	for i, wantHits := range []int{0, 40, 40} { // of five, one is broken
-		got, hits := scan(t, root, file, "1")
+		got, hits := scanned(t, root, file, "1")
 		same(t, want, got)
 		if hits != wantHits {
 			t.Errorf("scan %d found %d skills in the cache, want %d", i+1, hits, wantHits)
@@ -42,7 +43,7 @@ func TestSecondScan(t *testing.T) {
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder of the cache: %v, %v", info, err)
 	}
-	if _, hits := scan(t, root, file, "2"); hits > 0 {
+	if _, hits := scanned(t, root, file, "2"); hits > 0 {
 		t.Errorf("another version found %d skills", hits)
 	}
 }
@@ -76,9 +77,9 @@ func TestOutdated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
 			makeSkills(t, root, 10)
-			before, _ := scan(t, root, file, "1")
+			before, _ := scanned(t, root, file, "1")
 			must(t, change(root))
-			got, hits := scan(t, root, file, "1")
+			got, hits := scanned(t, root, file, "1")
 			same(t, plain(t, root), got)
 			if cmp.Equal(before, got, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Files" }, cmp.Ignore()), schemas()) {
 				t.Error("the change changed nothing")
@@ -97,7 +98,7 @@ func TestUnsettled(t *testing.T) {
 	store := New(Options{File: file})
 	for range 2 {
 		c := store.Open()
-		_, err := skills.Scan(t.Context(), []skills.Root{{Dir: root}}, &skills.Options{Cache: func() skills.Cache { return c }})
+		_, err := scan.Scan(t.Context(), []scan.Root{{Dir: root}}, &scan.Options{Cache: func() scan.Cache { return c }})
 		must(t, err)
 		store.Wait()
 		if files, folders := c.Changed(); len(files) < 5 || len(folders) < 5 {
@@ -113,7 +114,7 @@ func TestUnsettled(t *testing.T) {
 func TestDamage(t *testing.T) {
 	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
 	makeSkills(t, root, 5)
-	want, _ := scan(t, root, file, "1")
+	want, _ := scanned(t, root, file, "1")
 	good, err := os.ReadFile(file)
 	must(t, err)
 	flipped := []byte(string(good))
@@ -123,12 +124,12 @@ func TestDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			must(t, os.WriteFile(file, content, 0o600))
-			got, hits := scan(t, root, file, "1")
+			got, hits := scanned(t, root, file, "1")
 			same(t, want, got)
 			if hits > 0 {
 				t.Errorf("%d skills came from a damaged file", hits)
 			}
-			if _, hits := scan(t, root, file, "1"); hits != 4 {
+			if _, hits := scanned(t, root, file, "1"); hits != 4 {
 				t.Errorf("the file was not replaced: %d skills", hits)
 			}
 		})
@@ -144,7 +145,7 @@ func TestOldCachesGo(t *testing.T) {
 		write(t, name, "old")
 		must(t, os.Chtimes(name, time.Time{}, time.Now().Add(time.Duration(i-1000)*time.Second)))
 	}
-	scan(t, root, filepath.Join(dir, "new"), "1")
+	scanned(t, root, filepath.Join(dir, "new"), "1")
 	entries, err := os.ReadDir(dir)
 	must(t, err)
 	if len(entries) != maxCaches {
@@ -161,10 +162,10 @@ func TestOldCachesGo(t *testing.T) {
 func TestRecheck(t *testing.T) {
 	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
 	makeSkills(t, root, 10)
-	scan(t, root, file, "1")
-	roots := []skills.Root{{Source: skills.SourceExtra, Dir: root}}
+	scanned(t, root, file, "1")
+	roots := []scan.Root{{Source: skills.SourceExtra, Dir: root}}
 	c := &counter{New(Options{File: file, Version: "1"}), map[string]int{}}
-	scanner := skills.NewScanner(roots, &skills.Options{Cache: c.open})
+	scanner := scan.NewScanner(roots, &scan.Options{Cache: c.open})
 	before, err := scanner.Scan(t.Context())
 	must(t, err)
 	write(t, filepath.Join(root, "skill-00000", "SKILL.md"), "---\ndescription: Other.\n---\n")
@@ -364,8 +365,8 @@ func FuzzParse(f *testing.F) {
 func BenchmarkSecondScan(b *testing.B) {
 	root, file := tempDir(b), filepath.Join(tempDir(b), "cache")
 	makeSkills(b, root, 10_000)
-	scan(b, root, file, "1")
+	scanned(b, root, file, "1")
 	for b.Loop() {
-		scan(b, root, file, "1")
+		scanned(b, root, file, "1")
 	}
 }

@@ -32,14 +32,14 @@ func wantText(t *testing.T, s *skills.Skill, want string) {
 func TestLongTexts(t *testing.T) {
 	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
 	makeLong(t, root, 3)
-	scan(t, root, file, "1")
-	before, hits := scan(t, root, file, "1")
+	scanned(t, root, file, "1")
+	before, hits := scanned(t, root, file, "1")
 	if hits != 3 {
 		t.Fatalf("%d skills were in the cache", hits)
 	}
 	write(t, filepath.Join(root, "long-1", "SKILL.md"), "---\ndescription: d\n---\n"+longBody(77))
-	scan(t, root, file, "1") // writes the file anew, with the texts of the old one
-	after, hits := scan(t, root, file, "1")
+	scanned(t, root, file, "1") // writes the file anew, with the texts of the old one
+	after, hits := scanned(t, root, file, "1")
 	if hits != 3 {
 		t.Fatalf("%d skills were in the cache after the change", hits)
 	}
@@ -56,12 +56,12 @@ func TestLongTexts(t *testing.T) {
 func TestDamagedText(t *testing.T) {
 	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
 	makeLong(t, root, 2)
-	scan(t, root, file, "1")
+	scanned(t, root, file, "1")
 	content, err := os.ReadFile(file)
 	must(t, err)
 	content[len(magic)+5] ^= 1 // in the first text
 	must(t, os.WriteFile(file, content, 0o600))
-	catalog, _ := scan(t, root, file, "1")
+	catalog, _ := scanned(t, root, file, "1")
 	if lazy {
 		if text, err := catalog.Skills[0].Text(); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("text %.40q, %v", text, err)
@@ -71,8 +71,8 @@ func TestDamagedText(t *testing.T) {
 	}
 	wantText(t, catalog.Skills[1], longBody(1))
 	makeLong(t, root, 3) // so that there is something to keep
-	scan(t, root, file, "1")
-	catalog, hits := scan(t, root, file, "1")
+	scanned(t, root, file, "1")
+	catalog, hits := scanned(t, root, file, "1")
 	if hits != 3 {
 		t.Errorf("%d skills were in the cache", hits)
 	}

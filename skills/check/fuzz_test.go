@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // FuzzMend: whatever a file has, it is mended once and no further, the text below
@@ -65,8 +66,8 @@ func compare(t *testing.T, before, after []byte, changes []Change) {
 // load returns the skill of a file, or nil where it is none.
 func load(t *testing.T, data []byte) *skills.Skill {
 	t.Helper()
-	root := skills.Root{FS: fstest.MapFS{"demo/SKILL.md": {Data: data, Mode: 0o644}}, Label: "root"}
-	catalog, err := skills.Scan(t.Context(), []skills.Root{root}, nil)
+	root := scan.Root{FS: fstest.MapFS{"demo/SKILL.md": {Data: data, Mode: 0o644}}, Label: "root"}
+	catalog, err := scan.Scan(t.Context(), []scan.Root{root}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

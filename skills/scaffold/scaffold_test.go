@@ -13,6 +13,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +28,7 @@ func TestNewSkillIsFine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			catalog, err := skills.Scan(t.Context(), []skills.Root{{Dir: dir}}, nil)
+			catalog, err := scan.Scan(t.Context(), []scan.Root{{Dir: dir}}, nil)
 			if err != nil || len(catalog.Skills) != 1 || len(catalog.Problems) > 0 {
 				t.Fatalf("skills %v, problems %v, error %v", catalog.Skills, catalog.Problems, err)
 			}
@@ -107,7 +108,7 @@ func TestTemplatesAreNoSkills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog, err := skills.Scan(t.Context(), []skills.Root{{Source: skills.SourceSession, Dir: dir}}, nil)
+	catalog, err := scan.Scan(t.Context(), []scan.Root{{Source: skills.SourceSession, Dir: dir}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // Options change how folders are watched. A nil *Options, and every zero field,
@@ -18,13 +18,13 @@ type Options struct {
 	MaxDelay time.Duration
 
 	// Depth is how many levels of folders below a root are watched.
-	// [skills.DefaultDepth] if zero.
+	// [scan.DefaultDepth] if zero.
 	Depth int
 	// Folders is how many folders and links below one root are watched; those
 	// nearest to the root come first. Reaching it is a [Gap]. 2000 if zero.
 	Folders int
 	// Skip tells which names below a root are not looked at, whether file or
-	// folder. It is called from one goroutine at a time. If nil, [skills.Skip].
+	// folder. It is called from one goroutine at a time. If nil, [scan.Skip].
 	Skip func(name string) bool
 
 	// Logger receives what the operator should know. If nil, [slog.Default].
@@ -39,11 +39,11 @@ func (o *Options) withDefaults() Options {
 	}
 	orDefault(&c.Quiet, 100*time.Millisecond)
 	orDefault(&c.MaxDelay, time.Second)
-	orDefault(&c.Depth, skills.DefaultDepth)
+	orDefault(&c.Depth, scan.DefaultDepth)
 	orDefault(&c.Folders, 2000)
 	c.MaxDelay = max(c.MaxDelay, c.Quiet)
 	if c.Skip == nil {
-		c.Skip = skills.Skip
+		c.Skip = scan.Skip
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

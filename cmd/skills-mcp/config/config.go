@@ -23,7 +23,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // A Config is the content of a configuration file, with defaults for what it
@@ -172,7 +172,7 @@ func Default() *Config {
 	asking := elicit.DefaultLimits()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
-		Scan:   Scan{Depth: skills.DefaultDepth, Manifests: skills.DefaultManifests, Folders: skills.DefaultFolders},
+		Scan:   Scan{Depth: scan.DefaultDepth, Manifests: scan.DefaultManifests, Folders: scan.DefaultFolders},
 		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
 		Sandbox: Sandbox{
 			Driver: "auto",

@@ -1,0 +1,165 @@
+package scan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// builder collects what a scan finds, highest priority first.
+type builder struct {
+	skills   map[string]*skills.Skill // by qualified name
+	roots    map[*skills.Skill]Root
+	folders  map[[2]string]*candidate // by plugin and host folder; nil is a folder that was read and has no skill
+	plugins  []rooted
+	agents   map[string]*skills.Agent // by qualified name
+	problems []skills.Problem
+	shadowed []skills.Shadow
+
+	candidates []*candidate  // in the order in which they rank
+	held       []skillfs.Dir // the roots' folders, until release
+	cache      Cache         // until release; may be nil
+}
+
+func newBuilder() *builder {
+	return &builder{skills: map[string]*skills.Skill{}, roots: map[*skills.Skill]Root{}, folders: map[[2]string]*candidate{}, agents: map[string]*skills.Agent{}}
+}
+
+// release closes what was opened for the scan.
+func (b *builder) release() {
+	if b.cache != nil {
+		b.cache.Close()
+	}
+	for _, held := range b.held {
+		held.Close()
+	}
+}
+
+// enter reports whether a host folder, or file, is still to be read: another root
+// may have led to it. A plugin's skill is not one outside of the plugin as well. c
+// is the skill, or nil; a skill that one of the person's roots leads to is theirs,
+// wherever it was found first.
+func (b *builder) enter(plugin, dir string, c *candidate) bool {
+	if dir == "" {
+		return true
+	}
+	if first, read := b.folders[[2]string{plugin, dir}]; read {
+		if first != nil && c != nil && c.skill.Workspace == "" {
+			first.skill.Workspace = ""
+		}
+		return false
+	}
+	b.folders[[2]string{plugin, dir}] = c
+	b.folders[[2]string{"", dir}] = c
+	return true
+}
+
+// addSkill takes a skill unless its name is taken.
+func (b *builder) addSkill(skill *skills.Skill, root Root) {
+	name := skill.QualifiedName()
+	first, taken := b.skills[name]
+	if !taken {
+		b.skills[name], b.roots[skill] = skill, root
+		b.problems = append(b.problems, skill.Problems...)
+		return
+	}
+	if b.roots[first].String() == root.String() {
+		b.problems = append(b.problems, skills.Problem{Severity: skills.Warning, Path: skill.File, Message: fmt.Sprintf("the name %q is taken by %s", name, first.File), Remedy: "rename one of them"})
+	}
+	b.shadowed = append(b.shadowed, skills.Shadow{Skill: skill, By: first})
+}
+
+// addTools takes the tools of a skill that has got its name. They come after all
+// skills: what a tool is called is made up from two names.
+func (b *builder) addTools(skill *skills.Skill, root Root) {
+	if b.skills[skill.QualifiedName()] != skill {
+		return
+	}
+	for _, tool := range skill.Tools {
+		b.addSkill(tool, root)
+	}
+}
+
+// addPlugin takes a plugin of a root. It reports whether it was there already, by
+// way of another root, and returns another one of the same root that has its name,
+// or nil. A plugin hides none of another's skills but those of the same name.
+func (b *builder) addPlugin(plugin *skills.Plugin, root Root) (known bool, rival *skills.Plugin) {
+	for _, p := range b.plugins {
+		switch {
+		case p.Name != plugin.Name:
+		case p.Dir == plugin.Dir && p.Dir != "":
+			if plugin.Workspace == "" {
+				b.own(p.Plugin) // the person names it, too
+			}
+			return true, nil
+		case rival == nil && p.root == root.String():
+			rival = p.Plugin
+		}
+	}
+	b.plugins = append(b.plugins, rooted{plugin, root.String()})
+	return false, rival
+}
+
+// own makes a plugin the person's, and its skills.
+func (b *builder) own(plugin *skills.Plugin) {
+	plugin.Workspace = ""
+	for _, c := range b.candidates {
+		if c.skill.Plugin == plugin.Name && c.skill.PluginDir == plugin.Dir {
+			c.skill.Workspace = ""
+		}
+	}
+}
+
+// rooted is a plugin, and the root that it was found in.
+type rooted struct {
+	*skills.Plugin
+	root string
+}
+
+// addAgent takes an agent unless its name is taken. In another source, that is no
+// mistake.
+func (b *builder) addAgent(agent *skills.Agent, report reportFunc) {
+	name := agent.QualifiedName()
+	if first, taken := b.agents[name]; taken {
+		if first.Source != agent.Source {
+			return
+		}
+		report(skills.Warning, position{}, "rename one of them", "the agent name %q is taken by %s", name, first.File)
+		return
+	}
+	b.agents[name] = agent
+}
+
+func (b *builder) catalog() *skills.Catalog {
+	c := &skills.Catalog{Problems: b.problems, Shadowed: b.shadowed}
+	for _, s := range b.skills {
+		c.Skills = append(c.Skills, s)
+	}
+	for _, p := range b.plugins {
+		c.Plugins = append(c.Plugins, p.Plugin)
+	}
+	for _, a := range b.agents {
+		c.Agents = append(c.Agents, a)
+	}
+	slices.SortFunc(c.Agents, func(a, b *skills.Agent) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
+	slices.SortFunc(c.Skills, func(a, b *skills.Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
+	slices.SortStableFunc(c.Plugins, func(a, b *skills.Plugin) int { return cmp.Compare(a.Name, b.Name) })
+	for _, u := range c.Unclaimed() {
+		c.Problems = append(c.Problems, unclaimed(u))
+	}
+	slices.SortStableFunc(c.Problems, skills.CompareProblems)
+	return c
+}
+
+// unclaimed returns the problem of a resource that does not count.
+func unclaimed(u skills.Unclaimed) skills.Problem {
+	why, remedy := "the skills have more than there is room for", "declare fewer"
+	if u.By != nil {
+		why, remedy = "it is one of the skill "+u.By.QualifiedName(), "give it another URI"
+	}
+	return skills.Problem{Severity: skills.Warning, Path: u.Skill.File, Line: u.Line, Message: "the resource " + truncate.String(u.Key(), maxEcho) + " is ignored: " + why, Remedy: remedy}
+}

@@ -1,0 +1,21 @@
+package scan
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// maxEcho is how much of what an author or a caller wrote a message repeats, in
+// bytes.
+const maxEcho = 80
+
+// show renders a value of a message, shortened where it is long.
+func show(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return truncate.String(string(data), maxEcho)
+}

@@ -1,0 +1,91 @@
+package scan
+
+import (
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"gopkg.in/yaml.v3"
+)
+
+// maxMarketPlugins is how many plugins one marketplace may list. Each costs a
+// look at its folder.
+const maxMarketPlugins = 2000
+
+// A marketManifest is the content of a marketplace.json.
+type marketManifest struct {
+	name    string
+	base    string // the folder that sources are relative to; "" is the marketplace's
+	entries []marketEntry
+}
+
+// A marketEntry is a plugin that a marketplace lists.
+type marketEntry struct {
+	name     string
+	source   string // the path of its folder
+	here     bool   // the folder is in the marketplace's; else it would have to be fetched
+	sourceAt position
+	fields   fields
+}
+
+// parseMarket reads a marketplace.json.
+func parseMarket(data []byte, report reportFunc) (*marketManifest, error) {
+	node, err := parseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	if node.Kind != yaml.MappingNode {
+		return nil, reject(position{line: 1}, `write an object with "plugins"`, "it is not a JSON object")
+	}
+	f := newFields(node, report)
+	m := &marketManifest{name: f.text("name"), base: newFields(f.get("metadata"), discard).text("pluginRoot")}
+	plugins := f.get("plugins")
+	if plugins == nil || plugins.Kind != yaml.SequenceNode {
+		return nil, reject(f.pos("plugins"), `write "plugins": [{"name": …, "source": "./…"}]`, `there is no list "plugins"`)
+	}
+	for i, item := range plugins.Content {
+		item = deref(item)
+		switch {
+		case i == maxMarketPlugins:
+			report(skills.Error, posOf(item), "list fewer", "there are more than %d plugins; this one and what follows are left out", maxMarketPlugins)
+			return m, nil
+		case item.Kind != yaml.MappingNode:
+			report(skills.Warning, posOf(item), `write {"name": …, "source": "./…"}`, "a plugin is not a JSON object and is ignored")
+			continue
+		}
+		f := newFields(item, report)
+		entry := marketEntry{name: f.text("name"), sourceAt: f.pos("source"), fields: f}
+		entry.source, entry.here = relativeSource(f.get("source"))
+		m.entries = append(m.entries, entry)
+	}
+	return m, nil
+}
+
+// manifest reads the entry as the manifest of its plugin. strict says that the
+// plugin's own manifest counts.
+func (e marketEntry) manifest(plugin *skills.Plugin, folder string) (m *manifest, strict bool, err error) {
+	f := e.fields
+	strict, ok := f.flag("strict", true)
+	if !ok {
+		f.wrongType("strict", "true or false")
+	}
+	m, err = readManifest(f, plugin, folder)
+	if err == nil {
+		m.complete = !strict && f.get("skills") != nil
+	}
+	return m, strict, err
+}
+
+// relativeSource returns the path of a source that is in the marketplace's
+// folder.
+func relativeSource(node *yaml.Node) (source string, here bool) {
+	switch {
+	case node == nil:
+		return "", false
+	case node.Kind == yaml.MappingNode:
+		f := newFields(node, discard)
+		return f.text("path"), f.text("source") == "local" && f.text("path") != ""
+	case node.Kind != yaml.ScalarNode || node.Value == "" || strings.Contains(node.Value, ":"):
+		return "", false
+	}
+	return node.Value, true
+}

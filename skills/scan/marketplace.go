@@ -1,0 +1,181 @@
+package scan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+// marketplaces are where a folder of plugins may say which there are: for Claude
+// Code, for Codex, and as some repositories have it.
+var marketplaces = [...]string{".claude-plugin/marketplace.json", codexMarketplace, "marketplace.json"}
+
+const codexMarketplace = ".agents/plugins/marketplace.json"
+
+// maxMarketplace is the largest marketplace.json that is read, in bytes.
+const maxMarketplace = 4 << 20
+
+// maxSharing is how many of them may be the same folder: each has its skills
+// read again.
+const maxSharing = 64
+
+// otherAgents reports whether a folder is another agent's own, such as
+// .agents/plugins: a marketplace.json in it speaks of the folder above.
+func otherAgents(dir string) bool {
+	return strings.HasPrefix(dir, ".") && dir != "." || strings.Contains(dir, "/.")
+}
+
+// isCodexFolder reports whether a root is the folder in which Codex has a
+// marketplace.json that speaks of the folders above.
+func isCodexFolder(root Root) bool {
+	return strings.HasSuffix(filepath.ToSlash(root.Dir), "/"+path.Dir(codexMarketplace))
+}
+
+// findMarketplace returns the path of the marketplace.json in a folder of a root
+// with these entries, or "".
+func findMarketplace(root Root, dir string, entries []fs.DirEntry) string {
+	for _, name := range marketplaces {
+		first, _, _ := strings.Cut(name, "/")
+		there := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == first })
+		if !there || first == name && (otherAgents(dir) || dir == "." && isCodexFolder(root)) {
+			continue
+		}
+		at := path.Join(dir, name)
+		if info, err := fs.Stat(root.FS, at); err == nil && info.Mode().IsRegular() {
+			return at
+		}
+	}
+	return ""
+}
+
+// A market loads the plugins of one marketplace.
+type market struct {
+	*scanner
+	*marketManifest
+	dir    string // in the root
+	file   string // for people
+	report reportFunc
+	// elsewhere are plugins that would have to be fetched.
+	elsewhere []string
+	// read are the folders whose own manifest was read, and shared is how many
+	// plugins each is.
+	read   map[string]bool
+	shared map[string]int
+	// own is set by a plugin that is the marketplace's folder itself.
+	own bool
+}
+
+// marketplace loads the plugins that a marketplace has in its own folder. It notes
+// those that would have to be fetched, and reports whether the folder itself is
+// one of them.
+func (s *scanner) marketplace(dir, at string) (own bool) {
+	m := &market{scanner: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
+	m.report = s.reporter(m.file)
+	data, err := readFile(m.root.FS, at, maxMarketplace)
+	if err == nil {
+		m.marketManifest, err = parseMarket(data, m.report)
+	}
+	if err != nil {
+		s.reject(m.file, err)
+		return false
+	}
+	for _, entry := range m.entries {
+		m.entry(entry)
+	}
+	if n := len(m.elsewhere); n > 0 {
+		m.report(skills.Note, position{}, "", "%d of its plugins are kept elsewhere and are not fetched: %s", n, skills.Enumerate(firstFew(m.elsewhere, 5), "and"))
+	}
+	return m.own
+}
+
+// firstFew shortens a list to n items, and says how many more there are.
+func firstFew(all []string, n int) []string {
+	if len(all) <= n {
+		return all
+	}
+	return append(slices.Clone(all[:n]), fmt.Sprintf("%d more", len(all)-n))
+}
+
+// entry loads one plugin.
+func (m *market) entry(e marketEntry) {
+	if !e.here {
+		m.elsewhere = append(m.elsewhere, cmp.Or(e.name, "one without a name"))
+		return
+	}
+	dir, err := m.folder(e.source)
+	switch {
+	case errors.Is(err, skillfs.ErrLeaves):
+		m.report(skills.Error, e.sourceAt, "put the plugin into the marketplace's folder", "the source %q of the plugin %q leads out of the marketplace", e.source, e.name)
+	case errors.Is(err, fs.ErrNotExist):
+		m.report(skills.Error, e.sourceAt, "correct the path", "the source %q of the plugin %q does not exist", e.source, e.name)
+	case err != nil:
+		m.report(skills.Error, e.sourceAt, "correct the path", "the source %q of the plugin %q cannot be read: %v", e.source, e.name, err)
+	default:
+		m.loadShared(dir, e)
+	}
+}
+
+// folder returns the folder of the root that a source names: below the
+// marketplace's pluginRoot, or else below its folder.
+func (m *market) folder(source string) (string, error) {
+	var err error
+	for _, base := range []string{cmp.Or(m.base, "."), "."} {
+		var dir string
+		if dir, err = m.folderAt(path.Join(base, source)); err == nil {
+			return dir, nil
+		}
+	}
+	return "", err
+}
+
+func (m *market) folderAt(name string) (string, error) {
+	real, err := skillfs.Resolve(skillfs.Sub(m.root.FS, m.dir), m.host(m.dir), name)
+	if err != nil {
+		return "", err
+	}
+	dir := path.Join(m.dir, real)
+	info, err := fs.Stat(m.root.FS, dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is not a folder")
+	}
+	return dir, err
+}
+
+// loadShared loads the plugin in a folder, unless too many are there.
+func (m *market) loadShared(dir string, e marketEntry) {
+	if m.shared[dir]++; m.shared[dir] > maxSharing {
+		m.report(skills.Warning, e.sourceAt, "give it a folder of its own", "the plugin %q is one of more than %d in the same folder and is left out", e.name, maxSharing)
+		return
+	}
+	m.load(dir, e)
+}
+
+// load loads the plugin in a folder. Its own manifest says what it is, unless
+// the marketplace does so with `strict: false`, or there is none.
+func (m *market) load(dir string, e marketEntry) {
+	m.own = m.own || dir == m.dir
+	m.skip[dir] = true
+	plugin := &skills.Plugin{Source: m.root.Source, Workspace: m.root.Within, Dir: m.host(dir), File: m.file, Marketplace: m.name}
+	entry, strict, err := e.manifest(plugin, m.folderName(dir))
+	if err != nil {
+		m.reject(m.file, err)
+		return
+	}
+	manifest := findManifest(m.root.FS, dir, nil)
+	if strict && manifest != "" {
+		if !m.read[dir] { // which may be large, and listed very often
+			m.read[dir] = true
+			m.plugin(dir, manifest, entry)
+		}
+		return
+	}
+	m.addPlugin(dir, entry, m.report)
+}

@@ -1,0 +1,96 @@
+package scan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPaths(t *testing.T) {
+	var many, manyWant []string
+	for i := range maxPaths + 5 {
+		many = append(many, fmt.Sprintf("f%d", i))
+	}
+	manyWant = many[:maxPaths]
+	for _, test := range []struct {
+		name, yaml string
+		want       []string
+		problem    string // part of the only one; "" is none
+	}{
+		{"none", "", nil, ""},
+		{"null", "paths:", nil, ""},
+		{"one", "paths: src/**/*.go", []string{"src/**/*.go"}, ""},
+		{"text with commas", "paths: src/*.ts, 'docs/**', ./x.{c,h},,", []string{"src/*.ts", "'docs/**'", "x.{c,h}"}, ""},
+		{"list", "paths: [\"**/*.py\", a.txt, 5]", []string{"**/*.py", "a.txt", "5"}, ""},
+		{"folder", "paths: docs/", []string{"docs/**"}, ""},
+		{"map", "paths: {a: b}", nil, `"paths" is not a list and is ignored`},
+		{"absolute", "paths: [/etc/passwd, ok]", []string{"ok"}, "is not relative to the workspace"},
+		{"leaving", "paths: [a/../../b]", nil, "leads out of the workspace"},
+		{"no pattern", "paths: [\"a[\"]", nil, "is not a pattern"},
+		{"open brace", "paths: [\"{a,b\"]", nil, "is not a pattern"},
+		{"long", "paths: [" + strings.Repeat("x", 300) + "]", nil, "is too long"},
+		{"many alternatives", `paths: ["` + strings.Repeat("{a,a}", 7) + `"]`, nil, "has too many alternatives"},
+		{"just enough alternatives", `paths: ["` + strings.Repeat("{a,a}", 6) + `"]`, []string{strings.Repeat("{a,a}", 6)}, ""},
+		{"hidden alternatives", `paths: ["{[}],a}"]`, nil, "has too many alternatives"},
+		{"many", "paths: [" + strings.Join(many, ", ") + "]", manyWant, "more than 64 paths"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			skill, _ := loadSkill(t, "---\nname: demo\ndescription: d\n"+test.yaml+"\n---\n")
+			if diff := cmp.Diff(test.want, skill.Paths); diff != "" {
+				t.Error(diff)
+			}
+			got := lines(skill.Problems)
+			if !strings.Contains(got, test.problem) || (test.problem == "") != (got == "") {
+				t.Errorf("problems %q, want %q", got, test.problem)
+			}
+		})
+	}
+}
+
+func TestPin(t *testing.T) {
+	for value, want := range map[string]struct {
+		pinned  bool
+		problem string
+	}{
+		"true": {true, ""}, "yes": {true, ""}, "false": {false, ""}, "": {false, ""},
+		"[1]": {false, `"pin" is not true or false and is ignored`}, "sometimes": {false, `"pin" is not true or false and is ignored`},
+	} {
+		skill, _ := loadSkill(t, "---\nname: demo\ndescription: d\npin: "+value+"\n---\n")
+		got := lines(skill.Problems)
+		if skill.Pinned != want.pinned || !strings.Contains(got, want.problem) || (want.problem == "") != (got == "") {
+			t.Errorf("%q: %t, problems %q", value, skill.Pinned, got)
+		}
+	}
+}
+
+// Whatever is given as a glob, one that is taken can be matched, and fast.
+func FuzzGlob(f *testing.F) {
+	for _, seed := range []string{"src/**/*.go", "{a,{b,c}}*", "{[}],a}{[}],a}", "**/**/**/x", "./a/", "\\{a,b}", "[^a-z]*", "/", "", "a/../b"} {
+		f.Add(seed, "src/a/b.go")
+	}
+	f.Fuzz(func(t *testing.T, glob, name string) {
+		if len(name) > 256 {
+			name = name[:256]
+		}
+		for _, part := range splitPaths(glob) {
+			cleaned, why := cleanGlob(part)
+			if why != "" {
+				continue
+			}
+			if again, why := cleanGlob(cleaned); why != "" && len(cleaned) <= maxPathLength || why == "" && again != cleaned && !strings.HasPrefix(cleaned, "./") {
+				t.Errorf("%q becomes %q, and that %q (%s)", part, cleaned, again, why)
+			}
+			start := time.Now()
+			if _, err := doublestar.Match(cleaned, name); err != nil {
+				t.Errorf("%q: %v", cleaned, err)
+			}
+			if d := time.Since(start); d > time.Second {
+				t.Errorf("%q took %s with %q", cleaned, d, name)
+			}
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package scan
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
+)
+
+// Review returns problems for a skill's author that loading does not look for: a
+// tool without a description, source that Python refuses, and parameters that the
+// script's own parser does not know.
+func Review(s *skills.Skill) []skills.Problem {
+	if s.Entry == nil {
+		return nil
+	}
+	return append(undescribed(s), reviewPython(s)...)
+}
+
+// undescribed tells of a tool that has its skill's description for want of its
+// own.
+func undescribed(s *skills.Skill) []skills.Problem {
+	if s.Of == nil || s.Description != borrowed(s) {
+		return nil
+	}
+	problem := skills.Problem{
+		Severity: skills.Note, Path: filepath.Join(filepath.Dir(s.File), filepath.FromSlash(path.Clean(s.Entry.Script))), Message: fmt.Sprintf("nothing says what the tool %s does, so clients see its skill's description", s.Name),
+		Remedy: "begin the script with a docstring or a comment that does",
+	}
+	if filepath.Base(s.File) == toolsFileName {
+		problem.Path, problem.Remedy = s.File, "give it a description"
+	}
+	return []skills.Problem{problem}
+}
+
+func reviewPython(s *skills.Skill) []skills.Problem {
+	if len(s.Entry.Interpreter) == 0 || s.Entry.Interpreter[0] != "python3" {
+		return nil
+	}
+	script := path.Clean(s.Entry.Script)
+	source, err := readFile(s.Files, script, maxManifest)
+	if err != nil {
+		return nil
+	}
+	if line, err := python.SyntaxError(source); err != nil {
+		file := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(script))
+		return []skills.Problem{{Severity: skills.Error, Path: file, Line: line, Message: "Python does not read the script: " + err.Error(), Remedy: "correct it; it is run with python3"}}
+	}
+	flags, ok := s.Entry.Args.(skills.Flags)
+	if !ok || len(flags) == 0 {
+		return nil
+	}
+	taken := python.Read(path.Base(script), source).CommandLine
+	if taken == nil {
+		return nil
+	}
+	var refused []string
+	for _, p := range flags {
+		if taken.Refuses("--" + p.Name) {
+			refused = append(refused, "--"+p.Name)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return []skills.Problem{{
+		Severity: skills.Warning, Path: s.File, Message: "the script " + s.Entry.Script + " does not take " + strings.Join(refused, ", ") + ", which params declare",
+		Remedy: "declare the names of the script's own options, or leave params out: they are read from the script",
+	}}
+}
