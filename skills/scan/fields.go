@@ -76,9 +76,6 @@ func (f fields) get(key string) *yaml.Node {
 
 func isNull(n *yaml.Node) bool { return n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// field returns a key with its value, which is nil where it is absent or null.
-func (f fields) field(key string) field { return field{key, f.pos(key), f.get(key)} }
-
 // pos returns the position of a key; that of one which is absent is zero.
 func (f fields) pos(key string) position {
 	if i, there := f.index[key]; there {
