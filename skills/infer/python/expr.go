@@ -2,6 +2,7 @@ package python
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ type reader struct {
 	lex   *lexer
 	tok   token
 	depth int
-	// mentions are the words of the statement that matter to argparse.
+	// mentions reports whether the statement has a word that matters to argparse.
 	mentions bool
 	// functions are all that are defined, and inside the one that is being read.
 	functions []*function
@@ -46,6 +47,7 @@ func (r *reader) advance() {
 	}
 }
 
+// is reports whether the next token is this operator or word.
 func (r *reader) is(text string) bool {
 	return r.tok.text == text && (r.tok.kind == tokOp || r.tok.kind == tokName)
 }
@@ -97,6 +99,8 @@ func (r *reader) node(kind nodeKind, line int, name string, kids ...*node) *node
 
 func (r *reader) opaque() *node { return &node{kind: nOpaque, line: r.tok.line} }
 
+func constant(line int, v value) *node { return &node{kind: nConst, line: line, value: v} }
+
 // expressions parses "a, b, *c": a tuple where there is a comma.
 func (r *reader) expressions() *node {
 	line := r.tok.line
@@ -105,10 +109,7 @@ func (r *reader) expressions() *node {
 		return first
 	}
 	kids := []*node{first}
-	for r.err == nil && r.accept(",") {
-		if r.endsList() {
-			break
-		}
+	for r.err == nil && r.accept(",") && !r.endsList() {
 		kids = append(kids, r.starExpression())
 	}
 	return r.node(nTuple, line, "", kids...)
@@ -138,45 +139,64 @@ func (r *reader) expression() *node {
 		return r.opaque()
 	}
 	line := r.tok.line
-	if r.is("lambda") {
-		return r.lambda()
+	if r.accept("lambda") {
+		return r.lambda(line)
 	}
-	if r.is("yield") {
-		return r.yield()
+	if r.accept("yield") {
+		r.accept("from")
+		if !r.endsList() {
+			r.expressions()
+		}
+		return &node{kind: nOpaque, line: line}
 	}
 	n := r.binary(0)
-	if r.tok.kind == tokOp && r.is(":=") && n.kind == nName {
-		r.advance()
+	if n.kind == nName && r.accept(":=") {
 		return r.node(nWalrus, line, n.name, r.expression())
 	}
-	if !r.is("if") {
+	if !r.accept("if") {
 		return n
 	}
-	r.advance()
 	condition := r.binary(0)
 	r.expect("else")
 	return r.node(nTernary, line, "", condition, n, r.expression())
 }
 
-func (r *reader) lambda() *node {
-	line := r.tok.line
-	r.advance()
+func (r *reader) lambda(line int) *node {
 	fn := &function{name: "<lambda>", line: line, params: r.parameters(":", false)}
 	r.expect(":")
 	fn.body = []*stmt{{kind: sReturn, line: line, value: r.expression()}}
-	n := r.node(nLambda, line, "")
-	n.value = fn
-	return n
+	return &node{kind: nLambda, line: line, value: fn}
 }
 
-func (r *reader) yield() *node {
-	line := r.tok.line
-	r.advance()
-	r.accept("from")
-	if !r.endsList() {
-		r.expressions()
+// parameters parses those of a function, or of a lambda, up to its end.
+func (r *reader) parameters(end string, annotated bool) []param {
+	var params []param
+	keyword := false
+	for r.err == nil && !r.is(end) {
+		p := param{keyword: keyword}
+		switch {
+		case r.accept("/"):
+		case r.accept("**"):
+			p.star = "**"
+		case r.accept("*"):
+			p.star, keyword = "*", true
+		}
+		if r.tok.kind == tokName {
+			p.name = r.tok.text
+			r.advance()
+			if annotated && r.accept(":") {
+				p.annotation = r.starExpression()
+			}
+			if r.accept("=") {
+				p.fallback = r.expression()
+			}
+			params = append(params, p)
+		}
+		if !r.accept(",") {
+			break
+		}
 	}
-	return &node{kind: nOpaque, line: line}
+	return params
 }
 
 // Levels of binary operators, from loosest.
@@ -191,26 +211,18 @@ const (
 	shift
 	sum
 	product
-	unary
 )
 
 func precedence(tok token) int {
-	if tok.kind == tokName {
-		switch tok.text {
-		case "or":
-			return boolOr
-		case "and":
-			return boolAnd
-		case "in", "is", "not":
-			return comparison
-		}
-		return -1
-	}
-	if tok.kind != tokOp {
+	if tok.kind != tokOp && tok.kind != tokName {
 		return -1
 	}
 	switch tok.text {
-	case "<", ">", "<=", ">=", "==", "!=":
+	case "or":
+		return boolOr
+	case "and":
+		return boolAnd
+	case "in", "is", "not", "<", ">", "<=", ">=", "==", "!=":
 		return comparison
 	case "|":
 		return bitOr
@@ -235,20 +247,16 @@ func (r *reader) binary(lowest int) *node {
 		return r.opaque()
 	}
 	line := r.tok.line
+	var left *node
 	if lowest <= boolNot && r.accept("not") {
-		return r.rest(r.node(nUnary, line, "not", r.binary(boolNot)), lowest)
+		left = r.node(nUnary, line, "not", r.binary(boolNot))
+	} else {
+		left = r.unary()
 	}
-	if lowest > product {
-		return r.unary()
-	}
-	return r.rest(r.unary(), lowest)
-}
-
-func (r *reader) rest(left *node, lowest int) *node {
 	for r.err == nil {
 		at := precedence(r.tok)
 		if at < lowest {
-			return left
+			break
 		}
 		line, op := r.tok.line, r.operator()
 		right := r.binary(at + 1)
@@ -281,15 +289,14 @@ func (r *reader) unary() *node {
 		return r.opaque()
 	}
 	line, op := r.tok.line, r.tok.text
-	if r.tok.kind == tokOp && (op == "-" || op == "+" || op == "~") {
-		r.advance()
+	if r.accept("-") || r.accept("+") || r.accept("~") {
 		return r.node(nUnary, line, op, r.unary())
 	}
 	if r.accept("await") {
 		return r.unary()
 	}
 	n := r.trailers(r.atom())
-	if r.tok.kind == tokOp && r.accept("**") {
+	if r.accept("**") {
 		n = r.node(nBinary, line, "**", n, r.unary())
 	}
 	return n
@@ -297,7 +304,7 @@ func (r *reader) unary() *node {
 
 // trailers parses what follows an atom: calls, attributes, subscripts.
 func (r *reader) trailers(n *node) *node {
-	for r.err == nil && r.tok.kind == tokOp {
+	for r.err == nil {
 		line := r.tok.line
 		switch {
 		case r.accept("."):
@@ -339,13 +346,10 @@ func (r *reader) argument() *node {
 		return r.node(nStar, line, "", r.expression())
 	}
 	n := r.expression()
-	if r.tok.kind == tokOp && n.kind == nName && r.accept("=") {
+	if n.kind == nName && r.accept("=") {
 		return r.node(nKeyword, line, n.name, r.expression())
 	}
-	if r.is("for") || r.is("async") {
-		return r.comprehension(line, n)
-	}
-	return n
+	return r.comprehension(line, n)
 }
 
 func (r *reader) subscript() *node {
@@ -374,18 +378,21 @@ func (r *reader) slice() *node {
 		}
 		colons++
 	}
-	if colons == 0 {
-		if parts[0] == nil {
-			r.fail(errSyntax)
-			return r.opaque()
-		}
-		return parts[0]
+	if colons > 0 {
+		return r.node(nSlice, line, "", parts[:]...)
 	}
-	return r.node(nSlice, line, "", parts[:]...)
+	if parts[0] == nil {
+		r.fail(errSyntax)
+		return r.opaque()
+	}
+	return parts[0]
 }
 
-// comprehension parses what follows its element.
+// comprehension parses what follows the first element, if that is one's.
 func (r *reader) comprehension(line int, elements ...*node) *node {
+	if !r.is("for") && !r.is("async") {
+		return elements[0]
+	}
 	kids := []*node{r.node(nTuple, line, "", elements...)}
 	for r.err == nil && (r.is("for") || r.is("async")) {
 		r.accept("async")
@@ -415,4 +422,202 @@ func (r *reader) targetList() *node {
 		}
 	}
 	return r.node(nTuple, line, "", kids...)
+}
+
+func (r *reader) atom() *node {
+	line, text := r.tok.line, r.tok.text
+	switch {
+	case r.tok.kind == tokString:
+		return r.strings()
+	case r.tok.kind == tokNumber:
+		r.advance()
+		return constant(line, number(text))
+	case r.tok.kind == tokName && !isKeyword(text):
+		r.advance()
+		switch text {
+		case "None":
+			return constant(line, none{})
+		case "True", "False":
+			return constant(line, text == "True")
+		}
+		return &node{kind: nName, line: line, name: text}
+	case r.accept("("):
+		return r.parenthesis(line)
+	case r.accept("["):
+		return r.list(line)
+	case r.accept("{"):
+		return r.dictOrSet(line)
+	case r.accept("..."):
+		return constant(line, ellipsis{})
+	}
+	r.fail(errSyntax)
+	return r.opaque()
+}
+
+func isKeyword(name string) bool {
+	switch name {
+	case "and", "as", "assert", "async", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "await":
+		return true
+	}
+	return false
+}
+
+// number returns the value of a literal, unknown where it has none of int64 or
+// float64.
+func number(text string) value {
+	octal := len(text) > 1 && text[0] == '0' && isDigit(text[1]) // 0755 is no number in Python 3
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil && (!octal || n == 0) {
+		return n
+	}
+	if f, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64); err == nil && strings.ContainsAny(text, ".eE") && !strings.ContainsAny(text, "xXpP") {
+		return f
+	}
+	return unknown{}
+}
+
+// strings parses adjacent string literals, which are one.
+func (r *reader) strings() *node {
+	line := r.tok.line
+	var parts []*node
+	var text strings.Builder
+	plain := true
+	for r.err == nil && r.tok.kind == tokString {
+		part := r.literal(r.tok)
+		constant, ok := part.value.(string)
+		plain = plain && ok
+		text.WriteString(constant)
+		parts = append(parts, part)
+		r.advance()
+	}
+	if plain {
+		return constant(line, text.String())
+	}
+	return r.node(nFString, line, "", parts...)
+}
+
+func (r *reader) literal(tok token) *node {
+	lit := splitLiteral(tok.text)
+	switch {
+	case lit.bytes:
+		return constant(tok.line, unknown{})
+	case lit.formatted:
+		return r.formatted(lit, tok.line)
+	}
+	return textNode(lit.body, lit.raw, tok.line)
+}
+
+func textNode(body string, raw bool, line int) *node {
+	if text, ok := unescape(body, raw); ok {
+		return constant(line, text)
+	}
+	return constant(line, unknown{})
+}
+
+// formatted parses the parts of an f-string.
+func (r *reader) formatted(lit literal, line int) *node {
+	var parts []*node
+	var text strings.Builder
+	flush := func() {
+		if text.Len() > 0 {
+			parts = append(parts, textNode(text.String(), lit.raw, line))
+			text.Reset()
+		}
+	}
+	for body := lit.body; body != ""; {
+		n := 1
+		switch {
+		case body[0] == '\\' && !lit.raw && len(body) > 1:
+			n = 2
+			text.WriteString(body[:2])
+		case strings.HasPrefix(body, "{{"), strings.HasPrefix(body, "}}"):
+			n = 2
+			text.WriteByte(body[0])
+		case body[0] == '{':
+			flush()
+			if n = fieldLength(body, `"""`, 0); n < 0 {
+				r.fail(errSyntax)
+				return r.opaque()
+			}
+			parts = append(parts, r.field(body[1:n-1], line))
+		default:
+			text.WriteByte(body[0])
+		}
+		body = body[n:]
+	}
+	flush()
+	switch {
+	case len(parts) == 0:
+		return constant(line, "")
+	case len(parts) == 1 && parts[0].kind == nConst:
+		return parts[0]
+	}
+	return r.node(nFString, line, "", parts...)
+}
+
+// field parses the expression of a replacement field. One with a conversion or a
+// format has no value that is known.
+func (r *reader) field(source string, line int) *node {
+	inner := &reader{lex: newLexer("(" + source + ")"), depth: r.depth + 1, inside: r.inside}
+	inner.lex.line = line
+	inner.lex.fresh = false
+	inner.advance()
+	inner.advance() // the bracket
+	n := inner.expressions()
+	if inner.err == nil && inner.is(")") {
+		return n
+	}
+	return &node{kind: nOpaque, line: line}
+}
+
+func (r *reader) parenthesis(line int) *node {
+	if r.accept(")") {
+		return r.node(nTuple, line, "")
+	}
+	n := r.comprehension(line, r.expressions())
+	r.expect(")")
+	return n
+}
+
+func (r *reader) list(line int) *node {
+	var kids []*node
+	for r.err == nil && !r.is("]") {
+		n := r.comprehension(line, r.starExpression())
+		if n.kind == nComprehension && len(kids) == 0 {
+			r.expect("]")
+			return n
+		}
+		kids = append(kids, n)
+		if !r.accept(",") {
+			break
+		}
+	}
+	r.expect("]")
+	return r.node(nList, line, "", kids...)
+}
+
+func (r *reader) dictOrSet(line int) *node {
+	var kids []*node
+	kind := nDict
+	for r.err == nil && !r.is("}") {
+		if r.accept("**") {
+			kids = append(kids, nil, r.binary(bitOr))
+		} else {
+			entry := []*node{r.starExpression()}
+			if r.accept(":") {
+				entry = append(entry, r.expression())
+			} else {
+				kind = nSet
+			}
+			if n := r.comprehension(line, entry...); n != entry[0] {
+				r.expect("}")
+				return n
+			}
+			kids = append(kids, entry...)
+		}
+		if !r.accept(",") {
+			break
+		}
+	}
+	r.expect("}")
+	return r.node(kind, line, "", kids...)
 }

@@ -6,16 +6,20 @@ import (
 )
 
 // module parses the whole source. The error is the lexer's.
-func (r *reader) module() ([]*stmt, error) {
+func (r *reader) module() ([]*stmt, error) { return r.statements(tokEnd), r.lex.err }
+
+// statements parses up to a token of this kind, or the end.
+func (r *reader) statements(until tokenKind) []*stmt {
 	var body []*stmt
-	for r.tok.kind != tokEnd {
-		if r.tok.kind == tokIndent || r.tok.kind == tokDedent || r.tok.kind == tokNewline {
+	for r.tok.kind != until && r.tok.kind != tokEnd {
+		switch r.tok.kind {
+		case tokIndent, tokDedent, tokNewline:
 			r.advance()
-			continue
+		default:
+			body = append(body, r.statement()...)
 		}
-		body = append(body, r.statement()...)
 	}
-	return body, r.lex.err
+	return body
 }
 
 // block parses what follows a header: an indented block, or statements on the
@@ -28,24 +32,28 @@ func (r *reader) block() []*stmt {
 	if r.tok.kind != tokNewline {
 		return r.simpleLine()
 	}
-	r.advance()
-	if r.tok.kind != tokIndent {
-		r.fail(errSyntax)
+	if !r.indent() {
 		return nil
 	}
-	r.advance()
-	var body []*stmt
-	for r.tok.kind != tokDedent && r.tok.kind != tokEnd {
-		if r.tok.kind == tokIndent || r.tok.kind == tokNewline {
-			r.advance()
-			continue
-		}
-		body = append(body, r.statement()...)
-	}
-	if r.tok.kind == tokDedent {
-		r.advance()
-	}
+	body := r.statements(tokDedent)
+	r.acceptKind(tokDedent)
 	return body
+}
+
+// indent passes the end of a line and the indentation of the next.
+func (r *reader) indent() bool {
+	if !r.acceptKind(tokNewline) || !r.acceptKind(tokIndent) {
+		r.fail(errSyntax)
+	}
+	return r.err == nil
+}
+
+func (r *reader) acceptKind(kind tokenKind) bool {
+	if r.tok.kind != kind {
+		return false
+	}
+	r.advance()
+	return true
 }
 
 // statement parses a compound statement, or a line of simple ones. It always
@@ -70,30 +78,21 @@ func (r *reader) skip(line int) *stmt {
 		r.broken = line
 	}
 	r.err = nil
-	for r.tok.kind != tokNewline && r.tok.kind != tokEnd {
-		if r.tok.kind == tokIndent || r.tok.kind == tokDedent {
-			break
-		}
+	for r.tok.kind != tokNewline && r.tok.kind != tokEnd && r.tok.kind != tokIndent && r.tok.kind != tokDedent {
 		r.advance()
 	}
-	if r.tok.kind == tokNewline {
-		r.advance()
-	}
-	s := &stmt{kind: sOpaque, line: line}
-	if r.tok.kind == tokIndent {
-		for open := 0; r.tok.kind != tokEnd; {
-			if r.tok.kind == tokIndent {
-				open++
-			}
-			if r.tok.kind == tokDedent {
-				open--
-			}
-			r.advance()
-			if open == 0 {
+	r.acceptKind(tokNewline)
+	for open := 0; r.tok.kind == tokIndent || open > 0 && r.tok.kind != tokEnd; r.advance() {
+		if r.tok.kind == tokIndent {
+			open++
+		} else if r.tok.kind == tokDedent {
+			if open--; open == 0 {
+				r.advance()
 				break
 			}
 		}
 	}
+	s := &stmt{kind: sOpaque, line: line}
 	if r.mentions {
 		s.name = "mentions"
 	}
@@ -102,7 +101,7 @@ func (r *reader) skip(line int) *stmt {
 
 // compound parses a statement with a block, or returns nil.
 func (r *reader) compound() *stmt {
-	if r.tok.kind == tokOp && r.is("@") {
+	if r.is("@") {
 		return r.decorated()
 	}
 	if r.tok.kind != tokName {
@@ -137,12 +136,11 @@ func (r *reader) compound() *stmt {
 
 func (r *reader) decorated() *stmt {
 	var decorators []*node
-	for r.err == nil && r.tok.kind == tokOp && r.accept("@") {
+	for r.err == nil && r.accept("@") {
 		decorators = append(decorators, r.expression())
-		if r.tok.kind != tokNewline {
+		if !r.acceptKind(tokNewline) {
 			r.fail(errSyntax)
 		}
-		r.advance()
 	}
 	r.accept("async")
 	switch {
@@ -160,12 +158,8 @@ func (r *reader) def(decorators []*node) *stmt {
 	outer := r.inside
 	r.functions, r.inside = append(r.functions, fn), nil
 	r.advance()
-	fn.name = r.tok.text
-	if r.tok.kind != tokName {
-		r.fail(errSyntax)
-	}
+	fn.name = r.name()
 	r.inside = fn
-	r.advance()
 	r.typeParameters()
 	r.expect("(")
 	fn.params = r.parameters(")", true)
@@ -173,10 +167,7 @@ func (r *reader) def(decorators []*node) *stmt {
 	if r.accept("->") {
 		r.expressions()
 	}
-	if r.enter() {
-		fn.body = r.block()
-	}
-	r.leave()
+	fn.body = r.nested()
 	if r.inside = outer; outer != nil {
 		maps.Copy(outer.mentions, fn.mentions)
 	}
@@ -184,71 +175,59 @@ func (r *reader) def(decorators []*node) *stmt {
 	return &stmt{kind: sDef, function: fn}
 }
 
+// nested parses a block, one level deeper.
+func (r *reader) nested() []*stmt {
+	defer r.leave()
+	if !r.enter() {
+		return nil
+	}
+	return r.block()
+}
+
+// name takes a name that is defined.
+func (r *reader) name() string {
+	name := r.tok.text
+	if !r.acceptKind(tokName) {
+		r.fail(errSyntax)
+	}
+	return name
+}
+
 // typeParameters passes those of "def f[T](x: T)".
 func (r *reader) typeParameters() {
-	if r.tok.kind != tokOp || !r.is("[") {
-		return
+	if r.accept("[") {
+		r.pass("]")
+		r.accept("]")
 	}
-	for open := 0; r.tok.kind != tokNewline && r.tok.kind != tokEnd; {
+}
+
+// pass skips to a token of this text outside of brackets, or to the end of the
+// line.
+func (r *reader) pass(until string) {
+	for open := 0; r.err == nil && !(open == 0 && r.is(until)); r.advance() {
 		switch {
+		case r.tok.kind == tokNewline || r.tok.kind == tokEnd:
+			r.fail(errSyntax)
+			return
 		case r.tok.kind != tokOp:
 		case strings.Contains("([{", r.tok.text):
 			open++
 		case strings.Contains(")]}", r.tok.text):
 			open--
 		}
-		r.advance()
-		if open == 0 {
-			return
-		}
 	}
-}
-
-// parameters parses those of a function, or of a lambda, up to its end.
-func (r *reader) parameters(end string, annotated bool) []param {
-	var params []param
-	keyword := false
-	for r.err == nil && !r.is(end) {
-		p := param{keyword: keyword}
-		switch {
-		case r.accept("/"):
-		case r.accept("**"):
-			p.star = "**"
-		case r.accept("*"):
-			p.star, keyword = "*", true
-		}
-		if r.tok.kind == tokName {
-			p.name = r.tok.text
-			r.advance()
-			if annotated && r.accept(":") {
-				p.annotation = r.starExpression()
-			}
-			if r.accept("=") {
-				p.fallback = r.expression()
-			}
-			params = append(params, p)
-		}
-		if !r.accept(",") {
-			break
-		}
-	}
-	return params
 }
 
 func (r *reader) class() *stmt {
 	c := &class{}
 	r.advance()
-	c.name = r.tok.text
-	r.advance()
+	c.name = r.name()
 	r.typeParameters()
-	if r.tok.kind == tokOp && r.accept("(") {
-		call := r.call(&node{kind: nOpaque}, r.tok.line)
-		c.bases = call.kids[min(1, len(call.kids)):]
+	if r.accept("(") {
+		c.bases = r.call(&node{kind: nOpaque}, r.tok.line).kids
+		c.bases = c.bases[min(1, len(c.bases)):]
 	}
-	if r.enter() {
-		c.body = r.block()
-	}
-	r.leave()
+	c.body = r.nested()
 	return &stmt{kind: sClass, class: c}
 }
 
@@ -305,113 +284,61 @@ func (r *reader) tryStatement() *stmt {
 	return s
 }
 
+// mark returns a function that takes the reader back to where it is now.
+func (r *reader) mark() (back func()) {
+	saved, lex := *r, *r.lex
+	return func() { *r, *saved.lex = saved, lex }
+}
+
 func (r *reader) withStatement() *stmt {
-	s := &stmt{kind: sWith}
 	r.advance()
-	if r.tok.kind == tokOp && r.is("(") && r.parenthesizedItems(s) {
-		s.body = r.block()
-		return s
-	}
-	for r.err == nil {
-		r.withItem(s, r.expression())
-		if !r.accept(",") {
-			break
+	back := r.mark()
+	s := &stmt{kind: sWith}
+	if r.accept("(") { // around all items, or a part of the first
+		if r.withItems(s, ")"); r.accept(")") && r.is(":") && r.err == nil {
+			s.body = r.block()
+			return s
 		}
+		back()
+		s = &stmt{kind: sWith}
 	}
+	r.withItems(s, ":")
 	s.body = r.block()
 	return s
 }
 
-func (r *reader) withItem(s *stmt, item *node) {
-	var target *node
-	if r.accept("as") {
-		target = r.unary()
-	}
-	s.items, s.targets = append(s.items, item), append(s.targets, target)
-}
-
-// parenthesizedItems parses "(a as b, c as d)". It reports false where the
-// bracket was one of an expression, which is then the first item.
-func (r *reader) parenthesizedItems(s *stmt) bool {
-	r.advance()
-	for r.err == nil && !r.is(")") {
-		r.withItem(s, r.expression())
+func (r *reader) withItems(s *stmt, end string) {
+	for r.err == nil && !r.is(end) {
+		item := r.expression()
+		var target *node
+		if r.accept("as") {
+			target = r.unary()
+		}
+		s.items, s.targets = append(s.items, item), append(s.targets, target)
 		if !r.accept(",") {
 			break
 		}
 	}
-	r.expect(")")
-	if r.is(":") || r.err != nil {
-		return true
-	}
-	// It was "(a).b() as c".
-	n := r.opaque()
-	if len(s.items) == 1 && s.targets[0] == nil {
-		n = s.items[0]
-	}
-	n = r.trailers(n)
-	s.items, s.targets = nil, nil
-	r.withItem(s, n)
-	for r.err == nil && r.accept(",") {
-		r.withItem(s, r.expression())
-	}
-	return true
 }
 
-// matchStatement parses one, or a simple statement that starts with the name
-// match.
+// matchStatement parses one. It returns nil where match is a name.
 func (r *reader) matchStatement() *stmt {
-	line := r.tok.line
+	back := r.mark()
 	r.advance()
-	if r.tok.kind == tokNewline || r.tok.kind == tokOp && !strings.Contains("([{-*", r.tok.text) {
-		first := r.trailers(&node{kind: nName, line: line, name: "match"})
-		if r.tok.kind == tokOp && r.accept(",") { // match, rest = …
-			first = &node{kind: nTuple, line: line, kids: []*node{first, r.targetList()}}
-		}
-		return r.finishSimple(first, line)
+	s := &stmt{kind: sMaybe, value: r.expressions()}
+	if !r.accept(":") || r.tok.kind != tokNewline || r.err != nil {
+		back()
+		return nil
 	}
-	value := r.expressions()
-	if !r.is(":") {
-		return r.finishSimple(&node{kind: nOpaque, line: line, kids: []*node{value}}, line)
-	}
-	s := &stmt{kind: sMaybe, value: value}
-	r.advance()
-	if r.tok.kind != tokNewline {
-		r.fail(errSyntax)
+	if !r.indent() {
 		return s
 	}
-	r.advance()
-	if r.tok.kind != tokIndent {
-		r.fail(errSyntax)
-		return s
-	}
-	r.advance()
 	for r.err == nil && r.accept("case") {
-		r.casePattern()
+		r.pass(":")
 		s.handlers = append(s.handlers, r.block())
 	}
-	if r.tok.kind == tokDedent {
-		r.advance()
-	}
+	r.acceptKind(tokDedent)
 	return s
-}
-
-// casePattern passes a pattern, up to the colon that ends it.
-func (r *reader) casePattern() {
-	for open := 0; r.err == nil; r.advance() {
-		switch {
-		case r.tok.kind == tokNewline || r.tok.kind == tokEnd:
-			r.fail(errSyntax)
-			return
-		case r.tok.kind != tokOp:
-		case strings.Contains("([{", r.tok.text):
-			open++
-		case strings.Contains(")]}", r.tok.text):
-			open--
-		case r.tok.text == ":" && open == 0:
-			return
-		}
-	}
 }
 
 // simpleLine parses simple statements up to the end of the line.
@@ -432,9 +359,7 @@ func (r *reader) simpleLine() []*stmt {
 			break
 		}
 	}
-	if r.tok.kind == tokNewline {
-		r.advance()
-	}
+	r.acceptKind(tokNewline)
 	return all
 }
 
@@ -462,51 +387,36 @@ func (r *reader) simple() *stmt {
 		}
 	}
 	first := r.expressions()
-	if first != nil && first.kind == nName && first.name == "type" && r.tok.kind == tokName && !isKeyword(r.tok.text) { // type X[T] = …
-		first = r.node(nName, line, r.tok.text)
-		r.advance()
+	if first.kind == nName && first.name == "type" && r.tok.kind == tokName && !isKeyword(r.tok.text) { // type X[T] = …
+		first = r.node(nName, line, r.name())
 		r.typeParameters()
 	}
-	return r.finishSimple(first, line)
+	return r.assignment(first)
 }
 
-// finishSimple parses what follows the first expression of a statement.
-func (r *reader) finishSimple(first *node, line int) *stmt {
-	if r.tok.kind != tokOp {
-		return &stmt{kind: sExpr, line: line, value: first}
-	}
+// assignment parses what follows the first expression of a statement.
+func (r *reader) assignment(first *node) *stmt {
+	s := &stmt{kind: sAssign, targets: []*node{first}}
 	switch op := r.tok.text; {
-	case op == ":":
-		r.advance()
-		note := r.expression()
+	case r.accept(":"):
+		s.note = r.expression()
 		if !r.accept("=") {
-			return &stmt{kind: sJump, line: line, targets: []*node{first}, note: note}
+			s.kind = sJump
+			return s
 		}
-		return &stmt{kind: sAssign, line: line, targets: []*node{first}, note: note, value: r.expressions()}
-	case op == "=":
-		return r.assignment(first, line)
-	case len(op) >= 2 && strings.HasSuffix(op, "=") && precedence(r.tok) < 0 && op != ":=":
-		r.advance()
-		return &stmt{kind: sAugment, line: line, name: strings.TrimSuffix(op, "="), targets: []*node{first}, value: r.expressions()}
-	case op == ",":
-		return r.assertMessage(first, line)
-	}
-	return &stmt{kind: sExpr, line: line, value: first}
-}
-
-func (r *reader) assertMessage(first *node, line int) *stmt {
-	r.advance()
-	r.expressions()
-	return &stmt{kind: sExpr, line: line, value: first}
-}
-
-func (r *reader) assignment(first *node, line int) *stmt {
-	s := &stmt{kind: sAssign, line: line, targets: []*node{first}}
-	for r.err == nil && r.accept("=") {
 		s.value = r.expressions()
-		if r.is("=") {
-			s.targets = append(s.targets, s.value)
+	case r.is("="):
+		for r.err == nil && r.accept("=") {
+			s.value = r.expressions()
+			if r.is("=") {
+				s.targets = append(s.targets, s.value)
+			}
 		}
+	case r.tok.kind == tokOp && len(op) >= 2 && strings.HasSuffix(op, "=") && precedence(r.tok) < 0 && op != ":=":
+		r.advance()
+		s.kind, s.name, s.value = sAugment, strings.TrimSuffix(op, "="), r.expressions()
+	default:
+		return &stmt{kind: sExpr, value: first}
 	}
 	return s
 }
@@ -530,8 +440,7 @@ func (r *reader) globalStatement() *stmt {
 	s := &stmt{kind: sGlobal, name: r.tok.text}
 	r.advance()
 	for r.tok.kind == tokName {
-		s.names = append(s.names, r.tok.text)
-		r.advance()
+		s.names = append(s.names, r.name())
 		if !r.accept(",") {
 			break
 		}
@@ -547,8 +456,7 @@ func (r *reader) importStatement() *stmt {
 		first, _, _ := strings.Cut(path, ".")
 		as := imported{first, first}
 		if r.accept("as") {
-			as = imported{r.tok.text, path}
-			r.advance()
+			as = imported{r.name(), path}
 		}
 		s.imports = append(s.imports, as)
 		if !r.accept(",") {
@@ -560,7 +468,7 @@ func (r *reader) importStatement() *stmt {
 
 func (r *reader) dotted() string {
 	var path strings.Builder
-	for r.tok.kind == tokName && !isKeyword(r.tok.text) || r.tok.kind == tokOp && (r.is(".") || r.is("...")) {
+	for r.tok.kind == tokName && !isKeyword(r.tok.text) || r.is(".") || r.is("...") {
 		path.WriteString(r.tok.text)
 		r.advance()
 	}
@@ -575,17 +483,16 @@ func (r *reader) fromStatement() *stmt {
 	r.advance()
 	module := r.dotted()
 	r.expect("import")
-	if r.tok.kind == tokOp && r.accept("*") {
+	if r.accept("*") {
 		s.imports = []imported{{"*", module}}
 		return s
 	}
-	bracket := r.tok.kind == tokOp && r.accept("(")
+	bracket := r.accept("(")
 	for r.err == nil && r.tok.kind == tokName {
 		as := imported{r.tok.text, module + "." + r.tok.text}
 		r.advance()
 		if r.accept("as") {
-			as.name = r.tok.text
-			r.advance()
+			as.name = r.name()
 		}
 		s.imports = append(s.imports, as)
 		if !r.accept(",") {
@@ -610,18 +517,18 @@ func docstring(body []*stmt) string {
 // cleanDoc takes the indentation off a docstring, as inspect.cleandoc does.
 func cleanDoc(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\t", "        "), "\n")
-	margin := -1
+	margin := len(text)
 	for _, line := range lines[1:] {
-		if trimmed := strings.TrimLeft(line, " "); trimmed != "" && (margin < 0 || len(line)-len(trimmed) < margin) {
-			margin = len(line) - len(trimmed)
+		if trimmed := strings.TrimLeft(line, " "); trimmed != "" {
+			margin = min(margin, len(line)-len(trimmed))
 		}
 	}
 	lines[0] = strings.TrimLeft(lines[0], " ")
-	for i := range lines[1:] {
-		lines[i+1] = lines[i+1][min(max(margin, 0), len(lines[i+1])):]
-	}
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+	for i, line := range lines {
+		if i > 0 {
+			line = line[min(margin, len(line)):]
+		}
+		lines[i] = strings.TrimRight(line, " ")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
