@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ type action struct {
 	help     string
 	metavar  value
 	hidden   bool     // help=SUPPRESS
-	off      string   // the flag that turns it off, where the library does not make one
+	off      string   // the flag that turns it off
 	truths   []string // how true and false are written for a function of the file
 	file     fileUse
 }
@@ -163,6 +164,7 @@ func (a *action) negate() {
 		flags = append(flags, flag)
 		if name, ok := strings.CutPrefix(flag, "--"); ok {
 			flags = append(flags, "--no-"+name)
+			a.off = cmp.Or(a.off, "--no-"+name)
 		}
 	}
 	a.flags = flags

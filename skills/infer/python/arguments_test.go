@@ -82,7 +82,7 @@ func (g *generator) value(a *argument, needed bool) (given, want any) {
 		}
 		return on, on
 	case "boolean":
-		if _, ok := a.negative(); !ok || g.one(2) {
+		if a.off == "" || g.one(2) {
 			return true, true
 		}
 		return false, false

@@ -241,7 +241,7 @@ func (g *generator) settings(mayRequire bool) []string {
 	if nargs == "'?'" && g.one(2) {
 		parts = append(parts, "const="+pick(g, "'c'", "7", "None"))
 	}
-	return append(parts, g.typed(nargs, true)...)
+	return append(parts, g.typed(nargs, mayRequire)...) // what equals a default counts as absent in a group
 }
 
 // typed are type, choices and default that go together.
