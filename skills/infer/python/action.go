@@ -56,22 +56,6 @@ func (a *action) takesValue() bool {
 
 func (a *action) positional() bool { return len(a.flags) == 0 }
 
-// setAttribute does what the assignment of an attribute does.
-func (a *action) setAttribute(name string, v value) {
-	switch name {
-	case "required":
-		a.required = v == true
-	case "default":
-		a.fallback = v
-	case "help":
-		a.help, _ = v.(string)
-	case "choices":
-		a.choices = v
-	case "nargs":
-		a.nargs, _ = nargsOf(v)
-	}
-}
-
 // addArgument declares an argument, or leaves it out where it is not known.
 func (i *interp) addArgument(p *parser, g *group, a *arguments) value {
 	act, problem := i.newAction(p, a)
@@ -256,10 +240,7 @@ func (a *action) settings(args *arguments) string {
 	if v, given := args.get(-1, "choices"); given && !isNone(v) {
 		a.choices = v
 	}
-	switch required := args.named("required", false).(type) {
-	case bool:
-		a.required = required
-	}
+	a.required = args.named("required", false) == true
 	if a.positional() {
 		if _, given := args.get(-1, "required"); given {
 			return "is positional and says whether it is required"

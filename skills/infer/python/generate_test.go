@@ -74,7 +74,7 @@ func (g *generator) constant(expression string) string {
 
 var helps = []string{
 	"what it is", "100%% of it (default: %(default)s)", "one of %(choices)s", "of %(prog)s, as %(dest)s", "it's \"quoted\" \\ and\n   broken", "größer, 大きい 🙂",
-	"%(default)r and %(const)s", "{braces} {0}", "tab\tand (type: %(type)s)", "required: %(required)s, nargs %(nargs)s",
+	"%(default)r and 5 %%", "{braces} {0}", "tab\tand", "to %(dest)s",
 }
 
 func (g *generator) help() string {

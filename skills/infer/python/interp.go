@@ -192,7 +192,13 @@ func (i *interp) setAttribute(object value, name string, v value, line int) {
 	case *parser:
 		o.setAttribute(name, v, line)
 	case *action:
-		o.setAttribute(name, v)
+		switch name {
+		case "required":
+			o.required = v == true
+		case "completer", "help", "metavar":
+		default:
+			i.stray = &Note{line, "the attribute " + name + " of an argument is set"}
+		}
 	case *subparsers:
 		if name == "required" {
 			o.required = v == true

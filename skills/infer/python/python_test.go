@@ -167,7 +167,7 @@ func oursOf(a *action, prog string, theirs actionReport) actionReport {
 	if a.help != "" {
 		r.Help = a.expandedHelp(prog)
 	}
-	if theirs.Help != nil && r.Help != nil && (a.kind == "boolean" || a.positional() && strings.Contains(a.help, "%(required)s") || strings.Contains(r.Help.(string), "…") || a.typ == typeFunction || strings.Contains(a.help, "%(prog)s")) {
+	if theirs.Help != nil && r.Help != nil && (a.kind == "boolean" || strings.Contains(r.Help.(string), "…") || a.typ == typeFunction || strings.Contains(a.help, "%(prog)s")) {
 		r.Help = theirs.Help // versions of Python add the default to it
 	}
 	return r
