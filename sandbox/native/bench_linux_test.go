@@ -7,10 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -98,3 +102,132 @@ func contend(b *testing.B, bench func(b *testing.B, ready func(), run func() err
 // awaitFull returns when as many sandboxes are ready as are to be, and those that
 // were used have gone.
 func awaitFull(p *pool) { p.work.Wait() }
+
+// BenchmarkInit compares, in turns, the time to make an init ready: the zygote's
+// fork, which does not use Go's runtime, with the plain way, this program
+// executed again in new namespaces. Both make the same system calls; the plain
+// one attaches the host's folders for itself.
+func BenchmarkInit(b *testing.B) {
+	d := newWarmDriver(b, -1)
+	p, err := d.learn()
+	if err != nil {
+		b.Fatal(err)
+	}
+	timed := map[string][]time.Duration{}
+	for b.Loop() {
+		for name, start := range map[string]func() (*box, error){
+			"forked": func() (*box, error) { return p.make(p.limits) },
+			"plain":  func() (*box, error) { return startPlainInit(p.host) },
+		} {
+			began := time.Now()
+			one, err := start()
+			if err != nil {
+				b.Fatal(name, err)
+			}
+			timed[name] = append(timed[name], time.Since(began))
+			one.close()
+		}
+	}
+	for name, times := range timed {
+		slices.Sort(times)
+		b.ReportMetric(float64(times[len(times)/2].Microseconds()), name+"-p50-µs")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkZygote measures a zygote's start, which is part of the first call after
+// some minutes without one, and one request to it.
+func BenchmarkZygote(b *testing.B) {
+	d := newWarmDriver(b, -1)
+	p, err := d.learn()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var starts, requests []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		z, err := startZygote(p.host)
+		if err != nil {
+			b.Fatal(err)
+		}
+		starts = append(starts, time.Since(began))
+		for range 20 {
+			began = time.Now()
+			trees, err := z.open([]mount{{Source: "/usr/share", Target: "/skill"}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			requests = append(requests, time.Since(began))
+			closeAll(trees)
+		}
+		z.close()
+	}
+	slices.Sort(starts)
+	slices.Sort(requests)
+	b.ReportMetric(float64(starts[len(starts)/2].Microseconds()), "start-p50-µs")
+	b.ReportMetric(float64(requests[len(requests)/2].Nanoseconds())/1000, "request-p50-µs")
+	b.ReportMetric(0, "ns/op")
+}
+
+// plainInitName is argv[0] of the plain way's init.
+const plainInitName = "skills-mcp: plain init"
+
+// startPlainInit executes this program as an init and waits until it is ready.
+func startPlainInit(h *host) (*box, error) {
+	server, theirs, err := newLine()
+	if err != nil {
+		return nil, err
+	}
+	uids, gids := h.user.mappings()
+	pidfd := -1
+	cmd := exec.Command(h.program.path)
+	cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{plainInitName}, []string{"GOMAXPROCS=1"}, "/", []*os.File{theirs}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
+		UidMappings: uids, GidMappings: gids, PidFD: &pidfd,
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_NET_ADMIN},
+	}
+	if h.user.changes {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(h.user.uid), Gid: uint32(h.user.gid)}
+		cmd.SysProcAttr.GidMappingsEnableSetgroups = true
+	}
+	err = cmd.Start()
+	_ = theirs.Close()
+	if err != nil {
+		server.close()
+		return nil, err
+	}
+	go func() { _ = cmd.Wait() }()
+	if err := newMessenger(server).send(&birth{Layout: *h.layout, Generic: h.generic.pack(nil, kindGeneric)}, nil); err != nil {
+		return nil, err
+	}
+	one := &box{line: server, group: h.cgroups.acquire(sandbox.DefaultLimits())}
+	if one.pidfd, one.raw, err = pollable(pidfd, "init"); err != nil {
+		return nil, err
+	}
+	return one, one.awaitReady(h.generic)
+}
+
+// plainInit is the plain way's init until it is ready. It then waits for its end.
+func plainInit() {
+	runtime.LockOSThread()
+	server := &line{file: os.NewFile(initControl, "server")}
+	var err error
+	if server.raw, err = server.file.SyscallConn(); err != nil {
+		panic(err)
+	}
+	var first birth
+	if _, err := newMessenger(server).receive(&first); err != nil {
+		panic(err)
+	}
+	if err := buildTemplate(&first.Layout); err != nil {
+		panic(err)
+	}
+	n, err := newNest(first.Generic)
+	if err != nil {
+		panic(err)
+	}
+	n.setUp(n.generic)
+	_, _ = unix.Poll([]unix.PollFd{{Fd: initControl, Events: unix.POLLHUP}}, -1)
+	os.Exit(0)
+}

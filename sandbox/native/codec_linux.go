@@ -3,112 +3,70 @@
 package native
 
 import (
+	"bytes"
 	"encoding/binary"
-	"errors"
+	"encoding/gob"
 	"fmt"
 	"io"
 )
 
-// Messages between the server and a zygote are packed by hand, in the order of
-// their fields: the first use of a package that does it by reflection costs the
-// zygote more than any other of its steps, and strings here are any bytes, which
-// JSON would mend.
-
-// A message packs and unpacks itself, with the same code.
-type message interface{ pack(c *codec) }
-
-// A codec appends to buf, or takes from it.
-type codec struct {
-	buf     []byte
-	unpacks bool
-	err     error // the first, when unpacking
-}
-
-var errShort = errors.New("message is shorter than it says")
-
-func (c *codec) take(n uint64) []byte {
-	if uint64(len(c.buf)) < n {
-		c.err, c.buf = errShort, nil
-		return nil
-	}
-	taken := c.buf[:n]
-	c.buf = c.buf[n:]
-	return taken
-}
-
-func (c *codec) number(v *int64) {
-	if !c.unpacks {
-		c.buf = binary.LittleEndian.AppendUint64(c.buf, uint64(*v))
-		return
-	}
-	if b := c.take(8); b != nil {
-		*v = int64(binary.LittleEndian.Uint64(b))
-	}
-}
-
-func (c *codec) flag(v *bool) {
-	var n int64
-	if *v {
-		n = 1
-	}
-	c.number(&n)
-	*v = n == 1
-}
-
-func (c *codec) text(v *string) {
-	n := int64(len(*v))
-	c.number(&n)
-	if !c.unpacks {
-		c.buf = append(c.buf, *v...)
-		return
-	}
-	*v = string(c.take(uint64(n)))
-}
-
-// list packs the number of items and then each.
-func list[T any](c *codec, v *[]T, each func(*T)) {
-	n := int64(len(*v))
-	c.number(&n)
-	if c.unpacks {
-		if n < 0 || n > int64(len(c.buf)) { // an item has at least a byte
-			c.err, n = errShort, 0
-		}
-		*v = make([]T, n)
-	}
-	for i := range *v {
-		each(&(*v)[i])
-	}
-}
-
-// maxMessage is far above what workspaces take.
+// maxMessage bounds the bytes of a message. It is far above what workspaces take.
 const maxMessage = 16 << 20
 
 // headSize is how many bytes the length before a message takes.
 const headSize = 4
 
-// encode returns m with its length before it.
-func encode(m message) ([]byte, error) {
-	c := &codec{buf: make([]byte, headSize)}
-	m.pack(c)
-	length := len(c.buf) - headSize
-	if length > maxMessage {
-		return nil, fmt.Errorf("message of %d bytes is too long", length)
-	}
-	binary.LittleEndian.PutUint32(c.buf, uint32(length))
-	return c.buf, nil
+// A messenger sends and receives messages: one stream of gob in each direction,
+// which describes a type once, cut into messages by their lengths. Gob's strings
+// are any bytes, as paths are.
+type messenger struct {
+	*line
+	out, in bytes.Buffer
+	encoder *gob.Encoder // to out
+	decoder *gob.Decoder // of in
 }
 
-// decodeBody reads the rest of what encode returned.
-func decodeBody(r io.Reader, head [headSize]byte, m message) error {
+func newMessenger(l *line) *messenger {
+	m := &messenger{line: l}
+	m.encoder, m.decoder = gob.NewEncoder(&m.out), gob.NewDecoder(&m.in)
+	return m
+}
+
+// send sends a message with descriptors.
+func (m *messenger) send(message any, fds []int) error {
+	m.out.Reset()
+	m.out.Write(make([]byte, headSize))
+	if err := m.encoder.Encode(message); err != nil {
+		return err
+	}
+	length := m.out.Len() - headSize
+	if length > maxMessage {
+		return fmt.Errorf("message of %d bytes is too long", length)
+	}
+	binary.LittleEndian.PutUint32(m.out.Bytes(), uint32(length))
+	return m.line.send(m.out.Bytes(), fds)
+}
+
+// receive receives a message, and returns the descriptors that came with it.
+func (m *messenger) receive(message any) (fds []int, err error) {
+	var head [headSize]byte
+	if fds, err = m.line.receive(head[:]); err != nil {
+		return nil, err
+	}
+	if err := m.receiveBody(head, message); err != nil {
+		closeAll(fds)
+		return nil, err
+	}
+	return fds, nil
+}
+
+func (m *messenger) receiveBody(head [headSize]byte, message any) error {
 	length := binary.LittleEndian.Uint32(head[:])
 	if length > maxMessage {
 		return fmt.Errorf("message of %d bytes is too long", length)
 	}
-	body := make([]byte, length)
-	if _, err := io.ReadFull(r, body); err != nil {
+	if _, err := io.CopyN(&m.in, m.line, int64(length)); err != nil {
 		return err
 	}
-	c := &codec{buf: body, unpacks: true}
-	m.pack(c)
-	return c.err
+	return m.decoder.Decode(message)
 }

@@ -3,8 +3,6 @@
 package native
 
 import (
-	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,36 +10,60 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestCodec(t *testing.T) {
-	for name, test := range map[string]struct{ in, out message }{
-		"birth": {
-			&birth{
-				Layout: layout{
-					Mounts: []mount{{Source: "/a", Around: "/", Target: "/b", Write: true, Device: true, Optional: true}, {}},
-					Links:  []link{{"/bin", "usr/bin"}},
-					Files:  []file{{"/etc/hosts", "text\n"}},
-				},
-				Generic: "\xff\xfe",
-			}, &birth{},
-		},
-		"request": {&request{Fork: true, Mounts: []mount{{Source: "/a"}}}, &request{}},
-		"answer":  {&answer{Failed: failure{stepExec, "x", unix.ENOENT}}, &answer{}},
+// Messages arrive as they were sent, whatever the bytes of their strings, and
+// several in a row.
+func TestMessages(t *testing.T) {
+	ours, file, err := newLine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.close()
+	defer file.Close()
+	theirs := &line{file: file}
+	if theirs.raw, err = file.SyscallConn(); err != nil {
+		t.Fatal(err)
+	}
+	from, to := newMessenger(ours), newMessenger(theirs)
+	for _, sent := range []request{
+		{Fork: true, Mounts: []mount{{Source: "/a\xff\xfe", Around: "/", Target: "/b", Write: true, Device: true, Optional: true}}},
+		{Mounts: []mount{{}}},
+		{},
 	} {
-		packed, err := encode(test.in)
+		if err := from.send(&sent, nil); err != nil {
+			t.Fatal(err)
+		}
+		var got request
+		if _, err := to.receive(&got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(sent, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("(-sent +received):\n%s", diff)
+		}
+	}
+	var got answer
+	if err := from.send(&answer{Failed: failure{stepExec, "x", unix.ENOENT}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.receive(&got); err != nil || got.Failed.Errno != unix.ENOENT {
+		t.Errorf("%+v, error %v", got, err)
+	}
+}
+
+// A message that ends before its length is an error, as one that is too long.
+func TestTornMessage(t *testing.T) {
+	for name, bytes := range map[string]string{"torn": "\x09\x00\x00\x00abc", "too long": "\xff\xff\xff\xff"} {
+		ours, file, err := newLine()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decodeBody(bytes.NewReader(packed[headSize:]), [headSize]byte(packed), test.out); err != nil {
+		if _, err := file.WriteString(bytes); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(test.in, test.out, cmpopts.IgnoreUnexported(layout{})); diff != "" {
-			t.Errorf("%s (-in +out):\n%s", name, diff)
+		_ = file.Close()
+		var got request
+		if _, err := newMessenger(ours).receive(&got); err == nil {
+			t.Errorf("%s: %+v", name, got)
 		}
-		for cut := headSize; cut < len(packed); cut++ { // a body that is shorter than its lists say
-			c := &codec{buf: packed[headSize:cut], unpacks: true}
-			if test.out.pack(c); !errors.Is(c.err, errShort) {
-				t.Fatalf("%s cut to %d bytes: error %v", name, cut, c.err)
-			}
-		}
+		ours.close()
 	}
 }

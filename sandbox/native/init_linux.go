@@ -28,13 +28,14 @@ func init() {
 		return
 	}
 	runtime.LockOSThread() // see forker
-	server := &line{file: os.NewFile(zygoteControl, "server")}
+	l := &line{file: os.NewFile(zygoteControl, "server")}
+	server := newMessenger(l)
 	var err error
-	if server.raw, err = server.file.SyscallConn(); err == nil {
+	if l.raw, err = l.file.SyscallConn(); err == nil {
 		err = zygoteMain(server)
 	}
 	if err != nil {
-		_ = server.sendMessage(&answer{Failed: asFailure(err)}, nil)
+		_ = server.send(&answer{Failed: asFailure(err)}, nil)
 		os.Exit(1)
 	}
 	os.Exit(0)

@@ -54,12 +54,6 @@ type layout struct {
 	masks []mask // for the script of an init
 }
 
-func (l *layout) pack(c *codec) {
-	list(c, &l.Mounts, func(m *mount) { m.pack(c) })
-	list(c, &l.Links, func(l *link) { c.text(&l.Path); c.text(&l.To) })
-	list(c, &l.Files, func(f *file) { c.text(&f.Path); c.text(&f.Text) })
-}
-
 // A mount is a folder or file of the host that is seen in the sandbox.
 type mount struct {
 	Source   string // the host's path
@@ -68,15 +62,6 @@ type mount struct {
 	Write    bool
 	Device   bool // a device file; elsewhere devices do not work
 	Optional bool // no error when Source has gone
-}
-
-func (m *mount) pack(c *codec) {
-	c.text(&m.Source)
-	c.text(&m.Around)
-	c.text(&m.Target)
-	c.flag(&m.Write)
-	c.flag(&m.Device)
-	c.flag(&m.Optional)
 }
 
 // A link is a symbolic link of the sandbox's root.

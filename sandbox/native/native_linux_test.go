@@ -15,6 +15,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Args[0] == plainInitName {
+		plainInit()
+	}
 	if folder := os.Getenv(serverFolder); folder != "" {
 		serve(folder)
 	}

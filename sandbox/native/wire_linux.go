@@ -136,29 +136,6 @@ func closeAll(fds []int) {
 	}
 }
 
-// sendMessage sends a message to a zygote, or its answer.
-func (l *line) sendMessage(m message, fds []int) error {
-	packed, err := encode(m)
-	if err != nil {
-		return err
-	}
-	return l.send(packed, fds)
-}
-
-// receiveMessage receives what sendMessage sent.
-func (l *line) receiveMessage(m message) (fds []int, err error) {
-	var head [headSize]byte
-	if fds, err = l.receive(head[:]); err != nil {
-		return nil, err
-	}
-	err = decodeBody(l, head, m)
-	if err != nil {
-		closeAll(fds)
-		return nil, err
-	}
-	return fds, nil
-}
-
 // Read is for messages' bodies, with which no descriptors come.
 func (l *line) Read(p []byte) (int, error) {
 	fds, err := l.receive(p)
@@ -193,14 +170,6 @@ type failure struct {
 	Step  step
 	What  string // what the step was about, such as a path
 	Errno unix.Errno
-}
-
-func (f *failure) pack(c *codec) {
-	c.text((*string)(&f.Step))
-	c.text(&f.What)
-	errno := int64(f.Errno)
-	c.number(&errno)
-	f.Errno = unix.Errno(errno)
 }
 
 // A step is what was being done when it failed.

@@ -18,8 +18,8 @@ type zygote struct {
 	process *os.Process
 	ended   chan struct{} // closed by its thread when the process has ended
 
-	mu   sync.Mutex // held for each request, with its answer
-	line *line
+	mu      sync.Mutex // held for each request, with its answer
+	control *messenger
 }
 
 // startZygote starts one and waits until it is ready.
@@ -28,14 +28,14 @@ func startZygote(h *host) (*zygote, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := &zygote{line: server, ended: make(chan struct{})}
+	z := &zygote{control: newMessenger(server), ended: make(chan struct{})}
 	err = z.start(h, theirs)
 	_ = theirs.Close()
 	if err != nil {
 		server.close()
 		return nil, err
 	}
-	if _, err := z.ask(&birth{Layout: *h.layout, Generic: string(h.generic.pack(nil, kindGeneric))}, nil); err != nil {
+	if _, err := z.ask(&birth{Layout: *h.layout, Generic: h.generic.pack(nil, kindGeneric)}, nil); err != nil {
 		z.close()
 		return nil, err
 	}
@@ -97,14 +97,14 @@ func zygoteAttributes(user identity, null, control *os.File) *os.ProcAttr {
 var errZygote = errors.New("the process that makes sandboxes has ended")
 
 // ask sends a message with descriptors, and returns what came with the answer.
-func (z *zygote) ask(m message, fds []int) ([]int, error) {
+func (z *zygote) ask(m any, fds []int) ([]int, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if err := z.line.sendMessage(m, fds); err != nil {
+	if err := z.control.send(m, fds); err != nil {
 		return nil, errors.Join(errZygote, err)
 	}
 	var a answer
-	got, err := z.line.receiveMessage(&a)
+	got, err := z.control.receive(&a)
 	if err != nil {
 		return nil, errors.Join(errZygote, err)
 	}
@@ -135,7 +135,7 @@ func (z *zygote) open(mounts []mount) ([]int, error) {
 
 // close ends the zygote, and all its inits with it, and waits for it alone.
 func (z *zygote) close() {
-	z.line.close()
+	z.control.close()
 	_ = z.process.Kill()
 	<-z.ended
 }

@@ -5,6 +5,7 @@ package native
 import (
 	"errors"
 	"os"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"syscall"
@@ -16,10 +17,8 @@ import (
 // A birth is the first message to a zygote.
 type birth struct {
 	Layout  layout
-	Generic string // the packed script that every init begins with
+	Generic []byte // the packed script that every init begins with
 }
-
-func (b *birth) pack(c *codec) { b.Layout.pack(c); c.text(&b.Generic) }
 
 // A request is for a fork, or for open trees of mounts.
 type request struct {
@@ -27,18 +26,14 @@ type request struct {
 	Mounts []mount
 }
 
-func (r *request) pack(c *codec) { c.flag(&r.Fork); list(c, &r.Mounts, func(m *mount) { m.pack(c) }) }
-
 // An answer is to a birth or a request. What was asked for comes with it.
 type answer struct {
 	Failed failure // when its Step is set
 }
 
-func (a *answer) pack(c *codec) { a.Failed.pack(c) }
-
 // zygoteMain is the zygote, until the server ends it. It keeps the host's mounts,
 // to open trees of them; its forks have never had them.
-func zygoteMain(server *line) error {
+func zygoteMain(server *messenger) error {
 	// The kernel ends sandboxes before anything else of the host's when memory runs
 	// out. Where it does not take that, it is as it was.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
@@ -52,12 +47,12 @@ func zygoteMain(server *line) error {
 	}
 	unix.Umask(0o022)
 	closeInherited()
-	forgetChildren()
+	signal.Ignore(unix.SIGCHLD) // the kernel reaps the children
 	var b birth
-	if _, err := server.receiveMessage(&b); err != nil {
+	if _, err := server.receive(&b); err != nil {
 		return fail(stepControl, "", err)
 	}
-	n, err := newNest([]byte(b.Generic))
+	n, err := newNest(b.Generic)
 	if err != nil {
 		return err
 	}
@@ -66,12 +61,12 @@ func zygoteMain(server *line) error {
 	if ready := <-forked; ready.err != nil {
 		return ready.err
 	}
-	if err := server.sendMessage(&answer{}, nil); err != nil {
+	if err := server.send(&answer{}, nil); err != nil {
 		return fail(stepControl, "", err)
 	}
 	for {
 		var r request
-		fds, err := server.receiveMessage(&r)
+		fds, err := server.receive(&r)
 		if err != nil {
 			return nil // the server needs no more
 		}
@@ -95,7 +90,7 @@ func closeInherited() {
 	unix.CloseOnExec(zygoteControl)
 }
 
-func attend(server *line, r *request, fds []int, forks chan<- []int, forked <-chan forkResult) {
+func attend(server *messenger, r *request, fds []int, forks chan<- []int, forked <-chan forkResult) {
 	var a answer
 	var open []int
 	var err error
@@ -112,16 +107,8 @@ func attend(server *line, r *request, fds []int, forks chan<- []int, forked <-ch
 	if err != nil {
 		a.Failed = asFailure(err)
 	}
-	_ = server.sendMessage(&a, open) // without a server there is no next request
+	_ = server.send(&a, open) // without a server there is no next request
 	closeAll(open)
-}
-
-// forgetChildren has the kernel reap this process's children. Go's runtime has
-// no part in it.
-func forgetChildren() {
-	ignore := [4]uint64{1} // struct sigaction, its handler first: SIG_IGN
-	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD),
-		uintptr(unsafe.Pointer(&ignore)), 0, 8, 0, 0)
 }
 
 // A forkResult is what came of a fork, or of getting ready for forks.
