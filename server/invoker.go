@@ -24,8 +24,8 @@ import (
 // makes tasks of calls that take long.
 type invoker struct {
 	executor *run.Executor
-	roots    *clientroots.Book // of legacy clients
-	desk     *elicit.Desk      // calls that ask
+	roots    *clientroots.Book    // of legacy clients
+	pending  *elicit.PendingCalls // calls that ask
 	tasks    *tasks.Store
 	outputs  *output.Store // of runs
 	usage    Usage         // nil counts nothing
@@ -103,7 +103,7 @@ func (i *invoker) runBetween(r *request, req run.Request, p *progress) (o *run.O
 		outcome *run.Outcome
 		err     error
 	}
-	came, err := i.desk.Do(r.ctx, call, func(ctx context.Context, between *elicit.Run) (came any) {
+	came, err := i.pending.Do(r.ctx, call, func(ctx context.Context, between *elicit.PendingCall) (came any) {
 		defer i.recover(func(err error) { came = ended{nil, err} }) // no transport is around it
 		req.Client = &elicit.Client{Can: capabilities(ctx), Asker: between}
 		req.Stderr, req.Progress = between, between.Say
@@ -205,7 +205,7 @@ func (i *invoker) reportCode(r *request, req run.CodeRequest) (*mcp.CallToolResu
 // name none, so what is theirs ends with its lifetime.
 func (i *invoker) leave(owner identity.Key) {
 	i.tasks.Leave(owner)
-	i.desk.Leave(owner)
+	i.pending.Leave(owner)
 	i.outputs.Forget(owner)
 	i.executor.EndSessions(owner)
 }
@@ -213,7 +213,7 @@ func (i *invoker) leave(owner identity.Key) {
 // close ends the calls that are tasks or wait for an answer, and waits for them.
 func (i *invoker) close() {
 	i.tasks.Close()
-	i.desk.Close()
+	i.pending.Close()
 }
 
 // A progressAsker reports as progress whose answer the call awaits.

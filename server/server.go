@@ -90,7 +90,7 @@ func New(calls *run.Executor, options Options) *Server {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.invoke = &invoker{
-		executor: calls, roots: clientroots.New(options.Roots, s.logger), desk: elicit.NewDesk(),
+		executor: calls, roots: clientroots.New(options.Roots, s.logger), pending: elicit.NewPendingCalls(),
 		tasks: tasks.New(&tasks.Options{Logger: s.logger}), outputs: output.New(nil), usage: options.Usage, failures: failures{s.logger},
 	}
 	finds := &finder{s.view.Load, options.Reloader}

@@ -3,7 +3,7 @@
 // question is a line on the script's stdout, the answer one on its stdin.
 //
 // Start with [Begin], which does that for one command, and puts what may be
-// asked to an [Asker]. A [Desk] is one for clients who are asked in the answer to
+// asked to an [Asker]. A [PendingCalls] is one for clients who are asked in the answer to
 // their request, and make it again with theirs; [Sender] is one for those who
 // take requests.
 package elicit
@@ -89,7 +89,7 @@ func (e *MissingError) Error() string { return e.why }
 
 // unable says why a client cannot be asked by a method, or returns nil. The error
 // is a [*MissingError].
-func (c *Client) unable(method string) error {
+func (c *Client) missing(method string) error {
 	can := c.Can
 	if can == nil {
 		can = &mcp.ClientCapabilities{}

@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // maxAhead is how many questions a script may ask before it has the first
@@ -23,15 +21,6 @@ const maxAhead = 8
 // maxQuestions is how many questions a script may ask in all: its time stands still
 // meanwhile, and whoever answers may do so without end.
 const maxQuestions = 100
-
-// Options are whose questions are answered, and by whom.
-type Options struct {
-	Skill  string         // its qualified name, which the person is told
-	Asks   []skills.Asked // whom it may ask
-	Owner  identity.Key   // who waiting is counted for
-	Client *Client        // who answers
-	Room   *Room
-}
 
 // A Dialogue answers the questions of one command.
 type Dialogue struct {
@@ -58,13 +47,13 @@ func Begin(ctx context.Context, cmd *sandbox.Command, o Options) (context.Contex
 	conversing, stop := context.WithCancelCause(ctx)
 	d.stop = stop
 	d.stdin, d.answers = io.Pipe()
-	cmd.Meter, cmd.Waits = &d.meter, maxQuestions*o.Room.limits.Wait
+	cmd.Meter, cmd.Waits = &d.meter, maxQuestions*o.Limiter.limits.Wait
 	if cmd.Stdin == nil {
 		cmd.Stdin = d.stdin
 	} else {
 		cmd.Stdin = io.MultiReader(cmd.Stdin, strings.NewReader("\n"), d.stdin)
 	}
-	cmd.Sieve = func(out io.Writer) io.WriteCloser { return &sieve{out: out, ask: d.hear} }
+	cmd.Sieve = func(out io.Writer) io.WriteCloser { return &questionFilter{out: out, ask: d.hear} }
 	go d.converse(conversing)
 	return ctx, d
 }
@@ -149,7 +138,7 @@ func (d *Dialogue) wait(ctx context.Context, requests map[string]*Request) (map[
 	if len(requests) == 0 {
 		return map[string]json.RawMessage{}, nil
 	}
-	waiting, leave := d.options.Room.enter(ctx, d.options.Owner)
+	waiting, leave := d.options.Limiter.enter(ctx, d.options.Owner)
 	defer leave()
 	d.meter.Pause()
 	answers, err := d.options.Client.Ask(waiting, requests)

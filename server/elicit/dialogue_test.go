@@ -51,7 +51,7 @@ func fixed(answer func(*Request) string) Asker {
 func begin(t *testing.T, cmd *sandbox.Command, asker Asker, limits Limits) (context.Context, *Dialogue) {
 	t.Helper()
 	o := options()
-	o.Client, o.Room = everything(asker), NewRoom(limits)
+	o.Client, o.Limiter = everything(asker), NewWaitLimiter(limits)
 	ctx, d := Begin(t.Context(), cmd, *o)
 	t.Cleanup(d.End)
 	return ctx, d
@@ -130,7 +130,7 @@ func TestDialogueEnds(t *testing.T) {
 
 // TestRoom has the oldest of too many go.
 func TestRoom(t *testing.T) {
-	room := NewRoom(Limits{Total: 3, PerCaller: 2})
+	room := NewWaitLimiter(Limits{Total: 3, PerCaller: 2})
 	enter := func(owner identity.Key) (context.Context, func()) { return room.enter(t.Context(), owner) }
 	first, leaveFirst := enter("a")
 	second, leaveSecond := enter("b")
@@ -190,7 +190,7 @@ func TestRequired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cmd := &sandbox.Command{}
 			o := options()
-			o.Client, o.Room = &Client{}, NewRoom(Limits{})
+			o.Client, o.Limiter = &Client{}, NewWaitLimiter(Limits{})
 			ctx, d := Begin(t.Context(), cmd, *o)
 			defer d.End()
 			newProcess(cmd).print(question + "\n")
@@ -208,7 +208,7 @@ func TestRequired(t *testing.T) {
 func TestPanicBehindAQuestion(t *testing.T) {
 	cmd := &sandbox.Command{}
 	o := options()
-	o.Client, o.Room = everything(fixed(func(*Request) string { panic("secret") })), NewRoom(Limits{})
+	o.Client, o.Limiter = everything(fixed(func(*Request) string { panic("secret") })), NewWaitLimiter(Limits{})
 	ctx, d := Begin(t.Context(), cmd, *o)
 	newProcess(cmd).print(sure)
 	<-ctx.Done()

@@ -7,7 +7,19 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
+
+// Options are whose questions are answered, and by whom.
+type Options struct {
+	Skill   string         // its qualified name, which the person is told
+	Asks    []skills.Asked // whom it may ask
+	Owner   identity.Key   // who waiting is counted for
+	Client  *Client        // who answers
+	Limiter *WaitLimiter
+}
 
 const (
 	// maxLine is how long a question may be, in bytes.
@@ -117,7 +129,7 @@ func (o *Options) request(key string, r lineRequest) (*Request, error) {
 	case !slices.Contains(o.Asks, whom):
 		return nil, fmt.Errorf("the skill does not declare that it asks this; its frontmatter has to say asks: [%s]", whom)
 	}
-	if err := o.Client.unable(r.Method); err != nil {
+	if err := o.Client.missing(r.Method); err != nil {
 		return nil, err
 	}
 	return newRequest(o.Skill, r.Method, r.Params)

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
@@ -223,5 +222,3 @@ func (r *Request) checkForm(answer json.RawMessage) error {
 	}
 	return nil
 }
-
-func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

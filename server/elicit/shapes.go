@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills/schema"
@@ -76,3 +78,5 @@ func checkField(data []byte) error {
 	}
 	return errors.New(`its "type" is not string, number, integer, boolean or array`)
 }
+
+func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

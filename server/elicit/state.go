@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A state is what a client is given with a question, and brings back with the
-// answer (requestState).
+// A state names a question of a pending call. A client gets it, signed, with the
+// question, and sends it back with the answer (requestState).
 type state struct {
 	Run     string    `json:"r"`
 	Round   int       `json:"n"`
@@ -27,8 +27,7 @@ const maxState = 512
 // was given for another request.
 var errState = errors.New("requestState is not valid for this request")
 
-// A key signs states. It lasts as long as the runs that they are of: the
-// process.
+// A key signs states. It lasts as long as the calls that they name: the process.
 type key [sha256.Size]byte
 
 func newKey() *key {
@@ -37,14 +36,14 @@ func newKey() *key {
 	return k
 }
 
-// seal returns a state as it is sent. It is good for one principal's request alone.
-func (k *key) seal(s state, c *Call) string {
+// seal returns a state as it is sent, signed for a request of those parts alone.
+func (k *key) seal(s state, bound [][]byte) string {
 	payload, _ := json.Marshal(s) // strings, numbers and a time can be encoded
-	return base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(k.sign(payload, c))
+	return base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(k.sign(payload, bound))
 }
 
-// open returns the state of a token, or [errState].
-func (k *key) open(token string, c *Call) (s state, err error) {
+// open returns the state of a token that was sealed for the same parts, or [errState].
+func (k *key) open(token string, bound [][]byte) (s state, err error) {
 	first, second, ok := strings.Cut(token, ".")
 	if !ok || len(token) > maxState {
 		return s, errState
@@ -55,7 +54,7 @@ func (k *key) open(token string, c *Call) (s state, err error) {
 		return s, errState
 	}
 	signature, err := decoding.DecodeString(second)
-	if err != nil || !hmac.Equal(signature, k.sign(payload, c)) {
+	if err != nil || !hmac.Equal(signature, k.sign(payload, bound)) {
 		return s, errState
 	}
 	if err := json.Unmarshal(payload, &s); err != nil {
@@ -64,10 +63,10 @@ func (k *key) open(token string, c *Call) (s state, err error) {
 	return s, nil
 }
 
-// sign binds a payload to a principal and what they asked for.
-func (k *key) sign(payload []byte, c *Call) []byte {
+// sign returns the signature of a payload for a request of those parts.
+func (k *key) sign(payload []byte, bound [][]byte) []byte {
 	mac := hmac.New(sha256.New, k[:])
-	for _, part := range [][]byte{payload, []byte(c.Owner), []byte(c.Method), []byte(c.Name), c.Args} {
+	for _, part := range append([][]byte{payload}, bound...) {
 		_ = binary.Write(mac, binary.BigEndian, uint64(len(part))) // a hash takes everything, here and below
 		_, _ = mac.Write(part)
 	}

@@ -42,7 +42,7 @@ func TestTerminal(t *testing.T) {
 			if err != nil || string(got["a"]) != test.want || !strings.Contains(out.String(), test.shown) {
 				t.Errorf("%s, %v; shown %q", got["a"], err, out.String())
 			}
-			if err := client.unable(methodModel); err == nil {
+			if err := client.missing(methodModel); err == nil {
 				t.Error("a model can be asked")
 			}
 		})

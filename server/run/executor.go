@@ -47,7 +47,7 @@ type Executor struct {
 	runner    *sandbox.Runner
 	snapshots *snapshot.Store
 	decider   Decider
-	room      *elicit.Room
+	waits     *elicit.WaitLimiter
 	options   Options
 }
 
@@ -70,7 +70,7 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 	if x.options.Sessions == nil {
 		x.options.Sessions = session.New(runner, nil)
 	}
-	x.room = elicit.NewRoom(x.options.Asking)
+	x.waits = elicit.NewWaitLimiter(x.options.Asking)
 	return x
 }
 
@@ -206,7 +206,7 @@ func (x *Executor) startElicitation(ctx context.Context, j *job, command *sandbo
 		client = elicit.Nobody("there is nobody to ask")
 	}
 	ctx, dialogue := elicit.Begin(ctx, command, elicit.Options{
-		Skill: command.Skill, Asks: j.skill.Asks, Owner: j.Principal.Key(), Client: client, Room: x.room,
+		Skill: command.Skill, Asks: j.skill.Asks, Owner: j.Principal.Key(), Client: client, Limiter: x.waits,
 	})
 	return ctx, dialogue.End
 }

@@ -1,7 +1,9 @@
 package scriptio
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -14,8 +16,76 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/media"
 )
 
+// An Item is one content of a result: a content as it is, or a file in /out.
+type Item struct {
+	// Content is nil where Path names a file. It is annotated.
+	Content mcp.Content
+	// Data is what an image or a sound, or an embedded resource that is no text,
+	// decodes to.
+	Data []byte
+
+	// Path is that of a file, below /out.
+	Path string
+	// Type and MIMEType say how the file is to be shown, "" as it would be.
+	Type, MIMEType string
+
+	annotations *mcp.Annotations
+	meta        *mcp.Meta
+}
+
+// Annotate returns a content with the annotations that the script has written, and
+// its _meta.
+func (i *Item) Annotate(content mcp.Content) mcp.Content {
+	switch c := content.(type) {
+	case mcp.TextContent:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	case mcp.ImageContent:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	case mcp.AudioContent:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	case mcp.EmbeddedResource:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	case mcp.ResourceLink:
+		c.Annotations, c.Meta = i.annotations, i.meta
+		return c
+	}
+	return content
+}
+
+func parseItem(raw json.RawMessage) (Item, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && bytes.HasPrefix(raw, []byte(`"`)) {
+		return Item{Content: mcp.NewTextContent(text)}, nil
+	}
+	var w wireItem
+	if !bytes.HasPrefix(raw, []byte("{")) {
+		return Item{}, errors.New("it is neither a text nor an object")
+	}
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return Item{}, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if err := w.checkAnnotations(); err != nil {
+		return Item{}, err
+	}
+	read := w.content
+	if w.Path != nil {
+		read = w.file
+	}
+	item, err := read()
+	if err != nil {
+		return Item{}, err
+	}
+	item.annotations, item.meta = w.Annotations, w.Meta
+	item.Content = item.Annotate(item.Content)
+	return item, nil
+}
+
 // wire is an item as a script writes it: the fields of all kinds of content.
-type wire struct {
+type wireItem struct {
 	Type        string           `json:"type"`
 	Text        *string          `json:"text"`
 	Data        *string          `json:"data"`
@@ -39,7 +109,7 @@ type resource struct {
 	Blob     *string `json:"blob"`
 }
 
-func (w *wire) checkAnnotations() error {
+func (w *wireItem) checkAnnotations() error {
 	if w.Annotations == nil {
 		return nil
 	}
@@ -60,7 +130,7 @@ func (w *wire) checkAnnotations() error {
 }
 
 // file is an item that names a file.
-func (w *wire) file() (Item, error) {
+func (w *wireItem) file() (Item, error) {
 	name := path.Clean(strings.TrimPrefix(*w.Path, "/out/"))
 	switch {
 	case name == "." || name == ".." || strings.HasPrefix(name, "../") || path.IsAbs(name):
@@ -72,7 +142,7 @@ func (w *wire) file() (Item, error) {
 	return Item{}, w.unknownType()
 }
 
-func (w *wire) unknownType() error {
+func (w *wireItem) unknownType() error {
 	if w.Type == "" {
 		return errors.New("it has neither a type nor a path")
 	}
@@ -80,7 +150,7 @@ func (w *wire) unknownType() error {
 }
 
 // content is an item that is a content as it is.
-func (w *wire) content() (Item, error) {
+func (w *wireItem) content() (Item, error) {
 	switch w.Type {
 	case mcp.ContentTypeText:
 		if w.Text == nil {
@@ -99,7 +169,7 @@ func (w *wire) content() (Item, error) {
 	return Item{}, w.unknownType()
 }
 
-func (w *wire) image() (Item, error) {
+func (w *wireItem) image() (Item, error) {
 	data, err := decode("data", w.Data)
 	if err != nil {
 		return Item{}, err
@@ -110,7 +180,7 @@ func (w *wire) image() (Item, error) {
 	return Item{Content: mcp.NewImageContent(*w.Data, w.MIMEType), Data: data}, nil
 }
 
-func (w *wire) audio() (Item, error) {
+func (w *wireItem) audio() (Item, error) {
 	data, err := decode("data", w.Data)
 	if err != nil {
 		return Item{}, err
@@ -121,7 +191,7 @@ func (w *wire) audio() (Item, error) {
 	return Item{Content: mcp.NewAudioContent(*w.Data, w.MIMEType), Data: data}, nil
 }
 
-func (w *wire) embedded() (Item, error) {
+func (w *wireItem) embedded() (Item, error) {
 	in := w.Resource
 	if in == nil || (in.Text == nil) == (in.Blob == nil) {
 		return Item{}, errors.New("there is no resource with either text or blob")
@@ -139,7 +209,7 @@ func (w *wire) embedded() (Item, error) {
 	return Item{Content: mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: in.URI, MIMEType: in.MIMEType, Blob: *in.Blob}), Data: data}, nil
 }
 
-func (w *wire) link() (Item, error) {
+func (w *wireItem) link() (Item, error) {
 	if err := checkURI("uri", w.URI); err != nil {
 		return Item{}, err
 	}

@@ -1,3 +1,8 @@
+// Package scriptio reads what a script says to the server beside plain output: the
+// result object on its standard output, and the progress and log lines on its
+// standard error. docs/skill-abi.md describes these forms for authors.
+//
+// Start with [ParseResult], [ParseProgress] and [ParseLog].
 package scriptio
 
 import (
@@ -6,10 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
-	"strings"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
@@ -94,70 +97,18 @@ func parseItems(raw json.RawMessage) ([]Item, error) {
 	return items, nil
 }
 
-// An Item is one content of a result: a content as it is, or a file in /out.
-type Item struct {
-	// Content is nil where Path names a file. It is annotated.
-	Content mcp.Content
-	// Data is what an image or a sound, or an embedded resource that is no text,
-	// decodes to.
-	Data []byte
+// begun is how a line begins that says something to the server.
+var begun = regexp.MustCompile(`(?m)^[ \t]{0,64}\{[ \t]*"mcp"[ \t]*:[ \t]*(?:\{[ \t]*"(ask|requests)")?`)
 
-	// Path is that of a file, below /out.
-	Path string
-	// Type and MIMEType say how the file is to be shown, "" as it would be.
-	Type, MIMEType string
-
-	annotations *mcp.Annotations
-	meta        *mcp.Meta
-}
-
-// Annotate returns a content with the annotations that the script has written, and
-// its _meta.
-func (i *Item) Annotate(content mcp.Content) mcp.Content {
-	switch c := content.(type) {
-	case mcp.TextContent:
-		c.Annotations, c.Meta = i.annotations, i.meta
-		return c
-	case mcp.ImageContent:
-		c.Annotations, c.Meta = i.annotations, i.meta
-		return c
-	case mcp.AudioContent:
-		c.Annotations, c.Meta = i.annotations, i.meta
-		return c
-	case mcp.EmbeddedResource:
-		c.Annotations, c.Meta = i.annotations, i.meta
-		return c
-	case mcp.ResourceLink:
-		c.Annotations, c.Meta = i.annotations, i.meta
-		return c
+// Meant says what output that [ParseResult] finds nothing in was meant to be: a
+// line of it begins as a result object does (result), or as a question.
+func Meant(stdout []byte) (result, question bool) {
+	for _, line := range begun.FindAllSubmatch(stdout, -1) {
+		if line[1] != nil {
+			question = true
+		} else {
+			result = true
+		}
 	}
-	return content
-}
-
-func parseItem(raw json.RawMessage) (Item, error) {
-	var text string
-	if json.Unmarshal(raw, &text) == nil && bytes.HasPrefix(raw, []byte(`"`)) {
-		return Item{Content: mcp.NewTextContent(text)}, nil
-	}
-	var w wire
-	if !bytes.HasPrefix(raw, []byte("{")) {
-		return Item{}, errors.New("it is neither a text nor an object")
-	}
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return Item{}, errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if err := w.checkAnnotations(); err != nil {
-		return Item{}, err
-	}
-	read := w.content
-	if w.Path != nil {
-		read = w.file
-	}
-	item, err := read()
-	if err != nil {
-		return Item{}, err
-	}
-	item.annotations, item.meta = w.Annotations, w.Meta
-	item.Content = item.Annotate(item.Content)
-	return item, nil
+	return result, question
 }

@@ -10,15 +10,11 @@ import (
 	"context"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
-
-// skillFile is what every skill of the extension has in its folder.
-const skillFile = "SKILL.md"
 
 // A NotServedError says why there is nothing to answer a request with, for the
 // client.
@@ -37,17 +33,6 @@ type Library struct {
 func New(catalog *skills.Catalog, digests *Digests) *Library {
 	return &Library{catalog, digests}
 }
-
-// Has reports whether a skill's folder is in a library: not that of a command or
-// of a skill in another format, which have no SKILL.md, nor that of a tool, whose
-// folder is another skill's.
-func Has(skill *skills.Skill) bool {
-	return skill.Of == nil && filepath.Base(skill.File) == skillFile
-}
-
-// Listed reports whether a skill is named to those who did not ask for it. One
-// that only a person may call is not: lists are what models choose from.
-func Listed(skill *skills.Skill) bool { return Has(skill) && skill.ModelInvocable }
 
 // lookup returns the skill of a qualified name that has a folder here, or nil.
 func (l *Library) lookup(qualified string) *skills.Skill {

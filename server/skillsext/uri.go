@@ -9,6 +9,20 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
+// skillFile is what every skill of the extension has in its folder.
+const skillFile = "SKILL.md"
+
+// Has reports whether a skill's folder is in a library: not that of a command or
+// of a skill in another format, which have no SKILL.md, nor that of a tool, whose
+// folder is another skill's.
+func Has(skill *skills.Skill) bool {
+	return skill.Of == nil && filepath.Base(skill.File) == skillFile
+}
+
+// Listed reports whether a skill is named to those who did not ask for it. One
+// that only a person may call is not: lists are what models choose from.
+func Listed(skill *skills.Skill) bool { return Has(skill) && skill.ModelInvocable }
+
 // Scheme is what all URIs begin with.
 const Scheme = "skill://"
 

@@ -3,76 +3,14 @@ package tasks
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"time"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/rpc"
-
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
-
-// poll is how long clients are asked to wait before they look again: a call that
-// became a task has taken some seconds already.
-const poll = time.Second
-
-// wire is a task as clients see it: the base of the extension's Task, and what
-// its statuses add.
-type wire struct {
-	ResultType    mcp.ResultType    `json:"resultType,omitempty"`
-	ID            string            `json:"taskId"`
-	Status        Status            `json:"status"`
-	StatusMessage string            `json:"statusMessage,omitempty"`
-	Created       time.Time         `json:"createdAt"`
-	Updated       time.Time         `json:"lastUpdatedAt"`
-	TTL           int64             `json:"ttlMs"` // from its creation
-	Poll          int64             `json:"pollIntervalMs"`
-	InputRequests mcp.InputRequests `json:"inputRequests,omitempty"`
-	Result        json.RawMessage   `json:"result,omitempty"`
-	Error         *wireError        `json:"error,omitempty"`
-}
-
-type wireError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"`
-}
-
-// typeTask is the result type of a new task.
-const typeTask mcp.ResultType = "task"
-
-// handle is a new task, as it answers the request.
-func (t *Task) handle() wire {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	w := t.base()
-	w.ResultType, w.Status = typeTask, Working
-	return w
-}
-
-// base is what is known of a task whatever its status is.
-func (t *Task) base() wire {
-	return wire{
-		ID: t.id, Status: t.status, StatusMessage: t.message, Created: stamp(t.created), Updated: stamp(t.updated),
-		TTL: (t.updated.Sub(t.created) + t.age).Milliseconds(), Poll: poll.Milliseconds(),
-	}
-}
-
-func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
-
-// detailed is a task with what belongs to its status.
-func (t *Task) detailed() wire {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	w := t.base()
-	w.InputRequests, w.Result = maps.Clone(t.pending), t.result
-	if t.failed != nil {
-		w.Error = &wireError{t.failed.Code, t.failed.Message, t.failed.Data}
-	}
-	return w
-}
 
 // Methods are those of the extension. owner returns who makes a request.
 func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc.Method {
@@ -121,4 +59,39 @@ func (s *Store) asked(ctx context.Context, owner identity.Key, raw json.RawMessa
 		return nil, p, rpc.InvalidParams("there is no such task: it has expired, or never was", nil)
 	}
 	return t, p, nil
+}
+
+// Listen has send get notifications/tasks of those tasks that params, of
+// subscriptions/listen, name and that are the owner's: at each change of their
+// status, and at once where one does not work. agreed is what the acknowledgement
+// says of them, and nil is nothing. stop ends it. The error is an [*rpc.Error].
+func (s *Store) Listen(ctx context.Context, owner identity.Key, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
+	var asked struct {
+		Notifications struct {
+			TaskIDs []string `json:"taskIds"`
+		} `json:"notifications"`
+	}
+	if json.Unmarshal(params, &asked) != nil || len(asked.Notifications.TaskIDs) == 0 {
+		return nil, func() {}, nil // params that are not well-formed are reported by mcp-go
+	}
+	if !Declared(ctx) {
+		return nil, nil, Undeclared()
+	}
+	w := &watcher{send}
+	var ids []string
+	var watched []*Task
+	for _, id := range asked.Notifications.TaskIDs {
+		if t := s.find(owner, id); t != nil && !slices.Contains(ids, id) {
+			t.watchers.add(w, t.detailed)
+			ids, watched = append(ids, id), append(watched, t)
+		}
+	}
+	if len(ids) > 0 {
+		agreed = map[string]any{"taskIds": ids}
+	}
+	return agreed, func() {
+		for _, t := range watched {
+			t.watchers.remove(w)
+		}
+	}, nil
 }

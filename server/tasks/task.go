@@ -2,7 +2,9 @@ package tasks
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -10,21 +12,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/server/rpc"
-
 	"github.com/skillsmcp/skills-mcp/server/identity"
-)
-
-// Status is where a task stands.
-type Status string
-
-// The last three are ends.
-const (
-	Working       Status = "working"
-	InputRequired Status = "input_required"
-	Completed     Status = "completed"
-	Failed        Status = "failed"
-	Cancelled     Status = "cancelled"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
 var (
@@ -46,8 +35,7 @@ type Task struct {
 
 	gone <-chan struct{} // of Until; used by the work's goroutine alone
 
-	telling  sync.Mutex // guards watchers; taken before mu
-	watchers []*watcher
+	watchers watchers
 
 	mu      sync.Mutex // guards what follows; no other lock is taken under it
 	known   known
@@ -78,10 +66,10 @@ type ending struct {
 	err    error
 }
 
-func newTask(owner identity.Key, o Options) *Task {
+func newTask(owner identity.Key, age time.Duration) *Task {
 	now := time.Now()
 	return &Task{
-		id: newID(), owner: owner, created: now, updated: now, age: o.Age,
+		id: newID(), owner: owner, created: now, updated: now, age: age,
 		done: make(chan struct{}), status: Working, asked: map[string]string{},
 	}
 }
@@ -112,7 +100,7 @@ func (t *Task) decide(as known) bool {
 
 // end says how a task has ended.
 func (t *Task) end(v verdict) {
-	defer t.tell()
+	defer t.watchers.tell(t.detailed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.status, t.message, t.result, t.failed, t.updated = v.status, v.message, v.result, v.failed, time.Now()
@@ -130,7 +118,7 @@ func (t *Task) ask(requests mcp.InputRequests) bool {
 	if !t.decide(never) {
 		return false
 	}
-	defer t.tell()
+	defer t.watchers.tell(t.detailed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pending, t.answers, t.answered = mcp.InputRequests{}, mcp.InputResponses{}, make(chan struct{})
@@ -192,9 +180,77 @@ func (t *Task) wait(ctx context.Context) mcp.InputResponses {
 	case <-t.gone:
 	case <-ctx.Done():
 	}
-	defer t.tell()
+	defer t.watchers.tell(t.detailed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.status, t.pending = Working, nil
 	return maps.Clone(t.answers)
 }
+
+// A verdict is how a task has ended.
+type verdict struct {
+	status  Status
+	message string
+	result  json.RawMessage
+	failed  *rpc.Error
+}
+
+func judge(e ending, cause error) verdict {
+	switch {
+	case errors.Is(cause, errCancelled):
+		return verdict{status: Cancelled, message: "the client has cancelled it"}
+	case e.err != nil:
+		return failure(e.err)
+	}
+	result := *e.result
+	result.ResultType = mcp.ResultTypeComplete // as mcp-go marks the results of requests
+	encoded, err := json.Marshal(result)
+	if err != nil {
+		return failure(err)
+	}
+	return verdict{status: Completed, result: encoded}
+}
+
+// failure is for errors of the protocol: those of a skill are results.
+func failure(err error) verdict {
+	failed, ok := errors.AsType[*rpc.Error](err)
+	if !ok {
+		failed = &rpc.Error{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
+	}
+	return verdict{status: Failed, message: err.Error(), failed: failed}
+}
+
+// handle is a new task, as it answers the request.
+func (t *Task) handle() wire {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.base()
+	w.ResultType, w.Status = typeTask, Working
+	return w
+}
+
+// base is what is known of a task whatever its status is.
+func (t *Task) base() wire {
+	return wire{
+		ID: t.id, Status: t.status, StatusMessage: t.message, Created: stamp(t.created), Updated: stamp(t.updated),
+		TTL: (t.updated.Sub(t.created) + t.age).Milliseconds(), Poll: poll.Milliseconds(),
+	}
+}
+
+// detailed is a task with what belongs to its status.
+func (t *Task) detailed() wire {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.base()
+	w.InputRequests, w.Result = maps.Clone(t.pending), t.result
+	if t.failed != nil {
+		w.Error = &wireError{t.failed.Code, t.failed.Message, t.failed.Data}
+	}
+	return w
+}
+
+// typeTask is the result type of a new task.
+const typeTask mcp.ResultType = "task"
+
+// newID returns an id that nobody guesses: over HTTP, who has it has the task.
+func newID() string { return rand.Text() }

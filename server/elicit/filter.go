@@ -8,7 +8,7 @@ import (
 
 // A sieve takes the lines that ask out of a stream. What cannot be one of them is
 // passed on as it comes; the beginning of a line that can is held back.
-type sieve struct {
+type questionFilter struct {
 	out io.Writer
 	ask func(line []byte) // must not block
 
@@ -20,7 +20,7 @@ type sieve struct {
 }
 
 // Write takes a part of the stream. It never fails.
-func (s *sieve) Write(p []byte) (int, error) {
+func (s *questionFilter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -38,7 +38,7 @@ func (s *sieve) Write(p []byte) (int, error) {
 }
 
 // take takes a part of one line, and its end where it has ended.
-func (s *sieve) take(part []byte, ended bool) {
+func (s *questionFilter) take(part []byte, ended bool) {
 	switch {
 	case s.passing:
 		s.pass(part)
@@ -55,7 +55,7 @@ func (s *sieve) take(part []byte, ended bool) {
 }
 
 // decide looks at the line that is held, when it has ended or is too long.
-func (s *sieve) decide(ended bool) {
+func (s *questionFilter) decide(ended bool) {
 	switch {
 	case !mayAsk(s.held):
 		s.passing = true
@@ -78,7 +78,7 @@ func mayAsk(beginning []byte) bool {
 	return len(beginning)-len(trimmed) <= maxIndent && (len(trimmed) == 0 || trimmed[0] == '{')
 }
 
-func (s *sieve) pass(p []byte) {
+func (s *questionFilter) pass(p []byte) {
 	if !s.drop {
 		_, _ = s.out.Write(p)
 	}
@@ -86,7 +86,7 @@ func (s *sieve) pass(p []byte) {
 
 // Close passes on what is left: a line without end is no question that anybody
 // could answer any more.
-func (s *sieve) Close() error {
+func (s *questionFilter) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed && !isQuestion(s.held) {

@@ -10,7 +10,7 @@ import (
 // questions in it.
 func sieved(stream string, n int) (out string, questions []string) {
 	var b bytes.Buffer
-	s := &sieve{out: &b, ask: func(line []byte) { questions = append(questions, string(line)) }}
+	s := &questionFilter{out: &b, ask: func(line []byte) { questions = append(questions, string(line)) }}
 	for len(stream) > 0 {
 		part := stream[:min(n, len(stream))]
 		_, _ = s.Write([]byte(part))

@@ -38,6 +38,11 @@ type Call struct {
 	Progress func(message string)
 }
 
+// parts returns what a state of the call is good for: its owner and the request.
+func (c *Call) parts() [][]byte {
+	return [][]byte{[]byte(c.Owner), []byte(c.Method), []byte(c.Name), c.Args}
+}
+
 // Required is the error of a call that goes on when the client has answered.
 type Required struct {
 	Requests map[string]*Request
@@ -84,18 +89,18 @@ var ErrTwice = errors.New("this has been answered already, and the run goes on")
 // errLeft ends the runs of an owner who has left.
 var errLeft = fmt.Errorf("its client has left: %w", context.Canceled)
 
-// A Desk holds the runs of calls between a client's requests.
-type Desk struct {
+// A PendingCalls holds the runs of calls between a client's requests.
+type PendingCalls struct {
 	key  *key
 	life *sandbox.Lifetime // ended by Close; every run has joined it
 
 	mu   sync.Mutex
-	runs map[string]*Run // those that have not ended, by id
+	runs map[string]*PendingCall // those that have not ended, by id
 }
 
-// NewDesk returns a desk, which has to be closed.
-func NewDesk() *Desk {
-	return &Desk{key: newKey(), life: sandbox.NewLifetime(), runs: map[string]*Run{}}
+// NewPendingCalls returns a desk, which has to be closed.
+func NewPendingCalls() *PendingCalls {
+	return &PendingCalls{key: newKey(), life: sandbox.NewLifetime(), runs: map[string]*PendingCall{}}
 }
 
 // Do answers a request with what run returns, or with a [*Required] where it has
@@ -105,7 +110,7 @@ func NewDesk() *Desk {
 //
 // The context of run outlives this request, and ends with its owner, with the
 // desk, or when the request under way is cancelled.
-func (d *Desk) Do(ctx context.Context, c Call, run func(ctx context.Context, r *Run) any) (any, error) {
+func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Context, r *PendingCall) any) (any, error) {
 	if c.State == "" {
 		r, err := d.start(ctx, &c, run)
 		if err != nil {
@@ -113,7 +118,7 @@ func (d *Desk) Do(ctx context.Context, c Call, run func(ctx context.Context, r *
 		}
 		return d.await(ctx, &c, r)
 	}
-	s, err := d.key.open(c.State, &c)
+	s, err := d.key.open(c.State, c.parts())
 	if err != nil {
 		return nil, rpc.InvalidParams(err.Error()+"; make the request again without it", nil)
 	}
@@ -131,13 +136,13 @@ func (d *Desk) Do(ctx context.Context, c Call, run func(ctx context.Context, r *
 }
 
 // start starts the run of a new call.
-func (d *Desk) start(ctx context.Context, c *Call, run func(ctx context.Context, r *Run) any) (*Run, error) {
+func (d *PendingCalls) start(ctx context.Context, c *Call, run func(ctx context.Context, r *PendingCall) any) (*PendingCall, error) {
 	ctx, leave, err := d.life.Join(context.WithoutCancel(ctx))
 	if err != nil {
 		return nil, err
 	}
 	ctx, end := context.WithCancelCause(ctx)
-	r := &Run{id: rand.Text(), owner: c.Owner, end: end, turn: make(chan struct{}, 1), done: make(chan struct{}), call: c, given: maps.Clone(c.Responses)}
+	r := &PendingCall{id: rand.Text(), owner: c.Owner, end: end, turn: make(chan struct{}, 1), done: make(chan struct{}), call: c, given: maps.Clone(c.Responses)}
 	d.mu.Lock()
 	d.runs[r.id] = r
 	d.mu.Unlock()
@@ -154,11 +159,11 @@ func (d *Desk) start(ctx context.Context, c *Call, run func(ctx context.Context,
 }
 
 // await returns when the run that a request is attached to has ended or asks.
-func (d *Desk) await(ctx context.Context, c *Call, r *Run) (any, error) {
+func (d *PendingCalls) await(ctx context.Context, c *Call, r *PendingCall) (any, error) {
 	defer r.detach()
 	for {
 		if s, requests := r.asks(); requests != nil && ctx.Err() == nil {
-			return nil, &Required{requests, d.key.seal(s, c), r.done}
+			return nil, &Required{requests, d.key.seal(s, c.parts()), r.done}
 		}
 		select {
 		case <-r.done:
@@ -173,7 +178,7 @@ func (d *Desk) await(ctx context.Context, c *Call, r *Run) (any, error) {
 }
 
 // Leave ends the runs of an owner who has left. It does not wait.
-func (d *Desk) Leave(owner identity.Key) {
+func (d *PendingCalls) Leave(owner identity.Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, r := range d.runs {
@@ -184,4 +189,139 @@ func (d *Desk) Leave(owner identity.Key) {
 }
 
 // Close ends all runs and waits for them.
-func (d *Desk) Close() { d.life.End() }
+func (d *PendingCalls) Close() { d.life.End() }
+
+// A PendingCall is what goes on behind a call, from one request of the client to the
+// next. As an [Asker] it asks the client; as a writer of stderr and with
+// [PendingCall.Say] it speaks to whichever request is under way, and to nobody between
+// two.
+type PendingCall struct {
+	id      string
+	owner   identity.Key
+	end     context.CancelCauseFunc
+	turn    chan struct{} // has room for one: something is asked
+	done    chan struct{} // closed when the run has ended
+	outcome any           // valid after done
+
+	mu       sync.Mutex // guards what follows
+	call     *Call      // the request under way; nil between two
+	round    int        // counts the questions
+	expires  time.Time  // of the question
+	pending  map[string]*Request
+	answers  map[string]json.RawMessage
+	answered chan struct{} // closed when nothing is pending
+	given    mcp.InputResponses
+}
+
+// Ask implements [Asker].
+func (r *PendingCall) Ask(ctx context.Context, requests map[string]*Request) (map[string]json.RawMessage, error) {
+	answered := r.open(ctx, requests)
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.pending) > 0 {
+		r.pending = nil
+		return nil, context.Cause(ctx)
+	}
+	return r.answers, nil
+}
+
+// open opens a question, and answers of it what was answered ahead.
+func (r *PendingCall) open(ctx context.Context, requests map[string]*Request) (answered <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.round++
+	r.expires, _ = ctx.Deadline()
+	r.pending, r.answers, r.answered = maps.Clone(requests), map[string]json.RawMessage{}, make(chan struct{})
+	r.take(r.given, true)
+	select {
+	case r.turn <- struct{}{}:
+	default:
+	}
+	return r.answered
+}
+
+// take takes the answers that fit what is pending, each once where they were
+// given ahead: the same key may be asked again, and is then another question.
+func (r *PendingCall) take(responses mcp.InputResponses, once bool) {
+	if len(r.pending) == 0 {
+		return
+	}
+	for key, request := range r.pending {
+		response, ok := responses[key]
+		if !ok {
+			continue
+		}
+		if once {
+			delete(responses, key)
+		}
+		answer, err := response.MarshalJSON() // as the client wrote it
+		if err != nil || request.Check(answer) != nil {
+			continue
+		}
+		r.answers[key] = answer
+		delete(r.pending, key)
+	}
+	if len(r.pending) == 0 {
+		close(r.answered)
+	}
+}
+
+// deliver takes a client's answers to a question. Those to an earlier one change
+// nothing: the client may not have got what came of them.
+func (r *PendingCall) deliver(round int, responses mcp.InputResponses) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if round == r.round {
+		r.take(responses, false)
+	}
+}
+
+// asks returns what is not answered yet, or nil.
+func (r *PendingCall) asks() (state, map[string]*Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.pending) == 0 {
+		return state{}, nil
+	}
+	return state{r.id, r.round, r.expires}, maps.Clone(r.pending)
+}
+
+// attach makes a request the one under way, unless there is one.
+func (r *PendingCall) attach(c *Call) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.call != nil {
+		return false
+	}
+	r.call = c
+	return true
+}
+
+func (r *PendingCall) detach() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.call = nil
+}
+
+// Write passes stderr on.
+func (r *PendingCall) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.call != nil && r.call.Stderr != nil {
+		return r.call.Stderr.Write(p)
+	}
+	return len(p), nil
+}
+
+// Say passes on what the run waits for.
+func (r *PendingCall) Say(message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.call != nil && r.call.Progress != nil {
+		r.call.Progress(message)
+	}
+}

@@ -16,9 +16,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
-func newTestDesk(t *testing.T) *Desk {
+func newTestDesk(t *testing.T) *PendingCalls {
 	t.Helper()
-	d := NewDesk()
+	d := NewPendingCalls()
 	t.Cleanup(d.Close)
 	return d
 }
@@ -43,8 +43,8 @@ func nameForm(t *testing.T, message string) *Request {
 }
 
 // asksFor is a run that asks for one key after the other, and returns the answers.
-func asksFor(t *testing.T, all ...string) func(context.Context, *Run) any {
-	return func(ctx context.Context, r *Run) any {
+func asksFor(t *testing.T, all ...string) func(context.Context, *PendingCall) any {
+	return func(ctx context.Context, r *PendingCall) any {
 		var got []string
 		for _, key := range all {
 			answers, err := r.Ask(ctx, map[string]*Request{key: nameForm(t, key+"?")})
@@ -122,7 +122,7 @@ func TestDeskAhead(t *testing.T) {
 func TestDeskSome(t *testing.T) {
 	d := newTestDesk(t)
 	do := func(state, answers string) (any, error) {
-		return d.Do(t.Context(), Call{State: state, Responses: responses(t, answers)}, func(ctx context.Context, r *Run) any {
+		return d.Do(t.Context(), Call{State: state, Responses: responses(t, answers)}, func(ctx context.Context, r *PendingCall) any {
 			answers, err := r.Ask(ctx, map[string]*Request{"a": nameForm(t, "a"), "b": nameForm(t, "b")})
 			return fmt.Sprint(len(answers), err)
 		})
@@ -143,10 +143,10 @@ func TestDeskState(t *testing.T) {
 	mine := Call{Owner: "me", Method: "tools/call", Name: "demo", Args: []byte(`{"a":1}`)}
 	_, err := d.Do(t.Context(), mine, asksFor(t, "one"))
 	state := required(t, err, "one")
-	other := NewDesk()
+	other := NewPendingCalls()
 	defer other.Close()
 	for name, test := range map[string]struct {
-		desk   *Desk
+		desk   *PendingCalls
 		change func(c *Call)
 	}{
 		"another principal": {d, func(c *Call) { c.Owner = "you" }},
@@ -179,10 +179,10 @@ func TestDeskState(t *testing.T) {
 func FuzzState(f *testing.F) {
 	k := newKey()
 	c := &Call{Owner: "me", Name: "demo"}
-	f.Add(k.seal(state{Run: "r", Round: 1}, c))
+	f.Add(k.seal(state{Run: "r", Round: 1}, c.parts()))
 	f.Add("a.b")
 	f.Fuzz(func(t *testing.T, token string) {
-		if s, err := k.open(token, c); err == nil && k.seal(s, c) != token {
+		if s, err := k.open(token, c.parts()); err == nil && k.seal(s, c.parts()) != token {
 			t.Errorf("%q opens, and nobody sealed it", token)
 		}
 	})
@@ -191,20 +191,20 @@ func FuzzState(f *testing.F) {
 // TestDeskEnds has a run end while it waits, each way there is.
 func TestDeskEnds(t *testing.T) {
 	for name, test := range map[string]struct {
-		end  func(d *Desk)
+		end  func(d *PendingCalls)
 		want error
 	}{
-		"its client leaves": {func(d *Desk) { d.Leave("me") }, context.Canceled},
-		"the server stops":  {func(d *Desk) { d.Close() }, nil},
-		"nobody answers":    {func(*Desk) { time.Sleep(2 * time.Minute) }, nil},
+		"its client leaves": {func(d *PendingCalls) { d.Leave("me") }, context.Canceled},
+		"the server stops":  {func(d *PendingCalls) { d.Close() }, nil},
+		"nobody answers":    {func(*PendingCalls) { time.Sleep(2 * time.Minute) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newTestDesk(t)
-				room := NewRoom(Limits{Wait: time.Minute})
+				room := NewWaitLimiter(Limits{Wait: time.Minute})
 				ended := make(chan error, 1)
 				c := Call{Owner: "me"}
-				_, err := d.Do(t.Context(), c, func(ctx context.Context, r *Run) any {
+				_, err := d.Do(t.Context(), c, func(ctx context.Context, r *PendingCall) any {
 					ctx, leave := room.enter(ctx, "me")
 					defer leave()
 					_, err := r.Ask(ctx, map[string]*Request{"one": nameForm(t, "?")})
@@ -234,7 +234,7 @@ func TestDeskCancel(t *testing.T) {
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		c := Call{}
-		_, err := d.Do(ctx, c, func(ctx context.Context, r *Run) any {
+		_, err := d.Do(ctx, c, func(ctx context.Context, r *PendingCall) any {
 			_, _ = r.Ask(ctx, map[string]*Request{"one": nameForm(t, "?")})
 			<-ctx.Done()
 			return context.Cause(ctx)
@@ -257,11 +257,11 @@ func TestDeskCancel(t *testing.T) {
 // TestRunSpeaks has a run speak to the request under way.
 func TestRunSpeaks(t *testing.T) {
 	d := newTestDesk(t)
-	speaks := func(r *Run, text string) {
+	speaks := func(r *PendingCall, text string) {
 		_, _ = r.Write([]byte(text))
 		r.Say(text)
 	}
-	run := func(ctx context.Context, r *Run) any {
+	run := func(ctx context.Context, r *PendingCall) any {
 		speaks(r, "1")
 		_, _ = r.Ask(ctx, map[string]*Request{"one": nameForm(t, "?")})
 		speaks(r, "2")
@@ -277,7 +277,7 @@ func TestRunSpeaks(t *testing.T) {
 	if first.String() != "1say 1" || second.String() != "2say 2" {
 		t.Errorf("%q and %q", first.String(), second.String())
 	}
-	r := &Run{}
+	r := &PendingCall{}
 	speaks(r, "to nobody")
 }
 
@@ -313,7 +313,7 @@ func TestDeskGivenUp(t *testing.T) {
 	d := newTestDesk(t)
 	ended := make(chan error, 1)
 	c := Call{}
-	_, err := d.Do(t.Context(), c, func(ctx context.Context, r *Run) any {
+	_, err := d.Do(t.Context(), c, func(ctx context.Context, r *PendingCall) any {
 		_, err := r.Ask(ctx, map[string]*Request{"one": nameForm(t, "?")})
 		ended <- err
 		return err

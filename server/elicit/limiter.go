@@ -40,34 +40,34 @@ type WaitError struct{ why string }
 
 func (e *WaitError) Error() string { return e.why }
 
-// A Room is where scripts wait for answers. They hold no slot there, but a
+// A WaitLimiter is where scripts wait for answers. They hold no slot there, but a
 // process each, so there is room for a few.
-type Room struct {
+type WaitLimiter struct {
 	limits Limits
 
 	mu      sync.Mutex
-	waiting []*place // the oldest first
+	waiting []*waiter // the oldest first
 }
 
-type place struct {
+type waiter struct {
 	owner identity.Key
 	end   context.CancelCauseFunc
 }
 
-// NewRoom returns a room; zero fields are those of [DefaultLimits].
-func NewRoom(l Limits) *Room { return &Room{limits: l.Or(DefaultLimits())} }
+// NewWaitLimiter returns a room; zero fields are those of [DefaultLimits].
+func NewWaitLimiter(l Limits) *WaitLimiter { return &WaitLimiter{limits: l.Or(DefaultLimits())} }
 
 // enter lets an owner's script wait, with a context that ends when it has waited
 // for too long, or when others need the room: the oldest goes first.
-func (r *Room) enter(ctx context.Context, owner identity.Key) (_ context.Context, leave func()) {
+func (r *WaitLimiter) enter(ctx context.Context, owner identity.Key) (_ context.Context, leave func()) {
 	ctx, timer := context.WithTimeoutCause(ctx, r.limits.Wait, &WaitError{fmt.Sprintf("nobody answered it within %s", r.limits.Wait)})
 	ctx, end := context.WithCancelCause(ctx)
-	p := &place{owner, end}
+	p := &waiter{owner, end}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waiting = append(r.waiting, p)
-	r.makeRoom(func(other *place) bool { return other.owner == owner }, r.limits.PerCaller)
-	r.makeRoom(func(*place) bool { return true }, r.limits.Total)
+	r.makeRoom(func(other *waiter) bool { return other.owner == owner }, r.limits.PerCaller)
+	r.makeRoom(func(*waiter) bool { return true }, r.limits.Total)
 	return ctx, func() {
 		end(nil)
 		timer()
@@ -76,7 +76,7 @@ func (r *Room) enter(ctx context.Context, owner identity.Key) (_ context.Context
 }
 
 // makeRoom ends the oldest of some where they are more than most.
-func (r *Room) makeRoom(which func(*place) bool, most int) {
+func (r *WaitLimiter) makeRoom(which func(*waiter) bool, most int) {
 	count := 0
 	for _, p := range r.waiting {
 		if which(p) {
@@ -91,8 +91,8 @@ func (r *Room) makeRoom(which func(*place) bool, most int) {
 	r.waiting = slices.Delete(r.waiting, i, i+1)
 }
 
-func (r *Room) remove(p *place) {
+func (r *WaitLimiter) remove(p *waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting = slices.DeleteFunc(r.waiting, func(other *place) bool { return other == p })
+	r.waiting = slices.DeleteFunc(r.waiting, func(other *waiter) bool { return other == p })
 }
