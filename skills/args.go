@@ -7,7 +7,7 @@ import (
 )
 
 // Args is how a call's arguments reach a script. There are [Flags], [ParsedCLI],
-// [Inferred], [Input] and [RawArgv], and no others.
+// [Input] and [RawArgv], and no others.
 type Args interface {
 	// Schema returns the JSON Schema (2020-12) of the arguments: an object.
 	Schema() *jsonschema.Schema
@@ -26,10 +26,9 @@ type Passed struct {
 	Stdin []byte
 }
 
-// A CommandLine is what a script's own parser accepts, read from its source.
+// A CommandLine writes arguments in the way in which a script's own parser reads
+// them.
 type CommandLine interface {
-	// Schema returns the schema of an object with what can be given.
-	Schema() *jsonschema.Schema
 	// Argv returns the words from which the script reads args, values of
 	// encoding/json with [encoding/json.Number]. The error names the property
 	// that cannot be passed.
@@ -37,7 +36,16 @@ type CommandLine interface {
 }
 
 // ParsedCLI passes arguments as the script's own parser wants them.
-type ParsedCLI struct{ CommandLine }
+type ParsedCLI struct {
+	// Object is the schema of an object with what can be given.
+	Object *jsonschema.Schema
+	// Files are the parameters that take names of files or folders.
+	Files []FileParam
+	CommandLine
+}
+
+// Schema returns that of the object.
+func (s ParsedCLI) Schema() *jsonschema.Schema { return s.Object }
 
 // Pass returns the words of the command line.
 func (s ParsedCLI) Pass(args map[string]any) (Passed, error) {

@@ -9,6 +9,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
+// Files returns the inferred parameters that take names of files or folders.
+func (e *Entry) Files() []FileParam {
+	cli, _ := e.Args.(ParsedCLI)
+	return cli.Files
+}
+
 // A FileParam is a parameter of a script that nobody declared, and that takes the
 // names of files or folders.
 type FileParam struct {
@@ -23,22 +29,17 @@ type FileParam struct {
 	Fallback string
 }
 
-// Files returns the parameters that take names of files, for a script whose
-// parameters are read from its source: judged by their types, their use, their
-// names and their descriptions. Those that a manifest declares say it themselves
-// (`format: path`).
-func (e *Entry) Files() []FileParam {
-	static, ok := e.Passing().(ParsedCLI)
-	if !ok {
-		return nil
-	}
+// fileParams returns the parameters of a command line that take names of files:
+// judged by their types, their use, their names and their descriptions. Those that
+// a manifest declares say it themselves (`format: path`).
+func fileParams(line commandLine) []FileParam {
 	var seen map[string]python.File
 	var fallbacks map[string]string
-	if python, ok := static.CommandLine.(*python.CommandLine); ok {
+	if python, ok := line.(*python.CommandLine); ok {
 		seen, fallbacks = python.Files(), python.Fallbacks()
 	}
 	var all []FileParam
-	for _, p := range e.Params() {
+	for _, p := range properties(line.Schema()) {
 		item := p.Schema
 		if item.Type == "array" && item.Items != nil {
 			item = item.Items

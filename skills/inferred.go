@@ -2,6 +2,7 @@ package skills
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"path/filepath"
 	"sync"
@@ -14,72 +15,104 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Inferred passes arguments as the script's own parser wants them: see [ParsedCLI]. Where
-// that cannot be known, it passes [RawArgv]. The source is read, and never run,
-// when it is first asked for: of most scripts nobody does.
-type Inferred struct {
-	// Skill is the one whose script it is.
-	Skill *Skill
+// SetUndeclared marks an entry of which the manifest declares no arguments: see
+// [Skill.InferArguments].
+func (e *Entry) SetUndeclared() { e.Args, e.Inferred = RawArgv{}, true }
 
-	once  sync.Once
-	args  Args          // valid after once
-	notes []python.Note // likewise
-}
-
-func (i *Inferred) known() Args {
-	i.once.Do(func() { i.args, i.notes = readArgs(i.Skill) })
-	return i.args
-}
-
-// Unread notes what the source of a script does not tell of its own arguments.
-func (e *Entry) Unread() []Problem {
-	own, ok := e.Args.(*Inferred)
-	if !ok {
-		return nil
+// InferArguments reads the arguments that nobody declared from the sources of the
+// scripts: of the skill, and of its tools. No source is run.
+func (s *Skill) InferArguments() {
+	for _, skill := range append([]*Skill{s}, s.Tools...) {
+		if e := skill.Entry; e != nil && e.Inferred {
+			line, notes := skill.readCommandLine()
+			e.Unread = notes
+			if line != nil {
+				e.Args = ParsedCLI{Object: line.Schema(), Files: fileParams(line)}
+			}
+		}
 	}
-	own.known()
-	var all []Problem
-	for _, note := range own.notes {
-		all = append(all, Problem{
-			Severity: Note, Path: filepath.Join(filepath.Dir(own.Skill.File), filepath.FromSlash(e.Script)), Line: note.Line,
-			Message: "of the script's arguments, not all is known: " + note.Text,
-		})
-	}
-	return all
 }
 
-// Schema returns that of the script's own arguments.
-func (i *Inferred) Schema() *jsonschema.Schema { return i.known().Schema() }
+// BindCommandLines gives each inferred command line its script. It is read again
+// when a call needs it: what the parsers know of all scripts of a catalog would be
+// most of the memory.
+func (s *Skill) BindCommandLines() {
+	for _, skill := range append([]*Skill{s}, s.Tools...) {
+		if e := skill.Entry; e != nil && e.Inferred {
+			if cli, ok := e.Args.(ParsedCLI); ok {
+				cli.CommandLine = &sourceCommandLine{skill: skill}
+				e.Args = cli
+			}
+		}
+	}
+}
 
-// Pass returns what the script is given.
-func (i *Inferred) Pass(args map[string]any) (Passed, error) { return i.known().Pass(args) }
+// A sourceCommandLine is read from the skill's script at the first call.
+type sourceCommandLine struct {
+	skill *Skill
 
-func (i *Inferred) params() []Param { return i.known().params() }
+	once sync.Once
+	line commandLine // valid after once
+}
+
+// Argv implements [CommandLine].
+func (s *sourceCommandLine) Argv(args map[string]any) ([]string, error) {
+	s.once.Do(func() { s.line, _ = s.skill.readCommandLine() })
+	if s.line == nil {
+		return nil, fmt.Errorf("the script %s is not the one that was read; reload the skills", s.skill.Entry.Script)
+	}
+	return s.line.Argv(args)
+}
+
+// A commandLine is read from a script.
+type commandLine interface {
+	CommandLine
+	Schema() *jsonschema.Schema
+}
 
 // maxScript is the largest script that is read for its arguments, in bytes.
 const maxScript = 1 << 20
 
-// readArgs returns how the skill's script takes arguments, from its source, and
-// what that does not tell.
-func readArgs(skill *Skill) (Args, []python.Note) {
-	script := path.Clean(skill.Entry.Script)
-	source, err := skillfs.ReadRegular(skill.Files, script, maxScript)
-	if err != nil { // a call will say so
-		return RawArgv{}, nil
+// readCommandLine returns the command line of the skill's script, nil where its
+// source does not tell it, and what else the source does not tell.
+func (s *Skill) readCommandLine() (commandLine, []SourceNote) {
+	script := path.Clean(s.Entry.Script)
+	source, err := skillfs.ReadRegular(s.Files, script, maxScript)
+	if err != nil || len(s.Entry.Interpreter) == 0 { // a call will say so
+		return nil, nil
 	}
 	switch {
-	case len(skill.Entry.Interpreter) == 0:
-	case skill.Entry.Interpreter[0] == "python3":
+	case s.Entry.Interpreter[0] == "python3":
 		read := python.Read(path.Base(script), source)
-		if read.CommandLine != nil {
-			return ParsedCLI{read.CommandLine}, read.Notes
+		var notes []SourceNote
+		for _, note := range read.Notes {
+			notes = append(notes, SourceNote{note.Line, note.Text})
 		}
-		return RawArgv{}, read.Notes
-	case infer.IsShell(skill.Entry.Interpreter):
+		if read.CommandLine != nil {
+			return read.CommandLine, notes
+		}
+		return nil, notes
+	case infer.IsShell(s.Entry.Interpreter):
 		source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n")) // as it is run
 		if line := shell.Read(source); line != nil {
-			return ParsedCLI{line}, nil
+			return line, nil
 		}
 	}
-	return RawArgv{}, nil
+	return nil, nil
+}
+
+// Unread returns a problem for each part of the script's arguments that its source
+// does not tell.
+func (s *Skill) Unread() []Problem {
+	if s.Entry == nil {
+		return nil
+	}
+	var all []Problem
+	for _, note := range s.Entry.Unread {
+		all = append(all, Problem{
+			Severity: Note, Path: filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.Entry.Script)), Line: note.Line,
+			Message: "of the script's arguments, not all is known: " + note.Text,
+		})
+	}
+	return all
 }

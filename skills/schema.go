@@ -44,11 +44,8 @@ func (e *Entry) besides(args map[string]any) map[string]any {
 // Passing returns how arguments reach the script: [Flags], [ParsedCLI], [Input] or
 // [RawArgv].
 func (e *Entry) Passing() Args {
-	switch args := e.Args.(type) {
-	case nil:
+	if e.Args == nil {
 		return Flags(nil)
-	case *Inferred:
-		return args.known()
 	}
 	return e.Args
 }

@@ -163,6 +163,11 @@ type Entry struct {
 	Interpreter []string
 	// Args is how arguments reach the script; nil is [Flags] without any.
 	Args Args
+	// Inferred says that nobody declared the arguments: Args is read from the
+	// script's source, [RawArgv] where that does not tell.
+	Inferred bool
+	// Unread notes the parts of inferred arguments that the source does not tell.
+	Unread []SourceNote
 	// Closed says that arguments which [Flags] do not declare are refused.
 	Closed bool
 	// ImageRole names the image to run in; "" is the default one.
@@ -188,6 +193,12 @@ type Entry struct {
 	OutputJSON bool
 
 	compiled Memo // the checks of its schemas
+}
+
+// A SourceNote is about a line of a script's source.
+type SourceNote struct {
+	Line int // from 1; 0 is the whole source
+	Text string
 }
 
 // A Context is a set of variables that tell a script about its call.

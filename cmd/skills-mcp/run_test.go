@@ -12,11 +12,6 @@ import (
 )
 
 // parser is a script's own command line, of which only the schema counts here.
-type parser struct{ schema *jsonschema.Schema }
-
-func (p parser) Schema() *jsonschema.Schema          { return p.schema }
-func (parser) Argv(map[string]any) ([]string, error) { return nil, nil }
-
 func TestParseRun(t *testing.T) {
 	static := `{"dry_run": {"type": "boolean"}, "max_count": {"type": "integer"}, "in-file": {"type": "string"}, "args_json": {"type": "string"},
 		"json": {"type": "boolean"}, "any": {}, "open": {"anyOf": [{"type": "string"}, {"const": true}]}}`
@@ -61,7 +56,7 @@ func runnable(t *testing.T, properties string) *skills.Skill {
 		if err := json.Unmarshal([]byte(`{"type": "object", "properties": `+properties+`}`), schema); err != nil {
 			t.Fatal(err)
 		}
-		args = skills.ParsedCLI{CommandLine: parser{schema}}
+		args = skills.ParsedCLI{Object: schema}
 	}
 	return &skills.Skill{Name: "demo", Entry: &skills.Entry{Script: "run.py", Args: args}}
 }

@@ -147,7 +147,7 @@ func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *ski
 		if e.Output != nil {
 			info.Output = e.Output
 		}
-		info.Problems = slices.Concat(info.Problems, e.Unread(), scan.Review(skill))
+		info.Problems = slices.Concat(info.Problems, skill.Unread(), scan.Review(skill))
 		declared, problem := declaredBy(skill)
 		info.Dependencies = declared
 		if problem != nil {

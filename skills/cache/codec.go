@@ -2,6 +2,7 @@ package cache
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -42,6 +43,7 @@ const (
 	isString
 	isList
 	isMap
+	isNumber
 )
 
 // The states of a pointer. A schema that is true or false says so in a field that
@@ -188,6 +190,8 @@ func appendAny(b []byte, value any, depth int) ([]byte, error) {
 		return binary.LittleEndian.AppendUint64(append(b, isFloat), math.Float64bits(v)), nil
 	case string:
 		return appendString(append(b, isString), v), nil
+	case json.Number:
+		return appendString(append(b, isNumber), v.String()), nil
 	case []any:
 		return appendSlice(append(b, isList), reflect.ValueOf(v), depth)
 	case map[string]any:
@@ -202,7 +206,7 @@ const (
 	argsFlags
 	argsInput
 	argsRawArgv
-	argsInferred
+	argsParsedCLI
 )
 
 // appendArgs appends the ways to pass arguments that are made of values alone.
@@ -216,8 +220,12 @@ func appendArgs(b []byte, args skills.Args, depth int) ([]byte, error) {
 		return appendValue(append(b, argsInput), reflect.ValueOf(args), depth+1)
 	case skills.RawArgv:
 		return append(b, argsRawArgv), nil
-	case *skills.Inferred:
-		return append(b, argsInferred), nil
+	case skills.ParsedCLI:
+		b, err := appendValue(append(b, argsParsedCLI), reflect.ValueOf(args.Object), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		return appendValue(b, reflect.ValueOf(args.Files), depth+1)
 	}
 	return nil, fmt.Errorf("%w: %T", errKind, args)
 }

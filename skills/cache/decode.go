@@ -2,6 +2,7 @@ package cache
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"reflect"
 
@@ -137,8 +138,11 @@ func (r *reader) args(v reflect.Value, depth int) {
 		v.Set(reflect.ValueOf(input))
 	case argsRawArgv:
 		v.Set(reflect.ValueOf(skills.RawArgv{}))
-	case argsInferred:
-		v.Set(reflect.ValueOf(&skills.Inferred{})) // its skill is given again
+	case argsParsedCLI:
+		var cli skills.ParsedCLI
+		r.value(reflect.ValueOf(&cli.Object).Elem(), depth+1)
+		r.value(reflect.ValueOf(&cli.Files).Elem(), depth+1)
+		v.Set(reflect.ValueOf(cli)) // the scan gives it its script
 	default:
 		r.fail()
 	}
@@ -241,6 +245,8 @@ func (r *reader) any(depth int) any {
 		return r.list(depth)
 	case isMap:
 		return r.object(depth)
+	case isNumber:
+		return json.Number(r.string())
 	}
 	r.fail()
 	return nil

@@ -75,7 +75,7 @@ func (s *Store) Open() scan.Cache {
 }
 
 func (s *Store) version() string {
-	return s.options.Version + " " + layout(reflect.TypeFor[skills.Skill]()) + layout(reflect.TypeFor[skills.Input]())
+	return s.options.Version + " " + layout(reflect.TypeFor[skills.Skill]()) + layout(reflect.TypeFor[skills.Input]()) + layout(reflect.TypeFor[skills.ParsedCLI]())
 }
 
 // A cache is the content of a file, and what was learnt since.
@@ -128,9 +128,6 @@ func place(s, at *skills.Skill) {
 		file := tool.File
 		place(tool, at)
 		tool.File = file
-		if own, ok := tool.Entry.Args.(*skills.Inferred); ok {
-			own.Skill = tool
-		}
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 )
 
 func schemas() cmp.Option {
-	return cmp.Options{cmpopts.IgnoreUnexported(skills.Inferred{}, skills.Entry{}), cmp.Transformer("JSON", func(s *jsonschema.Schema) string {
+	return cmp.Options{cmpopts.IgnoreFields(skills.ParsedCLI{}, "CommandLine"), cmpopts.IgnoreUnexported(skills.Entry{}), cmp.Transformer("JSON", func(s *jsonschema.Schema) string {
 		text, _ := json.Marshal(s)
 		return string(text)
 	})}

@@ -53,11 +53,11 @@ func TestPass(t *testing.T) {
 		{"words with NUL", skills.RawArgv{}, `{"args": ["a", "b\u0000"]}`, nil, "", `"args[1]" contains a NUL character, which no program can be passed; leave it out`},
 		{"unknown words", skills.RawArgv{}, `{"argv": []}`, nil, "", `there is no parameter "argv"`},
 		{"words that are none", skills.RawArgv{}, `{"args": [1]}`, nil, "", `"args"[0] must be a string, not a number`},
-		{"static", skills.ParsedCLI{CommandLine: line{}}, `{"name": "x", "n": 3}`, []string{"-n", "3", "x"}, "", ""},
-		{"static has its own defaults", skills.ParsedCLI{CommandLine: line{}}, `{"name": "x", "n": null}`, []string{"x"}, "", ""},
-		{"static refuses", skills.ParsedCLI{CommandLine: line{}}, `{"name": "-"}`, nil, "", `"name" cannot be passed`},
-		{"static with NUL", skills.ParsedCLI{CommandLine: line{}}, `{"name": "\u0000"}`, nil, "", `"args[0]" contains a NUL character, which no program can be passed; leave it out`},
-		{"static that misses", skills.ParsedCLI{CommandLine: line{}}, `{}`, nil, "", `missing required parameter "name"`},
+		{"static", skills.ParsedCLI{Object: line{}.Schema(), CommandLine: line{}}, `{"name": "x", "n": 3}`, []string{"-n", "3", "x"}, "", ""},
+		{"static has its own defaults", skills.ParsedCLI{Object: line{}.Schema(), CommandLine: line{}}, `{"name": "x", "n": null}`, []string{"x"}, "", ""},
+		{"static refuses", skills.ParsedCLI{Object: line{}.Schema(), CommandLine: line{}}, `{"name": "-"}`, nil, "", `"name" cannot be passed`},
+		{"static with NUL", skills.ParsedCLI{Object: line{}.Schema(), CommandLine: line{}}, `{"name": "\u0000"}`, nil, "", `"args[0]" contains a NUL character, which no program can be passed; leave it out`},
+		{"static that misses", skills.ParsedCLI{Object: line{}.Schema(), CommandLine: line{}}, `{}`, nil, "", `missing required parameter "name"`},
 		{"none", nil, `{}`, nil, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestParams(t *testing.T) {
 		want string
 	}{
 		{skills.Flags{{Name: "a", Required: true, Path: true, Schema: &jsonschema.Schema{Type: "string"}}}, "a string true true"},
-		{skills.ParsedCLI{CommandLine: line{}}, "name string true false, n integer false false"},
+		{skills.ParsedCLI{Object: line{}.Schema(), CommandLine: line{}}, "name string true false, n integer false false"},
 		{skills.RawArgv{}, "args array false false, stdin string false false"},
 		{skills.Input{Object: &jsonschema.Schema{Type: "object"}}, ""},
 	} {

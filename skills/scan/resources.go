@@ -130,9 +130,9 @@ func (p *parser) checkSource(r *skills.Resource, at position) *rejection {
 }
 
 // checkVariables checks that what is run takes the variables, and needs no others.
-// What a script's own source says is not known yet.
+// What a script's source tells is inferred later.
 func checkVariables(e *skills.Entry, r skills.Resource, at position) *rejection {
-	if _, own := e.Args.(*skills.Inferred); own {
+	if e.Inferred {
 		return nil
 	}
 	var names []string

@@ -493,6 +493,7 @@ func (c *candidate) load(o Options, cache Cache) {
 	if c.err != nil {
 		return
 	}
+	c.skill.BindCommandLines()
 	if c.outside != "" {
 		c.skill.Files = &skillfs.View{FS: c.skill.Files, Added: &skillfs.Added{Name: c.skill.Entry.Script, From: c.rootFiles, Path: c.outside}}
 	}
@@ -547,6 +548,9 @@ func (c *candidate) parse(o Options) error {
 		err = parseCommand(data, c.skill, c.folder, read)
 	default:
 		err = parseSkill(data, c.skill, c.folder, read)
+	}
+	if err == nil {
+		c.skill.InferArguments()
 	}
 	return err
 }

@@ -36,7 +36,7 @@ func (p *parser) scriptTool(script infer.Script) {
 	}
 	tool.Description = strings.TrimSpace(script.Doc)
 	tool.Entry = &skills.Entry{Script: script.Path, Interpreter: script.Interpreter, ImageRole: p.roleOf(script.Kind)}
-	tool.Entry.Args = argsOf(tool)
+	tool.Entry.SetUndeclared()
 	q := p.forTool(tool, p.fields)
 	q.sandbox(tool.Entry)
 	tool.Entry.Timeout = p.fields.seconds("timeout_seconds")

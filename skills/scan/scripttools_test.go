@@ -63,7 +63,7 @@ func TestScriptTools(t *testing.T) {
 }
 
 // What a script's own parser reads is what it is passed.
-func TestOwnPasses(t *testing.T) {
+func TestInferredPasses(t *testing.T) {
 	for script, test := range map[string]struct {
 		source, interpreter string
 		args                map[string]any
@@ -75,7 +75,9 @@ func TestOwnPasses(t *testing.T) {
 		"d.sh": {"#!/bin/sh\n", "sh", map[string]any{"args": []any{"-x", "y"}}, "-x y", ""},
 	} {
 		skill := &skills.Skill{Files: fstest.MapFS{script: {Data: []byte(test.source)}}, Entry: &skills.Entry{Script: script, Interpreter: []string{test.interpreter}}}
-		skill.Entry.Args = &skills.Inferred{Skill: skill}
+		skill.Entry.SetUndeclared()
+		skill.InferArguments()
+		skill.BindCommandLines()
 		passed, err := skill.Entry.Pass(test.args)
 		switch got := strings.Join(passed.Argv, " "); {
 		case test.fails != "" && (err == nil || !strings.Contains(err.Error(), test.fails)):
@@ -85,8 +87,9 @@ func TestOwnPasses(t *testing.T) {
 		}
 	}
 	gone := &skills.Skill{Files: fstest.MapFS{}, Entry: &skills.Entry{Script: "gone.sh", Interpreter: []string{"bash"}}}
-	gone.Entry.Args = &skills.Inferred{Skill: gone}
-	if _, ok := gone.Entry.Passing().(skills.RawArgv); !ok || gone.Entry.Unread() != nil {
+	gone.Entry.SetUndeclared()
+	gone.InferArguments()
+	if _, ok := gone.Entry.Args.(skills.RawArgv); !ok || gone.Entry.Unread != nil {
 		t.Error("a script that cannot be read has arguments of its own")
 	}
 }

@@ -54,7 +54,3 @@ func describeTool(tool *skills.Skill) {
 func borrowed(tool *skills.Skill) string {
 	return strings.TrimSpace(fmt.Sprintf("Run %s of the skill %s. %s", tool.Entry.Script, tool.Of.QualifiedName(), tool.Of.Description))
 }
-
-// argsOf returns how a skill's script takes arguments of which its manifest says
-// nothing.
-func argsOf(skill *skills.Skill) skills.Args { return &skills.Inferred{Skill: skill} }

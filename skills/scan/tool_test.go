@@ -50,7 +50,7 @@ demo__two: python3 a.py Flags {"properties":{"b":{"type":"string"}},"type":"obje
 demo__none: bash run.sh Flags {"properties":{},"type":"object"}`, "",
 		},
 		"nothing declared": {
-			"", "tools: [{name: one, script: run.sh}]", `demo__one: bash run.sh *skills.Inferred ` + wordsSchema, "",
+			"", "tools: [{name: one, script: run.sh}]", `demo__one: bash run.sh RawArgv ` + wordsSchema, "",
 		},
 		"a function": {
 			"", "tools: [{name: one, script: a.py, function: f, params: {n: number}}]",
@@ -226,11 +226,11 @@ func TestLinX(t *testing.T) {
 	for name, test := range map[string]struct{ fields, want, problems string }{
 		"entry points": {
 			"skill_type: agent_skill\nexecution_timeout: 20\ndisplay_name: The Demo\nentry_points:\n  one: run.sh\n  two: scripts/a.py\n",
-			"demo__one: bash run.sh *skills.Inferred " + wordsSchema + "\ndemo__two: python3 scripts/a.py *skills.Inferred " + wordsSchema, "",
+			"demo__one: bash run.sh RawArgv " + wordsSchema + "\ndemo__two: python3 scripts/a.py RawArgv " + wordsSchema, "",
 		},
 		"bad ones": {
 			"skill_type: robot\nexecution_timeout: 20\nentry_points:\n  out: ../run.sh\n  none:\n  list: [a]\n  gone: gone.sh\n  a b: run.sh\n",
-			"demo__gone:  gone.sh *skills.Inferred " + wordsSchema,
+			"demo__gone:  gone.sh RawArgv " + wordsSchema,
 			`root/demo/SKILL.md:4: warning: the skill_type "robot" is not known and is ignored (write agent_skill or langchain_tool)
 root/demo/SKILL.md:7: error: script "../run.sh" leads out of the skill's folder (put the script into the skill's folder)
 root/demo/SKILL.md:8: error: entry point "none" names no file (write NAME: FILE)

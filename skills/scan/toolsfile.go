@@ -163,7 +163,7 @@ func (p *parser) toolArgs() error {
 	case function != "":
 		return p.function(entry, function, skills.Input{Params: entry.Params()})
 	case p.fields.get("params") == nil && len(entry.Placeholders()) == 0:
-		entry.Args = argsOf(p.skill)
+		entry.SetUndeclared()
 	}
 	return nil
 }
