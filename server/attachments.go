@@ -17,32 +17,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// Bounds of the contents of a result; the rest is linked to.
-const (
-	maxInlineMedia = 1 << 20 // bytes of an image or a sound
-	maxInlineText  = 8 << 10 // bytes of a text
-	maxMedia       = 4 << 20 // bytes of all images and sounds of a result
-	maxTexts       = maxText // bytes of all texts of files
-)
-
-// An OutFile is a file that a run left in /out.
-type OutFile struct {
-	Name     string `json:"name"` // its path below /out
-	Size     int    `json:"size"` // bytes
-	MIMEType string `json:"mime_type"`
-	URI      string `json:"uri,omitempty"`  // where it can be read for a while
-	Text     string `json:"text,omitempty"` // all of it, where it is a short text
-}
-
-// outFiles describes the files of a run.
-func outFiles(taken []sandbox.File) []OutFile {
-	var files []OutFile
-	for _, f := range taken {
-		files = append(files, OutFile{Name: f.Name, Size: len(f.Data), MIMEType: media.Type(f.Name, f.Data)})
-	}
-	return files
-}
-
 // attachments collect the contents of one result within bounds, and store what they
 // link to.
 type attachments struct {
@@ -92,13 +66,6 @@ func (r *attachments) link(uri, name, description, mediaType string, size int) {
 	if uri != "" && r.links {
 		r.contents = append(r.contents, linkTo(uri, name, description, mediaType, size))
 	}
-}
-
-func linkTo(uri, name, description, mediaType string, size int) mcp.ResourceLink {
-	link := mcp.NewResourceLink(uri, name, description, mediaType)
-	bytes := int64(size)
-	link.Size = &bytes
-	return link
 }
 
 // isCut reports whether a result has only parts of a stream.
@@ -155,21 +122,8 @@ func (r *attachments) inline(f *OutFile, data []byte) mcp.Content {
 	default:
 		return nil
 	}
-	content, _ := r.as(kind, f, data)
+	content, _ := contentAs(kind, f, data)
 	return content
-}
-
-// inlineKind returns the kind of content as which a model can use a file, or "".
-func inlineKind(f *OutFile, data []byte) string {
-	switch {
-	case len(data) <= maxInlineMedia && media.IsPicture(f.MIMEType, data):
-		return mcp.ContentTypeImage
-	case len(data) <= maxInlineMedia && strings.HasPrefix(f.MIMEType, "audio/"):
-		return mcp.ContentTypeAudio
-	case len(data) <= maxInlineText && media.IsText(data) && f.URI != "":
-		return mcp.ContentTypeResource
-	}
-	return ""
 }
 
 // speaks reports whether the client speaks a revision of the protocol, or a later one.

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,9 +28,12 @@ type declared struct {
 	template *uritemplate.Template // nil where the resource has a URI
 }
 
+// declarations are the declared resources of a catalog, in its order.
+type declarations []declared
+
 // declaredBy returns the resources of a catalog that a client can read.
-func declaredBy(catalog *skills.Catalog) []declared {
-	var all []declared
+func declaredBy(catalog *skills.Catalog) declarations {
+	var all declarations
 	for _, r := range catalog.Resources() {
 		if r.File == "" && State(r.Skill) != "ready" {
 			continue
@@ -48,42 +50,39 @@ func declaredBy(catalog *skills.Catalog) []declared {
 	return all
 }
 
-func (v *view) declaredResources() []mcp.Resource {
-	all := []mcp.Resource{}
-	for _, d := range v.declared {
+// resources returns the resources that have a URI.
+func (all declarations) resources() []mcp.Resource {
+	list := []mcp.Resource{}
+	for _, d := range all {
 		if d.template == nil {
-			all = append(all, mcp.Resource{URI: d.URI, Name: line(d.Name), Title: line(d.Title), Description: d.describe(), MIMEType: d.MIMEType})
+			list = append(list, mcp.Resource{URI: d.URI, Name: line(d.Name), Title: line(d.Title), Description: d.describe(), MIMEType: d.MIMEType})
 		}
 	}
-	return all
+	return list
 }
 
-func (v *view) declaredTemplates() []mcp.ResourceTemplate {
-	var all []mcp.ResourceTemplate
-	for _, d := range v.declared {
+// templates returns the templates of the others.
+func (all declarations) templates() []mcp.ResourceTemplate {
+	var list []mcp.ResourceTemplate
+	for _, d := range all {
 		if d.template != nil {
 			t := mcp.NewResourceTemplate(d.Template, line(d.Name), mcp.WithTemplateDescription(d.describe()), mcp.WithTemplateMIMEType(d.MIMEType))
 			t.Title = line(d.Title)
-			all = append(all, t)
+			list = append(list, t)
 		}
 	}
-	return all
-}
-
-// describe returns the description of a resource, with the name of its skill.
-func (d declared) describe() string {
-	return truncate.String(cmp.Or(d.Description, d.Skill.Description), maxSummary) + " (Skill " + d.Skill.QualifiedName() + ".)"
+	return list
 }
 
 // find returns the resource that a URI names, and the values of its variables.
 // One URI goes before all templates, and of these the first that matches.
-func (v *view) find(uri string) (d declared, values map[string]string, ok bool) {
-	for _, d := range v.declared {
+func (all declarations) find(uri string) (d declared, values map[string]string, ok bool) {
+	for _, d := range all {
 		if d.template == nil && d.URI == uri {
 			return d, nil, true
 		}
 	}
-	for _, d := range v.declared {
+	for _, d := range all {
 		if d.template == nil {
 			continue
 		}
@@ -94,17 +93,9 @@ func (v *view) find(uri string) (d declared, values map[string]string, ok bool) 
 	return declared{}, nil, false
 }
 
-func (s *resources) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	r := newRequest(ctx, in.Params.Meta, s.view())
-	uri := in.Params.URI
-	d, values, ok := r.view.find(uri)
-	if !ok {
-		return nil, fmt.Errorf("%s is not there: %w", uri, mcpserver.ErrResourceNotFound)
-	}
-	if d.File != "" {
-		return d.readFile(uri)
-	}
-	return s.runDeclared(r, d, uri, values)
+// describe returns the description of a resource, with the name of its skill.
+func (d declared) describe() string {
+	return truncate.String(cmp.Or(d.Description, d.Skill.Description), maxSummary) + " (Skill " + d.Skill.QualifiedName() + ".)"
 }
 
 // readFile reads a file of the skill's folder.
@@ -125,21 +116,22 @@ func tooLarge(uri string) error {
 	return fmt.Errorf("%s is larger than the %d bytes that can be read at once; its author can split it", uri, maxResource)
 }
 
-// runDeclared runs the skill of a resource with the values of the template's variables.
-func (s *resources) runDeclared(r *request, d declared, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
+// run returns the output of the skill, which runs with the values of the template's
+// variables.
+func (d declared) run(invoke *invoker, r *request, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
 	given, err := pickedBy(d.Skill, values)
 	if err != nil {
-		return nil, s.invoke.protocol(nil, err)
+		return nil, invoke.protocol(nil, err)
 	}
-	outcome, asked, err := s.invoke.run(r, run.Request{Skill: d.Skill, Args: given.values})
+	outcome, asked, err := invoke.run(r, run.Request{Skill: d.Skill, Args: given.values})
 	if outcome == nil {
-		return nil, s.invoke.protocol(asked, err)
+		return nil, invoke.protocol(asked, err)
 	}
-	a := newRunReport(s.invoke.outputs, r, d.Skill, outcome, err)
+	a := newRunReport(invoke.outputs, r, d.Skill, outcome, err)
 	result := a.skillResult(d.Skill.Entry, outcome)
 	switch {
 	case result.IsError:
-		return nil, s.invoke.protocol(result, nil)
+		return nil, invoke.protocol(result, nil)
 	case a.output.result != nil:
 		return convert(uri, result.Content), nil
 	}
@@ -160,24 +152,4 @@ func (d declared) contents(uri string, o *run.Outcome) ([]mcp.ResourceContents, 
 		all = append(all, contentsOf(uri, media.Type(f.Name, f.Data), f.Data)...)
 	}
 	return all, nil
-}
-
-// convert returns contents of a result as those of a resource.
-func convert(uri string, all []mcp.Content) []mcp.ResourceContents {
-	var converted []mcp.ResourceContents
-	for _, content := range all {
-		switch c := content.(type) {
-		case mcp.TextContent:
-			converted = append(converted, mcp.TextResourceContents{URI: uri, MIMEType: "text/plain", Text: c.Text})
-		case mcp.ImageContent:
-			converted = append(converted, mcp.BlobResourceContents{URI: uri, MIMEType: c.MIMEType, Blob: c.Data})
-		case mcp.AudioContent:
-			converted = append(converted, mcp.BlobResourceContents{URI: uri, MIMEType: c.MIMEType, Blob: c.Data})
-		case mcp.EmbeddedResource:
-			converted = append(converted, c.Resource)
-		case mcp.ResourceLink:
-			converted = append(converted, mcp.TextResourceContents{URI: uri, MIMEType: "text/uri-list", Text: c.URI + "\r\n"})
-		}
-	}
-	return converted
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -126,17 +125,6 @@ func missingCapability(ctx context.Context, err error) error {
 		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: err.Error(),
 		Data: map[string]any{"requiredCapabilities": map[string]any{missing.Capability: struct{}{}}},
 	}
-}
-
-// texts returns the texts among contents, a line each.
-func texts(contents []mcp.Content) string {
-	var all []string
-	for _, content := range contents {
-		if text, ok := mcp.AsTextContent(content); ok {
-			all = append(all, text.Text)
-		}
-	}
-	return strings.Join(all, "\n")
 }
 
 // notFound returns the error for a prompt or a resource that does not exist.

@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -29,18 +29,17 @@ func fixedNames() []string {
 // fixedTools make the tools that exist whatever the catalog holds.
 type fixedTools struct {
 	*toolMaker
-	find     *finder
-	invoke   *invoker
-	loader   *loader
-	sessions bool // open_sandbox and close_sandbox are offered
-	runCode  bool // run_code is offered
+	find      *finder
+	invoke    *invoker
+	loader    *loader
+	sandboxes *sandboxTools
 }
 
 // tools returns the tools. The description of search_skills names skills of the view.
 func (t *fixedTools) tools(v *view) []mcpserver.ServerTool {
-	return append(t.sandboxTools(),
+	return append(t.sandboxes.tools(),
 		t.getSkill(), t.listPlugins(), t.listSkills(), t.loadSkill(),
-		t.readOutput(), t.reloadSkills(), t.runSkill(), t.searchSkills(v),
+		readOutputTool(t.toolMaker, t.invoke.outputs), t.reloadSkills(), t.runSkill(), t.searchSkills(v),
 	)
 }
 
@@ -481,7 +480,7 @@ type runArgs struct {
 
 func (t *fixedTools) runSkill() mcpserver.ServerTool {
 	return fixedTool[runArgs]{
-		name: "run_skill", title: "Run a skill", runs: true, writes: true, meta: largeResult(), hidden: t.hiddenArgs(),
+		name: "run_skill", title: "Run a skill", runs: true, writes: true, meta: largeResult(), hidden: t.sandboxes.hiddenArgs(),
 		description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
 		handle: func(r *request, args runArgs) (any, error) {
 			if err := onlyRunArgs(r.args); err != nil {
@@ -497,7 +496,7 @@ func (t *fixedTools) runSkill() mcpserver.ServerTool {
 			if req.Timeout, err = seconds(args.Timeout); err != nil {
 				return nil, err
 			}
-			if req.Session, err = t.session(args.ContainerID); err != nil {
+			if req.Session, err = t.sandboxes.session(args.ContainerID); err != nil {
 				return nil, err
 			}
 			return t.invoke.asTask(r, skill.Task, func(r *request) (*mcp.CallToolResult, error) { return t.invoke.report(r, req) })
@@ -514,12 +513,4 @@ func onlyRunArgs(args map[string]any) error {
 		}
 	}
 	return nil
-}
-
-// seconds returns the argument timeout_seconds; 0 if it is left out.
-func seconds(n *float64) (time.Duration, error) {
-	if n == nil {
-		return 0, nil
-	}
-	return run.Seconds("timeout_seconds", *n)
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/scriptio"
 )
 
@@ -102,33 +100,6 @@ func (r *attachments) named(item scriptio.Item, taken []sandbox.File) (mcp.Conte
 	}
 	f.URI = r.store("out/"+f.Name, f.MIMEType, data)
 	r.shown = append(r.shown, f.Name)
-	content, err := r.as(item.Type, &f, data)
+	content, err := contentAs(item.Type, &f, data)
 	return item.Annotate(content), data, err
-}
-
-// as returns a file as a kind of content, or as what it is shown as where the
-// kind is "".
-func (r *attachments) as(kind string, f *OutFile, data []byte) (mcp.Content, error) {
-	encoded := base64.StdEncoding.EncodeToString
-	text := media.IsText(data)
-	switch {
-	case kind == "":
-		if kind = inlineKind(f, data); kind == "" {
-			kind = mcp.ContentTypeLink
-		}
-		return r.as(kind, f, data)
-	case kind == mcp.ContentTypeText && text:
-		return mcp.NewTextContent(string(data)), nil
-	case kind == mcp.ContentTypeImage && media.IsPicture(f.MIMEType, data):
-		return mcp.NewImageContent(encoded(data), f.MIMEType), nil
-	case kind == mcp.ContentTypeAudio && strings.HasPrefix(f.MIMEType, "audio/"):
-		return mcp.NewAudioContent(encoded(data), f.MIMEType), nil
-	case kind == mcp.ContentTypeResource && text:
-		return mcp.NewEmbeddedResource(mcp.TextResourceContents{URI: f.URI, MIMEType: f.MIMEType, Text: string(data)}), nil
-	case kind == mcp.ContentTypeResource:
-		return mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: f.URI, MIMEType: f.MIMEType, Blob: encoded(data)}), nil
-	case kind == mcp.ContentTypeLink:
-		return linkTo(f.URI, f.Name, "", f.MIMEType, len(data)), nil
-	}
-	return nil, fmt.Errorf("%q, of the type %s, cannot be shown as %s", f.Name, f.MIMEType, kind)
 }

@@ -71,8 +71,8 @@ func of(catalog *skills.Catalog, which func(*skills.Skill) bool) (some []*skills
 }
 
 func sameDeclared(before, after *view) bool {
-	return bytes.Equal(encoded(before.declaredResources()), encoded(after.declaredResources())) &&
-		bytes.Equal(encoded(before.declaredTemplates()), encoded(after.declaredTemplates()))
+	return bytes.Equal(encoded(before.declared.resources()), encoded(after.declared.resources())) &&
+		bytes.Equal(encoded(before.declared.templates()), encoded(after.declared.templates()))
 }
 
 // hookLists answers for mcp-go what the view has.
@@ -89,7 +89,7 @@ func (s *Server) hookLists(hooks *mcpserver.Hooks) {
 
 // templates are what resources/templates/list shows.
 func (v *view) templates() []mcp.ResourceTemplate {
-	all := append(v.declaredTemplates(), outputTemplate(), skillTemplate())
+	all := append(v.declared.templates(), outputTemplate(), skillTemplate())
 	slices.SortFunc(all, func(a, b mcp.ResourceTemplate) int { return cmp.Compare(a.URITemplate.Raw(), b.URITemplate.Raw()) })
 	return all
 }

@@ -1,12 +1,12 @@
 package server
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -27,10 +27,10 @@ func expired(uri string) string {
 	return uri + " is not there, or not any more: outputs are kept for a while only; run the skill again"
 }
 
-func (s *resources) readOutput(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	uri := in.Params.URI
+// readOutput returns the output of a principal at a URI.
+func readOutput(outputs *output.Store, owner identity.Key, uri string) ([]mcp.ResourceContents, error) {
 	piece, offset, paged, err := output.Split(uri)
-	item, ok := s.invoke.outputs.Get(owner(ctx), piece)
+	item, ok := outputs.Get(owner, piece)
 	if err != nil || !ok {
 		return nil, fmt.Errorf("%s: %w", expired(uri), mcpserver.ErrResourceNotFound)
 	}
@@ -58,8 +58,8 @@ type outputArgs struct {
 	Offset float64 `json:"offset,omitempty" jsonschema:"type=integer,minimum=0" jsonschema_description:"The byte to begin at."`
 }
 
-// readOutput is for the models whose client reads no resources for them.
-func (t *fixedTools) readOutput() mcpserver.ServerTool {
+// readOutputTool returns the tool for models whose client reads no resources for them.
+func readOutputTool(m *toolMaker, outputs *output.Store) mcpserver.ServerTool {
 	return fixedTool[outputArgs]{
 		name: "read_output", title: "Read a run's output",
 		description: "Read a page of what a run printed or left, where its result shows only a part or a link (skills-mcp://runs/…).",
@@ -68,13 +68,13 @@ func (t *fixedTools) readOutput() mcpserver.ServerTool {
 			if !paged {
 				offset = int(min(args.Offset, 1<<40))
 			}
-			item, ok := t.invoke.outputs.Get(r.principal.Key(), piece)
+			item, ok := outputs.Get(r.principal.Key(), piece)
 			if err != nil || !ok {
 				return nil, &run.Error{Code: run.NotFound, Message: expired(args.URI)}
 			}
 			return textPage(args.URI, item, offset)
 		},
-	}.tool(t.toolMaker)
+	}.tool(m)
 }
 
 // textPage returns a page for a model, with the offset of the next one.

@@ -4,10 +4,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // Bounds of one page of a list for a model.
@@ -58,4 +61,9 @@ func position(cursor mcp.Cursor) (n int, ok bool) {
 func encoded(list any) []byte {
 	text, _ := json.Marshal(list) // of types that mcp-go encodes, too
 	return text
+}
+
+// line returns a text as a line of a menu.
+func line(text string) string {
+	return truncate.String(strings.Join(strings.Fields(termtext.Text(text)), " "), maxSummary)
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 

@@ -10,10 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // How much one page of prompts/list has. Clients make each prompt an entry of a
@@ -22,9 +20,6 @@ const (
 	maxPrompts     = 100
 	maxPromptsSize = 32 << 10 // bytes
 )
-
-// anyPrompt is the name of the prompt that takes a skill's name.
-const anyPrompt = "use_skill"
 
 // promptPage returns the prompts from a cursor on, and the next one. What a skill's
 // prompt looks like is found out when it is listed: for some, a script is read.
@@ -192,9 +187,4 @@ func menuText(skill *skills.Skill) string {
 		text += " For example: " + line(skill.DefaultPrompt)
 	}
 	return text
-}
-
-// line returns a text as a line of a menu.
-func line(text string) string {
-	return truncate.String(strings.Join(strings.Fields(termtext.Text(text)), " "), maxSummary)
 }

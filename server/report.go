@@ -91,10 +91,6 @@ func (a *runReport) complete() bool {
 	})
 }
 
-func onlyTexts(contents []mcp.Content) bool {
-	return !slices.ContainsFunc(contents, func(c mcp.Content) bool { _, text := mcp.AsTextContent(c); return !text })
-}
-
 // withFiles adds the files that a run left to its structure, as "out", where the
 // schema has room for them.
 func (a *runReport) withFiles(entry *skills.Entry, object json.RawMessage) json.RawMessage {
@@ -162,4 +158,20 @@ func (a *runReport) runResult(o *run.Outcome) (*mcp.CallToolResult, error) {
 		}
 	}
 	return result, nil
+}
+
+// CheckOutput returns an error if a run ended well and its output is a result object with
+// a fault, or not of the skill's output_schema. The error is a [*run.Error].
+func CheckOutput(skill *skills.Skill, o *run.Outcome) error {
+	s := parseOutput(skill, o, nil)
+	if s.result != nil {
+		rep := attachments{outputs: output.New(nil), links: true, sounds: true} // whose contents nobody gets
+		if _, err := rep.items(s.result.Items, o.Out.Taken); err != nil {
+			s.fail(o, unusable(err))
+		}
+	}
+	if o.Code == 0 && s.err != nil {
+		return s.err
+	}
+	return nil
 }

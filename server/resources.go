@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -31,11 +30,24 @@ func (s *resources) template() mcpserver.ServerResourceTemplate {
 func (s *resources) read(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	switch uri := in.Params.URI; {
 	case strings.HasPrefix(uri, output.Scheme):
-		return s.readOutput(ctx, in)
+		return readOutput(s.invoke.outputs, owner(ctx), uri)
 	case strings.HasPrefix(uri, skillsext.Scheme):
 		return s.readSkillFile(ctx, in)
 	}
 	return s.readDeclared(ctx, in)
+}
+
+func (s *resources) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	r := newRequest(ctx, in.Params.Meta, s.view())
+	uri := in.Params.URI
+	d, values, ok := r.view.declared.find(uri)
+	if !ok {
+		return nil, fmt.Errorf("%s is not there: %w", uri, mcpserver.ErrResourceNotFound)
+	}
+	if d.File != "" {
+		return d.readFile(uri)
+	}
+	return d.run(s.invoke, r, uri, values)
 }
 
 // skillTemplate returns the template of the files of skills.
@@ -53,14 +65,6 @@ func (s *resources) readSkillFile(_ context.Context, in mcp.ReadResourceRequest)
 		return nil, fmt.Errorf("read %s: %w", uri, err)
 	}
 	return contentsOf(uri, media.Type(file.Name, file.Data), file.Data), nil
-}
-
-// contentsOf returns a file as resources/read does, byte for byte.
-func contentsOf(uri, mediaType string, data []byte) []mcp.ResourceContents {
-	if media.IsText(data) {
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}}
-	}
-	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}}
 }
 
 // skillResource returns a skill's SKILL.md as an item of a list of resources.
@@ -84,7 +88,7 @@ func (s *resources) list(_ context.Context, _ any, in *mcp.ListResourcesRequest,
 	}
 	out.Resources = []mcp.Resource{}
 	if in.Params.Cursor == "" {
-		out.Resources = s.view().declaredResources()
+		out.Resources = s.view().declared.resources()
 	}
 	for _, skill := range listed {
 		out.Resources = append(out.Resources, skillResource(skill))

@@ -9,17 +9,13 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // maxText bounds the part of a stream that a model reads, head and tail, in bytes.
 const maxText = 48 << 10
-
-// maxStructure is the largest stdout that is returned as structured content, for
-// programs, in bytes.
-const maxStructure = 1 << 20
 
 // maxErrorText bounds the end of stderr in the report of a failure, in bytes.
 const maxErrorText = 4 << 10
@@ -99,6 +95,24 @@ func nameOf(skill *skills.Skill) string {
 	return skill.QualifiedName()
 }
 
+// An OutFile is a file that a run left in /out.
+type OutFile struct {
+	Name     string `json:"name"` // its path below /out
+	Size     int    `json:"size"` // bytes
+	MIMEType string `json:"mime_type"`
+	URI      string `json:"uri,omitempty"`  // where it can be read for a while
+	Text     string `json:"text,omitempty"` // all of it, where it is a short text
+}
+
+// outFiles describes the files of a run.
+func outFiles(taken []sandbox.File) []OutFile {
+	var files []OutFile
+	for _, f := range taken {
+		files = append(files, OutFile{Name: f.Name, Size: len(f.Data), MIMEType: media.Type(f.Name, f.Data)})
+	}
+	return files
+}
+
 // maxConnections is how many connections a result names.
 const maxConnections = 50
 
@@ -115,29 +129,6 @@ func firstConnections(all []sandbox.Connection) []sandbox.Connection {
 	return append(slices.Clone(all[:maxConnections]), rest)
 }
 
-// runError returns why a run failed, or nil.
-func runError(o *run.Outcome, err error) *run.Error {
-	if err != nil {
-		return asCallError(err)
-	}
-	if o.Code == 0 {
-		return nil
-	}
-	why := "; its error output says why"
-	switch {
-	case len(o.Stderr.Head) > 0:
-	case len(o.Stdout.Head) > 0:
-		why = "; it wrote nothing to its error output: what it printed may say why"
-	default:
-		why = " and said nothing"
-	}
-	message := fmt.Sprintf("%s failed with exit code %d%s", o.What, o.Code, why)
-	if o.Hint != "" {
-		message += "; " + o.Hint
-	}
-	return &run.Error{Code: run.ExecutionError, Message: message}
-}
-
 // lastText returns the end of a stream.
 func lastText(o sandbox.Output) string {
 	all := append(append([]byte(nil), o.Head...), o.Tail...)
@@ -150,19 +141,4 @@ func lastText(o sandbox.Output) string {
 // text is an output as text: what is no UTF-8 is replaced.
 func text(o sandbox.Output) string {
 	return strings.ToValidUTF8(string(o.Bytes()), "\ufffd")
-}
-
-// jsonObject returns an output that is one JSON object, or nil.
-func jsonObject(o sandbox.Output) json.RawMessage {
-	if o.Truncated() || o.Total > maxStructure {
-		return nil
-	}
-	all := strings.TrimSpace(string(o.Bytes()))
-	if !strings.HasPrefix(all, "{") {
-		return nil
-	}
-	if _, err := schema.Decode([]byte(all)); err != nil { // clients would not read it
-		return nil
-	}
-	return json.RawMessage(all)
 }

@@ -3,13 +3,24 @@ package server
 import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// sandboxTools returns the tools that the person has turned on.
-func (t *fixedTools) sandboxTools() []mcpserver.ServerTool {
+// sandboxTools make the tools for sessions and for code, which are off unless the person
+// turns them on.
+type sandboxTools struct {
+	*toolMaker
+	find     *finder
+	invoke   *invoker
+	sessions bool // open_sandbox and close_sandbox are offered
+	runCode  bool // run_code is offered
+}
+
+// tools returns the tools that are offered.
+func (t *sandboxTools) tools() []mcpserver.ServerTool {
 	var tools []mcpserver.ServerTool
 	if t.sessions {
 		tools = append(tools, t.openSandbox(), t.closeSandbox())
@@ -21,7 +32,7 @@ func (t *fixedTools) sandboxTools() []mcpserver.ServerTool {
 }
 
 // hiddenArgs returns the arguments that are not offered, because there are no sessions.
-func (t *fixedTools) hiddenArgs() []string {
+func (t *sandboxTools) hiddenArgs() []string {
 	if t.sessions {
 		return nil
 	}
@@ -29,7 +40,7 @@ func (t *fixedTools) hiddenArgs() []string {
 }
 
 // session returns the ID of a session from the argument container_id.
-func (t *fixedTools) session(id string) (string, error) {
+func (t *sandboxTools) session(id string) (string, error) {
 	if id != "" && !t.sessions {
 		return "", &run.Error{Code: run.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
 	}
@@ -53,7 +64,7 @@ type opened struct {
 	Lifetime    float64  `json:"lifetime_seconds"`
 }
 
-func (t *fixedTools) openSandbox() mcpserver.ServerTool {
+func (t *sandboxTools) openSandbox() mcpserver.ServerTool {
 	return fixedTool[openArgs]{
 		name: "open_sandbox", title: "Open a sandbox", runs: true,
 		description: "Open a sandbox that keeps files in /tmp and /out, and processes, between calls: pass its container_id to run_skill or run_code. Workspaces are read-only, there is no network. It ends when it is idle, after its lifetime, or with close_sandbox.",
@@ -83,7 +94,7 @@ type closed struct {
 	Closed string `json:"closed"`
 }
 
-func (t *fixedTools) closeSandbox() mcpserver.ServerTool {
+func (t *sandboxTools) closeSandbox() mcpserver.ServerTool {
 	return fixedTool[closeArgs]{
 		name: "close_sandbox", title: "Close a sandbox", runs: true,
 		description: "End a sandbox of open_sandbox, with all files and processes in it.",
@@ -102,7 +113,7 @@ type codeArgs struct {
 	ContainerID string   `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox of open_sandbox instead of a fresh one."`
 }
 
-func (t *fixedTools) runCodeTool() mcpserver.ServerTool {
+func (t *sandboxTools) runCodeTool() mcpserver.ServerTool {
 	return fixedTool[codeArgs]{
 		name: "run_code", title: "Run code", runs: true, meta: largeResult(), hidden: t.hiddenArgs(),
 		description: "Run a program that you wrote, in a fresh sandbox, and return its exit code and output. Workspaces are read-only, there is no network; files that it leaves in /out come back. Use it for what a skill's instructions ask you to run.",
@@ -123,4 +134,12 @@ func (t *fixedTools) runCodeTool() mcpserver.ServerTool {
 			})
 		},
 	}.tool(t.toolMaker)
+}
+
+// seconds returns the argument timeout_seconds; 0 if it is left out.
+func seconds(n *float64) (time.Duration, error) {
+	if n == nil {
+		return 0, nil
+	}
+	return run.Seconds("timeout_seconds", *n)
 }

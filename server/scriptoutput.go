@@ -3,12 +3,18 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
-	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/scriptio"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
+
+// maxStructure is the largest stdout that is returned as structured content, for
+// programs, in bytes.
+const maxStructure = 1 << 20
 
 // A scriptOutput is the standard output of a run, parsed.
 type scriptOutput struct {
@@ -43,22 +49,6 @@ func parseOutput(skill *skills.Skill, o *run.Outcome, err error) scriptOutput {
 	return s
 }
 
-// CheckOutput returns an error if a run ended well and its output is a result object with
-// a fault, or not of the skill's output_schema. The error is a [*run.Error].
-func CheckOutput(skill *skills.Skill, o *run.Outcome) error {
-	s := parseOutput(skill, o, nil)
-	if s.result != nil {
-		rep := attachments{outputs: output.New(nil), links: true, sounds: true} // whose contents nobody gets
-		if _, err := rep.items(s.result.Items, o.Out.Taken); err != nil {
-			s.fail(o, unusable(err))
-		}
-	}
-	if o.Code == 0 && s.err != nil {
-		return s.err
-	}
-	return nil
-}
-
 // unusable words the fault of a result object.
 func unusable(err error) string { return "its result object cannot be used: " + err.Error() }
 
@@ -86,3 +76,41 @@ func (s *scriptOutput) fail(o *run.Outcome, why string) {
 
 // failed reports whether the call's result is an error.
 func (s *scriptOutput) failed() bool { return s.err != nil || s.result != nil && s.result.IsError }
+
+// runError returns the reason for which a run failed, or nil.
+func runError(o *run.Outcome, err error) *run.Error {
+	if err != nil {
+		return asCallError(err)
+	}
+	if o.Code == 0 {
+		return nil
+	}
+	why := "; its error output says why"
+	switch {
+	case len(o.Stderr.Head) > 0:
+	case len(o.Stdout.Head) > 0:
+		why = "; it wrote nothing to its error output: what it printed may say why"
+	default:
+		why = " and said nothing"
+	}
+	message := fmt.Sprintf("%s failed with exit code %d%s", o.What, o.Code, why)
+	if o.Hint != "" {
+		message += "; " + o.Hint
+	}
+	return &run.Error{Code: run.ExecutionError, Message: message}
+}
+
+// jsonObject returns an output that is one JSON object, or nil.
+func jsonObject(o sandbox.Output) json.RawMessage {
+	if o.Truncated() || o.Total > maxStructure {
+		return nil
+	}
+	all := strings.TrimSpace(string(o.Bytes()))
+	if !strings.HasPrefix(all, "{") {
+		return nil
+	}
+	if _, err := schema.Decode([]byte(all)); err != nil { // clients would not read it
+		return nil
+	}
+	return json.RawMessage(all)
+}

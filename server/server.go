@@ -57,9 +57,6 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Usage counts the uses of skills.
-type Usage interface{ Used(name string) }
-
 // A Server serves the catalog that was published last.
 type Server struct {
 	options   Options
@@ -95,10 +92,8 @@ func New(calls *run.Executor, options Options) *Server {
 	}
 	finds := &finder{s.view.Load, options.Reloader}
 	maker, loads := &toolMaker{s.view.Load, failures{s.logger}}, &loader{options.Snapshots, s.invoke.used}
-	s.fixed = &fixedTools{
-		toolMaker: maker, find: finds, invoke: s.invoke, loader: loads,
-		sessions: options.KeptSandboxes, runCode: options.RunCode,
-	}
+	sandboxes := &sandboxTools{maker, finds, s.invoke, options.KeptSandboxes, options.RunCode}
+	s.fixed = &fixedTools{maker, finds, s.invoke, loads, sandboxes}
 	s.skills = &skillTools{maker, finds, s.invoke, loads, newArguments[argsOnly](true)}
 	s.prompts = &prompts{s.view.Load, finds, s.invoke, loads}
 	s.resources = &resources{s.view.Load, s.invoke}

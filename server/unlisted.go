@@ -15,10 +15,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// unlistedTool is the name of the tool that answers for those which are not registered
-// any more: a client may have been shown them. No client can call it by this name.
-const unlistedTool = "~"
-
 // forwardTool returns the hook that forwards the calls of tools that clients have been
 // shown, and that are not registered any more.
 func forwardTool(current func() *view, registered func(name string) bool) mcpserver.OnBeforeCallToolFunc {

@@ -18,7 +18,7 @@ type view struct {
 	active  map[string]bool    // that exposed was chosen for
 	library *skillsext.Library
 
-	declared []declared // resources of skills
+	declared declarations // resources of skills
 	// past are the files of skills that were there, by each name of theirs.
 	past map[string]string
 	// listed are all tools that clients have been shown so far, and whose they were.
