@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -82,4 +83,112 @@ func (m *machine) diagnose(err error) error {
 		Remedy: "run the server on a Linux host with user namespaces, or use Docker",
 		Err:    err,
 	}
+}
+
+// The first Linux that has all that is used here: the newest are mount_setattr,
+// of 5.12, and RLIMIT_NPROC counted by user namespace, of 5.14.
+const oldestMajor, oldestMinor = 5, 14
+
+// An obstacle is a known reason why sandboxes cannot be made.
+type obstacle struct {
+	stands func(m *machine, err error) bool
+	reason func(m *machine) string
+	remedy string
+}
+
+// refused reports whether errno may come from an obstacle, rather than from a
+// shortage that passes.
+func refused(errno unix.Errno) bool {
+	switch errno {
+	case unix.EPERM, unix.EACCES, unix.ENOSPC, unix.EUSERS, unix.EINVAL, unix.ENOSYS, unix.ENODEV:
+		return true
+	}
+	return false
+}
+
+// obstacles returns them, the most certain first.
+func obstacles() []obstacle {
+	return []obstacle{
+		{
+			stands: func(m *machine, _ error) bool { return m.older() },
+			reason: func(m *machine) string {
+				return fmt.Sprintf("the native sandbox needs Linux %d.%d or newer, and this is %s", oldestMajor, oldestMinor, m.release)
+			},
+			remedy: "upgrade the kernel, or use Docker",
+		},
+		{
+			stands: func(m *machine, _ error) bool { return !m.has("proc/self/ns/user") },
+			reason: says("this kernel is built without user namespaces"),
+			remedy: "use a distribution's kernel, or Docker",
+		},
+		{
+			stands: sysctl("user/max_user_namespaces", "0"),
+			reason: says("user namespaces are switched off: user.max_user_namespaces is 0"),
+			remedy: "run 'sudo sysctl -w user.max_user_namespaces=15000', or use Docker",
+		},
+		{
+			stands: unprivileged(sysctl("kernel/unprivileged_userns_clone", "0")),
+			reason: says("user namespaces are only for root: kernel.unprivileged_userns_clone is 0"),
+			remedy: "run 'sudo sysctl -w kernel.unprivileged_userns_clone=1', or use Docker",
+		},
+		{
+			stands: unprivileged(sysctl("kernel/apparmor_restrict_unprivileged_userns", "1")),
+			reason: says("AppArmor keeps programs without a profile from user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1"),
+			remedy: "give this program an AppArmor profile with 'userns,', or run 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0', or use Docker",
+		},
+		{
+			stands: func(_ *machine, err error) bool {
+				var f *failure
+				return errors.As(err, &f) && f.Step == stepProc
+			},
+			reason: says("parts of /proc are hidden here, as in a container, so a sandbox cannot have its own"),
+			remedy: "run the server outside the container, or start that with --security-opt systempaths=unconfined",
+		},
+		{
+			stands: func(m *machine, _ error) bool { return strings.Contains(m.read("proc/self/status"), "\nSeccomp:\t2") },
+			reason: says("the server runs under a seccomp filter that forbids namespaces, as in a container"),
+			remedy: "run the server outside the container, or start that with --security-opt seccomp=unconfined",
+		},
+		{
+			stands: func(_ *machine, err error) bool {
+				return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EUSERS)
+			},
+			reason: says("the system's limit on namespaces is reached"),
+			remedy: "raise the user.max_*_namespaces settings, or use Docker",
+		},
+	}
+}
+
+func says(text string) func(*machine) string {
+	return func(*machine) string { return text }
+}
+
+// sysctl stands when a setting has a value.
+func sysctl(name, value string) func(*machine, error) bool {
+	return func(m *machine, _ error) bool {
+		return strings.TrimSpace(m.read("proc/sys/"+name)) == value
+	}
+}
+
+// unprivileged stands when the server is not root, and the other does.
+func unprivileged(stands func(*machine, error) bool) func(*machine, error) bool {
+	return func(m *machine, err error) bool { return !m.admin && stands(m, err) }
+}
+
+func (m *machine) older() bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(m.release, "%d.%d", &major, &minor); err != nil {
+		return false
+	}
+	return major < oldestMajor || major == oldestMajor && minor < oldestMinor
+}
+
+func (m *machine) has(path string) bool {
+	_, err := fs.Stat(m.root, path)
+	return err == nil
+}
+
+func (m *machine) read(path string) string {
+	text, _ := fs.ReadFile(m.root, path)
+	return string(text)
 }

@@ -4,8 +4,13 @@ package native
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"strings"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -125,4 +130,93 @@ func (d *Driver) learn() (*pool, error) {
 	}
 	d.host, d.pool = h, newPool(h, d.warm, d.egress)
 	return d.pool, nil
+}
+
+// Check says what of the native sandbox works here. It runs a command, true, in
+// one.
+func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
+	first := d.checkSandbox(ctx)
+	if first.Level == sandbox.LevelFailed {
+		return []sandbox.Finding{first}
+	}
+	return []sandbox.Finding{first, d.checkLimits()}
+}
+
+func (d *Driver) checkSandbox(ctx context.Context) sandbox.Finding {
+	found := sandbox.Finding{Subject: "sandbox", Level: sandbox.LevelFailed}
+	exit, err := d.Run(ctx, &sandbox.Command{RunID: "check", Argv: []string{"true"}, Folder: "/usr", Warm: -1})
+	var unavailable *sandbox.UnavailableError
+	switch {
+	case errors.As(err, &unavailable):
+		found.Detail, found.Remedy = unavailable.Reason, unavailable.Remedy
+	case err != nil:
+		found.Detail = err.Error()
+	case exit.Code != 0:
+		found.Detail = fmt.Sprintf("a command in it ended with %d", exit.Code)
+	default:
+		found.Level, found.Detail = sandbox.LevelOK, "namespaces, mounts and the seccomp filter work"
+	}
+	return found
+}
+
+func (d *Driver) checkLimits() sandbox.Finding {
+	found := sandbox.Finding{Subject: "cgroup limits", Level: sandbox.LevelWarning}
+	p, err := d.learn()
+	if err != nil {
+		found.Detail = err.Error()
+		return found
+	}
+	controllers := p.host.cgroups.controllers()
+	if len(controllers) == len(wantedControllers) {
+		found.Level = sandbox.LevelOK
+		found.Detail = "memory, processes and processor time of each sandbox are bounded"
+		return found
+	}
+	found.Detail = "of memory, pids and cpu only these can be bounded for a whole sandbox: " + strings.Join(controllers, ", ")
+	if len(controllers) == 0 {
+		found.Detail = "the server may not make cgroups: a sandbox's memory is watched ten times a second instead, and processor time bounded only by the deadline"
+	}
+	found.Remedy = "start the server in a cgroup of the user's own, such as with 'systemd-run --user --scope skills-mcp …'"
+	return found
+}
+
+// Identify implements [sandbox.Identifier]: whatever the role, sandboxes have the
+// programs in the machine's folders for these. A folder's time changes when a
+// program comes or goes.
+func (d *Driver) Identify(ctx context.Context, _ string) (sandbox.Base, error) {
+	if err := ctx.Err(); err != nil {
+		return sandbox.Base{}, context.Cause(ctx)
+	}
+	if _, err := d.learn(); err != nil {
+		return sandbox.Base{}, diagnose(err)
+	}
+	hash := sha256.New()
+	for dir := range strings.SplitSeq(systemPath(), ":") {
+		info, err := os.Stat(dir)
+		if err != nil {
+			fmt.Fprintf(hash, "%s -\n", dir)
+			continue
+		}
+		fmt.Fprintf(hash, "%s %d\n", dir, info.ModTime().UnixNano())
+	}
+	return sandbox.Base{
+		ID: "folders " + hex.EncodeToString(hash.Sum(nil)), Name: "the native sandbox",
+		Remedy: "install it for all users of this machine",
+	}, nil
+}
+
+// checkDependencies refuses a command that depends on packages: there is no
+// image here that they could be installed into.
+func checkDependencies(cmd *sandbox.Command) error {
+	packages := 0
+	for _, d := range cmd.Dependencies {
+		packages += len(d.Packages)
+	}
+	if len(cmd.Dependencies) == 0 {
+		return nil
+	}
+	return &sandbox.UnavailableError{
+		Reason: fmt.Sprintf("the native sandbox has no images, so it cannot install the packages that the skill declares (%d)", packages),
+		Remedy: "use the docker driver, or install them on this machine and set sandbox.dependencies: report",
+	}
 }

@@ -3,11 +3,87 @@
 package native
 
 import (
+	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// newNest returns a nest whose forks begin with a script.
+func newNest(generic []byte) (*nest, error) {
+	memory, err := unix.Mmap(-1, 0, memoryBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return nil, fail(stepSetup, "map memory", err)
+	}
+	if err := unix.Madvise(memory, unix.MADV_NOHUGEPAGE); err != nil && err != unix.EINVAL {
+		return nil, fail(stepSetup, "map memory", err)
+	}
+	n := (*nest)(unsafe.Pointer(&memory[0]))
+	n.memory, n.page = unsafe.Pointer(&memory[0]), uintptr(os.Getpagesize())
+	n.all, n.child, n.zero[0] = ^uint64(0), 1<<(unix.SIGCHLD-1), '0'
+	copy(n.path[:], "/proc/")
+	n.generic = aligned(unsafe.Sizeof(*n))
+	n.incoming = aligned(n.generic + uintptr(copy(memory[n.generic:], generic)))
+	n.room = memoryBytes - n.incoming - headerWords*wordBytes
+	n.vector = unix.Iovec{Base: &memory[n.incoming], Len: headerWords * wordBytes}
+	n.header = unix.Msghdr{Iov: &n.vector, Iovlen: 1, Control: &n.rights[0]}
+	if err := unix.Statx(unix.AT_FDCWD, "/proc/self/exe", 0, unix.STATX_INO, &n.stat); err != nil {
+		return nil, fail(stepSetup, "find own executable", err)
+	}
+	n.exeMajor, n.exeMinor, n.exeInode = n.stat.Dev_major, n.stat.Dev_minor, n.stat.Ino
+	return n, nil
+}
+
+func aligned(offset uintptr) uintptr { return (offset + wordBytes - 1) &^ (wordBytes - 1) }
+
+// keepHeap keeps Go's memory from the forks, but for the program's own variables,
+// what is the calling thread's and, at each fork, the stack.
+func (n *nest) keepHeap() error {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return fail(stepSetup, "read own maps", err)
+	}
+	end := uintptr(0) // of the last mapping that belongs to a file
+	for text := range strings.Lines(string(maps)) {
+		m, ok := parseMapping(text)
+		switch {
+		case !ok:
+		case m.file || m.start == end:
+			end = m.end
+		case m.private && (m.end <= uintptr(n.memory) || m.start >= uintptr(n.memory)+memoryBytes):
+			// Where it is refused the memory is copied.
+			_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTFORK)
+		}
+	}
+	if thread := threadMemory(); thread != 0 {
+		_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, thread&^(n.page-1), n.page, unix.MADV_DOFORK)
+	}
+	return nil
+}
+
+// A mapping is one of a process's memory, see proc_pid_maps(5).
+type mapping struct {
+	start, end uintptr
+	private    bool // writable, and not shared
+	file       bool // of a file, or the program's arguments, which the fork is to show as its own
+}
+
+func parseMapping(text string) (m mapping, ok bool) {
+	fields := strings.Fields(text)
+	if len(fields) < 5 {
+		return m, false
+	}
+	from, to, _ := strings.Cut(fields[0], "-")
+	start, err := strconv.ParseUint(from, 16, 64)
+	if err != nil {
+		return m, false
+	}
+	end, err := strconv.ParseUint(to, 16, 64)
+	return mapping{uintptr(start), uintptr(end), strings.HasPrefix(fields[1], "rw-p") || strings.HasPrefix(fields[1], "---p"), fields[4] != "0" || fields[len(fields)-1] == "[stack]"}, err == nil
+}
 
 // What is in this file runs in forks of a Go program that execute nothing: the
 // inits. Go's runtime is not there for them, as its other threads are not, so
@@ -66,30 +142,9 @@ const (
 	memoryBytes = 20 << 20 // touched only as far as it is used
 	maxScript   = 16 << 20 // far above what the kernel takes as arguments and environment
 	maxGroups   = 4
-	rightsBytes = unix.SizeofCmsghdr + 4*maxRights + 4
-
-	initControl = 3 // the init's descriptor for control
-	initFree    = 4 // the first that is not its own from the start
-
-	reportWords = 4
 
 	forkFlags = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS |
 		unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
-)
-
-// A news is what a report tells, with two numbers. It is the report's first
-// word.
-type news int32
-
-const (
-	isReady     news = 1 + iota // the sandbox is built; its /out comes with it
-	isListening                 // the listening socket of the proxy comes with it
-	isSettled                   // the setup of a sandbox that is kept is made
-	hasStarted                  // the command
-	hasExited                   // the command: its code
-	hasFailed                   // a script: its kind, the call's index; the errno
-	isSelf                      // the command is the init's own file; it was ended
-	isRefused                   // entering a cgroup: its index; the errno
 )
 
 // fork starts an init, which gets the control socket and the cgroups' files, and
@@ -282,3 +337,138 @@ func raw4(number, a, b, c, d uintptr) (uintptr, syscall.Errno) {
 	result, _, errno := syscall.RawSyscall6(number, a, b, c, d, 0, 0)
 	return result, errno
 }
+
+// As fork_linux.go, this file is for forks: nothing in it may use Go's runtime.
+
+// obey takes one script from the server and does what it is for.
+//
+//go:nosplit
+//go:norace
+//go:nocheckptr
+func (n *nest) obey() {
+	n.receive()
+	switch kind(*n.word(n.incoming)) {
+	case kindSetup:
+		n.setUp(n.incoming)
+	case kindJob:
+		n.start()
+	case kindOnce:
+		n.once = true
+		n.start()
+	case kindEnd:
+		n.killAll()
+		n.reap(0)
+	}
+}
+
+//go:nosplit
+//go:norace
+//go:nocheckptr
+func (n *nest) setUp(at uintptr) {
+	if failed, errno := n.run(at); errno != 0 {
+		n.report[3] = int32(failed)
+		n.tell(initControl, hasFailed, int32(*n.word(at)), int32(errno))
+		exit()
+	}
+}
+
+// receive puts a script into the incoming area, and the descriptors that come
+// with it into the slots. Without the server there is nothing to live for.
+//
+//go:nosplit
+//go:norace
+//go:nocheckptr
+func (n *nest) receive() {
+	n.header.Controllen = rightsBytes
+	got, errno := raw4(unix.SYS_RECVMSG, initControl, uintptr(unsafe.Pointer(&n.header)), unix.MSG_CMSG_CLOEXEC|unix.MSG_WAITALL, 0)
+	if errno != 0 || got != headerWords*wordBytes {
+		exit()
+	}
+	if n.header.Controllen >= unix.SizeofCmsghdr {
+		head := (*unix.Cmsghdr)(unsafe.Pointer(&n.rights))
+		count := (uintptr(head.Len) - unix.SizeofCmsghdr) / 4
+		for i := uintptr(0); i < count && i < maxRights; i++ {
+			n.slots[i] = *(*int32)(unsafe.Add(unsafe.Pointer(&n.rights), unix.SizeofCmsghdr+4*i))
+		}
+	}
+	at := n.incoming
+	rest := uintptr(wordBytes*(callWords**n.word(at + 8)+*n.word(at + 16)) + *n.word(at + 24))
+	if rest > n.room {
+		exit()
+	}
+	for at += headerWords * wordBytes; rest > 0; {
+		got, errno := raw4(unix.SYS_READ, initControl, uintptr(n.memory)+at, rest, 0)
+		if errno != 0 || got == 0 {
+			exit()
+		}
+		at, rest = at+got, rest-got
+	}
+}
+
+// run makes the calls of the script at an offset in memory. When it fails it
+// returns the index of the call, and its errno.
+//
+//go:nosplit
+//go:norace
+//go:nocheckptr
+func (n *nest) run(at uintptr) (failed uintptr, errno syscall.Errno) {
+	calls, pointers := uintptr(*n.word(at + 8)), uintptr(*n.word(at + 16))
+	at += headerWords * wordBytes
+	list := at + calls*callWords*wordBytes
+	data := list + pointers*wordBytes
+	for i := uintptr(0); i < pointers; i++ {
+		*n.word(data + uintptr(*n.word(list + i*wordBytes))) += uint64(uintptr(n.memory) + data)
+	}
+	denied := false
+	for i := uintptr(0); i < calls; i++ {
+		c := at + i*callWords*wordBytes
+		if *n.word(c) == giveUp {
+			if denied {
+				return i, unix.EACCES
+			}
+			return i, unix.ENOENT
+		}
+		result, _, errno := syscall.RawSyscall6(uintptr(*n.word(c)), n.arg(c, 0, data), n.arg(c, 1, data),
+			n.arg(c, 2, data), n.arg(c, 3, data), n.arg(c, 4, data), n.arg(c, 5, data))
+		if errno == 0 {
+			n.slots[*n.word(c + 16)] = int32(result)
+			continue
+		}
+		n.slots[*n.word(c + 16)] = -1
+		switch otherwise(*n.word(c + 8) & 0xff) {
+		case goesOn:
+		case skipsOne:
+			i++
+			denied = denied || errno == unix.EACCES
+		case searches:
+			if errno != unix.EACCES {
+				return i, errno
+			}
+			denied = true
+		default:
+			return i, errno
+		}
+	}
+	return 0, 0
+}
+
+// arg returns an argument of the call at c, in a script whose data is at data.
+//
+//go:nosplit
+//go:norace
+//go:nocheckptr
+func (n *nest) arg(c, index, data uintptr) uintptr {
+	value := uintptr(*n.word(c + 24 + index*wordBytes))
+	switch argKind(*n.word(c + 8) >> (8 + kindBits*index) & (1<<kindBits - 1)) {
+	case isOffset:
+		return uintptr(n.memory) + data + value
+	case isSlot:
+		return uintptr(n.slots[value])
+	}
+	return value
+}
+
+//go:nosplit
+//go:norace
+//go:nocheckptr
+func (n *nest) word(at uintptr) *uint64 { return (*uint64)(unsafe.Add(n.memory, at)) }

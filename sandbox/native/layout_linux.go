@@ -45,6 +45,9 @@ func systemPath() string {
 	return defaultPath + ":" + nix
 }
 
+// hostname is that of every sandbox.
+const hostname = "sandbox"
+
 // A layout is what all sandboxes on a machine have alike.
 type layout struct {
 	Mounts []mount // attached in this order

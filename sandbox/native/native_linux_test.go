@@ -5,13 +5,18 @@ package native
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
+	"os/exec"
+	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
 func TestMain(m *testing.M) {
@@ -124,5 +129,75 @@ func TestRun(t *testing.T) {
 	got := bash(t, d, `echo out; echo err >&2; exit 3`)
 	if got.err != nil || got.code != 3 || got.stdout != "out\n" || got.stderr != "err\n" || got.started != 1 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSuite(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T) sandbox.Driver {
+		newDriver(t) // skips
+		return New(nil)
+	})
+}
+
+// otherUser says that these tests run as one already.
+const otherUser = "SKILLS_MCP_TEST_OTHER_USER"
+
+// TestOtherUsers runs the tests again as an ordinary user, and as the root of a
+// user namespace that has no other users.
+func TestOtherUsers(t *testing.T) {
+	if os.Getenv(otherUser) != "" {
+		t.Skip("this is another user's run")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can become another user; these tests ran as an ordinary one")
+	}
+	const id = 1000
+	for name, attributes := range map[string]*syscall.SysProcAttr{
+		"ordinary": {Credential: &syscall.Credential{Uid: id, Gid: id}},
+		"namespace": {
+			Cloneflags:  syscall.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}},
+			Credential:  &syscall.Credential{NoSetGroups: true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tests := exec.Command("/proc/self/exe", "-test.v", "-test.skip", "TestSyscallTable")
+			tests.Env = append(os.Environ(), otherUser+"="+name, "HOME=/tmp")
+			tests.SysProcAttr = attributes
+			out, err := tests.CombinedOutput()
+			if err != nil || !bytes.Contains(out, []byte("--- PASS: TestSuite")) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// All roles have the programs of the machine.
+func TestIdentify(t *testing.T) {
+	d := New(nil)
+	defer d.Close()
+	first, err := d.Identify(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := d.Identify(t.Context(), "node")
+	if err != nil || first != second || !strings.HasPrefix(first.ID, "folders ") || first.Name == "" || first.Remedy == "" {
+		t.Errorf("%+v, then %+v, %v", first, second, err)
+	}
+}
+
+// Packages cannot be installed, and are not quietly left out.
+func TestDependenciesRefused(t *testing.T) {
+	d := New(nil)
+	defer d.Close()
+	_, err := d.Run(t.Context(), &sandbox.Command{
+		Argv:         []string{"true"},
+		Dependencies: []sandbox.Dependencies{{Kind: sandbox.Python, Packages: []string{"requests"}}},
+		Started:      func() { t.Error("the command ran") },
+	})
+	var unavailable *sandbox.UnavailableError
+	if !errors.As(err, &unavailable) || unavailable.Remedy == "" {
+		t.Errorf("error %v", err)
 	}
 }

@@ -4,22 +4,22 @@ package native
 
 import (
 	"encoding/binary"
+	"fmt"
+	"net/netip"
 	"path"
+	"strconv"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
-const (
-	hostname = "sandbox"
-	shmLimit = 64 << 20 // as Docker's
-
-	// handover is the descriptor that a script gives a file to send it.
-	handover = 200
-)
+// shmLimit bounds the bytes of /dev/shm, as Docker does.
+const shmLimit = 64 << 20
 
 // genericScript is what an init does before there is a command: it has all
 // namespaces but that of users, and a copy of the template's mounts, and makes
@@ -67,14 +67,6 @@ func (s *script) defaultSignals() {
 	}
 }
 
-func (s *script) prctl(what string, option int, args ...uintptr) *call {
-	words := []arg{number(option)}
-	for _, a := range args {
-		words = append(words, number(a))
-	}
-	return s.add(place{stepSetup, what}, unix.SYS_PRCTL, words...)
-}
-
 func (s *script) raiseLoopback() {
 	var request [40]byte // struct ifreq
 	copy(request[:], "lo")
@@ -83,50 +75,6 @@ func (s *script) raiseLoopback() {
 	s.add(at, unix.SYS_SOCKET, number(unix.AF_INET), number(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), number(0)).keep = slotResult
 	s.add(at, unix.SYS_IOCTL, slotResult.arg(), number(unix.SIOCSIFFLAGS), s.bytes(request[:]))
 	s.close(slotResult)
-}
-
-func (s *script) close(fd slot) { s.add(place{}, unix.SYS_CLOSE, fd.arg()).otherwise = goesOn }
-
-// folder makes a folder, and those above it, where there is none.
-func (s *script) folder(path string) {
-	for i, c := range path[1:] {
-		if c == '/' {
-			s.makeFolder(path[:i+1])
-		}
-	}
-	s.makeFolder(path)
-}
-
-// makeFolder makes one folder. That it is there, or cannot be made, shows in what
-// is done with it.
-func (s *script) makeFolder(path string) {
-	s.add(place{}, unix.SYS_MKDIRAT, here(), s.text(path), number(0o755)).otherwise = goesOn
-}
-
-// tmpfs mounts one at a folder that it makes.
-func (s *script) tmpfs(path string, size int64, mode int) {
-	at := place{stepSetup, "make " + strings.TrimPrefix(path, newRoot)}
-	s.newMount(at, "tmpfs", noPrivileges, tmpfsOptions(size, mode)...)
-	s.folder(path)
-	s.attach(at, slotResult, path)
-}
-
-// newMount makes a detached mount of a new file system.
-func (s *script) newMount(at place, kind string, attributes int, options ...option) {
-	fs := slotContext
-	s.add(at, unix.SYS_FSOPEN, s.text(kind), number(unix.FSOPEN_CLOEXEC)).keep = fs
-	for _, o := range options {
-		s.add(at, unix.SYS_FSCONFIG, fs.arg(), number(unix.FSCONFIG_SET_STRING), s.text(o.key), s.text(o.value), number(0))
-	}
-	s.add(at, unix.SYS_FSCONFIG, fs.arg(), number(unix.FSCONFIG_CMD_CREATE), number(0), number(0), number(0))
-	s.add(at, unix.SYS_FSMOUNT, fs.arg(), number(unix.FSMOUNT_CLOEXEC), number(attributes)).keep = slotResult
-	s.close(fs)
-}
-
-// attach puts a detached mount at a path and closes it.
-func (s *script) attach(at place, tree slot, path string) {
-	s.add(at, unix.SYS_MOVE_MOUNT, tree.arg(), s.text(""), here(), s.text(path), number(unix.MOVE_MOUNT_F_EMPTY_PATH))
-	s.close(tree)
 }
 
 // shareTemplate moves what the template has into the new root: the mounts and
@@ -172,30 +120,186 @@ func (s *script) ownProc(l *layout) {
 	}
 }
 
-// tell sends the server a report.
-func (s *script) tell(what news) {
-	words := encodeReport(what)
-	s.add(place{stepControl, ""}, unix.SYS_SENDTO, number(initControl), s.bytes(words), number(len(words)), number(unix.MSG_NOSIGNAL), number(0), number(0))
+// resize gives a tmpfs other bounds.
+func (s *script) resize(path string, size int64) {
+	at := place{stepSetup, "set the size of " + path}
+	s.add(at, unix.SYS_FSPICK, here(), s.text(path), number(unix.FSPICK_CLOEXEC)).keep = slotResult
+	for _, o := range tmpfsOptions(size, 0)[:2] {
+		s.add(at, unix.SYS_FSCONFIG, slotResult.arg(), number(unix.FSCONFIG_SET_STRING), s.text(o.key), s.text(o.value), number(0))
+	}
+	s.add(at, unix.SYS_FSCONFIG, slotResult.arg(), number(unix.FSCONFIG_CMD_RECONFIGURE), number(0), number(0), number(0))
+	s.close(slotResult)
 }
 
-// report sends the server a report with a descriptor, which it closes.
-func (s *script) report(what news, fd slot) {
-	at := place{stepControl, ""}
-	s.add(at, unix.SYS_DUP3, fd.arg(), number(handover), number(unix.O_CLOEXEC))
-	s.close(fd)
-	words := encodeReport(what)
-	vector := s.words(s.bytes(words), number(len(words)))
-	rights := unix.UnixRights(handover)
-	header := s.words(number(0), number(0), vector, number(1), s.bytes(rights), number(len(rights)), number(0))
-	s.add(at, unix.SYS_SENDMSG, number(initControl), header, number(unix.MSG_NOSIGNAL))
-	s.add(at, unix.SYS_CLOSE, number(handover))
+// jobScript is what the process does that becomes the command. Its streams are
+// in the slots from the first on.
+func jobScript(argv, env []string, first slot, limits []resourceLimit) *script {
+	s := &script{}
+	at := func(what string) place { return place{stepSetup, what} }
+	s.add(at("make a session"), unix.SYS_SETSID)
+	for fd := range 3 {
+		s.add(at("set the command's streams"), unix.SYS_DUP3, (first + slot(fd)).arg(), number(fd), number(0))
+	}
+	s.add(at("close_range"), unix.SYS_CLOSE_RANGE, number(3), number(^uint32(0)), number(unix.CLOSE_RANGE_CLOEXEC))
+	s.limitResources(limits)
+	const setBytes = 8
+	s.add(at("unblock signals"), unix.SYS_RT_SIGPROCMASK, number(unix.SIG_SETMASK), s.words(number(0)), number(0), number(setBytes))
+	s.execute(argv, env, lookup(env, "PATH"))
+	return s
 }
 
-func encodeReport(what news) []byte {
-	words := make([]byte, 4*reportWords)
-	binary.LittleEndian.PutUint32(words, uint32(what))
-	return words
+// execute looks the program up as execvp(3) does, in the folders of searched.
+func (s *script) execute(argv, env []string, searched string) {
+	args, environ := s.strings(argv), s.strings(env)
+	if strings.Contains(argv[0], "/") {
+		program := s.text(argv[0])
+		s.add(place{stepExec, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.F_OK))
+		s.add(place{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ)
+		return
+	}
+	for _, folder := range strings.Split(searched, ":") {
+		if folder == "" {
+			folder = "."
+		}
+		program := s.text(folder + "/" + argv[0])
+		s.add(place{stepFind, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.X_OK)).otherwise = skipsOne
+		s.add(place{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ).otherwise = searches
+	}
+	s.add(place{stepFind, argv[0]}, giveUp)
 }
 
-// sizeOfHeader fails to compile where report's header is not struct msghdr.
-const _ = uint(7*wordBytes-unsafe.Sizeof(unix.Msghdr{})) + uint(unsafe.Sizeof(unix.Msghdr{})-7*wordBytes)
+func lookup(env []string, key string) string {
+	for _, entry := range env {
+		if k, v, _ := strings.Cut(entry, "="); k == key {
+			return v
+		}
+	}
+	return ""
+}
+
+const (
+	maxLockedBytes = 8 << 20 // the kernel's default
+	// maxCapability is the highest number that a capability may have in any
+	// kernel; those that this one has not are refused.
+	maxCapability = 63
+)
+
+// lockDown takes every privilege from the init, and so from all that it starts:
+// it enters a user namespace of its own that has power over nothing, not even
+// over its other namespaces, gives up every capability even there, and installs
+// the seccomp filter.
+func (s *script) lockDown(h *host, filter []unix.SockFilter) {
+	at := func(what string) place { return place{stepSetup, what} }
+	s.add(at("make a user namespace"), unix.SYS_UNSHARE, number(unix.CLONE_NEWUSER))
+	s.enterUser(h)
+	for c := range maxCapability + 1 {
+		s.prctl("drop the bounding set", unix.PR_CAPBSET_DROP, uintptr(c)).otherwise = goesOn
+	}
+	s.prctl("clear the ambient set", unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	none := make([]byte, 2*unsafe.Sizeof(unix.CapUserData{}))
+	s.add(at("drop capabilities"), unix.SYS_CAPSET, s.bytes(asBytes(&header)), s.bytes(none))
+	s.prctl("set no_new_privs", unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	program := s.words(number(len(filter)), s.bytes(asBytes(&filter[0], len(filter))))
+	s.add(at("install the seccomp filter"), unix.SYS_SECCOMP, number(unix.SECCOMP_SET_MODE_FILTER), number(0), program)
+}
+
+// asBytes returns the bytes of count values, one unless said otherwise.
+func asBytes[T any](first *T, count ...int) []byte {
+	size := int(unsafe.Sizeof(*first))
+	for _, n := range count {
+		size *= n
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(first)), size)
+}
+
+// enterUser makes the init the user it already is in the namespace it has just
+// entered, which has no other, and keeps others from being made below it, the
+// door to most of the kernel's privileged code. The seccomp filter refuses those
+// too; so failing at that is fine.
+func (s *script) enterUser(h *host) {
+	user := h.user
+	// The files belong to root otherwise.
+	s.prctl("become dumpable", unix.PR_SET_DUMPABLE, 1)
+	s.write("self/setgroups", "deny").otherwise = goesOn // a kernel without it needs none
+	s.write("self/uid_map", fmt.Sprintf("%d %d 1", user.uid, user.uid))
+	s.write("self/gid_map", fmt.Sprintf("%d %d 1", user.gid, user.gid))
+	s.prctl("become undumpable", unix.PR_SET_DUMPABLE, 0)
+	s.write("sys/user/max_user_namespaces", "0").otherwise = goesOn
+	s.boundNotify(h.notify, notifyShare)
+	s.close(slotProc)
+}
+
+// boundNotify limits inotify in the init's user namespace to a share of the host
+// user's limits, against which all of it counts.
+func (s *script) boundNotify(limits []notifyLimit, share int) {
+	for _, l := range limits {
+		s.write("sys/user/"+l.name, strconv.Itoa(l.most/share)).otherwise = goesOn
+	}
+}
+
+// write writes a file below /proc. An otherwise for it may be set in the call
+// that is returned; when the file cannot be opened, that fails.
+func (s *script) write(path, text string) *call {
+	at := place{stepSetup, "write /proc/" + path}
+	open := s.add(at, unix.SYS_OPENAT, slotProc.arg(), s.text(path), number(unix.O_WRONLY|unix.O_CLOEXEC))
+	open.keep, open.otherwise = slotResult, goesOn
+	s.add(at, unix.SYS_WRITE, slotResult.arg(), s.text(text), number(len(text)))
+	written := len(s.calls) - 1
+	s.close(slotResult)
+	return &s.calls[written]
+}
+
+// A resourceLimit is one of setrlimit(2).
+type resourceLimit struct {
+	resource int
+	value    uint64
+}
+
+// resourceLimits are what every process of a sandbox inherits and none can
+// raise. They stand behind the cgroup's limits, and stand in where there is none.
+func (b *box) resourceLimits(limits sandbox.Limits) []resourceLimit {
+	list := []resourceLimit{
+		{unix.RLIMIT_CORE, 0},
+		// A file in memory meets the end of that first, which is an error and not
+		// a signal.
+		{unix.RLIMIT_FSIZE, uint64(max(limits.File, 2*limits.Tmp))},
+		{unix.RLIMIT_MEMLOCK, maxLockedBytes},
+		{unix.RLIMIT_NOFILE, uint64(limits.Files)},
+		{unix.RLIMIT_NICE, 0},
+		// These count as the host's user's too.
+		{unix.RLIMIT_SIGPENDING, sandbox.MaxSignals},
+		{unix.RLIMIT_MSGQUEUE, 0},
+		{unix.RLIMIT_RTPRIO, 0},
+		// Counted in the sandbox's own user namespace, with the init.
+		{unix.RLIMIT_NPROC, uint64(limits.PIDs) + 1},
+	}
+	if !b.group.boundsMemory() { // of all processes together
+		list = append(list, resourceLimit{unix.RLIMIT_DATA, uint64(limits.Memory)})
+	}
+	return list
+}
+
+// limitResources lowers limits; one that is lower already stays.
+func (s *script) limitResources(list []resourceLimit) {
+	for _, l := range list {
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(l.resource, &limit); err == nil {
+			limit.Max = min(limit.Max, l.value)
+		}
+		limit.Cur = limit.Max
+		s.add(place{stepSetup, "set a resource limit"}, unix.SYS_PRLIMIT64, number(0), number(l.resource), s.bytes(asBytes(&limit)), number(0))
+	}
+}
+
+// listen makes the proxy's socket and hands it to the server.
+func (s *script) listen() {
+	at := place{stepSetup, "make the proxy's socket"}
+	to := netip.MustParseAddrPort(egress.Address)
+	address := unix.RawSockaddrInet4{Family: unix.AF_INET, Addr: to.Addr().As4()}
+	address.Port = to.Port()<<8 | to.Port()>>8 // in network order
+	s.add(at, unix.SYS_SOCKET, number(unix.AF_INET), number(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), number(0)).keep = slotResult
+	s.add(at, unix.SYS_BIND, slotResult.arg(), s.bytes(asBytes(&address)), number(unix.SizeofSockaddrInet4))
+	s.add(at, unix.SYS_LISTEN, slotResult.arg(), number(unix.SOMAXCONN))
+	s.report(isListening, slotResult)
+}

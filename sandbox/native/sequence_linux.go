@@ -4,6 +4,8 @@ package native
 
 import (
 	"encoding/binary"
+	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,8 +52,7 @@ type place struct {
 type slot uint64
 
 const (
-	maxRights = 253 // what the kernel takes in a message
-	slots     = maxRights + 4
+	slots = maxRights + 4
 
 	slotResult  slot = maxRights // of a call, for the next ones
 	slotContext slot = maxRights + 1
@@ -183,4 +184,99 @@ func (s *script) pack(b []byte, k kind) []byte {
 		word(p)
 	}
 	return append(b, s.data...)
+}
+
+// handover is the descriptor that a script gives a file to send it.
+const handover = 200
+
+func (s *script) prctl(what string, option int, args ...uintptr) *call {
+	words := []arg{number(option)}
+	for _, a := range args {
+		words = append(words, number(a))
+	}
+	return s.add(place{stepSetup, what}, unix.SYS_PRCTL, words...)
+}
+
+func (s *script) close(fd slot) { s.add(place{}, unix.SYS_CLOSE, fd.arg()).otherwise = goesOn }
+
+// folder makes a folder, and those above it, where there is none.
+func (s *script) folder(path string) {
+	for i, c := range path[1:] {
+		if c == '/' {
+			s.makeFolder(path[:i+1])
+		}
+	}
+	s.makeFolder(path)
+}
+
+// makeFolder makes one folder. That it is there, or cannot be made, shows in what
+// is done with it.
+func (s *script) makeFolder(path string) {
+	s.add(place{}, unix.SYS_MKDIRAT, here(), s.text(path), number(0o755)).otherwise = goesOn
+}
+
+// tmpfs mounts one at a folder that it makes.
+func (s *script) tmpfs(path string, size int64, mode int) {
+	at := place{stepSetup, "make " + strings.TrimPrefix(path, newRoot)}
+	s.newMount(at, "tmpfs", noPrivileges, tmpfsOptions(size, mode)...)
+	s.folder(path)
+	s.attach(at, slotResult, path)
+}
+
+// newMount makes a detached mount of a new file system.
+func (s *script) newMount(at place, kind string, attributes int, options ...option) {
+	fs := slotContext
+	s.add(at, unix.SYS_FSOPEN, s.text(kind), number(unix.FSOPEN_CLOEXEC)).keep = fs
+	for _, o := range options {
+		s.add(at, unix.SYS_FSCONFIG, fs.arg(), number(unix.FSCONFIG_SET_STRING), s.text(o.key), s.text(o.value), number(0))
+	}
+	s.add(at, unix.SYS_FSCONFIG, fs.arg(), number(unix.FSCONFIG_CMD_CREATE), number(0), number(0), number(0))
+	s.add(at, unix.SYS_FSMOUNT, fs.arg(), number(unix.FSMOUNT_CLOEXEC), number(attributes)).keep = slotResult
+	s.close(fs)
+}
+
+// attach puts a detached mount at a path and closes it.
+func (s *script) attach(at place, tree slot, path string) {
+	s.add(at, unix.SYS_MOVE_MOUNT, tree.arg(), s.text(""), here(), s.text(path), number(unix.MOVE_MOUNT_F_EMPTY_PATH))
+	s.close(tree)
+}
+
+// tell sends the server a report.
+func (s *script) tell(what news) {
+	words := encodeReport(what)
+	s.add(place{stepControl, ""}, unix.SYS_SENDTO, number(initControl), s.bytes(words), number(len(words)), number(unix.MSG_NOSIGNAL), number(0), number(0))
+}
+
+// report sends the server a report with a descriptor, which it closes.
+func (s *script) report(what news, fd slot) {
+	at := place{stepControl, ""}
+	s.add(at, unix.SYS_DUP3, fd.arg(), number(handover), number(unix.O_CLOEXEC))
+	s.close(fd)
+	words := encodeReport(what)
+	vector := s.words(s.bytes(words), number(len(words)))
+	rights := unix.UnixRights(handover)
+	header := s.words(number(0), number(0), vector, number(1), s.bytes(rights), number(len(rights)), number(0))
+	s.add(at, unix.SYS_SENDMSG, number(initControl), header, number(unix.MSG_NOSIGNAL))
+	s.add(at, unix.SYS_CLOSE, number(handover))
+}
+
+func encodeReport(what news) []byte {
+	words := make([]byte, 4*reportWords)
+	binary.LittleEndian.PutUint32(words, uint32(what))
+	return words
+}
+
+// sizeOfHeader fails to compile where report's header is not struct msghdr.
+const _ = uint(7*wordBytes-unsafe.Sizeof(unix.Msghdr{})) + uint(unsafe.Sizeof(unix.Msghdr{})-7*wordBytes)
+
+// failed returns what a report of a failed call means.
+func (s *script) failed(call int, errno unix.Errno) *failure {
+	if call < 0 || call >= len(s.calls) {
+		return &failure{Step: stepControl, Errno: errno}
+	}
+	at := s.calls[call].place
+	if at.step == stepInterpreter && errno != unix.ENOENT { // the program is there
+		at.step = stepExec
+	}
+	return &failure{Step: at.step, What: at.what, Errno: errno}
 }

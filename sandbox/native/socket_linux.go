@@ -3,7 +3,9 @@
 package native
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/gob"
 	"fmt"
 	"io"
 	"os"
@@ -108,6 +110,11 @@ func (l *line) receive(p []byte) (fds []int, err error) {
 	return fds, nil
 }
 
+const (
+	maxRights   = 253 // descriptors that the kernel takes in a message
+	rightsBytes = unix.SizeofCmsghdr + 4*maxRights + 4
+)
+
 // receiveRights receives some bytes, and the descriptors with them. The end of
 // the stream is [io.EOF].
 func receiveRights(socket int, p []byte, flags int) (n int, fds []int, err error) {
@@ -146,51 +153,63 @@ func (l *line) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A report is what an init tells the server.
-type report struct {
-	news news
-	a, b int // as its news says
-	call int // the index of the call that failed
-	fds  []int
+// maxMessage bounds the bytes of a message. It is far above what workspaces take.
+const maxMessage = 16 << 20
+
+// headSize is how many bytes the length before a message takes.
+const headSize = 4
+
+// A messenger sends and receives messages: one stream of gob in each direction,
+// which describes a type once, cut into messages by their lengths. Gob's strings
+// are any bytes, as paths are.
+type messenger struct {
+	*line
+	out, in bytes.Buffer
+	encoder *gob.Encoder // to out
+	decoder *gob.Decoder // of in
 }
 
-// report receives one.
-func (l *line) report() (r report, err error) {
-	var p [4 * reportWords]byte
-	if r.fds, err = l.receive(p[:]); err != nil {
-		return r, err
+func newMessenger(l *line) *messenger {
+	m := &messenger{line: l}
+	m.encoder, m.decoder = gob.NewEncoder(&m.out), gob.NewDecoder(&m.in)
+	return m
+}
+
+// send sends a message with descriptors.
+func (m *messenger) send(message any, fds []int) error {
+	m.out.Reset()
+	m.out.Write(make([]byte, headSize))
+	if err := m.encoder.Encode(message); err != nil {
+		return err
 	}
-	word := func(i int) int { return int(int32(binary.LittleEndian.Uint32(p[4*i:]))) }
-	r.news, r.a, r.b, r.call = news(word(0)), word(1), word(2), word(3)
-	return r, nil
-}
-
-// A failure is an error of making a sandbox, or of starting its command.
-type failure struct {
-	Step  step
-	What  string // what the step was about, such as a path
-	Errno unix.Errno
-}
-
-// A step is what was being done when it failed.
-type step string
-
-const (
-	stepSetup       step = "prepare the sandbox"
-	stepProc        step = "mount /proc"
-	stepMount       step = "mount" // What is a path of the host's
-	stepControl     step = "talk to the server"
-	stepFind        step = "find" // What is the program, here and below
-	stepInterpreter step = "find the interpreter of"
-	stepExec        step = "execute"
-	stepSelf        step = "execute the sandbox's own init as"
-)
-
-func (f *failure) Error() string {
-	if f.What == "" {
-		return fmt.Sprintf("%s: %v", f.Step, f.Errno)
+	length := m.out.Len() - headSize
+	if length > maxMessage {
+		return fmt.Errorf("message of %d bytes is too long", length)
 	}
-	return fmt.Sprintf("%s %s: %v", f.Step, f.What, f.Errno)
+	binary.LittleEndian.PutUint32(m.out.Bytes(), uint32(length))
+	return m.line.send(m.out.Bytes(), fds)
 }
 
-func (f *failure) Unwrap() error { return f.Errno }
+// receive receives a message, and returns the descriptors that came with it.
+func (m *messenger) receive(message any) (fds []int, err error) {
+	var head [headSize]byte
+	if fds, err = m.line.receive(head[:]); err != nil {
+		return nil, err
+	}
+	if err := m.receiveBody(head, message); err != nil {
+		closeAll(fds)
+		return nil, err
+	}
+	return fds, nil
+}
+
+func (m *messenger) receiveBody(head [headSize]byte, message any) error {
+	length := binary.LittleEndian.Uint32(head[:])
+	if length > maxMessage {
+		return fmt.Errorf("message of %d bytes is too long", length)
+	}
+	if _, err := io.CopyN(&m.in, m.line, int64(length)); err != nil {
+		return err
+	}
+	return m.decoder.Decode(message)
+}

@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// auditArch is this architecture in struct seccomp_data.
+const auditArch = unix.AUDIT_ARCH_X86_64
+
 // threadMemory returns the address of what compiled Go reads of its thread,
 // after each call of assembly.
 func threadMemory() uintptr {
