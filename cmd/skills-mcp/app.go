@@ -21,6 +21,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
+	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
@@ -327,8 +328,8 @@ func (s *settings) docker() *docker.Driver {
 
 // pool bounds the containers that wait. A pool of none is what the driver calls
 // a negative one.
-func (s *settings) pool() docker.Pool {
-	pool := docker.Pool{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
+func (s *settings) pool() warmpool.Limits {
+	pool := warmpool.Limits{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
 	if pool.Max == 0 || s.single {
 		pool.Max = -1
 	}

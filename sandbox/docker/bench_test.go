@@ -24,7 +24,7 @@ func BenchmarkRun(b *testing.B) {
 			if _, err := d.Run(b.Context(), cmd); err != nil {
 				b.Fatal(err)
 			}
-			d.background.Wait()
+			settled(d)
 			var times []time.Duration
 			for b.Loop() {
 				began := time.Now()
@@ -32,7 +32,7 @@ func BenchmarkRun(b *testing.B) {
 					b.Fatal(err)
 				}
 				times = append(times, time.Since(began))
-				d.background.Wait() // for the next to be ready, and the last to be gone
+				settled(d) // for the next to be ready, and the last to be gone
 			}
 			slices.Sort(times)
 			for _, p := range []int{50, 95} {

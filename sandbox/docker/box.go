@@ -3,30 +3,34 @@ package docker
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"time"
 
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/pkg/stdcopy"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
 
-// makeTimeout bounds the making of a container, which is not given up when
-// its caller is: another call may use it, and it would else leave one that
-// nobody knows of.
+// makeTimeout bounds the making of what is not given up with its caller: another call
+// may use it, and it would else be a container that nobody knows of.
 const makeTimeout = 2 * time.Minute
 
 // A box is a container that was made for one command, which it waits for.
 type box struct {
+	driver   *Driver
 	engine   *engine
 	id       string
-	streams  *streams
+	shell    *shellproto.Shell
 	way      net.Listener // of connections to the hosts that are granted; nil without any
 	answered bool         // the command has ended, with all that it started
 }
 
 // close ends the talk with b.
 func (b *box) close() {
-	b.streams.close()
+	b.shell.Close()
 	if b.way != nil {
 		_ = b.way.Close()
 	}
@@ -67,7 +71,7 @@ func (d *Driver) create(ctx context.Context, e *engine, spec *spec) (*box, error
 		d.remove(e, made.ID)
 		return nil, context.Cause(ctx)
 	}
-	return &box{engine: e, id: made.ID}, nil
+	return &box{driver: d, engine: e, id: made.ID}, nil
 }
 
 // startBox connects to b before it starts it, as an engine asks for.
@@ -76,16 +80,16 @@ func (d *Driver) startBox(ctx context.Context, b *box, spec *spec, ended func(*b
 	if err != nil {
 		return b.engine.failed("connect to the sandbox", err)
 	}
-	b.streams = openStreams(conn, func() { ended(b) })
+	b.shell = shellproto.NewShell(newConn(conn), func() { ended(b) })
 	if err := b.engine.api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
-		b.streams.close()
+		b.shell.Close()
 		return b.engine.failed("start the sandbox", err)
 	}
 	if !spec.connected() {
 		return nil
 	}
 	if b.way, err = b.openWay(ctx); err != nil {
-		b.streams.close()
+		b.shell.Close()
 	}
 	return err
 }
@@ -122,10 +126,30 @@ func hijack(ctx context.Context, request func() (types.HijackedResponse, error))
 	}
 }
 
-// weigh returns the bytes of memory that a container holds, and 0 where the
-// engine does not say, which may take a second.
-func (d *Driver) weigh(b *box) int64 {
-	ctx, cancel := context.WithTimeout(d.life.Context(), answerTimeout)
+// A conn connects to the streams of a process in a container, which the engine sends
+// as frames of one stream.
+type conn struct{ types.HijackedResponse }
+
+func newConn(response types.HijackedResponse) *conn { return &conn{response} }
+
+// Copy implements [shellproto.Conn].
+func (c *conn) Copy(stdout, stderr io.Writer) error {
+	_, err := stdcopy.StdCopy(stdout, stderr, c.Reader)
+	return err
+}
+
+// Write implements [shellproto.Conn].
+func (c *conn) Write(p []byte) (int, error) { return c.Conn.Write(p) }
+
+// Close implements [shellproto.Conn].
+func (c *conn) Close() error { return c.Conn.Close() }
+
+// Ended implements [warmpool.Instance].
+func (b *box) Ended() bool { return b.shell.Ended() }
+
+// Memory implements [warmpool.Instance].
+func (b *box) Memory() int64 {
+	ctx, cancel := context.WithTimeout(b.driver.life.Context(), answerTimeout)
 	defer cancel()
 	answer, err := b.engine.api.ContainerStatsOneShot(ctx, b.id)
 	if err != nil {
@@ -138,3 +162,6 @@ func (d *Driver) weigh(b *box) int64 {
 	}
 	return int64(stats.MemoryStats.Usage)
 }
+
+// Discard implements [warmpool.Instance].
+func (b *box) Discard() { b.driver.discard(b) }

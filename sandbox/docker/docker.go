@@ -4,7 +4,7 @@
 //
 // A container is made for one command, is never used twice, and is removed on
 // every path. A few are started ahead of the commands that they are for, and
-// wait; see [Pool]. All carry labels that name the driver's instance; nothing on
+// wait; see [warmpool]. All carry labels that name the driver's instance; nothing on
 // the engine without such a label is ever touched. Those of a driver that was
 // killed are removed by the next driver of any process that uses the engine.
 package docker
@@ -22,6 +22,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
 
 // RuntimeAuto as [Options.Runtime] takes the strongest runtime that the engine
@@ -42,7 +43,7 @@ type Options struct {
 	// Places is where engines are looked for when Host is "".
 	Places Places
 	// Pool bounds the containers that wait for commands.
-	Pool Pool
+	Pool warmpool.Limits
 	// Dir is an absolute host folder, made where it is missing, for a few small
 	// files. All drivers of a person share one: by it, one of them knows that
 	// another was killed. With "" none is kept: containers of a driver that was
@@ -79,7 +80,7 @@ type Driver struct {
 	pulls      *pulls
 	known      images
 	copies     copies
-	pool       *pool
+	pool       *warmpool.Pool[*box]
 	lease      *lease // nil until an engine has answered
 	hosts      string // files; see engine
 	profile    string
@@ -119,15 +120,7 @@ func New(options *Options) *Driver {
 	}
 	d.work, d.giveUp = context.WithCancel(context.Background())
 	d.pulls = newPulls(d.life.Context(), &d.background)
-	d.pool = &pool{
-		limits:  o.Pool.or(),
-		make:    d.makeBox,
-		drop:    d.discard,
-		weigh:   d.weigh,
-		pause:   d.pause,
-		spawn:   func(do func()) { d.background.Go(do) },
-		shelves: map[shelfKey]*shelf{},
-	}
+	d.pool = warmpool.New[*box](&o.Pool)
 	d.layers = newLayers(o.DependencyEnv, newPulls(d.life.Context(), &d.background))
 	return d
 }
@@ -196,12 +189,12 @@ const maxStale = 3
 
 // runOnce runs cmd in a container that nobody uses before or after.
 func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *image, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	b, err := d.pool.take(ctx, e, spec, cmd.Warm)
+	b, err := d.pool.Take(ctx, d.warm(e, spec), cmd.Warm)
 	if err != nil {
 		return nil, err
 	}
 	defer d.discard(b)
-	defer b.streams.close()
+	defer b.shell.Close()
 	disconnect, err := b.connect(cmd, d.egress)
 	if err != nil {
 		return nil, err
@@ -213,13 +206,26 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 	return exit, err
 }
 
+// warm returns spec for the pool. Containers for a skill that has changed are of no use,
+// nor are those of another image or engine.
+func (d *Driver) warm(e *engine, spec *spec) *warmpool.Spec[*box] {
+	return &warmpool.Spec[*box]{
+		Key:     e.id + spec.key(),
+		Group:   spec.config.Labels[labelSkill],
+		Version: strings.Join([]string{e.id, spec.config.Image, spec.folder()}, "\n"),
+		Start: func(ctx context.Context, ended func(*box)) (*box, error) {
+			return d.makeBox(ctx, e, spec, ended)
+		},
+	}
+}
+
 // Close implements [sandbox.Driver]. Where the engine does not let go of a
 // container within [closeTimeout], or does not answer at all, Close returns an
 // error that says so.
 func (d *Driver) Close() error {
 	defer d.giveUp()
 	d.life.End()
-	d.pool.close()
+	d.pool.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if err := d.settle(ctx); err != nil {
@@ -232,4 +238,4 @@ func (d *Driver) Close() error {
 }
 
 // Forget implements [sandbox.Warmer].
-func (d *Driver) Forget(skill string) { d.pool.forget(skill) }
+func (d *Driver) Forget(skill string) { d.pool.Forget(skill) }

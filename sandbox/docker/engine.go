@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,6 +31,7 @@ const (
 // An engine is one that has answered, and what it said of itself. It does not
 // change.
 type engine struct {
+	id      string // tells it from engines that were found before or after
 	api     *client.Client
 	host    string
 	kind    string // "docker" or "podman"
@@ -184,7 +186,7 @@ func open(ctx context.Context, host, certificates, runtime string) (*engine, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	e := &engine{api: api, host: host, remote: !local}
+	e := &engine{id: rand.Text(), api: api, host: host, remote: !local}
 	if err := e.ask(ctx); err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func imageWithShell(t *testing.T, d *Driver, shell string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		d.background.Wait() // an image with a container cannot be removed
+		settled(d) // an image with a container cannot be removed
 		_ = d.Close()
 		if _, err := e.api.ImageRemove(context.Background(), tagged, dockerimage.RemoveOptions{Force: true}); err != nil {
 			t.Errorf("remove %s: %v", tagged, err)

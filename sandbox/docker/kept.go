@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
 
 var (
@@ -62,7 +63,7 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*kept, error) 
 	if err != nil {
 		return nil, err
 	}
-	b, err := d.pool.take(ctx, e, spec, cmd.Warm)
+	b, err := d.pool.Take(ctx, d.warm(e, spec), cmd.Warm)
 	if err != nil {
 		return nil, d.lost(e, err)
 	}
@@ -72,7 +73,7 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*kept, error) 
 		select {
 		case <-d.life.Context().Done():
 		case <-k.life.Context().Done():
-		case <-b.streams.copied:
+		case <-b.shell.Done():
 		}
 		k.close()
 	})
@@ -114,18 +115,18 @@ func (k *kept) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 
 // run runs cmd in a shell of its own.
 func (k *kept) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	if err := checkStrings(cmd.Argv, cmd.Environ()); err != nil {
+	if err := shellproto.Check(cmd); err != nil {
 		return nil, err
 	}
 	limited := *cmd
 	limited.Limits = k.limits
-	id, conn, err := k.box.exec(ctx, []string{"/bin/sh", "-c", waiter})
+	id, conn, err := k.box.exec(ctx, []string{"/bin/sh", "-c", shellproto.Script})
 	if err != nil {
 		return nil, err
 	}
-	shell := &box{engine: k.box.engine, id: id, streams: openStreams(conn, nil)}
-	defer shell.streams.close()
-	exit, err := shell.exchange(ctx, &limited, k.image, keptLine, k.verdict(id))
+	shell := &box{engine: k.box.engine, id: id, shell: shellproto.NewShell(newConn(conn), nil)}
+	defer shell.shell.Close()
+	exit, err := shell.exchange(ctx, &limited, k.image, shellproto.Line{Session: true}, k.verdict(id))
 	if errors.Is(err, errStale) {
 		return nil, k.box.engine.failed("send the command", err)
 	}
@@ -157,14 +158,14 @@ func (b *box) exec(ctx context.Context, argv []string) (id string, conn types.Hi
 // verdict says why a shell in the container has ended before its command.
 func (k *kept) verdict(id string) verdict {
 	return func(ctx context.Context, cmd *sandbox.Command, image *image, err error) (*sandbox.Exit, error) {
-		if errors.Is(err, errJunk) {
+		if errors.Is(err, shellproto.ErrGarbled) {
 			return nil, badShell(image, err)
 		}
 		shell, err := k.box.engine.api.ContainerExecInspect(ctx, id)
 		if err != nil {
 			return nil, k.box.engine.failed("see how the command ended", err)
 		}
-		if k.box.streams.over() || shell.Running {
+		if k.box.shell.Ended() || shell.Running {
 			k.abandon()
 			return nil, &sandbox.UnavailableError{
 				Reason: "the kept sandbox was ended from outside",
@@ -187,11 +188,11 @@ func (k *kept) killAll() {
 		k.abandon()
 		return
 	}
-	shell := openStreams(conn, nil)
-	defer shell.close()
-	shell.release()
+	shell := shellproto.NewShell(newConn(conn), nil)
+	defer shell.Close()
+	shell.Discard()
 	select {
-	case <-shell.copied:
+	case <-shell.Done():
 	case <-ctx.Done():
 		k.abandon()
 	}

@@ -45,13 +45,13 @@ func TestKeptLeavesOthersWaiting(t *testing.T) {
 	if _, err := d.Run(t.Context(), cmd); err != nil {
 		t.Fatal(err)
 	}
-	d.background.Wait()
+	settled(d)
 	k, err := d.Open(t.Context(), cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	d.background.Wait()
+	settled(d)
 	if n := len(containers(t, d)); n != 2 {
 		t.Errorf("there are %d containers, want the one that is kept and one that waits", n)
 	}

@@ -140,7 +140,7 @@ func TestImageChangesWarm(t *testing.T) {
 		if _, err := d.Run(t.Context(), command()); err != nil {
 			t.Fatal(err)
 		}
-		d.background.Wait()
+		settled(d)
 	}
 	run()
 	before, _ := d.known.state()

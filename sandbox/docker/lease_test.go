@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -270,10 +271,10 @@ func TestLeaseConcurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
+	var done atomic.Bool
 	var cleaning, taking sync.WaitGroup
 	cleaning.Go(func() {
-		for !closed(done) {
+		for !done.Load() {
 			cleaner.clean(nil)
 		}
 	})
@@ -296,7 +297,7 @@ func TestLeaseConcurrent(t *testing.T) {
 		})
 	}
 	taking.Wait()
-	close(done)
+	done.Store(true)
 	cleaning.Wait()
 	if err := cleaner.end(); err != nil {
 		t.Error(err)
@@ -345,7 +346,7 @@ func TestDoomed(t *testing.T) {
 	cmd.Argv = []string{"sleep", "600"}
 	cmd.Started = func() {
 		go func() {
-			d.background.Wait() // for the next one that waits
+			settled(d) // for the next one that waits
 			fmt.Println("doomed:", d.instance)
 		}()
 	}

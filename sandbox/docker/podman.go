@@ -55,12 +55,3 @@ func (e *engine) writable() []string {
 	}
 	return []string{"/run", "/var/tmp"}
 }
-
-// lastWords is how the shell of a container ends. Podman forgets what it has not
-// passed on yet when a container ends with input that nobody has read.
-func (e *engine) lastWords() string {
-	if e.podman() {
-		return "exec cat >/dev/null\n"
-	}
-	return "exit 0\n"
-}

@@ -271,8 +271,8 @@ func TestImageVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		d.pool.close()
-		d.background.Wait() // an image with a container cannot be removed
+		d.pool.Close()
+		settled(d) // an image with a container cannot be removed
 		if _, err := e.api.ImageRemove(t.Context(), tagged, dockerimage.RemoveOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -304,7 +304,7 @@ func TestDescriptors(t *testing.T) {
 		if _, err := d.Run(t.Context(), cmd); err != nil {
 			t.Fatal(err)
 		}
-		d.background.Wait()
+		settled(d)
 		if i == 0 {
 			before = count()
 		}

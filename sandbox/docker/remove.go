@@ -46,7 +46,7 @@ func (d *Driver) dispose(b *box) {
 // idle reports whether nothing runs in b but its shell, which ends by itself when
 // b is closed.
 func (b *box) idle() bool {
-	return b.answered || b.streams.answer == nil
+	return b.answered || !b.shell.Used()
 }
 
 // awaitEnd waits until b does not run any more. To remove a container at the
@@ -126,6 +126,7 @@ func (d *Driver) settle(ctx context.Context) error {
 	settled := make(chan struct{})
 	go func() {
 		d.watchers.Wait()
+		d.pool.Wait()
 		d.background.Wait()
 		close(settled)
 	}()

@@ -55,7 +55,7 @@ func TestRemoveForgedEnd(t *testing.T) {
 	if _, err := d.Run(t.Context(), cmd); err != nil {
 		t.Fatal(err)
 	}
-	d.background.Wait()
+	settled(d)
 	if kills := f.count("POST /containers/{id}/kill"); kills != 1 {
 		t.Errorf("it was killed %d times, want once", kills)
 	}
@@ -83,7 +83,7 @@ func TestCloseWithoutAnswer(t *testing.T) {
 	if took := time.Since(began); took > closeTimeout/2 {
 		t.Errorf("it took %v", took)
 	}
-	d.background.Wait()
+	settled(d)
 }
 
 // An image is not blamed for an engine that hangs.

@@ -1,16 +1,20 @@
 package docker
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
 
 func TestRun(t *testing.T) {
@@ -238,7 +242,7 @@ func TestCloseSweeps(t *testing.T) {
 	if _, err := d.Run(t.Context(), command()); err != nil {
 		t.Fatal(err)
 	}
-	d.background.Wait()
+	settled(d)
 	f.fault("DELETE /containers/{id}", nil)
 	other := &fakeContainer{end: func() {}}
 	other.request.Config = &container.Config{Labels: map[string]string{labelInstance: "theirs"}}
@@ -274,5 +278,34 @@ func TestEngineComesBack(t *testing.T) {
 	f.listen(t)
 	if _, err := d.Run(t.Context(), command()); err != nil {
 		t.Errorf("after the engine came back: %v", err)
+	}
+}
+
+// A command's input is for the container that runs it: one that ends before it
+// has begun leaves it to the next.
+func TestRunNotBegun(t *testing.T) {
+	f := newFake(t)
+	d := f.driver(t, Options{})
+	e, err := d.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	go func() {
+		_, _ = bufio.NewReader(theirs).ReadString('\n')
+		_ = theirs.Close()
+	}()
+	// The engine knows of no such container.
+	b := &box{engine: e, id: "c1", shell: shellproto.NewShell(newConn(types.NewHijackedResponse(ours, "")), nil)}
+	defer b.shell.Close()
+	cmd := command()
+	stdin := strings.NewReader("input")
+	cmd.Stdin = stdin
+	cmd.Started = func() { t.Error("it is said to have begun") }
+	if _, err := b.run(t.Context(), cmd, &image{}); !errors.Is(err, errStale) {
+		t.Errorf("error %v, want %v", err, errStale)
+	}
+	if stdin.Len() != len("input") {
+		t.Errorf("%d bytes of the input are left", stdin.Len())
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
 
 // The labels of every container that this package makes.
@@ -53,7 +54,7 @@ type spec struct {
 // newSpec returns the container that commands like cmd run in on e. Its error
 // is about the command.
 func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
-	if err := checkStrings(cmd.Argv, cmd.Environ()); err != nil {
+	if err := shellproto.Check(cmd); err != nil {
 		return nil, err
 	}
 	if e.apart() && len(cmd.Grant.Workspaces) > 0 {
@@ -73,7 +74,7 @@ func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
 			User:     user(),
 			// All of the command line is the entry point, so that none of the
 			// image's comes before or after it.
-			Entrypoint:      []string{"/bin/sh", "-c", firstWaiter},
+			Entrypoint:      []string{"/bin/sh", "-c", shellproto.FirstScript},
 			Env:             (&sandbox.Command{}).Environ(),
 			WorkingDir:      sandbox.SkillDir,
 			NetworkDisabled: e.bare(),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -14,12 +15,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
+
+// settled waits until d does nothing in the background.
+func settled(d *Driver) {
+	d.pool.Wait()
+	d.background.Wait()
+}
 
 // waiting returns d's containers that wait, when nothing is under way.
 func waiting(t *testing.T, d *Driver) []string {
 	t.Helper()
-	d.background.Wait()
+	settled(d)
 	var ids []string
 	for _, c := range containers(t, d) {
 		if c.State != "running" {
@@ -175,6 +183,30 @@ func TestOut(t *testing.T) {
 	}
 }
 
+// A holdingConn passes on the beginning of stdout, and holds the rest back.
+type holdingConn struct {
+	*conn
+	passes  int
+	passed  chan struct{} // closed when all that is to pass has
+	release chan struct{}
+}
+
+func (c *holdingConn) Copy(stdout, stderr io.Writer) error {
+	return c.conn.Copy(writerFunc(func(p []byte) (int, error) {
+		n := min(len(p), c.passes)
+		_, err := stdout.Write(p[:n])
+		if c.passes > 0 {
+			if c.passes -= n; c.passes == 0 {
+				close(c.passed)
+			}
+		}
+		if n < len(p) {
+			<-c.release
+		}
+		return len(p), err
+	}), stderr)
+}
+
 // What has been answered has ended: whatever the command left running is dead
 // before its status is said. To see it, the container is kept from its own end
 // by a /out that nobody reads.
@@ -194,21 +226,31 @@ func TestDaemonsDead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := d.pool.take(ctx, e, spec, -1)
+	b, err := d.create(ctx, e, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.discard(b)
-	a := newAnswer(nonce, cmd)
-	if err := b.streams.send((&engine{}).newLine(cmd, nonce, false), nil, a); err != nil {
+	response, err := b.attach(ctx)
+	if err != nil {
 		t.Fatal(err)
 	}
-	<-a.began
-	a.pass()
-	s, _, err := a.status()
-	if err != nil || s.code != 5 || s.out != outTar {
-		t.Fatalf("status %+v, error %v", s, err)
+	// What stdout begins with: two marks and the status.
+	held := &holdingConn{conn: newConn(response), passes: 2*(26+1) + len("5 0 1\n"), passed: make(chan struct{}), release: make(chan struct{})}
+	b.shell = shellproto.NewShell(held, nil)
+	if err := e.api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
+		t.Fatal(err)
 	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_, _ = b.run(ctx, cmd, image)
+	}()
+	defer func() {
+		close(held.release)
+		<-over
+		d.discard(b)
+	}()
+	<-held.passed
 	var processes string
 	eventually(t, "no process is left", func() bool {
 		top, err := e.api.ContainerTop(ctx, b.id, nil)
@@ -257,19 +299,23 @@ func TestWarmEndedFromOutside(t *testing.T) {
 // its input ends.
 func TestWarmEndsWithItsInput(t *testing.T) {
 	everyEngine(t, func(t *testing.T, d *Driver) {
-		if _, err := d.Run(t.Context(), realCommand(t, "exit 0")); err != nil {
+		cmd := realCommand(t, "exit 0")
+		if _, err := d.Run(t.Context(), cmd); err != nil {
 			t.Fatal(err)
 		}
 		if ids := waiting(t, d); len(ids) != 1 {
 			t.Fatalf("%d containers wait, want 1", len(ids))
 		}
-		e := d.engine.Load()
-		b, err := d.pool.take(t.Context(), e, parkedSpec(d), -1)
+		e, _, spec, err := d.prepare(t.Context(), cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := d.pool.Take(t.Context(), d.warm(e, spec), -1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer d.discard(b)
-		b.streams.conn.Close()
+		b.shell.Close()
 		eventually(t, "the container has ended", func() bool {
 			c, err := e.api.ContainerInspect(t.Context(), b.id)
 			if err != nil {
@@ -280,12 +326,12 @@ func TestWarmEndsWithItsInput(t *testing.T) {
 	})
 }
 
-// parkedSpec is that of what waits.
-func parkedSpec(d *Driver) *spec {
-	d.pool.mu.Lock()
-	defer d.pool.mu.Unlock()
-	for _, s := range d.pool.shelves {
-		return s.spec
+// closed reports whether a channel is closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
-	return nil
 }

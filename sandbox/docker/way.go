@@ -122,3 +122,7 @@ func (b *box) connect(cmd *sandbox.Command, options *egress.Options) (func() []s
 		return proxy.Connections()
 	}, nil
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -57,7 +57,7 @@ func TestWay(t *testing.T) {
 		if len(exit.Connections) != 2 || exit.Connections[0].Refused != "" || exit.Connections[1].Refused == "" {
 			t.Errorf("%s: connections %+v", which, exit.Connections)
 		}
-		d.background.Wait()
+		settled(d)
 	}
 }
 

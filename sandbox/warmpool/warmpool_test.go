@@ -1,4 +1,4 @@
-package docker
+package warmpool
 
 import (
 	"context"
@@ -11,54 +11,70 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/mount"
+	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// A stable is a pool whose boxes are made by hand, and counted. It is used in a
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A fake is an instance that counts what happens to it.
+type fake struct {
+	id    string
+	s     *stable
+	ended bool   // under the stable's mutex
+	end   func() // ends it by itself, and tells the pool
+}
+
+func (f *fake) Ended() bool {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	return f.ended
+}
+
+func (f *fake) Memory() int64 {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	return f.s.memory
+}
+
+func (f *fake) Discard() {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	if f.s.dropped[f]++; f.s.dropped[f] > 1 {
+		f.s.t.Errorf("%s is discarded %d times", f.id, f.s.dropped[f])
+	}
+}
+
+// A stable is a pool whose instances are made by hand, and counted. It is used in a
 // bubble of synctest.
 type stable struct {
-	*pool
+	*Pool[*fake]
 	t *testing.T
-	e *engine
 
 	mu      sync.Mutex
 	manual  bool // makings wait for the test
+	atOnce  bool // instances end as soon as they are made
 	making  []*making
-	made    []*box
-	ends    map[*box]func() // what a box does when it ends by itself
-	given   map[*box]int
-	dropped map[*box]int
-	memory  int64 // of every box
+	made    []*fake
+	given   map[*fake]int
+	dropped map[*fake]int
+	memory  int64 // of every instance
 }
 
-// A making is of one box: it waits for what comes of it.
-type making struct {
-	spec  *spec
-	ended func(*box)
-	fails chan error
-}
+// A making is of one instance: it waits for what comes of it.
+type making struct{ fails chan error }
 
 // newStable returns one that is closed when the test of the bubble ends it.
-func newStable(t *testing.T, limits Pool) *stable {
-	s := &stable{t: t, e: &engine{}, ends: map[*box]func(){}, given: map[*box]int{}, dropped: map[*box]int{}}
-	s.pool = &pool{
-		limits:  limits.or(),
-		make:    s.makeOne,
-		drop:    s.dropOne,
-		weigh:   s.weighOne,
-		pause:   func(time.Duration) {},
-		spawn:   func(do func()) { go do() },
-		shelves: map[shelfKey]*shelf{},
-	}
+func newStable(t *testing.T, limits Limits) *stable {
+	s := &stable{Pool: New[*fake](&limits), t: t, given: map[*fake]int{}, dropped: map[*fake]int{}}
+	s.delay = 0
 	return s
 }
 
-func (s *stable) makeOne(_ context.Context, e *engine, spec *spec, ended func(*box)) (*box, error) {
+func (s *stable) makeOne(_ context.Context, ended func(*fake)) (*fake, error) {
 	s.mu.Lock()
-	m := &making{spec, ended, make(chan error, 1)}
+	m := &making{make(chan error, 1)}
 	if s.manual {
 		s.making = append(s.making, m)
 	} else {
@@ -69,28 +85,20 @@ func (s *stable) makeOne(_ context.Context, e *engine, spec *spec, ended func(*b
 		return nil, err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := &box{engine: e, id: fmt.Sprintf("c%d", len(s.made)+1), streams: &streams{copied: make(chan struct{})}}
-	s.made = append(s.made, b)
-	s.ends[b] = sync.OnceFunc(func() {
-		close(b.streams.copied)
-		ended(b)
+	f := &fake{id: fmt.Sprintf("c%d", len(s.made)+1), s: s}
+	s.made = append(s.made, f)
+	atOnce := s.atOnce
+	f.end = sync.OnceFunc(func() {
+		s.mu.Lock()
+		f.ended = true
+		s.mu.Unlock()
+		ended(f)
 	})
-	return b, nil
-}
-
-func (s *stable) dropOne(b *box) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dropped[b]++; s.dropped[b] > 1 {
-		s.t.Errorf("%s is dropped %d times", b.id, s.dropped[b])
+	s.mu.Unlock()
+	if atOnce {
+		f.end()
 	}
-}
-
-func (s *stable) weighOne(*box) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.memory
+	return f, nil
 }
 
 // finish ends a making that waits, the i-th, and lets everything settle.
@@ -110,9 +118,9 @@ func (s *stable) makings() int {
 	return len(s.making)
 }
 
-// took notes that b was given to somebody. No box is given twice, nor when it
+// took notes that b was given to somebody. No instance is given twice, nor when it
 // was dropped.
-func (s *stable) took(b *box) {
+func (s *stable) took(b *fake) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,33 +130,33 @@ func (s *stable) took(b *box) {
 	}
 }
 
-// must takes a box, as a run does, and lets everything settle.
-func (s *stable) must(spec *spec, want int) *box {
+// must takes a instance, as a run does, and lets everything settle.
+func (s *stable) must(spec like, want int) *fake {
 	s.t.Helper()
-	b, err := s.take(s.t.Context(), s.e, spec, want)
+	b, err := s.Take(s.t.Context(), s.spec(spec), want)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.took(b)
-	s.drop(b) // its command has ended
+	b.Discard() // its command has ended
 	synctest.Wait()
 	return b
 }
 
 // A result is what a taker got.
 type result struct {
-	box *box
-	err error
+	instance *fake
+	err      error
 }
 
-// ask takes a box in the background.
-func (s *stable) ask(ctx context.Context, spec *spec, want int) <-chan result {
+// ask takes a instance in the background.
+func (s *stable) ask(ctx context.Context, spec like, want int) <-chan result {
 	got := make(chan result, 1)
 	go func() {
-		b, err := s.take(ctx, s.e, spec, want)
+		b, err := s.Take(ctx, s.spec(spec), want)
 		if b != nil {
 			s.took(b)
-			s.drop(b)
+			b.Discard()
 		}
 		got <- result{b, err}
 	}()
@@ -156,32 +164,32 @@ func (s *stable) ask(ctx context.Context, spec *spec, want int) <-chan result {
 	return got
 }
 
-// parked returns how many boxes wait for commands like those of spec.
-func (s *stable) parked(spec *spec) int {
-	s.pool.mu.Lock()
-	defer s.pool.mu.Unlock()
-	if shelf := s.shelves[shelfKey{s.e, spec.key()}]; shelf != nil {
-		return len(shelf.ready)
+// idle returns how many instancees wait for commands like those of spec.
+func (s *stable) idle(spec like) int {
+	s.Pool.mu.Lock()
+	defer s.Pool.mu.Unlock()
+	if b := s.buckets[s.spec(spec).Key]; b != nil {
+		return len(b.ready)
 	}
 	return 0
 }
 
-func (s *stable) wantParked(spec *spec, want int) {
+func (s *stable) wantIdle(spec like, want int) {
 	s.t.Helper()
-	if got := s.parked(spec); got != want {
+	if got := s.idle(spec); got != want {
 		s.t.Errorf("%d wait, want %d", got, want)
 	}
 }
 
-// end closes the pool: in the end every box that was made was dropped once.
+// end closes the pool: in the end every instance that was made was dropped once.
 func (s *stable) end() {
 	s.t.Helper()
 	synctest.Wait()
-	s.close()
+	s.Close()
 	for s.makings() > 0 {
 		s.finish(0, nil)
 	}
-	synctest.Wait()
+	s.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.made {
@@ -189,31 +197,24 @@ func (s *stable) end() {
 			s.t.Errorf("%s is dropped %d times", b.id, s.dropped[b])
 		}
 	}
-	if len(s.shelves) > 0 {
-		s.t.Errorf("%d shelves are left", len(s.shelves))
+	if len(s.buckets) > 0 {
+		s.t.Errorf("%d buckets are left", len(s.buckets))
 	}
-	if _, err := s.take(s.t.Context(), s.e, like("skill"), 1); !errors.Is(err, sandbox.ErrClosed) {
+	if _, err := s.Take(s.t.Context(), s.spec(like{skill: "skill"}), 1); !errors.Is(err, sandbox.ErrClosed) {
 		s.t.Errorf("error %v, want %v", err, sandbox.ErrClosed)
 	}
 }
 
-// like returns the spec of a skill's containers, with an image and a folder.
-func like(skill string, other ...string) *spec {
-	image, folder := "image", "/folder/"+skill
-	if len(other) > 0 {
-		image = other[0]
-	}
-	if len(other) > 1 {
-		folder = other[1]
-	}
-	return &spec{
-		config: &container.Config{Image: image, Labels: map[string]string{labelSkill: skill}},
-		host:   &container.HostConfig{Mounts: []mount.Mount{bind(folder, sandbox.SkillDir, false)}},
-	}
+// A like says which instances are alike: for a skill, of a version, and otherwise.
+type like struct{ skill, version, other string }
+
+// spec returns the spec of such instances.
+func (s *stable) spec(l like) *Spec[*fake] {
+	return &Spec[*fake]{Key: fmt.Sprint(l), Group: l.skill, Version: l.version, Start: s.makeOne}
 }
 
 // bubble runs a test on a pool of its own.
-func bubble(t *testing.T, limits Pool, test func(t *testing.T, s *stable)) {
+func bubble(t *testing.T, limits Limits, test func(t *testing.T, s *stable)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStable(t, limits)
@@ -225,10 +226,10 @@ func bubble(t *testing.T, limits Pool, test func(t *testing.T, s *stable)) {
 func TestPoolReady(t *testing.T) {
 	for _, test := range []struct{ want, ready int }{{0, 1}, {1, 1}, {3, 3}, {-1, 0}} {
 		t.Run(fmt.Sprint(test.want), func(t *testing.T) {
-			bubble(t, Pool{}, func(t *testing.T, s *stable) {
+			bubble(t, Limits{}, func(t *testing.T, s *stable) {
 				for round := range 3 {
-					b := s.must(like("skill"), test.want)
-					s.wantParked(like("skill"), test.ready)
+					b := s.must(like{skill: "skill"}, test.want)
+					s.wantIdle(like{skill: "skill"}, test.ready)
 					// Those that wait are taken in the order in which they were made.
 					if want := fmt.Sprintf("c%d", round+1); b.id != want {
 						t.Errorf("got %s, want %s", b.id, want)
@@ -243,10 +244,10 @@ func TestPoolReady(t *testing.T) {
 }
 
 func TestPoolNone(t *testing.T) {
-	bubble(t, Pool{Max: -1}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{Max: -1}, func(t *testing.T, s *stable) {
 		for range 2 {
-			s.must(like("skill"), 4)
-			s.wantParked(like("skill"), 0)
+			s.must(like{skill: "skill"}, 4)
+			s.wantIdle(like{skill: "skill"}, 0)
 		}
 		if len(s.made) != 2 {
 			t.Errorf("%d were made", len(s.made))
@@ -256,39 +257,37 @@ func TestPoolNone(t *testing.T) {
 
 // A want that has become smaller counts.
 func TestPoolWantLess(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
-		s.must(like("skill"), 4)
-		s.wantParked(like("skill"), 4)
-		s.must(like("skill"), 2)
-		s.must(like("skill"), 2)
-		s.wantParked(like("skill"), 2)
-		s.must(like("skill"), -1)
-		s.must(like("skill"), -1)
-		s.wantParked(like("skill"), 0)
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
+		s.must(like{skill: "skill"}, 4)
+		s.wantIdle(like{skill: "skill"}, 4)
+		s.must(like{skill: "skill"}, 2)
+		s.must(like{skill: "skill"}, 2)
+		s.wantIdle(like{skill: "skill"}, 2)
+		s.must(like{skill: "skill"}, -1)
+		s.must(like{skill: "skill"}, -1)
+		s.wantIdle(like{skill: "skill"}, 0)
 	})
 }
 
 // Containers that are not alike do not stand in for each other.
 func TestPoolNotAlike(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
-		a := like("skill")
-		b := like("skill")
-		b.host.Memory = 1 << 20
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
+		a, b := like{skill: "skill"}, like{skill: "skill", other: "more memory"}
 		s.must(a, 1)
 		if got := s.must(b, 1); got.id != "c3" {
 			t.Errorf("got %s, want one of its own", got.id)
 		}
-		s.wantParked(a, 1)
-		s.wantParked(b, 1)
+		s.wantIdle(a, 1)
+		s.wantIdle(b, 1)
 	})
 }
 
 // Whoever has waited the longest gets what is ready first, whoever it was
 // started for.
 func TestPoolOrder(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
 		s.manual = true
-		first, second := s.ask(t.Context(), like("skill"), 1), s.ask(t.Context(), like("skill"), 1)
+		first, second := s.ask(t.Context(), like{skill: "skill"}, 1), s.ask(t.Context(), like{skill: "skill"}, 1)
 		s.finish(1, nil) // the second's
 		select {
 		case r := <-first:
@@ -311,11 +310,11 @@ func TestPoolOrder(t *testing.T) {
 // A failure is told once, to somebody who would else wait forever.
 func TestPoolFailure(t *testing.T) {
 	failure := errors.New("no engine")
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
 		s.manual = true
 		var asked []<-chan result
 		for range 3 {
-			asked = append(asked, s.ask(t.Context(), like("skill"), 1))
+			asked = append(asked, s.ask(t.Context(), like{skill: "skill"}, 1))
 		}
 		s.finish(2, nil)     // serves the first
 		s.finish(0, failure) // the first's own
@@ -334,12 +333,12 @@ func TestPoolFailure(t *testing.T) {
 // they wait for is on its way.
 func TestPoolRefillFails(t *testing.T) {
 	failure := errors.New("no engine")
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
 		s.manual = true
-		first := s.ask(t.Context(), like("skill"), 1)
+		first := s.ask(t.Context(), like{skill: "skill"}, 1)
 		s.finish(0, nil)
 		<-first
-		second := s.ask(t.Context(), like("skill"), 1) // beside the refill
+		second := s.ask(t.Context(), like{skill: "skill"}, 1) // beside the refill
 		if s.makings() != 2 {
 			t.Fatalf("%d are being made", s.makings())
 		}
@@ -353,12 +352,12 @@ func TestPoolRefillFails(t *testing.T) {
 
 // Whoever gives up takes nothing along: the container is for the next.
 func TestPoolGivenUp(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
 		s.manual = true
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cause := errors.New("gave up")
-		gone := s.ask(ctx, like("skill"), 1)
-		stays := s.ask(t.Context(), like("skill"), 1)
+		gone := s.ask(ctx, like{skill: "skill"}, 1)
+		stays := s.ask(t.Context(), like{skill: "skill"}, 1)
 		cancel(cause)
 		if r := <-gone; !errors.Is(r.err, cause) {
 			t.Errorf("error %v, want %v", r.err, cause)
@@ -368,77 +367,77 @@ func TestPoolGivenUp(t *testing.T) {
 			t.Error(r.err)
 		}
 		s.finish(0, nil)
-		s.wantParked(like("skill"), 1)
+		s.wantIdle(like{skill: "skill"}, 1)
 	})
 }
 
-// leaves makes a taker give up at the moment when it was given a box, and do
+// leaves makes a taker give up at the moment when it was given a instance, and do
 // something before it has noticed.
-func (s *stable) leaves(spec *spec, meanwhile func()) {
+func (s *stable) leaves(spec like, meanwhile func()) {
 	s.t.Helper()
 	s.manual = true
-	s.pool.mu.Lock()
-	shelf := s.shelf(s.e, spec)
-	shelf.want = 1
-	t := &taker{make(chan taken, 1)}
-	shelf.waiting = append(shelf.waiting, t)
-	s.start(shelf, t)
-	s.pool.mu.Unlock()
+	s.Pool.mu.Lock()
+	b := s.bucket(s.spec(spec))
+	b.target = 1
+	w := &waiter[*fake]{make(chan taken[*fake], 1)}
+	b.waiters = append(b.waiters, w)
+	s.start(b, w)
+	s.Pool.mu.Unlock()
 	synctest.Wait()
 	s.finish(0, nil)
 	meanwhile()
-	s.leave(shelf, t)
+	s.abandon(b, w)
 	synctest.Wait()
 }
 
 func TestPoolGivenUpTooLate(t *testing.T) {
-	t.Run("parked", func(t *testing.T) {
-		bubble(t, Pool{}, func(t *testing.T, s *stable) {
-			s.leaves(like("skill"), func() {})
-			s.wantParked(like("skill"), 1)
+	t.Run("idle", func(t *testing.T) {
+		bubble(t, Limits{}, func(t *testing.T, s *stable) {
+			s.leaves(like{skill: "skill"}, func() {})
+			s.wantIdle(like{skill: "skill"}, 1)
 		})
 	})
 	t.Run("forgotten", func(t *testing.T) {
-		bubble(t, Pool{}, func(t *testing.T, s *stable) {
-			s.leaves(like("skill"), func() { s.forget("skill") })
+		bubble(t, Limits{}, func(t *testing.T, s *stable) {
+			s.leaves(like{skill: "skill"}, func() { s.Forget("skill") })
 		})
 	})
 	t.Run("all others have ended", func(t *testing.T) {
-		bubble(t, Pool{}, func(t *testing.T, s *stable) {
-			s.leaves(like("skill"), func() {
-				other := s.ask(t.Context(), like("skill"), 1)
+		bubble(t, Limits{}, func(t *testing.T, s *stable) {
+			s.leaves(like{skill: "skill"}, func() {
+				other := s.ask(t.Context(), like{skill: "skill"}, 1)
 				s.finish(0, nil)
 				<-other
 				s.finish(0, nil)
-				s.ends[s.made[2]]()
+				s.made[2].end()
 			})
 		})
 	})
 	t.Run("changed", func(t *testing.T) {
-		bubble(t, Pool{}, func(t *testing.T, s *stable) {
-			s.leaves(like("skill"), func() {
-				other := s.ask(t.Context(), like("skill", "image", "/changed"), 1)
+		bubble(t, Limits{}, func(t *testing.T, s *stable) {
+			s.leaves(like{skill: "skill"}, func() {
+				other := s.ask(t.Context(), like{skill: "skill", version: "2"}, 1)
 				s.finish(0, nil)
 				<-other
 			})
-			s.wantParked(like("skill"), 0)
+			s.wantIdle(like{skill: "skill"}, 0)
 		})
 	})
 	t.Run("closed", func(t *testing.T) {
-		bubble(t, Pool{}, func(t *testing.T, s *stable) {
-			s.leaves(like("skill"), s.close)
+		bubble(t, Limits{}, func(t *testing.T, s *stable) {
+			s.leaves(like{skill: "skill"}, s.Close)
 		})
 	})
 }
 
 // The pool holds so many, and what was used the longest ago goes first.
 func TestPoolMax(t *testing.T) {
-	bubble(t, Pool{Max: 3}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{Max: 3}, func(t *testing.T, s *stable) {
 		for _, skill := range []string{"a", "b", "c", "a", "d"} {
-			s.must(like(skill), 1)
+			s.must(like{skill: skill}, 1)
 		}
 		for skill, want := range map[string]int{"a": 1, "b": 0, "c": 1, "d": 1} {
-			if got := s.parked(like(skill)); got != want {
+			if got := s.idle(like{skill: skill}); got != want {
 				t.Errorf("%s: %d wait, want %d", skill, got, want)
 			}
 		}
@@ -448,9 +447,9 @@ func TestPoolMax(t *testing.T) {
 // A skill that wants more than there may be gets what there may be, and does not
 // start others over and over.
 func TestPoolMaxOfOne(t *testing.T) {
-	bubble(t, Pool{Max: 2}, func(t *testing.T, s *stable) {
-		s.must(like("a"), 100)
-		s.wantParked(like("a"), 2)
+	bubble(t, Limits{Max: 2}, func(t *testing.T, s *stable) {
+		s.must(like{skill: "a"}, 100)
+		s.wantIdle(like{skill: "a"}, 2)
 		if len(s.made) > 5 {
 			t.Errorf("%d were made", len(s.made))
 		}
@@ -458,13 +457,13 @@ func TestPoolMaxOfOne(t *testing.T) {
 }
 
 func TestPoolMemory(t *testing.T) {
-	bubble(t, Pool{Memory: 10 << 20}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{Memory: 10 << 20}, func(t *testing.T, s *stable) {
 		s.memory = 4 << 20
 		for _, skill := range []string{"a", "b", "c"} {
-			s.must(like(skill), 1)
+			s.must(like{skill: skill}, 1)
 		}
 		for skill, want := range map[string]int{"a": 0, "b": 1, "c": 1} {
-			if got := s.parked(like(skill)); got != want {
+			if got := s.idle(like{skill: skill}); got != want {
 				t.Errorf("%s: %d wait, want %d", skill, got, want)
 			}
 		}
@@ -474,10 +473,10 @@ func TestPoolMemory(t *testing.T) {
 // A container that is too heavy on its own does not wait, and is not started
 // anew all the time.
 func TestPoolTooHeavy(t *testing.T) {
-	bubble(t, Pool{Memory: 1 << 20}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{Memory: 1 << 20}, func(t *testing.T, s *stable) {
 		s.memory = 2 << 20
-		s.must(like("a"), 1)
-		s.wantParked(like("a"), 0)
+		s.must(like{skill: "a"}, 1)
+		s.wantIdle(like{skill: "a"}, 0)
 		if len(s.made) != 2 {
 			t.Errorf("%d were made", len(s.made))
 		}
@@ -485,113 +484,91 @@ func TestPoolTooHeavy(t *testing.T) {
 }
 
 func TestPoolIdle(t *testing.T) {
-	bubble(t, Pool{Idle: time.Minute}, func(t *testing.T, s *stable) {
-		s.must(like("a"), 2)
+	bubble(t, Limits{Idle: time.Minute}, func(t *testing.T, s *stable) {
+		s.must(like{skill: "a"}, 2)
 		time.Sleep(time.Minute - time.Second)
 		synctest.Wait()
-		s.wantParked(like("a"), 2)
-		s.must(like("a"), 2) // makes one that is younger
+		s.wantIdle(like{skill: "a"}, 2)
+		s.must(like{skill: "a"}, 2) // makes one that is younger
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if made := len(s.made); made != 4 {
 			t.Errorf("%d were made", made)
 		}
-		s.wantParked(like("a"), 1)
+		s.wantIdle(like{skill: "a"}, 1)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		s.wantParked(like("a"), 0)
-		if len(s.shelves) > 0 || len(s.made) != 4 {
-			t.Errorf("%d shelves, %d were made", len(s.shelves), len(s.made))
+		s.wantIdle(like{skill: "a"}, 0)
+		if len(s.buckets) > 0 || len(s.made) != 4 {
+			t.Errorf("%d buckets, %d were made", len(s.buckets), len(s.made))
 		}
-		s.must(like("a"), 1)
-		s.wantParked(like("a"), 1)
+		s.must(like{skill: "a"}, 1)
+		s.wantIdle(like{skill: "a"}, 1)
 	})
 }
 
 // What waits for a skill as it was before is of no use.
 func TestPoolOutdated(t *testing.T) {
-	for name, changed := range map[string]*spec{
-		"folder": like("skill", "image", "/changed"),
-		"image":  like("skill", "changed"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, Pool{}, func(t *testing.T, s *stable) {
-				s.must(like("skill"), 2)
-				s.must(like("other"), 1)
-				s.must(changed, 1)
-				s.wantParked(like("skill"), 0)
-				s.wantParked(like("other"), 1)
-				s.wantParked(changed, 1)
-			})
-		})
-	}
-	t.Run("on its way", func(t *testing.T) {
-		bubble(t, Pool{}, func(t *testing.T, s *stable) {
-			s.manual = true
-			old := s.ask(t.Context(), like("skill"), 1)
-			s.finish(0, nil) // another is being made
-			<-old
-			now := s.ask(t.Context(), like("skill", "image", "/changed"), 1)
-			s.finish(0, nil)
-			s.wantParked(like("skill"), 0)
-			s.finish(0, nil)
-			<-now
+	t.Run("ready", func(t *testing.T) {
+		bubble(t, Limits{}, func(t *testing.T, s *stable) {
+			changed := like{skill: "skill", version: "2"}
+			s.must(like{skill: "skill"}, 2)
+			s.must(like{skill: "other"}, 1)
+			s.must(changed, 1)
+			s.wantIdle(like{skill: "skill"}, 0)
+			s.wantIdle(like{skill: "other"}, 1)
+			s.wantIdle(changed, 1)
 		})
 	})
-	t.Run("engine", func(t *testing.T) {
-		bubble(t, Pool{}, func(t *testing.T, s *stable) {
-			s.must(like("skill"), 1)
-			old := s.e
-			s.e = &engine{}
-			if b := s.must(like("skill"), 1); b.engine != s.e {
-				t.Error("got a container of the engine that is gone")
-			}
-			for key := range s.shelves {
-				if key.engine == old {
-					t.Error("containers of the engine that is gone wait")
-				}
-			}
+	t.Run("on its way", func(t *testing.T) {
+		bubble(t, Limits{}, func(t *testing.T, s *stable) {
+			s.manual = true
+			old := s.ask(t.Context(), like{skill: "skill"}, 1)
+			s.finish(0, nil) // another is being made
+			<-old
+			now := s.ask(t.Context(), like{skill: "skill", version: "2"}, 1)
+			s.finish(0, nil)
+			s.wantIdle(like{skill: "skill"}, 0)
+			s.finish(0, nil)
+			<-now
 		})
 	})
 }
 
 func TestPoolForget(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
-		s.must(like("skill"), 2)
-		s.must(like("other"), 1)
-		s.forget("skill")
-		s.wantParked(like("skill"), 0)
-		s.wantParked(like("other"), 1)
-		s.must(like("skill"), 2)
-		s.wantParked(like("skill"), 2)
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
+		s.must(like{skill: "skill"}, 2)
+		s.must(like{skill: "other"}, 1)
+		s.Forget("skill")
+		s.wantIdle(like{skill: "skill"}, 0)
+		s.wantIdle(like{skill: "other"}, 1)
+		s.must(like{skill: "skill"}, 2)
+		s.wantIdle(like{skill: "skill"}, 2)
 	})
 }
 
 // A container that ends while it waits is not given to anybody.
 func TestPoolEnded(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
-		s.must(like("skill"), 2)
-		s.ends[s.made[1]]()
-		s.wantParked(like("skill"), 1)
-		close(s.made[2].streams.copied) // nobody has been told yet
-		if b := s.must(like("skill"), 1); b.id != "c4" {
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
+		s.must(like{skill: "skill"}, 2)
+		s.made[1].end()
+		s.wantIdle(like{skill: "skill"}, 1)
+		s.mu.Lock()
+		s.made[2].ended = true // nobody has been told yet
+		s.mu.Unlock()
+		if b := s.must(like{skill: "skill"}, 1); b.id != "c4" {
 			t.Errorf("got %s, want one that lives", b.id)
 		}
-		s.wantParked(like("skill"), 1)
+		s.wantIdle(like{skill: "skill"}, 1)
 	})
 }
 
 // One that has ended before it came to wait takes nobody's place.
 func TestPoolEndedAtOnce(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
-		made := s.pool.make
-		s.pool.make = func(ctx context.Context, e *engine, spec *spec, ended func(*box)) (*box, error) {
-			b, err := made(ctx, e, spec, ended)
-			s.ends[b]()
-			return b, err
-		}
-		s.must(like("skill"), 1)
-		s.wantParked(like("skill"), 0)
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
+		s.atOnce = true
+		s.must(like{skill: "skill"}, 1)
+		s.wantIdle(like{skill: "skill"}, 0)
 		if len(s.made) > 2 {
 			t.Errorf("%d were made that all end at once", len(s.made))
 		}
@@ -599,16 +576,16 @@ func TestPoolEndedAtOnce(t *testing.T) {
 }
 
 func TestPoolCloseWhileStarting(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
-		s.must(like("parked"), 2)
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
+		s.must(like{skill: "idle"}, 2)
 		s.manual = true
 		ctx, cancel := context.WithCancel(t.Context())
-		asked := s.ask(ctx, like("a"), 1)
-		other := s.ask(ctx, like("b"), 2)
+		asked := s.ask(ctx, like{skill: "a"}, 1)
+		other := s.ask(ctx, like{skill: "b"}, 2)
 		cancel() // as Close does, before it closes the pool
 		<-asked
 		<-other
-		s.close()
+		s.Close()
 		if s.makings() != 2 {
 			t.Errorf("%d are being made", s.makings())
 		}
@@ -617,18 +594,18 @@ func TestPoolCloseWhileStarting(t *testing.T) {
 
 // No container is given to two of many takers at once.
 func TestPoolConcurrent(t *testing.T) {
-	bubble(t, Pool{}, func(t *testing.T, s *stable) {
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
 		var takers sync.WaitGroup
 		for i := range 8 {
 			takers.Go(func() {
 				for j := range 50 {
-					b, err := s.take(t.Context(), s.e, like(fmt.Sprint(j%3)), 1+i%3)
+					b, err := s.Take(t.Context(), s.spec(like{skill: fmt.Sprint(j % 3)}), 1+i%3)
 					if err != nil {
 						t.Error(err)
 						return
 					}
 					s.took(b)
-					s.drop(b)
+					b.Discard()
 				}
 			})
 		}
@@ -644,7 +621,7 @@ func TestPoolConcurrent(t *testing.T) {
 // given twice or lost, and the bounds hold.
 func TestPoolRandom(t *testing.T) {
 	for seed := range int64(200) {
-		bubble(t, Pool{Max: 3, Memory: 10 << 20, Idle: time.Minute}, func(t *testing.T, s *stable) {
+		bubble(t, Limits{Max: 3, Memory: 10 << 20, Idle: time.Minute}, func(t *testing.T, s *stable) {
 			(&chaos{stable: s, random: rand.New(rand.NewSource(seed))}).run()
 			if t.Failed() {
 				t.Fatalf("seed %d", seed)
@@ -689,17 +666,17 @@ func (c *chaos) run() {
 }
 
 func (c *chaos) step() {
-	spec := like(fmt.Sprint(c.random.Intn(3)), "image", fmt.Sprint("/folder/", c.random.Intn(2)))
+	spec := like{skill: fmt.Sprint(c.random.Intn(3)), version: fmt.Sprint(c.random.Intn(2))}
 	switch c.random.Intn(9) {
 	case 0, 1, 2:
 		ctx, cancel := context.WithCancel(c.t.Context())
 		got := make(chan result, 1)
 		want := c.random.Intn(5) - 1
 		go func() {
-			b, err := c.take(ctx, c.e, spec, want)
+			b, err := c.Take(ctx, c.spec(spec), want)
 			if b != nil {
 				c.took(b)
-				c.drop(b)
+				b.Discard()
 			}
 			got <- result{b, err}
 		}()
@@ -711,7 +688,7 @@ func (c *chaos) step() {
 			c.cancel[c.random.Intn(len(c.cancel))]()
 		}
 	case 7:
-		c.forget(fmt.Sprint(c.random.Intn(3)))
+		c.Forget(fmt.Sprint(c.random.Intn(3)))
 	case 8:
 		c.pass()
 	}
@@ -735,12 +712,12 @@ func (c *chaos) answer() {
 	}
 }
 
-// pass lets time pass, or a box end.
+// pass lets time pass, or a instance end.
 func (c *chaos) pass() {
 	c.mu.Lock()
 	var end func()
 	if len(c.made) > 0 {
-		end = c.ends[c.made[c.random.Intn(len(c.made))]]
+		end = c.made[c.random.Intn(len(c.made))].end
 	}
 	c.mu.Unlock()
 	if end != nil && c.random.Intn(2) == 0 {
@@ -752,17 +729,29 @@ func (c *chaos) pass() {
 
 func (c *chaos) check() {
 	c.t.Helper()
-	c.pool.mu.Lock()
-	defer c.pool.mu.Unlock()
+	c.Pool.mu.Lock()
+	defer c.Pool.mu.Unlock()
 	if c.full() {
 		c.t.Error("more waits than may")
 	}
-	for _, s := range c.shelves {
-		if len(s.waiting) > s.starting {
-			c.t.Errorf("%d wait, and %d are on their way", len(s.waiting), s.starting)
+	for _, s := range c.buckets {
+		if len(s.waiters) > s.starting {
+			c.t.Errorf("%d wait, and %d are on their way", len(s.waiters), s.starting)
 		}
-		if len(s.waiting) > 0 && len(s.ready) > 0 {
-			c.t.Errorf("%d wait, and %d are ready", len(s.waiting), len(s.ready))
+		if len(s.waiters) > 0 && len(s.ready) > 0 {
+			c.t.Errorf("%d wait, and %d are ready", len(s.waiters), len(s.ready))
 		}
 	}
+}
+
+// The next instance is started a moment after a take, not beside its use.
+func TestPoolRefillsLater(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
+		s.delay = refillDelay
+		s.must(like{skill: "skill"}, 1)
+		s.wantIdle(like{skill: "skill"}, 0)
+		time.Sleep(refillDelay)
+		synctest.Wait()
+		s.wantIdle(like{skill: "skill"}, 1)
+	})
 }

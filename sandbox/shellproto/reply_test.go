@@ -1,20 +1,15 @@
-package docker
+package shellproto
 
 import (
-	"archive/tar"
-	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"math/rand"
-	"net"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
-	"github.com/docker/docker/api/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -32,21 +27,21 @@ type said struct {
 	text   string
 }
 
-// A heard is what an answer made of what was said.
+// A heard is what a reply parsed.
 type heard struct {
 	Stdout, Stderr string
 	Began, Missing bool
 	Quiet          bool
 	Status         [3]int
 	Tail           string
-	Failed         bool // it was no answer
+	Failed         bool // it was no reply
 }
 
-// hear passes pieces to an answer, as the reader of a connection does, and then
+// hear passes pieces to a reply, as the reader of a connection does, and then
 // ends it. It does not return when somebody waits for what never comes.
 func hear(pieces []said) heard {
 	var stdout, stderr bytes.Buffer
-	a := newAnswer(nonce, &sandbox.Command{Stdout: &stdout, Stderr: &stderr})
+	a := newReply(nonce, &sandbox.Command{Stdout: &stdout, Stderr: &stderr})
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -81,16 +76,7 @@ func hear(pieces []said) heard {
 	return h
 }
 
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-func TestAnswer(t *testing.T) {
+func TestReply(t *testing.T) {
 	whole := heard{Began: true, Quiet: true, Status: [3]int{3, 0, 0}}
 	with := func(change func(*heard)) heard {
 		h := whole
@@ -136,7 +122,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-func TestAnswerStatus(t *testing.T) {
+func TestReplyStatus(t *testing.T) {
 	for line, good := range map[string]bool{
 		"0 0 0\n":                    true,
 		"255 7 2\n":                  true,
@@ -159,8 +145,8 @@ func TestAnswerStatus(t *testing.T) {
 }
 
 // A status that never ends must not be kept.
-func TestAnswerStatusWithoutEnd(t *testing.T) {
-	a := newAnswer(nonce, &sandbox.Command{})
+func TestReplyStatusWithoutEnd(t *testing.T) {
+	a := newReply(nonce, &sandbox.Command{})
 	a.pass()
 	over := make(chan int)
 	go func() {
@@ -179,13 +165,13 @@ func TestAnswerStatusWithoutEnd(t *testing.T) {
 	if sent := <-over; err == nil || a.tail == nil {
 		t.Errorf("%d bytes were taken for a status", sent)
 	}
-	if !errors.Is(err, errJunk) {
-		t.Errorf("error %v, want %v: all of it was read", err, errJunk)
+	if !errors.Is(err, ErrGarbled) {
+		t.Errorf("error %v, want %v: all of it was read", err, ErrGarbled)
 	}
 }
 
 // Whatever the pieces that the engine sends: the same is heard.
-func TestAnswerPieces(t *testing.T) {
+func TestReplyPieces(t *testing.T) {
 	stdout := begins + "out" + nonce[:9] + "\x00" + nonce[:25] + ends + "7 0 1\n" + "tail" + ends
 	stderr := nonce[:25] + ends
 	want := heard{
@@ -204,8 +190,8 @@ func TestAnswerPieces(t *testing.T) {
 	})
 }
 
-// FuzzAnswerPieces does so for any output.
-func FuzzAnswerPieces(f *testing.F) {
+// FuzzReplyPieces does so for any output.
+func FuzzReplyPieces(f *testing.F) {
 	f.Add("out", "err", "tail", byte(0), int64(1))
 	f.Add(nonce[:25], nonce, "", byte(255), int64(2))
 	f.Fuzz(func(t *testing.T, stdout, stderr, tail string, code byte, seed int64) {
@@ -227,8 +213,8 @@ func FuzzAnswerPieces(f *testing.F) {
 	})
 }
 
-// FuzzAnswer says anything: it may be no answer, and that is all.
-func FuzzAnswer(f *testing.F) {
+// FuzzReply says anything: it may be no answer, and that is all.
+func FuzzReply(f *testing.F) {
 	f.Add(begins+"out"+ends+"0 0 0\n", ends, int64(1))
 	f.Add(nonce+"-", "", int64(2))
 	f.Add("junk", "junk", int64(3))
@@ -273,135 +259,17 @@ func interleave(random *rand.Rand, stdout, stderr string) []said {
 	return pieces
 }
 
-// talk returns a box whose shell is the function. It has ended when the test
-// does.
-func talk(t *testing.T, shell func(conn net.Conn, stdin *bufio.Reader, nonce string)) *box {
-	t.Helper()
-	ours, theirs := net.Pipe()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		defer theirs.Close()
-		stdin := bufio.NewReader(theirs)
-		line, err := stdin.ReadString('\n')
-		if err != nil {
-			return
+func TestUnread(t *testing.T) {
+	for said, want := range map[string][]string{
+		"": nil,
+		"/out/large\ntar: ./socket: socket ignored\ntar: ./a/b: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors\n": {
+			`"large": at most 16 MB are taken`, `"socket": socket ignored`, `"a/b": Cannot open: Permission denied`,
+		},
+		"tar: ./\x1b[2J: socket\x07 ignored\nsh: find: not found\n": {`"\x1b[2J": socket ignored`},
+		strings.Repeat("/out/x\n", 20):                              append(slices.Repeat([]string{`"x": at most 16 MB are taken`}, 16), "and more"),
+	} {
+		if got := unread(said); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", said, got, want)
 		}
-		shell(theirs, stdin, regexp.MustCompile(`skills_mcp_begin ([A-Z0-9]+);`).FindStringSubmatch(line)[1])
-	}()
-	b := &box{engine: &engine{kind: "docker"}, id: "c1"}
-	b.streams = openStreams(types.NewHijackedResponse(ours, ""), nil)
-	t.Cleanup(func() {
-		b.streams.close()
-		<-over
-	})
-	return b
-}
-
-// The engine passes the two streams on independently: the end of stderr may be
-// the last to come, after a tar stream that goes on beyond its end, as all do
-// that fill up their last record.
-func TestAnswerStderrLast(t *testing.T) {
-	var archive bytes.Buffer
-	w := tar.NewWriter(&archive)
-	if err := w.WriteHeader(&tar.Header{Name: "./file", Mode: 0o644, Size: 4}); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = w.Write([]byte("data"))
-	_ = w.Close()
-	archive.Write(make([]byte, 10240-archive.Len()%10240))
-
-	b := talk(t, func(conn net.Conn, _ *bufio.Reader, nonce string) {
-		say(conn, 1, nonce+"+")
-		say(conn, 2, "err")
-		say(conn, 1, nonce+".0 0 1\n")
-		say(conn, 1, archive.String())
-		say(conn, 2, nonce+".")
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), 5*drainTimeout)
-	defer cancel()
-	var stderr bytes.Buffer
-	cmd := command()
-	cmd.Stderr = &stderr
-	exit, err := b.run(ctx, cmd, &image{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(exit.Out.Taken) != 1 || string(exit.Out.Taken[0].Data) != "data" || stderr.String() != "err" {
-		t.Errorf("files %+v, stderr %q", exit.Out, &stderr)
-	}
-}
-
-// Standard input that nobody reads keeps no command from ending.
-func TestAnswerStdinNotRead(t *testing.T) {
-	b := talk(t, func(conn net.Conn, _ *bufio.Reader, nonce string) {
-		say(conn, 1, nonce+"+")
-		say(conn, 2, nonce+".")
-		say(conn, 1, nonce+".4 0 0\n")
-	})
-	cmd := command()
-	cmd.Stdin = strings.NewReader(strings.Repeat("x", 1<<20))
-	exit, err := b.run(t.Context(), cmd, &image{})
-	if err != nil || exit.Code != 4 {
-		t.Errorf("exit %v, error %v", exit, err)
-	}
-}
-
-// A reader that fails gets nothing more, and changes nothing of the answer.
-func TestAnswerReaderFails(t *testing.T) {
-	b := talk(t, func(conn net.Conn, _ *bufio.Reader, nonce string) {
-		say(conn, 1, nonce+"+one")
-		say(conn, 1, "two"+nonce+".5 0 0\n")
-		say(conn, 2, nonce+".")
-	})
-	cmd := command()
-	cmd.Stdout = writerFunc(func([]byte) (int, error) { return 0, errors.New("gone") })
-	exit, err := b.run(t.Context(), cmd, &image{})
-	if err != nil || exit.Code != 5 {
-		t.Errorf("exit %v, error %v", exit, err)
-	}
-}
-
-// Nothing of the output is passed on before Started has returned.
-func TestAnswerStartedFirst(t *testing.T) {
-	b := talk(t, func(conn net.Conn, _ *bufio.Reader, nonce string) {
-		say(conn, 2, "err"+nonce+".")
-		say(conn, 1, nonce+"+out"+nonce+".0 0 0\n")
-	})
-	var order []string
-	note := func(what string) writerFunc {
-		return func(p []byte) (int, error) { order = append(order, what+string(p)); return len(p), nil }
-	}
-	cmd := command()
-	cmd.Stdout, cmd.Stderr = note("1"), note("2")
-	cmd.Started = func() { order = append(order, "started") }
-	if _, err := b.run(t.Context(), cmd, &image{}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"started", "2err", "1out"}, order); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// A command's input is for the container that runs it: one that ends before it
-// has begun leaves it to the next.
-func TestAnswerNotBegun(t *testing.T) {
-	f := newFake(t)
-	d := f.driver(t, Options{})
-	e, err := d.connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := talk(t, func(net.Conn, *bufio.Reader, string) {})
-	b.engine = e // which knows of no such container
-	cmd := command()
-	stdin := strings.NewReader("input")
-	cmd.Stdin = stdin
-	cmd.Started = func() { t.Error("it is said to have begun") }
-	if _, err := b.run(t.Context(), cmd, &image{}); !errors.Is(err, errStale) {
-		t.Errorf("error %v, want %v", err, errStale)
-	}
-	if stdin.Len() != len("input") {
-		t.Errorf("%d bytes of the input are left", stdin.Len())
 	}
 }

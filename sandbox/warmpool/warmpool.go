@@ -1,0 +1,419 @@
+// Package warmpool has instances started and waiting, each for a single use, such as
+// containers. Start with [New].
+//
+// Whoever needs an instance takes one that waits. Where none does, one is started; the
+// instance that is ready first serves whoever has waited the longest. Afterwards the
+// next one is started, so that a later take need not wait.
+package warmpool
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+const (
+	// startTimeout bounds the start of an instance. It is not given up when its taker
+	// is: another take may use it, and it would else be one that nobody knows of.
+	startTimeout = 2 * time.Minute
+	// refillDelay is the pause before the start of the next instance: most uses have
+	// ended by then, and a start beside a use makes it slower.
+	refillDelay = 20 * time.Millisecond
+)
+
+// Limits bound the instances that wait. A zero field means the default.
+type Limits struct {
+	Max    int           // instances; 8 by default, and none where it is negative
+	Memory int64         // bytes that they hold together; 1 GiB by default
+	Idle   time.Duration // how long one waits at the most; 5 minutes by default
+}
+
+// or returns l with the defaults.
+func (l Limits) or() Limits {
+	return Limits{cmp.Or(l.Max, 8), cmp.Or(l.Memory, 1<<30), cmp.Or(l.Idle, 5*time.Minute)}
+}
+
+// An Instance is a started one that waits for its single use.
+type Instance interface {
+	comparable
+	// Ended reports whether it has ended, so that it is of no use.
+	Ended() bool
+	// Memory returns the bytes of memory that it holds, or 0 where that is not known. It
+	// may take a second.
+	Memory() int64
+	// Discard ends it in the background. It is called once, by the pool or by the taker.
+	Discard()
+}
+
+// A Spec describes instances that are alike.
+type Spec[I Instance] struct {
+	// Key is equal for specs whose instances can stand in for each other.
+	Key string
+	// Group names what the instances are for, such as a skill.
+	Group string
+	// Version names what the group is made of. A take drops what waits in its group
+	// with another version.
+	Version string
+	// Start starts an instance. It calls ended, if at all, when the instance ends by
+	// itself, and returns when ctx is done.
+	Start func(ctx context.Context, ended func(I)) (I, error)
+}
+
+// A Pool has instances waiting, by the key of their spec. Its methods may be called
+// concurrently.
+type Pool[I Instance] struct {
+	limits Limits
+	delay  time.Duration  // refillDelay
+	stop   chan struct{}  // closed by Close
+	work   sync.WaitGroup // goroutines of the pool; Wait waits for them
+
+	mu      sync.Mutex
+	closed  bool
+	clock   int64 // counts takes
+	buckets map[string]*bucket[I]
+}
+
+// A bucket has the instances of one key.
+type bucket[I Instance] struct {
+	spec   *Spec[I]
+	target int   // how many are to wait
+	used   int64 // the clock at the last take
+
+	ready    []*idle[I] // the oldest first
+	refills  int        // refills that are scheduled
+	starting int        // instances on their way
+	waiters  []*waiter[I]
+}
+
+// An idle instance waits for its use.
+type idle[I Instance] struct {
+	instance I
+	memory   int64
+	timer    *time.Timer // expires it
+}
+
+// A waiter waits for an instance.
+type waiter[I Instance] struct{ got chan taken[I] }
+
+type taken[I Instance] struct {
+	instance I
+	err      error
+}
+
+// New returns a pool; limits may be nil. Close ends it.
+func New[I Instance](limits *Limits) *Pool[I] {
+	if limits == nil {
+		limits = &Limits{}
+	}
+	return &Pool[I]{limits: limits.or(), delay: refillDelay, stop: make(chan struct{}), buckets: map[string]*bucket[I]{}}
+}
+
+// Take returns an instance of spec, for one use, and has others made ready for the
+// next: as many as want says, one for 0, and none where it is negative. The error is
+// that of the start, [sandbox.ErrClosed], or the cause of ctx's end.
+func (p *Pool[I]) Take(ctx context.Context, spec *Spec[I], want int) (I, error) {
+	var none I
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return none, sandbox.ErrClosed
+	}
+	b := p.bucket(spec)
+	b.target = max(0, cmp.Or(want, 1))
+	if p.limits.Max < 0 {
+		b.target = 0
+	}
+	p.outdate(b)
+	if i, found := p.pop(b); found {
+		p.scheduleRefill(b)
+		p.mu.Unlock()
+		return i, nil
+	}
+	w := &waiter[I]{make(chan taken[I], 1)}
+	b.waiters = append(b.waiters, w)
+	p.start(b, w)
+	p.mu.Unlock()
+
+	select {
+	case r := <-w.got:
+		if r.err == nil {
+			p.mu.Lock()
+			p.scheduleRefill(b)
+			p.mu.Unlock()
+		}
+		return r.instance, r.err
+	case <-ctx.Done():
+		p.abandon(b, w)
+		return none, context.Cause(ctx)
+	}
+}
+
+// Forget drops what waits in a group.
+func (p *Pool[I]) Forget(group string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.buckets {
+		if b.spec.Group == group {
+			b.target = 0
+			p.trim(b)
+		}
+	}
+}
+
+// Close drops what waits. What is still starting is dropped when it is ready. No Take
+// may be under way.
+func (p *Pool[I]) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		close(p.stop)
+	}
+	p.closed = true
+	for _, b := range p.buckets {
+		b.target = 0
+		p.trim(b)
+	}
+}
+
+// Wait returns when nothing of a closed pool is under way.
+func (p *Pool[I]) Wait() { p.work.Wait() }
+
+// bucket returns the bucket of spec.
+func (p *Pool[I]) bucket(spec *Spec[I]) *bucket[I] {
+	b := p.buckets[spec.Key]
+	if b == nil {
+		b = &bucket[I]{spec: spec}
+		p.buckets[spec.Key] = b
+	}
+	p.clock++
+	b.used = p.clock
+	return b
+}
+
+// outdate drops what waits in the group of now with another version.
+func (p *Pool[I]) outdate(now *bucket[I]) {
+	for _, b := range p.buckets {
+		if b != now && b.spec.Group == now.spec.Group && b.spec.Version != now.spec.Version {
+			b.target = 0
+			p.trim(b)
+		}
+	}
+}
+
+// pop takes the instance that has waited the longest.
+func (p *Pool[I]) pop(b *bucket[I]) (i I, found bool) {
+	for len(b.ready) > 0 {
+		i = b.ready[0].instance
+		p.remove(b, i)
+		if !i.Ended() {
+			return i, true
+		}
+		i.Discard()
+	}
+	var none I
+	return none, false
+}
+
+// scheduleRefill starts what is missing in a moment.
+func (p *Pool[I]) scheduleRefill(b *bucket[I]) {
+	b.refills++
+	p.work.Go(func() {
+		p.pause()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		b.refills--
+		p.refill(b)
+		p.tidy(b)
+	})
+}
+
+// pause waits for the delay of refills, or for Close.
+func (p *Pool[I]) pause() {
+	if p.delay == 0 {
+		return
+	}
+	timer := time.NewTimer(p.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.stop:
+	}
+}
+
+// refill starts what is missing, one at a time: a burst of takes needs the machine more
+// than those to come do.
+func (p *Pool[I]) refill(b *bucket[I]) {
+	if p.closed || b.starting > 0 || len(b.waiters) > 0 || len(b.ready) >= b.target {
+		return
+	}
+	if current := p.buckets[b.spec.Key]; current == nil {
+		p.buckets[b.spec.Key] = b // it was tidied away meanwhile
+	} else if current != b {
+		return
+	}
+	p.start(b, nil)
+}
+
+// start starts an instance, on behalf of w if it is not nil.
+func (p *Pool[I]) start(b *bucket[I], w *waiter[I]) {
+	b.starting++
+	p.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		i, err := b.spec.Start(ctx, func(i I) { p.ended(b, i) })
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		b.starting--
+		if err != nil {
+			p.fail(b, w, err)
+			return
+		}
+		p.offer(b, i)
+	})
+}
+
+// fail passes the error of a start on to the waiter that it was for, or, where another
+// instance has served that one, to the one that has waited the longest and has nothing
+// on its way.
+func (p *Pool[I]) fail(b *bucket[I], w *waiter[I], err error) {
+	i := slices.Index(b.waiters, w)
+	if i < 0 && len(b.waiters) > b.starting {
+		i = 0
+	}
+	if i >= 0 {
+		b.waiters[i].got <- taken[I]{err: err}
+		b.waiters = slices.Delete(b.waiters, i, i+1)
+	}
+	p.tidy(b)
+}
+
+// offer gives an instance to the first waiter, or has it wait.
+func (p *Pool[I]) offer(b *bucket[I], i I) {
+	if len(b.waiters) > 0 {
+		w := b.waiters[0]
+		b.waiters = b.waiters[1:]
+		w.got <- taken[I]{instance: i}
+		return
+	}
+	if i.Ended() { // at once, as another would
+		i.Discard()
+		p.tidy(b)
+		return
+	}
+	entry := &idle[I]{instance: i, timer: time.AfterFunc(p.limits.Idle, func() { p.expire(b, i) })}
+	b.ready = append(b.ready, entry)
+	p.trim(b)
+	p.weigh(b, entry)
+	p.refill(b)
+}
+
+// weigh learns in the background how much an idle instance holds, and makes room where
+// that is too much.
+func (p *Pool[I]) weigh(b *bucket[I], entry *idle[I]) {
+	p.work.Go(func() {
+		memory := entry.instance.Memory()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		entry.memory = memory
+		p.trim(b)
+	})
+}
+
+// trim drops the excess: of b above its target, of all above the limits. The least
+// recently used bucket goes first.
+func (p *Pool[I]) trim(b *bucket[I]) {
+	for len(b.ready) > b.target {
+		p.dropFirst(b)
+	}
+	for p.full() {
+		var oldest *bucket[I]
+		for _, other := range p.buckets {
+			if len(other.ready) > 0 && (oldest == nil || other.used < oldest.used) {
+				oldest = other
+			}
+		}
+		oldest.target = min(oldest.target, len(oldest.ready)-1)
+		p.dropFirst(oldest)
+	}
+	p.tidy(b)
+}
+
+// full reports whether more waits than may.
+func (p *Pool[I]) full() bool {
+	count, memory := 0, int64(0)
+	for _, b := range p.buckets {
+		for _, entry := range b.ready {
+			count++
+			memory += entry.memory
+		}
+	}
+	return count > max(0, p.limits.Max) || count > 0 && memory > p.limits.Memory
+}
+
+func (p *Pool[I]) dropFirst(b *bucket[I]) {
+	i := b.ready[0].instance
+	p.remove(b, i)
+	i.Discard()
+	p.tidy(b)
+}
+
+// tidy deletes a bucket that nobody needs.
+func (p *Pool[I]) tidy(b *bucket[I]) {
+	if len(b.ready) == 0 && b.refills == 0 && b.starting == 0 && len(b.waiters) == 0 && p.buckets[b.spec.Key] == b {
+		delete(p.buckets, b.spec.Key)
+	}
+}
+
+// abandon ends a waiter's wait. An instance that has come at the same moment is for the
+// next.
+func (p *Pool[I]) abandon(b *bucket[I], w *waiter[I]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(b.waiters, w); i >= 0 {
+		b.waiters = slices.Delete(b.waiters, i, i+1)
+		return
+	}
+	if r := <-w.got; r.err == nil {
+		if p.closed || p.buckets[b.spec.Key] != b { // nobody would find it
+			r.instance.Discard()
+			return
+		}
+		p.offer(b, r.instance)
+	}
+}
+
+// expire drops an instance that has waited for too long.
+func (p *Pool[I]) expire(b *bucket[I], i I) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.remove(b, i) {
+		b.target = 0
+		i.Discard()
+	}
+	p.tidy(b)
+}
+
+// ended drops an instance that has ended while it waited.
+func (p *Pool[I]) ended(b *bucket[I], i I) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.remove(b, i) {
+		i.Discard()
+	}
+	p.tidy(b)
+}
+
+// remove removes i from those that wait, and reports whether it was there.
+func (p *Pool[I]) remove(b *bucket[I], i I) bool {
+	at := slices.IndexFunc(b.ready, func(entry *idle[I]) bool { return entry.instance == i })
+	if at < 0 {
+		return false
+	}
+	b.ready[at].timer.Stop()
+	b.ready = slices.Delete(b.ready, at, at+1)
+	return true
+}
