@@ -56,87 +56,7 @@ func (a *action) takesValue() bool {
 
 func (a *action) positional() bool { return len(a.flags) == 0 }
 
-// addArgument declares an argument, or leaves it out where it is not known.
-func (i *interp) addArgument(p *parser, g *group, a *arguments) value {
-	act, problem := i.newAction(p, a)
-	if problem == "" && i.unsure > 0 {
-		problem = "depends on a condition"
-	}
-	if problem != "" {
-		i.leaveOut(p, act, a, problem)
-		return act
-	}
-	if g != nil && !g.exclusive {
-		g = nil
-	}
-	p.add(act, g, a.line)
-	return act
-}
-
-// leaveOut passes over an option that may be absent. Without any other argument
-// no call would work, so then the whole command line is not known.
-func (i *interp) leaveOut(p *parser, act *action, a *arguments, problem string) {
-	name := strings.Join(act.flags, ", ")
-	if name == "" {
-		name = "an argument"
-	}
-	required := a.named("required", false)
-	if !looksOptional(a) || required != false {
-		p.poison(a.line, "%s %s", name, problem)
-		return
-	}
-	p.omit(a.line, act.flags, "%s %s", name, problem)
-}
-
-// looksOptional reports whether the flags, as far as they are known, are an
-// option's.
-func looksOptional(a *arguments) bool {
-	for _, v := range a.positional {
-		text, _ := v.(string)
-		u, _ := v.(unknown)
-		if isFlag(text) || isFlag(u.prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 func isFlag(name string) bool { return strings.HasPrefix(name, "-") }
-
-func (i *interp) newAction(p *parser, a *arguments) (*action, string) {
-	act := &action{line: a.line, kind: "store"}
-	if problem := act.setName(a); problem != "" {
-		return act, problem
-	}
-	if a.spread {
-		return act, "has settings that are computed"
-	}
-	if problem := act.settings(a); problem != "" {
-		return act, problem
-	}
-	i.tryTruths(act)
-	act.describe(a)
-	act.negate()
-	act.inherit(p, a)
-	return act, ""
-}
-
-// tryTruths finds out whether a function of the file that is an argument's type
-// makes booleans of texts, and of which.
-func (i *interp) tryTruths(act *action) {
-	fn, ok := act.given.(*function)
-	if !ok || len(fn.params) == 0 {
-		return
-	}
-	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}} {
-		yes := i.invoke(fn, &arguments{line: act.line, positional: []value{texts[0]}})
-		no := i.invoke(fn, &arguments{line: act.line, positional: []value{texts[1]}})
-		if yes == true && no == false {
-			act.typ, act.truths = typeTruth, texts
-			return
-		}
-	}
-}
 
 // negate adds --no-foo to the flags of a BooleanOptionalAction.
 func (a *action) negate() {
@@ -152,23 +72,6 @@ func (a *action) negate() {
 		}
 	}
 	a.flags = flags
-}
-
-// inherit takes the default that the parser has for the argument.
-func (a *action) inherit(p *parser, args *arguments) {
-	v, given := args.get(-1, "default")
-	switch {
-	case given:
-		a.fallback = v
-	case p.defaults[a.dest] != nil:
-		a.fallback = p.defaults[a.dest]
-	case p.argDefault != nil && !isNone(p.argDefault):
-		a.fallback = p.argDefault
-	case a.kind == "store_true":
-		a.fallback = false
-	case a.kind == "store_false":
-		a.fallback = true
-	}
 }
 
 // setName takes the flags, or the name of a positional argument.
@@ -325,4 +228,41 @@ func (a *action) describe(args *arguments) {
 	if a.help == suppress {
 		a.help = ""
 	}
+}
+
+// A fileUse is the use of a file that an argument's type implies.
+type fileUse int
+
+const (
+	noFile fileUse = iota
+	namesFile
+	readsFile
+	writesFile
+)
+
+func fileUseOf(v value) fileUse {
+	name, _ := v.(reference)
+	call, called := v.(*libraryCall)
+	if called {
+		name = call.name
+	}
+	switch name {
+	case "pathlib.Path", "pathlib.PurePath", "click.Path":
+		return namesFile
+	case "builtins.open", "click.File", "argparse.FileType":
+		if called {
+			mode, _ := call.get(0, "mode")
+			return writes(mode)
+		}
+		return readsFile
+	}
+	return noFile
+}
+
+// writes returns the use of a file opened in this mode.
+func writes(mode value) fileUse {
+	if text, ok := mode.(string); ok && strings.ContainsAny(text, "wax+") {
+		return writesFile
+	}
+	return readsFile
 }

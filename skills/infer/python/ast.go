@@ -1,7 +1,5 @@
 package python
 
-import "strings"
-
 type nodeKind int
 
 const (
@@ -136,35 +134,15 @@ func declares(name string) bool {
 	return false
 }
 
-// findRelevant marks the functions that declare arguments, and those that name
-// one of these, or a command of click or typer. Only they are followed.
-func findRelevant(body []*stmt, functions []*function) {
-	wanted := map[string]bool{}
-	for _, s := range body {
-		if s.kind == sAssign && s.value.kind == nCall && strings.HasSuffix(dotted(s.value.kids[0]), "Typer") {
-			wanted[s.targets[0].name] = true
-		}
-	}
-	for _, fn := range functions {
-		for _, decorator := range fn.decorators {
-			if decorator.kind == nCall {
-				decorator = decorator.kids[0]
-			}
-			wanted[fn.name] = wanted[fn.name] || decorator.name == "command" || decorator.name == "group"
-		}
-	}
-	for range maxCalls {
-		found := false
-		for _, fn := range functions {
-			for name := range fn.mentions {
-				if !fn.relevant && (declares(name) || wanted[name]) {
-					fn.relevant, found = true, true
-					wanted[fn.name] = true
-				}
-			}
-		}
-		if !found {
-			return
-		}
-	}
+// A value is a Python value as far as the source tells it: none, bool, int64,
+// float64, string, ellipsis, *sequence, *mapping, reference, *function, *class,
+// *libraryCall, *alias, method, argvector, *parser, *group, *subparsers, *action,
+// or unknown.
+type value any
+
+// A scope holds the variables of a module, a class or a call.
+type scope struct {
+	vars    map[string]value
+	outer   *scope
+	globals map[string]bool // names declared global
 }

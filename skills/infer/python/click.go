@@ -5,8 +5,8 @@ import (
 )
 
 // newCommand returns a command of click or typer.
-func (i *interp) newCommand(name string, line int) *parser {
-	return &parser{line: line, dialect: clickDialect, name: name, prog: i.prog, defaults: map[string]value{}, flags: map[string]*action{}}
+func (r *reading) newCommand(name string, line int) *parser {
+	return &parser{line: line, dialect: clickDialect, name: name, prog: r.prog, defaults: map[string]value{}, flags: map[string]*action{}}
 }
 
 // commandName returns the name that click gives a function's command.
@@ -14,52 +14,8 @@ func commandName(function string) string {
 	return strings.ReplaceAll(strings.ToLower(function), "_", "-")
 }
 
-// decorate returns the command that decorators of click and typer make of a
-// function, and nil where they make none.
-func (i *interp) decorate(fn *function, s *scope) *parser {
-	var p *parser
-	var params []*libraryCall
-	foreign := 0
-	for _, decorator := range fn.decorators {
-		callee, a := decorator, &arguments{line: fn.line}
-		if decorator.kind == nCall {
-			callee, a = decorator.kids[0], i.arguments(decorator, s)
-		}
-		of := i.eval(callee, s)
-		m, _ := of.(method)
-		ref, _ := of.(reference)
-		group, _ := m.receiver.(*parser)
-		switch {
-		case ref == "click.command" || ref == "click.group":
-			p = i.clickCommand(fn, ref.last(), a)
-		case group != nil && group.typer && m.name == "command":
-			p = i.typerCommand(fn, a, s)
-			i.subcommand(group, p, a.line)
-		case group != nil && group.typer && m.name == "callback":
-			i.typerCallback(group, fn, a, s)
-		case group != nil && group.dialect == clickDialect && (m.name == "command" || m.name == "group"):
-			p = i.clickCommand(fn, m.name, a)
-			i.subcommand(group, p, a.line)
-		case strings.HasPrefix(string(ref), "click."):
-			params = append(params, &libraryCall{ref, a})
-		default:
-			foreign = a.line
-		}
-	}
-	if p == nil {
-		return nil
-	}
-	if foreign > 0 {
-		p.poison(foreign, "a decorator that is not click's may add options")
-	}
-	for _, param := range params {
-		i.clickParam(p, param.name.last(), param.arguments)
-	}
-	return p
-}
-
-func (i *interp) clickCommand(fn *function, kind string, a *arguments) *parser {
-	p := i.newCommand(commandName(fn.name), fn.line)
+func (r *reading) clickCommand(fn *function, kind string, a *arguments) *parser {
+	p := r.newCommand(commandName(fn.name), fn.line)
 	given, ok := a.get(0, "name")
 	if text, is := given.(string); is {
 		p.name = text
@@ -92,64 +48,13 @@ func suffixed(name string) bool {
 	return false
 }
 
-func (i *interp) subcommand(group, child *parser, line int) {
-	switch {
-	case group.subs == nil:
-		group.poison(line, "a command that is no group has commands")
-	case i.unsure > 0:
-		group.omit(line, []string{child.name}, "the command %s depends on a condition", child.name)
-	case len(group.subs.commands) == maxArguments || group.subs.find(child.name) != nil:
-		group.poison(line, "the command %s is one too many", child.name)
-	default:
-		help, _, _ := strings.Cut(child.description, "\n\n")
-		group.subs.commands = append(group.subs.commands, &command{name: child.name, help: strings.ReplaceAll(help, "%", "%%"), parser: child})
-	}
-}
-
-// clickMethod does what a method of a command does. A call of the command itself
-// reads the script's arguments.
-func (i *interp) clickMethod(p *parser, name string, a *arguments) value {
-	switch name {
-	case "", "main":
-		if len(a.positional) > 0 || a.named("args", nil) != nil {
-			p.poison(a.line, "the command does not read the script's arguments")
-		}
-		i.parses = append(i.parses, parse{p.only(), a.line})
-	case "add_command", "add_typer":
-		i.addCommand(p, name, a)
-	case "command", "group":
-		p.poison(a.line, "a command is added that is not known")
-	}
-	return unknown{}
-}
-
-// addCommand does what add_command of a click group and add_typer of an app do.
-func (i *interp) addCommand(p *parser, method string, a *arguments) {
-	child, ok := a.first().(*parser)
-	if !ok || child.dialect != clickDialect {
-		p.poison(a.line, "a command is added that is not known")
-		return
-	}
-	added := *child
-	if name, ok := a.get(1, "name"); ok {
-		added.name, _ = name.(string)
-	}
-	if method == "add_typer" {
-		added.grouped, p.grouped = true, true
-		if added.name == "" {
-			p.poison(a.line, "commands are added without a name")
-		}
-	}
-	i.subcommand(p, &added, a.line)
-}
-
 // clickParam declares the parameter of one decorator.
-func (i *interp) clickParam(p *parser, kind string, a *arguments) {
+func (p *parser) clickParam(kind string, a *arguments) {
 	switch kind {
 	case "option":
-		i.clickOption(p, a)
+		p.clickOption(a)
 	case "argument":
-		i.clickArgument(p, a)
+		p.clickArgument(a)
 	case "confirmation_option":
 		p.add(&action{line: a.line, kind: "store_true", flags: []string{"--yes"}, dest: "yes", help: "Confirm without being asked.", required: true}, nil, a.line)
 	case "password_option":
@@ -160,14 +65,14 @@ func (i *interp) clickParam(p *parser, kind string, a *arguments) {
 	}
 }
 
-func (i *interp) clickOption(p *parser, a *arguments) {
+func (p *parser) clickOption(a *arguments) {
 	act := &action{line: a.line, kind: "store"}
 	problem := act.clickNames(a)
 	if problem == "" {
 		problem = act.clickSettings(a)
 	}
 	if problem != "" {
-		i.leaveOut(p, act, a, problem)
+		p.leaveOut(act, a, problem)
 		return
 	}
 	if !act.hidden || act.required {
@@ -310,7 +215,7 @@ func clickTypeOf(v reference) valueType {
 	return typeFunction
 }
 
-func (i *interp) clickArgument(p *parser, a *arguments) {
+func (p *parser) clickArgument(a *arguments) {
 	act := &action{line: a.line, kind: "store"}
 	name, ok := a.first().(string)
 	if !ok || name == "" || len(a.positional) != 1 || a.spread {

@@ -32,38 +32,10 @@ type level struct {
 	commands  []*level
 }
 
-// A dialect is the library that reads the command line.
-type dialect int
-
-const (
-	argparseDialect dialect = iota
-	clickDialect
-)
-
-// An argument is one of a level.
-type argument struct {
-	*action
-	property *property
-	// flagged is whether the property says that the flag is given, and not what
-	// the value becomes. They differ for store_false.
-	flagged bool
-}
-
 // A mutex is a group of arguments of which at most one may be given.
 type mutex struct {
 	members  []*argument
 	required bool
-}
-
-// A property is one of the schema. Sub-commands share it where they mean the
-// same by it.
-type property struct {
-	name     string
-	schema   *jsonschema.Schema
-	required bool
-	commands []string // where it belongs; nil for the top
-	needs    []string // the commands that cannot do without it
-	same     string   // what the schema says, to compare
 }
 
 func newCommandLine(p *parser, told *notes) *CommandLine {
@@ -222,28 +194,6 @@ func (c *CommandLine) free(l *level, name string) string {
 	return unique
 }
 
-// maxName is how long a property's name may be for the models' interfaces.
-const maxName = 60
-
-// propertyName makes a name of a dest that every client takes: letters, digits,
-// _ and -.
-func propertyName(dest string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r == '_', r == '-', '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
-			return r
-		}
-		return '_'
-	}, dest)
-	if len(name) > maxName {
-		name = name[:maxName]
-	}
-	if strings.Trim(name, "_-") == "" {
-		return "argument"
-	}
-	return name
-}
-
 // Refuses reports whether the script certainly takes a flag such as "--name" for a
 // mistake: argparse reads it, and knows no option that begins so.
 func (c *CommandLine) Refuses(flag string) bool {
@@ -302,51 +252,6 @@ func (m mutex) describe(arg *argument) {
 	s.Description = sentences(s.Description, fmt.Sprintf(rule, strings.Join(others, ", ")))
 }
 
-// finish says in the description which sub-commands a property belongs to, and
-// which need it: the schema has no other place for either.
-func (p *property) finish() {
-	belongs, needed := listed(p.commands), listed(p.needs)
-	if len(belongs) > 0 && belongs != needed {
-		p.schema.Description = sentences(p.schema.Description, "For the command "+belongs+".")
-	}
-	if len(needed) > 0 {
-		p.schema.Description = sentences(p.schema.Description, "Required for "+needed+".")
-	}
-	if p.schema.Type == "" && p.schema.Description == "" {
-		p.schema.Description = "Any value."
-	}
-}
-
-// listed names some of the commands.
-func listed(commands []string) string {
-	const most = 8
-	slices.Sort(commands)
-	named := slices.Compact(commands)
-	if len(named) > most {
-		return strings.Join(named[:most], ", ") + ", …"
-	}
-	return strings.Join(named, ", ")
-}
-
-// sentences puts texts together as sentences.
-func sentences(texts ...string) string {
-	var all []string
-	for _, text := range texts {
-		if text != "" {
-			all = append(all, sentence(text))
-		}
-	}
-	return strings.Join(all, " ")
-}
-
-func sentence(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:;") {
-		return text
-	}
-	return text + "."
-}
-
 // Schema returns the JSON Schema of the arguments: an object with a property for
 // each, in the order in which they are declared, and no others. A sub-command is
 // a property with the commands' names; the arguments of one are properties of
@@ -360,4 +265,10 @@ func (c *CommandLine) Schema() *jsonschema.Schema {
 		}
 	}
 	return s
+}
+
+// A File is an argument that the source shows to name a file or a folder.
+type File struct {
+	Written bool // the script writes it
+	Read    bool // the script reads it
 }

@@ -1,70 +1,41 @@
 package python
 
 import (
-	"math"
-	"path"
+	"slices"
 	"strings"
 )
 
-// An interp reads a script's constants, and the calls that declare its command
+// An evaluator reads a script's constants, and the calls that declare its command
 // line, in the order in which Python would execute them. Of a condition that is
 // not known it reads each branch, and takes what happens there for uncertain.
-type interp struct {
-	prog    string
+type evaluator struct {
+	*reading
 	globals *scope
-	notes   *notes
-	steps   int // left
-	calls   int // depth of calls
-	unsure  int // conditions around the statement that are not known
-	parses  []parse
-	stray   *Note // a declaration whose parser is not known
-	unread  *Note // an object that may declare arguments
+	library library
 }
 
-// A parse is a call of parse_args.
-type parse struct {
-	parser *parser
-	line   int
+// A library evaluates what it knows of modules beside argparse.
+type library interface {
+	// call evaluates a call of one of its functions; false where it is none.
+	call(name reference, a *arguments) (value, bool)
+	// method evaluates a call of one of its commands, or of a method of it.
+	method(command *parser, name string, a *arguments) value
+	// decorate returns the command that decorators make of a function, or nil.
+	decorate(fn *function, s *scope) *parser
 }
 
-// Bounds of what is evaluated. Anything beyond is unknown.
-const (
-	baseSteps    = 20_000 // and some for each byte of the source
-	stepsPerByte = 4
-	maxCalls     = 24      // depth of calls of the file's own functions
-	maxText      = 1 << 16 // bytes of one text that is put together
-	maxItems     = 4096    // of one list
-	maxUnroll    = 256     // rounds of a loop
-)
-
-// A scope holds the variables of a module, a class or a call.
-type scope struct {
-	vars    map[string]value
-	outer   *scope
-	globals map[string]bool // names declared global
+// newEvaluator returns one for a source of this size. Library may be nil.
+func newEvaluator(prog string, size int, told *notes) *evaluator {
+	e := &evaluator{reading: &reading{prog: prog, notes: told, steps: baseSteps + stepsPerByte*size}, globals: newScope(nil)}
+	e.invoke = e.invokeFunction
+	return e
 }
 
-func newScope(outer *scope) *scope { return &scope{vars: map[string]value{}, outer: outer} }
-
-func (s *scope) lookup(name string) value {
-	for ; s != nil; s = s.outer {
-		if v, ok := s.vars[name]; ok {
-			return v
-		}
-	}
-	return reference("builtins." + name)
-}
-
-func (i *interp) charge(n int) bool {
-	i.steps -= n
-	return i.steps > 0
-}
-
-func (i *interp) assign(s *scope, name string, v value) {
+func (e *evaluator) assign(s *scope, name string, v value) {
 	if s.globals[name] {
-		s = i.globals
+		s = e.globals
 	}
-	if before, ok := s.vars[name]; ok && i.unsure > 0 {
+	if before, ok := s.vars[name]; ok && e.unsure > 0 {
 		v = eitherOf(before, v)
 	}
 	s.vars[name] = v
@@ -86,8 +57,8 @@ func eitherOf(a, b value) value {
 }
 
 // eval returns the value of an expression, and does what its calls do to parsers.
-func (i *interp) eval(n *node, s *scope) value {
-	if n == nil || !i.charge(1) {
+func (e *evaluator) eval(n *node, s *scope) value {
+	if n == nil || !e.charge(1) {
 		return unknown{}
 	}
 	switch n.kind {
@@ -96,48 +67,48 @@ func (i *interp) eval(n *node, s *scope) value {
 	case nName:
 		return s.lookup(n.name)
 	case nAttribute:
-		return i.attribute(i.eval(n.kids[0], s), n.name)
+		return attribute(e.eval(n.kids[0], s), n.name)
 	case nSubscript:
-		return i.subscript(n, s)
+		return e.subscript(n, s)
 	case nCall:
-		return i.call(n, s)
+		return e.call(n, s)
 	case nTuple, nList, nSet:
-		return i.sequence(n, s)
+		return e.sequence(n, s)
 	case nDict:
-		return i.dict(n, s)
+		return e.dict(n, s)
 	case nUnary:
-		return negate(n.name, i.eval(n.kids[0], s))
+		return negate(n.name, e.eval(n.kids[0], s))
 	case nBinary:
-		return i.operate(n.name, i.eval(n.kids[0], s), i.eval(n.kids[1], s))
+		return e.operate(n.name, e.eval(n.kids[0], s), e.eval(n.kids[1], s))
 	case nBool:
-		return i.boolean(n, s)
+		return e.boolean(n, s)
 	case nTernary:
-		return i.ternary(n, s)
+		return e.ternary(n, s)
 	case nFString:
-		return i.format(n, s)
+		return e.format(n, s)
 	case nLambda:
 		fn := *n.value.(*function)
 		fn.scope = s
 		return &fn
 	case nWalrus:
-		v := i.eval(n.kids[0], s)
-		i.assign(s, n.name, v)
+		v := e.eval(n.kids[0], s)
+		e.assign(s, n.name, v)
 		return v
 	case nComprehension:
-		i.unsure++
-		defer func() { i.unsure-- }()
+		e.unsure++
+		defer func() { e.unsure-- }()
 		s = newScope(s)
 		for at := 1; at < len(n.kids); at += 2 {
-			i.bind(n.kids[at], unknown{}, s)
+			e.bind(n.kids[at], unknown{}, s)
 		}
 	}
 	for _, kid := range n.kids {
-		i.eval(kid, s)
+		e.eval(kid, s)
 	}
 	return unknown{}
 }
 
-func (i *interp) attribute(object value, name string) value {
+func attribute(object value, name string) value {
 	switch o := object.(type) {
 	case reference:
 		return wellKnown(string(o) + "." + name)
@@ -153,39 +124,16 @@ func (i *interp) attribute(object value, name string) value {
 	return unknown{}
 }
 
-// wellKnown returns the value of a dotted path. Scripts run on Linux.
-func wellKnown(path string) value {
-	switch path {
-	case "os.name":
-		return "posix"
-	case "sys.platform":
-		return "linux"
-	case "sys.argv":
-		return argvector(0)
-	case "argparse.REMAINDER":
-		return "..."
-	case "argparse.SUPPRESS":
-		return suppress
-	case "argparse.OPTIONAL":
-		return "?"
-	case "argparse.ZERO_OR_MORE":
-		return "*"
-	case "argparse.ONE_OR_MORE":
-		return "+"
-	}
-	return reference(path)
-}
-
-func (i *interp) subscript(n *node, s *scope) value {
-	object, index := i.eval(n.kids[0], s), n.kids[1]
+func (e *evaluator) subscript(n *node, s *scope) value {
+	object, index := e.eval(n.kids[0], s), n.kids[1]
 	if index.kind == nSlice {
-		from, ok := i.eval(index.kids[0], s).(int64)
+		from, ok := e.eval(index.kids[0], s).(int64)
 		if v, is := object.(argvector); is && ok && index.kids[1] == nil && index.kids[2] == nil && from >= 0 {
 			return v + argvector(min(from, 1000))
 		}
 		return unknown{}
 	}
-	key := i.eval(index, s)
+	key := e.eval(index, s)
 	switch o := object.(type) {
 	case reference:
 		if isGeneric(o) {
@@ -207,16 +155,16 @@ func (i *interp) subscript(n *node, s *scope) value {
 	return unknown{}
 }
 
-func (i *interp) sequence(n *node, s *scope) value {
+func (e *evaluator) sequence(n *node, s *scope) value {
 	seq := &sequence{open: map[nodeKind]byte{nTuple: '(', nList: '[', nSet: '{'}[n.kind]}
 	certain := true
 	for _, kid := range n.kids {
 		if kid != nil && kid.kind == nStar {
-			items, ok := iterable(i.eval(kid.kids[0], s))
-			certain = certain && ok && i.charge(len(items))
+			items, ok := iterable(e.eval(kid.kids[0], s))
+			certain = certain && ok && e.charge(len(items))
 			seq.items = append(seq.items, items...)
 		} else {
-			seq.items = append(seq.items, i.eval(kid, s))
+			seq.items = append(seq.items, e.eval(kid, s))
 		}
 		if len(seq.items) > maxItems {
 			certain, seq.items = false, nil
@@ -228,16 +176,16 @@ func (i *interp) sequence(n *node, s *scope) value {
 	return seq
 }
 
-func (i *interp) dict(n *node, s *scope) value {
+func (e *evaluator) dict(n *node, s *scope) value {
 	m := &mapping{}
 	certain := true
 	for at := 0; at+1 < len(n.kids); at += 2 {
-		v := i.eval(n.kids[at+1], s)
+		v := e.eval(n.kids[at+1], s)
 		if n.kids[at] != nil {
-			key := i.eval(n.kids[at], s)
+			key := e.eval(n.kids[at], s)
 			m.set(key, v)
 			certain = certain && !isUnknown(key)
-		} else if other, ok := v.(*mapping); ok && i.charge(len(other.keys)) {
+		} else if other, ok := v.(*mapping); ok && e.charge(len(other.keys)) {
 			for k, key := range other.keys {
 				m.set(key, other.values[k])
 			}
@@ -252,67 +200,49 @@ func (i *interp) dict(n *node, s *scope) value {
 	return m
 }
 
-func negate(op string, v value) value {
-	is, known := truth(v)
-	if op == "not" && known {
-		return !is
-	}
-	switch v := v.(type) {
-	case int64:
-		if op == "-" && v != math.MinInt64 {
-			return -v
-		}
-	case float64:
-		if op == "-" {
-			return -v
-		}
-	}
-	return unknown{}
-}
-
 // boolean evaluates "and" and "or".
-func (i *interp) boolean(n *node, s *scope) value {
-	left := i.eval(n.kids[0], s)
+func (e *evaluator) boolean(n *node, s *scope) value {
+	left := e.eval(n.kids[0], s)
 	is, known := truth(left)
 	if known && is == (n.name == "or") {
 		return left
 	}
 	if known {
-		return i.eval(n.kids[1], s)
+		return e.eval(n.kids[1], s)
 	}
-	i.unsure++
-	defer func() { i.unsure-- }()
-	right := i.eval(n.kids[1], s)
+	e.unsure++
+	defer func() { e.unsure-- }()
+	right := e.eval(n.kids[1], s)
 	if _, is := left.(argvector); is && n.name == "or" {
 		return left // a default for a script without arguments
 	}
 	return eitherOf(left, right)
 }
 
-func (i *interp) ternary(n *node, s *scope) value {
-	is, known := truth(i.eval(n.kids[0], s))
+func (e *evaluator) ternary(n *node, s *scope) value {
+	is, known := truth(e.eval(n.kids[0], s))
 	switch {
 	case known && is:
-		return i.eval(n.kids[1], s)
+		return e.eval(n.kids[1], s)
 	case known:
-		return i.eval(n.kids[2], s)
+		return e.eval(n.kids[2], s)
 	}
-	i.unsure++
-	defer func() { i.unsure-- }()
-	return eitherOf(i.eval(n.kids[1], s), i.eval(n.kids[2], s))
+	e.unsure++
+	defer func() { e.unsure-- }()
+	return eitherOf(e.eval(n.kids[1], s), e.eval(n.kids[2], s))
 }
 
 // format evaluates an f-string.
-func (i *interp) format(n *node, s *scope) value {
+func (e *evaluator) format(n *node, s *scope) value {
 	var b strings.Builder
 	for _, part := range n.kids {
-		v := i.eval(part, s)
+		v := e.eval(part, s)
 		text, ok := pyStr(v)
 		if !ok {
 			u, _ := v.(unknown)
 			return unknown{prefix: b.String() + u.prefix}
 		}
-		if b.Len()+len(text) > maxText || !i.charge(len(text)/16) {
+		if b.Len()+len(text) > maxText || !e.charge(len(text)/16) {
 			return unknown{}
 		}
 		b.WriteString(text)
@@ -320,99 +250,114 @@ func (i *interp) format(n *node, s *scope) value {
 	return b.String()
 }
 
-// operate evaluates a binary operator or a comparison.
-func (i *interp) operate(op string, a, b value) value {
-	switch op {
-	case "==", "!=", "is", "is not":
-		if is, known := equal(a, b); known {
-			return is == (op == "==" || op == "is")
-		}
-		return unknown{}
-	case "in", "not in":
-		return contains(op == "in", a, b)
-	case "+":
-		return i.add(a, b)
-	case "%":
-		format, _ := a.(string)
-		before, _, _ := strings.Cut(format, "%")
-		return unknown{prefix: before}
-	case "/":
-		folder, ok := a.(unknown)
-		if name, is := b.(string); is && ok && folder.path != "" && !path.IsAbs(name) {
-			return unknown{path: path.Join(folder.path, name)}
+// arguments evaluates the arguments of a call.
+func (e *evaluator) arguments(n *node, s *scope) *arguments {
+	a := &arguments{line: n.line}
+	for _, kid := range n.kids[1:] {
+		switch {
+		case kid.kind == nStar:
+			v := e.eval(kid.kids[0], s)
+			items, ok := iterable(v)
+			a.spread = a.spread || !ok
+			if rest, is := v.(argvector); is {
+				a.rest = &rest
+			}
+			if e.charge(len(items)) {
+				a.positional = append(a.positional, items...)
+			}
+		case kid.kind == nKeyword && kid.name == "":
+			e.spreadKeywords(a, e.eval(kid.kids[0], s))
+		case kid.kind == nKeyword:
+			a.keywords = append(a.keywords, keyword{kid.name, e.eval(kid.kids[0], s)})
+		default:
+			a.positional = append(a.positional, e.eval(kid, s))
 		}
 	}
-	return arithmetic(op, a, b)
+	return a
 }
 
-func contains(wanted bool, a, b value) value {
-	items, ok := itemsOf(b)
-	if !ok || len(items) > maxUnroll {
-		return unknown{}
+func (e *evaluator) spreadKeywords(a *arguments, v value) {
+	m, ok := v.(*mapping)
+	if !ok {
+		a.spread = true
+		return
 	}
-	for _, item := range items {
-		if is, known := equal(a, item); !known {
-			return unknown{}
-		} else if is {
-			return wanted
-		}
+	for at, key := range m.keys {
+		name, ok := key.(string)
+		a.spread = a.spread || !ok
+		a.keywords = append(a.keywords, keyword{name, m.values[at]})
 	}
-	return !wanted
+	e.charge(len(m.keys))
 }
 
-func (i *interp) add(a, b value) value {
-	switch x := a.(type) {
-	case string:
-		y, ok := b.(string)
-		if ok && len(x)+len(y) <= maxText && i.charge((len(x)+len(y))/16) {
-			return x + y
+// call evaluates a call.
+func (e *evaluator) call(n *node, s *scope) value {
+	callee := e.eval(n.kids[0], s)
+	a := e.arguments(n, s)
+	if !e.charge(1) {
+		return unknown{}
+	}
+	switch f := callee.(type) {
+	case reference:
+		return e.libraryFunction(f, a)
+	case *function:
+		if f.relevant || slices.ContainsFunc(a.positional, declaresOn) {
+			return e.invoke(f, a)
 		}
-		return unknown{prefix: x}
-	case unknown:
-		return unknown{prefix: x.prefix}
-	case *sequence:
-		y, ok := b.(*sequence)
-		if ok && x.open == y.open && len(x.items)+len(y.items) <= maxItems && i.charge(len(x.items)+len(y.items)) {
-			return &sequence{append(append([]value{}, x.items...), y.items...), x.open}
-		}
-	}
-	return arithmetic("+", a, b)
-}
-
-// arithmetic computes what certainly does not overflow.
-func arithmetic(op string, a, b value) value {
-	x, okX := toFloat(a)
-	y, okY := toFloat(b)
-	_, whole := a.(int64)
-	_, wholeToo := b.(int64)
-	var f float64
-	switch {
-	case !okX || !okY || y == 0 && (op == "/" || op == "//"):
+		f.called = true
 		return unknown{}
-	case op == "+":
-		f = x + y
-	case op == "-":
-		f = x - y
-	case op == "*":
-		f = x * y
-	case op == "/":
-		f, whole = x/y, false
-	case op == "//" && whole && wholeToo:
-		f = math.Floor(x / y)
-	case op == "**" && y >= 0:
-		f = math.Pow(x, y)
-	case op == "<<" && whole && wholeToo && y >= 0:
-		f = x * math.Pow(2, y)
-	default:
-		return unknown{}
+	case *class:
+		return e.construct(f, a)
+	case *parser:
+		return e.parserMethod(f, "", a)
+	case method:
+		return e.callMethod(f, a)
 	}
-	switch {
-	case math.IsInf(f, 0) || math.IsNaN(f):
-		return unknown{}
-	case !whole || !wholeToo:
-		return f
-	case math.Abs(f) < 1<<53 && math.Abs(x) < 1<<53 && math.Abs(y) < 1<<53:
-		return int64(f)
-	}
+	giveAway(a)
 	return unknown{}
+}
+
+// parserMethod evaluates a method of a parser, or of a command of a library.
+func (e *evaluator) parserMethod(p *parser, name string, a *arguments) value {
+	if p.dialect == clickDialect {
+		return e.library.method(p, name, a)
+	}
+	return p.call(e.reading, name, a)
+}
+
+func (e *evaluator) callMethod(m method, a *arguments) value {
+	switch o := m.receiver.(type) {
+	case *parser:
+		return e.parserMethod(o, m.name, a)
+	case *group:
+		return o.call(e.reading, m.name, a)
+	case *subparsers:
+		return o.call(e.reading, m.name, a)
+	case string:
+		return e.textMethod(o, m.name, a)
+	case *sequence:
+		e.sequenceMethod(o, m.name, a)
+		return unknown{}
+	case *mapping:
+		return e.mappingMethod(o, m.name, a)
+	}
+	if declares(m.name) && m.name != "ArgumentParser" && e.stray == nil {
+		e.stray = &Note{a.line, "which parser " + m.name + " belongs to is not known"}
+	}
+	giveAway(a)
+	return unknown{}
+}
+
+// libraryFunction evaluates a call of a function that the file does not define.
+func (e *evaluator) libraryFunction(name reference, a *arguments) value {
+	switch name {
+	case "argparse.ArgumentParser":
+		return e.newParser(nil, a)
+	case "argparse.FileType", "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
+		return &libraryCall{name, a}
+	}
+	if v, ok := e.library.call(name, a); ok {
+		return v
+	}
+	return e.plainFunction(name, a)
 }

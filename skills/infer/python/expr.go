@@ -1,89 +1,14 @@
 package python
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 )
 
-// Bounds of one expression. Python's own parser ends at 200 brackets, and its
-// compiler at a depth of a few thousand.
-const (
-	maxNesting = 200
-	maxDepth   = 1000
-)
+// An exprReader parses expressions.
+type exprReader struct{ tokenReader }
 
-var errSyntax = errors.New("it is not Python's syntax")
-
-// A reader parses a source, statement by statement. A statement that it does not
-// understand becomes one that is opaque.
-type reader struct {
-	lex   *lexer
-	tok   token
-	depth int
-	// mentions reports whether the statement has a word that matters to argparse.
-	mentions bool
-	// functions are all that are defined, and inside the one that is being read.
-	functions []*function
-	inside    *function
-	err       error // of the statement
-	broken    int   // the line of the first statement that is not Python's; 0 without one
-}
-
-func newReader(src string) *reader {
-	r := &reader{lex: newLexer(src)}
-	r.advance()
-	return r
-}
-
-func (r *reader) advance() {
-	r.tok = r.lex.next()
-	if r.tok.kind != tokName {
-		return
-	}
-	r.mentions = r.mentions || declares(r.tok.text)
-	if r.inside != nil {
-		r.inside.mentions[r.tok.text] = true
-	}
-}
-
-// is reports whether the next token is this operator or word.
-func (r *reader) is(text string) bool {
-	return r.tok.text == text && (r.tok.kind == tokOp || r.tok.kind == tokName)
-}
-
-func (r *reader) accept(text string) bool {
-	if !r.is(text) {
-		return false
-	}
-	r.advance()
-	return true
-}
-
-func (r *reader) expect(text string) {
-	if !r.accept(text) {
-		r.fail(errSyntax)
-	}
-}
-
-func (r *reader) fail(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-// enter counts the depth of the recursion; the caller leaves again.
-func (r *reader) enter() bool {
-	r.depth++
-	if r.depth > maxNesting {
-		r.fail(errTooDeep)
-	}
-	return r.err == nil
-}
-
-func (r *reader) leave() { r.depth-- }
-
-func (r *reader) node(kind nodeKind, line int, name string, kids ...*node) *node {
+func (r *exprReader) node(kind nodeKind, line int, name string, kids ...*node) *node {
 	n := &node{kind: kind, line: line, name: name, kids: kids}
 	for _, kid := range kids {
 		if kid != nil && kid.depth >= n.depth {
@@ -97,12 +22,12 @@ func (r *reader) node(kind nodeKind, line int, name string, kids ...*node) *node
 	return n
 }
 
-func (r *reader) opaque() *node { return &node{kind: nOpaque, line: r.tok.line} }
+func (r *exprReader) opaque() *node { return &node{kind: nOpaque, line: r.tok.line} }
 
 func constant(line int, v value) *node { return &node{kind: nConst, line: line, value: v} }
 
 // expressions parses "a, b, *c": a tuple where there is a comma.
-func (r *reader) expressions() *node {
+func (r *exprReader) expressions() *node {
 	line := r.tok.line
 	first := r.starExpression()
 	if !r.is(",") {
@@ -115,7 +40,7 @@ func (r *reader) expressions() *node {
 	return r.node(nTuple, line, "", kids...)
 }
 
-func (r *reader) endsList() bool {
+func (r *exprReader) endsList() bool {
 	switch r.tok.kind {
 	case tokEnd, tokNewline:
 		return true
@@ -125,7 +50,7 @@ func (r *reader) endsList() bool {
 	return r.is("in") || r.is("for")
 }
 
-func (r *reader) starExpression() *node {
+func (r *exprReader) starExpression() *node {
 	if line := r.tok.line; r.accept("*") {
 		return r.node(nStar, line, "", r.binary(bitOr))
 	}
@@ -133,14 +58,17 @@ func (r *reader) starExpression() *node {
 }
 
 // expression parses one without commas.
-func (r *reader) expression() *node {
+func (r *exprReader) expression() *node {
 	defer r.leave()
 	if !r.enter() {
 		return r.opaque()
 	}
 	line := r.tok.line
 	if r.accept("lambda") {
-		return r.lambda(line)
+		fn := &function{name: "<lambda>", line: line, params: r.parameters(":", false)}
+		r.expect(":")
+		fn.body = []*stmt{{kind: sReturn, line: line, value: r.expression()}}
+		return &node{kind: nLambda, line: line, value: fn}
 	}
 	if r.accept("yield") {
 		r.accept("from")
@@ -161,15 +89,8 @@ func (r *reader) expression() *node {
 	return r.node(nTernary, line, "", condition, n, r.expression())
 }
 
-func (r *reader) lambda(line int) *node {
-	fn := &function{name: "<lambda>", line: line, params: r.parameters(":", false)}
-	r.expect(":")
-	fn.body = []*stmt{{kind: sReturn, line: line, value: r.expression()}}
-	return &node{kind: nLambda, line: line, value: fn}
-}
-
 // parameters parses those of a function, or of a lambda, up to its end.
-func (r *reader) parameters(end string, annotated bool) []param {
+func (r *exprReader) parameters(end string, annotated bool) []param {
 	var params []param
 	keyword := false
 	for r.err == nil && !r.is(end) {
@@ -241,7 +162,7 @@ func precedence(tok token) int {
 }
 
 // binary parses operators of this level and tighter ones.
-func (r *reader) binary(lowest int) *node {
+func (r *exprReader) binary(lowest int) *node {
 	defer r.leave()
 	if !r.enter() {
 		return r.opaque()
@@ -269,21 +190,7 @@ func (r *reader) binary(lowest int) *node {
 	return left
 }
 
-// operator takes an operator, of which some are two words.
-func (r *reader) operator() string {
-	op := r.tok.text
-	r.advance()
-	switch {
-	case op == "is" && r.accept("not"):
-		return "is not"
-	case op == "not":
-		r.expect("in")
-		return "not in"
-	}
-	return op
-}
-
-func (r *reader) unary() *node {
+func (r *exprReader) unary() *node {
 	defer r.leave()
 	if !r.enter() {
 		return r.opaque()
@@ -303,7 +210,7 @@ func (r *reader) unary() *node {
 }
 
 // trailers parses what follows an atom: calls, attributes, subscripts.
-func (r *reader) trailers(n *node) *node {
+func (r *exprReader) trailers(n *node) *node {
 	for r.err == nil {
 		line := r.tok.line
 		switch {
@@ -325,7 +232,7 @@ func (r *reader) trailers(n *node) *node {
 	return n
 }
 
-func (r *reader) call(callee *node, line int) *node {
+func (r *exprReader) call(callee *node, line int) *node {
 	kids := []*node{callee}
 	for r.err == nil && !r.is(")") {
 		kids = append(kids, r.argument())
@@ -337,7 +244,7 @@ func (r *reader) call(callee *node, line int) *node {
 	return r.node(nCall, line, "", kids...)
 }
 
-func (r *reader) argument() *node {
+func (r *exprReader) argument() *node {
 	line := r.tok.line
 	switch {
 	case r.accept("**"):
@@ -352,7 +259,7 @@ func (r *reader) argument() *node {
 	return r.comprehension(line, n)
 }
 
-func (r *reader) subscript() *node {
+func (r *exprReader) subscript() *node {
 	line := r.tok.line
 	first := r.slice()
 	if !r.is(",") {
@@ -365,7 +272,7 @@ func (r *reader) subscript() *node {
 	return r.node(nTuple, line, "", kids...)
 }
 
-func (r *reader) slice() *node {
+func (r *exprReader) slice() *node {
 	line := r.tok.line
 	var parts [3]*node
 	colons := 0
@@ -389,7 +296,7 @@ func (r *reader) slice() *node {
 }
 
 // comprehension parses what follows the first element, if that is one's.
-func (r *reader) comprehension(line int, elements ...*node) *node {
+func (r *exprReader) comprehension(line int, elements ...*node) *node {
 	if !r.is("for") && !r.is("async") {
 		return elements[0]
 	}
@@ -408,7 +315,7 @@ func (r *reader) comprehension(line int, elements ...*node) *node {
 }
 
 // targetList parses what a loop assigns to.
-func (r *reader) targetList() *node {
+func (r *exprReader) targetList() *node {
 	line := r.tok.line
 	var kids []*node
 	for r.err == nil && !r.is("in") {
@@ -424,7 +331,7 @@ func (r *reader) targetList() *node {
 	return r.node(nTuple, line, "", kids...)
 }
 
-func (r *reader) atom() *node {
+func (r *exprReader) atom() *node {
 	line, text := r.tok.line, r.tok.text
 	switch {
 	case r.tok.kind == tokString:
@@ -454,14 +361,6 @@ func (r *reader) atom() *node {
 	return r.opaque()
 }
 
-func isKeyword(name string) bool {
-	switch name {
-	case "and", "as", "assert", "async", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "await":
-		return true
-	}
-	return false
-}
-
 // number returns the value of a literal, unknown where it has none of int64 or
 // float64.
 func number(text string) value {
@@ -476,7 +375,7 @@ func number(text string) value {
 }
 
 // strings parses adjacent string literals, which are one.
-func (r *reader) strings() *node {
+func (r *exprReader) strings() *node {
 	line := r.tok.line
 	var parts []*node
 	var text strings.Builder
@@ -495,7 +394,7 @@ func (r *reader) strings() *node {
 	return r.node(nFString, line, "", parts...)
 }
 
-func (r *reader) literal(tok token) *node {
+func (r *exprReader) literal(tok token) *node {
 	lit := splitLiteral(tok.text)
 	switch {
 	case lit.bytes:
@@ -514,7 +413,7 @@ func textNode(body string, raw bool, line int) *node {
 }
 
 // formatted parses the parts of an f-string.
-func (r *reader) formatted(lit literal, line int) *node {
+func (r *exprReader) formatted(lit literal, line int) *node {
 	var parts []*node
 	var text strings.Builder
 	flush := func() {
@@ -556,8 +455,8 @@ func (r *reader) formatted(lit literal, line int) *node {
 
 // field parses the expression of a replacement field. One with a conversion or a
 // format has no value that is known.
-func (r *reader) field(source string, line int) *node {
-	inner := &reader{lex: newLexer("(" + source + ")"), depth: r.depth + 1, inside: r.inside}
+func (r *exprReader) field(source string, line int) *node {
+	inner := &exprReader{tokenReader{lex: newLexer("(" + source + ")"), depth: r.depth + 1, inside: r.inside}}
 	inner.lex.line = line
 	inner.lex.fresh = false
 	inner.advance()
@@ -569,7 +468,7 @@ func (r *reader) field(source string, line int) *node {
 	return &node{kind: nOpaque, line: line}
 }
 
-func (r *reader) parenthesis(line int) *node {
+func (r *exprReader) parenthesis(line int) *node {
 	if r.accept(")") {
 		return r.node(nTuple, line, "")
 	}
@@ -578,7 +477,7 @@ func (r *reader) parenthesis(line int) *node {
 	return n
 }
 
-func (r *reader) list(line int) *node {
+func (r *exprReader) list(line int) *node {
 	var kids []*node
 	for r.err == nil && !r.is("]") {
 		n := r.comprehension(line, r.starExpression())
@@ -595,7 +494,7 @@ func (r *reader) list(line int) *node {
 	return r.node(nList, line, "", kids...)
 }
 
-func (r *reader) dictOrSet(line int) *node {
+func (r *exprReader) dictOrSet(line int) *node {
 	var kids []*node
 	kind := nDict
 	for r.err == nil && !r.is("}") {

@@ -8,12 +8,6 @@ import (
 	"strings"
 )
 
-// A File is an argument that the source shows to name a file or a folder.
-type File struct {
-	Written bool // the script writes it
-	Read    bool // the script reads it
-}
-
 // Files returns the arguments that name files or folders, by their property: those
 // whose type is a path or a file, and those that the script opens or looks up.
 func (c *CommandLine) Files() map[string]File { return c.files }
@@ -44,43 +38,6 @@ func (l *level) each(do func(*argument)) {
 	for _, below := range l.commands {
 		below.each(do)
 	}
-}
-
-// A fileUse is the use of a file that an argument's type implies.
-type fileUse int
-
-const (
-	noFile fileUse = iota
-	namesFile
-	readsFile
-	writesFile
-)
-
-func fileUseOf(v value) fileUse {
-	name, _ := v.(reference)
-	call, called := v.(*libraryCall)
-	if called {
-		name = call.name
-	}
-	switch name {
-	case "pathlib.Path", "pathlib.PurePath", "click.Path":
-		return namesFile
-	case "builtins.open", "click.File", "argparse.FileType":
-		if called {
-			mode, _ := call.get(0, "mode")
-			return writes(mode)
-		}
-		return readsFile
-	}
-	return noFile
-}
-
-// writes returns the use of a file opened in this mode.
-func writes(mode value) fileUse {
-	if text, ok := mode.(string); ok && strings.ContainsAny(text, "wax+") {
-		return writesFile
-	}
-	return readsFile
 }
 
 var (

@@ -307,3 +307,10 @@ func (l *lexer) stringToken(prefix int) token {
 	l.line += strings.Count(tok.text, "\n")
 	return tok
 }
+
+// Bounds of one expression. Python's own parser ends at 200 brackets, and its
+// compiler at a depth of a few thousand.
+const (
+	maxNesting = 200
+	maxDepth   = 1000
+)

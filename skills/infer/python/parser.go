@@ -190,8 +190,8 @@ func (p *parser) fault(depth int, commands *int) *Note {
 
 // newParser evaluates ArgumentParser(…), or the constructor of a class of the file
 // that comes from it.
-func (i *interp) newParser(c *class, a *arguments) *parser {
-	p := &parser{line: a.line, class: c, prog: i.prog, defaults: map[string]value{}, flags: map[string]*action{}}
+func (r *reading) newParser(c *class, a *arguments) *parser {
+	p := &parser{line: a.line, class: c, prog: r.prog, defaults: map[string]value{}, flags: map[string]*action{}}
 	p.checkClass(a.line)
 	if a.spread {
 		p.poison(a.line, "the parser is made with arguments that are computed")
@@ -217,7 +217,7 @@ func (i *interp) newParser(c *class, a *arguments) *parser {
 		p.add(&action{flags: []string{"-h", "--help"}, kind: "help", dest: "help", hidden: true}, nil, a.line)
 	}
 	if parents, ok := a.get(-1, "parents"); ok {
-		i.addParents(p, parents, a.line)
+		p.addParents(r, parents, a.line)
 	}
 	return p
 }
@@ -237,7 +237,7 @@ func (p *parser) checkClass(line int) {
 	}
 }
 
-func (i *interp) addParents(p *parser, parents value, line int) {
+func (p *parser) addParents(r *reading, parents value, line int) {
 	items, ok := iterable(parents)
 	if !ok {
 		p.poison(line, "the parents of the parser are computed")
@@ -249,7 +249,7 @@ func (i *interp) addParents(p *parser, parents value, line int) {
 			p.poison(line, "a parent of the parser is not known")
 			continue
 		}
-		if !i.charge(len(parent.actions)+len(parent.defaults)) || len(p.mutexes)+len(parent.mutexes) > maxArguments || len(p.parents) == maxArguments {
+		if !r.charge(len(parent.actions)+len(parent.defaults)) || len(p.mutexes)+len(parent.mutexes) > maxArguments || len(p.parents) == maxArguments {
 			p.poison(line, "the parser has too many parents")
 			return
 		}
@@ -258,30 +258,27 @@ func (i *interp) addParents(p *parser, parents value, line int) {
 }
 
 // parserMethod does what a method of a parser does.
-func (i *interp) parserMethod(p *parser, name string, a *arguments) value {
-	if p.dialect == clickDialect {
-		return i.clickMethod(p, name, a)
-	}
+func (p *parser) call(r *reading, name string, a *arguments) value {
 	switch name {
 	case "add_argument", "add_argument_group", "add_mutually_exclusive_group", "set_defaults":
-		return i.groupMethod(&group{parser: p}, name, a)
+		return (&group{parser: p}).call(r, name, a)
 	case "add_subparsers":
-		return i.addSubparsers(p, a)
+		return p.addSubparsers(r, a)
 	case "parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args":
-		i.parsed(p, name, a)
+		p.parsed(r, name, a)
 	case "_add_action", "_add_container_actions", "_remove_action", "_handle_conflict_resolve":
 		p.poison(a.line, "the parser is changed with %s", name)
 	default:
-		i.escape(a)
+		giveAway(a)
 	}
 	return unknown{}
 }
 
 // groupMethod does what a method of a parser and of its groups does.
-func (i *interp) groupMethod(g *group, name string, a *arguments) value {
+func (g *group) call(r *reading, name string, a *arguments) value {
 	switch name {
 	case "add_argument":
-		return i.addArgument(g.parser, g, a)
+		return g.parser.addArgument(r, g, a)
 	case "add_argument_group":
 		return &group{parser: g.parser}
 	case "add_mutually_exclusive_group":
@@ -289,17 +286,17 @@ func (i *interp) groupMethod(g *group, name string, a *arguments) value {
 		g.parser.mutexes = append(g.parser.mutexes, either)
 		return either
 	case "set_defaults":
-		i.setDefaults(g.parser, a)
+		g.parser.setDefaults(r, a)
 	default:
-		i.escape(a)
+		giveAway(a)
 	}
 	return unknown{}
 }
 
-func (i *interp) setDefaults(p *parser, a *arguments) {
+func (p *parser) setDefaults(r *reading, a *arguments) {
 	for _, k := range a.keywords {
 		v := k.value
-		if i.unsure > 0 {
+		if r.unsure > 0 {
 			v = unknown{}
 		}
 		p.defaults[k.name] = v
@@ -312,7 +309,7 @@ func (i *interp) setDefaults(p *parser, a *arguments) {
 }
 
 // parsed records a call of parse_args, which must read the script's own arguments.
-func (i *interp) parsed(p *parser, name string, a *arguments) {
+func (p *parser) parsed(r *reading, name string, a *arguments) {
 	from, ok := a.get(0, "args")
 	if !ok {
 		from = none{}
@@ -331,11 +328,11 @@ func (i *interp) parsed(p *parser, name string, a *arguments) {
 		p.poison(a.line, "%s does not read the script's arguments", name)
 	}
 	p.lenient = p.lenient || strings.Contains(name, "_known_")
-	i.parses = append(i.parses, parse{p, a.line})
+	r.parses = append(r.parses, parse{p, a.line})
 }
 
-func (i *interp) addSubparsers(p *parser, a *arguments) value {
-	if i.unsure > 0 {
+func (p *parser) addSubparsers(r *reading, a *arguments) value {
+	if r.unsure > 0 {
 		p.poison(a.line, "whether there are sub-commands depends on a condition")
 	}
 	if p.subs != nil || a.spread {
@@ -357,18 +354,18 @@ func (i *interp) addSubparsers(p *parser, a *arguments) value {
 }
 
 // subparsersMethod does what add_parser does.
-func (i *interp) subparsersMethod(s *subparsers, method string, a *arguments) value {
+func (s *subparsers) call(r *reading, method string, a *arguments) value {
 	if method != "add_parser" {
-		i.escape(a)
+		giveAway(a)
 		return unknown{}
 	}
-	child := i.newParser(s.class, &arguments{line: a.line, keywords: a.keywords, spread: a.spread})
+	child := r.newParser(s.class, &arguments{line: a.line, keywords: a.keywords, spread: a.spread})
 	name, ok := a.first().(string)
 	switch {
 	case !ok:
 		s.parser.omit(a.line, nil, "a sub-command has a name that is computed")
 		return child
-	case i.unsure > 0:
+	case r.unsure > 0:
 		s.parser.omit(a.line, []string{name}, "the sub-command %s depends on a condition", name)
 		return child
 	case len(s.commands) == maxArguments || s.find(name) != nil:
@@ -391,4 +388,225 @@ func (i *interp) subparsersMethod(s *subparsers, method string, a *arguments) va
 	}
 	s.commands = append(s.commands, c)
 	return child
+}
+
+// addArgument declares an argument, or leaves it out where it is not known.
+func (p *parser) addArgument(r *reading, g *group, a *arguments) value {
+	act, problem := p.newAction(r, a)
+	if problem == "" && r.unsure > 0 {
+		problem = "depends on a condition"
+	}
+	if problem != "" {
+		p.leaveOut(act, a, problem)
+		return act
+	}
+	if g != nil && !g.exclusive {
+		g = nil
+	}
+	p.add(act, g, a.line)
+	return act
+}
+
+// leaveOut passes over an option that may be absent. Without any other argument
+// no call would work, so then the whole command line is not known.
+func (p *parser) leaveOut(act *action, a *arguments, problem string) {
+	name := strings.Join(act.flags, ", ")
+	if name == "" {
+		name = "an argument"
+	}
+	required := a.named("required", false)
+	if !looksOptional(a) || required != false {
+		p.poison(a.line, "%s %s", name, problem)
+		return
+	}
+	p.omit(a.line, act.flags, "%s %s", name, problem)
+}
+
+// looksOptional reports whether the flags, as far as they are known, are an
+// option's.
+func looksOptional(a *arguments) bool {
+	for _, v := range a.positional {
+		text, _ := v.(string)
+		u, _ := v.(unknown)
+		if isFlag(text) || isFlag(u.prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// inherit takes the default that the parser has for the argument.
+func (a *action) inherit(p *parser, args *arguments) {
+	v, given := args.get(-1, "default")
+	switch {
+	case given:
+		a.fallback = v
+	case p.defaults[a.dest] != nil:
+		a.fallback = p.defaults[a.dest]
+	case p.argDefault != nil && !isNone(p.argDefault):
+		a.fallback = p.argDefault
+	case a.kind == "store_true":
+		a.fallback = false
+	case a.kind == "store_false":
+		a.fallback = true
+	}
+}
+
+// A reading is the state of reading one script.
+type reading struct {
+	prog   string
+	notes  *notes
+	steps  int // left
+	calls  int // depth of calls
+	unsure int // conditions around the statement that are not known
+	parses []parse
+	stray  *Note // a declaration whose parser is not known
+	unread *Note // an object that may declare arguments
+	// invoke calls a function of the file; the evaluator's.
+	invoke func(fn *function, a *arguments) value
+}
+
+// A parse is a call of parse_args.
+type parse struct {
+	parser *parser
+	line   int
+}
+
+// A dialect is the library that reads the command line.
+type dialect int
+
+const (
+	argparseDialect dialect = iota
+	clickDialect
+)
+
+// giveAway marks parsers that are given to code that is not known: it may add
+// arguments.
+func giveAway(a *arguments) {
+	given := slices.Clone(a.positional)
+	for _, k := range a.keywords {
+		given = append(given, k.value)
+	}
+	for _, v := range given {
+		if seq, ok := v.(*sequence); ok && len(seq.items) <= maxUnroll {
+			given = append(given, seq.items...)
+		}
+	}
+	for _, v := range given {
+		if p := parserOf(v); p != nil {
+			p.poison(a.line, "the parser is given to a function of another file, which may add arguments")
+		}
+	}
+}
+
+// parserOf returns the parser that a declaration on v adds to.
+func parserOf(v value) *parser {
+	switch v := v.(type) {
+	case *parser:
+		return v
+	case *group:
+		return v.parser
+	case *subparsers:
+		return v.parser
+	}
+	return nil
+}
+
+// declaresOn reports whether a function that is given a value can declare arguments.
+func declaresOn(v value) bool {
+	switch v.(type) {
+	case *parser, *group, *subparsers:
+		return true
+	}
+	return false
+}
+
+func (p *parser) newAction(r *reading, a *arguments) (*action, string) {
+	act := &action{line: a.line, kind: "store"}
+	if problem := act.setName(a); problem != "" {
+		return act, problem
+	}
+	if a.spread {
+		return act, "has settings that are computed"
+	}
+	if problem := act.settings(a); problem != "" {
+		return act, problem
+	}
+	r.tryTruths(act)
+	act.describe(a)
+	act.negate()
+	act.inherit(p, a)
+	return act, ""
+}
+
+// tryTruths finds out whether a function of the file that is an argument's type
+// makes booleans of texts, and of which.
+func (r *reading) tryTruths(act *action) {
+	fn, ok := act.given.(*function)
+	if !ok || len(fn.params) == 0 {
+		return
+	}
+	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}} {
+		yes := r.invoke(fn, &arguments{line: act.line, positional: []value{texts[0]}})
+		no := r.invoke(fn, &arguments{line: act.line, positional: []value{texts[1]}})
+		if yes == true && no == false {
+			act.typ, act.truths = typeTruth, texts
+			return
+		}
+	}
+}
+
+func (r *reading) charge(n int) bool {
+	r.steps -= n
+	return r.steps > 0
+}
+
+// chosen returns the one parser that reads the script's arguments, and nil where
+// there is none, or it is not known.
+func (r *reading) chosen() *parser {
+	if r.steps <= 0 {
+		r.notes.add(0, "the script is too long to follow")
+		return nil
+	}
+	if r.stray != nil {
+		r.notes.add(r.stray.Line, "%s", r.stray.Text)
+		return nil
+	}
+	if len(r.parses) == 0 {
+		if r.unread != nil {
+			r.notes.add(r.unread.Line, "%s", r.unread.Text)
+		}
+		return nil
+	}
+	last := r.parses[len(r.parses)-1]
+	for _, other := range r.parses {
+		if !other.parser.precedes(last.parser) {
+			r.notes.add(last.line, "several parsers read the arguments")
+			return nil
+		}
+	}
+	if broken := last.parser.fault(0, new(int)); broken != nil {
+		r.notes.add(broken.Line, "%s", broken.Text)
+		return nil
+	}
+	return last.parser
+}
+
+func (r *reading) setAttribute(object value, name string, v value, line int) {
+	switch o := object.(type) {
+	case *parser:
+		o.setAttribute(name, v, line)
+	case *action:
+		switch name {
+		case "required":
+			o.required = v == true
+		case "completer", "help", "metavar":
+		default:
+			r.stray = &Note{line, "the attribute " + name + " of an argument is set"}
+		}
+	case *subparsers:
+		if name == "required" {
+			o.required = v == true
+		}
+	}
 }

@@ -2,7 +2,6 @@ package python
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,13 +154,6 @@ func (a *argument) itemJSON(v value) (any, bool) {
 	return nil, false
 }
 
-func floatJSON(f float64) json.Number {
-	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
-	}
-	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
-}
-
 // defaultJSON returns the default where passing it is the same as passing
 // nothing: it is of the argument's type, and the action does not add to it.
 func (a *argument) defaultJSON() (any, bool) {
@@ -226,3 +218,90 @@ func (a *argument) chosen(v any) bool {
 	enum := a.enum()
 	return enum == nil || slices.Contains(enum, v)
 }
+
+// An argument is one of a level.
+type argument struct {
+	*action
+	property *property
+	// flagged is whether the property says that the flag is given, and not what
+	// the value becomes. They differ for store_false.
+	flagged bool
+}
+
+// A property is one of the schema. Sub-commands share it where they mean the
+// same by it.
+type property struct {
+	name     string
+	schema   *jsonschema.Schema
+	required bool
+	commands []string // where it belongs; nil for the top
+	needs    []string // the commands that cannot do without it
+	same     string   // what the schema says, to compare
+}
+
+// finish says in the description which sub-commands a property belongs to, and
+// which need it: the schema has no other place for either.
+func (p *property) finish() {
+	belongs, needed := listed(p.commands), listed(p.needs)
+	if len(belongs) > 0 && belongs != needed {
+		p.schema.Description = sentences(p.schema.Description, "For the command "+belongs+".")
+	}
+	if len(needed) > 0 {
+		p.schema.Description = sentences(p.schema.Description, "Required for "+needed+".")
+	}
+	if p.schema.Type == "" && p.schema.Description == "" {
+		p.schema.Description = "Any value."
+	}
+}
+
+// listed names some of the commands.
+func listed(commands []string) string {
+	const most = 8
+	slices.Sort(commands)
+	named := slices.Compact(commands)
+	if len(named) > most {
+		return strings.Join(named[:most], ", ") + ", …"
+	}
+	return strings.Join(named, ", ")
+}
+
+// sentences puts texts together as sentences.
+func sentences(texts ...string) string {
+	var all []string
+	for _, text := range texts {
+		if text != "" {
+			all = append(all, sentence(text))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func sentence(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:;") {
+		return text
+	}
+	return text + "."
+}
+
+// propertyName makes a name of a dest that every client takes: letters, digits,
+// _ and -.
+func propertyName(dest string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r == '_', r == '-', '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
+			return r
+		}
+		return '_'
+	}, dest)
+	if len(name) > maxName {
+		name = name[:maxName]
+	}
+	if strings.Trim(name, "_-") == "" {
+		return "argument"
+	}
+	return name
+}
+
+// maxName is how long a property's name may be for the models' interfaces.
+const maxName = 60

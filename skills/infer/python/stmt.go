@@ -5,6 +5,16 @@ import (
 	"strings"
 )
 
+// A reader parses a source, statement by statement. A statement that it does not
+// understand becomes one that is opaque.
+type reader struct{ exprReader }
+
+func newReader(src string) *reader {
+	r := &reader{exprReader{tokenReader{lex: newLexer(src)}}}
+	r.advance()
+	return r
+}
+
 // module parses the whole source. The error is the lexer's.
 func (r *reader) module() ([]*stmt, error) { return r.statements(tokEnd), r.lex.err }
 
@@ -38,22 +48,6 @@ func (r *reader) block() []*stmt {
 	body := r.statements(tokDedent)
 	r.acceptKind(tokDedent)
 	return body
-}
-
-// indent passes the end of a line and the indentation of the next.
-func (r *reader) indent() bool {
-	if !r.acceptKind(tokNewline) || !r.acceptKind(tokIndent) {
-		r.fail(errSyntax)
-	}
-	return r.err == nil
-}
-
-func (r *reader) acceptKind(kind tokenKind) bool {
-	if r.tok.kind != kind {
-		return false
-	}
-	r.advance()
-	return true
 }
 
 // statement parses a compound statement, or a line of simple ones. It always
@@ -184,40 +178,6 @@ func (r *reader) nested() []*stmt {
 	return r.block()
 }
 
-// name takes a name that is defined.
-func (r *reader) name() string {
-	name := r.tok.text
-	if !r.acceptKind(tokName) {
-		r.fail(errSyntax)
-	}
-	return name
-}
-
-// typeParameters passes those of "def f[T](x: T)".
-func (r *reader) typeParameters() {
-	if r.accept("[") {
-		r.pass("]")
-		r.accept("]")
-	}
-}
-
-// pass skips to a token of this text outside of brackets, or to the end of the
-// line.
-func (r *reader) pass(until string) {
-	for open := 0; r.err == nil && !(open == 0 && r.is(until)); r.advance() {
-		switch {
-		case r.tok.kind == tokNewline || r.tok.kind == tokEnd:
-			r.fail(errSyntax)
-			return
-		case r.tok.kind != tokOp:
-		case strings.Contains("([{", r.tok.text):
-			open++
-		case strings.Contains(")]}", r.tok.text):
-			open--
-		}
-	}
-}
-
 func (r *reader) class() *stmt {
 	c := &class{}
 	r.advance()
@@ -282,12 +242,6 @@ func (r *reader) tryStatement() *stmt {
 		s.final = r.block()
 	}
 	return s
-}
-
-// mark returns a function that takes the reader back to where it is now.
-func (r *reader) mark() (back func()) {
-	saved, lex := *r, *r.lex
-	return func() { *r, *saved.lex = saved, lex }
 }
 
 func (r *reader) withStatement() *stmt {
@@ -464,18 +418,6 @@ func (r *reader) importStatement() *stmt {
 		}
 	}
 	return s
-}
-
-func (r *reader) dotted() string {
-	var path strings.Builder
-	for r.tok.kind == tokName && !isKeyword(r.tok.text) || r.is(".") || r.is("...") {
-		path.WriteString(r.tok.text)
-		r.advance()
-	}
-	if path.Len() == 0 {
-		r.fail(errSyntax)
-	}
-	return path.String()
 }
 
 func (r *reader) fromStatement() *stmt {

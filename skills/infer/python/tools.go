@@ -30,22 +30,21 @@ func Tools(source []byte) []Function {
 	if err != nil {
 		return nil
 	}
-	i := &interp{notes: &notes{}, steps: baseSteps + stepsPerByte*len(source)}
-	i.globals = newScope(nil)
+	t := newTypeReader("", len(source), &notes{})
 	var found []Function
 	for _, s := range body {
 		switch s.kind {
 		case sImport, sAssign:
-			i.execute(s, &frame{scope: i.globals})
+			t.execute(s, &frame{scope: t.globals})
 		case sClass:
-			i.execute(s, &frame{scope: i.globals})
-			if f, ok := i.toolClass(s.class); ok && len(found) < maxArguments {
+			t.execute(s, &frame{scope: t.globals})
+			if f, ok := t.toolClass(s.class); ok && len(found) < maxArguments {
 				f.Line = s.line
 				found = append(found, f)
 			}
 		case sDef:
-			if decorator := i.toolDecorator(s.function); decorator != nil && len(found) < maxArguments {
-				found = append(found, i.tool(s.function, decorator))
+			if decorator := t.toolDecorator(s.function); decorator != nil && len(found) < maxArguments {
+				found = append(found, t.tool(s.function, decorator))
 			}
 		}
 	}
@@ -53,13 +52,13 @@ func Tools(source []byte) []Function {
 }
 
 // toolDecorator returns a function's decorator @tool, called or not.
-func (i *interp) toolDecorator(fn *function) *node {
+func (t typeReader) toolDecorator(fn *function) *node {
 	for _, decorator := range fn.decorators {
 		callee := decorator
 		if callee.kind == nCall {
 			callee = callee.kids[0]
 		}
-		ref, ok := i.eval(callee, i.globals).(reference)
+		ref, ok := t.eval(callee, t.globals).(reference)
 		if ok && ref.last() == "tool" && strings.HasPrefix(string(ref), "langchain") {
 			return decorator
 		}
@@ -67,13 +66,13 @@ func (i *interp) toolDecorator(fn *function) *node {
 	return nil
 }
 
-func (i *interp) tool(fn *function, decorator *node) Function {
+func (t typeReader) tool(fn *function, decorator *node) Function {
 	f := Function{Name: fn.name, Python: fn.name, Line: fn.line, Doc: fn.doc}
-	f.Params = i.paramsOf(fn)
+	f.Params = t.paramsOf(fn)
 	if decorator.kind != nCall {
 		return f
 	}
-	a := i.arguments(decorator, i.globals)
+	a := t.arguments(decorator, t.globals)
 	if name, ok := a.first().(string); ok {
 		f.Name = name
 	}
@@ -81,19 +80,19 @@ func (i *interp) tool(fn *function, decorator *node) Function {
 		f.Doc = description
 	}
 	if model, ok := a.get(-1, "args_schema"); ok {
-		f.Params = i.modelOf(model)
+		f.Params = t.modelOf(model)
 	}
 	return f
 }
 
-func (i *interp) paramsOf(fn *function) *jsonschema.Schema {
+func (t typeReader) paramsOf(fn *function) *jsonschema.Schema {
 	schema := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
 	described := describedArgs(fn.doc)
 	for _, p := range fn.params {
 		if p.star != "" || p.name == "callbacks" || p.name == "run_manager" || schema.Properties.Len() == maxArguments {
 			continue
 		}
-		a := i.annotation(p.annotation, i.globals)
+		a := t.annotation(p.annotation, t.globals)
 		if a.injected {
 			continue
 		}
@@ -102,7 +101,7 @@ func (i *interp) paramsOf(fn *function) *jsonschema.Schema {
 		}
 		if p.fallback == nil {
 			schema.Required = append(schema.Required, p.name)
-		} else if v, ok := valueJSON(i.eval(p.fallback, i.globals)); ok {
+		} else if v, ok := valueJSON(t.eval(p.fallback, t.globals)); ok {
 			a.schema.Default = v
 		}
 		if a.schema.Type == "" && a.schema.Description == "" {
@@ -136,4 +135,66 @@ func describedArgs(doc string) map[string]string {
 		}
 	}
 	return described
+}
+
+// toolClass reads a class that comes from LangChain's BaseTool and has something
+// to run.
+func (t typeReader) toolClass(c *class) (f Function, ok bool) {
+	if !c.comesFrom("BaseTool", "langchain") || strings.HasPrefix(c.name, "_") {
+		return f, false
+	}
+	run, ok := memberFunction(c, "_run")
+	if !ok {
+		if run, ok = memberFunction(c, "_arun"); !ok {
+			return f, false
+		}
+	}
+	f = Function{Name: c.name, Python: c.name, Doc: docstring(c.body)}
+	if name, ok := c.text("name"); ok {
+		f.Name = name
+	}
+	if description, ok := c.text("description"); ok {
+		f.Doc = description
+	}
+	if model, declared := c.member("args_schema"); declared && !isNone(model) {
+		f.Params = t.modelOf(model)
+	} else {
+		bound := *run
+		bound.params = bound.params[min(1, len(bound.params)):] // self
+		f.Params = t.paramsOf(&bound)
+	}
+	f.Needs = c.needs()
+	return f, true
+}
+
+// needs returns the constructor's parameters that have no default.
+func (c *class) needs() []string {
+	var names []string
+	if init, ok := memberFunction(c, "__init__"); ok {
+		for at, p := range init.params {
+			if at > 0 && p.star == "" && p.fallback == nil {
+				names = append(names, p.name)
+			}
+		}
+		return names
+	}
+	for _, field := range c.fields() {
+		if field.value == nil && field.targets[0].name != "name" && field.targets[0].name != "description" {
+			names = append(names, field.targets[0].name)
+		}
+	}
+	return names
+}
+
+func memberFunction(c *class, name string) (*function, bool) {
+	v, _ := c.member(name)
+	fn, ok := v.(*function)
+	return fn, ok
+}
+
+// text returns a member that is text.
+func (c *class) text(name string) (string, bool) {
+	v, _ := c.member(name)
+	text, ok := v.(string)
+	return strings.TrimSpace(text), ok && strings.TrimSpace(text) != ""
 }

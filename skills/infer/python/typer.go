@@ -8,9 +8,9 @@ import (
 )
 
 // typerApp returns the value of typer.Typer(): a group of commands.
-func (i *interp) typerApp(a *arguments) *parser {
+func (r *reading) typerApp(a *arguments) *parser {
 	name, _ := a.named("name", "").(string)
-	p := i.newCommand(name, a.line)
+	p := r.newCommand(name, a.line)
 	p.typer = true
 	p.description, _ = a.named("help", "").(string)
 	p.subs = &subparsers{parser: p, required: a.named("invoke_without_command", false) != true}
@@ -33,8 +33,8 @@ func (p *parser) only() *parser {
 }
 
 // typerCommand makes a command of a function's parameters.
-func (i *interp) typerCommand(fn *function, a *arguments, s *scope) *parser {
-	p := i.newCommand(commandName(fn.name), fn.line)
+func (t typeReader) typerCommand(fn *function, a *arguments, s *scope) *parser {
+	p := t.newCommand(commandName(fn.name), fn.line)
 	if given, _ := a.get(0, "name"); given != nil {
 		if name, ok := given.(string); ok {
 			p.name = name
@@ -45,19 +45,19 @@ func (i *interp) typerCommand(fn *function, a *arguments, s *scope) *parser {
 		p.description = help
 	}
 	for _, param := range fn.params {
-		i.typerDeclare(p, fn, param, s)
+		t.typerDeclare(p, fn, param, s)
 	}
 	return p
 }
 
 // typerDeclare declares one parameter.
-func (i *interp) typerDeclare(p *parser, fn *function, param param, s *scope) {
-	if ref, ok := i.eval(param.annotation, s).(reference); ok && (ref == "typer.Context" || ref == "click.Context") {
+func (t typeReader) typerDeclare(p *parser, fn *function, param param, s *scope) {
+	if ref, ok := t.eval(param.annotation, s).(reference); ok && (ref == "typer.Context" || ref == "click.Context") {
 		return
 	}
-	a := i.annotation(param.annotation, s)
+	a := t.annotation(param.annotation, s)
 	act := &action{line: fn.line, kind: "store", dest: param.name}
-	declared, standard := i.typerDefault(param, a, s)
+	declared, standard := t.typerDefault(param, a, s)
 	option := standard != nil
 	settings := &arguments{}
 	var names []value
@@ -67,7 +67,7 @@ func (i *interp) typerDeclare(p *parser, fn *function, param param, s *scope) {
 			names = names[1:] // the default
 		}
 	}
-	problem := act.typerType(i.choicesOf(param.annotation, s), a.schema, option)
+	problem := act.typerType(t.choicesOf(param.annotation, s), a.schema, option)
 	if param.star != "" || settings.spread || settings.named("callback", nil) != nil && standard == nil || settings.named("parser", settings.named("click_type", nil)) != nil {
 		problem = "has settings that are computed"
 	}
@@ -92,7 +92,7 @@ func (i *interp) typerDeclare(p *parser, fn *function, param param, s *scope) {
 
 // typerDefault returns typer's own declaration of a parameter, and the default;
 // nil where it is required.
-func (i *interp) typerDefault(param param, a annotated, s *scope) (declared *libraryCall, standard value) {
+func (t typeReader) typerDefault(param param, a annotated, s *scope) (declared *libraryCall, standard value) {
 	ofTyper := func(v value) bool {
 		call, ok := v.(*libraryCall)
 		if ok && strings.HasPrefix(string(call.name), "typer.") {
@@ -107,7 +107,7 @@ func (i *interp) typerDefault(param param, a annotated, s *scope) (declared *lib
 	if param.fallback == nil {
 		return declared, nil
 	}
-	standard = i.eval(param.fallback, s)
+	standard = t.eval(param.fallback, s)
 	if ofTyper(standard) {
 		standard, _ = declared.get(0, "default")
 	}
@@ -177,8 +177,8 @@ func (a *action) typerFlags(names []value, settings *arguments) string {
 }
 
 // typerCallback takes in the arguments that @app.callback() declares.
-func (i *interp) typerCallback(app *parser, fn *function, a *arguments, s *scope) {
-	declared := i.typerCommand(fn, &arguments{}, s)
+func (t typeReader) typerCallback(app *parser, fn *function, a *arguments, s *scope) {
+	declared := t.typerCommand(fn, &arguments{}, s)
 	app.grouped = true
 	app.subs.required = app.subs.required && a.named("invoke_without_command", false) != true
 	if app.broken == nil {

@@ -1,18 +1,13 @@
 package python
 
 import (
+	"encoding/json"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// A value is a Python value as far as the source tells it: none, bool, int64,
-// float64, string, ellipsis, *sequence, *mapping, reference, *function, *class,
-// *libraryCall, *alias, method, argvector, *parser, *group, *subparsers, *action,
-// or unknown.
-type value any
 
 type none struct{}
 
@@ -132,8 +127,6 @@ func truth(v value) (is, known bool) {
 		return len(v.items) > 0, true
 	case *mapping:
 		return len(v.keys) > 0, true
-	case *parser:
-		return true, true
 	}
 	return false, false
 }
@@ -282,15 +275,6 @@ func toFloat(v value) (float64, bool) {
 	return 0, false
 }
 
-// textSequence returns a list of texts.
-func textSequence(texts []string) *sequence {
-	seq := &sequence{items: make([]value, len(texts)), open: '['}
-	for i, text := range texts {
-		seq.items[i] = text
-	}
-	return seq
-}
-
 // member returns the value that a class, or one of the file that it comes from,
 // gives a name.
 func (c *class) member(name string) (value, bool) {
@@ -340,4 +324,86 @@ func (c *class) comesFrom(name string, packages ...string) bool {
 		}
 	}
 	return false
+}
+
+// textSequence returns a list of texts.
+func textSequence(texts []string) *sequence {
+	seq := &sequence{items: make([]value, len(texts)), open: '['}
+	for i, text := range texts {
+		seq.items[i] = text
+	}
+	return seq
+}
+
+func (s *scope) lookup(name string) value {
+	for ; s != nil; s = s.outer {
+		if v, ok := s.vars[name]; ok {
+			return v
+		}
+	}
+	return reference("builtins." + name)
+}
+
+func newScope(outer *scope) *scope { return &scope{vars: map[string]value{}, outer: outer} }
+
+// Bounds of what is evaluated. Anything beyond is unknown.
+const (
+	baseSteps    = 20_000 // and some for each byte of the source
+	stepsPerByte = 4
+	maxCalls     = 24      // depth of calls of the file's own functions
+	maxText      = 1 << 16 // bytes of one text that is put together
+	maxItems     = 4096    // of one list
+	maxUnroll    = 256     // rounds of a loop
+)
+
+// isGeneric reports whether a type takes parameters.
+func isGeneric(base reference) bool {
+	switch base.last() {
+	case "Annotated", "Optional", "Union", "Literal", "list", "List", "set", "Set", "tuple", "Tuple", "Sequence", "Iterable", "dict", "Dict", "Mapping":
+		return true
+	}
+	return false
+}
+
+// valueJSON returns a constant in JSON.
+func valueJSON(v value) (any, bool) {
+	switch v := v.(type) {
+	case bool, string:
+		return v, true
+	case int64:
+		return json.Number(reprOf(v)), true
+	case float64:
+		return floatJSON(v), true
+	case *sequence:
+		list := []any{}
+		for _, item := range v.items {
+			one, ok := valueJSON(item)
+			if _, nested := item.(*sequence); !ok || nested {
+				return nil, false
+			}
+			list = append(list, one)
+		}
+		return list, v.open != '{'
+	case *mapping:
+		return map[string]any{}, len(v.keys) == 0
+	}
+	return nil, false
+}
+
+func floatJSON(f float64) json.Number {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+	}
+	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
+}
+
+func valueList(v value) ([]any, bool) {
+	list, ok := valueJSON(v)
+	all, is := list.([]any)
+	return all, ok && is
+}
+
+func reprOf(v value) string {
+	text, _ := pyRepr(v)
+	return text
 }

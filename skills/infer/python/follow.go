@@ -1,0 +1,300 @@
+package python
+
+// A frame is one execution of a function's body.
+type frame struct {
+	scope  *scope
+	result value  // of return; nil without one
+	ended  bool   // by return, raise or sys.exit
+	jumped string // "break" or "continue"
+}
+
+// construct makes a parser of the file's own class. Of another class it executes
+// the constructor; its object is not known.
+func (e *evaluator) construct(c *class, a *arguments) value {
+	if c.comesFrom("ArgumentParser", "argparse") {
+		return e.newParser(c, a)
+	}
+	if c.relevant() && e.unread == nil {
+		e.unread = &Note{a.line, "the class " + c.name + " declares arguments, which is not followed"}
+	}
+	init, _ := c.member("__init__")
+	if fn, ok := init.(*function); ok && fn.relevant {
+		with := *a
+		with.positional = append([]value{unknown{}}, a.positional...)
+		e.invoke(fn, &with)
+		return unknown{}
+	}
+	giveAway(a)
+	return unknown{}
+}
+
+// invokeFunction executes one of the file's own functions.
+func (e *evaluator) invokeFunction(fn *function, a *arguments) value {
+	if e.calls >= maxCalls || !e.charge(len(fn.params)+1) {
+		giveAway(a)
+		return unknown{}
+	}
+	fn.called = true
+	f := &frame{scope: newScope(fn.scope)}
+	e.bindParameters(fn, a, f.scope)
+	e.calls++
+	e.run(fn.body, f)
+	e.calls--
+	if f.result == nil {
+		return none{}
+	}
+	return f.result
+}
+
+// bindParameters gives a function's parameters their values.
+func (e *evaluator) bindParameters(fn *function, a *arguments, inner *scope) {
+	rest := a.positional
+	for _, p := range fn.params {
+		switch {
+		case p.star == "*":
+			inner.vars[p.name] = &sequence{items: rest, open: '('}
+			if a.rest != nil && len(rest) == 0 {
+				inner.vars[p.name] = *a.rest
+			} else if a.spread {
+				inner.vars[p.name] = unknown{}
+			}
+			rest = nil
+		case p.star == "**":
+			inner.vars[p.name] = spareKeywords(fn, a)
+		case !p.keyword && len(rest) > 0:
+			inner.vars[p.name], rest = rest[0], rest[1:]
+		default:
+			v, given := a.get(-1, p.name)
+			if !given && !a.spread && p.fallback != nil {
+				v, given = e.eval(p.fallback, fn.scope), true
+			}
+			if !given {
+				v = unknown{}
+			}
+			inner.vars[p.name] = v
+		}
+	}
+}
+
+// run executes statements.
+func (e *evaluator) run(body []*stmt, f *frame) {
+	for _, s := range body {
+		if f.ended || f.jumped != "" || !e.charge(1) {
+			return
+		}
+		e.execute(s, f)
+	}
+}
+
+// runMaybe executes statements of which a run may leave out any.
+func (e *evaluator) runMaybe(body []*stmt, f *frame) {
+	e.unsure++
+	ended := f.ended
+	e.run(body, f)
+	f.ended, f.jumped = ended, ""
+	e.unsure--
+}
+
+func (e *evaluator) execute(s *stmt, f *frame) {
+	switch s.kind {
+	case sExpr:
+		e.eval(s.value, f.scope)
+		f.ended = f.ended || e.unsure == 0 && endsProgram(s.value)
+	case sAssign:
+		v := e.eval(s.value, f.scope)
+		for _, target := range s.targets {
+			e.bind(target, v, f.scope)
+		}
+	case sAugment:
+		right, target := e.eval(s.value, f.scope), s.targets[0]
+		e.bind(target, e.operate(s.name, e.eval(target, f.scope), right), f.scope)
+	case sReturn:
+		var v value = none{}
+		if s.value != nil {
+			v = e.eval(s.value, f.scope)
+		}
+		f.giveBack(v)
+	case sRaise:
+		e.eval(s.value, f.scope)
+		f.ended = true
+	case sJump:
+		f.jumped = s.name
+	case sImport:
+		bindImports(s, f.scope)
+	case sDef:
+		var v value = s.function
+		s.function.scope = f.scope
+		if command := e.library.decorate(s.function, f.scope); command != nil {
+			v = command
+		}
+		e.assign(f.scope, s.function.name, v)
+	case sClass:
+		e.defineClass(s.class, f.scope)
+	case sGlobal:
+		if f.scope.globals == nil {
+			f.scope.globals = map[string]bool{}
+		}
+		for _, name := range s.names {
+			f.scope.globals[name] = s.name == "global"
+		}
+	case sOpaque:
+		if s.name != "" && e.stray == nil {
+			e.stray = &Note{s.line, "a statement that declares arguments could not be read"}
+		}
+	default:
+		e.block(s, f)
+	}
+}
+
+// endsProgram reports whether an expression is a call of sys.exit or exit.
+func endsProgram(n *node) bool {
+	if n.kind != nCall {
+		return false
+	}
+	switch dotted(n.kids[0]) {
+	case "exit", "quit", "sys.exit":
+		return true
+	}
+	return false
+}
+
+// giveBack takes the value of a return. Of several returns, those of None are for
+// errors.
+func (f *frame) giveBack(v value) {
+	switch {
+	case f.result == nil || isNone(f.result):
+		f.result = v
+	case !isNone(v) && v != f.result:
+		f.result = unknown{}
+	}
+	f.ended = true
+}
+
+// block executes a statement with blocks.
+func (e *evaluator) block(s *stmt, f *frame) {
+	switch s.kind {
+	case sIf:
+		v := e.eval(s.value, f.scope)
+		is, known := truth(v)
+		if parserOf(v) != nil {
+			is, known = true, true
+		}
+		switch {
+		case !known:
+			e.runMaybe(s.body, f)
+			e.runMaybe(s.other, f)
+		case is:
+			e.run(s.body, f)
+		default:
+			e.run(s.other, f)
+		}
+	case sFor:
+		e.loop(s, f)
+	case sTry:
+		e.run(s.body, f)
+		for _, handler := range s.handlers {
+			e.runMaybe(handler, f)
+		}
+		e.run(s.other, f)
+		e.run(s.final, f)
+	case sWith:
+		for at, item := range s.items {
+			e.eval(item, f.scope)
+			if s.targets[at] != nil {
+				e.bind(s.targets[at], unknown{}, f.scope)
+			}
+		}
+		e.run(s.body, f)
+	case sMaybe:
+		e.eval(s.value, f.scope)
+		for _, body := range s.handlers {
+			e.runMaybe(body, f)
+		}
+	}
+}
+
+// loop goes through a list that is known, and once through the body of any other
+// loop, which may happen.
+func (e *evaluator) loop(s *stmt, f *frame) {
+	items, ok := iterable(e.eval(s.value, f.scope))
+	if !ok || len(items) > maxUnroll {
+		e.bind(s.targets[0], unknown{}, f.scope)
+		e.runMaybe(s.body, f)
+		e.run(s.other, f)
+		return
+	}
+	for _, item := range items {
+		e.bind(s.targets[0], item, f.scope)
+		e.run(s.body, f)
+		jumped := f.jumped
+		f.jumped = ""
+		if jumped == "break" && e.unsure == 0 {
+			break
+		}
+		if f.ended {
+			return
+		}
+	}
+	e.run(s.other, f)
+}
+
+// bind assigns to a target, which may be a tuple, an attribute or an item.
+func (e *evaluator) bind(target *node, v value, s *scope) {
+	switch target.kind {
+	case nName:
+		e.assign(s, target.name, v)
+	case nTuple, nList:
+		items, ok := iterable(v)
+		for at, kid := range target.kids {
+			if ok && len(items) == len(target.kids) && kid.kind != nStar {
+				e.bind(kid, items[at], s)
+			} else {
+				e.bind(kid, unknown{}, s)
+			}
+		}
+	case nStar:
+		e.bind(target.kids[0], v, s)
+	case nAttribute:
+		e.setAttribute(e.eval(target.kids[0], s), target.name, v, target.line)
+	case nSubscript:
+		m, ok := e.eval(target.kids[0], s).(*mapping)
+		if ok && e.unsure == 0 && len(m.keys) < maxItems {
+			m.set(e.eval(target.kids[1], s), v)
+		}
+	}
+}
+
+// bindImports gives imported names their values.
+func bindImports(s *stmt, scope *scope) {
+	for _, name := range s.imports {
+		if name.name != "*" {
+			scope.vars[name.name] = wellKnown(name.path)
+			continue
+		}
+		if name.path == "argparse" {
+			for _, exported := range argparseNames {
+				scope.vars[exported] = wellKnown("argparse." + exported)
+			}
+		}
+	}
+}
+
+// argparseNames are those of argparse.__all__ that matter here.
+var argparseNames = [...]string{"ArgumentParser", "BooleanOptionalAction", "SUPPRESS", "REMAINDER", "OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "FileType", "Namespace", "Action"}
+
+func (e *evaluator) defineClass(c *class, s *scope) {
+	c.members, c.parents = map[string]value{}, nil
+	for _, base := range c.bases {
+		if base.kind != nKeyword {
+			c.parents = append(c.parents, e.eval(base, s))
+		}
+	}
+	inner := &scope{vars: c.members, outer: s}
+	e.run(c.body, &frame{scope: inner})
+	for _, member := range c.members {
+		if fn, ok := member.(*function); ok && fn.scope == inner {
+			fn.scope = s
+		}
+	}
+	e.assign(s, c.name, c)
+}

@@ -1,0 +1,122 @@
+// Package python reads from the source of a Python script what its command line
+// takes, without running it: what is declared with argparse, click or typer. It
+// makes a JSON Schema of that, and of arguments that fit the schema the exact
+// command line.
+//
+// It evaluates constants, loops over lists of them, and calls of the script's own
+// functions that declare arguments. It leaves out an argument that it cannot know,
+// or finds no command line at all, and says why.
+//
+// Start with [Read].
+package python
+
+import (
+	"strings"
+)
+
+// A Script is what is known of a Python script from its source.
+type Script struct {
+	// Doc is the module's docstring without its indentation.
+	Doc string
+	// CommandLine is nil where the script declares none, or one that cannot be
+	// known without running it; then a note says why.
+	CommandLine *CommandLine
+	// Notes say what is not known, in the order of their lines.
+	Notes []Note
+}
+
+// Read reads the source of the script with this file name, which stands in help
+// texts for %(prog)s. It takes time and memory in proportion to the source, and
+// never fails: notes say what is wrong with the source.
+func Read(name string, source []byte) *Script {
+	s := &Script{}
+	told := &notes{}
+	body, functions, err := parseSource(source)
+	if err != nil {
+		told.add(0, "the source cannot be read: %v", err)
+		s.Notes = told.all
+		return s
+	}
+	findRelevant(body, functions)
+	s.Doc = docstring(body)
+	s.CommandLine = commandLine(name, s.Doc, len(source), body, told)
+	if s.CommandLine != nil {
+		s.CommandLine.look(source)
+	}
+	s.Notes = told.sorted()
+	return s
+}
+
+// commandLine follows a module and returns the command line that it reads.
+func commandLine(name, doc string, size int, body []*stmt, told *notes) *CommandLine {
+	e := newTypeReader(name, size, told)
+	e.globals.vars["__name__"] = "__main__"
+	e.globals.vars["__file__"] = unknown{}
+	e.globals.vars["__doc__"] = none{}
+	if len(body) > 0 && docstring(body[:1]) != "" {
+		e.globals.vars["__doc__"] = body[0].value.value
+	}
+	e.run(body, &frame{scope: e.globals})
+	if len(e.parses) == 0 && e.stray == nil {
+		e.runUncalled(body)
+	}
+	p := e.chosen()
+	if p == nil {
+		return nil
+	}
+	if p.description == "" {
+		p.description = doc
+	}
+	return newCommandLine(p, told)
+}
+
+// runUncalled follows each function of a script that nobody calls here: an
+// installer's entry point may.
+func (e *evaluator) runUncalled(body []*stmt) {
+	for _, s := range body {
+		if s.kind != sDef || s.function.scope == nil || s.function.called || !s.function.relevant {
+			continue
+		}
+		inner := newScope(s.function.scope)
+		for _, p := range s.function.params {
+			inner.vars[p.name] = unknown{parameter: true}
+			if p.fallback != nil {
+				inner.vars[p.name] = e.eval(p.fallback, s.function.scope)
+			}
+		}
+		e.run(s.function.body, &frame{scope: inner})
+	}
+}
+
+// findRelevant marks the functions that declare arguments, and those that name
+// one of these, or a command of click or typer. Only they are followed.
+func findRelevant(body []*stmt, functions []*function) {
+	wanted := map[string]bool{}
+	for _, s := range body {
+		if s.kind == sAssign && s.value.kind == nCall && strings.HasSuffix(dotted(s.value.kids[0]), "Typer") {
+			wanted[s.targets[0].name] = true
+		}
+	}
+	for _, fn := range functions {
+		for _, decorator := range fn.decorators {
+			if decorator.kind == nCall {
+				decorator = decorator.kids[0]
+			}
+			wanted[fn.name] = wanted[fn.name] || decorator.name == "command" || decorator.name == "group"
+		}
+	}
+	for range maxCalls {
+		found := false
+		for _, fn := range functions {
+			for name := range fn.mentions {
+				if !fn.relevant && (declares(name) || wanted[name]) {
+					fn.relevant, found = true, true
+					wanted[fn.name] = true
+				}
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}

@@ -1,0 +1,371 @@
+package python
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A writer makes the command line of one level.
+type writer struct {
+	level   *level
+	args    map[string]any
+	path    []*level
+	below   []*level
+	options []written
+	words   []word // of positional arguments
+}
+
+// written is an option on the command line, perhaps several times.
+type written struct {
+	arg    *argument
+	tokens []string
+	open   bool // the last takes all values that follow
+}
+
+// A word is a positional argument with its values.
+type word struct {
+	arg    *argument
+	values []string
+}
+
+// write returns the command line of the level.
+func (w *writer) write() ([]string, error) {
+	for _, arg := range w.level.arguments {
+		v := w.args[arg.property.name]
+		absent := v == nil || w.writtenBelow(arg)
+		var err error
+		switch {
+		case absent && arg.positional():
+			w.words = append(w.words, word{arg, nil})
+		case absent:
+		case arg.positional():
+			err = w.positional(arg, v)
+		default:
+			err = w.argument(arg, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := w.exclusive(); err != nil {
+		return nil, err
+	}
+	if err := w.overridden(); err != nil {
+		return nil, err
+	}
+	return w.assemble()
+}
+
+// writtenBelow reports whether a command below takes the same property: its
+// value, or its default, would replace the value of this level.
+func (w *writer) writtenBelow(arg *argument) bool {
+	for _, l := range w.below {
+		if slices.ContainsFunc(l.arguments, func(a *argument) bool { return a.property == arg.property }) {
+			return true
+		}
+	}
+	return false
+}
+
+// overridden refuses options that a command below would replace by its own default.
+func (w *writer) overridden() error {
+	if w.level.dialect != argparseDialect {
+		return nil
+	}
+	for _, option := range w.options {
+		for _, l := range w.below {
+			for _, other := range l.arguments {
+				if other.dest == option.arg.dest && other.fallback != suppress && !option.arg.required {
+					return fault(option.arg.property.name, "cannot be given with the command %q, which sets it itself; give %q", l.name, other.property.name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// exclusive checks the groups of which one argument may be given.
+func (w *writer) exclusive() error {
+	for _, m := range w.level.mutexes {
+		var given, names []string
+		for _, arg := range m.members {
+			names = append(names, arg.property.name)
+			if slices.ContainsFunc(w.options, func(o written) bool { return o.arg == arg }) || slices.ContainsFunc(w.words, func(word word) bool { return word.arg == arg && word.values != nil }) {
+				given = append(given, arg.property.name)
+			}
+		}
+		if len(given) > 1 {
+			return fault(given[1], "cannot be given together with %q", given[0])
+		}
+		if m.required && len(given) == 0 {
+			return fault(names[0], "is required, or one of the others of its group: %s", strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// put writes an option, which is open where it would take the values that follow.
+func (w *writer) put(arg *argument, open bool, tokens ...string) {
+	last := len(w.options) - 1
+	if last < 0 || w.options[last].arg != arg {
+		w.options = append(w.options, written{arg, tokens, open})
+		return
+	}
+	w.options[last].tokens = append(w.options[last].tokens, tokens...)
+	w.options[last].open = open
+}
+
+// argument writes an option with its value, or its values.
+func (w *writer) argument(arg *argument, v any) error {
+	if !arg.takesValue() {
+		return w.flag(arg, v)
+	}
+	if arg.kind != "append" && (arg.kind != "extend" || arg.nargs != "") {
+		return w.option(arg, v)
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return fault(arg.property.name, "must be an array")
+	}
+	for _, item := range list {
+		if err := w.option(arg, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flag writes an option without a value.
+func (w *writer) flag(arg *argument, v any) error {
+	name, flag := arg.property.name, arg.longest()
+	on, ok := v.(bool)
+	switch {
+	case arg.kind == "count":
+		n, ok := wholeNumber(v)
+		if !ok || !n.IsInt64() || n.Int64() < 0 || n.Int64() > maxCount {
+			return fault(name, "must be an integer from 0 to %d", maxCount)
+		}
+		for range n.Int64() {
+			w.put(arg, false, flag)
+		}
+	case !ok:
+		return fault(name, "must be true or false")
+	case arg.kind == "boolean" && !on:
+		if arg.off == "" {
+			return fault(name, "cannot be false: the script has no option for it")
+		}
+		w.put(arg, false, arg.off)
+	case arg.kind == "store_false" && !arg.flagged:
+		if !on {
+			w.put(arg, false, flag)
+		} else if arg.fallback == false {
+			return fault(name, "cannot be true: the script has no option for it")
+		}
+	case on:
+		w.put(arg, false, flag)
+	case arg.kind == "store_true" && arg.fallback == true:
+		return fault(name, "cannot be false: the script has no option for it")
+	}
+	return nil
+}
+
+// option writes an option with one value, or with the values of an array.
+func (w *writer) option(arg *argument, v any) error {
+	flag := arg.longest()
+	switch {
+	case arg.nargs == "?" && v == true && arg.alone():
+		w.put(arg, true, flag)
+		return nil
+	case arg.nargs == "" || arg.nargs == "?":
+		text, err := arg.text(v)
+		if err == nil {
+			w.put(arg, false, w.level.dialect.with(flag, text)...)
+		}
+		return err
+	}
+	texts, err := arg.texts(v)
+	if err != nil {
+		return err
+	}
+	span := arg.span()
+	switch {
+	case arg.nargs == "...":
+		return fault(arg.property.name, "takes all that follows, which cannot be written")
+	case len(texts) == 1:
+		w.put(arg, false, w.level.dialect.with(flag, texts[0])...)
+		return nil
+	}
+	for _, text := range texts {
+		if w.level.dialect == argparseDialect && w.looksLikeOption(text) {
+			return fault(arg.property.name, "cannot hold %q beside other values: the script would take it for an option", text)
+		}
+		if err := w.readable(arg, text); err != nil {
+			return err
+		}
+	}
+	w.put(arg, span.least != span.most, append([]string{flag}, texts...)...)
+	return nil
+}
+
+// with writes a flag with its value, which may start with anything.
+func (d dialect) with(flag, text string) []string {
+	if d == clickDialect && !strings.HasPrefix(flag, "--") {
+		return []string{flag, text} // of -f=x, click takes the = for a part of the value
+	}
+	return []string{flag + "=" + text}
+}
+
+// negativeNumber is what argparse takes for a number, where no option looks like
+// one (ArgumentParser._negative_number_matcher).
+var negativeNumber = regexp.MustCompile(`^-\d+$|^-\d*\.\d+$`)
+
+func (w *writer) looksLikeOption(text string) bool {
+	if !isFlag(text) {
+		return false
+	}
+	for _, l := range w.path {
+		for flag := range l.parser.flags {
+			if negativeNumber.MatchString(flag) {
+				return true
+			}
+		}
+	}
+	return !negativeNumber.MatchString(text)
+}
+
+// readable refuses what argparse would take for the name of a file to read.
+func (w *writer) readable(arg *argument, text string) error {
+	for _, l := range w.path {
+		if text != "" && strings.ContainsRune(l.parser.fromFile, rune(text[0])) {
+			return fault(arg.property.name, "cannot start with %q, which names a file to the script", text[:1])
+		}
+	}
+	return nil
+}
+
+// positional takes the values of a positional argument.
+func (w *writer) positional(arg *argument, v any) error {
+	values := make([]string, 1)
+	var err error
+	if arg.nargs == "" || arg.nargs == "?" {
+		values[0], err = arg.text(v)
+	} else {
+		values, err = arg.texts(v)
+	}
+	for _, text := range values {
+		if err == nil {
+			err = w.readable(arg, text)
+		}
+	}
+	w.words = append(w.words, word{arg, values})
+	return err
+}
+
+// assemble puts a level's command line together: options, and last the
+// positional arguments.
+func (w *writer) assemble() ([]string, error) {
+	// An option that is closed ends one that is open.
+	slices.SortStableFunc(w.options, func(a, b written) int {
+		switch {
+		case a.open == b.open:
+			return 0
+		case a.open:
+			return -1
+		}
+		return 1
+	})
+	var argv, words []string
+	for _, option := range w.options {
+		argv = append(argv, option.tokens...)
+	}
+	if err := w.distributes(); err != nil {
+		return nil, err
+	}
+	var first *argument // with a value
+	for _, word := range w.words {
+		if first == nil && len(word.values) > 0 {
+			first = word.arg
+		}
+		words = append(words, word.values...)
+	}
+	hangs := len(w.options) > 0 && w.options[len(w.options)-1].open
+	switch {
+	case first == nil && hangs && len(w.below) > 0:
+		return nil, fault(w.options[0].arg.property.name, "cannot be given before a command: the script would take the command for one of its values")
+	case first == nil || !hangs && !slices.ContainsFunc(words, isFlag):
+	case first.nargs != "..." || w.level.dialect != argparseDialect:
+		argv = append(argv, "--")
+	case hangs || isFlag(words[0]): // -- would become one of the remainder's values
+		return nil, fault(first.property.name, "cannot start with %q: the script would take it for an option or its value", words[0])
+	}
+	return append(argv, words...), nil
+}
+
+// distributes reports with an error where the script would give values of one
+// positional argument to another. argparse matches them like a regular
+// expression: each takes as many as it can and leaves the rest what they need.
+func (w *writer) distributes() error {
+	if w.level.dialect == clickDialect {
+		return w.clickDistributes()
+	}
+	var counts []int
+	var spans []span
+	for _, word := range w.words {
+		counts = append(counts, len(word.values))
+		spans = append(spans, word.arg.span())
+	}
+	if w.level.chooser != nil { // the last of them
+		counts = append(counts, min(len(w.below), 1))
+		spans = append(spans, span{1, math.MaxInt32})
+	}
+	got := distribute(counts, spans)
+	for i, word := range w.words {
+		if got[i] != counts[i] {
+			return fault(word.arg.property.name, "cannot be told from the other positional arguments; give those before it too")
+		}
+	}
+	if len(w.below) > 0 && got[len(got)-1] == 0 {
+		return fault(w.level.chooser.name, "cannot be told from the positional arguments before it")
+	}
+	return nil
+}
+
+// distribute does what ArgumentParser._match_arguments_partial does: as many
+// arguments as can be satisfied, each greedily.
+func distribute(counts []int, spans []span) []int {
+	total, need := 0, 0
+	for i, s := range spans {
+		total += counts[i]
+		need += s.least
+	}
+	for n := len(spans); n > 0 && need > total; n-- {
+		need -= spans[n-1].least
+		spans = spans[:n-1]
+	}
+	got := make([]int, len(counts))
+	for i, s := range spans {
+		need -= s.least
+		got[i] = min(s.most, total-need)
+		total -= got[i]
+	}
+	return got
+}
+
+// clickDistributes is distributes for click, which fills arguments in order and
+// lets only one take any number.
+func (w *writer) clickDistributes() error {
+	missing := ""
+	for _, word := range w.words {
+		switch {
+		case word.arg.nargs == "*":
+			missing = ""
+		case len(word.values) == 0:
+			missing = word.arg.property.name
+		case missing != "":
+			return fault(word.arg.property.name, "can only be given with %q", missing)
+		}
+	}
+	return nil
+}
