@@ -1,11 +1,10 @@
-// Package elicit lets a script that runs ask a question, and wait for the answer:
-// of the person who uses the client, of its model, or of the client itself. The
-// question is a line on the script's stdout, the answer one on its stdin.
+// Package elicit relays questions of a running script: to the person who uses the
+// client, to its model, or to the client itself. A question is a line on the script's
+// stdout, its answer a line on its stdin.
 //
-// Start with [Begin], which does that for one command, and puts what may be
-// asked to an [Asker]. A [PendingCalls] is one for clients who are asked in the answer to
-// their request, and make it again with theirs; [Sender] is one for those who
-// take requests.
+// Start with [Begin], which relays the questions of one command to an [Asker]: a
+// [PendingCall] for clients of the modern protocol, which answer by making their request
+// again, and a [Sender] for those before, to which servers send requests.
 package elicit
 
 import (
@@ -15,20 +14,21 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// An Asker puts requests to a client. Its answers, by the requests' keys, are
-// results that [Request.Check] accepts, or what [Refuse] makes. It must return
-// when ctx is done; an error ends the script.
+// An Asker sends requests to a client and returns its answers by the requests' keys:
+// results that [Request.Check] accepts, or answers of [Refuse]. It must return when ctx
+// is done; an error ends the script.
 type Asker interface {
 	Ask(ctx context.Context, requests map[string]*Request) (map[string]json.RawMessage, error)
 }
 
-// Refuse is the answer to a request that nobody answers: {"error": why}.
+// Refuse returns the answer to a request that the client does not answer:
+// {"error": why}.
 func Refuse(why string) json.RawMessage {
 	answer, _ := json.Marshal(map[string]string{"error": why}) // a string can be encoded
 	return answer
 }
 
-// AskerFunc is an [Asker] that answers one request after the other.
+// An AskerFunc is an [Asker] that answers one request after the other.
 type AskerFunc func(ctx context.Context, r *Request) (json.RawMessage, error)
 
 // Ask implements [Asker].
@@ -65,21 +65,21 @@ func (s Sender) Ask(ctx context.Context, requests map[string]*Request) (map[stri
 	}).Ask(ctx, requests)
 }
 
-// A Client is whom questions are put to.
+// A Client is the client that answers questions, with its capabilities.
 type Client struct {
 	Asker
-	// Can is what the client says that it answers; nil is nothing.
+	// Can are the capabilities that the client declares; nil are none.
 	Can *mcp.ClientCapabilities
-	// Why says what is in the way where it can do nothing; "" is that it does not
-	// say that it can.
+	// Why is the reason why a question without a capability is not answered; "" is
+	// that the client does not declare it.
 	Why string
 }
 
-// Nobody is a client that answers nothing, and why.
+// Nobody returns a client that answers nothing, for a reason.
 func Nobody(why string) *Client { return &Client{Why: why} }
 
-// A MissingError is why a client cannot be asked. It ends the call where the
-// question was required.
+// A MissingError is the error of a question that the client cannot answer. It ends the
+// call if the question was required.
 type MissingError struct {
 	Capability string // that the client would have to declare; "" where none would help
 	why        string
@@ -87,8 +87,7 @@ type MissingError struct {
 
 func (e *MissingError) Error() string { return e.why }
 
-// unable says why a client cannot be asked by a method, or returns nil. The error
-// is a [*MissingError].
+// missing returns a [*MissingError] if the client cannot be asked by a method.
 func (c *Client) missing(method string) error {
 	can := c.Can
 	if can == nil {

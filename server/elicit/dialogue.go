@@ -14,15 +14,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// maxAhead is how many questions a script may ask before it has the first
+// maxAhead is the number of questions that a script may ask before it has the first
 // answer.
 const maxAhead = 8
 
-// maxQuestions is how many questions a script may ask in all: its time stands still
-// meanwhile, and whoever answers may do so without end.
+// maxQuestions is the number of questions that a script may ask in all: its clock is
+// stopped meanwhile, and a client might answer without end.
 const maxQuestions = 100
 
-// A Dialogue answers the questions of one command.
+// A Dialogue relays the questions of one command and their answers.
 type Dialogue struct {
 	options Options
 	meter   sandbox.Meter
@@ -37,10 +37,10 @@ type Dialogue struct {
 	panicked any // of the goroutine, valid after done
 }
 
-// Begin makes cmd one that may ask: what it has on stdin is its first line, and the
-// answers follow. It returns the context to run it with, which ends when a question
-// finds no answer: its cause is a [*WaitError], a [*MissingError] or what
-// [Asker.Ask] returned. [Dialogue.End] has to be called when cmd has ended.
+// Begin lets cmd ask: answers follow its input on stdin. It returns the context to run
+// cmd with, which ends when a question is not answered: its cause is a [*WaitError], a
+// [*MissingError] or the error of [Asker.Ask]. [Dialogue.End] has to be called when cmd
+// has ended.
 func Begin(ctx context.Context, cmd *sandbox.Command, o Options) (context.Context, *Dialogue) {
 	d := &Dialogue{options: o, asked: make(chan []byte, maxAhead), done: make(chan struct{})}
 	ctx, d.end = context.WithCancelCause(ctx)
@@ -54,12 +54,12 @@ func Begin(ctx context.Context, cmd *sandbox.Command, o Options) (context.Contex
 		cmd.Stdin = io.MultiReader(cmd.Stdin, strings.NewReader("\n"), d.stdin)
 	}
 	cmd.Sieve = func(out io.Writer) io.WriteCloser { return &questionFilter{out: out, ask: d.hear} }
-	go d.converse(conversing)
+	go d.relay(conversing)
 	return ctx, d
 }
 
-// End ends the dialogue and waits for it. It may be called more than once. A panic of
-// what answered goes on here, where there is somebody to recover it.
+// End ends the dialogue and waits for it. It may be called more than once. It repeats a
+// panic of the asker, so that the caller can recover it.
 func (d *Dialogue) End() {
 	d.once.Do(func() {
 		d.stop(errDone)
@@ -77,7 +77,8 @@ func (d *Dialogue) End() {
 // errDone ends a conversation whose script has ended.
 var errDone = errors.New("the script has ended")
 
-// hear takes a question. The sandbox's output must not wait for its answer.
+// hear queues a question, without waiting for its answer: the sandbox's output must not
+// wait.
 func (d *Dialogue) hear(line []byte) {
 	select {
 	case d.asked <- bytes.Clone(line):
@@ -86,8 +87,8 @@ func (d *Dialogue) hear(line []byte) {
 	}
 }
 
-// converse answers one question after the other, until ctx ends.
-func (d *Dialogue) converse(ctx context.Context) {
+// relay relays one question after the other, until ctx ends.
+func (d *Dialogue) relay(ctx context.Context) {
 	defer close(d.done)
 	defer func() {
 		if p := recover(); p != nil {
@@ -133,7 +134,7 @@ func (d *Dialogue) answer(ctx context.Context, line []byte, number int) ([]byte,
 	return q.answer(answers), nil
 }
 
-// wait has requests answered, while the command uses nothing up.
+// wait asks the client, and stops the command's clock meanwhile.
 func (d *Dialogue) wait(ctx context.Context, requests map[string]*Request) (map[string]json.RawMessage, error) {
 	if len(requests) == 0 {
 		return map[string]json.RawMessage{}, nil

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A sieve takes the lines that ask out of a stream. What cannot be one of them is
-// passed on as it comes; the beginning of a line that can is held back.
+// A questionFilter removes questions from a stream and passes them to ask. It holds back
+// the beginning of a line that may be one, and passes all else on at once.
 type questionFilter struct {
 	out io.Writer
 	ask func(line []byte) // must not block
@@ -19,7 +19,7 @@ type questionFilter struct {
 	closed  bool
 }
 
-// Write takes a part of the stream. It never fails.
+// Write filters a part of the stream. It never fails.
 func (s *questionFilter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +37,7 @@ func (s *questionFilter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take takes a part of one line, and its end where it has ended.
+// take filters a part of one line; ended is true for its last.
 func (s *questionFilter) take(part []byte, ended bool) {
 	switch {
 	case s.passing:
@@ -54,7 +54,7 @@ func (s *questionFilter) take(part []byte, ended bool) {
 	}
 }
 
-// decide looks at the line that is held, when it has ended or is too long.
+// decide passes or asks the line that is held, when it has ended or is too long.
 func (s *questionFilter) decide(ended bool) {
 	switch {
 	case !mayAsk(s.held):
@@ -64,7 +64,7 @@ func (s *questionFilter) decide(ended bool) {
 		return
 	case isQuestion(s.held):
 		s.ask(s.held)
-		s.passing, s.drop = true, true // also what follows of one that is too long
+		s.passing, s.drop = true, true // also the rest of one that is too long
 	default:
 		s.passing = true
 		s.pass(s.held)
@@ -72,7 +72,7 @@ func (s *questionFilter) decide(ended bool) {
 	s.held = nil
 }
 
-// mayAsk reports whether a line with this beginning can be one that asks.
+// mayAsk reports whether a line with this beginning may be a question.
 func mayAsk(beginning []byte) bool {
 	trimmed := bytes.TrimLeft(beginning, " \t\r\n")
 	return len(beginning)-len(trimmed) <= maxIndent && (len(trimmed) == 0 || trimmed[0] == '{')
@@ -84,8 +84,8 @@ func (s *questionFilter) pass(p []byte) {
 	}
 }
 
-// Close passes on what is left: a line without end is no question that anybody
-// could answer any more.
+// Close passes on the line that is held, unless it is a question, which comes too late
+// for an answer.
 func (s *questionFilter) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,13 +35,14 @@ func (l Limits) Or(d Limits) Limits {
 	return l
 }
 
-// A WaitError ends a script that waited for an answer.
+// A WaitError is the error of a script that waited too long for an answer, or asked too
+// much.
 type WaitError struct{ why string }
 
 func (e *WaitError) Error() string { return e.why }
 
-// A WaitLimiter is where scripts wait for answers. They hold no slot there, but a
-// process each, so there is room for a few.
+// A WaitLimiter bounds the scripts that wait for answers. They hold no slot meanwhile,
+// but a process each, so there are few.
 type WaitLimiter struct {
 	limits Limits
 
@@ -54,11 +55,11 @@ type waiter struct {
 	end   context.CancelCauseFunc
 }
 
-// NewWaitLimiter returns a room; zero fields are those of [DefaultLimits].
+// NewWaitLimiter returns a limiter; zero fields are those of [DefaultLimits].
 func NewWaitLimiter(l Limits) *WaitLimiter { return &WaitLimiter{limits: l.Or(DefaultLimits())} }
 
-// enter lets an owner's script wait, with a context that ends when it has waited
-// for too long, or when others need the room: the oldest goes first.
+// enter counts an owner's script as waiting, until leave is called. The context ends
+// when it has waited too long, or is the oldest of too many.
 func (r *WaitLimiter) enter(ctx context.Context, owner identity.Key) (_ context.Context, leave func()) {
 	ctx, timer := context.WithTimeoutCause(ctx, r.limits.Wait, &WaitError{fmt.Sprintf("nobody answered it within %s", r.limits.Wait)})
 	ctx, end := context.WithCancelCause(ctx)
@@ -66,8 +67,8 @@ func (r *WaitLimiter) enter(ctx context.Context, owner identity.Key) (_ context.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waiting = append(r.waiting, p)
-	r.makeRoom(func(other *waiter) bool { return other.owner == owner }, r.limits.PerCaller)
-	r.makeRoom(func(*waiter) bool { return true }, r.limits.Total)
+	r.evict(func(other *waiter) bool { return other.owner == owner }, r.limits.PerCaller)
+	r.evict(func(*waiter) bool { return true }, r.limits.Total)
 	return ctx, func() {
 		end(nil)
 		timer()
@@ -75,8 +76,8 @@ func (r *WaitLimiter) enter(ctx context.Context, owner identity.Key) (_ context.
 	}
 }
 
-// makeRoom ends the oldest of some where they are more than most.
-func (r *WaitLimiter) makeRoom(which func(*waiter) bool, most int) {
+// evict ends the oldest of the waiters of a kind, if there are more than most.
+func (r *WaitLimiter) evict(which func(*waiter) bool, most int) {
 	count := 0
 	for _, p := range r.waiting {
 		if which(p) {

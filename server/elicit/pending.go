@@ -18,32 +18,31 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
-// A Call is a request of a client that is asked in the answer to it, and then
-// makes it again (multi round-trip requests, SEP-2322).
+// A Call is a request of a client that answers questions by making it again (multi
+// round-trip requests, SEP-2322).
 type Call struct {
 	// Owner is the principal that calls.
 	Owner identity.Key
-	// Method, Name and Args are what is called: a state is good for this alone.
-	// Args are the arguments as JSON that is the same each time.
+	// Method, Name and Args identify the call: a state is valid for the same ones
+	// alone. Args are the arguments as canonical JSON.
 	Method, Name string
 	Args         []byte
-	// State and Responses are what a client brings back: the state of the last
-	// answer and what it was asked for. Responses without a state are answers to
-	// questions of those keys, if they come.
+	// State and Responses are the state of the last result and the client's answers.
+	// Responses without a state answer later questions of the same keys.
 	State     string
 	Responses mcp.InputResponses
-	// Stderr and Progress get what the run says while this request is under way;
-	// nil is fine. They are not called afterwards.
+	// Stderr and Progress get the run's output during this request; nil discards it.
+	// They are not called afterwards.
 	Stderr   io.Writer
 	Progress func(message string)
 }
 
-// parts returns what a state of the call is good for: its owner and the request.
+// parts returns the owner and the request, for which alone a state of the call is valid.
 func (c *Call) parts() [][]byte {
 	return [][]byte{[]byte(c.Owner), []byte(c.Method), []byte(c.Name), c.Args}
 }
 
-// Required is the error of a call that goes on when the client has answered.
+// Required is the error of a call that continues when the client has answered.
 type Required struct {
 	Requests map[string]*Request
 	State    string
@@ -52,7 +51,7 @@ type Required struct {
 
 func (r *Required) Error() string { return "the client has to answer first" }
 
-// Result is the part of a client's result that asks.
+// Result returns the part of a result that asks the client.
 func (r *Required) Result() (mcp.Result, mcp.MultiRoundTripResult, error) {
 	requests := mcp.InputRequests{}
 	for key, request := range r.Requests {
@@ -80,16 +79,16 @@ func (r *Request) input() (mcp.InputRequest, error) {
 	return mcp.NewRootsInputRequest(), nil
 }
 
-// ErrGone is the error of a call whose run is no more.
+// ErrGone is returned for an answer to a run that has ended.
 var ErrGone = errors.New("the run that asked has ended: the answer came too late")
 
-// ErrTwice is the error of a call whose run goes on already, for another request.
+// ErrTwice is returned for an answer to a run that another request has continued.
 var ErrTwice = errors.New("this has been answered already, and the run goes on")
 
-// errLeft ends the runs of an owner who has left.
+// errLeft ends the runs of a client that has left.
 var errLeft = fmt.Errorf("its client has left: %w", context.Canceled)
 
-// A PendingCalls holds the runs of calls between a client's requests.
+// PendingCalls are the runs that wait for a client's answers between its requests.
 type PendingCalls struct {
 	key  *key
 	life *sandbox.Lifetime // ended by Close; every run has joined it
@@ -98,18 +97,17 @@ type PendingCalls struct {
 	runs map[string]*PendingCall // those that have not ended, by id
 }
 
-// NewPendingCalls returns a desk, which has to be closed.
+// NewPendingCalls returns an empty set, which has to be closed.
 func NewPendingCalls() *PendingCalls {
 	return &PendingCalls{key: newKey(), life: sandbox.NewLifetime(), runs: map[string]*PendingCall{}}
 }
 
-// Do answers a request with what run returns, or with a [*Required] where it has
-// to ask first: run then waits for the client to call again. Other errors are an
-// [*rpc.Error] for a state that is not valid, [ErrGone], [ErrTwice], and
-// [sandbox.ErrClosed].
+// Do returns the result of run, or a [*Required] if it asks first: run then waits for
+// the client to call again. Other errors are an [*rpc.Error] for a state that is not
+// valid, [ErrGone], [ErrTwice], and [sandbox.ErrClosed].
 //
 // The context of run outlives this request, and ends with its owner, with the
-// desk, or when the request under way is cancelled.
+// store, or when the current request is cancelled.
 func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Context, r *PendingCall) any) (any, error) {
 	if c.State == "" {
 		r, err := d.start(ctx, &c, run)
@@ -177,7 +175,7 @@ func (d *PendingCalls) await(ctx context.Context, c *Call, r *PendingCall) (any,
 	}
 }
 
-// Leave ends the runs of an owner who has left. It does not wait.
+// Leave ends the runs of an owner that has left. It does not wait.
 func (d *PendingCalls) Leave(owner identity.Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -191,10 +189,9 @@ func (d *PendingCalls) Leave(owner identity.Key) {
 // Close ends all runs and waits for them.
 func (d *PendingCalls) Close() { d.life.End() }
 
-// A PendingCall is what goes on behind a call, from one request of the client to the
-// next. As an [Asker] it asks the client; as a writer of stderr and with
-// [PendingCall.Say] it speaks to whichever request is under way, and to nobody between
-// two.
+// A PendingCall is a run that outlives its request to wait for answers. As an [Asker] it
+// asks the client. Its stderr and progress go to the current request, and are dropped
+// between two requests.
 type PendingCall struct {
 	id      string
 	owner   identity.Key
@@ -203,8 +200,8 @@ type PendingCall struct {
 	done    chan struct{} // closed when the run has ended
 	outcome any           // valid after done
 
-	mu       sync.Mutex // guards what follows
-	call     *Call      // the request under way; nil between two
+	mu       sync.Mutex // guards the fields below
+	call     *Call      // the current request; nil between two
 	round    int        // counts the questions
 	expires  time.Time  // of the question
 	pending  map[string]*Request
@@ -229,7 +226,7 @@ func (r *PendingCall) Ask(ctx context.Context, requests map[string]*Request) (ma
 	return r.answers, nil
 }
 
-// open opens a question, and answers of it what was answered ahead.
+// open asks the client, and uses the answers that it gave in advance.
 func (r *PendingCall) open(ctx context.Context, requests map[string]*Request) (answered <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,8 +241,8 @@ func (r *PendingCall) open(ctx context.Context, requests map[string]*Request) (a
 	return r.answered
 }
 
-// take takes the answers that fit what is pending, each once where they were
-// given ahead: the same key may be asked again, and is then another question.
+// take stores the valid answers to pending requests. With once it removes them: an
+// answer given in advance counts once, as the same key may be asked again.
 func (r *PendingCall) take(responses mcp.InputResponses, once bool) {
 	if len(r.pending) == 0 {
 		return
@@ -270,8 +267,8 @@ func (r *PendingCall) take(responses mcp.InputResponses, once bool) {
 	}
 }
 
-// deliver takes a client's answers to a question. Those to an earlier one change
-// nothing: the client may not have got what came of them.
+// deliver stores a client's answers to a question. Those to an earlier one change
+// nothing: the client may not have got the result that followed.
 func (r *PendingCall) deliver(round int, responses mcp.InputResponses) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -280,7 +277,7 @@ func (r *PendingCall) deliver(round int, responses mcp.InputResponses) {
 	}
 }
 
-// asks returns what is not answered yet, or nil.
+// asks returns the requests that are not answered yet, or nil, with their state.
 func (r *PendingCall) asks() (state, map[string]*Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -290,7 +287,7 @@ func (r *PendingCall) asks() (state, map[string]*Request) {
 	return state{r.id, r.round, r.expires}, maps.Clone(r.pending)
 }
 
-// attach makes a request the one under way, unless there is one.
+// attach makes c the current request. It reports false if there is one.
 func (r *PendingCall) attach(c *Call) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -307,7 +304,7 @@ func (r *PendingCall) detach() {
 	r.call = nil
 }
 
-// Write passes stderr on.
+// Write passes stderr to the current request.
 func (r *PendingCall) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -317,7 +314,7 @@ func (r *PendingCall) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Say passes on what the run waits for.
+// Say passes a progress message to the current request.
 func (r *PendingCall) Say(message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

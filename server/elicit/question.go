@@ -12,41 +12,40 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Options are whose questions are answered, and by whom.
+// Options are a script's rights to ask, and the client that answers.
 type Options struct {
 	Skill   string         // its qualified name, which the person is told
-	Asks    []skills.Asked // whom it may ask
-	Owner   identity.Key   // who waiting is counted for
-	Client  *Client        // who answers
+	Asks    []skills.Asked // parties that it may ask
+	Owner   identity.Key   // principal that waiting is counted for
+	Client  *Client        // answers
 	Limiter *WaitLimiter
 }
 
 const (
-	// maxLine is how long a question may be, in bytes.
+	// maxLine is the longest question, in bytes.
 	maxLine = 256 << 10
-	// maxRequests is how many requests it may have.
+	// maxRequests is the number of its requests.
 	maxRequests = 16
-	// maxKey is how long the key of one may be, in bytes.
+	// maxKey is the longest key of a request, in bytes.
 	maxKey = 64
 )
 
-// opening is how a line begins that asks, and no other: after at most maxIndent
-// white space.
+// opening matches the beginning of a question, after at most maxIndent white space.
 var opening = regexp.MustCompile(`^[ \t\r]{0,64}\{[ \t\r]*"mcp"[ \t\r]*:[ \t\r]*\{[ \t\r]*"(?:ask|requests)"[ \t\r]*:`)
 
 const maxIndent = 64
 
-// isQuestion reports whether a line of stdout asks something, however badly.
+// isQuestion reports whether a line of stdout is a question, be it malformed.
 func isQuestion(line []byte) bool { return opening.Match(line) }
 
-// A question is what one line asks.
+// A question has the requests of one line, and the answers to those that are refused.
 type question struct {
 	requests map[string]*Request        // that may be put to the client
 	answers  map[string]json.RawMessage // to those that may not
 	single   string                     // the key of the only one, whose answer stands alone; else ""
 }
 
-// line is a question as it is written: {"mcp": {"ask": …}} or {"mcp": {"requests": …}}.
+// line is the JSON of a question: {"mcp": {"ask": …}} or {"mcp": {"requests": …}}.
 type line struct {
 	MCP struct {
 		Ask      json.RawMessage        `json:"ask"`
@@ -61,8 +60,8 @@ type lineRequest struct {
 	Required bool `json:"required"`
 }
 
-// parse reads a line. key names the request of a question that has no keys of its
-// own. The error is for the script, but for a [*MissingError].
+// parse returns the question of a line. key is the key of a request without one. Errors
+// are for the script, except for a [*MissingError].
 func (o *Options) parse(text []byte, key string) (*question, error) {
 	if len(text) > maxLine {
 		return nil, fmt.Errorf("the question is longer than %d bytes", maxLine)
@@ -99,8 +98,8 @@ func (o *Options) parse(text []byte, key string) (*question, error) {
 	return q, nil
 }
 
-// simple returns a question in its short form: what is asked, or what is asked
-// and the schema of the answer.
+// simple returns the request of a question in its short form: a text, or an object with
+// the text and the schema of the answer.
 func simple(ask json.RawMessage) (lineRequest, error) {
 	form := struct {
 		Message  string          `json:"message"`
@@ -118,7 +117,7 @@ func simple(ask json.RawMessage) (lineRequest, error) {
 	return lineRequest{Method: methodPerson, Params: params, Required: form.Required}, err
 }
 
-// request returns what may be asked, as it is sent.
+// request returns a request as it is sent, if the skill may make it.
 func (o *Options) request(key string, r lineRequest) (*Request, error) {
 	whom, err := asked(r.Method)
 	switch {

@@ -25,7 +25,7 @@ const (
 	methodRoots  = string(mcp.MethodListRoots)
 )
 
-// A Request is one thing that a script wants to know, in the terms of MCP.
+// A Request is one request of a question, as MCP has it.
 type Request struct {
 	Method string          // elicitation/create, sampling/createMessage or roots/list
 	Params json.RawMessage // an object that is fit to be sent
@@ -33,10 +33,10 @@ type Request struct {
 	content *schema.Schema // of an accepted form
 }
 
-// maxMessage is how long a question to a person may be, in bytes.
+// maxMessage is the longest message to a person, in bytes.
 const maxMessage = 4 << 10
 
-// asked says who is asked by a method.
+// asked returns the party that a method asks.
 func asked(method string) (skills.Asked, error) {
 	switch method {
 	case methodPerson:
@@ -49,7 +49,7 @@ func asked(method string) (skills.Asked, error) {
 	return "", fmt.Errorf("%q is nothing that can be asked by; use %s, %s or %s", method, methodPerson, methodModel, methodRoots)
 }
 
-// newRequest checks what a skill wants to ask, and returns it as it is sent.
+// newRequest checks a skill's request and returns it as it is sent.
 func newRequest(skill, method string, params json.RawMessage) (*Request, error) {
 	if len(params) == 0 {
 		params = json.RawMessage("{}")
@@ -69,7 +69,7 @@ func newRequest(skill, method string, params json.RawMessage) (*Request, error) 
 	return &Request{Method: method, Params: params}, nil
 }
 
-// formParams are those of a question to a person (elicitation, form mode).
+// formParams are the params of a request to a person (elicitation, form mode).
 type formParams struct {
 	Mode    string          `json:"mode,omitempty"`
 	Message string          `json:"message"`
@@ -79,8 +79,8 @@ type formParams struct {
 // confirmation is the schema of a question that is answered by yes or no.
 const confirmation = `{"type":"object","properties":{}}`
 
-// newForm labels a question with the skill that asks: what a stranger's script
-// says is not to pass for the client's or the server's own words.
+// newForm returns a request to a person, labelled with the skill that asks: a stranger's
+// text must not look like the client's or the server's own.
 func newForm(skill string, params json.RawMessage) (*Request, error) {
 	var form formParams
 	if err := decodeStrictly(params, &form); err != nil {
@@ -113,16 +113,15 @@ func newForm(skill string, params json.RawMessage) (*Request, error) {
 }
 
 const (
-	// maxLines bounds the lines of a question to a person, which begins with the name
-	// of the skill that asks: it must stay in sight.
+	// maxLines is the number of lines of a message to a person, so that its first, the
+	// name of the skill, stays in sight.
 	maxLines = 32
 	// maxIndented bounds the indent of a line.
 	maxIndented = 8
 )
 
-// labelled returns a question as a person sees it: the skill's name and the skill's
-// own lines, each marked as such where there are several, so that none passes for
-// another label.
+// labelled returns a message with the skill's name before it. Several lines are each
+// marked as the skill's, so that none looks like another label.
 func labelled(skill, message string) (string, error) {
 	var lines []string
 	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(termtext.Text(message)), "\n") {
@@ -146,8 +145,8 @@ func labelled(skill, message string) (string, error) {
 	return label + "\n> " + strings.Join(lines, "\n> "), nil
 }
 
-// oneLine returns a line without blanks that would put the rest of it where a line
-// of its own seems to begin.
+// oneLine returns a line without runs of blanks, after which text could look like
+// another line.
 func oneLine(line string) string {
 	text := strings.TrimLeftFunc(line, isBlank)
 	indent := min(utf8.RuneCountInString(line[:len(line)-len(text)]), maxIndented)
@@ -158,7 +157,7 @@ func oneLine(line string) string {
 	return strings.Repeat(" ", indent) + text
 }
 
-// isBlank reports whether a character shows nothing but takes room.
+// isBlank reports whether a character is invisible but has a width.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
 
 // formSpace matches blanks in the JSON of a form, whose texts all have one line, and
@@ -172,7 +171,7 @@ func oneSpace(blanks []byte) []byte {
 	return []byte(" ")
 }
 
-// decodeStrictly decodes an object that has no other fields, and nothing after it.
+// decodeStrictly decodes an object without unknown fields, and with nothing after it.
 func decodeStrictly(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -191,7 +190,7 @@ func decodeStrictly(data []byte, into any) error {
 	return nil
 }
 
-// Check returns what is wrong with a client's answer, or nil.
+// Check returns the fault of a client's answer, or nil.
 func (r *Request) Check(answer json.RawMessage) error {
 	switch r.Method {
 	case methodPerson:

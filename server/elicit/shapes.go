@@ -12,10 +12,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
-// shapesJSON are the schemas of what is asked and answered: forms are the
-// restricted ones of MCP's elicitation, flat and bounded, and a model is asked
-// without tools and without the context of the client's other servers, which
-// would tell a skill what was never meant for it.
+// shapesJSON are the schemas of requests and answers. Forms are the restricted ones of
+// MCP's elicitation, flat and bounded. A model is asked without tools, and without the
+// context of the client's other servers, which is not for the skill.
 //
 //go:embed shapes.json
 var shapesJSON []byte
@@ -40,8 +39,7 @@ var shapes = sync.OnceValue(func() map[string]*schema.Schema {
 
 func checkShape(name string, data []byte) error { return shapes()[name].Check(data) }
 
-// compileForm returns the schema of a form, which has only what a client can
-// show.
+// compileForm returns the schema of a form, whose fields must be ones that clients show.
 func compileForm(data []byte) (*schema.Schema, error) {
 	if err := checkShape("form", data); err != nil {
 		return nil, fmt.Errorf("the schema is not that of a form: %w", err)

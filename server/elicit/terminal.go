@@ -17,8 +17,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// Terminal is a client that shows forms to the person at a terminal, line by
-// line. One read of in may outlive the last question.
+// Terminal returns a client that shows forms to the person at a terminal, line by line.
+// One read of in may outlive the last question.
 func Terminal(in io.Reader, out io.Writer) *Client {
 	t := &terminal{in: in, out: out, lines: make(chan string)}
 	return &Client{
@@ -34,7 +34,7 @@ type terminal struct {
 	lines chan string // closed at the end of in
 }
 
-// maxTries is how often a form is shown that is filled in wrongly.
+// maxTries is the number of times that a form is shown after wrong answers.
 const maxTries = 3
 
 func (t *terminal) ask(ctx context.Context, r *Request) (json.RawMessage, error) {
@@ -109,8 +109,8 @@ func (t *terminal) prompt(ctx context.Context, label string) (text string, ok bo
 	}
 }
 
-// read passes lines on. Nobody waits for it: nothing can end a read of a
-// terminal, and the program ends with the call.
+// read passes lines on. Nobody waits for it: a read of a terminal cannot be
+// interrupted, and the program ends with the call.
 func (t *terminal) read() {
 	defer close(t.lines)
 	for lines := bufio.NewScanner(t.in); lines.Scan(); {
@@ -118,8 +118,7 @@ func (t *terminal) read() {
 	}
 }
 
-// label is what is shown before a field: its title, what belongs there and what it
-// is when nothing is written.
+// label returns the prompt of a field: its title, type and default.
 func label(name string, s *jsonschema.Schema, required bool) string {
 	var b strings.Builder
 	b.WriteString(name)
@@ -145,7 +144,7 @@ func label(name string, s *jsonschema.Schema, required bool) string {
 	return "  " + strings.Join(strings.Fields(b.String()+" ("+kind+"):"), " ")
 }
 
-// choices are the values of a field that has only some.
+// choices returns the values of a field of an enumeration.
 func choices(s *jsonschema.Schema) []string {
 	if s.Items != nil {
 		return choices(s.Items)
@@ -160,8 +159,8 @@ func choices(s *jsonschema.Schema) []string {
 	return all
 }
 
-// typed is what a person wrote as a value of a field's type. What does not fit
-// stays text, which the form refuses.
+// typed returns a text as a value of a field's type. A text that does not fit is returned
+// as it is, and the form refuses it.
 func typed(kind, text string) any {
 	switch kind {
 	case "boolean":

@@ -1,5 +1,5 @@
-// Package output keeps what runs left, in memory and for a while, so that a
-// client can read what was too much for a result. Start with [New].
+// Package output caches the outputs of runs in memory, so that a client can read those
+// that were too large for a result. Start with [New].
 package output
 
 import (
@@ -17,12 +17,12 @@ import (
 
 // Options bound a [Store]. A zero field means its default.
 type Options struct {
-	Bytes int64         // of all that is kept; 64 MiB
-	Count int           // pieces; 512
-	Age   time.Duration // how long one is kept at the most; 30 minutes
+	Bytes int64         // of all items; 64 MiB
+	Count int           // items; 512
+	Age   time.Duration // of an item; 30 minutes
 }
 
-// A Store keeps the newest of what it is given. It may be used concurrently.
+// A Store is a cache of items that evicts the oldest. It may be used concurrently.
 type Store struct {
 	options Options
 
@@ -44,7 +44,7 @@ type entry struct {
 	put time.Time
 }
 
-// An Item is what is kept. Its data is not to be changed.
+// An Item is one output. Its data must not be changed.
 type Item struct {
 	MIMEType string
 	Data     []byte
@@ -78,14 +78,14 @@ func URI(runID, piece string) string {
 	return prefix() + runID + "/" + strings.Join(names, "/")
 }
 
-// Template is the form of all URIs, as RFC 6570 writes it.
+// Template is the URI template of all items (RFC 6570).
 const Template = "skills-mcp://runs/{run_id}/{+piece}{?offset}"
 
-// AtOffset is the URI of the page of a piece that begins at a byte.
+// AtOffset returns the URI of the page that begins at a byte.
 func AtOffset(uri string, offset int) string { return fmt.Sprintf("%s?offset=%d", uri, offset) }
 
-// Split takes the offset of a page from a URI. paged is false for that of a
-// whole piece.
+// Split returns a URI's item and the offset of its page. paged is false for a URI of a
+// whole item.
 func Split(uri string) (piece string, offset int, paged bool, err error) {
 	piece, query, paged := strings.Cut(uri, "?")
 	if !paged {
@@ -124,13 +124,13 @@ func (i Item) Page(offset, size int) Page {
 	return p
 }
 
-// Scheme is what all URIs begin with, and no others.
+// Scheme is the scheme of all URIs, and of no others.
 const Scheme = "skills-mcp:"
 
-// prefix is what all URIs begin with.
+// prefix returns the common beginning of all URIs.
 func prefix() string { return Template[:strings.Index(Template, "{")] }
 
-// canonical is one of the ways in which a URI may be escaped.
+// canonical returns a URI in the same escaping as all equal ones.
 func canonical(uri string) string {
 	if plain, err := url.PathUnescape(uri); err == nil {
 		return plain
@@ -138,8 +138,8 @@ func canonical(uri string) string {
 	return uri
 }
 
-// Put keeps an item for its owner, in place of the oldest where there is no more
-// room. It reports false for one that is larger than all the room.
+// Put stores an item for its owner, and evicts the oldest if there is no room. It reports
+// false for an item that is larger than the store.
 func (s *Store) Put(owner identity.Key, uri string, item Item) bool {
 	if int64(len(item.Data)) > s.options.Bytes {
 		return false
@@ -157,8 +157,8 @@ func (s *Store) Put(owner identity.Key, uri string, item Item) bool {
 	return true
 }
 
-// Get returns an owner's item, while it is kept.
-func (s *Store) Get(owner identity.Key, uri string) (Item, bool) {
+// Get returns an owner's item. ok is false if it has expired or was never stored.
+func (s *Store) Get(owner identity.Key, uri string) (item Item, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
@@ -169,10 +169,10 @@ func (s *Store) Get(owner identity.Key, uri string) (Item, bool) {
 	return element.Value.(*entry).Item, true
 }
 
-// A Piece is what is kept of a run: see [URI].
+// A Piece names an item of a run: see [URI].
 type Piece struct{ Run, Name string }
 
-// Pieces returns what is kept for its owner, in no order.
+// Pieces returns the names of an owner's items, in no order.
 func (s *Store) Pieces(owner identity.Key) []Piece {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +188,7 @@ func (s *Store) Pieces(owner identity.Key) []Piece {
 	return all
 }
 
-// Forget drops what is kept for an owner.
+// Forget removes an owner's items.
 func (s *Store) Forget(owner identity.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +199,7 @@ func (s *Store) Forget(owner identity.Key) {
 	}
 }
 
-// expire drops what is too old.
+// expire removes items that are too old.
 func (s *Store) expire() {
 	for first := s.order.Front(); first != nil && time.Since(first.Value.(*entry).put) >= s.options.Age; first = s.order.Front() {
 		s.remove(first)

@@ -1,5 +1,5 @@
-// Package rpc says what a method of MCP is that mcp-go does not know, for the
-// server that has such methods and for the transports that answer them.
+// Package rpc declares methods of MCP that mcp-go does not know, for the packages that
+// implement them and the transports that serve them. Start with [Method].
 package rpc
 
 import (
@@ -19,8 +19,8 @@ type Method struct {
 	// The context has the client's session, as it has in mcp-go's own handlers.
 	Handle func(ctx context.Context, params json.RawMessage) (result any, err error)
 
-	// Cacheable results tell modern clients how long they may be kept, as
-	// mcp-go's lists do.
+	// Cacheable adds [TTL] and [Scope] to results for modern clients, as mcp-go's
+	// lists have them.
 	Cacheable bool
 
 	// Named is the field of params that the HTTP header Mcp-Name repeats; "" is
@@ -28,14 +28,14 @@ type Method struct {
 	Named string
 }
 
-// How long and for whom a list or a resource may be kept (SEP-2549). It is short,
+// The time and scope for which a list or a resource may be cached (SEP-2549): short,
 // because files change at any time, and private, because they are a person's.
 const (
 	TTL   = 5 * time.Second
 	Scope = mcp.CacheScopePrivate
 )
 
-// An Error is what a request is answered with in place of a result.
+// An Error is the JSON-RPC error of a request.
 type Error struct {
 	Code    int // of JSON-RPC or MCP, such as [mcp.INVALID_PARAMS]
 	Message string
@@ -44,14 +44,14 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// InvalidParams is an [*Error] of that code.
+// InvalidParams returns an [*Error] of that code.
 func InvalidParams(message string, data any) *Error {
 	return &Error{Code: mcp.INVALID_PARAMS, Message: message, Data: data}
 }
 
-// An Other is an error in name only: it is what mcp-go's handler of a tool
-// returns where the request is answered with a result of another type than its
-// method's own, as extensions have them.
+// Other is a result of another type than its method's own, as extensions have them. It is
+// an error in name only, because a handler of mcp-go can return nothing else beside its
+// own type.
 type Other struct {
 	Result any // encoded as a JSON object with its resultType
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
-// Methods are those of the extension. owner returns who makes a request.
+// Methods returns the extension's methods. owner returns the principal of a request.
 func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc.Method {
 	method := func(answer func(t *Task, params params) any) rpc.Method {
 		return rpc.Method{Named: "taskId", Handle: func(ctx context.Context, raw json.RawMessage) (any, error) {
@@ -36,13 +36,13 @@ func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc
 	}
 }
 
-// params are those of all methods.
+// params are the params of all methods.
 type params struct {
 	TaskID         string             `json:"taskId"`
 	InputResponses mcp.InputResponses `json:"inputResponses"` // of tasks/update
 }
 
-// asked is the task that a request is about.
+// asked returns the task and the params of a request.
 func (s *Store) asked(ctx context.Context, owner identity.Key, raw json.RawMessage) (*Task, params, error) {
 	var p params
 	switch {
@@ -61,10 +61,10 @@ func (s *Store) asked(ctx context.Context, owner identity.Key, raw json.RawMessa
 	return t, p, nil
 }
 
-// Listen has send get notifications/tasks of those tasks that params, of
-// subscriptions/listen, name and that are the owner's: at each change of their
-// status, and at once where one does not work. agreed is what the acknowledgement
-// says of them, and nil is nothing. stop ends it. The error is an [*rpc.Error].
+// Listen subscribes send to the owner's tasks that params, of subscriptions/listen, name:
+// it gets notifications/tasks at each change of a status, and at once for a task that is
+// not working. agreed are the fields for the acknowledgement; nil are none. stop ends
+// the subscription. The error is an [*rpc.Error].
 func (s *Store) Listen(ctx context.Context, owner identity.Key, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
 	var asked struct {
 		Notifications struct {

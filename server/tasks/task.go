@@ -21,13 +21,12 @@ var (
 	errLeft      = fmt.Errorf("the client has left: %w", context.Canceled)
 )
 
-// A Task is a call that may outlive its request. It is one that a client knows
-// once it is kept.
+// A Task is a call that may outlive its request. The client knows of it once it is kept.
 type Task struct {
 	id      string
 	owner   identity.Key
 	created time.Time
-	age     time.Duration           // how long it is kept after its last change
+	age     time.Duration           // for which it is kept after its last change
 	cancel  context.CancelCauseFunc // ends its work
 	done    chan struct{}           // closed at its end
 	ending  ending                  // of a call that was never kept; valid after done
@@ -37,7 +36,7 @@ type Task struct {
 
 	watchers watchers
 
-	mu      sync.Mutex // guards what follows; no other lock is taken under it
+	mu      sync.Mutex // guards the fields below; no other lock is taken under it
 	known   known
 	status  Status
 	message string
@@ -51,16 +50,16 @@ type Task struct {
 	answered chan struct{} // closed when nothing is pending
 }
 
-// known is whether a client knows of a task.
+// known says whether a client knows of a task.
 type known int
 
 const (
-	undecided known = iota // the request waits for the end, or for the task
-	kept                   // it does, and has no other answer
-	never                  // the request is answered by the end
+	undecided known = iota // the request still waits
+	kept                   // the task was the answer to the request
+	never                  // the result is the answer to the request
 )
 
-// ending is what work returned at last.
+// An ending is the final result of work, or its error.
 type ending struct {
 	result *mcp.CallToolResult
 	err    error
@@ -74,7 +73,7 @@ func newTask(owner identity.Key, age time.Duration) *Task {
 	}
 }
 
-// Say tells the client what the work is at. A nil task tells nobody.
+// Say sets the status message. A nil task ignores it.
 func (t *Task) Say(message string) {
 	if t == nil {
 		return
@@ -87,8 +86,8 @@ func (t *Task) Say(message string) {
 	}
 }
 
-// decide makes a task known or not, if that is open, and reports whether it is
-// known then.
+// decide sets whether the client knows the task, unless that is decided, and reports
+// whether it does.
 func (t *Task) decide(as known) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +97,7 @@ func (t *Task) decide(as known) bool {
 	return t.known == kept
 }
 
-// end says how a task has ended.
+// end sets the outcome of a task.
 func (t *Task) end(v verdict) {
 	defer t.watchers.tell(t.detailed)
 	t.mu.Lock()
@@ -113,7 +112,7 @@ func (t *Task) ended() (ended bool, updated time.Time) {
 	return t.status != Working && t.status != InputRequired, t.updated
 }
 
-// ask has the client find a question, unless it does not know the task.
+// ask puts requests to the client. It reports false if the client does not know the task.
 func (t *Task) ask(requests mcp.InputRequests) bool {
 	if !t.decide(never) {
 		return false
@@ -132,8 +131,8 @@ func (t *Task) ask(requests mcp.InputRequests) bool {
 	return true
 }
 
-// fresh returns what the client knows a key by: one key is one question in all
-// the life of a task, where work may ask twice by the same.
+// fresh returns the client's key for a key of work. The client's are unique for the life
+// of the task, and work may use one twice.
 func (t *Task) fresh(key string) string {
 	known := key
 	for i := 2; t.asked[known] != ""; i++ {
@@ -143,7 +142,7 @@ func (t *Task) fresh(key string) string {
 	return known
 }
 
-// answer takes the answers that somebody waits for, and leaves the others.
+// answer stores the answers to pending requests, and ignores others.
 func (t *Task) answer(responses mcp.InputResponses) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,17 +162,17 @@ func (t *Task) answer(responses mcp.InputResponses) {
 	}
 }
 
-// Until has the work called again, with what was answered, when gone is closed:
-// what it asks for next is not waited for any longer. It is for work to call, while
-// it is called itself. A nil task does nothing.
+// Until ends the wait for answers when gone is closed: work is then called again with the
+// answers so far. Only work may call it, for the result that it returns. A nil task
+// ignores it.
 func (t *Task) Until(gone <-chan struct{}) {
 	if t != nil {
 		t.gone = gone
 	}
 }
 
-// wait waits for the answers to a question. There may be fewer than were asked for
-// when it is too late for them, or the task is over.
+// wait waits for the answers to the requests. It returns the answers so far if gone is
+// closed or ctx ends.
 func (t *Task) wait(ctx context.Context) mcp.InputResponses {
 	select {
 	case <-t.answered:
@@ -187,7 +186,7 @@ func (t *Task) wait(ctx context.Context) mcp.InputResponses {
 	return maps.Clone(t.answers)
 }
 
-// A verdict is how a task has ended.
+// A verdict is the outcome of a task.
 type verdict struct {
 	status  Status
 	message string
@@ -211,7 +210,7 @@ func judge(e ending, cause error) verdict {
 	return verdict{status: Completed, result: encoded}
 }
 
-// failure is for errors of the protocol: those of a skill are results.
+// failure returns the verdict for an error of the protocol; a skill's errors are results.
 func failure(err error) verdict {
 	failed, ok := errors.AsType[*rpc.Error](err)
 	if !ok {
@@ -220,7 +219,7 @@ func failure(err error) verdict {
 	return verdict{status: Failed, message: err.Error(), failed: failed}
 }
 
-// handle is a new task, as it answers the request.
+// handle returns a new task as the answer to its request.
 func (t *Task) handle() wire {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -229,7 +228,7 @@ func (t *Task) handle() wire {
 	return w
 }
 
-// base is what is known of a task whatever its status is.
+// base returns the fields that do not depend on the status.
 func (t *Task) base() wire {
 	return wire{
 		ID: t.id, Status: t.status, StatusMessage: t.message, Created: stamp(t.created), Updated: stamp(t.updated),
@@ -237,7 +236,7 @@ func (t *Task) base() wire {
 	}
 }
 
-// detailed is a task with what belongs to its status.
+// detailed returns all fields of the task's status.
 func (t *Task) detailed() wire {
 	t.mu.Lock()
 	defer t.mu.Unlock()

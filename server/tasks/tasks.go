@@ -1,8 +1,8 @@
-// Package tasks lets a call outlive the request that made it: a client that
-// knows tasks gets one in place of a result that is not there soon, and asks for
-// it when it likes (SEP-2663, the extension io.modelcontextprotocol/tasks).
+// Package tasks lets a call outlive its request: a client that declares the extension
+// io.modelcontextprotocol/tasks (SEP-2663) gets a task in place of a result that takes
+// long, and polls it.
 //
-// Start with [New] and [Store.Do]; [Store.Methods] are what clients ask with.
+// Start with [New] and [Store.Do]; clients use [Store.Methods].
 package tasks
 
 import (
@@ -31,12 +31,12 @@ type Options struct {
 	Count int           // tasks; 512
 	Bytes int           // of results; 64 MiB
 	Age   time.Duration // how long a task is kept after its last change; 1 hour
-	// Logger is told of panics; nil discards them.
+	// Logger gets panics; nil discards them.
 	Logger *slog.Logger
 }
 
-// A Store knows the tasks of all principals. It may be used concurrently, and has
-// to be closed.
+// A Store has the tasks of all principals. It may be used concurrently, and has to be
+// closed.
 type Store struct {
 	options Options
 	life    *sandbox.Lifetime // ended by Close; all work has joined it
@@ -69,8 +69,8 @@ func New(options *Options) *Store {
 	return s
 }
 
-// Declared reports whether the client says in its request that it knows tasks.
-// What it said before does not count.
+// Declared reports whether the client declares the extension in this request; earlier
+// ones do not count.
 func Declared(ctx context.Context) bool {
 	info := mcpserver.RequestProtocolInfoFromContext(ctx)
 	if info == nil || !info.Modern || info.ClientCapabilities == nil {
@@ -80,8 +80,7 @@ func Declared(ctx context.Context) bool {
 	return declared
 }
 
-// Undeclared is the error of a request that only clients that know tasks can
-// make.
+// Undeclared returns the error for a request that needs the extension.
 func Undeclared() *rpc.Error {
 	return &rpc.Error{
 		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: "the client has to declare the extension " + Extension,
@@ -89,24 +88,23 @@ func Undeclared() *rpc.Error {
 	}
 }
 
-// Work is what a call does. A result that asks for input is no end: work is
-// called again, with the state that it gave and the answers. Its context
-// outlives the request. One that has ended says that nobody waits any more: work
-// that was called with a state has to give up what it is the state of.
+// Work handles a call. If its result asks for input, it is called again with the state of
+// that result and the answers. Its context outlives the request. When the context has
+// ended, nobody waits for the result, and work has to release the run of its state.
 type Work func(ctx context.Context, t *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error)
 
 // A Call is one that may become a task.
 type Call struct {
-	Owner    identity.Key  // whose task it is: nobody else finds it
-	Patience time.Duration // how long the request waits first; 0 is not at all
-	// Round is what the client brought with its request, for the first call of
-	// work.
+	Owner    identity.Key  // of the task: nobody else finds it
+	Patience time.Duration // for which the request waits; 0 is none
+	// Round is the state and the answers in the client's request, for the first call
+	// of work.
 	Round mcp.MultiRoundTripParams
 }
 
-// Do does work. Where that takes longer than the call's patience, and there is
-// room for a task, the error is an [*rpc.Other] with the new task. Input that is
-// needed before that is asked for by the result.
+// Do runs work and returns its result. If that takes longer than the call's patience and
+// there is room for a task, the error is an [*rpc.Other] with the new task. A result that
+// comes before may ask for input.
 func (s *Store) Do(ctx context.Context, c Call, work Work) (*mcp.CallToolResult, error) {
 	working, leave, err := s.life.Join(context.WithoutCancel(ctx))
 	if err != nil {
@@ -128,7 +126,7 @@ func (s *Store) Do(ctx context.Context, c Call, work Work) (*mcp.CallToolResult,
 	return t.ending.result, t.ending.err
 }
 
-// outlasts waits for the end of a call, or until it has become a task.
+// outlasts waits until a call has ended or has become a task, and reports the latter.
 func (s *Store) outlasts(ctx context.Context, t *Task, patience time.Duration) bool {
 	select {
 	case <-t.done:
@@ -143,8 +141,7 @@ func (s *Store) outlasts(ctx context.Context, t *Task, patience time.Duration) b
 	return false
 }
 
-// work works until there is an end, or a question for a client that does not
-// know the task.
+// work calls work until it has a final result, or asks a client that has no task.
 func (s *Store) work(ctx context.Context, t *Task, round mcp.MultiRoundTripParams, work Work) {
 	for {
 		result, err := s.guarded(ctx, t, round, work)
@@ -156,8 +153,8 @@ func (s *Store) work(ctx context.Context, t *Task, round mcp.MultiRoundTripParam
 	}
 }
 
-// guarded calls work, which may panic: in a goroutine of ours that would be the
-// end of the server.
+// guarded calls work and recovers its panic, which in a goroutine of ours would end the
+// server.
 func (s *Store) guarded(ctx context.Context, t *Task, round mcp.MultiRoundTripParams, work Work) (result *mcp.CallToolResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -172,7 +169,7 @@ func (s *Store) guarded(ctx context.Context, t *Task, round mcp.MultiRoundTripPa
 	return result, err
 }
 
-// Leave ends and forgets the tasks of an owner who has left. It does not wait.
+// Leave ends and removes the tasks of an owner that has left. It does not wait.
 func (s *Store) Leave(owner identity.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,8 +184,8 @@ func (s *Store) Leave(owner identity.Key) {
 // Close ends all tasks and waits for them.
 func (s *Store) Close() { s.life.End() }
 
-// keep makes a call a task. It reports false where the call has ended already,
-// or there is no room for it.
+// keep makes a call a task. It reports false if the call has ended already, or there are
+// too many tasks.
 func (s *Store) keep(t *Task) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +198,7 @@ func (s *Store) keep(t *Task) bool {
 	return true
 }
 
-// end ends a call: for its request, or as a task.
+// end ends a call, for its request or as a task.
 func (s *Store) end(t *Task, e ending, cause error) {
 	defer close(t.done)
 	if !t.decide(never) {
@@ -215,13 +212,13 @@ func (s *Store) end(t *Task, e ending, cause error) {
 	t.end(v)
 }
 
-// hold counts a result of size bytes, in place of the oldest where there is no
-// more room.
+// hold counts a result of size bytes, and evicts the oldest if there is no room. It
+// reports false for one that is larger than all the room.
 func (s *Store) hold(t *Task, size int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tasks[t.id] != t {
-		return true // nobody asks for it any more
+		return true // it was removed
 	}
 	s.expire()
 	for s.bytes+size > s.options.Bytes {
@@ -234,7 +231,7 @@ func (s *Store) hold(t *Task, size int) bool {
 	return true
 }
 
-// expire forgets what has ended and is too old.
+// expire removes tasks that have ended and are too old.
 func (s *Store) expire() {
 	for _, t := range slices.Clone(s.order) {
 		if ended, updated := t.ended(); ended && time.Since(updated) >= s.options.Age {
@@ -243,8 +240,8 @@ func (s *Store) expire() {
 	}
 }
 
-// evict forgets the oldest task that has ended, one of the owner's own if there
-// is one.
+// evict removes the oldest task that has ended, if possible one of the owner's own. It
+// reports false if there is none.
 func (s *Store) evict(owner identity.Key) bool {
 	var oldest *Task
 	for _, t := range slices.Backward(s.order) {

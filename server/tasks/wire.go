@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Status is where a task stands.
+// Status is the status of a task.
 type Status string
 
 // The last three are ends.
@@ -21,12 +21,11 @@ const (
 	Cancelled     Status = "cancelled"
 )
 
-// poll is how long clients are asked to wait before they look again: a call that
-// became a task has taken some seconds already.
+// poll is the interval at which clients should poll: a call that became a task has taken
+// some seconds already.
 const poll = time.Second
 
-// wire is a task as clients see it: the base of the extension's Task, and what
-// its statuses add.
+// wire is the JSON of a task, with the fields of all statuses.
 type wire struct {
 	ResultType    mcp.ResultType    `json:"resultType,omitempty"`
 	ID            string            `json:"taskId"`

@@ -19,7 +19,7 @@ func isBatch(line []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(line, " \t\r\n"), []byte("["))
 }
 
-// parts takes a batch of a client of a revision apart.
+// parts returns the messages of a batch, for a client of a revision.
 func parts(line []byte, version string) ([]json.RawMessage, *rpcError) {
 	var all []json.RawMessage
 	switch err := json.Unmarshal(line, &all); {
@@ -33,16 +33,16 @@ func parts(line []byte, version string) ([]json.RawMessage, *rpcError) {
 	return all, nil
 }
 
-// parsePart is parse for a message of a batch.
+// parsePart parses a message of a batch, which cannot be one that lasts.
 func parsePart(part []byte) (message, *rpcError) {
 	m, f := parse(part)
-	if f == nil && m.kind == request && (m.isKept() || m.modern) {
+	if f == nil && m.kind == request && (m.isLasting() || m.modern) {
 		f = invalid(m.id, "this request cannot be in a batch: "+m.method)
 	}
 	return m, f
 }
 
-// A batch collects the replies to the requests of one, on a stream.
+// A batch collects the replies to its requests, and writes them as one line.
 type batch struct {
 	write func(line []byte)
 
@@ -58,7 +58,7 @@ func (b *batch) add(c *call) {
 	b.waits[c] = true
 }
 
-// done takes the reply to c, nil where there is none. Only the first counts.
+// done adds the reply to c, nil for none. Later calls for the same c do nothing.
 func (b *batch) done(c *call, reply []byte) {
 	b.mu.Lock()
 	if b.waits[c] {
@@ -75,7 +75,7 @@ func (b *batch) refuse(f *rpcError) {
 	b.reply(f.encode())
 }
 
-// seal says that all requests were added.
+// seal marks the batch as complete: no request is added any more.
 func (b *batch) seal() {
 	b.mu.Lock()
 	b.sealed = true
@@ -89,7 +89,7 @@ func (b *batch) reply(line []byte) {
 	}
 }
 
-// send writes all replies once they are there, and gives mu back.
+// send writes the replies when all are there. It unlocks mu, which the caller holds.
 func (b *batch) send() {
 	ready := b.sealed && len(b.waits) == 0 && len(b.replies) > 0
 	replies := b.replies

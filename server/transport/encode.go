@@ -14,7 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// fault is a message that cannot be served, as a JSON-RPC error.
+// An rpcError is the JSON-RPC error for a message that cannot be served.
 type rpcError struct {
 	id      json.RawMessage // nil if the message has none that can be trusted
 	code    int
@@ -29,9 +29,8 @@ func invalid(id json.RawMessage, text string) *rpcError {
 	return &rpcError{id: id, code: mcp.INVALID_REQUEST, message: text}
 }
 
-// encode returns v as one line, with its end. This is where all text of skills
-// leaves the server, and where it is made plain: a model reads nothing that a person
-// cannot see.
+// encode returns v as one line, with its end. All text of skills leaves the server
+// here, and is sanitized here: a model reads nothing that a person cannot see.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -42,9 +41,9 @@ func encode(v any) ([]byte, error) {
 	return termtext.JSON(b.Bytes(), isVerbatim), nil
 }
 
-// isVerbatim reports whether a text of a message stays as it is: the client's own
-// choices, and files that it reads, whose bytes have to match their digest. A file
-// in a tool's result is there for the model.
+// isVerbatim reports whether a text of a message is not sanitized: the client's own
+// ids and tokens, and files that it reads, whose bytes have to match their digest. A
+// file in a tool's result is for the model.
 func isVerbatim(path []string) bool {
 	if len(path) == 0 {
 		return false
@@ -60,7 +59,8 @@ func isVerbatim(path []string) bool {
 	return false
 }
 
-// contentsText is where resources/read has files, as [termtext.JSON] has it.
+// contentsText is the path of a file's text in a result of resources/read, as
+// [termtext.JSON] reports it.
 var contentsText = []string{"result", "contents", "", "text"}
 
 // encodeReply returns mcp-go's reply as a line with the id as the client sent
@@ -90,7 +90,7 @@ type errorReply struct {
 	Error   mcp.JSONRPCErrorDetails `json:"error"`
 }
 
-// encode returns the fault as a line. It cannot fail: the id comes from valid
+// encode returns the error as a line. It cannot fail: the id comes from valid
 // JSON, and the rest are strings and numbers, or data that was decoded from it.
 func (f *rpcError) encode() []byte {
 	line, _ := encode(errorReply{
@@ -101,8 +101,8 @@ func (f *rpcError) encode() []byte {
 	return line
 }
 
-// withToken returns n with the progress token as the client sent it, where a
-// handler has repeated the number that mcp-go made of it.
+// withToken returns n with the progress token as the client sent it, in place of the
+// float64 that mcp-go decoded.
 func withToken(n mcp.JSONRPCNotification, token json.RawMessage) mcp.JSONRPCNotification {
 	if token == nil || n.Method != string(mcp.MethodNotificationProgress) {
 		return n
@@ -118,8 +118,8 @@ func withToken(n mcp.JSONRPCNotification, token json.RawMessage) mcp.JSONRPCNoti
 	return n
 }
 
-// errorCode returns the code of the error that a line of [encodeReply] or of
-// [fault.encode] is, and false for a result.
+// errorCode returns the code of an error that encodeReply or rpcError.encode has
+// encoded, and false for a result.
 func errorCode(id json.RawMessage, line []byte) (code int, ok bool) {
 	if _, ok := bytes.CutPrefix(line, head(id)); ok {
 		return 0, false
@@ -129,7 +129,7 @@ func errorCode(id json.RawMessage, line []byte) (code int, ok bool) {
 	return reply.Error.Code, err == nil
 }
 
-// failure is what an error is answered with.
+// failure returns the JSON-RPC error for err: an [*rpc.Error] as it is.
 func failure(id json.RawMessage, err error) *rpcError {
 	if failed, ok := errors.AsType[*rpc.Error](err); ok {
 		return &rpcError{id: id, code: failed.Code, message: failed.Message, data: failed.Data}
@@ -137,7 +137,7 @@ func failure(id json.RawMessage, err error) *rpcError {
 	return &rpcError{id: id, code: mcp.INTERNAL_ERROR, message: err.Error()}
 }
 
-// What is around the result in a line of [encodeReply].
+// The parts of a line of encodeReply around the id and the result.
 const (
 	headOpen  = `{"jsonrpc":"2.0","id":`
 	headClose = `,"result":`

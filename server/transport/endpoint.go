@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// An endpoint is what the endpoints of one server share: the bounds, the requests in
-// flight, and the end of all.
+// An endpoint has the state that all endpoints of one server share: bounds, requests in
+// flight, and the context that ends them.
 type endpoint struct {
 	edge
 	options HTTPOptions
@@ -34,9 +34,8 @@ var (
 	errReplaced = errors.New("another stream has taken its place")
 )
 
-// open takes a place for a stream that stays open, which release gives back; it is
-// nil where there is none. The context ends with r and session, when e ends,
-// and by cancel.
+// open reserves a place for a stream, until release is called; release is nil if there
+// are too many streams. The context ends with r, session and e, and by cancel.
 func (e *endpoint) open(r *http.Request, session context.Context) (ctx context.Context, cancel context.CancelCauseFunc, release func()) {
 	ctx, leave := joined(r.Context(), session)
 	ctx, cancel = context.WithCancelCause(ctx)
@@ -55,8 +54,7 @@ func (e *endpoint) open(r *http.Request, session context.Context) (ctx context.C
 	}
 }
 
-// joined returns a context that ends with the client's request and with a session
-// that it is of, or with the server.
+// joined returns a context that ends with both ctx and session.
 func joined(ctx, session context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(session, func() { cancel(context.Cause(session)) })
@@ -66,11 +64,12 @@ func joined(ctx, session context.Context) (context.Context, func()) {
 	}
 }
 
+// exchangeIn handles a call that has a slot, and leaves the slot.
 func (e *endpoint) exchangeIn(c *call, p *peer, emit func(line []byte)) []byte {
 	defer e.calls.leave(c)
 	return e.exchange(c.ctx, p, c.message, emit)
 }
 
-// moderns numbers the requests of modern clients of all handlers: one core may
-// serve several, and knows sessions by their names.
+// moderns counts the requests of modern clients of all handlers: one core may serve
+// several handlers, and finds sessions by their ids.
 var moderns atomic.Int64

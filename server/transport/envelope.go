@@ -20,9 +20,8 @@ func validID(id json.RawMessage) bool {
 	return c == '"' || c == '-' || '0' <= c && c <= '9'
 }
 
-// key returns what tells the id apart from others in flight: the id itself,
-// with the escapes of a string undone, because a client may spell the same
-// string in two ways.
+// key returns the key of an id among the requests in flight: the id itself, with the
+// escapes of a string decoded, because a client may spell the same string in two ways.
 func key(id json.RawMessage) string {
 	var s string
 	if bytes.IndexByte(id, '\\') < 0 || json.Unmarshal(id, &s) != nil {
@@ -31,10 +30,10 @@ func key(id json.RawMessage) string {
 	return `"` + s + `"`
 }
 
-// An envelope finds the id of a message that cannot be read, too long or not
-// valid, so that who waits for its answer gets an error. It is fed the message
-// in parts, and remembers little of it. It believes only a message whose
-// outermost object is whole, and names one id.
+// An envelope finds the id of a message that cannot be decoded, because it is too long
+// or not valid, so that its error has the id. It reads the message in parts, in
+// constant memory. It has an id only for a message whose outermost object is complete
+// and has exactly one.
 type envelope struct {
 	depth            int
 	inString, escape bool
@@ -48,7 +47,7 @@ type envelope struct {
 	begun, wrong     bool
 }
 
-// envelopeOf reads a message that is there whole.
+// envelopeOf returns the envelope of a complete message.
 func envelopeOf(message []byte) *envelope {
 	e := &envelope{}
 	e.feed(message)
@@ -85,7 +84,7 @@ func (e *envelope) feed(part []byte) {
 	}
 }
 
-// inside reads a part of a string, to its end where that is there.
+// inside reads a part of a string, up to its end, and returns the rest of part.
 func (e *envelope) inside(part []byte) []byte {
 	if e.escape {
 		e.escape = false
@@ -109,7 +108,7 @@ func (e *envelope) inside(part []byte) []byte {
 	return part[i+1:]
 }
 
-// named is called at the end of the name of a member. One with escapes may be any.
+// named is called at the end of a member's name. A name with escapes may be any.
 func (e *envelope) named() {
 	if e.wrong = bytes.IndexByte(e.text, '\\') >= 0; e.wrong {
 		return
@@ -129,7 +128,7 @@ func (e *envelope) named() {
 	}
 }
 
-// keep remembers names and the id.
+// keep stores the bytes of names and of the id.
 func (e *envelope) keep(part []byte) {
 	if e.depth != 1 || !e.member && e.name != "id" {
 		return

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// protocolMembers are the members of messages that have a meaning, by their
-// names in small letters.
+// protocolMembers are the members of messages that the protocol defines, by their
+// names in lower case.
 //
-// encoding/json, which mcp-go reads messages with, takes "Method" for "method"
-// and the last of two that are the same. A gateway in front of the server reads
-// exactly, or takes the first: it would let through another message than the one
-// that is served. So a message that readers could differ on is refused.
+// encoding/json, mcp-go's decoder, accepts "Method" for "method", and the last of two
+// equal names. A gateway in front of the server compares exactly, or uses the first: it
+// would check another message than the one that is served. So a message on which
+// decoders could differ is refused.
 var protocolMembers = func() map[string]string {
 	members := map[string]string{}
 	for _, name := range []string{
@@ -35,8 +35,8 @@ var protocolMembers = func() map[string]string {
 	return members
 }()
 
-// fold appends name as encoding/json compares it with the names of fields: there
-// are two letters beside those of ASCII that it takes for one of them.
+// fold appends name in lower case as encoding/json compares it with the names of
+// fields: two letters outside of ASCII count as letters of it.
 func fold(to, name []byte) []byte {
 	for _, r := range string(name) {
 		switch {
@@ -52,7 +52,7 @@ func fold(to, name []byte) []byte {
 	return to
 }
 
-// A scope says whose names the members of an object are.
+// A scope says who defines the members of an object.
 type scope int
 
 const (
@@ -86,9 +86,9 @@ func (s scope) within(name []byte) scope {
 	return ofProtocol
 }
 
-// ambiguous returns an error for valid JSON that readers could understand in
-// different ways: an object, at any depth, has a member twice, or one that is the
-// protocol's but for the case of its letters.
+// ambiguous returns an error for valid JSON on which decoders could differ: an object,
+// at any depth, has a member twice, or one that differs from the protocol's in case
+// alone.
 func ambiguous(valid []byte) error {
 	var room [maxCompared][]byte
 	r := exactReader{rest: valid, keys: room[:0]}
@@ -96,7 +96,7 @@ func ambiguous(valid []byte) error {
 	return r.err
 }
 
-// exactReader goes once through JSON that is valid.
+// An exactReader reads valid JSON once.
 type exactReader struct {
 	rest []byte
 	err  error    // the first
@@ -146,7 +146,7 @@ func (r *exactReader) array(s scope) {
 	}
 }
 
-// string passes a string and returns it with its quotes.
+// string reads a string and returns it with its quotes.
 func (r *exactReader) string() []byte {
 	for i := 1; ; i++ {
 		i += bytes.IndexByte(r.rest[i:], '"')
@@ -158,8 +158,8 @@ func (r *exactReader) string() []byte {
 	}
 }
 
-// maxCompared bounds the names of an object that are compared with each other; more
-// go into a map.
+// maxCompared is the number of names of an object that are compared with each other;
+// more go into a map.
 const maxCompared = 16
 
 func (r *exactReader) object(s scope) {
@@ -189,8 +189,8 @@ func (r *exactReader) object(s scope) {
 	r.keys = r.keys[:first]
 }
 
-// has reports whether name is one of an object's names before, which are in seen,
-// or in keys where that is nil, and adds it to seen.
+// has reports whether name is among an object's earlier names, in seen or, if that is
+// nil, in keys. It adds name to seen.
 func (r *exactReader) has(seen map[string]bool, keys [][]byte, name []byte) bool {
 	if seen != nil {
 		found := seen[string(name)]
@@ -213,8 +213,7 @@ func (r *exactReader) check(name []byte) {
 	}
 }
 
-// unquoted returns the text of a valid string with quotes, as encoding/json
-// reads it.
+// unquoted returns the text of a valid string with quotes, as encoding/json decodes it.
 func unquoted(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]

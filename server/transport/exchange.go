@@ -16,28 +16,28 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
-// A Backend is what the transports serve. Only Core is required.
+// A Backend is the server behind the transports. Only Core is required.
 type Backend struct {
 	// Core is mcp-go's server, with [OnError] among its hooks.
 	Core *mcpserver.MCPServer
 
-	// Info is what the server calls itself.
+	// Info is the server's name and version.
 	Info mcp.Implementation
 
-	// Methods are those that mcp-go does not know, by name.
+	// Methods are the methods that mcp-go does not know, by name.
 	Methods map[string]rpc.Method
 
-	// Listen is asked at each subscriptions/listen for notices that mcp-go does not
-	// know; nil has none. params are those of the request. agreed is said by the
-	// acknowledgement, beside what mcp-go agrees to. send takes a notice, also
-	// before Listen returns; it does not wait for the client, and does nothing once
-	// the subscription has ended, when stop is called. An error is answered as one
-	// of a [rpc.Method].
+	// Listen is called at each subscriptions/listen, for notices that mcp-go does not
+	// know; nil has none. params are the request's. The acknowledgement has the
+	// fields of agreed beside mcp-go's own. send queues a notice, also before Listen
+	// returns; it never waits for the client. stop is called when the subscription
+	// has ended, after which send does nothing. An error is answered as one of a
+	// [rpc.Method].
 	Listen func(ctx context.Context, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error)
 
-	// State numbers the states of the server's tools: it differs after each
-	// change, and is odd while one is under way. Where it is set, the answer to
-	// tools/list is encoded once for each state. It must not block.
+	// State returns the number of the tools' state, which differs after each change
+	// and is odd during one. If it is set, the answer to tools/list is encoded once
+	// for each state. It must not block.
 	State func() uint64
 }
 
@@ -45,18 +45,18 @@ func newEdge(b Backend, log *slog.Logger) edge {
 	return edge{Backend: b, log: log, lists: &listCache{state: b.State}}
 }
 
-// edge repairs mcp-go's handling of a single message. It knows no transport.
+// An edge handles single messages by mcp-go, and repairs its faults. It knows no
+// transport.
 type edge struct {
 	Backend
 	log   *slog.Logger
 	lists *listCache
 }
 
-// exchange has a request answered and returns the reply as a line. Everything
-// the handler sends meanwhile has been passed to emit, in order, before
-// exchange returns; what it sends later, from a goroutine it left behind, is
-// refused. emit may be called by several goroutines at a time, as what a handler
-// asks of the client goes there too.
+// exchange handles a request and returns the reply as a line. Notifications of the
+// handler have been passed to emit, in order, before exchange returns; later ones, of
+// a goroutine that outlives the handler, are dropped. Requests to the client go to
+// emit too, so that it may be called concurrently.
 //
 // mcp-go's transport pumps notifications beside the replies, so 295 of 300
 // progress messages came after the result they belong to.
@@ -79,12 +79,12 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 	defer box.close()
 	line := e.call(ctx, &session{peer: p, mailbox: box, emit: emit}, m)
 	if ok {
-		e.lists.keep(m.id, a, line)
+		e.lists.store(m.id, a, line)
 	}
 	return line
 }
 
-// call has a request answered, which may panic: HandleMessage does not recover.
+// call handles a request and recovers its panics, which HandleMessage does not.
 func (e *edge) call(ctx context.Context, s *session, m message) (line []byte) {
 	defer e.recovered(m.method, func() {
 		line = (&rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error"}).encode()
@@ -104,16 +104,16 @@ func (e *edge) call(ctx context.Context, s *session, m message) (line []byte) {
 	return line
 }
 
-// unencodable answers where mcp-go's transport sends nothing at all, and the
-// client waits.
+// unencodable returns the reply for a result that cannot be encoded. mcp-go's
+// transport sends nothing at all then, and the client waits.
 func (e *edge) unencodable(m message, err error) []byte {
 	e.log.Error("encode reply", "method", m.method, "id", string(m.id), "err", err)
 	return (&rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error: the result cannot be encoded"}).encode()
 }
 
-// OnError is a hook for the errors of mcp-go's handlers: one that is an
-// [*rpc.Error] or an [*rpc.Other] is what the client gets. mcp-go has one code for
-// all of them, and for params that it cannot decode the words of its decoder.
+// OnError is a hook for the errors of mcp-go's handlers. It answers the request with
+// an [*rpc.Error] or an [*rpc.Other]: mcp-go has one code for all errors, and for
+// params that it cannot decode its decoder's message.
 func OnError(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
 	s, ok := mcpserver.ClientSessionFromContext(ctx).(*session)
 	if !ok {
@@ -149,8 +149,7 @@ func badParams(method mcp.MCPMethod, err error) string {
 	return fmt.Sprintf("%s: %s is needed there, and this is of the type %s", field, needed, is)
 }
 
-// mended gives an error of a handler the code and the data that the
-// specification has for it.
+// withErrorCode returns a handler's error with the code and data of the specification.
 func (s *session) withErrorCode(m message, reply mcp.JSONRPCMessage) mcp.JSONRPCMessage {
 	failed, ok := reply.(mcp.JSONRPCError)
 	switch {
@@ -168,14 +167,14 @@ func (s *session) withErrorCode(m message, reply mcp.JSONRPCMessage) mcp.JSONRPC
 	return failed
 }
 
-// notify hands a client's notification to mcp-go.
+// notify passes a client's notification to mcp-go.
 func (e *edge) notify(ctx context.Context, s *session, m message) {
 	defer e.recovered(m.method, func() {})
 	e.Core.HandleMessage(e.Core.WithContext(ctx, s), m.raw)
 }
 
-// encodeNotification runs in the goroutine of a mailbox, where a panic of a
-// MarshalJSON would end the process.
+// encodeNotification returns n as a line. It runs in the goroutine of a mailbox, where
+// a panic of a MarshalJSON would end the process.
 func (e *edge) encodeNotification(n mcp.JSONRPCNotification) (line []byte, ok bool) {
 	defer e.recovered(n.Method, func() { line, ok = nil, false })
 	line, err := encode(n)
@@ -185,8 +184,7 @@ func (e *edge) encodeNotification(n mcp.JSONRPCNotification) (line []byte, ok bo
 	return line, err == nil
 }
 
-// recovered is deferred around code that is not ours. It logs a panic and
-// calls then.
+// recovered logs a panic and calls then. It is deferred around code that is not ours.
 func (e *edge) recovered(method string, then func()) {
 	if p := recover(); p != nil {
 		e.log.Error("panic in a handler", "method", method, "panic", p, "stack", string(debug.Stack()))
@@ -194,8 +192,8 @@ func (e *edge) recovered(method string, then func()) {
 	}
 }
 
-// extra answers a request of a method that mcp-go does not know, as mcp-go
-// answers its own.
+// extension handles a request of a method that mcp-go does not know, as mcp-go
+// handles its own.
 func (e *edge) extension(ctx context.Context, p *peer, m message, method rpc.Method) []byte {
 	info, err := protocolInfo(m)
 	if err != nil {
@@ -212,7 +210,7 @@ func (e *edge) extension(ctx context.Context, p *peer, m message, method rpc.Met
 	return e.result(m, result, method)
 }
 
-// result is the reply with a result that is not mcp-go's.
+// result returns the reply with a result that is not mcp-go's.
 func (e *edge) result(m message, result any, method rpc.Method) []byte {
 	var err error
 	if m.modern {
@@ -227,7 +225,8 @@ func (e *edge) result(m message, result any, method rpc.Method) []byte {
 	return line
 }
 
-// protocolInfo reads what a modern request says of its client (SEP-2575).
+// protocolInfo reads the client's name and capabilities from a modern request
+// (SEP-2575).
 func protocolInfo(m message) (*mcpserver.RequestProtocolInfo, error) {
 	var params struct {
 		Meta *mcp.Meta `json:"_meta"`
@@ -246,8 +245,8 @@ func protocolInfo(m message) (*mcpserver.RequestProtocolInfo, error) {
 	return info, nil
 }
 
-// stamped adds to a result what every result of the modern protocol has: its
-// type, the server's name, and how long it may be kept where it may.
+// modernResult adds the fields of every result of the modern protocol: its type, the
+// server's name and, if it is cacheable, for how long.
 func (e *edge) modernResult(result any, cacheable bool) (any, error) {
 	encoded, err := encode(result)
 	if err != nil {

@@ -28,18 +28,19 @@ const (
 
 const versionHeader = "MCP-Protocol-Version"
 
-// isModernHeader reports whether a request says that its client is modern.
+// isModernHeader reports whether a request's header names a modern version.
 func isModernHeader(r *http.Request) bool {
 	return mcp.IsModernProtocol(r.Header.Get(versionHeader))
 }
 
-// versionOf returns the version that a request's header names, and whether it is
-// spoken, or there is none.
+// versionOf returns the version in a request's header. ok is false if it is not
+// supported.
 func versionOf(r *http.Request) (version string, ok bool) {
 	version = r.Header.Get(versionHeader)
 	return version, version == "" || mcp.IsValidProtocolVersion(version)
 }
 
+// repeated returns the error for a request with two of a header that has one value.
 func repeated(r *http.Request) *httpError {
 	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", "Last-Event-Id", mcp.HeaderMethod, mcp.HeaderName, SessionHeader, mcp.HeaderProtocolVersion, "Origin"} {
 		if len(r.Header[name]) > 1 {
@@ -53,8 +54,8 @@ func repeated(r *http.Request) *httpError {
 	return nil
 }
 
-// checkHints compares the headers of the modern protocol with a legacy message
-// that has them: a gateway may go by them, whatever the version is.
+// checkHints compares the headers of the modern protocol, if a legacy request has them,
+// with its message: a gateway may use them whatever the version is.
 func checkHints(r *http.Request, m message) *rpcError {
 	method, name := r.Header.Get(mcp.HeaderMethod), r.Header.Get(mcp.HeaderName)
 	if method != "" && method != m.method {
@@ -98,9 +99,8 @@ func versionMismatch(header string, m message) *rpcError {
 	return &rpcError{id: m.id, code: mcp.HEADER_MISMATCH, message: fmt.Sprintf("the header %s is %q, and the message says %q", versionHeader, header, m.version)}
 }
 
-// checkName compares the header Mcp-Name with a field of the params, for methods
-// that mcp-go does not know. Params that are not well-formed are the method's to
-// report.
+// checkName compares the header Mcp-Name with a field of the params, for methods that
+// mcp-go does not know. The method itself reports malformed params.
 func checkName(header string, m message, field string) error {
 	var params map[string]json.RawMessage
 	var name string

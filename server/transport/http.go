@@ -33,8 +33,8 @@ func (h *HTTP) SSE() (stream, messages http.Handler) {
 	return h.unrepeated(h.sse.open), h.unrepeated(h.sse.post)
 }
 
-// unrepeated returns a handler that refuses requests with two of a header that has
-// one value: a gateway in front of the server may have looked at the other.
+// unrepeated returns a handler that refuses requests with two of a header that has one
+// value: a gateway in front of the server may have used the other.
 func (h *HTTP) unrepeated(handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if refused := repeated(r); refused != nil {
@@ -61,8 +61,8 @@ func (h *HTTP) streamable(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Close ends all requests, streams and sessions, and waits for them. The error is
-// [ErrAbandoned] where a handler ignores its context. New requests are refused.
+// Close ends all requests, streams and sessions, and waits for them. It returns
+// [ErrAbandoned] if a handler ignores its context. New requests are refused.
 func (h *HTTP) Close() error {
 	h.stop(errShutdown)
 	h.calls.close()

@@ -14,15 +14,15 @@ var (
 	errBusy      = errors.New("too many requests in flight")
 )
 
-// call is a request from its admission until it is answered or cancelled.
+// A call is a request, from its admission until it is answered or cancelled.
 type call struct {
 	message
 	key    string
 	ctx    context.Context // of the handler; kept here while the call is queued
 	cancel context.CancelCauseFunc
 	reply  func([]byte)  // takes the reply, nil for none; a nil func writes it to the client
-	open   bool          // it was attached
-	placed chan struct{} // closed when it has a place; nil where nobody waits for that
+	open   bool          // it is a stream
+	placed chan struct{} // closed when it has a slot; nil if nobody waits for one
 }
 
 func newCall(ctx context.Context, m message) *call {
@@ -31,15 +31,14 @@ func newCall(ctx context.Context, m message) *call {
 	return c
 }
 
-// table knows the requests in flight of one client, by id. It bounds how many
-// run and wait, and it is where cancellation happens: mcp-go's own table knows
-// no queued request, and its transport answers a request after cancelling it.
+// A table has the requests in flight, by id. It bounds those that run and those that
+// wait, and cancels them: mcp-go's own table has no queued requests, and its transport
+// answers a request after cancelling it.
 //
-// Where messages come by a read loop, the calls are run by workers, which the
-// caller of admit starts and which stay until the table is closed: decoding JSON
-// grows a new goroutine's stack so often that a goroutine for each call costs a
-// third more. Where each call has a goroutine already, as over HTTP, that one
-// enters, and leaves after it has run the call.
+// With a read loop, workers run the calls. The caller of admit starts them, and they
+// run until the table is closed: decoding JSON grows a new goroutine's stack so often
+// that a goroutine for each call costs a third more. Over HTTP each call has a
+// goroutine already, which enters the table before the call and leaves it afterwards.
 type table struct {
 	slots, queue int // calls running, calls waiting
 	bytes        int // of the messages of both
@@ -69,8 +68,8 @@ func newTable(slots, queue, bytes, streams int) *table {
 	return t
 }
 
-// admit takes c in. If hire is true the caller must start a worker, which runs
-// the calls that next returns.
+// admit queues c. If hire is true the caller must start a worker, which runs the calls
+// that next returns.
 func (t *table) admit(c *call) (hire bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +88,7 @@ func (t *table) admit(c *call) (hire bool, err error) {
 	return false, nil
 }
 
-// take counts c in where there is room for it. The caller holds mu.
+// take adds c, or returns an error if the table is full. The caller holds mu.
 func (t *table) take(c *call) error {
 	switch {
 	case t.calls[c.key] != nil:
@@ -102,8 +101,8 @@ func (t *table) take(c *call) error {
 	return nil
 }
 
-// enter takes c in and waits for a place, which the caller must leave. The error
-// is one of admit's, or the cause of c's end: then it must not run.
+// enter adds c and waits for a slot, which the caller must leave. After an error, which
+// is one of admit's or the cause of c's end, c must not run.
 func (t *table) enter(c *call) error {
 	t.mu.Lock()
 	if err := t.take(c); err != nil {
@@ -126,7 +125,7 @@ func (t *table) enter(c *call) error {
 	}
 }
 
-// giveUp takes out c, which has ended while it waited, unless it has a place.
+// giveUp removes c, which has ended while it waited, unless it has a slot by now.
 func (t *table) giveUp(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +142,7 @@ func (t *table) giveUp(c *call) error {
 	return context.Cause(c.ctx)
 }
 
-// leave gives the place of c to the next that waits.
+// leave passes the slot of c to the next that waits.
 func (t *table) leave(c *call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,7 +157,7 @@ func (t *table) leave(c *call) {
 	close(next.placed)
 }
 
-// unqueue takes c out of those that wait. The caller holds mu.
+// unqueue removes c from the queue. The caller holds mu.
 func (t *table) unqueue(c *call) {
 	if i := slices.Index(t.waiting, c); i >= 0 {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
@@ -166,8 +165,8 @@ func (t *table) unqueue(c *call) {
 	}
 }
 
-// next waits for a call to run. The worker passes the call it has run before,
-// or nil, and ends when it gets nil.
+// next waits for a call to run. The worker passes the call that it ran last, or nil,
+// and ends when it gets nil.
 func (t *table) next(last *call) *call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -190,8 +189,7 @@ func (t *table) next(last *call) *call {
 	return c
 }
 
-// attach takes c in beside the slots, for as long as it stays open. The caller
-// must call detach at its end.
+// attach adds c, a stream that needs no slot. The caller must call detach at its end.
 func (t *table) attach(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,7 +215,7 @@ func (t *table) detach(c *call) {
 	t.signalIdle()
 }
 
-// endStreams ends all that were attached. They may still be answered.
+// endStreams cancels all streams. They may still be answered.
 func (t *table) endStreams(cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -228,8 +226,8 @@ func (t *table) endStreams(cause error) {
 	}
 }
 
-// cancel ends the call with that id, if there is one. It will not be answered,
-// and if it waits it will not start.
+// cancel ends the call of a key, and reports whether there is one. It is not answered,
+// and does not start if it waits.
 func (t *table) cancel(key string, cause error) bool {
 	t.mu.Lock()
 	c := t.calls[key]
@@ -245,7 +243,7 @@ func (t *table) cancel(key string, cause error) bool {
 	return true
 }
 
-// has reports whether a request with that id is in flight.
+// has reports whether a request of a key is in flight.
 func (t *table) has(key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -259,8 +257,8 @@ func (t *table) live(c *call) bool {
 	return t.calls[c.key] == c
 }
 
-// finish frees the id of c for the client, and reports whether c may be
-// answered. Past it a cancellation comes too late.
+// finish frees the id of c for the client, and reports whether c may be answered. A
+// later cancellation has no effect.
 func (t *table) finish(c *call) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -271,7 +269,7 @@ func (t *table) finish(c *call) bool {
 	return true
 }
 
-// close admits nothing more. What waits still runs.
+// close refuses new calls. Queued ones still run.
 func (t *table) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A refusal is an answer to what is no message.
+// An httpError is the answer to a request that carries no message.
 type httpError struct {
 	status   int
 	rpcError rpcError
@@ -25,11 +25,10 @@ func newHTTPError(status, code int, text string) *httpError {
 }
 
 const (
-	// smallBody is the length up to which any number of messages is read at once,
-	// in bytes.
+	// smallBody is the length up to which messages need no slot, in bytes.
 	smallBody = 64 << 10
-	// largeBodies is how many longer ones are, and those that do not say how long
-	// they are: each takes memory before it has a place among the calls.
+	// largeBodies is the number of slots for longer messages, and for those of unknown
+	// length: each uses memory before the request has a slot among the calls.
 	largeBodies = 32
 )
 
@@ -60,8 +59,8 @@ func (i intake) enter(r *http.Request) (leave func(), refused *httpError) {
 	return nil, newHTTPError(http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, errBusy.Error())
 }
 
-// read returns the message of a client that takes both kinds of answers, as it was
-// sent.
+// read returns the message of a request, whose client must accept both types of
+// answers.
 func (i intake) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpError) {
 	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
 		return nil, newHTTPError(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name both application/json and text/event-stream")
@@ -74,7 +73,7 @@ func (i intake) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpError
 	return i.readJSON(w, r)
 }
 
-// readJSON returns the message of a request that has entered, as it was sent.
+// readJSON returns the message of a request that has a slot.
 func (i intake) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *httpError) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, newHTTPError(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "the Content-Type must be application/json")
@@ -101,8 +100,8 @@ func isJSON(contentType string) bool {
 	return err == nil && kind == "application/json"
 }
 
-// accepts reports whether a client takes answers of a kind. One that does not say
-// takes all.
+// accepts reports whether a client accepts answers of a media type, as it does by
+// default.
 func accepts(r *http.Request, kind string) bool {
 	values := r.Header.Values("Accept")
 	if len(values) == 0 {

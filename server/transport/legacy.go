@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// legacyEndpoint serves clients that initialize: they have sessions, a stream of
-// notices, and may come back for an answer.
+// legacyEndpoint serves clients that initialize. They have sessions and a stream of
+// notices, and may resume the stream of a call.
 type legacyEndpoint struct {
 	*endpoint
 	sessions *sessions
@@ -23,7 +23,7 @@ func newLegacyEndpoint(e *endpoint) legacyEndpoint {
 	return legacyEndpoint{e, newSessions(e, r.forgetSession), r}
 }
 
-// post handles a message of a client that has initialized, or is about to.
+// post handles a message of a client that has initialized, or initialize itself.
 func (h legacyEndpoint) post(a *responder, r *http.Request, m message) {
 	if version, ok := versionOf(r); !ok {
 		a.refuse(http.StatusBadRequest, unsupported(m.id, version))
@@ -52,7 +52,7 @@ func (h legacyEndpoint) post(a *responder, r *http.Request, m message) {
 	a.accept()
 }
 
-// taken handles notifications and responses, which have no answer.
+// dispatch handles notifications and responses, which have no reply.
 func (h legacyEndpoint) dispatch(r *http.Request, c *httpClient, m message) {
 	if m.kind == notification {
 		h.notification(r, c, m)
@@ -61,13 +61,13 @@ func (h legacyEndpoint) dispatch(r *http.Request, c *httpClient, m message) {
 	}
 }
 
-// request answers a ping at once, and all else when there is a place.
+// request handles a ping at once, and any other request when there is a slot.
 func (h legacyEndpoint) request(a *responder, r *http.Request, c *httpClient, m message) {
 	if m.method == string(mcp.MethodPing) {
 		a.finish(http.StatusOK, h.exchange(r.Context(), c.peer, m, a.send))
 		return
 	}
-	if line := h.lists.recall(m, c.peer); line != nil { // which takes no place
+	if line := h.lists.lookup(m, c.peer); line != nil { // which takes no slot
 		a.finish(http.StatusOK, line)
 		h.lists.recycle(line)
 		return
@@ -87,8 +87,8 @@ func (h legacyEndpoint) request(a *responder, r *http.Request, c *httpClient, m 
 	})
 }
 
-// streaming calls run, which answers a request on p. It goes on when r ends, if the
-// client can come back for it.
+// resumable calls run, which answers a request on p. It goes on after r has ended, if
+// the client can resume p.
 func (h legacyEndpoint) resumable(a *responder, r *http.Request, c *httpClient, p *replay, run func()) {
 	defer a.end()
 	defer context.AfterFunc(r.Context(), func() { p.drop(a) })()
@@ -98,9 +98,8 @@ func (h legacyEndpoint) resumable(a *responder, r *http.Request, c *httpClient, 
 	a.during(func(error) { go p.drop(a) }, run)
 }
 
-// call handles a request, now or when there is a place, until it or the session
-// ends. The reply is nil where it was cancelled; the error says why there is no
-// place.
+// call handles a request when there is a slot, until it or the session ends. The reply
+// is nil if it was cancelled; the error says why there is no slot.
 func (h legacyEndpoint) call(r *http.Request, client *httpClient, p *replay, m message) (reply []byte, err error) {
 	c := newCall(context.WithoutCancel(r.Context()), m)
 	c.key = client.callKey(m.id)
@@ -122,7 +121,7 @@ func (h legacyEndpoint) call(r *http.Request, client *httpClient, p *replay, m m
 	return reply, nil
 }
 
-// client returns the client that a request is of, which the caller must leave.
+// client returns the client of a request. The caller must leave its session.
 func (h legacyEndpoint) client(r *http.Request) (*httpClient, *httpError) {
 	if version, ok := versionOf(r); !ok {
 		return nil, &httpError{http.StatusBadRequest, *unsupported(nil, version)}
@@ -154,8 +153,8 @@ func (h legacyEndpoint) initialize(a *responder, r *http.Request, m message) {
 	a.finish(http.StatusOK, reply)
 }
 
-// notified takes a client's notification. A cancellation finds no other client's
-// request.
+// notification handles a client's notification. A cancellation finds requests of that
+// client alone.
 func (h legacyEndpoint) notification(r *http.Request, c *httpClient, m message) {
 	if m.method != string(mcp.MethodNotificationCancelled) {
 		h.notify(r.Context(), c.broadcasts, m)
@@ -206,8 +205,8 @@ func (h legacyEndpoint) delete(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// postBatch handles a batch of a client that has initialized. Its replies come one
-// by one, as a stream.
+// batch handles a batch of a client that has initialized. The replies are sent one by
+// one, as a stream.
 func (h legacyEndpoint) batch(a *responder, r *http.Request, body []byte) {
 	c, httpError := h.client(r)
 	if httpError != nil {
@@ -266,7 +265,7 @@ func (h legacyEndpoint) batch(a *responder, r *http.Request, body []byte) {
 	})
 }
 
-// resume goes on with a stream that a client has lost.
+// resume continues a stream whose connection the client has lost.
 func (h legacyEndpoint) resume(a *responder, r *http.Request, c *httpClient, event string) {
 	p, after := h.replays.find(c.id, event)
 	if p == nil {

@@ -9,46 +9,45 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxRemembered is the longest params of a request whose answer is remembered,
-// in bytes.
-const maxRemembered = 4 << 10
+// maxCachedParams is the longest params of a request whose answer is cached, in bytes.
+const maxCachedParams = 4 << 10
 
-// maxAnswers is how many answers are remembered. What they depend on differs
-// between generations of clients, and between pages.
+// maxAnswers is the number of cached answers. There is one for each generation of
+// clients, and for each page.
 const maxAnswers = 16
 
-// memory keeps the answers to tools/list. Encoding one of 40 tools takes
-// mcp-go a third of a millisecond, and it is the same for every request until
-// the tools change.
+// A listCache caches the answers to tools/list. Encoding one of 40 tools takes mcp-go
+// a third of a millisecond, and it is the same for every request until the tools
+// change.
 type listCache struct {
 	state func() uint64 // as [Backend.State]; nil remembers nothing
 
-	mu      sync.Mutex // guards what follows
-	of      uint64     // the state that the answers are of
-	answers map[listKey]json.RawMessage
+	mu      sync.Mutex // guards the fields below
+	of      uint64     // the state of the entries
+	entries map[listKey]json.RawMessage
 
 	spare sync.Pool // *[]byte: lines that have been written
 }
 
-// question is what an answer to tools/list depends on.
+// A listKey is the key of an answer to tools/list: all that it depends on.
 type listKey struct {
 	state   uint64
 	version string // of the protocol, as the client initialized it; modern requests have it in params
 	params  string
 }
 
-// ask returns what an answer to a request will depend on. ok is false where it
-// must not be remembered, nor answered from memory.
+// ask returns the key of the answer to a request. ok is false for a request that is not
+// cached.
 func (r *listCache) ask(m message, p *peer) (q listKey, ok bool) {
-	if r.state == nil || m.method != string(mcp.MethodToolsList) || len(m.params) > maxRemembered {
+	if r.state == nil || m.method != string(mcp.MethodToolsList) || len(m.params) > maxCachedParams {
 		return listKey{}, false
 	}
 	q = listKey{r.state(), p.ProtocolVersion(), string(m.params)}
 	return q, q.state%2 == 0
 }
 
-// recall returns the remembered answer to a request as a line, or nil.
-func (r *listCache) recall(m message, p *peer) []byte {
+// lookup returns the cached answer to a request as a line, or nil.
+func (r *listCache) lookup(m message, p *peer) []byte {
 	q, ok := r.ask(m, p)
 	if !ok {
 		return nil
@@ -56,10 +55,10 @@ func (r *listCache) recall(m message, p *peer) []byte {
 	return r.answer(m.id, q)
 }
 
-// answer returns the remembered answer to a request as a line, or nil.
+// answer returns the cached answer of a key as a line with the request's id, or nil.
 func (r *listCache) answer(id json.RawMessage, q listKey) []byte {
 	r.mu.Lock()
-	result := r.answers[q]
+	result := r.entries[q]
 	r.mu.Unlock()
 	if result == nil {
 		return nil
@@ -72,20 +71,20 @@ func (r *listCache) answer(id json.RawMessage, q listKey) []byte {
 	return append(append(appendHead(line, id), result...), tail...)
 }
 
-// Lines between these are worth to be written again, in bytes.
+// Lines between these lengths are reused, in bytes.
 const minSpare, maxSpare = 4 << 10, 64 << 10
 
-// recycle takes a line that has been written, and that nobody looks at any more,
-// for a later answer: thousands of a second would keep the collector busy.
+// recycle reuses the memory of a line that has been written, and that nobody reads any
+// more: thousands of lines a second would keep the collector busy.
 func (r *listCache) recycle(line []byte) {
 	if r.state != nil && cap(line) >= minSpare && cap(line) <= maxSpare {
 		r.spare.Put(&line)
 	}
 }
 
-// keep remembers an answer that was made after the request was asked. Where the
-// tools have changed meanwhile, so has the state, and nobody asks for it.
-func (r *listCache) keep(id json.RawMessage, q listKey, line []byte) {
+// store caches an answer that was made after ask returned its key. If the tools have
+// changed meanwhile, so has the state, and the entry is never looked up.
+func (r *listCache) store(id json.RawMessage, q listKey, line []byte) {
 	result, ok := bytes.CutPrefix(line, head(id))
 	if !ok { // an error
 		return
@@ -96,8 +95,8 @@ func (r *listCache) keep(id json.RawMessage, q listKey, line []byte) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answers == nil || r.of != q.state || len(r.answers) >= maxAnswers {
-		r.of, r.answers = q.state, map[listKey]json.RawMessage{}
+	if r.entries == nil || r.of != q.state || len(r.entries) >= maxAnswers {
+		r.of, r.entries = q.state, map[listKey]json.RawMessage{}
 	}
-	r.answers[q] = bytes.Clone(result) // the line will be another
+	r.entries[q] = bytes.Clone(result) // the line will be another
 }

@@ -10,9 +10,8 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// A listener is the session of one subscriptions/listen: the only way on which
-// change notices reach a modern client. It gets what it asked for, and nothing
-// before the acknowledgement.
+// A listener is the session of one subscriptions/listen, by which alone change notices
+// reach a modern client. It gets the notices of its filter, after the acknowledgement.
 type listener struct {
 	*session
 
@@ -28,8 +27,8 @@ func (l *listener) SetSubscriptionFilter(f mcp.SubscriptionFilter) {
 	l.filter = f
 }
 
-// SubscriptionFilter is active even before it is set: nothing goes to a client
-// that has not asked for it.
+// SubscriptionFilter returns the filter. It is active even before it is set: a client
+// gets nothing that it has not asked for.
 func (l *listener) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +65,7 @@ func (e *edge) listen(ctx context.Context, p *peer, m message, announce func(not
 	return line
 }
 
-// listenBeyond subscribes to the notices that mcp-go does not know.
+// subscribeExtensions subscribes to the notices that mcp-go does not know.
 func (e *edge) subscribeExtensions(ctx context.Context, l *listener, m message) (agreed map[string]any, stop func(), err error) {
 	info, err := protocolInfo(m)
 	if err != nil || e.Listen == nil {
@@ -81,7 +80,7 @@ func (e *edge) subscribeExtensions(ctx context.Context, l *listener, m message) 
 	})
 }
 
-// withSubscription puts the id of a subscription into its result as it was sent.
+// withSubscription returns a subscription's result with its id as the client sent it.
 func withSubscription(reply mcp.JSONRPCMessage, id json.RawMessage) mcp.JSONRPCMessage {
 	r, ok := reply.(mcp.JSONRPCResponse)
 	if !ok {
@@ -96,19 +95,19 @@ func withSubscription(reply mcp.JSONRPCMessage, id json.RawMessage) mcp.JSONRPCM
 	return r
 }
 
-// holder passes notices on once the acknowledgement has gone ahead, each with the
-// id of the subscription. Only the pump of its mailbox uses it.
+// A subscriptionFeed announces notices, each with the id of the subscription, after the
+// acknowledgement. Only the goroutine of its mailbox uses it.
 type subscriptionFeed struct {
 	id       json.RawMessage
 	announce func(notice)
 	encode   func(mcp.JSONRPCNotification) (line []byte, ok bool)
-	agreed   map[string]any // for the acknowledgement to say, too; set before that is sent
+	agreed   map[string]any // of extensions, for the acknowledgement; set before it is sent
 	open     bool
 	held     []notice
 }
 
-// maxHeld is how many notices wait for an acknowledgement, which mcp-go sends at
-// once.
+// maxHeld is the number of notices that wait for the acknowledgement, which mcp-go sends
+// at once.
 const maxHeld = 64
 
 func (h *subscriptionFeed) deliver(n mcp.JSONRPCNotification) {
@@ -135,7 +134,7 @@ func (h *subscriptionFeed) deliver(n mcp.JSONRPCNotification) {
 	}
 }
 
-// agree has the acknowledgement say what was agreed to beside it.
+// agree adds the extensions' part to the acknowledgement.
 func (h *subscriptionFeed) agree(n *mcp.JSONRPCNotification) {
 	encoded, _ := json.Marshal(n.Params.AdditionalFields["notifications"]) // mcp-go's own
 	all := map[string]any{}
@@ -144,8 +143,8 @@ func (h *subscriptionFeed) agree(n *mcp.JSONRPCNotification) {
 	n.Params.AdditionalFields = map[string]any{"notifications": all}
 }
 
-// tag names the subscription that a notice is sent for. The notice is shared with
-// other sessions, so its map is not.
+// tag adds the id of the subscription to a notice. It copies the map, as other sessions
+// share the notice.
 func (h *subscriptionFeed) tag(n *mcp.JSONRPCNotification) {
 	meta := map[string]any{}
 	for key, value := range n.Params.Meta {

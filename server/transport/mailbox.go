@@ -7,16 +7,16 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// mailboxSize is how many notifications a sender may be ahead of the delivery.
+// mailboxSize is the number of notifications that wait for delivery.
 const mailboxSize = 16
 
-// mailbox takes notifications from mcp-go and delivers them one by one, in the
-// order they came.
+// A mailbox is a queue of notifications with backpressure. It delivers what mcp-go
+// sends one by one, in order.
 //
-// mcp-go asks a session for its channel immediately before each send, and
-// drops the notification if the channel is full. So the asking waits until
-// there is room that nobody else can take, and the send that follows cannot
-// fail: dropping has become waiting.
+// mcp-go asks a session for its channel immediately before each send, and drops the
+// notification if the channel is full. So NotificationChannel waits for room and
+// reserves it, and the send that follows cannot fail: the sender waits, and nothing is
+// dropped.
 type mailbox struct {
 	ctx     context.Context               // the wait for room ends with it
 	deliver func(mcp.JSONRPCNotification) // called by the pump only
@@ -37,9 +37,9 @@ func newMailbox(ctx context.Context, deliver func(mcp.JSONRPCNotification)) *mai
 	return &mailbox{ctx: ctx, deliver: deliver}
 }
 
-// NotificationChannel returns a channel with room for one notification of the
-// caller, which must send it. After close, and when the context is done before
-// there is room, it returns nil, which mcp-go reports as a blocked channel.
+// NotificationChannel returns a channel with room for one notification, which the
+// caller must send. After close, or if the context is done before there is room, it
+// returns nil, which mcp-go reports as a blocked channel.
 func (m *mailbox) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	if !m.open() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// kind is what a message is, by JSON-RPC's rules.
+// A kind is a kind of JSON-RPC message.
 type kind int
 
 const (
@@ -19,8 +19,8 @@ const (
 	response // to a request of ours
 )
 
-// message is one message of the client, taken apart as far as the edge needs
-// it. mcp-go gets raw.
+// A message is one message of the client, decoded as far as the transports need it.
+// mcp-go gets raw.
 type message struct {
 	raw    json.RawMessage
 	kind   kind
@@ -34,9 +34,8 @@ type message struct {
 	client  string // the client's name for itself there, as JSON, cut; may be ""
 }
 
-// parse classifies one line. Its verdict on what is a request must be the same
-// as mcp-go's, so it uses the same decoder, for messages that [ambiguous] finds
-// nothing in.
+// parse decodes one line. It must tell requests from other messages as mcp-go does,
+// and so uses the same decoder, for messages that [ambiguous] accepts.
 func parse(line []byte) (message, *rpcError) {
 	if !utf8.Valid(line) { // MCP's rule; a reply would repeat what is wrong in an id
 		return unreadable(envelopeOf(line), mcp.PARSE_ERROR, "not valid UTF-8")
@@ -78,8 +77,8 @@ func parse(line []byte) (message, *rpcError) {
 		return message{}, invalid(nil, "the id must be a short string or a number")
 	}
 	m.method = *wire.Method
-	if m.isKept() && len(line) > maxKept {
-		return message{}, invalid(wire.ID, fmt.Sprintf("%s is longer than %d bytes", m.method, maxKept))
+	if m.isLasting() && len(line) > maxLasting {
+		return message{}, invalid(wire.ID, fmt.Sprintf("%s is longer than %d bytes", m.method, maxLasting))
 	}
 	if f := m.readMeta(); f != nil && m.kind == request {
 		return m, f // which version it names is checked beside a header, over HTTP
@@ -87,8 +86,8 @@ func parse(line []byte) (message, *rpcError) {
 	return m, nil
 }
 
-// unreadable returns the error for a message that cannot be read. A response becomes
-// an error response, so that its waiter learns of it.
+// unreadable returns the error for a message that cannot be decoded. A response becomes
+// an error response, so that the request does not wait for it.
 func unreadable(e *envelope, code int, text string) (message, *rpcError) {
 	id := e.ID()
 	if id == nil || !e.isResponse() {
@@ -98,18 +97,17 @@ func unreadable(e *envelope, code int, text string) (message, *rpcError) {
 	return message{kind: response, id: id, raw: f.encode()}, nil
 }
 
-// maxKept is how long a message may be that stays in memory when it is answered,
-// in bytes: what a client says of itself, and what it listens for.
-const maxKept = 256 << 10
+// maxLasting is the longest message that stays in memory after its reply, in bytes: a
+// client's description of itself, and the filter of its subscription.
+const maxLasting = 256 << 10
 
-func (m *message) isKept() bool {
+func (m *message) isLasting() bool {
 	return m.kind == request && (m.method == string(mcp.MethodInitialize) || m.method == string(mcp.MethodSubscriptionsListen))
 }
 
-// readMeta looks at params._meta, and refuses a version of the protocol that is
-// not spoken: mcp-go would serve one that is older than all as a legacy client's.
-// Anything else malformed there is mcp-go's to report, with the words of the
-// method.
+// readMeta decodes params._meta. It returns an error for an unsupported version of the
+// protocol: mcp-go would serve one that is older than all as a legacy client's. mcp-go
+// reports anything else that is malformed, in the terms of the method.
 func (m *message) readMeta() *rpcError {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
@@ -133,10 +131,10 @@ func (m *message) readMeta() *rpcError {
 	return nil
 }
 
-// maxClient bounds the part of a client's name for itself that counts, in bytes.
+// maxClient is the length to which a client's name for itself is cut, in bytes.
 const maxClient = 256
 
-// unsupported answers a request of a version of the protocol that is not spoken.
+// unsupported returns the error for a version of the protocol that is not supported.
 func unsupported(id json.RawMessage, version string) *rpcError {
 	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
 	return &rpcError{id: id, code: e.Code, message: e.Message, data: e.Data}
@@ -147,8 +145,7 @@ func isLevel(encoded json.RawMessage) bool {
 	return json.Unmarshal(encoded, &level) == nil && level.ShouldSendTo(mcp.LoggingLevelDebug)
 }
 
-// mayHaveMeta reports false only of params without _meta, which saves decoding
-// them.
+// mayHaveMeta reports false only for params without _meta, which need no decoding.
 func mayHaveMeta(params json.RawMessage) bool {
 	return bytes.IndexByte(params, '\\') >= 0 || bytes.Contains(params, []byte(`"_meta"`))
 }
@@ -160,7 +157,7 @@ func (m *message) uri() string {
 	return params.URI
 }
 
-// cancellation reads the params of notifications/cancelled.
+// cancellation decodes the params of notifications/cancelled.
 func (m *message) cancellation() (id json.RawMessage, reason string, ok bool) {
 	var params struct {
 		ID     json.RawMessage `json:"requestId"`

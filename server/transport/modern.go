@@ -13,8 +13,8 @@ import (
 // modernEndpoint serves clients of the modern protocol.
 type modernEndpoint struct{ *endpoint }
 
-// post handles a message of the modern protocol, which stands for itself:
-// it has a session of its own, and the end of its stream cancels it.
+// post handles a message of the modern protocol: each has a session of its own, and the
+// end of its stream cancels it.
 func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
 	if f := checkHeaders(r, m, h.Methods[m.method].Named); f != nil {
 		a.refuse(http.StatusBadRequest, f)
@@ -41,10 +41,10 @@ func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
 	h.run(a, r, p, m, id)
 }
 
-// run handles a modern request, now or when there is a place. It ends with r, as
-// streams cannot be resumed; key tells it apart from all others.
+// run handles a modern request when there is a slot. It ends with r, as streams cannot
+// be resumed. key is its key among the requests in flight.
 func (h modernEndpoint) run(a *responder, r *http.Request, p *peer, m message, key string) {
-	if line := h.lists.recall(m, p); line != nil { // which takes no place
+	if line := h.lists.lookup(m, p); line != nil { // which takes no slot
 		a.finish(http.StatusOK, line)
 		h.lists.recycle(line)
 		return
@@ -66,8 +66,8 @@ func (h modernEndpoint) run(a *responder, r *http.Request, p *peer, m message, k
 	})
 }
 
-// answer gives the place of c back before the answer is written: a client that
-// is slow to take it keeps nobody waiting.
+// answer handles c, and leaves its slot before the answer is written: a slow client
+// keeps no slot.
 func (h modernEndpoint) answer(a *responder, c *call, p *peer) {
 	reply := h.exchangeIn(c, p, func(line []byte) {
 		if h.calls.live(c) {
@@ -99,7 +99,8 @@ func (h modernEndpoint) subscribe(a *responder, r *http.Request, p *peer, m mess
 	})
 }
 
-// statusOf is the status of a reply: the modern protocol has some for errors.
+// statusOf returns the HTTP status of a reply, of which the modern protocol has some for
+// errors.
 func statusOf(m message, reply []byte) int {
 	if !m.modern {
 		return http.StatusOK

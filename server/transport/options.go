@@ -10,29 +10,28 @@ import (
 
 // StdioOptions tune [ServeStdio]. A zero field means its default.
 type StdioOptions struct {
-	// Logger gets what the operator must know. The default discards it.
+	// Logger gets entries for the operator. The default discards them.
 	Logger *slog.Logger
 
 	// MaxLine is the longest message read, in bytes without the line end.
 	// The default is 4 MiB. A longer line is answered with an error.
 	MaxLine int
 
-	// Calls is how many requests are handled at once, 64 by default: more than
-	// the sandbox runs and queues together, so that a listing finds a place
-	// while every sandbox is taken. Pings and initialize need no place.
+	// Calls is the number of requests that are handled at once, 64 by default: more
+	// than the sandbox runs and queues together, so that a listing gets a slot while
+	// every sandbox is busy. Pings and initialize need no slot.
 	Calls int
 
-	// Queue is how many requests wait for a place, 256 by default. One more is
-	// answered with an error at once.
+	// Queue is the number of requests that wait for a slot, 256 by default. One more
+	// is answered with an error at once.
 	Queue int
 
-	// Drain is how long requests may go on after the input has ended, 1 s by
-	// default, so that "printf … | server" prints its answers. Negative means
-	// not at all.
+	// Drain is the time for requests to end after the input has ended, 1 s by
+	// default, so that "printf … | server" prints its answers. Negative is none.
 	Drain time.Duration
 
-	// Grace is how long cancelled handlers have to return and their last
-	// messages to be taken, 1.5 s by default.
+	// Grace is the time for cancelled handlers to return and for their last messages
+	// to be read, 1.5 s by default.
 	Grace time.Duration
 }
 
@@ -54,44 +53,44 @@ func (o *StdioOptions) withDefaults() StdioOptions {
 
 // HTTPOptions tune [NewHTTP]. A zero field means its default.
 type HTTPOptions struct {
-	// Logger gets what the operator must know. The default discards it.
+	// Logger gets entries for the operator. The default discards them.
 	Logger *slog.Logger
 
-	// Refused is told of a request that is refused for what its sender is, or may
-	// not do. The default ignores it.
+	// Refused is called with a request that is refused because of its sender, and the
+	// reason for the log. The default ignores it.
 	Refused func(r *http.Request, reason string)
 
 	// MaxBody is the longest message read, in bytes; 4 MiB.
 	MaxBody int
 
-	// Calls is how many requests are handled at once, 128, and Queue how many
-	// wait for a place, 1024. One more is answered with status 503.
+	// Calls is the number of requests that are handled at once, 128, and Queue of
+	// those that wait for a slot, 1024. One more is answered with status 503.
 	Calls, Queue int
 
-	// Streams is how many streams of notices are open at once, 1024.
+	// Streams is the number of streams of notices that are open at once, 1024.
 	Streams int
 
-	// Sessions is how many legacy clients there may be, 1000. Where there are
-	// more, the one that has been silent longest goes.
+	// Sessions is the number of sessions of legacy clients, 1000. One more ends the
+	// session that has been idle longest.
 	Sessions int
 
-	// SessionIdle is how long a legacy client may be silent, without a stream or
-	// a call, before its session ends; 30 minutes.
+	// SessionIdle is the time after which the session of a legacy client without a
+	// stream or a call ends; 30 minutes.
 	SessionIdle time.Duration
 
-	// Resume is the time a legacy client has, after it lost a call's connection, to
-	// come back for the answer; 1 minute.
+	// Resume is the time in which a legacy client may resume the stream of a call
+	// after it lost the connection; 1 minute.
 	Resume time.Duration
 
-	// KeepAlive is how often something is sent on a stream that is silent, so
-	// that nobody between takes it for dead; 15 s.
+	// KeepAlive is the interval of comments on an idle stream, which keep proxies from
+	// closing it; 15 s.
 	KeepAlive time.Duration
 
-	// Patience is how long a client may take to send a message or to take one;
+	// Patience is the time in which a client has to send a message, or to read one;
 	// 30 s.
 	Patience time.Duration
 
-	// Grace is how long cancelled handlers have to return, 2 s.
+	// Grace is the time for cancelled handlers to return, 2 s.
 	Grace time.Duration
 }
 
@@ -156,6 +155,5 @@ var (
 	longAgo = time.Unix(1, 0)
 )
 
-// released is how long the goroutines that abandoning the output has set free
-// get to end.
+// released is the time for goroutines to end after the output was abandoned.
 const released = 100 * time.Millisecond

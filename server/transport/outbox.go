@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// maxNotices is how many broadcasts wait for a client that does not read.
+// maxNotices is the number of broadcasts that wait for a client that does not read.
 const maxNotices = 2 * maxSubscriptions
 
 // A notice is a broadcast on its way to a client.
@@ -18,8 +18,8 @@ type notice struct {
 	wanted func() bool // asked when it is written; nil is yes
 }
 
-// notices are broadcasts that nobody waits for. One that is waiting already says
-// all that its like could, so there are few of them.
+// notices are a queue of broadcasts whose senders do not wait. Equal ones are merged,
+// so there are few.
 type notices struct {
 	log  *slog.Logger
 	wake chan struct{} // room for one: there are notices
@@ -33,8 +33,8 @@ func newNotices(log *slog.Logger) *notices {
 	return &notices{log: log, wake: make(chan struct{}, 1)}
 }
 
-// announce adds a notice and never waits. Where there are too many, the oldest
-// goes, and the log says so.
+// announce queues a notice without waiting. If there are too many, it drops the oldest
+// and logs that.
 func (q *notices) announce(n notice) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,7 +53,7 @@ func (q *notices) announce(n notice) {
 	}
 }
 
-// take returns the oldest.
+// take removes the oldest notice and returns it.
 func (q *notices) take() (n notice, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -65,8 +65,8 @@ func (q *notices) take() (n notice, ok bool) {
 	return n, true
 }
 
-// each passes all that wait to write, and returns when those are written, too,
-// that another call of it has taken.
+// each passes all queued notices to write. It returns when those are written, too, that
+// a concurrent call has taken.
 func (q *notices) each(write func(line []byte, wanted func() bool)) {
 	q.writing.Lock()
 	defer q.writing.Unlock()
@@ -75,11 +75,11 @@ func (q *notices) each(write func(line []byte, wanted func() bool)) {
 	}
 }
 
-// maxReplies is how many replies of the read loop wait to be written.
+// maxReplies is the number of replies of the read loop that wait to be written.
 const maxReplies = 64
 
-// outbox writes what must not hold up its sender when the client does not
-// read: the replies of the read loop and broadcasts.
+// An outbox writes in the background what must not block its sender when the client
+// does not read: the replies of the read loop, and broadcasts.
 type outbox struct {
 	*notices
 	write func(line []byte, wanted func() bool) // called by run only
@@ -99,9 +99,8 @@ func newOutbox(log *slog.Logger, write func(line []byte, wanted func() bool)) *o
 	}
 }
 
-// reply queues a reply of the read loop. Only when maxReplies of them have not
-// been taken does it wait: a client that asks on and reads nothing is not read
-// any further, which is what bounds it.
+// reply queues a reply of the read loop. It waits when maxReplies are queued: a client
+// that sends on and reads nothing is not read any further.
 func (o *outbox) reply(ctx context.Context, line []byte) {
 	select {
 	case o.replies <- line:
@@ -109,7 +108,7 @@ func (o *outbox) reply(ctx context.Context, line []byte) {
 	}
 }
 
-// run writes until close, and then what is left.
+// run writes until close, and then the rest of the queue.
 func (o *outbox) run() {
 	defer close(o.done)
 	for {

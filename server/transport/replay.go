@@ -17,7 +17,7 @@ const (
 	maxReplays     = 1024     // streams that have ended
 	maxLost        = 64       // streams whose call runs while nobody is connected
 
-	// primeAfter is the delay before the client of a call gets an id to resume from.
+	// primeAfter is the delay before a client gets an id to resume its call from.
 	// Until then the answer may be plain JSON.
 	primeAfter = 100 * time.Millisecond
 )
@@ -26,34 +26,34 @@ const (
 // gives them an id before there is anything to say (SEP-1699).
 const primed = "2025-11-25"
 
-// replays are the streams of the legacy clients of a server that can be resumed.
+// replays are the resumable streams of a server's legacy clients.
 type replays struct {
-	keep time.Duration // how long a client may stay away
+	keep time.Duration // for a client to resume a stream
 
 	mu    sync.Mutex         // guards the fields below; taken under a replay's
 	byID  map[string]*replay // by session and number
 	last  int                // number of a stream
 	bytes int                // of all events
-	over  []*replay          // ended, oldest first: they make room
-	lost  int                // running, with nobody connected
+	over  []*replay          // ended, oldest first: they are evicted first
+	lost  int                // running, with no client connected
 }
 
-// A replay is the stream that answers one POST. It outlives its connection: the
-// client may come back to it by GET, with the id of the last event it has seen.
+// A replay is the stream that answers one POST. It outlives its connection: the client
+// may resume it by GET, with the id of the last event that it got.
 type replay struct {
 	all  *replays
 	id   string            // globally unique, as session and number are
 	stop func(cause error) // ends the call
 	ctx  context.Context   // of the session
 	done chan struct{}     // closed when nothing more comes
-	seen atomic.Bool       // the client has an id to come back with
+	seen atomic.Bool       // the client has an id to resume from
 
 	mu     sync.Mutex // guards the fields below; held while an event is written
 	to     *responder // nil while nobody is connected
 	number int        // of the last event
 	events []replayed
 	ended  bool
-	away   *time.Timer // forgets the replay; nil while somebody is connected
+	away   *time.Timer // forgets the replay; nil while a client is connected
 
 	bytes int // of events; guarded by all's mu, as are the following
 	gone  bool
@@ -70,7 +70,7 @@ func newReplays(keep time.Duration) *replays {
 }
 
 // begin returns the stream of a request that a answers, in a session of context ctx.
-// stop ends the call when nobody will read the answer.
+// stop ends the call if the client does not resume it in time.
 func (all *replays) begin(ctx context.Context, session string, a *responder, stop func(cause error)) *replay {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *replay) eventID(number int) string {
 	return stream + "-" + strconv.Itoa(number)
 }
 
-// prime gives the client an id, so that it can come back.
+// prime sends the client an id to resume from.
 func (p *replay) prime() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *replay) prime() {
 	}
 }
 
-// emit sends a message, now or when the client comes back.
+// emit sends a message, now or when the client resumes the stream.
 func (p *replay) emit(line []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,8 +128,8 @@ func (p *replay) put(line []byte) {
 	}
 }
 
-// finish sends the reply to the only request of the stream, which is plain JSON
-// where nothing has gone ahead of it.
+// finish sends the reply to the only request of the stream: as plain JSON if nothing
+// precedes it.
 func (p *replay) finish(reply []byte) {
 	p.mu.Lock()
 	if p.seen.Load() || p.to == nil {
@@ -141,7 +141,7 @@ func (p *replay) finish(reply []byte) {
 	p.end()
 }
 
-// end ends the stream. What it has sent stays for a client that did not get it.
+// end ends the stream. Its events stay for a client that did not get them.
 func (p *replay) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,7 +159,7 @@ func (p *replay) end() {
 	}
 }
 
-// leave begins the time in which the client may come back. The caller holds mu.
+// leave starts the time in which the client may resume. The caller holds mu.
 func (p *replay) leave() {
 	if p.away != nil {
 		p.away.Reset(p.all.keep)
@@ -177,8 +177,8 @@ func (p *replay) expire() {
 	p.all.forget(p)
 }
 
-// drop is called when the connection of a has ended. What runs goes on, if the
-// client can come back for it.
+// drop is called when the connection of a has ended. The call goes on, if the client can
+// resume the stream.
 func (p *replay) drop(a *responder) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,8 +194,8 @@ func (p *replay) drop(a *responder) {
 	p.leave()
 }
 
-// attach sends to a the events that the client has missed, and then new ones. It
-// reports false where none is missing and none will come.
+// attach sends to a the events that the client has missed, and then new ones. It reports
+// false if none is missing and none will follow.
 func (p *replay) attach(a *responder, after int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,7 +203,7 @@ func (p *replay) attach(a *responder, after int) bool {
 		return false
 	}
 	if p.to != nil {
-		p.to.end() // its client has given it up
+		p.to.end() // its client has abandoned it
 	}
 	if p.away != nil && !p.ended {
 		p.away.Stop()
@@ -223,8 +223,8 @@ func (p *replay) attach(a *responder, after int) bool {
 	return true
 }
 
-// fits reports whether there is room for size more bytes, and makes room by evicting
-// streams that other clients may not come back for.
+// fits reports whether there is room for size more bytes. It evicts ended streams, the
+// oldest first, up to p itself.
 func (all *replays) fits(p *replay, size int) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -243,8 +243,7 @@ func (all *replays) grow(p *replay, size int) {
 	}
 }
 
-// ended keeps a stream that has ended, if it can be resumed, and reports whether
-// it does.
+// ended keeps a stream that has ended, if it can be resumed, and reports whether it can.
 func (all *replays) ended(p *replay, resumable bool) (kept bool) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -260,8 +259,8 @@ func (all *replays) ended(p *replay, resumable bool) (kept bool) {
 	return true
 }
 
-// lose counts a stream that nobody is connected to, and reports whether there are
-// not too many.
+// lose counts a running stream whose client has disconnected. It reports false if there
+// are too many.
 func (all *replays) lose(p *replay) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -292,7 +291,7 @@ func (all *replays) forget(p *replay) {
 	all.remove(p)
 }
 
-// remove takes a stream out. The caller holds mu.
+// remove removes a stream. The caller holds mu.
 func (all *replays) remove(p *replay) {
 	if p.gone {
 		return
@@ -309,7 +308,7 @@ func (all *replays) remove(p *replay) {
 	}
 }
 
-// forgetSession takes out the streams of a session that has ended.
+// forgetSession removes the streams of a session that has ended.
 func (all *replays) forgetSession(id string) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

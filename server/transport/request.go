@@ -10,15 +10,14 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// ErrNoRequests is the error of [Request] where the client cannot be asked: it
-// speaks the modern protocol, where servers send no requests, or it has not
-// declared that it answers such a request.
+// ErrNoRequests is returned by [Request] for a client of the modern protocol, in which
+// servers send no requests, and for one that has not declared the capability.
 var ErrNoRequests = errors.New("the client takes no such request")
 
-// Request asks the legacy client that ctx, a handler's, is of: for what a person
-// says (elicitation/create), what its model says (sampling/createMessage), or its
-// roots (roots/list). It waits for the answer until ctx is done. The error is
-// [ErrNoRequests], an [*AnswerError], or the cause of ctx.
+// Request sends a request to the legacy client of ctx, a handler's context:
+// elicitation/create, sampling/createMessage or roots/list. It waits for the answer
+// until ctx is done. The error is [ErrNoRequests], an [*AnswerError], or the cause of
+// ctx.
 func Request(ctx context.Context, method string, params any) (result json.RawMessage, err error) {
 	s, ok := mcpserver.ClientSessionFromContext(ctx).(*session)
 	if !ok || mcpserver.IsModernRequest(ctx) || !answers(s.GetClientCapabilities(), method) {
@@ -63,7 +62,7 @@ func (s *session) request(ctx context.Context, method string, params any) (json.
 	}
 }
 
-// withdraw tells the client that nobody waits for its answer any more.
+// withdraw cancels a request that waits for the client's answer.
 func (s *session) withdraw(id string) {
 	line, _ := encode(map[string]any{
 		"jsonrpc": mcp.JSONRPC_VERSION, "method": string(mcp.MethodNotificationCancelled),

@@ -9,28 +9,27 @@ import (
 	"time"
 )
 
-// An answerer writes the answer to one HTTP request: one JSON message, or a
-// stream of events once something goes ahead of it. Its methods may be called
-// concurrently. After its end nothing is written.
+// A responder writes the answer to one HTTP request: one JSON message, or a stream of
+// events if anything precedes it. Its methods may be called concurrently. After end it
+// writes nothing.
 type responder struct {
 	w         http.ResponseWriter
 	control   *http.ResponseController
 	patience  time.Duration
 	keepAlive time.Duration
 
-	mu     sync.Mutex // guards what follows
-	stream bool       // the headers of a stream are out
+	mu     sync.Mutex // guards the fields below
+	stream bool       // the headers of a stream are written
 	ended  bool
-	timer  *time.Timer             // sends when all is silent; set by during
-	fail   context.CancelCauseFunc // called when the client takes nothing; set by during
+	timer  *time.Timer             // calls beat; set by during
+	fail   context.CancelCauseFunc // called when the client reads nothing; set by during
 }
 
 func newResponder(w http.ResponseWriter, o HTTPOptions) *responder {
 	return &responder{w: w, control: http.NewResponseController(w), patience: o.Patience, keepAlive: o.KeepAlive}
 }
 
-// during runs what answers, which is told by cancel when the client takes
-// nothing.
+// during runs a handler, and calls cancel when the client reads nothing.
 func (a *responder) during(cancel context.CancelCauseFunc, run func()) {
 	a.mu.Lock()
 	a.fail = cancel
@@ -40,15 +39,15 @@ func (a *responder) during(cancel context.CancelCauseFunc, run func()) {
 	run()
 }
 
-// stays is during for a stream that stays open, whose client has nothing more to
-// send.
+// stays is during for a stream: its client sends nothing more, so that there is no
+// deadline for reading.
 func (a *responder) stays(cancel context.CancelCauseFunc, run func()) {
 	_ = a.control.SetReadDeadline(time.Time{}) // where it can be set
 	defer func() { _ = a.control.SetReadDeadline(time.Now().Add(a.patience)) }()
 	a.during(cancel, run)
 }
 
-// beat keeps a silent stream alive. A call that takes long becomes one.
+// beat writes a comment to a silent connection, which makes the answer a stream.
 func (a *responder) beat() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,8 +65,8 @@ func (a *responder) send(line []byte) {
 	}
 }
 
-// event writes a message as an event with an id, or without a message only the id,
-// and reports whether it could.
+// event writes a message as an event with an id, or only the id if line is nil. It
+// reports whether the client got it.
 func (a *responder) event(id string, line []byte) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,7 +82,7 @@ func (a *responder) event(id string, line []byte) bool {
 	return !a.ended
 }
 
-// event is a line as an event of a stream.
+// event returns a line as an event of a stream.
 func event(line []byte) []byte {
 	const head = "event: message\ndata: "
 	e := make([]byte, 0, len(head)+len(line)+1)
@@ -117,7 +116,7 @@ func (a *responder) write(part []byte) {
 	}
 }
 
-// put writes and flushes, as long as the client has patience.
+// put writes and flushes, within the patience. The caller holds mu.
 func (a *responder) put(part []byte) {
 	a.hurry()
 	_, err := a.w.Write(part)
@@ -132,7 +131,7 @@ func (a *responder) put(part []byte) {
 	}
 }
 
-// hurry bounds how long the client may take to take what is written next.
+// hurry sets the deadline for the next write.
 func (a *responder) hurry() {
 	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // where it can be set
 }
@@ -157,22 +156,21 @@ func (a *responder) finish(status int, line []byte) {
 	a.ended = true
 }
 
-// end lets nothing more be written.
+// end ends the answer: nothing more is written.
 func (a *responder) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = true
 }
 
-// cancelled ends the answer to a request that its client has cancelled: there is
-// none, but the HTTP request has to end. A request is answered with JSON or with a
-// stream of events, by the specification; here with one that holds nothing.
+// cancelled ends the answer to a request that its client has cancelled. It has no reply,
+// but the specification demands JSON or a stream: the stream is empty.
 func (a *responder) cancelled() {
 	a.open()
 	a.end()
 }
 
-// accept tells that a message was taken that has no answer.
+// accept answers a message that has no reply, with status 202.
 func (a *responder) accept() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -185,7 +183,7 @@ func (a *responder) accept() {
 
 func (a *responder) refuse(status int, f *rpcError) { a.finish(status, f.encode()) }
 
-// busy answers where there is no place for a request.
+// busy answers a request for which there is no slot.
 func (a *responder) busy(m message, err error) {
 	if err == errDuplicate {
 		a.refuse(http.StatusBadRequest, refused(m, err))
@@ -195,7 +193,7 @@ func (a *responder) busy(m message, err error) {
 	a.refuse(http.StatusServiceUnavailable, refused(m, err))
 }
 
-// stay sends notices until ctx is done, and ends.
+// stay sends notices until ctx is done, and ends the answer.
 func (a *responder) stay(ctx context.Context, queue *notices) {
 	defer a.end()
 	for {
@@ -208,7 +206,7 @@ func (a *responder) stay(ctx context.Context, queue *notices) {
 	}
 }
 
-// follow sends notices until over has the reply, which it returns.
+// follow sends notices until over delivers the reply, which it returns.
 func (a *responder) follow(queue *notices, over <-chan []byte) (reply []byte) {
 	for {
 		select {

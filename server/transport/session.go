@@ -14,10 +14,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
-// session is what mcp-go sees of a client: who it is, and where notifications
-// go. There is one for every request, because the only thing that tells mcp-go
-// which request a notification belongs to is the session in the context, and
-// one more for broadcasts.
+// A session is a client as mcp-go knows it, with a channel for notifications. There
+// is one for every request, because the session in the context is all that tells
+// mcp-go which request a notification belongs to, and one more for broadcasts.
 type session struct {
 	*peer
 	*mailbox
@@ -34,10 +33,9 @@ var (
 	_ mcpserver.SessionWithProtocolVersion          = (*session)(nil)
 )
 
-// peer is what lasts of a client between its requests. A modern request brings
-// a peer of its own: mcp-go writes the client's name and capabilities into
-// every modern request's session and initialises it, which would turn a
-// client that never asked into one that gets broadcasts.
+// A peer is the state of a client between its requests. A modern request brings a
+// peer of its own: mcp-go writes the client's name and capabilities into every modern
+// request's session and initializes it, and an initialized session gets broadcasts.
 type peer struct {
 	id        string
 	principal identity.Principal // owns what requests create; other peers may have the same
@@ -47,9 +45,9 @@ type peer struct {
 	pending       pendingRequests // of a legacy client
 	subscriptions subscriptions   // to resources
 
-	mu           sync.RWMutex // guards what follows; taken by the methods
-	greeted      bool         // mcp-go has accepted initialize
-	ready        bool         // and the client can know it
+	mu           sync.RWMutex // guards the fields below; taken by the methods
+	initialized  bool         // mcp-go has accepted initialize
+	ready        bool         // and the client has the reply
 	level        mcp.LoggingLevel
 	info         mcp.Implementation
 	capabilities mcp.ClientCapabilities
@@ -78,7 +76,7 @@ func (p *peer) Principal() identity.Principal { return p.principal }
 // Principal.
 func (p *peer) Share() (group, connection string) { return p.group, p.conn }
 
-// introduce tells of a modern client what its request says.
+// describe sets the client's name and capabilities to those of a modern request.
 func (p *peer) describe(info *mcpserver.RequestProtocolInfo) {
 	p.SetClientCapabilities(*info.ClientCapabilities)
 	if info.ClientInfo != nil {
@@ -86,18 +84,18 @@ func (p *peer) describe(info *mcpserver.RequestProtocolInfo) {
 	}
 }
 
-// Initialize is called by mcp-go before the reply to initialize is written, so
-// the session does not count as initialised yet: a change notice would reach
-// the client ahead of the reply.
-func (p *peer) Initialize() { set(p, &p.greeted, true) }
+// Initialize is called by mcp-go before the reply to initialize is written. The
+// session does not count as initialized yet: a change notice would reach the client
+// ahead of the reply.
+func (p *peer) Initialize() { set(p, &p.initialized, true) }
 
-// welcome lets notifications go to a client that has initialised. The caller
-// has written the reply and has read nothing since: a notice missed until now
-// is about something the client has not seen.
+// welcome opens the session for notifications. The reply to initialize has been
+// written, and nothing read since: a notice missed until now is about something the
+// client has not seen.
 func (p *peer) welcome() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ready = p.greeted
+	p.ready = p.initialized
 }
 
 func (p *peer) Initialized() bool { return get(p, &p.ready) }
@@ -132,7 +130,7 @@ func get[T any](p *peer, field *T) T {
 
 // pendingRequests are the server's requests that a client has not answered yet.
 type pendingRequests struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	last    int
 	waiting map[string]chan answer // by id; each has room for its one answer
 }
@@ -174,8 +172,8 @@ func (p *pendingRequests) forget(id string) {
 	delete(p.waiting, id)
 }
 
-// answer takes a client's response to who waits for it, and reports whether
-// somebody does.
+// answer delivers a client's response to the request that waits for it. It reports
+// false where none does.
 func (p *pendingRequests) answer(m message) bool {
 	var id string
 	if json.Unmarshal(m.id, &id) != nil {
@@ -219,14 +217,14 @@ const (
 	maxSubscribed    = 4 << 10
 )
 
-// subscriptions are the resources that a client wants to know the changes of.
+// subscriptions are the resources whose changes a client is notified of.
 type subscriptions struct {
 	mu   sync.Mutex // guards uris
 	uris map[string]struct{}
 }
 
-// SubscribeToResourceErr is asked by mcp-go in place of SubscribeToResource. Its
-// errors are for [OnError]: mcp-go says of all that there is no such resource.
+// SubscribeToResourceErr is called by mcp-go in place of SubscribeToResource. Its
+// errors are for [OnError]: mcp-go reports all as a missing resource.
 func (p *peer) SubscribeToResourceErr(uri string) error {
 	if len(uri) > maxSubscribed {
 		return rpc.InvalidParams(fmt.Sprintf("the URI is longer than %d bytes", maxSubscribed), nil)

@@ -13,17 +13,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
-// sessions are the legacy clients of an HTTP server. A modern client has none.
+// sessions are the sessions of an HTTP server's legacy clients.
 type sessions struct {
 	edge *edge
-	over func(id string) // told of each session that has ended
+	over func(id string) // called with each session that has ended
 	ctx  context.Context // of the server
 	idle time.Duration
 	most int
 
 	ending sync.WaitGroup // what forget has begun; close waits for it
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	byID   map[string]*httpClient
 	closed bool
 }
@@ -32,7 +32,7 @@ func newSessions(e *endpoint, over func(id string)) *sessions {
 	return &sessions{edge: &e.edge, over: over, ctx: e.ctx, idle: e.options.SessionIdle, most: e.options.Sessions, byID: map[string]*httpClient{}}
 }
 
-// An httpClient is a legacy one, from its initialize to its end.
+// An httpClient is a legacy client and its session, from initialize to its end.
 type httpClient struct {
 	*peer
 	owner      identity.Key // who initialized it; nobody else may use it
@@ -49,11 +49,10 @@ type httpClient struct {
 	stream func()      // ends the GET stream; nil where there is none
 }
 
-// callKey tells a client's requests apart from those of others.
+// callKey returns the key of a client's request among those of all clients.
 func (c *httpClient) callKey(id []byte) string { return c.id + " " + key(id) }
 
-// begin returns a client that is about to initialize. It must be added, or it is
-// forgotten.
+// begin returns a client that is about to initialize. add registers it.
 func (s *sessions) begin(p identity.Principal) *httpClient {
 	c := &httpClient{peer: newPeer("http-"+rand.Text(), p), owner: p.Key(), queue: newNotices(s.edge.log)}
 	c.ctx, c.stop = context.WithCancelCause(s.ctx)
@@ -65,8 +64,8 @@ func (s *sessions) begin(p identity.Principal) *httpClient {
 	return c
 }
 
-// add keeps a client that has initialized, in place of the one that has been
-// silent longest where there are too many. It reports false where all are busy.
+// add registers a client that has initialized. If there are too many, it ends the
+// session that has been idle longest, or reports false if none is idle.
 func (s *sessions) add(ctx context.Context, c *httpClient) bool {
 	s.mu.Lock()
 	if s.closed || len(s.byID) >= s.most && !s.makeRoom() {
@@ -84,7 +83,8 @@ func (s *sessions) add(ctx context.Context, c *httpClient) bool {
 	return true
 }
 
-// makeRoom ends the client that has been silent longest. The caller holds mu.
+// makeRoom ends the session that has been idle longest. It reports false if none is
+// idle. The caller holds mu.
 func (s *sessions) makeRoom() bool {
 	var oldest *httpClient
 	for _, c := range s.byID {
@@ -100,8 +100,8 @@ func (s *sessions) makeRoom() bool {
 	return true
 }
 
-// enter returns the client that a request is of, which the caller must leave; nil
-// where there is none, or it is another's, which foreign says.
+// enter returns the client of a request, whose session the caller must leave. It returns
+// nil if there is none; foreign reports that it is another principal's.
 func (s *sessions) enter(r *http.Request) (c *httpClient, foreign bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *sessions) leave(c *httpClient) {
 	}
 }
 
-// end ends a client's session; where onlyIdle, unless something has come since.
+// end ends a client's session, with onlyIdle unless it is busy.
 func (s *sessions) end(c *httpClient, onlyIdle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,22 +134,21 @@ func (s *sessions) end(c *httpClient, onlyIdle bool) {
 
 var errEnded = errors.New("the session has ended")
 
-// forget takes a client out, and ends its requests and streams. The caller holds
-// mu.
+// forget removes a client, and ends its requests and streams. The caller holds mu.
 func (s *sessions) forget(c *httpClient) {
 	delete(s.byID, c.id)
 	c.timer.Stop()
 	c.stop(errEnded)
 	s.over(c.id)
-	// What belongs to the client may take a while to end.
+	// Tasks and sandboxes of the client may take a while to end.
 	s.ending.Go(func() {
 		s.edge.Core.UnregisterSession(context.Background(), c.id)
 		c.broadcasts.close()
 	})
 }
 
-// follow makes a GET stream the one that a client's notices go to. An older one
-// ends: its client has given it up, or would get half of them.
+// follow makes a GET stream the target of a client's notices. It ends an older one,
+// which its client has abandoned, or would get half of them.
 func (s *sessions) follow(c *httpClient, cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +158,7 @@ func (s *sessions) follow(c *httpClient, cancel func()) {
 	c.stream = cancel
 }
 
-// close ends all sessions. What it returns is closed when nothing of any is left.
+// close ends all sessions. The channel is closed when all of them are released.
 func (s *sessions) close() (gone <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ func newSSEEndpoint(e *endpoint) sseEndpoint {
 	return sseEndpoint{e, &sseClients{byID: map[string]*sseClient{}}}
 }
 
-// sseClients are those whose stream is open.
+// sseClients are the clients whose stream is open.
 type sseClients struct {
 	mu   sync.Mutex // guards byID
 	byID map[string]*sseClient
@@ -61,7 +61,7 @@ func (s *sseClients) find(r *http.Request) *sseClient {
 // sseID is the parameter of [MessagePath] that names the stream.
 const sseID = "sessionId"
 
-// open serves one client from its stream's beginning to its end.
+// open serves one client, for as long as its stream is open.
 func (h sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		refuseMethod(w, http.MethodGet)
@@ -91,7 +91,7 @@ func (h sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 		s.calls.endStreams(context.Cause(ctx))
 		read := make(chan struct{})
 		close(read)
-		_ = s.shutdown(context.Cause(ctx), read) // it logs what it leaves behind
+		_ = s.shutdown(context.Cause(ctx), read) // it logs the requests that do not end
 	})
 	a.end()
 }
@@ -101,7 +101,7 @@ func (h sseEndpoint) streamOptions() StdioOptions {
 	return o.withDefaults()
 }
 
-// post takes one message of a client. Its answer goes to the stream.
+// post receives one message of a client. The reply goes to the stream.
 func (h sseEndpoint) post(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		refuseMethod(w, http.MethodPost)
@@ -143,7 +143,7 @@ func (w eventWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// name sends an event of another name, whose data is no message.
+// name sends an event of another name than message.
 func (a *responder) name(event, data string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -152,7 +152,7 @@ func (a *responder) name(event, data string) {
 	}
 }
 
-// over reports whether nothing is written any more.
+// over reports whether the answer has ended.
 func (a *responder) over() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -53,14 +53,14 @@ func ServeStdio(ctx context.Context, b Backend, r io.Reader, w io.Writer, option
 	return s.shutdown(err, in.interrupt(r))
 }
 
-// input is the state of the read loop.
+// An input is the state of the read loop.
 type input struct {
 	ended chan struct{} // closed by the read loop
 	err   error         // set before that
 }
 
-// interrupt makes the read loop end, if there is a way to, and returns a
-// channel that is closed when it has ended or cannot be made to.
+// interrupt ends the read loop, and returns a channel that is closed when it has ended
+// or cannot be interrupted.
 func (in *input) interrupt(r io.Reader) <-chan struct{} {
 	select {
 	case <-in.ended:
@@ -75,7 +75,8 @@ func (in *input) interrupt(r io.Reader) <-chan struct{} {
 	return closed
 }
 
-// wait returns when the serving is over, with the reason.
+// wait returns when the input or ctx has ended and requests have drained, with the
+// reason.
 func (s *stream) wait(ctx context.Context, in *input) error {
 	defer s.calls.close()
 	select {
@@ -103,8 +104,8 @@ func (s *stream) wait(ctx context.Context, in *input) error {
 
 var errLineTooLong = errors.New("line too long")
 
-// lineReader cuts a stream into lines of at most max bytes. mcp-go's reader
-// takes lines of any length.
+// A lineReader splits a stream into lines of at most max bytes. mcp-go's reader has no
+// limit.
 type lineReader struct {
 	r   *bufio.Reader
 	max int
@@ -117,9 +118,9 @@ func newLineReader(r io.Reader, max int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), max: max}
 }
 
-// next returns the next line in memory of its own, without its end ("\n" or
-// "\r\n"). The last line needs no end. For a line above the limit it returns
-// errLineTooLong; the reading goes on with the line after it.
+// next returns the next line as a new slice, without its end ("\n" or "\r\n"). The
+// last line needs no end. For a line above the limit it returns errLineTooLong, and
+// continues with the line after it.
 func (l *lineReader) next() ([]byte, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -160,8 +161,7 @@ func trimEnd(line []byte) []byte {
 	return line
 }
 
-// read handles the messages of r until it ends, which is no error, or ctx is
-// done.
+// read handles the messages of r until ctx is done or r ends, which is no error.
 func (s *stream) read(ctx context.Context, r io.Reader, maxLine int) error {
 	lines := newLineReader(r, maxLine)
 	for {

@@ -16,8 +16,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
-// stream serves one client whose messages and answers go over one pair of
-// streams. Whoever reads the client's messages passes them to receive.
+// A stream serves one client over one input and one output. The read loop of the input
+// passes messages to receive.
 type stream struct {
 	edge
 	options    StdioOptions
@@ -29,9 +29,9 @@ type stream struct {
 	outbox     *outbox // its goroutine is started here and ended by shutdown
 }
 
-// newStream returns a stream that writes to w, and calls stop when that fails.
-// The client acts for the principal of ctx. kind says in its name what it comes by.
-// shutdown must be called.
+// newStream returns a stream that writes to w, and calls stop when that fails. The
+// client acts for the principal of ctx; its session's id begins with kind. shutdown
+// must be called.
 func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w io.Writer, kind string, o StdioOptions) (*stream, error) {
 	s := &stream{
 		edge:    newEdge(b, o.Logger),
@@ -49,11 +49,11 @@ func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w i
 	return s, nil
 }
 
-// maxListens is how many subscriptions one stream may have.
+// maxListens is the number of subscriptions of one stream.
 const maxListens = 16
 
-// shutdown ends the serving, after its context has ended and with it the reading,
-// and returns its result, given the reason for ending.
+// shutdown releases the stream after its context has ended and read is closed. It
+// returns reason, or the error of the writer, or [ErrAbandoned].
 func (s *stream) shutdown(reason error, read <-chan struct{}) error {
 	gone := make(chan struct{}) // closed when nothing of this run is left
 	go func() {
@@ -88,8 +88,8 @@ func within(d time.Duration, c <-chan struct{}) bool {
 	}
 }
 
-// receive handles one line in the read loop. It must not wait for a call or,
-// save for the reply to initialize, for the client to read.
+// receive handles one line in the read loop. It waits for no call and, except for the
+// reply to initialize, not for the client to read.
 func (s *stream) receive(ctx context.Context, line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
@@ -121,8 +121,8 @@ func (s *stream) refuse(ctx context.Context, f *rpcError) {
 	s.outbox.reply(ctx, f.encode())
 }
 
-// notified never passes a cancellation on: mcp-go would look it up by the
-// float64 of its id, where different requests may be one.
+// notification handles a notification. It passes no cancellation to mcp-go, which would
+// look it up by the float64 of its id, which different requests may share.
 func (s *stream) notification(ctx context.Context, m message) {
 	if m.method != string(mcp.MethodNotificationCancelled) {
 		s.notify(ctx, s.broadcasts, m)
@@ -140,15 +140,15 @@ func (s *stream) request(ctx context.Context, m message) {
 	case mcp.MethodPing:
 		s.inline(ctx, m, s.ping)
 	case mcp.MethodSubscriptionsListen:
-		// mcp-go would acknowledge, hold a slot for good and deliver nothing.
+		// mcp-go would acknowledge, occupy a slot for good and deliver nothing.
 		s.subscribe(ctx, m)
 	default:
 		s.start(ctx, m)
 	}
 }
 
-// inline runs a request that is answered before anything else is read, and so
-// cannot be cancelled.
+// inline runs a request in the read loop: it is answered before the next message is
+// read, and cannot be cancelled.
 func (s *stream) inline(ctx context.Context, m message, run func(context.Context, message)) {
 	if s.calls.has(key(m.id)) {
 		s.refuse(ctx, refused(m, errDuplicate))
@@ -157,8 +157,8 @@ func (s *stream) inline(ctx context.Context, m message, run func(context.Context
 	run(ctx, m)
 }
 
-// initialize writes its reply itself, so that neither a change notice nor the
-// reply to a request sent right after it can be first.
+// initialize writes its reply itself, so that no change notice, nor the reply to the
+// next request, is ahead of it.
 func (s *stream) initialize(ctx context.Context, m message) {
 	reply := s.exchange(ctx, s.peerOf(m), m, s.emit)
 	s.writer.write(reply, nil)
@@ -169,7 +169,7 @@ func (s *stream) ping(ctx context.Context, m message) {
 	s.outbox.reply(ctx, s.exchange(ctx, s.peerOf(m), m, s.emit))
 }
 
-// start runs a request beside the read loop, now or when a slot is free.
+// start runs a request in a worker, when a slot is free.
 func (s *stream) start(ctx context.Context, m message) {
 	c := newCall(ctx, m)
 	hire, err := s.calls.admit(c)
@@ -183,7 +183,7 @@ func (s *stream) start(ctx context.Context, m message) {
 	}
 }
 
-// subscribe runs subscriptions/listen, which stays open and takes no slot.
+// subscribe runs subscriptions/listen, which stays open and needs no slot.
 func (s *stream) subscribe(ctx context.Context, m message) {
 	c := newCall(ctx, m)
 	if err := s.calls.attach(c); err != nil {
@@ -204,7 +204,7 @@ func (s *stream) subscribe(ctx context.Context, m message) {
 	}()
 }
 
-// work is a worker of the table, by which Serve waits for it.
+// work runs calls until the table is closed, which waits for it.
 func (s *stream) work() {
 	for c := s.calls.next(nil); c != nil; c = s.calls.next(c) {
 		s.answer(c)
@@ -236,13 +236,13 @@ func (s *stream) answer(c *call) {
 	s.lists.recycle(reply)
 }
 
-// progressHead begins a line of progress.
+// progressHead is the beginning of a line of progress.
 const progressHead = `{"jsonrpc":"2.0","method":"notifications/progress"`
 
 // progressGap is the delay between the last progress of a call and its result.
-// Where a client reads both at once, the TypeScript SDKs drop the progress (17 to
-// 42 % of calls whose last act it was), and Claude Code takes the connection for
-// broken: the handler goes with the result, before the progress is handed to it.
+// If a client reads both at once, the TypeScript SDKs drop the progress (17 to 42 % of
+// calls whose last act it was), and Claude Code closes the connection: the result
+// removes the handler of progress before it is called.
 const progressGap = 5 * time.Millisecond
 
 // pause returns after d, or when ctx is done.
@@ -260,7 +260,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 func (s *stream) emit(line []byte) { s.writer.write(line, nil) }
 
-// announce takes mcp-go's broadcasts to the client. It must not block.
+// announce queues mcp-go's broadcasts for the client. It does not block.
 func (s *stream) announce(n mcp.JSONRPCNotification) {
 	if line, ok := s.encodeNotification(n); ok {
 		s.outbox.announce(notice{method: n.Method, line: line})
@@ -298,12 +298,12 @@ func (s *stream) receiveBatch(ctx context.Context, line []byte) {
 	b.seal()
 }
 
-// startIn starts a request of a batch.
+// startIn starts a request of a batch. The error is for the client.
 func (s *stream) startIn(ctx context.Context, b *batch, m message) *rpcError {
 	c := newCall(ctx, m)
 	c.reply = func(reply []byte) { b.done(c, reply) }
 	b.add(c)
-	context.AfterFunc(c.ctx, func() { c.reply(nil) }) // it was cancelled, if it is not done
+	context.AfterFunc(c.ctx, func() { c.reply(nil) }) // its cancellation, if it is not done
 	hire, err := s.calls.admit(c)
 	if err != nil {
 		c.cancel(err)

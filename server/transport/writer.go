@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// writer writes lines to the client, whole and one at a time. A caller waits
-// while the client does not read, so whoever must not wait uses the outbox.
+// A writer writes complete lines to the client, one at a time. It blocks while the
+// client does not read; whoever must not wait uses the outbox.
 type writer struct {
 	w    io.Writer
 	fail context.CancelCauseFunc // called with the first error
@@ -22,9 +22,9 @@ func newWriter(w io.Writer, fail context.CancelCauseFunc) *writer {
 	return &writer{w: w, fail: fail, lock: make(chan struct{}, 1), quit: make(chan struct{})}
 }
 
-// write writes line in one Write. If wanted is not nil it is asked under the
-// lock, with nothing between its yes and the Write: whatever makes it say no
-// is never followed by the line.
+// write writes line in one Write, unless wanted, which may be nil, returns false. It is
+// called under the lock, immediately before the Write: a call that it reports as
+// cancelled is never followed by the line.
 func (w *writer) write(line []byte, wanted func() bool) {
 	select {
 	case w.lock <- struct{}{}:
@@ -50,8 +50,7 @@ func (w *writer) closed() bool {
 	}
 }
 
-// close lets no further Write begin and returns the error of the first that
-// failed.
+// close starts no further Write and returns the error of the first that failed.
 func (w *writer) close() error {
 	close(w.quit)
 	select {
@@ -63,16 +62,16 @@ func (w *writer) close() error {
 	}
 }
 
-// abandon gives up on a client that does not read: nothing more is written,
-// nobody waits, and a pending Write is interrupted if it can be.
+// abandon ends the writing to a client that does not read: waiting writers return, and
+// a pending Write is interrupted if it can be.
 func (w *writer) abandon() {
 	close(w.quit)
 	interruptible(w.w, func(f writeDeadliner) error { return f.SetWriteDeadline(longAgo) })
 }
 
-// interruptible makes pending calls on stream return, by expire, else by
-// Close, and reports whether it could. It does not close files: on the
-// standard streams that frees nobody, and on some systems it waits itself.
+// interruptible interrupts pending calls on stream, by expire or else by Close, and
+// reports whether it could. It does not close files: on the standard streams that
+// interrupts nothing, and on some systems it blocks.
 func interruptible[D any](stream any, expire func(D) error) bool {
 	if d, ok := stream.(D); ok && expire(d) == nil {
 		return true
