@@ -14,8 +14,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// completer answers completion/complete. What it does not know how to complete has
-// no values; what there is not is an error.
+// A completer answers completion/complete. An argument that it cannot complete has no
+// values; a prompt or a resource that does not exist is an error.
 type completer struct {
 	view   func() *view
 	invoke *invoker
@@ -57,7 +57,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 	return nil, notFound("resource", uri)
 }
 
-// skillPaths are the paths of the skills that resources/list has.
+// skillPaths returns the paths of the skills that resources/list has.
 func (v *view) skillPaths() []string {
 	var paths []string
 	for _, skill := range v.catalog.Skills {
@@ -68,7 +68,7 @@ func (v *view) skillPaths() []string {
 	return paths
 }
 
-// offeredNames are the names of the skills that a person can use.
+// offeredNames returns the names of the skills that a person can use.
 func (v *view) offeredNames() []string {
 	var names []string
 	for _, skill := range v.offered() {

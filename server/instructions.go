@@ -70,7 +70,7 @@ type loaded struct {
 	BaseDir string
 	URI     string // "" where there is no SKILL.md
 	Content string
-	// Tools are the names of what else the skill runs, and a model can call.
+	// Tools are the names of the skill's tools that a model can call.
 	Tools []string
 }
 

@@ -205,7 +205,7 @@ func (i *invoker) reportCode(r *request, req run.CodeRequest) (*mcp.CallToolResu
 
 // leave ends the tasks, questions, outputs and sessions of an owner that has left.
 // Principals leave with the session that they name; those of modern clients over HTTP
-// name none, so what is theirs ends with its lifetime.
+// name none, so their things end with their lifetimes.
 func (i *invoker) leave(owner identity.Key) {
 	i.tasks.Leave(owner)
 	i.pending.Leave(owner)

@@ -11,8 +11,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/scriptio"
 )
 
-// items returns the contents that a script names. The error names the first one
-// that cannot be had, for the script's author.
+// items returns the contents that a script names. The error names the first one that is
+// not valid, for the script's author.
 func (r *attachments) items(items []scriptio.Item, taken []sandbox.File) ([]mcp.Content, error) {
 	var contents []mcp.Content
 	for i, item := range items {
@@ -31,8 +31,8 @@ func (r *attachments) items(items []scriptio.Item, taken []sandbox.File) ([]mcp.
 	return contents, nil
 }
 
-// admit takes a content into the result, in a form that the client knows, where
-// there is room for it.
+// admit returns a content in a form that the client knows. The error says that there is
+// no room for it.
 func (r *attachments) admit(i int, content mcp.Content, data []byte) (mcp.Content, error) {
 	switch c := content.(type) {
 	case mcp.TextContent:
@@ -62,7 +62,7 @@ func (r *attachments) admit(i int, content mcp.Content, data []byte) (mcp.Conten
 	return content, nil
 }
 
-// text cuts what is more than a model gets to read.
+// text cuts a text that is longer than a model reads.
 func (r *attachments) text(text string) string {
 	room := max(maxText-r.texts, 0)
 	r.texts += len(text)
@@ -81,7 +81,7 @@ func (r *attachments) medium(data []byte) error {
 	return nil
 }
 
-// instead says where a content is that the client does not know.
+// instead returns a text with the URI of a content that the client does not know.
 func (r *attachments) instead(mediaType string, i int, data []byte) mcp.Content {
 	uri := r.store(fmt.Sprintf("content/%d", i), mediaType, data)
 	return mcp.NewTextContent(fmt.Sprintf("%s, %s: %s", mediaType, sandbox.Bytes(int64(len(data))), uri))

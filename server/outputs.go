@@ -15,7 +15,7 @@ import (
 // pageSize is how much of an output one page has, in bytes.
 const pageSize = maxText
 
-// outputTemplate makes what runs left readable as resources.
+// outputTemplate returns the template of the outputs of runs.
 func outputTemplate() mcp.ResourceTemplate {
 	return mcp.NewResourceTemplate(output.Template, "run output", mcp.WithTemplateDescription(
 		"What a run printed (stdout, stderr) or left in /out (out/NAME), for a while after it. Results link to it. "+

@@ -22,26 +22,26 @@ const progressEvery = 50 * time.Millisecond
 // hear nothing, some after a minute.
 const heartbeat = 10 * time.Second
 
-// maxProgressLine is where a line is cut, in bytes.
+// maxProgressLine bounds a line, in bytes; longer ones are cut.
 const maxProgressLine = 1 << 10
 
-// maxLogs is how many log lines wait to be sent.
+// maxLogs bounds the log lines that wait to be sent.
 const maxLogs = 64
 
-// audience is who is told of a call. Its methods may block, and are called by
-// one goroutine; hears by any, and it does not.
-type audience interface {
+// A progressSink receives the progress and the log lines of a call. Its methods may
+// block, and are called by one goroutine; hears is called by any, and does not block.
+type progressSink interface {
 	progress(at mark, message string)
 	log(level mcp.LoggingLevel, message string)
 	hears(level mcp.LoggingLevel) bool
 }
 
 // progress turns the lines of a stream into progress messages, at most one
-// every progressEvery, and into log messages. Of the progress that comes faster
-// the last is sent, at the latest by close. Neither Write nor say ever waits for
-// the client. A nil progress takes everything and sends nothing.
+// every progressEvery, and into log messages. It drops progress that comes faster, but
+// for the last message, which close sends at the latest. Neither Write nor say waits for
+// the client. A nil progress discards everything.
 type progress struct {
-	to audience // told by run only
+	to progressSink // told by run only
 
 	wake    chan struct{} // has room for one: there is something to send
 	closing chan struct{} // closed by close
@@ -55,7 +55,7 @@ type progress struct {
 	waits   string // the thing the call waits for, such as an answer; "" while it runs
 }
 
-// pending is what has not been sent yet.
+// pending holds the messages that have not been sent yet.
 type pending struct {
 	logs []logLine
 	lost int                // log lines beyond maxLogs
@@ -69,7 +69,7 @@ type logLine struct {
 }
 
 // newProgress returns a progress that must be closed.
-func newProgress(to audience) *progress {
+func newProgress(to progressSink) *progress {
 	p := &progress{
 		to:      to,
 		wake:    make(chan struct{}, 1),
@@ -80,8 +80,8 @@ func newProgress(to audience) *progress {
 	return p
 }
 
-// Write takes a part of the stream. A carriage return ends a line too: it is how
-// progress is drawn on a terminal.
+// Write adds a part of the stream. A carriage return ends a line, too: programs draw
+// their progress with it on a terminal.
 func (p *progress) Write(data []byte) (int, error) {
 	if p == nil {
 		return len(data), nil
@@ -91,17 +91,17 @@ func (p *progress) Write(data []byte) (int, error) {
 	for rest := data; ; {
 		end := bytes.IndexAny(rest, "\r\n")
 		if end < 0 {
-			p.keep(rest)
+			p.appendLine(rest)
 			return len(data), nil
 		}
-		p.keep(rest[:end])
+		p.appendLine(rest[:end])
 		p.endLine()
 		rest = rest[end+1:]
 	}
 }
 
-// keep adds to the line, up to one byte more than is shown.
-func (p *progress) keep(part []byte) {
+// appendLine adds to the line, up to one byte more than is shown.
+func (p *progress) appendLine(part []byte) {
 	room := maxProgressLine + 1 - len(p.line)
 	p.line = append(p.line, part[:min(len(part), room)]...)
 }
@@ -113,7 +113,7 @@ func (p *progress) endLine() {
 		return
 	}
 	if level, message, ok := scriptio.ParseLog(line); ok && p.to.hears(level) {
-		p.keepLog(logLine{level, message})
+		p.appendLog(logLine{level, message})
 	}
 	step, counts := scriptio.ParseProgress(line)
 	switch {
@@ -125,7 +125,7 @@ func (p *progress) endLine() {
 	p.notify()
 }
 
-func (p *progress) keepLog(line logLine) {
+func (p *progress) appendLog(line logLine) {
 	if len(p.pending.logs) == maxLogs {
 		p.pending.lost++
 		return
@@ -133,10 +133,10 @@ func (p *progress) keepLog(line logLine) {
 	p.pending.logs = append(p.pending.logs, line)
 }
 
-// clean is a message without what could work a terminal.
+// clean returns a message without control sequences.
 func clean(message string) string { return strings.TrimSpace(termtext.Text(message)) }
 
-// say sends a message that is not of the stream, such as what is waited for.
+// say sends a message that is not of the stream, such as the reason for a wait.
 func (p *progress) say(message string) {
 	if p == nil {
 		return
@@ -159,7 +159,8 @@ func (p *progress) beats(after time.Duration) string {
 	return fmt.Sprintf("still running after %s", after.Round(time.Second))
 }
 
-// wait reports as progress that the call waits for something, until done is called.
+// wait reports as progress that the call waits for something, until done is called. what
+// completes "waiting for …".
 func (p *progress) wait(what string) (done func()) {
 	if p == nil {
 		return func() {}
@@ -182,7 +183,7 @@ func (p *progress) warn(message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed && p.to.hears(mcp.LoggingLevelWarning) {
-		p.keepLog(logLine{mcp.LoggingLevelWarning, clean(message)})
+		p.appendLog(logLine{mcp.LoggingLevelWarning, clean(message)})
 		p.notify()
 	}
 }
@@ -194,7 +195,7 @@ func (p *progress) notify() {
 	}
 }
 
-// run sends until close, and then what is left.
+// run sends messages until close, and then those that are left.
 func (p *progress) run() {
 	defer close(p.done)
 	begun := time.Now()
@@ -223,7 +224,7 @@ func (p *progress) run() {
 	}
 }
 
-// flush sends what is pending, and returns how many progress messages that was.
+// flush sends the pending messages, and returns the number of progress messages.
 func (p *progress) flush(at *mark) (sent int) {
 	p.mu.Lock()
 	now := p.pending
@@ -246,8 +247,8 @@ func (p *progress) flush(at *mark) (sent int) {
 	return sent
 }
 
-// close returns when what is left has been sent: the last line always, also
-// one without end. Nothing is sent afterwards.
+// close returns when the messages that are left have been sent: always the last line,
+// also one without end. Nothing is sent afterwards.
 func (p *progress) close() {
 	if p == nil {
 		return
@@ -260,4 +261,47 @@ func (p *progress) close() {
 	}
 	p.mu.Unlock()
 	<-p.done
+}
+
+// A mark is the progress of a call as a number. It increases with each notification, as
+// MCP demands. The zero mark is before the first.
+type mark struct {
+	at, total float64 // total is 0 where it is not known
+	begun     bool
+}
+
+// step moves to the number of a line, or one further if it has none.
+func (m *mark) step(p scriptio.Progress) mark {
+	if p.Total == 0 {
+		return m.nudge()
+	}
+	m.total = p.Total
+	if m.begun && p.Done <= m.at { // such as 50/100 again, with another message
+		return m.nudge()
+	}
+	m.at, m.begun = p.Done, true
+	return *m
+}
+
+// words returns a message with the percentage, if that is known.
+func (m mark) words(message string) string {
+	if m.total == 0 {
+		return message
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.0f%% %s", 100*m.at/m.total, message))
+}
+
+// nudge moves on without progress: by one while messages are only counted, and then by
+// the least that shows.
+func (m *mark) nudge() mark {
+	by := 1.0
+	if m.total > 0 {
+		by = max(m.at, m.total) / 1e6
+	}
+	m.at, m.begun = m.at+by, true
+	now := *m
+	if now.at > now.total { // more than all would be refused
+		now.total = 0
+	}
+	return now
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 )
 
-// hearer is an audience that hears everything.
+// hearer is a progressSink that hears everything.
 type hearer struct {
 	tell func(at mark, message string)
 	logs []string

@@ -16,7 +16,7 @@ import (
 // textArgument is the argument of prompts whose skills name none.
 const textArgument = "arguments"
 
-// promptArguments are what a person is asked for.
+// promptArguments returns the arguments that a person is asked for.
 func promptArguments(skill *skills.Skill) []mcp.PromptArgument {
 	var all []mcp.PromptArgument
 	switch {
@@ -34,15 +34,15 @@ func promptArguments(skill *skills.Skill) []mcp.PromptArgument {
 	return all
 }
 
-// picked are the arguments of a skill that a person has picked: one text for
-// instructions, values for what is run.
+// picked holds the arguments of a skill that a person has picked: one text for
+// instructions, values for a script.
 type picked struct {
 	text   string
 	values map[string]any
 }
 
-// pickedBy reads the arguments of a skill's own prompt. Clients send an empty text
-// for what the person left out.
+// pickedBy parses the arguments of a skill's own prompt. Clients send an empty text for
+// those that the person left out.
 func pickedBy(skill *skills.Skill, given map[string]string) (picked, error) {
 	if err := unknown(skill, given); err != nil {
 		return picked{}, err
@@ -59,8 +59,8 @@ func pickedBy(skill *skills.Skill, given map[string]string) (picked, error) {
 	return picked{values: values}, nil
 }
 
-// value is an argument that a person wrote. A script's own command line is written
-// as such.
+// value parses an argument that a person wrote. The arguments of a script that takes any
+// command line are written as one.
 func value(entry *skills.Entry, p skills.Param, text string) any {
 	if _, words := entry.Passing().(skills.RawArgv); !words || p.Schema.Type != "array" {
 		return entry.ReadText(p, text)
@@ -72,7 +72,7 @@ func value(entry *skills.Entry, p skills.Param, text string) any {
 	return items
 }
 
-// unknown refuses arguments that the skill does not name.
+// unknown returns an error if there are arguments that the skill does not name.
 func unknown(skill *skills.Skill, given map[string]string) error {
 	names := []string{}
 	for _, a := range promptArguments(skill) {
@@ -87,8 +87,8 @@ func unknown(skill *skills.Skill, given map[string]string) error {
 	return nil
 }
 
-// inOrder puts named arguments into one text. Empty ones keep the places of those
-// that follow.
+// inOrder joins named arguments into one text. Empty ones stay, so that the others keep
+// their positions.
 func inOrder(names []string, given map[string]string) string {
 	words, last := make([]string, len(names)), 0
 	for i, name := range names {
@@ -99,8 +99,8 @@ func inOrder(names []string, given map[string]string) string {
 	return skills.JoinWords(words[:last])
 }
 
-// pickedWith reads a text that is all that the skill is given: a JSON object of
-// its parameters, or the value of the only one that it has or needs.
+// pickedWith parses the whole input of a skill: a JSON object of its parameters, or the
+// value of the only one that it has or needs.
 func pickedWith(skill *skills.Skill, text string) (picked, error) {
 	if skill.Entry == nil || text == "" {
 		return picked{text: text}, nil
@@ -115,7 +115,7 @@ func pickedWith(skill *skills.Skill, text string) (picked, error) {
 	return picked{values: map[string]any{p.Name: value(skill.Entry, p, text)}}, nil
 }
 
-// only is the one parameter there is, or the one that is required.
+// only returns the one parameter there is, or the one that is required.
 func only(params []skills.Param) (p skills.Param, ok bool) {
 	if len(params) == 1 {
 		return params[0], true

@@ -21,8 +21,8 @@ const (
 	maxPromptsSize = 32 << 10 // bytes
 )
 
-// promptPage returns the prompts from a cursor on, and the next one. What a skill's
-// prompt looks like is found out when it is listed: for some, a script is read.
+// promptPage returns the prompts from a cursor on, and the next cursor. The prompt of a
+// skill is made when it is listed: for some, a script is read.
 func (v *view) promptPage(cursor mcp.Cursor) (page []mcp.Prompt, next mcp.Cursor) {
 	page = []mcp.Prompt{}
 	from, ok := position(cursor)

@@ -50,8 +50,8 @@ func newRunReport(outputs *output.Store, r *request, skill *skills.Skill, o *run
 }
 
 // skillResult returns the result of a skill's own tool. Claude Code and Codex show
-// a model the structure instead of the contents, so there is one only where the
-// tool declares an output schema, or where the contents say no more.
+// a model the structure instead of the contents, so there is one only if the tool
+// declares an output schema, or if the contents add nothing to it.
 func (a *runReport) skillResult(entry *skills.Entry, o *run.Outcome) *mcp.CallToolResult {
 	result := &mcp.CallToolResult{IsError: a.output.failed()}
 	object, declared := a.output.object, entry.Output != nil
@@ -91,8 +91,8 @@ func (a *runReport) complete() bool {
 	})
 }
 
-// withFiles adds the files that a run left to its structure, as "out", where the
-// schema has room for them.
+// withFiles adds the files of a run to its structure, as "out", if the schema allows
+// that.
 func (a *runReport) withFiles(entry *skills.Entry, object json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if len(a.Out) == 0 || json.Unmarshal(object, &members) != nil || members["out"] != nil {
@@ -105,7 +105,7 @@ func (a *runReport) withFiles(entry *skills.Entry, object json.RawMessage) json.
 	return object
 }
 
-// text is what a run has printed, for a model.
+// text returns the output of a run for a model.
 func (a *runReport) text(o *run.Outcome) string {
 	output := text(o.Stdout.Cut(maxText))
 	if a.output.result != nil {
@@ -117,8 +117,8 @@ func (a *runReport) text(o *run.Outcome) string {
 	return output
 }
 
-// failure tells a model why a run failed: the reason, the end of stderr, and
-// what was said or printed until then.
+// failure returns contents that tell a model why a run failed: the reason, the end of
+// stderr, and the output until then.
 func (a *runReport) failure(o *run.Outcome) []mcp.Content {
 	e := a.output.err
 	content := []mcp.Content{mcp.NewTextContent(fmt.Sprintf("%s: %s", e.Code, e.Message))}

@@ -101,9 +101,10 @@ func (f *finder) optional(r *request, name string) (*skills.Skill, error) {
 
 // A Reloader keeps the published catalog fresh.
 type Reloader interface {
-	// Reload scans all roots and publishes what it finds, as [Server.Publish] does.
+	// Reload scans all roots and publishes the catalog, as [Server.Publish] does.
 	Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error)
-	// Refresh returns when what is published is as new as the files of the skill that
-	// a call names. For a name without a skill, skill is nil and lookup says so.
+	// Refresh returns when the published catalog is as new as the files of the skill
+	// that a call names. For a name without a skill, skill is nil, and lookup is the
+	// error.
 	Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error
 }

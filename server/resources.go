@@ -16,7 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// resources answer what clients ask of resources.
+// resources answer the requests of clients for resources.
 type resources struct {
 	view   func() *view
 	invoke *invoker // runs the skills behind resources
@@ -79,7 +79,7 @@ func skillResource(skill *skills.Skill) mcp.Resource {
 	}
 }
 
-// list fills in the answer to resources/list. What skills declare comes
+// list fills in the answer to resources/list. Declared resources come
 // before all others, on the first page.
 func (s *resources) list(_ context.Context, _ any, in *mcp.ListResourcesRequest, out *mcp.ListResourcesResult) {
 	listed, next, err := s.view().library.Listing(string(in.Params.Cursor))

@@ -54,9 +54,9 @@ type RunResult struct {
 	Error       *failedCall          `json:"error,omitempty"`
 }
 
-// NewRunResult describes a run that started, of a skill or of code, where skill
-// is nil or the one whose folder was at hand. err is why it did not end by
-// itself.
+// NewRunResult returns the result of a run that has started. skill is the one that ran,
+// or whose folder was mounted for code; nil is none. err is the error that ended the run,
+// or nil.
 func NewRunResult(skill *skills.Skill, o *run.Outcome, err error) RunResult {
 	return newRunResult(skill, o, parseOutput(skill, o, err))
 }
@@ -113,7 +113,7 @@ func outFiles(taken []sandbox.File) []OutFile {
 	return files
 }
 
-// maxConnections is how many connections a result names.
+// maxConnections bounds the connections that a result names.
 const maxConnections = 50
 
 // firstConnections returns the first of many, and one for all others.
@@ -138,7 +138,7 @@ func lastText(o sandbox.Output) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(all), "\ufffd"))
 }
 
-// text is an output as text: what is no UTF-8 is replaced.
+// text returns an output as text, with bytes that are no UTF-8 replaced.
 func text(o sandbox.Output) string {
 	return strings.ToValidUTF8(string(o.Bytes()), "\ufffd")
 }

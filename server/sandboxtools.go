@@ -53,7 +53,7 @@ type openArgs struct {
 	Workspace string `json:"workspace,omitempty" jsonschema_description:"The only workspace to be seen, as an absolute path; all of them when left out."`
 }
 
-// opened is what open_sandbox returns.
+// opened is the result of open_sandbox.
 type opened struct {
 	ContainerID string   `json:"container_id"`
 	Skill       string   `json:"skill,omitempty"`
@@ -89,7 +89,7 @@ type closeArgs struct {
 	ContainerID string `json:"container_id" jsonschema_description:"What open_sandbox returned."`
 }
 
-// closed is what close_sandbox returns.
+// closed is the result of close_sandbox.
 type closed struct {
 	Closed string `json:"closed"`
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// maxDescription is where clients cut a tool's description.
+// maxDescription bounds a tool's description, in bytes: clients cut longer ones.
 const maxDescription = 2 << 10
 
 // skillTools make the tools of skills.
@@ -114,7 +114,7 @@ func (s *skillTools) instructions(skill *skills.Skill, name string) mcpserver.Se
 	}.tool(s.toolMaker)
 }
 
-// title is the name that clients show a person.
+// title returns the name that clients show a person.
 func title(skill *skills.Skill) string { return cmp.Or(skill.DisplayName, skill.QualifiedName()) }
 
 // describe tells a model what a skill does and when to use it.
@@ -135,7 +135,7 @@ func describe(skill *skills.Skill) string {
 }
 
 // inputSchema returns the schema of a skill's arguments. A parameter that takes a
-// file, and of which its script says nothing, names the skill that tells of it.
+// file, and has no description, refers to the skill whose instructions describe it.
 func inputSchema(skill *skills.Skill) *jsonschema.Schema {
 	schema, owner := skill.Entry.Schema(), skill.Owner()
 	files := skill.Entry.Files()
@@ -154,7 +154,8 @@ func inputSchema(skill *skills.Skill) *jsonschema.Schema {
 	return &described
 }
 
-// aboutFiles tells a model how to name files for a skill that takes some, or may.
+// aboutFiles returns advice for a model on how to name files, if a skill takes some or
+// may take them.
 func aboutFiles(skill *skills.Skill) string {
 	if skill.Entry == nil {
 		return ""
@@ -177,8 +178,8 @@ func aboutFiles(skill *skills.Skill) string {
 	return "\n\nRelative paths are in the workspace, /workspace; files that it writes go to /out and are returned."
 }
 
-// annotate derives the hints from the class: they are what the sandbox makes
-// true, not what the skill's author says.
+// annotate derives the hints from the class: the sandbox enforces them, whatever the
+// skill's author claims.
 func (s *skillTools) annotate(skill *skills.Skill) mcp.ToolAnnotation {
 	grant, err := s.invoke.executor.Grant(context.Background(), skill) // a publication is of no request
 	return mcp.ToolAnnotation{

@@ -1,4 +1,4 @@
-// Package audit records what skills did. Start with [Log].
+// Package audit records the runs of skills. Start with [Log].
 package audit
 
 import (

@@ -30,7 +30,7 @@ func (x *Executor) codeJob(r *CodeRequest) (*job, error) {
 	if err := checkCode(r); err != nil {
 		return nil, err
 	}
-	workspaces, opened, err := x.open(&r.Call)
+	workspaces, opened, err := x.resolve(&r.Call)
 	if err != nil {
 		return nil, err
 	}

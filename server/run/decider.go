@@ -85,7 +85,7 @@ type Decision struct {
 	Variables []string
 }
 
-// A Record is a proposal and what came of it.
+// A Record is a proposal with its outcome.
 type Record struct {
 	*Proposal
 	Outcome *Outcome // nil: no command has started

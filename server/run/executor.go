@@ -77,10 +77,9 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 // Workspaces returns the absolute host folders that skills may be granted.
 func (x *Executor) Workspaces() []string { return x.options.Workspaces }
 
-// open resolves what a call names of the executor: the workspaces that it may see,
-// and the command for which its session was opened, or nil without a session. The
-// error is an [*Error].
-func (x *Executor) open(c *Call) (workspaces []string, opened *sandbox.Command, err error) {
+// resolve returns the workspaces that a call may be granted, and the command for which
+// its session was opened, or nil without a session. The error is an [*Error].
+func (x *Executor) resolve(c *Call) (workspaces []string, opened *sandbox.Command, err error) {
 	switch {
 	case c.Session != "":
 		command, err := x.options.Sessions.Command(c.tenant(), c.Session)

@@ -36,8 +36,8 @@ func (x *Executor) Plan(ctx context.Context, skill *skills.Skill) (*sandbox.Comm
 	return p.Command, cmp.Or(refusal(refused), cannotRun(skill), invalid, late, refusal(failed))
 }
 
-// Grant returns what a person's call of a skill would be granted. The error is the
-// [*Error] that would refuse it.
+// Grant returns the grant of a person's call of a skill. The error is the [*Error] that
+// would refuse the call.
 func (x *Executor) Grant(ctx context.Context, skill *skills.Skill) (sandbox.Grant, error) {
 	_, p := x.planJob(skill)
 	d, err := x.decider.Decide(ctx, p)

@@ -31,7 +31,7 @@ func (x *Executor) OpenSession(ctx context.Context, r OpenRequest) (*Session, er
 
 func (x *Executor) sessionJob(r *OpenRequest) (*job, error) {
 	r.Session, r.Timeout = "", 0
-	workspaces, _, err := x.open(&r.Call)
+	workspaces, _, err := x.resolve(&r.Call)
 	if err != nil {
 		return nil, err
 	}

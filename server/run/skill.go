@@ -27,7 +27,7 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 // skillJob checks a request as far as that needs no snapshot. The error is an
 // [*Error].
 func (x *Executor) skillJob(r *Request) (*job, error) {
-	workspaces, opened, err := x.open(&r.Call)
+	workspaces, opened, err := x.resolve(&r.Call)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 	return j, nil
 }
 
-// newSkillJob returns the job of a skill, without what the call adds.
+// newSkillJob returns the job of a skill without the fields of a call.
 func newSkillJob(skill *skills.Skill) *job {
 	j := &job{Call: &Call{}, action: ActionSkill, id: newID("run-"), skill: skill, label: skill.QualifiedName(), subject: "the skill", role: roleOf(skill)}
 	if skill.Entry != nil {
