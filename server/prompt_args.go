@@ -11,6 +11,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // textArgument is the argument of prompts whose skills name none.
@@ -63,7 +64,7 @@ func pickedBy(skill *skills.Skill, given map[string]string) (picked, error) {
 // command line are written as one.
 func value(entry *skills.Entry, p skills.Param, text string) any {
 	if _, words := entry.Passing().(skills.RawArgv); !words || p.Schema.Type != "array" {
-		return entry.ReadText(p, text)
+		return schema.ReadText(entry, p, text)
 	}
 	items := []any{}
 	for _, word := range skills.SplitWords(text) {

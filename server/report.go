@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // A runReport is a run as content for a client.
@@ -99,7 +100,7 @@ func (a *runReport) withFiles(entry *skills.Entry, object json.RawMessage) json.
 		return object
 	}
 	members["out"] = encoded(a.Out)
-	if whole := json.RawMessage(encoded(members)); entry.CheckOutput(whole) == nil {
+	if whole := json.RawMessage(encoded(members)); schema.CheckOutput(entry, whole) == nil {
 		return whole
 	}
 	return object

@@ -42,7 +42,7 @@ func parseOutput(skill *skills.Skill, o *run.Outcome, err error) scriptOutput {
 		s.fail(o, unusable(fault))
 	}
 	if s.err == nil && skill != nil && (s.result == nil || !s.result.IsError) {
-		if fault := skill.Entry.CheckOutput(s.object); fault != nil {
+		if fault := schema.CheckOutput(skill.Entry, s.object); fault != nil {
 			s.fail(o, "its output is not what its output_schema says: "+fault.Error())
 		}
 	}

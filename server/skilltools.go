@@ -13,6 +13,8 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -88,7 +90,7 @@ func (s *skillTools) typed(entry *skills.Entry, handle handler) handler {
 		if err != nil || !result.IsError {
 			return result, err
 		}
-		if object, _ := result.StructuredContent.(json.RawMessage); entry.CheckOutput(object) != nil {
+		if object, _ := result.StructuredContent.(json.RawMessage); schema.CheckOutput(entry, object) != nil {
 			result.StructuredContent = nil
 		}
 		return result, nil
@@ -162,7 +164,7 @@ func aboutFiles(skill *skills.Skill) string {
 	}
 	var takes, anyNames bool
 	for _, p := range skill.Entry.Params() {
-		takes, anyNames = takes || p.Path, anyNames || p.NamesFiles()
+		takes, anyNames = takes || p.Path, anyNames || infer.NamesFiles(p)
 	}
 	_, words := skill.Entry.Passing().(skills.RawArgv)
 	takes = takes || len(skill.Entry.Files()) > 0

@@ -2,6 +2,7 @@ package skills
 
 import (
 	"encoding/json"
+	"path/filepath"
 
 	"github.com/invopop/jsonschema"
 )
@@ -56,7 +57,7 @@ func (s ParsedCLI) Pass(args map[string]any) (Passed, error) {
 	return Passed{Argv: words}, checkWords(words)
 }
 
-func (s ParsedCLI) params() []Param { return properties(s.Schema()) }
+func (s ParsedCLI) params() []Param { return Properties(s.Schema()) }
 
 // Input passes arguments as one JSON object on standard input: {} where there
 // are none.
@@ -100,7 +101,7 @@ func (in Input) params() []Param {
 	if in.Object == nil {
 		return in.Params
 	}
-	return properties(in.Object)
+	return Properties(in.Object)
 }
 
 // RawArgv passes what a caller writes, word by word: nothing is known of what the
@@ -139,10 +140,10 @@ func (RawArgv) Pass(args map[string]any) (Passed, error) {
 	return passed, checkWords(passed.Argv)
 }
 
-func (w RawArgv) params() []Param { return properties(w.Schema()) }
+func (w RawArgv) params() []Param { return Properties(w.Schema()) }
 
-// properties are the parameters of a schema that was not made of them.
-func properties(s *jsonschema.Schema) []Param {
+// Properties returns the parameters of a schema that was not made of them.
+func Properties(s *jsonschema.Schema) []Param {
 	if s.Properties == nil {
 		return nil
 	}
@@ -155,4 +156,24 @@ func properties(s *jsonschema.Schema) []Param {
 		params = append(params, Param{Name: p.Key, Required: required[p.Key], Schema: p.Value})
 	}
 	return params
+}
+
+// SetUndeclared marks an entry of which the manifest declares no arguments: see
+// package infer.
+func (e *Entry) SetUndeclared() { e.Args, e.Inferred = RawArgv{}, true }
+
+// Unread returns a problem for each part of the script's arguments that its source
+// does not tell.
+func (s *Skill) Unread() []Problem {
+	if s.Entry == nil {
+		return nil
+	}
+	var all []Problem
+	for _, note := range s.Entry.Unread {
+		all = append(all, Problem{
+			Severity: Note, Path: filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.Entry.Script)), Line: note.Line,
+			Message: "of the script's arguments, not all is known: " + note.Text,
+		})
+	}
+	return all
 }

@@ -3,7 +3,9 @@ package skills
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"regexp"
 	"slices"
@@ -14,7 +16,7 @@ import (
 
 // Flags passes each argument as "--name value", as Colony does: the declared
 // ones in their order, undeclared ones last by name. A value that could be read
-// as a flag is joined to its name, "--name=value"; [Skill.Pass] knows better, from
+// as a flag is joined to its name, "--name=value"; package infer knows better, from
 // the script.
 type Flags []Param
 
@@ -31,22 +33,27 @@ func (f Flags) Schema() *jsonschema.Schema {
 }
 
 // Pass returns the flags.
-func (f Flags) Pass(args map[string]any) (Passed, error) { return f.pass(args, joining{texts: true}) }
+func (f Flags) Pass(args map[string]any) (Passed, error) {
+	return f.PassJoined(args, Joining{Texts: true})
+}
 
-// joining says which values that begin with a dash are joined to their name.
-type joining struct{ numbers, texts bool }
+// Joining tells which values that begin with a dash are joined to their name:
+// "--n=-5".
+type Joining struct{ Numbers, Texts bool }
 
 // number matches numbers: "-1" is a value, not a flag.
 var number = regexp.MustCompile(`^-(?:\d|\.\d)[\d.eE+-]*$`)
 
-func (j joining) joins(text string) bool {
+func (j Joining) joins(text string) bool {
 	if number.MatchString(text) {
-		return j.numbers
+		return j.Numbers
 	}
-	return j.texts && strings.HasPrefix(text, "-")
+	return j.Texts && strings.HasPrefix(text, "-")
 }
 
-func (f Flags) pass(args map[string]any, how joining) (Passed, error) {
+// PassJoined returns the flags for a script of which it is known how it reads values
+// that begin with a dash.
+func (f Flags) PassJoined(args map[string]any, how Joining) (Passed, error) {
 	types := map[string]string{}
 	var names []string
 	for _, p := range f {
@@ -76,7 +83,7 @@ func (f Flags) pass(args map[string]any, how joining) (Passed, error) {
 func (f Flags) params() []Param { return f }
 
 // flag renders one argument. Declared parameters have a name that will do.
-func flag(name string, value any, declared string, how joining) ([]string, error) {
+func flag(name string, value any, declared string, how Joining) ([]string, error) {
 	if !paramName.MatchString(name) {
 		return nil, fmt.Errorf("%q cannot be passed as a parameter; use letters, digits, - and _", name)
 	}
@@ -121,6 +128,20 @@ func jsonText(value any) (string, error) {
 		return "", err
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// DecodeJSON decodes one whole JSON value; numbers stay as they are written.
+func DecodeJSON(text string) (any, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one value")
+	}
+	return value, nil
 }
 
 // MaxWord is the longest single argument or environment variable that Linux

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
-
-	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // A Param is one declared parameter of an entry.
@@ -20,14 +18,6 @@ type Param struct {
 	// Schema describes the value. Its Type is "" where the author's is unknown:
 	// any value will do.
 	Schema *jsonschema.Schema
-}
-
-// Accepts reports whether a value of encoding/json is one of the parameter. Where
-// that cannot be told from its own schema alone, it is none.
-func (p Param) Accepts(value any) bool {
-	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
-	object.Properties.Set(p.Name, p.Schema)
-	return schema.New(object).CheckArguments(map[string]any{p.Name: value}) == nil
 }
 
 // Help describes the parameter to a person, with the values that it can have.

@@ -1,15 +1,12 @@
 package skills
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/invopop/jsonschema"
-
-	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // Schema returns the JSON Schema (2020-12) of the entry's arguments: an object,
@@ -25,15 +22,15 @@ func (e *Entry) Schema() *jsonschema.Schema {
 // Params are the entry's parameters, in the manifest's order.
 func (e *Entry) Params() []Param { return e.Passing().params() }
 
-// Pass returns what the script is given for arguments that [Entry.Validate] has
+// Pass returns what the script is given for arguments that [github.com/skillsmcp/skills-mcp/skills/schema.Validate] has
 // accepted. The error is for who wrote them. What the script's path is made of is
 // not passed as well.
 func (e *Entry) Pass(args map[string]any) (Passed, error) {
-	return e.Passing().Pass(e.besides(args))
+	return e.Passing().Pass(e.WithoutPlaceholders(args))
 }
 
-// besides returns args without those that the script's path is made of.
-func (e *Entry) besides(args map[string]any) map[string]any {
+// WithoutPlaceholders returns args without those that the script's path is made of.
+func (e *Entry) WithoutPlaceholders(args map[string]any) map[string]any {
 	if names := e.Placeholders(); len(names) > 0 {
 		args = maps.Clone(args)
 		maps.DeleteFunc(args, func(name string, _ any) bool { return slices.Contains(names, name) })
@@ -50,39 +47,17 @@ func (e *Entry) Passing() Args {
 	return e.Args
 }
 
-// A Memo keeps a value that is computed once. The zero value is empty.
-type Memo struct {
+// A memo keeps a value that is computed once. The zero value is empty.
+type memo struct {
 	once  sync.Once
 	value any // valid after once
 }
 
-// Get returns the value of the first compute.
-func (m *Memo) Get(compute func() any) any {
-	m.once.Do(func() { m.value = compute() })
-	return m.value
-}
-
-// checks are the compiled schemas of an entry.
-type checks struct{ arguments, output *schema.Schema }
-
-func (e *Entry) checks() *checks {
-	return e.compiled.Get(func() any { return &checks{schema.New(e.Schema()), schema.New(e.Output)} }).(*checks)
-}
-
-// Validate checks arguments, values of encoding/json, against the entry's schema.
-// It returns a [*schema.ArgumentError], or nil.
-func (e *Entry) Validate(args map[string]any) error { return e.checks().arguments.CheckArguments(args) }
-
-// CheckOutput checks what the script returned, a JSON object or nil, against the
-// schema that the entry declares. The error says where it differs.
-func (e *Entry) CheckOutput(object []byte) error {
-	if e == nil || e.Output == nil {
-		return nil
-	}
-	if object == nil {
-		return errors.New("it is not one JSON object")
-	}
-	return e.checks().output.CheckOutput(object)
+// Compiled returns the entry's compiled schemas: the value of the first compute.
+// They live as long as the entry does. Package schema owns their type.
+func (e *Entry) Compiled(compute func() any) any {
+	e.compiled.once.Do(func() { e.compiled.value = compute() })
+	return e.compiled.value
 }
 
 // Defaults returns args without the parameters that are null, which models send
@@ -112,7 +87,7 @@ func (e *Entry) Defaults(args map[string]any) map[string]any {
 	return all
 }
 
-// list renders "a, b or c".
+// Enumerate renders "a, b or c".
 func Enumerate(items []string, conjunction string) string {
 	switch len(items) {
 	case 0:

@@ -192,7 +192,7 @@ type Entry struct {
 	// OutputJSON says that a script which ends well has printed one JSON value.
 	OutputJSON bool
 
-	compiled Memo // the checks of its schemas
+	compiled memo // see Compiled
 }
 
 // A SourceNote is about a line of a script's source.

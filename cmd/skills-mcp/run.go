@@ -18,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -352,7 +353,7 @@ func (g *runArgs) add(entry *skills.Entry, param *skills.Param, name, text strin
 		g.params[name] = text
 		return nil
 	}
-	value := entry.ReadText(*param, text)
+	value := schema.ReadText(entry, *param, text)
 	before, twice := g.params[name]
 	if more, array := value.([]any); array && param.Schema.Type == "array" {
 		items, _ := before.([]any)

@@ -12,16 +12,18 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // arguments returns the arguments of a request, validated, with defaults and
 // absolute paths.
 func arguments(r *Request, workspaces []string) (map[string]any, error) {
 	entry := r.Skill.Entry
-	undeclared, err := entry.Undeclared(r.Args) // a default is not given
+	undeclared, err := schema.Undeclared(entry, r.Args) // a default is not given
 	args := entry.Defaults(r.Args)
 	if err == nil {
-		err = entry.Validate(args)
+		err = schema.Validate(entry, args)
 	}
 	if err != nil {
 		return nil, invalid("%v", err)
@@ -117,7 +119,7 @@ func script(skill *skills.Skill, args map[string]any) (name string, interpreter 
 	if bad != nil {
 		return "", nil, bad
 	}
-	interpreter, err = skill.InterpreterOf(name)
+	interpreter, err = infer.InterpreterOf(skill, name)
 	if err != nil {
 		reason := err.Error()
 		if errors.Is(err, fs.ErrNotExist) {

@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 )
 
 // Run calls a skill. The error is an [*Error]; with one, the outcome holds the output
@@ -100,7 +101,7 @@ func invoke(r *Request, args map[string]any, grant sandbox.Grant) (*invocation, 
 	if err != nil {
 		return nil, err
 	}
-	passed, err := skill.Pass(name, args)
+	passed, err := infer.Pass(skill, name, args)
 	if err != nil {
 		return nil, invalid("%v", err)
 	}

@@ -2,9 +2,46 @@ package infer
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
+
+// FindScript returns the path of a script in the skill's folder with all links
+// followed. The error is [fs.ErrNotExist] where there is no such file, or says why it
+// cannot be run.
+func FindScript(s *skills.Skill, script string) (string, error) {
+	name, err := skillfs.Resolve(s.Files, s.Dir, path.Clean(script))
+	if err != nil {
+		return "", err
+	}
+	info, err := fs.Stat(s.Files, name)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not a regular file")
+	}
+	return name, nil
+}
+
+// InterpreterOf returns the command that a script of the skill is passed to. The
+// error is that of [FindScript].
+func InterpreterOf(s *skills.Skill, script string) ([]string, error) {
+	name, err := FindScript(s, script)
+	if err != nil {
+		return nil, err
+	}
+	head, err := skillfs.ReadHead(s.Files, name)
+	if err != nil {
+		return nil, err
+	}
+	return Interpreter(name, head), nil
+}
 
 // Interpreter chooses by a script's extension, then by its first line; bash
 // where neither says. The executable bit says nothing: two thirds of the

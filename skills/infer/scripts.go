@@ -1,9 +1,9 @@
-// Package infer finds the files of a skill's folder that are made to be run,
-// though no manifest declares them, and says how. It reads text and runs
-// nothing.
+// Package infer finds what nobody declared of a skill: the files of its folder that
+// are made to be run, their interpreters, and the arguments that their sources take.
+// It reads text and runs nothing.
 //
-// Start with [Find]. [Interpreter] is the rule for scripts that are declared,
-// too.
+// Start with [Find] for the files, and [Arguments] for the arguments of a skill.
+// [Interpreter] is the rule for scripts that are declared, too.
 package infer
 
 import (

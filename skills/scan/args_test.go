@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // line is a command line that takes a name and a number.
@@ -70,7 +71,7 @@ func TestPass(t *testing.T) {
 			entry := &skills.Entry{Args: test.args}
 			args = entry.Defaults(args)
 			var passed skills.Passed
-			err := entry.Validate(args)
+			err := schema.Validate(entry, args)
 			if err == nil {
 				passed, err = entry.Pass(args)
 			}

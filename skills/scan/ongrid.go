@@ -163,7 +163,7 @@ func (p *parser) findEntry(entry string) (script string, files fs.FS, name strin
 			return "", nil, "", err
 		}
 	}
-	name, err = p.skill.FindScript(entry)
+	name, err = infer.FindScript(p.skill, entry)
 	if !errors.Is(err, skillfs.ErrLeaves) || at == nil || at.Files == nil {
 		return path.Clean(entry), p.skill.Files, name, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"gopkg.in/yaml.v3"
 )
 
@@ -83,7 +84,7 @@ func (p *parser) ongridTool(name string, f fields, at position) (added bool, err
 	script := ""
 	for _, key := range []string{"script", "entry", "impl", "path", "command"} {
 		if at := strings.TrimSpace(f.text(key)); at != "" {
-			if _, err := p.skill.FindScript(at); err == nil {
+			if _, err := infer.FindScript(p.skill, at); err == nil {
 				script = at
 				break
 			}
@@ -96,7 +97,7 @@ func (p *parser) ongridTool(name string, f fields, at position) (added bool, err
 	if err != nil {
 		return false, err
 	}
-	interpreter, err := p.skill.InterpreterOf(script)
+	interpreter, err := infer.InterpreterOf(p.skill, script)
 	if err != nil {
 		return false, err
 	}

@@ -134,7 +134,7 @@ params:
 		{`{"path": ".", "tags": ["a", 1]}`, `"tags"[1] must be a string, not a number`},
 		{`{"count": 0, "ratio": "x"}`, `"count" must be at least 1, not 0; "ratio" must be a number, not a string; missing required parameter "path"`},
 	} {
-		err := skill.Entry.Validate(decode(t, test.args))
+		err := schema.Validate(skill.Entry, decode(t, test.args))
 		if got := words(err); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.args, got, test.want)
 		}

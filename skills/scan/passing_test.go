@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // A value that begins with a dash comes as the script reads it.
@@ -26,7 +28,7 @@ func TestValuesWithADash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			skill := &skills.Skill{Files: fstest.MapFS{test.file: {Data: []byte(test.source)}}, Entry: &skills.Entry{Script: test.file, Args: skills.Flags{{Name: "n", Schema: &jsonschema.Schema{Type: "integer"}}}}}
-			passed, err := skill.Pass(test.file, map[string]any{"n": json.Number("-5"), "t": "-x"})
+			passed, err := infer.Pass(skill, test.file, map[string]any{"n": json.Number("-5"), "t": "-x"})
 			if got := strings.Join(passed.Argv, " "); err != nil || got != test.want {
 				t.Errorf("%s, %v; want %s", got, err, test.want)
 			}
@@ -39,7 +41,7 @@ func TestValuesWithADash(t *testing.T) {
 func TestPlaceholdersAreNotPassed(t *testing.T) {
 	skill := &skills.Skill{Files: fstest.MapFS{}, Entry: &skills.Entry{Script: "{kind}-{b}.sh", Args: skills.Flags{{Name: "kind", Schema: &jsonschema.Schema{Type: "string"}}}}}
 	args := map[string]any{"kind": "one", "b": "two", "c": "three"}
-	passed, err := skill.Pass("one-two.sh", args)
+	passed, err := infer.Pass(skill, "one-two.sh", args)
 	if diff := cmp.Diff([]string{"--c", "three"}, passed.Argv); diff != "" || err != nil || len(args) != 3 {
 		t.Errorf("%v %v %s", err, args, diff)
 	}
@@ -61,13 +63,13 @@ func TestUndeclared(t *testing.T) {
 		if err := json.Unmarshal([]byte(given), &args); err != nil {
 			t.Fatal(err)
 		}
-		unknown, err := (&skills.Entry{Args: flags}).Undeclared(args)
+		unknown, err := schema.Undeclared((&skills.Entry{Args: flags}), args)
 		if got := words(err) + strings.Join(unknown, " "); got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}
 	}
 	// Without declared parameters none is unknown.
-	if unknown, err := (&skills.Entry{Script: "{kind}.sh"}).Undeclared(map[string]any{"x": 1}); unknown != nil || err != nil {
+	if unknown, err := schema.Undeclared((&skills.Entry{Script: "{kind}.sh"}), map[string]any{"x": 1}); unknown != nil || err != nil {
 		t.Errorf("without params: %v, %v", unknown, err)
 	}
 }
@@ -78,7 +80,7 @@ func TestAdditional(t *testing.T) {
 	for value, closed := range map[string]bool{"true": false, "false": true, "maybe": true} {
 		skill, catalog := loadSkill(t, "---\nname: demo\ndescription: d\nscript: run.sh\nadditional: "+value+"\nparams: {path: string}\n---\n", "run.sh", "echo")
 		problems := lines(catalog.Problems)
-		err := skill.Entry.Validate(map[string]any{"other": "x"})
+		err := schema.Validate(skill.Entry, map[string]any{"other": "x"})
 		if (err != nil) != closed || strings.Contains(problems, "additional") != (value == "maybe") {
 			t.Errorf("%s: %v, %s", value, err, problems)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
 	"gopkg.in/yaml.v3"
@@ -118,7 +119,7 @@ func (p *parser) checkSource(r *skills.Resource, at position) *rejection {
 	case r.Template != "":
 		return reject(at, "give the file a uri", "a template cannot be one file")
 	}
-	name, err := p.skill.FindScript(r.File)
+	name, err := infer.FindScript(p.skill, r.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return reject(at, "create it or correct the path", "file %q does not exist", truncate.String(r.File, maxEcho))
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -493,7 +494,7 @@ func (c *candidate) load(o Options, cache Cache) {
 	if c.err != nil {
 		return
 	}
-	c.skill.BindCommandLines()
+	infer.Bind(c.skill)
 	if c.outside != "" {
 		c.skill.Files = &skillfs.View{FS: c.skill.Files, Added: &skillfs.Added{Name: c.skill.Entry.Script, From: c.rootFiles, Path: c.outside}}
 	}
@@ -550,7 +551,7 @@ func (c *candidate) parse(o Options) error {
 		err = parseSkill(data, c.skill, c.folder, read)
 	}
 	if err == nil {
-		c.skill.InferArguments()
+		infer.Arguments(c.skill)
 	}
 	return err
 }

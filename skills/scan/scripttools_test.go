@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 )
 
 // scriptsOf renders the tools of a skill: name, command, schema.
@@ -76,8 +77,8 @@ func TestInferredPasses(t *testing.T) {
 	} {
 		skill := &skills.Skill{Files: fstest.MapFS{script: {Data: []byte(test.source)}}, Entry: &skills.Entry{Script: script, Interpreter: []string{test.interpreter}}}
 		skill.Entry.SetUndeclared()
-		skill.InferArguments()
-		skill.BindCommandLines()
+		infer.Arguments(skill)
+		infer.Bind(skill)
 		passed, err := skill.Entry.Pass(test.args)
 		switch got := strings.Join(passed.Argv, " "); {
 		case test.fails != "" && (err == nil || !strings.Contains(err.Error(), test.fails)):
@@ -88,7 +89,7 @@ func TestInferredPasses(t *testing.T) {
 	}
 	gone := &skills.Skill{Files: fstest.MapFS{}, Entry: &skills.Entry{Script: "gone.sh", Interpreter: []string{"bash"}}}
 	gone.Entry.SetUndeclared()
-	gone.InferArguments()
+	infer.Arguments(gone)
 	if _, ok := gone.Entry.Args.(skills.RawArgv); !ok || gone.Entry.Unread != nil {
 		t.Error("a script that cannot be read has arguments of its own")
 	}

@@ -332,7 +332,7 @@ func (p *parser) entry() error {
 	if len(entry.Placeholders()) > 0 {
 		return p.checkPattern(entry)
 	}
-	name, err := p.skill.FindScript(script)
+	name, err := infer.FindScript(p.skill, script)
 	switch {
 	case errors.Is(err, skillfs.ErrLeaves):
 		return reject(p.fields.pos("script"), "put the script into the skill's folder", "script %q leads out of the skill's folder", script)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -446,7 +447,7 @@ func TestOngridEntryElsewhere(t *testing.T) {
 			if got := skill.Entry.Script + ": " + strings.Join(files, " "); !ok || got != want {
 				t.Errorf("%s: %s, want %s", name, got, want)
 			}
-			if _, err := skill.FindScript(skill.Entry.Script); err != nil {
+			if _, err := infer.FindScript(skill, skill.Entry.Script); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			data, err := skillfs.ReadRegular(skill.Files, skill.Entry.Script, 100)

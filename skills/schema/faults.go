@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -136,7 +137,7 @@ func faultsOf(err *validator.ValidationError) []string {
 		for _, value := range k.Want {
 			allowed = append(allowed, show(value))
 		}
-		return []string{fmt.Sprintf("%s must be one of %s, not %s", where, either(allowed), show(k.Got))}
+		return []string{fmt.Sprintf("%s must be one of %s, not %s", where, skills.Enumerate(allowed, "or"), show(k.Got))}
 	case *kind.Pattern:
 		return []string{fmt.Sprintf("%s must match %s, which %s does not", where, k.Want, show(k.Got))}
 	}
@@ -201,7 +202,7 @@ func article(types []string) string {
 			named[i] = "a " + t
 		}
 	}
-	return either(named)
+	return skills.Enumerate(named, "or")
 }
 
 func ratio(r *big.Rat) string {
@@ -219,13 +220,4 @@ func show(value any) string {
 		return fmt.Sprint(value)
 	}
 	return truncate.String(string(data), maxEcho)
-}
-
-// either renders "a, b or c".
-func either(items []string) string {
-	if len(items) < 2 {
-		return strings.Join(items, "")
-	}
-	last := len(items) - 1
-	return strings.Join(items[:last], ", ") + " or " + items[last]
 }

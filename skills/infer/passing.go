@@ -1,26 +1,25 @@
-package skills
+package infer
 
 import (
 	"regexp"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills/infer"
-	"github.com/skillsmcp/skills-mcp/skills/schema"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Pass converts arguments that [Entry.Validate] has accepted to the input of the
+// Pass converts valid arguments to the input of the
 // skill's script, whose path has all placeholders filled in. The error is for the
 // author of the arguments.
-func (s *Skill) Pass(script string, args map[string]any) (Passed, error) {
-	flags, ok := s.Entry.Passing().(Flags)
+func Pass(s *skills.Skill, script string, args map[string]any) (skills.Passed, error) {
+	flags, ok := s.Entry.Passing().(skills.Flags)
 	if !ok {
 		return s.Entry.Pass(args)
 	}
-	args = s.Entry.besides(args)
+	args = s.Entry.WithoutPlaceholders(args)
 	for _, value := range args {
-		if text, err := Render(value, ""); err == nil && strings.HasPrefix(text, "-") {
-			return flags.pass(args, s.joining(script)) // which costs a look at the script
+		if text, err := skills.Render(value, ""); err == nil && strings.HasPrefix(text, "-") {
+			return flags.PassJoined(args, joining(s, script)) // which costs a look at the script
 		}
 	}
 	return flags.Pass(args)
@@ -42,38 +41,19 @@ var (
 // the words, as most shell scripts have it, reads the option and its value as two;
 // of a script that is not known a number is two words, too, and a text is joined,
 // so that it cannot be read as another option.
-func (s *Skill) joining(script string) joining {
+func joining(s *skills.Skill, script string) skills.Joining {
 	source, err := skillfs.ReadRegular(s.Files, script, maxScript)
-	interpreter, unknown := s.InterpreterOf(script)
+	interpreter, unknown := InterpreterOf(s, script)
 	parses := false
 	switch {
 	case err != nil || unknown != nil || len(interpreter) == 0:
-	case infer.IsShell(interpreter):
+	case IsShell(interpreter):
 		apart := apartCase.Match(source)
-		return joining{numbers: joinedCase.Match(source) && !apart, texts: !apart}
+		return skills.Joining{Numbers: joinedCase.Match(source) && !apart, Texts: !apart}
 	case interpreter[0] == "python3":
 		parses = pythonParser.Match(source)
 	case interpreter[0] == "node":
 		parses = nodeParser.Match(source)
 	}
-	return joining{numbers: parses, texts: true}
-}
-
-// Undeclared returns the arguments that nobody declared and that are passed on as
-// they are, sorted. The error is an [*schema.ArgumentError] where one of them is nearly
-// the name of a parameter that was not given: it is that one, misspelt.
-func (e *Entry) Undeclared(args map[string]any) ([]string, error) {
-	passing := e.Passing()
-	if in, input := passing.(Input); input && in.Object != nil {
-		return nil, nil // its author's schema decides
-	}
-	var names []string
-	for _, p := range passing.params() {
-		names = append(names, p.Name)
-	}
-	unknown, err := schema.Misspelt(append(names, e.Placeholders()...), args)
-	if len(names) == 0 {
-		return nil, err // it declares none at all
-	}
-	return unknown, err
+	return skills.Joining{Numbers: parses, Texts: true}
 }
