@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -35,7 +36,7 @@ type declarations []declared
 func declaredBy(catalog *skills.Catalog) declarations {
 	var all declarations
 	for _, r := range catalog.Resources() {
-		if r.File == "" && State(r.Skill) != "ready" {
+		if r.File == "" && describe.State(r.Skill) != "ready" {
 			continue
 		}
 		d := declared{Declared: r}

@@ -32,7 +32,7 @@ const resultSize = 72
 
 // cost is the room that a skill's tool takes.
 func (v *view) cost(skill *skills.Skill) exposure.Cost {
-	description := describe(skill)
+	description := toolDescription(skill)
 	encoded, _ := json.Marshal(description)
 	c := exposure.Cost{Description: len(description)}
 	c.Whole = len(encoded) + len(v.name(skill)) + 2*len(title(skill)) + annotationSize

@@ -1,21 +1,17 @@
 package server
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/scan"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // fixedNames are the names that no skill's tool or prompt can have.
@@ -33,6 +29,7 @@ type fixedTools struct {
 	invoke    *invoker
 	loader    *loader
 	sandboxes *sandboxTools
+	sandbox   describe.Sandbox // of plans
 }
 
 // tools returns the tools. The description of search_skills names skills of the view.
@@ -43,54 +40,6 @@ func (t *fixedTools) tools(v *view) []mcpserver.ServerTool {
 	)
 }
 
-// A Summary is a skill in a list.
-type Summary struct {
-	Name        string        `json:"name"`
-	Tool        string        `json:"tool,omitempty"`
-	Source      skills.Source `json:"source"`
-	Class       skills.Class  `json:"class"`
-	Kind        string        `json:"kind"`
-	State       string        `json:"state"`
-	Description string        `json:"description"`
-	// A model chooses by the following fields.
-	WhenToUse  string         `json:"when_to_use,omitempty"`
-	Parameters []ParamSummary `json:"parameters,omitempty"`
-}
-
-// A ParamSummary is a parameter in a list.
-type ParamSummary struct {
-	Name     string `json:"name"`
-	Type     string `json:"type,omitempty"`
-	Required bool   `json:"required,omitempty"`
-}
-
-// maxParamsListed bounds the parameters of a skill in a list.
-const maxParamsListed = 16
-
-// Summarize describes a skill whose tool, if it has one, is called tool.
-func Summarize(skill *skills.Skill, tool string) Summary {
-	return Summary{
-		Name: skill.QualifiedName(), Tool: tool, Source: skill.Source, Class: skill.Class,
-		Kind: Kind(skill), State: State(skill), Description: skill.Description,
-	}
-}
-
-// maxSummary is how much of a description a model's list shows, in bytes.
-const maxSummary = 240
-
-func (v *view) summary(skill *skills.Skill) Summary {
-	s := Summarize(skill, v.tool(skill))
-	s.Description = truncate.String(s.Description, maxSummary)
-	s.WhenToUse = truncate.String(skill.WhenToUse, maxSummary)
-	if skill.Entry != nil {
-		params := skill.Entry.Params()
-		for _, p := range params[:min(len(params), maxParamsListed)] {
-			s.Parameters = append(s.Parameters, ParamSummary{p.Name, p.Schema.Type, p.Required})
-		}
-	}
-	return s
-}
-
 // cursorArgs are the arguments of a list that has nothing to choose.
 type cursorArgs struct {
 	Cursor string `json:"cursor,omitempty" jsonschema_description:"next_cursor of the page before."`
@@ -98,7 +47,7 @@ type cursorArgs struct {
 
 // skillList is what list_skills and search_skills return.
 type skillList struct {
-	Skills []Summary `json:"skills"`
+	Skills []describe.Choice `json:"skills"`
 	// More is how many matched beyond those listed.
 	More int `json:"more,omitempty"`
 	// Next is the cursor of the next page.
@@ -127,7 +76,7 @@ func (t *fixedTools) listSkills() mcpserver.ServerTool {
 					listed = append(listed, skill)
 				}
 			}
-			page, next, err := pageOf(listed, args.Cursor, r.view.summary)
+			page, next, err := pageOf(listed, args.Cursor, r.view.choice)
 			return skillList{Skills: page, Next: next}, err
 		},
 	}.tool(t.toolMaker)
@@ -159,12 +108,12 @@ func (t *fixedTools) searchSkills(v *view) mcpserver.ServerTool {
 
 // search leaves out what a model may not call.
 func (v *view) search(query string, most int) skillList {
-	found, size := skillList{Skills: []Summary{}}, 0
+	found, size := skillList{Skills: []describe.Choice{}}, 0
 	for _, skill := range v.catalog.Search(query) {
 		switch {
 		case !skill.ModelInvocable:
 		case len(found.Skills) < most && size < maxPageSize:
-			s := v.summary(skill)
+			s := v.choice(skill)
 			size += len(encoded(s))
 			found.Skills = append(found.Skills, s)
 		default:
@@ -181,30 +130,6 @@ type nameArgs struct {
 	Name string `json:"name" jsonschema_description:"The skill's name, plugin/name, or the name of its tool."`
 }
 
-// details is what get_skill returns.
-type details struct {
-	Summary
-	exposure.Decision
-	WhenToUse   string           `json:"when_to_use,omitempty"`
-	File        string           `json:"file"`
-	Tools       []string         `json:"tools,omitempty"` // names of what else it runs
-	Of          string           `json:"of,omitempty"`    // whose tool it is
-	Script      string           `json:"script,omitempty"`
-	Parameters  json.RawMessage  `json:"parameters,omitempty"`
-	Output      any              `json:"output_schema,omitempty"`
-	ImageRole   string           `json:"image_role,omitempty"`
-	Network     []string         `json:"network,omitempty"`
-	Asks        []skills.Asked   `json:"asks,omitempty"` // whom it may ask while it runs
-	Task        skills.Task      `json:"task,omitempty"`
-	Frontmatter map[string]any   `json:"frontmatter"`
-	Body        string           `json:"body,omitempty"` // the instructions, as they are written
-	Files       []string         `json:"files"`
-	Problems    []skills.Problem `json:"problems"`
-}
-
-// maxListed is how many files of a skill are named.
-const maxListed = 512
-
 func (t *fixedTools) getSkill() mcpserver.ServerTool {
 	return fixedTool[nameArgs]{
 		name: "get_skill", title: "Show a skill",
@@ -214,161 +139,20 @@ func (t *fixedTools) getSkill() mcpserver.ServerTool {
 			if err != nil {
 				return nil, err
 			}
-			return r.view.details(skill)
+			return t.describer(r.view).Skill(r.ctx, skill)
 		},
 	}.tool(t.toolMaker)
 }
 
-func (v *view) details(skill *skills.Skill) (*details, error) {
-	d := &details{
-		Summary:     Summarize(skill, v.tool(skill)),
-		Decision:    v.exposed.Of(skill),
-		WhenToUse:   skill.WhenToUse,
-		File:        skill.File,
-		Frontmatter: skill.Frontmatter,
-		Files:       Files(skill, maxListed),
-		Problems:    append([]skills.Problem{}, skill.Problems...),
+// describer describes the skills of a view to a model.
+func (t *fixedTools) describer(v *view) *describe.View {
+	return &describe.View{
+		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Shadowed: v.catalog.Shadowed, ForModel: true,
+		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
+			command, err := t.invoke.executor.Plan(ctx, skill, t.invoke.workspaces(ctx))
+			return t.sandbox.Plan(skill, command, err)
+		},
 	}
-	d.Tools, d.Of = Relatives(skill)
-	if skill.ModelInvocable {
-		text, err := skill.Owner().Text()
-		if err != nil {
-			return nil, err
-		}
-		d.Body = truncate.String(text, maxText)
-	}
-	if skill.Entry == nil {
-		return d, nil
-	}
-	var err error
-	d.Script, d.ImageRole, d.Network = skill.Entry.Script, skill.Entry.ImageRole, skill.Entry.Network
-	d.Asks, d.Task = skill.Asks, skill.Task
-	if skill.Entry.Output != nil {
-		d.Output = skill.Entry.Output
-	}
-	d.Parameters, err = json.Marshal(skill.Entry.Schema())
-	return d, err
-}
-
-// Relatives returns the names of a skill's tools, and that of the skill whose
-// tool it is itself.
-func Relatives(skill *skills.Skill) (tools []string, of string) {
-	for _, tool := range skill.Tools {
-		tools = append(tools, tool.QualifiedName())
-	}
-	if skill.Of != nil {
-		of = skill.Of.QualifiedName()
-	}
-	return tools, of
-}
-
-// Files returns the paths of a skill's files, sorted, at most most of them.
-// What cannot be read is left out.
-func Files(skill *skills.Skill, most int) []string {
-	names := []string{}
-	files, release, err := skillfs.Hold(skill.Files)
-	if err != nil {
-		return names
-	}
-	defer release()
-	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil && d != nil && d.IsDir():
-			return fs.SkipDir
-		case err != nil:
-			return nil
-		case d.IsDir() && scan.Skip(d.Name()):
-			return fs.SkipDir
-		case len(names) == most:
-			return fs.SkipAll
-		case !d.IsDir():
-			names = append(names, name)
-		}
-		return nil
-	})
-	return names
-}
-
-// A PluginSummary is a plugin in a list, with the names of its skills.
-type PluginSummary struct {
-	Name        string        `json:"name"`
-	Version     string        `json:"version,omitempty"`
-	Description string        `json:"description,omitempty"`
-	Author      string        `json:"author,omitempty"`
-	Source      skills.Source `json:"source"`
-	Skills      []string      `json:"skills"`
-	Counts      PluginCounts  `json:"counts"`
-
-	Marketplace string             `json:"marketplace,omitempty"`
-	Agents      []AgentSummary     `json:"agents,omitempty"`
-	Servers     []skills.MCPServer `json:"mcp_servers,omitempty"` // none is started
-	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // none is run
-}
-
-// PluginCounts counts the parts of a plugin. Tools of skills do not count as skills.
-type PluginCounts struct {
-	Skills   int `json:"skills"`
-	Commands int `json:"commands"`
-	Tools    int `json:"tools"`
-	Agents   int `json:"agents"`
-	Servers  int `json:"mcp_servers"`
-	Hooks    int `json:"hooks"`
-}
-
-// An AgentSummary is an agent in a list. Nothing starts it.
-type AgentSummary struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	Model       string   `json:"model,omitempty"`
-	Tools       []string `json:"tools,omitempty"`
-}
-
-// Agents describes the agents of a catalog, by their qualified names.
-func Agents(catalog *skills.Catalog) []AgentSummary {
-	list := []AgentSummary{}
-	for _, a := range catalog.Agents {
-		list = append(list, summarizeAgent(a, a.QualifiedName()))
-	}
-	return list
-}
-
-func summarizeAgent(a *skills.Agent, name string) AgentSummary {
-	return AgentSummary{name, truncate.String(a.Description, maxSummary), a.Model, a.Tools}
-}
-
-// Plugins describes the plugins of a catalog.
-func Plugins(catalog *skills.Catalog) []PluginSummary {
-	list := []PluginSummary{}
-	for _, p := range catalog.Plugins {
-		summary := PluginSummary{
-			Name: p.Name, Version: p.Version, Description: p.Description, Author: p.Author, Source: p.Source, Skills: []string{},
-			Marketplace: p.Marketplace, Servers: p.Servers, Hooks: p.Hooks,
-		}
-		for _, a := range catalog.Agents {
-			if a.Plugin == p.Name && a.PluginDir == p.Dir {
-				summary.Agents = append(summary.Agents, summarizeAgent(a, a.Name))
-			}
-		}
-		counts := PluginCounts{Agents: len(summary.Agents), Servers: len(p.Servers), Hooks: len(p.Hooks)}
-		for _, skill := range catalog.Skills {
-			if skill.Plugin != p.Name || skill.PluginDir != p.Dir {
-				continue
-			}
-			switch {
-			case skill.Of != nil:
-				counts.Tools++
-				continue
-			case skill.Command:
-				counts.Commands++
-			default:
-				counts.Skills++
-			}
-			summary.Skills = append(summary.Skills, skill.QualifiedName())
-		}
-		summary.Counts = counts
-		list = append(list, summary)
-	}
-	return list
 }
 
 func (t *fixedTools) listPlugins() mcpserver.ServerTool {
@@ -376,7 +160,7 @@ func (t *fixedTools) listPlugins() mcpserver.ServerTool {
 		name: "list_plugins", title: "List plugins",
 		description: "List the plugins that skills come from, with how many skills, commands, tools and agents they have.",
 		handle: func(r *request, args cursorArgs) (any, error) {
-			plugins, next, err := pageOf(Plugins(r.view.catalog), args.Cursor, PluginSummary.short)
+			plugins, next, err := pageOf(describe.Plugins(r.view.catalog), args.Cursor, describe.Plugin.Short)
 			return pluginList{plugins, next}, err
 		},
 	}.tool(t.toolMaker)
@@ -384,16 +168,8 @@ func (t *fixedTools) listPlugins() mcpserver.ServerTool {
 
 // pluginList is the result of list_plugins.
 type pluginList struct {
-	Plugins []PluginSummary `json:"plugins"`
-	Next    string          `json:"next_cursor,omitempty"`
-}
-
-// short is the summary for a model: of many skills, the first are named.
-func (p PluginSummary) short() PluginSummary {
-	p.Skills = p.Skills[:min(len(p.Skills), maxPage)]
-	p.Agents = p.Agents[:min(len(p.Agents), maxPage)]
-	p.Description = truncate.String(p.Description, maxSummary)
-	return p
+	Plugins []describe.Plugin `json:"plugins"`
+	Next    string            `json:"next_cursor,omitempty"`
 }
 
 // reloaded is what reload_skills returns.

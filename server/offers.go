@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -33,7 +34,7 @@ func (s *Server) offer(before, after *view) {
 }
 
 func samePrompts(before, after *view) bool {
-	return sameSkills(before, after, IsPrompt, func(old, now *skills.Skill) bool {
+	return sameSkills(before, after, describe.IsPrompt, func(old, now *skills.Skill) bool {
 		return before.name(old) == after.name(now) &&
 			(old == now || bytes.Equal(encoded(before.promptOf(old)), encoded(after.promptOf(now))))
 	})

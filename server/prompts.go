@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
@@ -51,17 +52,13 @@ func forwardPrompt(_ context.Context, _ any, in *mcp.GetPromptRequest) {
 	forward(&in.Header, &in.Params.Name, anyPrompt)
 }
 
-// IsPrompt reports whether a skill is a prompt. It is called like the skill's
-// tool.
-func IsPrompt(skill *skills.Skill) bool { return skill.UserInvocable && skill.Unavailable == "" }
-
 // offered returns the skills that a person can use: first those that a model cannot use
 // for them, last those that are tools of another.
 func (v *view) offered() []*skills.Skill {
 	var alone, both, tools []*skills.Skill
 	for _, skill := range v.exposed.Order() {
 		switch {
-		case !IsPrompt(skill):
+		case !describe.IsPrompt(skill):
 		case skill.Of != nil:
 			tools = append(tools, skill)
 		case skill.Command || !skill.ModelInvocable:

@@ -18,6 +18,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/clientroots"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/output"
@@ -43,6 +44,8 @@ type Options struct {
 	RunCode bool
 	// KeptSandboxes offers sandboxes that are kept between calls.
 	KeptSandboxes bool
+	// Sandbox is how commands are run, for the plans of get_skill.
+	Sandbox describe.Sandbox
 	// Expose says which skills are tools of their own.
 	Expose exposure.Options
 	// Roots chooses the workspaces of a legacy client among the folders that it
@@ -93,7 +96,7 @@ func New(calls *run.Executor, options Options) *Server {
 	finds := &finder{s.view.Load, options.Reloader}
 	maker, loads := &toolMaker{s.view.Load, failures{s.logger}}, &loader{options.Snapshots, s.invoke.used}
 	sandboxes := &sandboxTools{maker, finds, s.invoke, options.KeptSandboxes, options.RunCode}
-	s.fixed = &fixedTools{maker, finds, s.invoke, loads, sandboxes}
+	s.fixed = &fixedTools{maker, finds, s.invoke, loads, sandboxes, options.Sandbox}
 	s.skills = &skillTools{maker, finds, s.invoke, loads, newArguments[argsOnly](true)}
 	s.prompts = &prompts{s.view.Load, finds, s.invoke, loads}
 	s.resources = &resources{s.view.Load, s.invoke}
@@ -265,26 +268,4 @@ func (s *Server) logLoaded(before, after *skills.Catalog) {
 			s.logger.Info("a skill is loaded", "skill", skill.QualifiedName(), "file", skill.File)
 		}
 	}
-}
-
-// State says in a word or two whether a model can use a skill: "ready",
-// "unavailable: why", "person only", or "needs approval".
-func State(skill *skills.Skill) string {
-	switch {
-	case skill.Unavailable != "":
-		return "unavailable: " + skill.Unavailable
-	case !skill.ModelInvocable:
-		return "person only"
-	case skill.Entry != nil && skill.Class != skills.Safe:
-		return "needs approval"
-	}
-	return "ready"
-}
-
-// Kind says what calling a skill does: "executable" or "instructions".
-func Kind(skill *skills.Skill) string {
-	if skill.Entry != nil {
-		return "executable"
-	}
-	return "instructions"
 }

@@ -58,7 +58,7 @@ func (s *skillTools) of(skill *skills.Skill, name string) (mcpserver.ServerTool,
 }
 
 func (s *skillTools) executable(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
-	t := mcp.Tool{Name: name, Description: describe(skill), Annotations: s.annotate(skill), Meta: largeResult()}
+	t := mcp.Tool{Name: name, Description: toolDescription(skill), Annotations: s.annotate(skill), Meta: largeResult()}
 	if schema := skill.Entry.Output; schema != nil {
 		encoded, err := json.Marshal(schema)
 		if err != nil {
@@ -105,7 +105,7 @@ type argsOnly struct {
 func (s *skillTools) instructions(skill *skills.Skill, name string) mcpserver.ServerTool {
 	return fixedTool[argsOnly]{
 		name: name, title: title(skill), arguments: s.shared,
-		description: truncate.String(describe(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
+		description: truncate.String(toolDescription(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
 		handle: func(r *request, args argsOnly) (any, error) {
 			skill, err := s.find.named(r, skill.QualifiedName())
 			if err != nil {
@@ -119,8 +119,8 @@ func (s *skillTools) instructions(skill *skills.Skill, name string) mcpserver.Se
 // title returns the name that clients show a person.
 func title(skill *skills.Skill) string { return cmp.Or(skill.DisplayName, skill.QualifiedName()) }
 
-// describe tells a model what a skill does and when to use it.
-func describe(skill *skills.Skill) string {
+// toolDescription tells a model what a skill does and when to use it.
+func toolDescription(skill *skills.Skill) string {
 	description := skill.Description
 	if description == "" {
 		description = "The skill " + skill.QualifiedName() + "."

@@ -5,6 +5,7 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -146,3 +147,11 @@ func (v *view) called(name string) *skills.Skill {
 
 // name is what the skill's tool is called, if it has one.
 func (v *view) name(skill *skills.Skill) string { return v.names.of[skill.QualifiedName()] }
+
+// choice describes a skill in a list from which a model chooses.
+func (v *view) choice(skill *skills.Skill) describe.Choice {
+	return describe.Choose(skill, v.tool(skill))
+}
+
+// maxSummary is how much of a description a list shows, in bytes.
+const maxSummary = 240

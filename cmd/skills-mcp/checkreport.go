@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
@@ -54,7 +55,7 @@ func (c *checked) report(problems ...skills.Problem) { c.problems = append(c.pro
 // dependencies notes which packages a skill declares, which are installed where
 // installs says so.
 func (c *checked) dependencies(skill *skills.Skill) {
-	declared, problem := declaredBy(skill)
+	declared, problem := describe.Dependencies(skill)
 	if problem != nil {
 		c.report(*problem)
 	}

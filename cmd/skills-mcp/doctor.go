@@ -211,7 +211,7 @@ func (s *settings) checkSetup() []sandbox.Finding {
 	}
 	for _, w := range s.workspaces {
 		found := ok("workspace", "%s", w)
-		if note := notNobodys(w, os.Getuid()); note != "" {
+		if note := unwritable(w, os.Getuid()); note != "" {
 			found.Level = sandbox.LevelWarning
 			found.Detail += ", which skills can only read"
 			found.Remedy = note

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -10,37 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
-
-// listed is a skill in the output of list, search and show.
-type listed struct {
-	server.Summary
-	exposure.Decision
-	File     string `json:"file"`
-	Category string `json:"category,omitempty"`
-}
-
-// lister describes skills of one catalog.
-type lister struct {
-	tools   map[*skills.Skill]string
-	exposed *exposure.Exposure
-}
-
-func (s *settings) newLister(ctx context.Context, catalog *skills.Catalog) lister {
-	return lister{server.ToolNames(catalog.Skills), s.exposed(ctx, catalog)}
-}
-
-func (l lister) describe(skill *skills.Skill) listed {
-	decision, tool := l.exposed.Of(skill), ""
-	if decision.Reach == exposure.ByTool {
-		tool = l.tools[skill]
-	}
-	return listed{server.Summarize(skill, tool), decision, skill.File, skill.Category}
-}
 
 func (a *app) listCommand() *cobra.Command {
 	var source string
@@ -57,9 +30,9 @@ func (a *app) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found := listAll(s.newLister(cmd.Context(), catalog), catalog, skills.Source(source))
+			found := listAll(s.view(cmd.Context(), catalog), skills.Source(source))
 			if asJSON {
-				return a.printJSON(map[string]any{"skills": found, "agents": server.Agents(catalog), "problems": nonNil(slices.Concat(catalog.Problems, catalog.Taken()))})
+				return a.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": nonNil(slices.Concat(catalog.Problems, catalog.Taken()))})
 			}
 			if err := a.printTable(found); err != nil {
 				return err
@@ -77,29 +50,23 @@ func (a *app) listCommand() *cobra.Command {
 }
 
 // listAll describes the skills that count and those that are shadowed.
-func listAll(l lister, catalog *skills.Catalog, source skills.Source) []listed {
-	found := []listed{}
+func listAll(v *describe.View, source skills.Source) []describe.Listed {
+	found := []describe.Listed{}
 	for _, first := range []bool{true, false} { // those that the workspace has files for
-		for _, skill := range catalog.Skills {
-			if l.exposed.Active(skill) == first && (source == "" || skill.Source == source) {
-				found = append(found, l.describe(skill))
+		for _, skill := range v.Catalog.Skills {
+			if v.Exposed.Active(skill) == first && (source == "" || skill.Source == source) {
+				found = append(found, v.Listed(skill))
 			}
 		}
 	}
-	for _, shadow := range catalog.Shadowed {
+	for _, shadow := range v.Shadowed {
 		if source == "" || shadow.Skill.Source == source {
-			hidden := l.describe(shadow.Skill)
-			hidden.hide(shadow)
+			hidden := v.Listed(shadow.Skill)
+			hidden.Hide(shadow)
 			found = append(found, hidden)
 		}
 	}
 	return found
-}
-
-// hide says of a skill that another one has its name.
-func (l *listed) hide(shadow skills.Shadow) {
-	l.Tool, l.State = "", "shadowed by "+shadow.By.File
-	l.Decision = exposure.Decision{Reach: exposure.ByNobody, Why: "another skill has its name"}
 }
 
 func nonNil[T any](list []T) []T {
@@ -109,21 +76,21 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-func (a *app) printTable(found []listed) error {
+func (a *app) printTable(found []describe.Listed) error {
 	if len(found) == 0 {
 		_, err := fmt.Fprintln(a.stderr, "no skills found; doctor says where they are looked for")
 		return err
 	}
 	return table(a.stdout, func(w io.Writer) {
-		reached, reach := "", func(listed) string { return "" }
-		if slices.ContainsFunc(found, func(s listed) bool { return s.Reach == exposure.BySearch }) {
-			reached, reach = "REACHED BY\t", func(s listed) string { return fmt.Sprintf("%s: %s\t", s.Reach, s.Why) }
+		reached, reach := "", func(describe.Listed) string { return "" }
+		if slices.ContainsFunc(found, func(s describe.Listed) bool { return s.Reach == exposure.BySearch }) {
+			reached, reach = "REACHED BY\t", func(s describe.Listed) string { return fmt.Sprintf("%s: %s\t", s.Reach, s.Why) }
 		}
-		grouped, group := "", func(listed) string { return "" }
-		if slices.ContainsFunc(found, func(s listed) bool { return s.Category != "" }) {
-			grouped, group = "CATEGORY\t", func(s listed) string { return oneLine(s.Category, 40) + "\t" }
+		grouped, group := "", func(describe.Listed) string { return "" }
+		if slices.ContainsFunc(found, func(s describe.Listed) bool { return s.Category != "" }) {
+			grouped, group = "CATEGORY\t", func(s describe.Listed) string { return oneLine(s.Category, 40) + "\t" }
 			found = slices.Clone(found)
-			slices.SortStableFunc(found, func(a, b listed) int { return cmp.Compare(a.Category, b.Category) })
+			slices.SortStableFunc(found, func(a, b describe.Listed) int { return cmp.Compare(a.Category, b.Category) })
 		}
 		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+grouped+reached+"STATE")
 		for _, s := range found {
@@ -171,10 +138,10 @@ func (a *app) searchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l := s.newLister(cmd.Context(), catalog)
-			found := []listed{}
+			v := s.view(cmd.Context(), catalog)
+			found := []describe.Listed{}
 			for _, skill := range catalog.Search(joinWords(args)) {
-				found = append(found, l.describe(skill))
+				found = append(found, v.Listed(skill))
 			}
 			found = found[:min(limit, len(found))]
 			if asJSON {
@@ -188,7 +155,7 @@ func (a *app) searchCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printFound(found []listed) error {
+func (a *app) printFound(found []describe.Listed) error {
 	if len(found) == 0 {
 		_, err := fmt.Fprintln(a.stderr, "no skill matches; list names them all")
 		return err
@@ -214,12 +181,12 @@ func (a *app) pluginsCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return a.printJSON(map[string]any{"plugins": server.Plugins(catalog)})
+				return a.printJSON(map[string]any{"plugins": describe.Plugins(catalog)})
 			}
 			a.hintTaken(catalog)
 			return table(a.stdout, func(w io.Writer) {
 				fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
-				for _, p := range server.Plugins(catalog) {
+				for _, p := range describe.Plugins(catalog) {
 					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, oneLine(p.Version, 40), p.Source, len(p.Skills), len(p.Agents), oneLine(p.Description, 60))
 				}
 			})

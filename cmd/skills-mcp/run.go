@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -372,7 +373,7 @@ func (a *app) printRunHelp(skill *skills.Skill) error {
 	fmt.Fprintf(a.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", flat(skill.Description), name)
 	if skill.Entry == nil {
 		fmt.Fprintf(a.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
-		if tools, _ := server.Relatives(skill); len(tools) > 0 {
+		if tools, _ := describe.Relatives(skill); len(tools) > 0 {
 			fmt.Fprintf(a.stdout, "Its tools can be run: %s\n", strings.Join(tools, ", "))
 		}
 		return nil

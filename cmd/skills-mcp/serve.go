@@ -104,7 +104,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 func (s *settings) serverOptions(snapshots *snapshot.Store) server.Options {
 	return server.Options{
 		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
-		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(),
+		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(), Sandbox: s.sandbox(),
 	}
 }
 

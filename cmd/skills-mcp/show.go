@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -11,68 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/skillsext"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
-	"github.com/skillsmcp/skills-mcp/skills/scan"
-	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
-// shown is the output of show --json.
-type shown struct {
-	listed
-	WhenToUse   string   `json:"when_to_use,omitempty"`
-	URI         string   `json:"uri,omitempty"`      // of its SKILL.md
-	Unlisted    string   `json:"unlisted,omitempty"` // why skills/list of MCP leaves it out
-	Tools       []string `json:"tools,omitempty"`    // names of what else it runs
-	Of          string   `json:"of,omitempty"`       // whose tool it is
-	Prompt      string   `json:"prompt,omitempty"`
-	Script      string   `json:"script,omitempty"`
-	Interpreter []string `json:"interpreter,omitempty"`
-	ImageRole   string   `json:"image_role,omitempty"`
-	Network     []string `json:"network,omitempty"`
-	Env         []string `json:"env,omitempty"`  // names of variables that it wants
-	Warm        int      `json:"warm,omitempty"` // negative is none
-	Timeout     float64  `json:"timeout_seconds,omitempty"`
-
-	Asks     []skills.Asked   `json:"asks,omitempty"` // whom it may ask while it runs
-	Task     skills.Task      `json:"task,omitempty"` // when calls of it are tasks, beside those that take long
-	Requires *skills.Requires `json:"requires,omitempty"`
-	Paths    []string         `json:"paths,omitempty"`
-
-	Resources []shownResource `json:"resources,omitempty"` // that clients read
-
-	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
-
-	Call        *plannedCall     `json:"call,omitempty"` // nil where there is nothing to run
-	Parameters  any              `json:"parameters,omitempty"`
-	Output      any              `json:"output_schema,omitempty"`
-	Frontmatter map[string]any   `json:"frontmatter"`
-	Digest      string           `json:"digest"`
-	Files       []string         `json:"files"`
-	Problems    []skills.Problem `json:"problems"`
-}
-
-// shownResource is a resource that a skill declares.
-type shownResource struct {
-	URI      string `json:"uri,omitempty"`
-	Template string `json:"uri_template,omitempty"`
-	File     string `json:"file,omitempty"` // "" is what the skill prints
-}
-
-// resourcesOf are the resources that a skill has in its catalog.
-func resourcesOf(catalog *skills.Catalog, skill *skills.Skill) (all []shownResource) {
-	for _, r := range catalog.Resources() {
-		if r.Skill == skill {
-			all = append(all, shownResource{r.URI, r.Template, r.File})
-		}
-	}
-	return all
-}
-
 // uris joins what the resources are called.
-func uris(all []shownResource) string {
+func uris(all []describe.Resource) string {
 	names := make([]string, len(all))
 	for i, r := range all {
 		names[i] = r.URI + r.Template
@@ -98,12 +42,12 @@ func (a *app) showCommand() *cobra.Command {
 				a.hintProblems(catalog)
 				return err
 			}
-			info, err := s.show(cmd.Context(), own, skill)
+			view := s.view(cmd.Context(), own)
+			view.Shadowed = catalog.Shadowed
+			info, err := view.Skill(cmd.Context(), skill)
 			if err != nil {
 				return err
 			}
-			info.place(catalog, skill)
-			info.Call = s.plan(cmd.Context(), skill)
 			if asJSON {
 				return a.printJSON(info)
 			}
@@ -115,80 +59,7 @@ func (a *app) showCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *settings) show(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill) (*shown, error) {
-	digest, err := snapshot.Digest(ctx, skill.Files)
-	if err != nil {
-		return nil, err
-	}
-	lister := s.newLister(ctx, catalog)
-	info := &shown{
-		listed:      lister.describe(skill),
-		Resources:   resourcesOf(catalog, skill),
-		WhenToUse:   skill.WhenToUse,
-		Frontmatter: skill.Frontmatter,
-		Digest:      digest,
-		Files:       server.Files(skill, 1<<20),
-		Problems:    nonNil(skill.Problems),
-		Paths:       skill.Paths,
-	}
-	if !skill.Requires.Empty() {
-		info.Requires = &skill.Requires
-	}
-	if server.IsPrompt(skill) {
-		info.Prompt = lister.tools[skill]
-	}
-	info.Tools, info.Of = server.Relatives(skill)
-	s.showServed(ctx, catalog, skill, info)
-	if e := skill.Entry; e != nil {
-		info.Env, info.Asks, info.Task = e.Env, skill.Asks, skill.Task
-		info.Script, info.Interpreter, info.ImageRole = e.Script, e.Interpreter, e.ImageRole
-		info.Network, info.Warm = e.Network, e.Warm
-		info.Timeout, info.Parameters = e.Timeout.Seconds(), e.Schema()
-		if e.Output != nil {
-			info.Output = e.Output
-		}
-		info.Problems = slices.Concat(info.Problems, skill.Unread(), scan.Review(skill))
-		declared, problem := declaredBy(skill)
-		info.Dependencies = declared
-		if problem != nil {
-			info.Problems = append(slices.Clone(info.Problems), *problem)
-		}
-	}
-	return info, nil
-}
-
-// place tells of a skill that has another's name, or whose name another has, and
-// of one that is denied a grant for where it is from.
-func (i *shown) place(catalog *skills.Catalog, skill *skills.Skill) {
-	if e := skill.Entry; skill.Workspace != "" && e != nil && len(e.Env)+len(e.Network) > 0 {
-		i.Problems = append(slices.Clone(i.Problems), skills.Problem{
-			Severity: skills.Note, Path: skill.File, Message: "it is of the workspace " + skill.Workspace + ", so it is granted no variables and no hosts",
-			Remedy: "if you trust it, name its folder under skills in your configuration",
-		})
-	}
-	for _, shadow := range catalog.Shadowed {
-		if shadow.Skill.File == skill.File && (shadow.Skill.Name == skill.Name || shadow.Skill.Name == skill.Owner().Name) {
-			i.hide(shadow)
-		}
-		if shadow.Takes() && (shadow.Skill.File == skill.File || shadow.By.File == skill.File) {
-			i.Problems = append(slices.Clone(i.Problems), shadow.Problem())
-		}
-	}
-}
-
-// showServed tells how the skill is seen by the Skills extension of MCP.
-func (s *settings) showServed(ctx context.Context, catalog *skills.Catalog, skill *skills.Skill, info *shown) {
-	info.URI = skillsext.URI(skill)
-	if !skillsext.Has(skill) {
-		return
-	}
-	info.Unlisted = skillsext.New(catalog, &skillsext.Digests{}).Unlisted(ctx, skill)
-	if problem := skillsext.Excess(ctx, skill); problem != nil {
-		info.Problems = append(slices.Clone(info.Problems), *problem)
-	}
-}
-
-func (a *app) printSkill(skill *skills.Skill, info *shown) error {
+func (a *app) printSkill(skill *skills.Skill, info *describe.Skill) error {
 	if err := printFacts(a.stdout, skill, info); err != nil {
 		return err
 	}
@@ -218,7 +89,7 @@ func (a *app) printSkill(skill *skills.Skill, info *shown) error {
 }
 
 // printFacts writes a table of what is known of a skill in a line each.
-func printFacts(w io.Writer, skill *skills.Skill, info *shown) error {
+func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 	return table(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {

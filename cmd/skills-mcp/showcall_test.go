@@ -7,7 +7,7 @@ import (
 )
 
 // A grant to write is no use to nobody in a folder of somebody's.
-func TestNotNobodys(t *testing.T) {
+func TestUnwritable(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there, folders have no such modes")
 	}
@@ -25,7 +25,7 @@ func TestNotNobodys(t *testing.T) {
 		if err := os.Chmod(dir, test.mode); err != nil {
 			t.Fatal(err)
 		}
-		if note := notNobodys(dir, test.uid); (note != "") != test.said {
+		if note := unwritable(dir, test.uid); (note != "") != test.said {
 			t.Errorf("mode %o, user %d: %q", test.mode, test.uid, note)
 		}
 	}

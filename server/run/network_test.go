@@ -94,7 +94,7 @@ func TestWorkspaceIsGrantedNothing(t *testing.T) {
 	skill.Workspace = "/work"
 	_, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person()})
 	wantError(t, err, run.PermissionDenied, "skill demo connects to api.example.com, and is of the workspace /work, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration")
-	if _, err := x.Plan(t.Context(), skill); err == nil {
+	if _, err := x.Plan(t.Context(), skill, nil); err == nil {
 		t.Error("the plan has a grant")
 	}
 }

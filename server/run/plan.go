@@ -11,17 +11,17 @@ import (
 
 // Plan returns the command that a person's call of a skill would run, with every
 // declared parameter given: each value is the parameter's name, as "<name>", and the
-// run's ID is "<run>". Nothing is run. Limits other than the timeout are left to the
-// sandbox.
+// run's ID is "<run>". Workspaces replace those of the [Options], if there are any.
+// Nothing is run. Limits other than the timeout are left to the sandbox.
 //
 // The error is the [*Error] that would refuse the call. There is a command all the
 // same, without a grant if that is refused; it is nil for a skill that has nothing to
 // run.
-func (x *Executor) Plan(ctx context.Context, skill *skills.Skill) (*sandbox.Command, error) {
+func (x *Executor) Plan(ctx context.Context, skill *skills.Skill, workspaces []string) (*sandbox.Command, error) {
 	if skill.Entry == nil {
 		return nil, invalid("skill %s has nothing to run", skill.QualifiedName())
 	}
-	j, p := x.planJob(skill)
+	j, p := x.planJob(skill, workspaces)
 	j.args = blanks(skill.Entry)
 	p.Args = j.args
 	d, refused := x.decider.Decide(ctx, p)
@@ -39,7 +39,7 @@ func (x *Executor) Plan(ctx context.Context, skill *skills.Skill) (*sandbox.Comm
 // Grant returns the grant of a person's call of a skill. The error is the [*Error] that
 // would refuse the call.
 func (x *Executor) Grant(ctx context.Context, skill *skills.Skill) (sandbox.Grant, error) {
-	_, p := x.planJob(skill)
+	_, p := x.planJob(skill, nil)
 	d, err := x.decider.Decide(ctx, p)
 	if err != nil {
 		return sandbox.Grant{}, refusal(err)
@@ -48,9 +48,12 @@ func (x *Executor) Grant(ctx context.Context, skill *skills.Skill) (sandbox.Gran
 }
 
 // planJob returns the job of a person's call without arguments, and its proposal.
-func (x *Executor) planJob(skill *skills.Skill) (*job, *Proposal) {
+func (x *Executor) planJob(skill *skills.Skill, workspaces []string) (*job, *Proposal) {
 	j := newSkillJob(skill)
-	j.id, j.workspaces, j.Principal = blank("run"), x.options.Workspaces, identity.Principal{Kind: identity.Person}
+	if len(workspaces) == 0 {
+		workspaces = x.options.Workspaces
+	}
+	j.id, j.workspaces, j.Principal = blank("run"), workspaces, identity.Principal{Kind: identity.Person}
 	p := j.proposal()
 	p.DryRun = true
 	return j, p

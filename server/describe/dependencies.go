@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// declaredBy returns what packages a skill declares, or why that cannot be
-// taken. A skill whose script depends on arguments has no script to look into
+// Dependencies returns the packages that a skill declares, or why they cannot be
+// installed. A skill whose script depends on arguments has no script to look into
 // yet, so that only files beside it count.
-func declaredBy(skill *skills.Skill) ([]dependencies.Declared, *skills.Problem) {
+func Dependencies(skill *skills.Skill) ([]dependencies.Declared, *skills.Problem) {
 	if skill.Entry == nil {
 		return nil, nil
 	}

@@ -1,0 +1,43 @@
+package integration
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A model and a person are told the same of a skill, field by field.
+func TestShownAlike(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	writeFile(t, config, configuration())
+	c := connect(t, "native")
+	for _, name := range []string{"code-complexity", "scientific-debugging", "systemic-vulnerability-scan"} {
+		t.Run(name, func(t *testing.T) {
+			text, _ := c.call("get_skill", map[string]any{"name": name})
+			cmd := exec.Command(binary, "show", name, "--json", "--config", config, "--sandbox", "native")
+			home := t.TempDir()
+			cmd.Dir, cmd.Env = home, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+			shown, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var model, person map[string]any
+			if err := json.Unmarshal([]byte(text), &model); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(shown, &person); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(person, model); diff != "" {
+				t.Errorf("show (-), get_skill (+):\n%s", diff)
+			}
+			if body, _ := model["body"].(string); body == "" {
+				t.Error("there is no body")
+			}
+		})
+	}
+}

@@ -1,0 +1,251 @@
+package describe
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/skillsext"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// A Skill is everything known of a skill: the result of get_skill and the output of
+// show --json.
+type Skill struct {
+	Listed
+	DisplayName string   `json:"display_name,omitempty"` // for people
+	WhenToUse   string   `json:"when_to_use,omitempty"`
+	Keywords    []string `json:"keywords,omitempty"`
+	Plugin      string   `json:"plugin,omitempty"`
+	Workspace   string   `json:"workspace,omitempty"` // the folder that others may write to and that it is from
+	URI         string   `json:"uri,omitempty"`       // of its SKILL.md
+	Unlisted    string   `json:"unlisted,omitempty"`  // why skills/list of MCP leaves it out
+	Tools       []string `json:"tools,omitempty"`     // names of what else it runs
+	Of          string   `json:"of,omitempty"`        // name of the skill whose tool it is
+	Prompt      string   `json:"prompt,omitempty"`    // name of its prompt
+	Arguments   []string `json:"arguments,omitempty"` // names of positional arguments of the instructions
+
+	// What a call runs; all are left out where there is nothing to run.
+	Script       string                  `json:"script,omitempty"`
+	Interpreter  []string                `json:"interpreter,omitempty"`
+	ImageRole    string                  `json:"image_role,omitempty"` // "" is the default
+	Network      []string                `json:"network,omitempty"`    // hosts that it wants
+	Env          []string                `json:"env,omitempty"`        // names of variables that it wants
+	Warm         int                     `json:"warm,omitempty"`       // sandboxes that wait; negative is none
+	Timeout      float64                 `json:"timeout_seconds,omitempty"`
+	Asks         []skills.Asked          `json:"asks,omitempty"` // whom it may ask while it runs
+	Task         skills.Task             `json:"task,omitempty"` // when calls of it are tasks, beside those that take long
+	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
+	Call         *Plan                   `json:"call,omitempty"`
+	Parameters   any                     `json:"parameters,omitempty"`    // a JSON Schema
+	Output       any                     `json:"output_schema,omitempty"` // a JSON Schema
+
+	Requires    *skills.Requires `json:"requires,omitempty"`
+	Paths       []string         `json:"paths,omitempty"`     // globs of the files that it is for
+	Resources   []Resource       `json:"resources,omitempty"` // that clients read
+	Frontmatter map[string]any   `json:"frontmatter"`         // unknown keys included
+	Body        string           `json:"body,omitempty"`      // the instructions, as they are written
+	Digest      string           `json:"digest"`              // of all files; "" where they cannot be read
+	Files       []string         `json:"files"`
+	Problems    []skills.Problem `json:"problems"`
+}
+
+// A Resource is one that a skill declares. It has a URI or a template.
+type Resource struct {
+	URI      string `json:"uri,omitempty"`
+	Template string `json:"uri_template,omitempty"`
+	File     string `json:"file,omitempty"` // "" is what the skill prints
+}
+
+// A View describes the skills of one catalog.
+type View struct {
+	Catalog *skills.Catalog
+	Exposed *exposure.Exposure
+	Library *skillsext.Library
+	// Name returns the name of a skill's tool, if it has one, and of its prompt.
+	Name func(*skills.Skill) string
+	// Shadowed are the skills that did not get their name, of the whole catalog.
+	Shadowed []skills.Shadow
+	// Plan returns the plan of a call; nil where the skill has nothing to run.
+	Plan func(context.Context, *skills.Skill) *Plan
+	// ForModel cuts what a model reads to the bounds below, and leaves out the
+	// instructions that only a person may follow.
+	ForModel bool
+}
+
+// Bounds of a skill for a model. A person gets all of it.
+const (
+	maxBody  = 48 << 10 // bytes, as of any text
+	maxFiles = 512
+	allFiles = 1 << 20
+)
+
+// Tool returns the name of a skill's tool, or "" where it has none.
+func (v *View) Tool(skill *skills.Skill) string {
+	if v.Exposed.Of(skill).Reach != exposure.ByTool {
+		return ""
+	}
+	return v.Name(skill)
+}
+
+// Listed describes a skill in a list for a person.
+func (v *View) Listed(skill *skills.Skill) Listed {
+	return Listed{Summarize(skill, v.Tool(skill)), v.Exposed.Of(skill), skill.File, skill.Category}
+}
+
+// Skill describes a skill in full. Its files are read for that. The error is that
+// ctx is done, or of a cache that was damaged.
+func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
+	d := &Skill{
+		Listed: v.Listed(skill), DisplayName: skill.DisplayName, WhenToUse: skill.WhenToUse, Keywords: skill.Keywords,
+		Plugin: skill.Plugin, Workspace: skill.Workspace, Arguments: skill.Arguments,
+		Paths: skill.Paths, Resources: resources(v.Catalog, skill), Frontmatter: skill.Frontmatter,
+		Problems: slices.Clone(skill.Problems),
+	}
+	d.Tools, d.Of = Relatives(skill)
+	if IsPrompt(skill) {
+		d.Prompt = v.Name(skill)
+	}
+	if !skill.Requires.Empty() {
+		d.Requires = &skill.Requires
+	}
+	if err := v.content(ctx, skill, d); err != nil {
+		return nil, err
+	}
+	v.served(ctx, skill, d)
+	if skill.Entry != nil {
+		d.runs(skill)
+		d.Call = v.Plan(ctx, skill)
+	}
+	d.place(v.Shadowed, skill)
+	d.Problems = nonNil(d.Problems)
+	return d, nil
+}
+
+// content adds the instructions and the files.
+func (v *View) content(ctx context.Context, skill *skills.Skill, d *Skill) error {
+	most := allFiles
+	if !v.ForModel || skill.ModelInvocable {
+		text, err := skill.Owner().Text()
+		if err != nil {
+			return err
+		}
+		d.Body = text
+	}
+	if v.ForModel {
+		d.Body, most = truncate.String(d.Body, maxBody), maxFiles
+	}
+	d.Files = Files(skill, most)
+	digest, err := snapshot.Digest(ctx, skill.Files)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		d.Problems = append(d.Problems, skills.Problem{Severity: skills.Warning, Path: skill.File, Message: "its files have no digest: " + err.Error()})
+	}
+	d.Digest = digest
+	return nil
+}
+
+// served adds how the Skills extension of MCP has the skill.
+func (v *View) served(ctx context.Context, skill *skills.Skill, d *Skill) {
+	d.URI = skillsext.URI(skill)
+	if !skillsext.Has(skill) {
+		return
+	}
+	d.Unlisted = v.Library.Unlisted(ctx, skill)
+	if problem := skillsext.Excess(ctx, skill); problem != nil {
+		d.Problems = append(d.Problems, *problem)
+	}
+}
+
+// runs adds what a call runs, and the problems that only a look into the script
+// finds.
+func (d *Skill) runs(skill *skills.Skill) {
+	e := skill.Entry
+	d.Script, d.Interpreter, d.ImageRole = e.Script, e.Interpreter, e.ImageRole
+	d.Network, d.Env, d.Warm, d.Timeout = e.Network, e.Env, e.Warm, e.Timeout.Seconds()
+	d.Asks, d.Task, d.Parameters = skill.Asks, skill.Task, e.Schema()
+	if e.Output != nil {
+		d.Output = e.Output
+	}
+	d.Problems = slices.Concat(d.Problems, skill.Unread(), scan.Review(skill))
+	declared, problem := Dependencies(skill)
+	d.Dependencies = declared
+	if problem != nil {
+		d.Problems = append(d.Problems, *problem)
+	}
+	if skill.Workspace != "" && len(e.Env)+len(e.Network) > 0 {
+		d.Problems = append(d.Problems, skills.Problem{
+			Severity: skills.Note, Path: skill.File, Message: "it is of the workspace " + skill.Workspace + ", so it is granted no variables and no hosts",
+			Remedy: "if you trust it, name its folder under skills in your configuration",
+		})
+	}
+}
+
+// place tells of a skill that has another's name, or whose name another has.
+func (d *Skill) place(shadowed []skills.Shadow, skill *skills.Skill) {
+	for _, shadow := range shadowed {
+		if shadow.Skill.File == skill.File && (shadow.Skill.Name == skill.Name || shadow.Skill.Name == skill.Owner().Name) {
+			d.Hide(shadow)
+		}
+		if shadow.Takes() && (shadow.Skill.File == skill.File || shadow.By.File == skill.File) {
+			d.Problems = append(d.Problems, shadow.Problem())
+		}
+	}
+}
+
+// Relatives returns the names of a skill's tools, and that of the skill whose
+// tool it is itself.
+func Relatives(skill *skills.Skill) (tools []string, of string) {
+	for _, tool := range skill.Tools {
+		tools = append(tools, tool.QualifiedName())
+	}
+	if skill.Of != nil {
+		of = skill.Of.QualifiedName()
+	}
+	return tools, of
+}
+
+// resources returns those that a skill has in its catalog.
+func resources(catalog *skills.Catalog, skill *skills.Skill) (all []Resource) {
+	for _, r := range catalog.Resources() {
+		if r.Skill == skill {
+			all = append(all, Resource{r.URI, r.Template, r.File})
+		}
+	}
+	return all
+}
+
+// Files returns the paths of a skill's files, sorted, at most most of them.
+// What cannot be read is left out.
+func Files(skill *skills.Skill, most int) []string {
+	names := []string{}
+	files, release, err := skillfs.Hold(skill.Files)
+	if err != nil {
+		return names
+	}
+	defer release()
+	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && d != nil && d.IsDir():
+			return fs.SkipDir
+		case err != nil:
+			return nil
+		case d.IsDir() && scan.Skip(d.Name()):
+			return fs.SkipDir
+		case len(names) == most:
+			return fs.SkipAll
+		case !d.IsDir():
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
+}

@@ -1,0 +1,104 @@
+// Package describe says what a skill, a plugin or the plan of a call looks like to
+// somebody: to a model, on the command line, or to a program that reads JSON. Each
+// has one Go type, whose JSON is the same wherever it is shown.
+//
+// Start with [View].
+package describe
+
+import (
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// A Summary is a skill in a list.
+type Summary struct {
+	Name        string        `json:"name"`           // qualified
+	Tool        string        `json:"tool,omitempty"` // of its own; "" where it has none
+	Source      skills.Source `json:"source"`
+	Class       skills.Class  `json:"class"`
+	Kind        string        `json:"kind"`  // see [Kind]
+	State       string        `json:"state"` // see [State]
+	Description string        `json:"description"`
+}
+
+// Summarize describes a skill whose tool, if it has one, is called tool.
+func Summarize(skill *skills.Skill, tool string) Summary {
+	return Summary{
+		Name: skill.QualifiedName(), Tool: tool, Source: skill.Source, Class: skill.Class,
+		Kind: Kind(skill), State: State(skill), Description: skill.Description,
+	}
+}
+
+// State says in a word or two whether a model can use a skill: "ready",
+// "unavailable: why", "person only", or "needs approval".
+func State(skill *skills.Skill) string {
+	switch {
+	case skill.Unavailable != "":
+		return "unavailable: " + skill.Unavailable
+	case !skill.ModelInvocable:
+		return "person only"
+	case skill.Entry != nil && skill.Class != skills.Safe:
+		return "needs approval"
+	}
+	return "ready"
+}
+
+// Kind says what a call of a skill does: "executable" or "instructions".
+func Kind(skill *skills.Skill) string {
+	if skill.Entry != nil {
+		return "executable"
+	}
+	return "instructions"
+}
+
+// IsPrompt reports whether a skill is a prompt. It is called like the skill's tool.
+func IsPrompt(skill *skills.Skill) bool { return skill.UserInvocable && skill.Unavailable == "" }
+
+// A Choice is a skill in a list from which a model chooses. Its texts are cut.
+type Choice struct {
+	Summary
+	WhenToUse  string      `json:"when_to_use,omitempty"`
+	Parameters []Parameter `json:"parameters,omitempty"` // the first 16
+}
+
+// A Parameter is one in a list.
+type Parameter struct {
+	Name     string `json:"name"`
+	Type     string `json:"type,omitempty"`
+	Required bool   `json:"required,omitempty"`
+}
+
+// Bounds of a list for a model.
+const (
+	maxText       = 240 // bytes of a description
+	maxParameters = 16
+	maxNames      = 100 // of a plugin's skills or agents
+)
+
+// Choose describes a skill whose tool, if it has one, is called tool.
+func Choose(skill *skills.Skill, tool string) Choice {
+	c := Choice{Summary: Summarize(skill, tool), WhenToUse: truncate.String(skill.WhenToUse, maxText)}
+	c.Description = truncate.String(c.Description, maxText)
+	if skill.Entry != nil {
+		params := skill.Entry.Params()
+		for _, p := range params[:min(len(params), maxParameters)] {
+			c.Parameters = append(c.Parameters, Parameter{p.Name, p.Schema.Type, p.Required})
+		}
+	}
+	return c
+}
+
+// A Listed is a skill in a list for a person, with why it is a tool or not.
+type Listed struct {
+	Summary
+	exposure.Decision
+	File     string `json:"file"`
+	Category string `json:"category,omitempty"`
+}
+
+// Hide says of a skill that another one has its name.
+func (l *Listed) Hide(shadow skills.Shadow) {
+	l.Tool, l.State = "", "shadowed by "+shadow.By.File
+	l.Decision = exposure.Decision{Reach: exposure.ByNobody, Why: "another skill has its name"}
+}
