@@ -143,7 +143,7 @@ func (c *calls) openEntry(ctx context.Context, e entry) (all []*contender, err e
 	return all, nil
 }
 
-// try opens a contender and runs a script: what the machine has may not work.
+// try opens a contender and runs a script, as an installed program may not work.
 func try(ctx context.Context, open func() (*contender, error)) (*contender, error) {
 	one, err := open()
 	if err != nil {
@@ -279,8 +279,8 @@ func window(duration time.Duration, contenders int, slowest time.Duration) time.
 	return max(min(max(share, 500*time.Millisecond), 5*time.Second), 6*slowest)
 }
 
-// warmUp makes calls that do not count: they fill caches, and use up what is
-// prepared. It returns the time of the slowest.
+// warmUp makes calls that do not count: they fill caches, and use up prepared
+// sandboxes. It returns the time of the slowest.
 func warmUp(ctx context.Context, c *contender, p part) (slowest time.Duration, err error) {
 	times, errs := make([]time.Duration, p.atOnce), make([]error, p.atOnce)
 	var workers sync.WaitGroup
@@ -363,7 +363,7 @@ func (t *tally) sustained(ctx context.Context, c *contender, p part) (calls int,
 
 // A burst is the measurement of a sustained turn. Its workers share it.
 type burst struct {
-	from, until time.Time // what counts
+	from, until time.Time // the time that counts
 
 	mu      sync.Mutex
 	times   []time.Duration // of calls that began in between

@@ -51,7 +51,7 @@ func (q question) line(id int, modern bool) string {
 func (q question) String() string { return strings.TrimSpace(q.method + " " + q.name) }
 
 // replyID returns the id of a reply, and false for a notification. It reads the
-// first bytes only, so that little of what is measured is the client's work.
+// first bytes only, so that the client's work adds little to the figures.
 func replyID(line []byte) (id int, ok bool) {
 	_, after, _ := bytes.Cut(line[:min(len(line), 100)], []byte(`"id":`))
 	end := bytes.IndexAny(after, ",}")

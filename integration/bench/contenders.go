@@ -99,7 +99,7 @@ type script struct {
 	content string
 }
 
-// scripts do next to nothing, so that a figure is that of what surrounds them.
+// scripts do next to nothing, so that a figure is that of the contender.
 func scripts() []script {
 	return []script{
 		{"bash", "bash", "run.sh", "echo " + printed + "\n"},
@@ -163,7 +163,7 @@ func (c *calls) close() {
 	}
 }
 
-// An absentError says what the machine lacks for a contender.
+// An absentError says why the machine cannot run a contender.
 type absentError struct{ what string }
 
 func (e *absentError) Error() string { return e.what }

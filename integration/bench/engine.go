@@ -162,8 +162,8 @@ func (e *engine) settle(ctx context.Context, labels ...string) (waiting int, err
 	}
 }
 
-// A holding is the memory of one waiting sandbox, in bytes; -1 for what cannot
-// be read.
+// A holding is the memory of one waiting sandbox, in bytes; -1 if it cannot be
+// read.
 type holding struct {
 	own   int64 // of its processes: the cgroup of a container, PSS of an init
 	extra int64 // PSS of the engine's process for it; 0 for none
@@ -190,8 +190,8 @@ func (e *engine) holdings(ctx context.Context, labels ...string) ([]holding, err
 	return all, nil
 }
 
-// usage returns the memory of a container's cgroup, without what the kernel may
-// drop.
+// usage returns the memory of a container's cgroup, without the pages that
+// the kernel may drop.
 func (e *engine) usage(ctx context.Context, c container) (int64, error) {
 	var stats struct {
 		Memory struct {

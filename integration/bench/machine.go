@@ -18,7 +18,7 @@ type machine struct {
 	System string   `json:"system"`         // with the kernel's version
 	Load   string   `json:"load,omitempty"` // of the last minute, before
 	Go     string   `json:"go"`
-	More   []string `json:"more,omitempty"` // versions of what a suite runs
+	More   []string `json:"more,omitempty"` // versions of programs that a suite runs
 }
 
 // thisMachine returns the machine that this runs on.

@@ -120,7 +120,7 @@ func parse(args []string, stderr io.Writer) (chosen suite, o *options, err error
 	return chosen, o, nil
 }
 
-// bench measures a suite. The report holds what was measured, also with an
+// bench measures a suite. The report holds all figures so far, also with an
 // error.
 func bench(ctx context.Context, chosen suite, o *options, log io.Writer) (r *report, err error) {
 	s, err := newSetup(ctx, o, log)

@@ -23,7 +23,7 @@ import (
 //
 //	bench serve-mcp-go stdio|http FILE
 //
-// FILE holds what ours answered.
+// FILE holds the results of ours.
 const mcpgoCommand = "serve-mcp-go"
 
 // replies are the results that the contender mcp-go gives.

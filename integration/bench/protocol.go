@@ -101,7 +101,7 @@ func (p *protocol) measure(ctx context.Context) error {
 	return nil
 }
 
-// questions returns what each server is asked.
+// questions returns the requests of each server.
 func questions() []question {
 	return []question{
 		{method: "tools/list"},
@@ -275,7 +275,7 @@ func (p *protocol) load(ctx context.Context, binaries []binary, home string) (er
 		}
 		one := &side{process: server, name: "skills-mcp" + b.suffix}
 		sides = append(sides, one)
-		// The first round fills what any load fills: it does not count as left over.
+		// The first round fills caches: they do not count as left over.
 		if _, err := p.loadOnce(ctx, server, 1); err != nil {
 			return err
 		}
@@ -304,7 +304,7 @@ func (p *protocol) load(ctx context.Context, binaries []binary, home string) (er
 	return err
 }
 
-// leftOver sets what a server holds when all clients have left.
+// leftOver sets the files and memory of a server after all clients have left.
 func (s *side) leftOver(r *result, when string) {
 	r.set("files "+when, float64(openFiles(s.cmd.Process.Pid)))
 	r.set("RSS MB "+when, s.rss())

@@ -36,8 +36,8 @@ type figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	// rounds are the values of the turns, in order: those of two contenders in
-	// the same place were measured one after the other. Empty for what is not
-	// compared.
+	// the same place were measured one after the other. Empty if the figure is
+	// not compared.
 	rounds []float64
 }
 

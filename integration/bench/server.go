@@ -155,7 +155,7 @@ func (p *process) close() error {
 	return err
 }
 
-// A tail keeps the end of what is written to it.
+// A tail holds the last bytes that were written to it.
 type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -38,7 +38,7 @@ type options struct {
 // atOnce is how many requests or calls are under way in sustained measurements.
 const atOnce = 8
 
-// A setup holds what the contenders share.
+// A setup holds the state that contenders share.
 type setup struct {
 	*options
 	log      io.Writer

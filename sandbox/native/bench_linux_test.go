@@ -73,7 +73,7 @@ func contend(b *testing.B, bench func(b *testing.B, ready func(), run func() err
 	native := func(warm int) func(b *testing.B) {
 		return func(b *testing.B) {
 			d := newWarmDriver(b, warm)
-			bench(b, func() { awaitFull(d.pool) }, func() error {
+			bench(b, func() { awaitRefill(d.pool) }, func() error {
 				_, err := d.Run(b.Context(), &sandbox.Command{RunID: "bench", Argv: []string{"bash", "run.sh"}, Folder: folder, Stdout: io.Discard, Stderr: io.Discard})
 				return err
 			})
@@ -99,9 +99,9 @@ func contend(b *testing.B, bench func(b *testing.B, ready func(), run func() err
 		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", folder, "/skill", "--chdir", "/skill", "bash", "run.sh"))
 }
 
-// awaitFull returns when as many sandboxes are ready as are to be, and those that
+// awaitRefill returns when as many sandboxes are ready as are to be, and those that
 // were used have gone.
-func awaitFull(p *pool) { p.work.Wait() }
+func awaitRefill(p *pool) { p.work.Wait() }
 
 // BenchmarkInit compares, in turns, the time to make an init ready: the zygote's
 // fork, which does not use Go's runtime, with the plain way, this program
@@ -109,15 +109,15 @@ func awaitFull(p *pool) { p.work.Wait() }
 // one attaches the host's folders for itself.
 func BenchmarkInit(b *testing.B) {
 	d := newWarmDriver(b, -1)
-	p, err := d.learn()
+	p, err := d.detect()
 	if err != nil {
 		b.Fatal(err)
 	}
 	timed := map[string][]time.Duration{}
 	for b.Loop() {
-		for name, start := range map[string]func() (*box, error){
-			"forked": func() (*box, error) { return p.make(p.limits) },
-			"plain":  func() (*box, error) { return startPlainInit(p.host) },
+		for name, start := range map[string]func() (*instance, error){
+			"forked": func() (*instance, error) { return p.start(p.limits) },
+			"plain":  func() (*instance, error) { return startPlainInit(p.host) },
 		} {
 			began := time.Now()
 			one, err := start()
@@ -139,7 +139,7 @@ func BenchmarkInit(b *testing.B) {
 // some minutes without one, and one request to it.
 func BenchmarkZygote(b *testing.B) {
 	d := newWarmDriver(b, -1)
-	p, err := d.learn()
+	p, err := d.detect()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -173,8 +173,8 @@ func BenchmarkZygote(b *testing.B) {
 const plainInitName = "skills-mcp: plain init"
 
 // startPlainInit executes this program as an init and waits until it is ready.
-func startPlainInit(h *host) (*box, error) {
-	server, theirs, err := newLine()
+func startPlainInit(h *host) (*instance, error) {
+	server, theirs, err := newSocketPair()
 	if err != nil {
 		return nil, err
 	}
@@ -198,10 +198,10 @@ func startPlainInit(h *host) (*box, error) {
 		return nil, err
 	}
 	go func() { _ = cmd.Wait() }()
-	if err := newMessenger(server).send(&birth{Layout: *h.layout, Generic: h.generic.pack(nil, kindGeneric)}, nil); err != nil {
+	if err := newMessenger(server).send(&zygoteConfig{Layout: *h.layout, Generic: h.generic.pack(nil, kindGeneric)}, nil); err != nil {
 		return nil, err
 	}
-	one := &box{line: server, group: h.cgroups.acquire(sandbox.DefaultLimits())}
+	one := &instance{socket: server, group: h.cgroups.acquire(sandbox.DefaultLimits())}
 	if one.pidfd, one.raw, err = pollable(pidfd, "init"); err != nil {
 		return nil, err
 	}
@@ -211,19 +211,19 @@ func startPlainInit(h *host) (*box, error) {
 // plainInit is the plain way's init until it is ready. It then waits for its end.
 func plainInit() {
 	runtime.LockOSThread()
-	server := &line{file: os.NewFile(initControl, "server")}
+	server := &socket{file: os.NewFile(initControl, "server")}
 	var err error
 	if server.raw, err = server.file.SyscallConn(); err != nil {
 		panic(err)
 	}
-	var first birth
+	var first zygoteConfig
 	if _, err := newMessenger(server).receive(&first); err != nil {
 		panic(err)
 	}
 	if err := buildTemplate(&first.Layout); err != nil {
 		panic(err)
 	}
-	n, err := newNest(first.Generic)
+	n, err := newInitProcess(first.Generic)
 	if err != nil {
 		panic(err)
 	}

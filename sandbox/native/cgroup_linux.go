@@ -25,17 +25,17 @@ const (
 	// groupPrefix begins the names of our cgroups; the server's process id and a
 	// number follow.
 	groupPrefix = "skills-mcp-"
-	// initProcesses is how many there are beside the command's.
+	// initProcesses is the number of processes beside the command's.
 	initProcesses = 1
 	// cpuPeriod is the kernel's default, in microseconds.
 	cpuPeriod = 100_000
-	// spareGroups is how many empty cgroups are kept.
+	// spareGroups bounds the empty cgroups for later sandboxes.
 	spareGroups = 16
 )
 
-// cgroups has a cgroup for each sandbox, in folders that are the server's to
-// write to. To make one takes longer than all else about a sandbox's memory, so
-// those that are empty again are used again.
+// cgroups makes a cgroup for each sandbox, in folders that the server may write
+// to. To make one takes longer than all else about a sandbox's memory, so empty
+// ones are used again.
 type cgroups struct {
 	parents []hierarchy
 	log     *slog.Logger
@@ -54,8 +54,8 @@ type hierarchy struct {
 	controllers []string // of memory, pids and cpu
 }
 
-// entry is the file that a process without threads writes "0" to, to enter. To
-// move any other process is much slower where there is another file.
+// entry returns the file that a process without threads writes "0" to, to
+// enter. To move any other process is much slower where there is another file.
 func (h *hierarchy) entry() string {
 	if h.unified {
 		return "cgroup.procs"
@@ -63,18 +63,18 @@ func (h *hierarchy) entry() string {
 	return "tasks"
 }
 
-// A cgroup is that of one sandbox: a folder in each hierarchy, or none at all
-// where the server may not make any.
+// A cgroup bounds one sandbox: a folder in each hierarchy, or none where the
+// server may not make any.
 type cgroup struct {
 	owner   *cgroups
-	folders []joinable     // what was made
+	folders []cgroupFolder // what was made
 	limits  sandbox.Limits // that are set
 	kills   int64          // by the kernel, for memory, that are known of
 	refused bool           // a folder was refused, so this is not used again
 }
 
-// A joinable is one folder of a cgroup.
-type joinable struct {
+// A cgroupFolder is one folder of a cgroup.
+type cgroupFolder struct {
 	hierarchy
 	entry int // its open entry file
 }
@@ -82,7 +82,7 @@ type joinable struct {
 // acquire returns an empty cgroup with limits. Where that fails the sandbox goes
 // without, as it would where there are no cgroups, and the log says so.
 func (c *cgroups) acquire(limits sandbox.Limits) *cgroup {
-	g := c.reuse()
+	g := c.popSpare()
 	if g == nil {
 		g = c.create()
 	}
@@ -90,7 +90,7 @@ func (c *cgroups) acquire(limits sandbox.Limits) *cgroup {
 	return g
 }
 
-func (c *cgroups) reuse() *cgroup {
+func (c *cgroups) popSpare() *cgroup {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.spare) == 0 {
@@ -131,12 +131,11 @@ func (g *cgroup) make(own hierarchy) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(own.folder))
 	}
-	g.folders = append(g.folders, joinable{own, entry})
+	g.folders = append(g.folders, cgroupFolder{own, entry})
 	return nil
 }
 
-// limit sets limits that are not set yet. Folders where they cannot be are
-// forgone: what is in them already stays there.
+// limit sets limits that are not set yet. It disables folders that refuse them.
 func (g *cgroup) limit(limits sandbox.Limits) {
 	limits = sandbox.Limits{Memory: limits.Memory, PIDs: limits.PIDs, CPUs: limits.CPUs}
 	if limits == g.limits {
@@ -145,7 +144,7 @@ func (g *cgroup) limit(limits sandbox.Limits) {
 	g.limits = limits
 	for i := len(g.folders) - 1; i >= 0; i-- {
 		if err := g.folders[i].set(limits); err != nil {
-			g.forgo(i, err)
+			g.disableFolder(i, err)
 		}
 	}
 }
@@ -160,7 +159,7 @@ func (h *hierarchy) set(limits sandbox.Limits) error {
 	return nil
 }
 
-// files returns what a process writes "0" to, to enter.
+// files returns the open entry files.
 func (g *cgroup) files() []int {
 	var entries []int
 	for _, f := range g.folders {
@@ -169,9 +168,9 @@ func (g *cgroup) files() []int {
 	return entries
 }
 
-// forgo goes without a folder, which refused a process, as the cpu controller
-// does a real-time one, or its limits.
-func (g *cgroup) forgo(index int, refusal error) {
+// disableFolder stops using a folder that refused a process, as the cpu
+// controller refuses a real-time one, or its limits.
+func (g *cgroup) disableFolder(index int, refusal error) {
 	if index >= len(g.folders) {
 		return
 	}
@@ -275,16 +274,17 @@ func counter(text, key string) int64 {
 	return 0
 }
 
-// release gives back a cgroup whose processes have ended.
+// release returns a cgroup whose processes have ended.
 func (g *cgroup) release() {
 	g.ranOutOfMemory() // what was before is nothing to the next
-	if !g.owner.keep(g) {
+	if !g.owner.putSpare(g) {
 		g.remove()
 	}
 }
 
-// keep keeps a cgroup for another sandbox.
-func (c *cgroups) keep(g *cgroup) bool {
+// putSpare stores an empty cgroup for another sandbox, and reports whether it
+// did.
+func (c *cgroups) putSpare(g *cgroup) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed || g.refused || len(g.folders) < len(c.parents) || len(c.spare) == spareGroups || !g.empty() {
@@ -304,8 +304,7 @@ func (g *cgroup) empty() bool {
 	return err == nil && len(processes) == 0
 }
 
-// close removes the cgroups that are kept; the others are removed as they are
-// released.
+// close removes the spare cgroups; release removes the others.
 func (c *cgroups) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -335,8 +334,8 @@ func (g *cgroup) remove() {
 // wantedControllers are those that limits are set with.
 var wantedControllers = [...]string{"memory", "pids", "cpu"}
 
-// findCgroups returns where the server may make cgroups, and clears away those
-// of servers that were killed.
+// findCgroups returns the folders where the server may make cgroups. It removes
+// the cgroups of killed servers.
 func findCgroups(log *slog.Logger) *cgroups {
 	c := &cgroups{log: log}
 	mounts, _ := os.ReadFile("/proc/self/mountinfo")
@@ -370,7 +369,7 @@ func (c *cgroups) offer(folder string, unified bool, controller string) {
 	if folder == "" || unix.Access(folder, unix.W_OK) != nil {
 		return
 	}
-	// Moving a process takes the right to do so at the common ancestor.
+	// To move a process needs write access at the common ancestor.
 	if unix.Access(filepath.Join(folder, "cgroup.procs"), unix.W_OK) != nil {
 		return
 	}

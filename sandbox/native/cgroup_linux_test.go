@@ -188,7 +188,7 @@ func TestRefusedByCgroup(t *testing.T) {
 	if got := bash(t, d, `echo ran`); got.stdout != "ran\n" || got.err != nil {
 		t.Errorf("got %+v", got)
 	}
-	awaitFull(d.pool) // before the folders go
+	awaitRefill(d.pool) // before the folders go
 }
 
 // useCgroups has a driver make its cgroups in other folders.
@@ -212,7 +212,7 @@ func TestCgroupRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	g := &cgroup{owner: d.host.cgroups, folders: []joinable{{hierarchy{folder: folder, controllers: []string{"memory"}}, null}}, limits: sandbox.Limits{}}
+	g := &cgroup{owner: d.host.cgroups, folders: []cgroupFolder{{hierarchy{folder: folder, controllers: []string{"memory"}}, null}}, limits: sandbox.Limits{}}
 	d.host.cgroups.spare = []*cgroup{g}
 	write(t, filepath.Join(folder, "memory.limit_in_bytes"), "", 0o644)
 	got := bash(t, d, `ulimit -d; echo ran`)

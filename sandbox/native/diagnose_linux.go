@@ -14,7 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// explain turns what the init could not do into an error for people.
+// explain returns an error for people from a failure of the init.
 func explain(f *failure, cmd *sandbox.Command) error {
 	program := cmd.Argv[0]
 	switch {
@@ -50,15 +50,15 @@ func explain(f *failure, cmd *sandbox.Command) error {
 	return f
 }
 
-// A machine is what the reason of a refusal is looked for in.
+// A machine holds the facts that obstacles are recognized by.
 type machine struct {
 	root    fs.FS  // the host's root folder
 	release string // of the kernel, such as "6.8.0-31-generic"
 	admin   bool   // the server is root
 }
 
-// diagnose turns an error of making a sandbox into one that says what about this
-// machine is in the way.
+// diagnose returns an error that names the obstacle on this machine, if there
+// is a known one, from an error of making a sandbox.
 func diagnose(err error) error {
 	m := machine{root: os.DirFS("/"), admin: os.Geteuid() == 0}
 	var name unix.Utsname
@@ -74,7 +74,7 @@ func (m *machine) diagnose(err error) error {
 		return err
 	}
 	for _, o := range obstacles() {
-		if o.stands(m, err) {
+		if o.applies(m, err) {
 			return &sandbox.UnavailableError{Reason: o.reason(m), Remedy: o.remedy, Err: err}
 		}
 	}
@@ -89,11 +89,11 @@ func (m *machine) diagnose(err error) error {
 // of 5.12, and RLIMIT_NPROC counted by user namespace, of 5.14.
 const oldestMajor, oldestMinor = 5, 14
 
-// An obstacle is a known reason why sandboxes cannot be made.
+// An obstacle is a known reason why a machine refuses sandboxes.
 type obstacle struct {
-	stands func(m *machine, err error) bool
-	reason func(m *machine) string
-	remedy string
+	applies func(m *machine, err error) bool
+	reason  func(m *machine) string
+	remedy  string
 }
 
 // refused reports whether errno may come from an obstacle, rather than from a
@@ -106,73 +106,73 @@ func refused(errno unix.Errno) bool {
 	return false
 }
 
-// obstacles returns them, the most certain first.
+// obstacles returns all obstacles, the most certain first.
 func obstacles() []obstacle {
 	return []obstacle{
 		{
-			stands: func(m *machine, _ error) bool { return m.older() },
+			applies: func(m *machine, _ error) bool { return m.older() },
 			reason: func(m *machine) string {
 				return fmt.Sprintf("the native sandbox needs Linux %d.%d or newer, and this is %s", oldestMajor, oldestMinor, m.release)
 			},
 			remedy: "upgrade the kernel, or use Docker",
 		},
 		{
-			stands: func(m *machine, _ error) bool { return !m.has("proc/self/ns/user") },
-			reason: says("this kernel is built without user namespaces"),
-			remedy: "use a distribution's kernel, or Docker",
+			applies: func(m *machine, _ error) bool { return !m.has("proc/self/ns/user") },
+			reason:  constantReason("this kernel is built without user namespaces"),
+			remedy:  "use a distribution's kernel, or Docker",
 		},
 		{
-			stands: sysctl("user/max_user_namespaces", "0"),
-			reason: says("user namespaces are switched off: user.max_user_namespaces is 0"),
-			remedy: "run 'sudo sysctl -w user.max_user_namespaces=15000', or use Docker",
+			applies: sysctl("user/max_user_namespaces", "0"),
+			reason:  constantReason("user namespaces are switched off: user.max_user_namespaces is 0"),
+			remedy:  "run 'sudo sysctl -w user.max_user_namespaces=15000', or use Docker",
 		},
 		{
-			stands: unprivileged(sysctl("kernel/unprivileged_userns_clone", "0")),
-			reason: says("user namespaces are only for root: kernel.unprivileged_userns_clone is 0"),
-			remedy: "run 'sudo sysctl -w kernel.unprivileged_userns_clone=1', or use Docker",
+			applies: unprivileged(sysctl("kernel/unprivileged_userns_clone", "0")),
+			reason:  constantReason("user namespaces are only for root: kernel.unprivileged_userns_clone is 0"),
+			remedy:  "run 'sudo sysctl -w kernel.unprivileged_userns_clone=1', or use Docker",
 		},
 		{
-			stands: unprivileged(sysctl("kernel/apparmor_restrict_unprivileged_userns", "1")),
-			reason: says("AppArmor keeps programs without a profile from user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1"),
-			remedy: "give this program an AppArmor profile with 'userns,', or run 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0', or use Docker",
+			applies: unprivileged(sysctl("kernel/apparmor_restrict_unprivileged_userns", "1")),
+			reason:  constantReason("AppArmor keeps programs without a profile from user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1"),
+			remedy:  "give this program an AppArmor profile with 'userns,', or run 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0', or use Docker",
 		},
 		{
-			stands: func(_ *machine, err error) bool {
+			applies: func(_ *machine, err error) bool {
 				var f *failure
 				return errors.As(err, &f) && f.Step == stepProc
 			},
-			reason: says("parts of /proc are hidden here, as in a container, so a sandbox cannot have its own"),
+			reason: constantReason("parts of /proc are hidden here, as in a container, so a sandbox cannot have its own"),
 			remedy: "run the server outside the container, or start that with --security-opt systempaths=unconfined",
 		},
 		{
-			stands: func(m *machine, _ error) bool { return strings.Contains(m.read("proc/self/status"), "\nSeccomp:\t2") },
-			reason: says("the server runs under a seccomp filter that forbids namespaces, as in a container"),
-			remedy: "run the server outside the container, or start that with --security-opt seccomp=unconfined",
+			applies: func(m *machine, _ error) bool { return strings.Contains(m.read("proc/self/status"), "\nSeccomp:\t2") },
+			reason:  constantReason("the server runs under a seccomp filter that forbids namespaces, as in a container"),
+			remedy:  "run the server outside the container, or start that with --security-opt seccomp=unconfined",
 		},
 		{
-			stands: func(_ *machine, err error) bool {
+			applies: func(_ *machine, err error) bool {
 				return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EUSERS)
 			},
-			reason: says("the system's limit on namespaces is reached"),
+			reason: constantReason("the system's limit on namespaces is reached"),
 			remedy: "raise the user.max_*_namespaces settings, or use Docker",
 		},
 	}
 }
 
-func says(text string) func(*machine) string {
+func constantReason(text string) func(*machine) string {
 	return func(*machine) string { return text }
 }
 
-// sysctl stands when a setting has a value.
+// sysctl applies when a setting has a value.
 func sysctl(name, value string) func(*machine, error) bool {
 	return func(m *machine, _ error) bool {
 		return strings.TrimSpace(m.read("proc/sys/"+name)) == value
 	}
 }
 
-// unprivileged stands when the server is not root, and the other does.
-func unprivileged(stands func(*machine, error) bool) func(*machine, error) bool {
-	return func(m *machine, err error) bool { return !m.admin && stands(m, err) }
+// unprivileged applies when the server is not root and applies does.
+func unprivileged(applies func(*machine, error) bool) func(*machine, error) bool {
+	return func(m *machine, err error) bool { return !m.admin && applies(m, err) }
 }
 
 func (m *machine) older() bool {

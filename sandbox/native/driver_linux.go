@@ -61,7 +61,7 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	p, err := d.learn()
+	p, err := d.detect()
 	if err != nil {
 		return nil, diagnose(err)
 	}
@@ -78,11 +78,11 @@ func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Sessio
 	if opening.Err() != nil {
 		return nil, context.Cause(opening)
 	}
-	p, err := d.learn()
+	p, err := d.detect()
 	if err != nil {
 		return nil, diagnose(err)
 	}
-	k, err := p.keep(opening, cmd)
+	k, err := p.openSession(opening, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +98,7 @@ func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Sessio
 	return k, nil
 }
 
-// Close ends the runs under way, and what is ready for others, and waits until
-// all is gone.
+// Close ends all runs and ready sandboxes, and waits for their end.
 func (d *Driver) Close() error {
 	d.life.End()
 	d.mu.Lock()
@@ -114,8 +113,8 @@ func (d *Driver) Close() error {
 	return err
 }
 
-// learn finds out what there is to know about the machine, once.
-func (d *Driver) learn() (*pool, error) {
+// detect examines the machine, once.
+func (d *Driver) detect() (*pool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.host != nil {
@@ -132,8 +131,8 @@ func (d *Driver) learn() (*pool, error) {
 	return d.pool, nil
 }
 
-// Check says what of the native sandbox works here. It runs a command, true, in
-// one.
+// Check reports which parts of the native sandbox work on this machine. It runs
+// the command true.
 func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	first := d.checkSandbox(ctx)
 	if first.Level == sandbox.LevelFailed {
@@ -161,7 +160,7 @@ func (d *Driver) checkSandbox(ctx context.Context) sandbox.Finding {
 
 func (d *Driver) checkLimits() sandbox.Finding {
 	found := sandbox.Finding{Subject: "cgroup limits", Level: sandbox.LevelWarning}
-	p, err := d.learn()
+	p, err := d.detect()
 	if err != nil {
 		found.Detail = err.Error()
 		return found
@@ -187,7 +186,7 @@ func (d *Driver) Identify(ctx context.Context, _ string) (sandbox.Base, error) {
 	if err := ctx.Err(); err != nil {
 		return sandbox.Base{}, context.Cause(ctx)
 	}
-	if _, err := d.learn(); err != nil {
+	if _, err := d.detect(); err != nil {
 		return sandbox.Base{}, diagnose(err)
 	}
 	hash := sha256.New()

@@ -11,7 +11,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// A host is what a driver finds out about its machine at its first run.
+// A host holds the facts about the machine that a driver finds at its first
+// run.
 type host struct {
 	user    identity
 	layout  *layout // shared by all runs, not changed
@@ -23,7 +24,7 @@ type host struct {
 	noShared []unix.SockFilter // the one for a sandbox whose memory no cgroup bounds
 	notify   []notifyLimit     // of a user of the host
 	tmp      int64             // the limit of the scratch folders that generic makes
-	generic  *script           // the beginning of every init
+	generic  *sequence         // the beginning of every init
 }
 
 func newHost(log *slog.Logger) (*host, error) {
@@ -54,6 +55,6 @@ func newHost(log *slog.Logger) (*host, error) {
 		notify:   notifyLimits(),
 		tmp:      sandbox.DefaultLimits().Tmp,
 	}
-	h.generic = genericScript(h.layout, h.tmp, h.notify)
+	h.generic = genericSequence(h.layout, h.tmp, h.notify)
 	return h, nil
 }

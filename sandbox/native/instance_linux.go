@@ -16,21 +16,21 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// A box is the server's hold on one init and its sandbox. It is used for one
-// command, or for those of one kept sandbox, and never again.
-type box struct {
-	line  *line
-	pidfd *os.File
-	raw   syscall.RawConn // pidfd's
-	group *cgroup
-	out   *os.File // the sandbox's /out
+// An instance is the server's side of one init and its sandbox. It serves one
+// command, or those of one session, and is never used again.
+type instance struct {
+	socket *socket
+	pidfd  *os.File
+	raw    syscall.RawConn // pidfd's
+	group  *cgroup
+	out    *os.File // the sandbox's /out
 
 	exceeded atomic.Bool // its memory limit, so it was killed
 }
 
-// newBox has a zygote fork an init in a cgroup.
-func newBox(z *zygote, group *cgroup) (*box, error) {
-	server, theirs, err := newLine()
+// newInstance asks a zygote to fork an init in a cgroup.
+func newInstance(z *zygote, group *cgroup) (*instance, error) {
+	server, theirs, err := newSocketPair()
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func newBox(z *zygote, group *cgroup) (*box, error) {
 		server.close()
 		return nil, err
 	}
-	b := &box{line: server, group: group}
+	b := &instance{socket: server, group: group}
 	if b.pidfd, b.raw, err = pollable(pidfd, "init"); err != nil {
 		server.close() // which ends the init
 		return nil, err
@@ -50,12 +50,12 @@ func newBox(z *zygote, group *cgroup) (*box, error) {
 
 // kill ends every process of the sandbox; it may be called at any time until
 // close.
-func (b *box) kill() {
+func (b *instance) kill() {
 	_ = b.raw.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) })
 }
 
 // lives reports whether the init has not ended yet.
-func (b *box) lives() bool {
+func (b *instance) lives() bool {
 	lives := false
 	_ = b.raw.Control(func(fd uintptr) { lives = !ended(fd) })
 	return lives
@@ -63,7 +63,7 @@ func (b *box) lives() bool {
 
 // wait returns when the init, and with it every process of the sandbox, has
 // ended.
-func (b *box) wait() { _ = b.raw.Read(ended) }
+func (b *instance) wait() { _ = b.raw.Read(ended) }
 
 // ended reports whether a process has.
 func ended(pidfd uintptr) bool {
@@ -72,9 +72,9 @@ func ended(pidfd uintptr) bool {
 	return err == nil && n > 0
 }
 
-// close ends the sandbox, waits for that, and releases what there is of it.
-func (b *box) close() {
-	b.line.close()
+// close ends the sandbox, waits for its end, and releases its resources.
+func (b *instance) close() {
+	b.socket.close()
 	b.kill()
 	if b.out != nil {
 		_ = b.out.Close()
@@ -84,29 +84,28 @@ func (b *box) close() {
 	b.group.release()
 }
 
-// awaitReady returns when the init has made the generic script.
-func (b *box) awaitReady(generic *script) error {
+// awaitReady returns when the init has made the generic sequence.
+func (b *instance) awaitReady(generic *sequence) error {
 	for {
-		r, err := b.line.report()
+		r, err := b.socket.receiveReport()
 		if err != nil {
 			return err
 		}
 		switch {
-		case r.news == isRefused:
-			b.group.forgo(r.a, unix.Errno(r.b))
-		case r.news == hasFailed:
+		case r.event == eventCgroupRefused:
+			b.group.disableFolder(r.a, unix.Errno(r.b))
+		case r.event == eventFailed:
 			return generic.failed(r.call, unix.Errno(r.b))
-		case r.news == isReady && len(r.fds) == 1:
+		case r.event == eventReady && len(r.fds) == 1:
 			b.out = os.NewFile(uintptr(r.fds[0]), sandbox.OutDir)
 			return nil
 		}
 	}
 }
 
-// collect returns what is in the sandbox's /out, in which nothing changes any
-// more: all processes have ended. What is there is a stranger's doing all the
-// same.
-func (b *box) collect() sandbox.Files {
+// collect returns the files in the sandbox's /out after all processes have
+// ended. Their content and names are a stranger's.
+func (b *instance) collect() sandbox.Files {
 	return sandbox.CollectFS(outFS(b.out.Fd()))
 }
 
@@ -114,7 +113,8 @@ func (b *box) collect() sandbox.Files {
 // nothing is opened but folders and regular files, and nothing blocks.
 type outFS int
 
-// maxListed is how many entries of a folder are looked at: more than are taken.
+// maxListed bounds the entries of a folder that are read. It is above the
+// number of files that a run returns.
 const maxListed = 4200
 
 func (o outFS) openat(name string, flags uint64) (*os.File, error) {
@@ -128,8 +128,8 @@ func (o outFS) openat(name string, flags uint64) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// Open implements [fs.FS]. What is no regular file is not opened, as that could
-// be noticed on a device's or a socket's other end.
+// Open implements [fs.FS]. It opens regular files only: to open a device or a
+// socket could be noticed at its other end.
 func (o outFS) Open(name string) (fs.File, error) {
 	info, err := o.Stat(name)
 	if err != nil {

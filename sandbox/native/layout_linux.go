@@ -15,8 +15,9 @@ import (
 // as on NixOS every program is there.
 var systemFolders = [...]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/run/current-system"}
 
-// etcPatterns are what of /etc programs need to start and to work offline. What
-// may hold a secret (npmrc, pip.conf, gitconfig, ssl/private) is not here.
+// etcPatterns match the parts of /etc that programs need to start and to work
+// offline. Files that may hold a secret (npmrc, pip.conf, gitconfig,
+// ssl/private) are not among them.
 var etcPatterns = [...]string{
 	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "ld-musl-*.path", "alternatives", // linking
 	"localtime", "timezone", "locale.conf", "os-release", "lsb-release", "debian_version", "alpine-release",
@@ -48,16 +49,17 @@ func systemPath() string {
 // hostname is that of every sandbox.
 const hostname = "sandbox"
 
-// A layout is what all sandboxes on a machine have alike.
+// A layout holds the mounts, links and files that all sandboxes on a machine
+// have.
 type layout struct {
 	Mounts []mount // attached in this order
 	Links  []link
 	Files  []file // below /etc
 
-	masks []mask // for the script of an init
+	masks []mask // for the sequence of an init
 }
 
-// A mount is a folder or file of the host that is seen in the sandbox.
+// A mount shows a folder or file of the host in the sandbox.
 type mount struct {
 	Source   string // the host's path
 	Around   string // a folder that Source is in, below which no symbolic link is followed; or ""

@@ -27,30 +27,30 @@ const (
 	watchTime = time.Second
 )
 
-// A memoryWatch ends a box that uses more memory than its limit. It stands in
-// for the memory cgroup where there is none: a resource limit holds for each
-// process, and counts no shared memory.
+// A memoryWatch ends an instance that uses more memory than its limit. It
+// replaces the memory cgroup where there is none: a resource limit holds for
+// each process, and counts no shared memory.
 type memoryWatch struct {
-	box   *box
-	limit int64
-	host  int64  // shared memory of the whole machine when the watch began
-	proc  string // the sandbox's /proc, seen from here; "" before the first look
-	timer *time.Timer
+	instance *instance
+	limit    int64
+	host     int64  // shared memory of the whole machine when the watch began
+	proc     string // the sandbox's /proc, seen from here; "" before the first look
+	timer    *time.Timer
 
 	mu      sync.Mutex // held during a look
 	stopped bool
 }
 
-// watchMemory watches b until stop is called. Where a cgroup bounds its memory,
-// it does nothing.
-func (b *box) watchMemory(limit int64) (stop func()) {
+// watchMemory starts a watch, until stop is called. It does nothing where a
+// cgroup bounds the memory.
+func (b *instance) watchMemory(limit int64) (stop func()) {
 	if b.group.boundsMemory() {
 		return func() {}
 	}
-	w := &memoryWatch{box: b, limit: limit, host: hostShared()}
+	w := &memoryWatch{instance: b, limit: limit, host: hostShared()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(watchInterval, w.look)
+	w.timer = time.AfterFunc(watchInterval, w.check)
 	return w.stop
 }
 
@@ -64,8 +64,8 @@ func (w *memoryWatch) stop() {
 	w.timer.Stop()
 }
 
-// look measures once, and comes back later or ends the box.
-func (w *memoryWatch) look() {
+// check measures once, and schedules the next check or ends the instance.
+func (w *memoryWatch) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped {
@@ -73,8 +73,8 @@ func (w *memoryWatch) look() {
 	}
 	began := time.Now()
 	if w.exceeded() {
-		w.box.exceeded.Store(true)
-		w.box.kill()
+		w.instance.exceeded.Store(true)
+		w.instance.kill()
 		return
 	}
 	w.timer.Reset(max(watchInterval, watchShare*time.Since(began)))
@@ -85,7 +85,7 @@ func (w *memoryWatch) look() {
 // bound; only above the limit is the exact sum counted.
 func (w *memoryWatch) exceeded() bool {
 	if w.proc == "" {
-		w.proc = w.box.proc()
+		w.proc = w.instance.proc()
 	}
 	processes := processesIn(w.proc)
 	bound := max(0, hostShared()-w.host)
@@ -103,7 +103,7 @@ func (w *memoryWatch) exceeded() bool {
 }
 
 // proc returns the path of the sandbox's own /proc, "" where it is not seen.
-func (b *box) proc() (path string) {
+func (b *instance) proc() (path string) {
 	_ = b.raw.Control(func(fd uintptr) {
 		info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
 		if pid := counter(strings.ReplaceAll(string(info), ":\t", " "), "Pid"); err == nil && pid > 0 {
@@ -156,9 +156,9 @@ type usage struct {
 
 func (u *usage) late() bool { return time.Now().After(u.end) }
 
-// total returns how many bytes there are. A mapping that a process wrote which has
-// ended shows nowhere: it is taken to have all it can have, as far as the
-// machine's shared memory has grown.
+// total returns the number of bytes. A mapping whose writing process has ended
+// is not visible: it counts with all its size, up to the growth of the
+// machine's shared memory.
 func (u *usage) total(grown int64) int64 {
 	open := int64(0)
 	for _, size := range u.opened {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTree returns a detached copy of what is mounted at the mount's source, and
-// below it, with no ties to the host's mounts: what is mounted on either later
-// is not seen on the other. The mount's attributes are added to all of it; those
+// openTree returns a detached copy of the mounts at and below the mount's
+// source. It has no ties to the host's mounts: a later mount on either does not
+// appear on the other. The mount's attributes are added to all of it; those
 // that a mount already has stay.
 func (m *mount) openTree() (int, error) {
 	source, err := m.openSource()
@@ -35,8 +35,8 @@ func (m *mount) openTree() (int, error) {
 	return tree, nil
 }
 
-// openSource opens the path. What is in a workspace can be a skill's doing: a
-// link there that an earlier command left must not lead out of it.
+// openSource opens the path. A skill can write to a workspace: a link there
+// that an earlier command made must not lead out of it.
 func (m *mount) openSource() (int, error) {
 	const flags = unix.O_PATH | unix.O_CLOEXEC
 	if m.Around == "" {

@@ -1,7 +1,7 @@
 // Package native runs each command in a sandbox that the Linux kernel gives to
 // everybody: no daemon, no image, nothing to install. Start with [New]. The
-// program executes itself as a process that makes sandboxes, which this package
-// sees to wherever it is imported.
+// program executes itself as a process that makes sandboxes; to import this package
+// is enough for that.
 //
 // A command finds itself in user, mount, pid, network, ipc, uts and cgroup
 // namespaces that no other command ever had:
@@ -40,10 +40,10 @@
 // pid namespaces of its own, with the mounts that all sandboxes have. It forks
 // the inits, each process 1 of a sandbox, without executing anything. Some are
 // forked ahead ([Options.Warm]); they have made all that does not depend on the
-// command and wait for it. An init knows no Go: what it does is a script of
-// system calls that the server writes and sends it ([script] has more). For a
-// command that is to attach the skill's folder and the workspaces, to give up
-// all privileges, and to execute the program.
+// command and wait for it. An init has no Go runtime: it executes a sequence of
+// system calls that the server composes and sends. For a command it attaches the
+// skill's folder and the workspaces, drops all privileges, and executes the
+// program.
 package native
 
 import (
@@ -54,10 +54,10 @@ import (
 
 // Options configure a [Driver]. The zero value is usable.
 type Options struct {
-	// Logger is told what an operator may want to know, such as that cgroup
-	// limits cannot be had; nil is silence.
+	// Logger gets messages for an operator, such as that cgroup limits are
+	// impossible; nil discards them.
 	Logger *slog.Logger
-	// Warm is how many sandboxes are kept ready for commands to come, from the
+	// Warm is the number of sandboxes that are ready for later commands, from the
 	// first command on; 0 is 4, and a negative number none.
 	Warm int
 	// Egress are the options of the proxies for commands that are granted hosts;

@@ -12,57 +12,56 @@ import (
 )
 
 const (
-	// defaultWarm is how many inits are ready between calls.
+	// defaultWarm is the number of inits that are ready between calls.
 	defaultWarm = 4
-	// idleTime is how long a zygote and its idle inits are kept without a call.
+	// idleTime is the time without a call after which the zygote and idle inits end.
 	idleTime = 5 * time.Minute
-	// refillTime is how long a command is not disturbed.
+	// refillTime is the time after which a refill may slow down a running command.
 	refillTime = 50 * time.Millisecond
 )
 
-// A pool has inits ready for commands: any init is fit for any command. It holds
-// no process before the first one, and none a while after the last.
+// A pool starts inits ahead of commands; any init fits any command. It holds no
+// process before the first command, and none some time after the last.
 type pool struct {
 	host   *host
-	warm   int             // how many are to be ready
+	warm   int             // how many should be ready
 	egress *egress.Options // of the proxies of sandboxes with hosts
 
-	work sync.WaitGroup // what goes on behind calls; close waits for it
+	work sync.WaitGroup // in the background; close waits for it
 
-	mother sync.Mutex // held while the zygote is looked for or started
+	zygoteMu sync.Mutex // held while the zygote is started
 
-	mu      sync.Mutex
-	zygote  *zygote        // nil without
-	idle    []*box         // ready, the oldest first
-	filling bool           // a goroutine fills idle
-	boxes   int            // those that are not closed yet
-	limits  sandbox.Limits // of the last command, and so perhaps of the next
-	timer   *time.Timer    // for the end of idleTime; nil before the first command
-	closed  bool
+	mu        sync.Mutex
+	zygote    *zygote        // nil without
+	idle      []*instance    // ready, the oldest first
+	filling   bool           // a goroutine fills idle
+	instances int            // those that are not closed yet
+	limits    sandbox.Limits // of the last command, and so perhaps of the next
+	timer     *time.Timer    // for the end of idleTime; nil before the first command
+	closed    bool
 }
 
 func newPool(h *host, warm int, egress *egress.Options) *pool {
 	return &pool{host: h, warm: warm, egress: egress, limits: sandbox.DefaultLimits()}
 }
 
-// take returns a box with limits: a ready one, or else one that is started for
-// it.
-func (p *pool) take(limits sandbox.Limits) (*box, error) {
+// acquire returns an instance with limits: a ready one, or a new one.
+func (p *pool) acquire(limits sandbox.Limits) (*instance, error) {
 	b, closed := p.pop(limits)
 	if closed {
 		return nil, sandbox.ErrClosed
 	}
 	if b == nil {
-		return p.make(limits)
+		return p.start(limits)
 	}
 	b.group.limit(limits)
 	return b, nil
 }
 
-// refill has a box made ready for the one that is taken, unless warm, the
-// command's own wish, is negative: when done is called, as it would be in the way
-// of a short command, or soon.
-func (p *pool) refill(warm int) (done func()) {
+// scheduleRefill replaces the acquired instance when done is called, as it
+// would slow down a short command, or after refillTime. It does nothing if
+// warm, the command's own wish, is negative.
+func (p *pool) scheduleRefill(warm int) (done func()) {
 	if warm < 0 {
 		return func() {}
 	}
@@ -74,8 +73,8 @@ func (p *pool) refill(warm int) (done func()) {
 	}
 }
 
-// pop returns a ready box, nil without one.
-func (p *pool) pop(limits sandbox.Limits) (b *box, closed bool) {
+// pop returns a ready instance, or nil.
+func (p *pool) pop(limits sandbox.Limits) (b *instance, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.limits = limits
@@ -94,35 +93,36 @@ func (p *pool) pop(limits sandbox.Limits) (b *box, closed bool) {
 	return nil, p.closed
 }
 
-// make returns the box of an init that it starts. A zygote that was killed is replaced.
-func (p *pool) make(limits sandbox.Limits) (*box, error) {
+// start forks an init and waits until it is ready. It replaces a zygote that
+// was killed.
+func (p *pool) start(limits sandbox.Limits) (*instance, error) {
 	p.mu.Lock()
-	p.boxes++ // which keeps the zygote
+	p.instances++ // which keeps the zygote
 	p.mu.Unlock()
-	b, err := p.tryMake(limits)
+	b, err := p.tryStart(limits)
 	if errors.Is(err, errZygote) {
-		b, err = p.tryMake(limits)
+		b, err = p.tryStart(limits)
 	}
 	if err != nil {
 		p.mu.Lock()
-		p.boxes--
+		p.instances--
 		p.mu.Unlock()
 		return nil, err
 	}
 	return b, nil
 }
 
-func (p *pool) tryMake(limits sandbox.Limits) (*box, error) {
-	z, err := p.findZygote()
+func (p *pool) tryStart(limits sandbox.Limits) (*instance, error) {
+	z, err := p.ensureZygote()
 	if err != nil {
 		return nil, err
 	}
 	group := p.host.cgroups.acquire(limits)
-	b, err := newBox(z, group)
+	b, err := newInstance(z, group)
 	if err != nil {
 		group.release()
 		if errors.Is(err, errZygote) {
-			p.lose(z)
+			p.forgetZygote(z)
 		}
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (p *pool) tryMake(limits sandbox.Limits) (*box, error) {
 	return b, nil
 }
 
-// open opens trees of mounts. A zygote that was killed is replaced.
+// open opens mount trees in the zygote. It replaces a zygote that was killed.
 func (p *pool) open(mounts []mount) ([]int, error) {
 	trees, err := p.tryOpen(mounts)
 	if errors.Is(err, errZygote) {
@@ -143,21 +143,21 @@ func (p *pool) open(mounts []mount) ([]int, error) {
 }
 
 func (p *pool) tryOpen(mounts []mount) ([]int, error) {
-	z, err := p.findZygote()
+	z, err := p.ensureZygote()
 	if err != nil {
 		return nil, err
 	}
 	trees, err := z.open(mounts)
 	if errors.Is(err, errZygote) {
-		p.lose(z)
+		p.forgetZygote(z)
 	}
 	return trees, err
 }
 
-// findZygote returns the zygote, which it starts where there is none.
-func (p *pool) findZygote() (*zygote, error) {
-	p.mother.Lock()
-	defer p.mother.Unlock()
+// ensureZygote returns the zygote, which it starts if there is none.
+func (p *pool) ensureZygote() (*zygote, error) {
+	p.zygoteMu.Lock()
+	defer p.zygoteMu.Unlock()
 	p.mu.Lock()
 	z, closed := p.zygote, p.closed
 	p.mu.Unlock()
@@ -177,8 +177,8 @@ func (p *pool) findZygote() (*zygote, error) {
 	return z, nil
 }
 
-// lose forgets a zygote that has ended.
-func (p *pool) lose(z *zygote) {
+// forgetZygote removes a zygote that has ended.
+func (p *pool) forgetZygote(z *zygote) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.zygote == z {
@@ -187,7 +187,7 @@ func (p *pool) lose(z *zygote) {
 	}
 }
 
-// fill sees to it that enough boxes are made ready.
+// fill starts a goroutine that starts instances until enough are ready.
 func (p *pool) fill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,7 +201,7 @@ func (p *pool) fill() {
 	})
 }
 
-// fillOne makes one box ready, and reports whether to go on.
+// fillOne starts one instance, and reports whether to continue.
 func (p *pool) fillOne() bool {
 	p.mu.Lock()
 	limits := p.limits
@@ -211,7 +211,7 @@ func (p *pool) fillOne() bool {
 		return false
 	}
 	p.mu.Unlock()
-	b, err := p.make(limits)
+	b, err := p.start(limits)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil {
@@ -225,18 +225,18 @@ func (p *pool) fillOne() bool {
 	return true
 }
 
-// drop ends a box in the background.
-func (p *pool) drop(b *box) {
+// drop ends an instance in the background.
+func (p *pool) drop(b *instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dropLocked(b)
 }
 
-func (p *pool) dropLocked(b *box) {
+func (p *pool) dropLocked(b *instance) {
 	p.work.Go(func() {
 		b.close()
 		p.mu.Lock()
-		p.boxes--
+		p.instances--
 		p.mu.Unlock()
 	})
 }
@@ -248,14 +248,14 @@ func (p *pool) dropIdleLocked() {
 	p.idle = nil
 }
 
-// expire ends what has not been used for some time.
+// expire ends all idle processes.
 func (p *pool) expire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return
 	}
-	busy := p.boxes > len(p.idle)
+	busy := p.instances > len(p.idle)
 	p.dropIdleLocked()
 	if busy || p.filling {
 		p.timer.Reset(idleTime)
@@ -276,12 +276,12 @@ func (p *pool) close() {
 	}
 	p.dropIdleLocked()
 	p.mu.Unlock()
-	p.mother.Lock() // a zygote that is being started is there afterwards
+	p.zygoteMu.Lock() // a zygote that is being started is there afterwards
 	p.mu.Lock()
 	z := p.zygote
 	p.zygote = nil
 	p.mu.Unlock()
-	p.mother.Unlock()
+	p.zygoteMu.Unlock()
 	if z != nil {
 		z.close()
 	}

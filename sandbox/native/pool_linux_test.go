@@ -145,7 +145,7 @@ func TestPoolIsFilled(t *testing.T) {
 		if got := bash(t, d, `echo ran`); got.stdout != "ran\n" {
 			t.Fatalf("got %+v", got)
 		}
-		awaitFull(d.pool)
+		awaitRefill(d.pool)
 	}
 	const threads = 1
 	ids := processesOf(d.pool.zygote)
@@ -178,7 +178,7 @@ func TestExpired(t *testing.T) {
 	}()
 	<-started
 	d.pool.fill()
-	awaitFull(d.pool)
+	awaitRefill(d.pool)
 	d.pool.expire()
 	if len(d.pool.idle) != 0 || d.pool.zygote == nil {
 		t.Errorf("while a command runs: %d ready, zygote %v", len(d.pool.idle), d.pool.zygote)
@@ -211,7 +211,7 @@ func TestKilledWhileReady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDriver(t)
 			bash(t, d, `true`)
-			awaitFull(d.pool)
+			awaitRefill(d.pool)
 			for _, id := range victims(processesOf(d.pool.zygote)) {
 				if err := unix.Kill(id, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
 					t.Fatal(err)
@@ -300,7 +300,7 @@ func serveReady() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	awaitFull(d.pool)
+	awaitRefill(d.pool)
 	fmt.Println(strings.Trim(fmt.Sprint(processesOf(d.pool.zygote)), "[]"))
 	select {}
 }

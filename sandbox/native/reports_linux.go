@@ -11,41 +11,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A report is what an init tells the server.
+// A report is a message of an init to the server.
 type report struct {
-	news news
-	a, b int // as its news says
-	call int // the index of the call that failed
-	fds  []int
+	event event
+	a, b  int // their meaning depends on the event
+	call  int // the index of the call that failed
+	fds   []int
 }
 
-// report receives one.
-func (l *line) report() (r report, err error) {
+// receiveReport receives a report and the descriptors with it.
+func (s *socket) receiveReport() (r report, err error) {
 	var p [4 * reportWords]byte
-	if r.fds, err = l.receive(p[:]); err != nil {
+	if r.fds, err = s.receive(p[:]); err != nil {
 		return r, err
 	}
 	word := func(i int) int { return int(int32(binary.LittleEndian.Uint32(p[4*i:]))) }
-	r.news, r.a, r.b, r.call = news(word(0)), word(1), word(2), word(3)
+	r.event, r.a, r.b, r.call = event(word(0)), word(1), word(2), word(3)
 	return r, nil
 }
 
 // A failure is an error of making a sandbox, or of starting its command.
 type failure struct {
 	Step  step
-	What  string // what the step was about, such as a path
+	What  string // such as a path
 	Errno unix.Errno
 }
 
-// A step is what was being done when it failed.
+// A step names the operation that failed.
 type step string
 
 const (
 	stepSetup       step = "prepare the sandbox"
 	stepProc        step = "mount /proc"
-	stepMount       step = "mount" // What is a path of the host's
+	stepMount       step = "mount" // with a path of the host
 	stepControl     step = "talk to the server"
-	stepFind        step = "find" // What is the program, here and below
+	stepFind        step = "find" // with the program, here and below
 	stepInterpreter step = "find the interpreter of"
 	stepExec        step = "execute"
 	stepSelf        step = "execute the sandbox's own init as"
@@ -70,19 +70,18 @@ const (
 // reportWords is the length of a report, in words of 32 bits.
 const reportWords = 4
 
-// A news is what a report tells, with two numbers. It is the report's first
-// word.
-type news int32
+// An event is the first word of a report. Two numbers follow it.
+type event int32
 
 const (
-	isReady     news = 1 + iota // the sandbox is built; its /out comes with it
-	isListening                 // the listening socket of the proxy comes with it
-	isSettled                   // the setup of a sandbox that is kept is made
-	hasStarted                  // the command
-	hasExited                   // the command: its code
-	hasFailed                   // a script: its kind, the call's index; the errno
-	isSelf                      // the command is the init's own file; it was ended
-	isRefused                   // entering a cgroup: its index; the errno
+	eventReady         event = 1 + iota // the sandbox is built; its /out comes with it
+	eventListening                      // the listening socket of the proxy comes with it
+	eventSettled                        // the setup of a sandbox that is kept is made
+	eventStarted                        // the command
+	eventExited                         // the command: its code
+	eventFailed                         // a sequence: its kind, the call's index; the errno
+	eventExecutedInit                   // the command is the init's own file; it was ended
+	eventCgroupRefused                  // entering a cgroup: its index; the errno
 )
 
 // fail returns nil for a nil error, and otherwise a failure that can be sent.

@@ -19,23 +19,24 @@ import (
 )
 
 const (
-	// label is what a [sandbox.Exit] says ran the command.
+	// label is the name of this driver in a [sandbox.Exit].
 	label = "native"
 	// killed is the exit code when the kernel ended the whole sandbox.
 	killed = 128 + 9
 )
 
-// A ground is what a sandbox is made of for a command's grant.
-type ground struct {
+// resources are the limits, open mounts and proxy that a command's grant gives
+// its sandbox.
+type resources struct {
 	limits  sandbox.Limits
 	mounts  []mount
 	trees   []int    // open, one for each mount
 	gateway *gateway // nil without hosts
 }
 
-// ground checks what cmd is granted and opens it.
-func (p *pool) ground(cmd *sandbox.Command) (*ground, error) {
-	g := &ground{limits: cmd.Limits.Or(sandbox.DefaultLimits())}
+// openResources checks a command's grant and opens its resources.
+func (p *pool) openResources(cmd *sandbox.Command) (*resources, error) {
+	g := &resources{limits: cmd.Limits.Or(sandbox.DefaultLimits())}
 	var err error
 	if g.mounts, err = commandMounts(cmd); err != nil {
 		return nil, err
@@ -49,8 +50,8 @@ func (p *pool) ground(cmd *sandbox.Command) (*ground, error) {
 	return g, nil
 }
 
-// close releases what the sandbox has its own of, and ends its gateway.
-func (g *ground) close() {
+// close closes the trees and ends the gateway.
+func (g *resources) close() {
 	closeAll(g.trees)
 	g.trees = nil
 	g.gateway.close()
@@ -58,13 +59,13 @@ func (g *ground) close() {
 
 // run runs one command in a sandbox of its own.
 func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	g, err := p.ground(cmd)
+	g, err := p.openResources(cmd)
 	if err != nil {
 		return nil, err
 	}
 	defer g.close()
 	env := p.host.environ(cmd, g.gateway)
-	if err := checkLine(cmd, env); err != nil {
+	if err := checkCommandLine(cmd, env); err != nil {
 		return nil, err
 	}
 	streams, err := openStdio(cmd, p.host.user)
@@ -72,8 +73,8 @@ func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 		return nil, err
 	}
 	defer streams.close()
-	defer p.refill(cmd.Warm)()
-	b, err := p.take(g.limits)
+	defer p.scheduleRefill(cmd.Warm)()
+	b, err := p.acquire(g.limits)
 	if err != nil {
 		return nil, diagnose(err)
 	}
@@ -81,12 +82,12 @@ func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 	defer context.AfterFunc(ctx, b.kill)()
 	defer b.watchMemory(g.limits.Memory)()
 
-	t := &turn{box: b, cmd: cmd, gateway: g.gateway, streams: streams, limits: g.limits}
-	t.setup = p.host.setupScript(g, b.group)
-	t.job = jobScript(cmd.Argv, env, slot(len(g.trees)), b.resourceLimits(g.limits))
-	t.err = b.line.send(t.job.pack(t.setup.pack(nil, kindSetup), kindOnce), append(g.trees, streams.fds()...))
+	t := &execution{instance: b, cmd: cmd, gateway: g.gateway, streams: streams, limits: g.limits}
+	t.setup = p.host.setupSequence(g, b.group)
+	t.job = commandSequence(cmd.Argv, env, slot(len(g.trees)), b.resourceLimits(g.limits))
+	t.err = b.socket.send(t.job.pack(t.setup.pack(nil, kindSetup), kindLastCommand), append(g.trees, streams.fds()...))
 	streams.closeTheirs()
-	t.listen()
+	t.awaitReports()
 	if !t.exited {
 		b.kill()
 		b.wait()
@@ -105,14 +106,14 @@ func (h *host) environ(cmd *sandbox.Command, g *gateway) []string {
 	return cmd.Environ(append(g.environ(), "PATH="+h.path)...)
 }
 
-// A turn is one command's in a box, and how it ended.
-type turn struct {
-	box        *box
+// An execution is one command in an instance, with its exit status.
+type execution struct {
+	instance   *instance
 	cmd        *sandbox.Command
 	gateway    *gateway
 	streams    *stdio
 	limits     sandbox.Limits
-	setup, job *script // setup is nil where it was made before
+	setup, job *sequence // setup is nil where it was made before
 
 	settled bool // the setup is made
 	exited  bool // by itself
@@ -121,12 +122,12 @@ type turn struct {
 	err     error    // why nothing is known
 }
 
-// listen takes the init's reports until there is nothing more to come.
-func (t *turn) listen() {
+// awaitReports handles the init's reports until the last.
+func (t *execution) awaitReports() {
 	for !t.settled && !t.exited && t.failure == nil {
-		r, err := t.box.line.report()
+		r, err := t.instance.socket.receiveReport()
 		if err == nil {
-			err = t.note(r)
+			err = t.handle(r)
 		}
 		if err != nil {
 			if t.err == nil {
@@ -137,25 +138,25 @@ func (t *turn) listen() {
 	}
 }
 
-// note takes one report.
-func (t *turn) note(r report) error {
-	switch r.news {
-	case isListening:
+// handle processes one report.
+func (t *execution) handle(r report) error {
+	switch r.event {
+	case eventListening:
 		if len(r.fds) == 1 && t.gateway != nil {
 			return t.gateway.serve(r.fds[0])
 		}
-	case isSettled:
+	case eventSettled:
 		t.settled = true
-	case hasStarted:
+	case eventStarted:
 		if t.cmd.Started != nil {
 			t.cmd.Started()
 		}
 		t.streams.start(t.cmd)
-	case hasExited:
+	case eventExited:
 		t.exited, t.code = true, r.a
-	case isSelf:
+	case eventExecutedInit:
 		t.failure = &failure{Step: stepSelf, Errno: unix.EPERM}
-	case hasFailed:
+	case eventFailed:
 		failed := t.job
 		if kind(r.a) == kindSetup {
 			failed = t.setup
@@ -165,8 +166,8 @@ func (t *turn) note(r report) error {
 	return nil
 }
 
-// result returns what came of the turn.
-func (t *turn) result(ctx context.Context) (*sandbox.Exit, error) {
+// result returns the command's exit, or why there is none.
+func (t *execution) result(ctx context.Context) (*sandbox.Exit, error) {
 	exit := &sandbox.Exit{Code: t.code, Sandbox: label}
 	if !t.exited {
 		exit.Code = killed
@@ -174,7 +175,7 @@ func (t *turn) result(ctx context.Context) (*sandbox.Exit, error) {
 	switch {
 	// A command that got over the end of one of its processes is no case for the
 	// limit.
-	case exit.Code != 0 && (t.box.exceeded.Load() || t.box.group.ranOutOfMemory()):
+	case exit.Code != 0 && (t.instance.exceeded.Load() || t.instance.group.ranOutOfMemory()):
 		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(t.limits.Memory)}
 	case t.exited:
 		return exit, nil
@@ -190,35 +191,35 @@ func (t *turn) result(ctx context.Context) (*sandbox.Exit, error) {
 	}
 }
 
-// maxTrees is how many open trees go with a script.
+// maxTrees bounds the mount trees that are sent with a sequence.
 const maxTrees = 200
 
-// setupScript is what an init does when it knows the command's grant and limits:
-// it attaches the trees that come with the script, and locks itself down.
-func (h *host) setupScript(g *ground, group *cgroup) *script {
-	s, limits := &script{}, g.limits
+// setupSequence returns the calls that apply a command's grant and limits: they
+// attach the trees that are sent with them, and lock the init down.
+func (h *host) setupSequence(g *resources, group *cgroup) *sequence {
+	s, limits := &sequence{}, g.limits
 	if limits.Tmp != h.tmp {
-		s.resize("/tmp", limits.Tmp)
-		s.resize(sandbox.OutDir, limits.Tmp)
-		s.resize("/dev/shm", min(limits.Tmp, shmLimit))
+		resizeTmpfs(s, "/tmp", limits.Tmp)
+		resizeTmpfs(s, sandbox.OutDir, limits.Tmp)
+		resizeTmpfs(s, "/dev/shm", min(limits.Tmp, shmLimit))
 	}
 	for i, m := range g.mounts {
 		if m.Target != sandbox.SkillDir {
 			s.folder(m.Target)
 		}
-		s.attach(place{stepMount, m.Source}, slot(i), m.Target)
+		s.attach(purpose{stepMount, m.Source}, slot(i), m.Target)
 	}
 	if g.gateway != nil {
-		s.listen()
+		listenForProxy(s)
 	}
 	seal := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	s.add(place{stepSetup, "make the root read-only"}, unix.SYS_MOUNT_SETATTR, here(), s.text("/"), number(0), s.bytes(asBytes(&seal)), number(unix.MOUNT_ATTR_SIZE_VER0))
-	s.add(place{stepMount, sandbox.SkillDir}, unix.SYS_CHDIR, s.text(sandbox.SkillDir))
+	s.add(purpose{stepSetup, "make the root read-only"}, unix.SYS_MOUNT_SETATTR, here(), s.text("/"), number(0), s.bytes(asBytes(&seal)), number(unix.MOUNT_ATTR_SIZE_VER0))
+	s.add(purpose{stepMount, sandbox.SkillDir}, unix.SYS_CHDIR, s.text(sandbox.SkillDir))
 	filter := h.filter
 	if !group.boundsMemory() {
 		filter = h.noShared
 	}
-	s.lockDown(h, filter)
+	lockDown(s, h.user, h.notify, filter)
 	return s
 }
 
@@ -258,8 +259,9 @@ func around(path string, workspaces []string) string {
 	return outermost
 }
 
-// checkLine refuses what no command line can be.
-func checkLine(cmd *sandbox.Command, env []string) error {
+// checkCommandLine returns an error for arguments or an environment that no
+// process can have.
+func checkCommandLine(cmd *sandbox.Command, env []string) error {
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
 		return errors.New("the command is empty")
 	}
@@ -270,15 +272,14 @@ func checkLine(cmd *sandbox.Command, env []string) error {
 		}
 		size += len(s) + 2*wordBytes
 	}
-	if size > maxScript {
+	if size > maxSequence {
 		return fmt.Errorf("the arguments and environment are too long: %s", sandbox.Bytes(int64(size)))
 	}
 	return nil
 }
 
-// openMounts opens what is to be mounted for a command: the server, where it has
-// the right to, as it may have a way to what its sandboxes' user has not; and
-// else the zygote.
+// openMounts opens a command's mounts: in the server where it may, as it may
+// reach folders that the sandbox's user cannot, and otherwise in the zygote.
 func (h *host) openMounts(mounts []mount, zygote func([]mount) ([]int, error)) ([]int, error) {
 	if h.user.changes {
 		trees, err := openTrees(mounts)
@@ -307,9 +308,9 @@ func explainMount(mounts []mount, err error) error {
 	return fmt.Errorf("mount %s: %w", f.What, f.Errno)
 }
 
-// A gateway is the proxy of one sandbox that was granted hosts. Its socket is in
-// the sandbox's network, where only the init can make it, and is served by the
-// server, which is in the host's.
+// A gateway is the proxy of one sandbox that was granted hosts. The init makes
+// its socket, in the sandbox's network; the server, in the host's network,
+// serves it.
 type gateway struct {
 	proxy   *egress.Proxy
 	serving sync.WaitGroup // close waits for it
@@ -327,7 +328,7 @@ func newGateway(grant sandbox.Grant, options *egress.Options) (*gateway, error) 
 	return &gateway{proxy: proxy}, nil
 }
 
-// environ returns what tells the command's programs of the proxy.
+// environ returns the variables that point the command's programs to the proxy.
 func (g *gateway) environ() []string {
 	if g == nil {
 		return nil
@@ -335,7 +336,7 @@ func (g *gateway) environ() []string {
 	return egress.Environ(egress.Address)
 }
 
-// serve serves a listening socket, which it takes over.
+// serve serves a listening socket, which it owns from then on.
 func (g *gateway) serve(socket int) error {
 	file := os.NewFile(uintptr(socket), "proxy")
 	listener, err := net.FileListener(file)

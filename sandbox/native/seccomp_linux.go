@@ -36,8 +36,8 @@ func refuse(errno unix.Errno) bpf.Instruction {
 
 func allow() bpf.Instruction { return bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW} }
 
-// judged are the calls that are allowed or not by their arguments, or refused
-// with an errno of their own.
+// judged returns the filters of calls that depend on their arguments, or are
+// refused with an errno of their own.
 func judged() map[uint32][]bpf.Instruction {
 	return map[uint32][]bpf.Instruction{
 		unix.SYS_CLONE: {
@@ -61,12 +61,12 @@ func judged() map[uint32][]bpf.Instruction {
 	}
 }
 
-func oneOf(offset uint32, otherwise bpf.Instruction, values ...uint32) []bpf.Instruction {
-	return match(offset, allow(), otherwise, values)
+func oneOf(offset uint32, onError bpf.Instruction, values ...uint32) []bpf.Instruction {
+	return match(offset, allow(), onError, values)
 }
 
-func noneOf(offset uint32, otherwise bpf.Instruction, values ...uint32) []bpf.Instruction {
-	return match(offset, otherwise, allow(), values)
+func noneOf(offset uint32, onError bpf.Instruction, values ...uint32) []bpf.Instruction {
+	return match(offset, onError, allow(), values)
 }
 
 // match ends in yes when the argument is one of values, else in no.
@@ -78,8 +78,8 @@ func match(offset uint32, yes, no bpf.Instruction, values []uint32) []bpf.Instru
 	return append(code, no, yes)
 }
 
-// A span is the calls from a number up to the next span's, and what to do with
-// them.
+// A span is a range of call numbers, up to the next span's first, with the
+// filter for them.
 type span struct {
 	from uint32
 	do   []bpf.Instruction
@@ -144,7 +144,7 @@ func search(list []span) []bpf.Instruction {
 	return slices.Concat(code, low, high)
 }
 
-// assemble returns the filter as the kernel takes it.
+// assemble returns the filter in the kernel's form.
 func assemble(refused ...uint32) ([]unix.SockFilter, error) {
 	raw, err := bpf.Assemble(filter(refused...))
 	if err != nil {

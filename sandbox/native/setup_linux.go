@@ -21,29 +21,30 @@ import (
 // shmLimit bounds the bytes of /dev/shm, as Docker does.
 const shmLimit = 64 << 20
 
-// genericScript is what an init does before there is a command: it has all
-// namespaces but that of users, and a copy of the template's mounts, and makes
-// the root that every sandbox has, with scratch folders of tmp bytes.
-func genericScript(l *layout, tmp int64, notify []notifyLimit) *script {
-	s := &script{}
-	at := func(what string) place { return place{stepSetup, what} }
+// genericSequence returns the calls of an init before there is a command: the
+// init has all namespaces but that of users, and a copy of the template's
+// mounts, and makes the root that every sandbox has, with scratch folders of
+// tmp bytes.
+func genericSequence(l *layout, tmp int64, notify []notifyLimit) *sequence {
+	s := &sequence{}
+	at := func(what string) purpose { return purpose{stepSetup, what} }
 	s.add(at("make a cgroup namespace"), unix.SYS_UNSHARE, number(unix.CLONE_NEWCGROUP))
-	s.defaultSignals()
+	resetSignals(s)
 	s.add(at("take a name"), unix.SYS_PRCTL, number(unix.PR_SET_NAME), s.text(shortName))
 	s.add(at("make a session"), unix.SYS_SETSID)
 	s.add(at("set the host name"), unix.SYS_SETHOSTNAME, s.text(hostname), number(len(hostname)))
-	s.raiseLoopback()
+	raiseLoopback(s)
 
 	// The sandbox's own is read-only, so the files by which the init says who it is
 	// are reached by the template's.
-	s.add(at("open /proc"), unix.SYS_OPENAT, here(), s.text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC)).keep = slotProc
-	s.boundNotify(notify, allNotifyShare)
+	s.add(at("open /proc"), unix.SYS_OPENAT, here(), s.text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC)).result = slotProc
+	limitInotify(s, notify, allNotifyShare)
 	s.tmpfs(newRoot, 1<<20, 0o755)
-	s.shareTemplate(l)
+	moveTemplate(s, l)
 	s.tmpfs(newRoot+"/tmp", tmp, 0o1777)
 	s.tmpfs(newRoot+sandbox.OutDir, tmp, 0o1777)
 	s.tmpfs(newRoot+"/dev/shm", min(tmp, shmLimit), 0o1777)
-	s.ownProc(l)
+	mountProc(s, l)
 	s.folder(newRoot + sandbox.SkillDir)
 
 	// The template stays, out of sight and out of reach, below the root: to take
@@ -52,34 +53,35 @@ func genericScript(l *layout, tmp int64, notify []notifyLimit) *script {
 	s.add(at("cover the template"), unix.SYS_MOVE_MOUNT, here(), s.text(newRoot), here(), s.text("/"), number(0))
 	s.add(at("enter the root"), unix.SYS_CHROOT, s.text("."))
 	s.add(at("enter the root"), unix.SYS_CHDIR, s.text("/"))
-	s.add(at("open /out"), unix.SYS_OPENAT, here(), s.text(sandbox.OutDir), number(unix.O_DIRECTORY|unix.O_CLOEXEC)).keep = slotResult
-	s.report(isReady, slotResult)
+	s.add(at("open /out"), unix.SYS_OPENAT, here(), s.text(sandbox.OutDir), number(unix.O_DIRECTORY|unix.O_CLOEXEC)).result = slotResult
+	s.sendFile(eventReady, slotResult)
 	return s
 }
 
-// defaultSignals takes back what Go and those who started the server did about
-// signals: what is ignored stays so over an exec.
-func (s *script) defaultSignals() {
+// resetSignals undoes the signal handling of Go and of those who started the
+// server: an ignored signal stays ignored over an exec.
+func resetSignals(s *sequence) {
 	const signals, setBytes = 64, 8
 	standard := s.bytes(make([]byte, 32)) // struct sigaction: SIG_DFL
 	for signal := 1; signal <= signals; signal++ {
-		s.add(place{}, unix.SYS_RT_SIGACTION, number(signal), standard, number(0), number(setBytes)).otherwise = goesOn
+		s.add(purpose{}, unix.SYS_RT_SIGACTION, number(signal), standard, number(0), number(setBytes)).onError = ignoreError
 	}
 }
 
-func (s *script) raiseLoopback() {
+// raiseLoopback activates the loopback interface.
+func raiseLoopback(s *sequence) {
 	var request [40]byte // struct ifreq
 	copy(request[:], "lo")
 	binary.LittleEndian.PutUint16(request[unix.IFNAMSIZ:], unix.IFF_UP)
-	at := place{stepSetup, "raise the loopback interface"}
-	s.add(at, unix.SYS_SOCKET, number(unix.AF_INET), number(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), number(0)).keep = slotResult
+	at := purpose{stepSetup, "raise the loopback interface"}
+	s.add(at, unix.SYS_SOCKET, number(unix.AF_INET), number(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), number(0)).result = slotResult
 	s.add(at, unix.SYS_IOCTL, slotResult.arg(), number(unix.SIOCSIFFLAGS), s.bytes(request[:]))
 	s.close(slotResult)
 }
 
-// shareTemplate moves what the template has into the new root: the mounts and
-// links at the top, with what is below them.
-func (s *script) shareTemplate(l *layout) {
+// moveTemplate moves the template's mounts and links to the new root: those at
+// the top, with all below them.
+func moveTemplate(s *sequence, l *layout) {
 	inside := func(path string) bool { return within(path, "/etc") || within(path, "/dev") }
 	top := []mount{{Target: "/etc"}, {Target: "/dev"}}
 	for _, m := range l.Mounts {
@@ -89,41 +91,41 @@ func (s *script) shareTemplate(l *layout) {
 	}
 	for _, m := range top {
 		s.folder(newRoot + m.Target)
-		c := s.add(place{stepMount, m.Target}, unix.SYS_MOVE_MOUNT, here(), s.text(m.Target), here(), s.text(newRoot+m.Target), number(0))
+		c := s.add(purpose{stepMount, m.Target}, unix.SYS_MOVE_MOUNT, here(), s.text(m.Target), here(), s.text(newRoot+m.Target), number(0))
 		if m.Optional {
-			c.otherwise = goesOn
+			c.onError = ignoreError
 		}
 	}
 	for _, k := range l.Links {
 		if !inside(k.Path) {
 			s.folder(newRoot + path.Dir(k.Path))
-			s.add(place{stepSetup, "link " + k.Path}, unix.SYS_SYMLINKAT, s.text(k.To), here(), s.text(newRoot+k.Path))
+			s.add(purpose{stepSetup, "link " + k.Path}, unix.SYS_SYMLINKAT, s.text(k.To), here(), s.text(newRoot+k.Path))
 		}
 	}
 }
 
-// ownProc mounts a /proc of the sandbox's processes, with the parts covered that
-// are about the machine.
-func (s *script) ownProc(l *layout) {
+// mountProc mounts a /proc of the sandbox's processes, with the parts covered
+// that describe the machine.
+func mountProc(s *sequence, l *layout) {
 	const attributes = noPrivileges | unix.MOUNT_ATTR_NOEXEC | unix.MOUNT_ATTR_RDONLY
-	s.newMount(place{stepProc, ""}, "proc", attributes)
+	s.newMount(purpose{stepProc, ""}, "proc", attributes)
 	s.makeFolder(newRoot + "/proc")
-	s.attach(place{stepProc, ""}, slotResult, newRoot+"/proc")
+	s.attach(purpose{stepProc, ""}, slotResult, newRoot+"/proc")
 	for _, m := range l.masks {
 		cover := newRoot + "/dev/null"
 		if m.folder {
 			cover = emptyRoot
 		}
-		at := place{stepSetup, "cover " + m.path}
-		s.add(at, unix.SYS_OPEN_TREE, here(), s.text(cover), number(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)).keep = slotResult
+		at := purpose{stepSetup, "cover " + m.path}
+		s.add(at, unix.SYS_OPEN_TREE, here(), s.text(cover), number(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)).result = slotResult
 		s.attach(at, slotResult, newRoot+m.path)
 	}
 }
 
-// resize gives a tmpfs other bounds.
-func (s *script) resize(path string, size int64) {
-	at := place{stepSetup, "set the size of " + path}
-	s.add(at, unix.SYS_FSPICK, here(), s.text(path), number(unix.FSPICK_CLOEXEC)).keep = slotResult
+// resizeTmpfs changes the bounds of a tmpfs.
+func resizeTmpfs(s *sequence, path string, size int64) {
+	at := purpose{stepSetup, "set the size of " + path}
+	s.add(at, unix.SYS_FSPICK, here(), s.text(path), number(unix.FSPICK_CLOEXEC)).result = slotResult
 	for _, o := range tmpfsOptions(size, 0)[:2] {
 		s.add(at, unix.SYS_FSCONFIG, slotResult.arg(), number(unix.FSCONFIG_SET_STRING), s.text(o.key), s.text(o.value), number(0))
 	}
@@ -131,30 +133,31 @@ func (s *script) resize(path string, size int64) {
 	s.close(slotResult)
 }
 
-// jobScript is what the process does that becomes the command. Its streams are
-// in the slots from the first on.
-func jobScript(argv, env []string, first slot, limits []resourceLimit) *script {
-	s := &script{}
-	at := func(what string) place { return place{stepSetup, what} }
+// commandSequence returns the calls of the process that becomes the command.
+// Its streams are in the slots from first on.
+func commandSequence(argv, env []string, first slot, limits []resourceLimit) *sequence {
+	s := &sequence{}
+	at := func(what string) purpose { return purpose{stepSetup, what} }
 	s.add(at("make a session"), unix.SYS_SETSID)
 	for fd := range 3 {
 		s.add(at("set the command's streams"), unix.SYS_DUP3, (first + slot(fd)).arg(), number(fd), number(0))
 	}
 	s.add(at("close_range"), unix.SYS_CLOSE_RANGE, number(3), number(^uint32(0)), number(unix.CLOSE_RANGE_CLOEXEC))
-	s.limitResources(limits)
+	limitResources(s, limits)
 	const setBytes = 8
 	s.add(at("unblock signals"), unix.SYS_RT_SIGPROCMASK, number(unix.SIG_SETMASK), s.words(number(0)), number(0), number(setBytes))
-	s.execute(argv, env, lookup(env, "PATH"))
+	executeProgram(s, argv, env, lookup(env, "PATH"))
 	return s
 }
 
-// execute looks the program up as execvp(3) does, in the folders of searched.
-func (s *script) execute(argv, env []string, searched string) {
+// executeProgram finds the program as execvp(3) does, in the folders of
+// searched, and executes it.
+func executeProgram(s *sequence, argv, env []string, searched string) {
 	args, environ := s.strings(argv), s.strings(env)
 	if strings.Contains(argv[0], "/") {
 		program := s.text(argv[0])
-		s.add(place{stepExec, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.F_OK))
-		s.add(place{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ)
+		s.add(purpose{stepExec, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.F_OK))
+		s.add(purpose{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ)
 		return
 	}
 	for _, folder := range strings.Split(searched, ":") {
@@ -162,10 +165,10 @@ func (s *script) execute(argv, env []string, searched string) {
 			folder = "."
 		}
 		program := s.text(folder + "/" + argv[0])
-		s.add(place{stepFind, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.X_OK)).otherwise = skipsOne
-		s.add(place{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ).otherwise = searches
+		s.add(purpose{stepFind, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.X_OK)).onError = skipNext
+		s.add(purpose{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ).onError = continueSearch
 	}
-	s.add(place{stepFind, argv[0]}, giveUp)
+	s.add(purpose{stepFind, argv[0]}, failNotFound)
 }
 
 func lookup(env []string, key string) string {
@@ -184,16 +187,16 @@ const (
 	maxCapability = 63
 )
 
-// lockDown takes every privilege from the init, and so from all that it starts:
-// it enters a user namespace of its own that has power over nothing, not even
-// over its other namespaces, gives up every capability even there, and installs
-// the seccomp filter.
-func (s *script) lockDown(h *host, filter []unix.SockFilter) {
-	at := func(what string) place { return place{stepSetup, what} }
+// lockDown drops every privilege of the init, and so of all its children: it
+// enters a user namespace of its own that has power over nothing, not even over
+// its other namespaces, gives up every capability even there, and installs the
+// seccomp filter.
+func lockDown(s *sequence, user identity, notify []notifyLimit, filter []unix.SockFilter) {
+	at := func(what string) purpose { return purpose{stepSetup, what} }
 	s.add(at("make a user namespace"), unix.SYS_UNSHARE, number(unix.CLONE_NEWUSER))
-	s.enterUser(h)
+	enterUserNamespace(s, user, notify)
 	for c := range maxCapability + 1 {
-		s.prctl("drop the bounding set", unix.PR_CAPBSET_DROP, uintptr(c)).otherwise = goesOn
+		s.prctl("drop the bounding set", unix.PR_CAPBSET_DROP, uintptr(c)).onError = ignoreError
 	}
 	s.prctl("clear the ambient set", unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -213,37 +216,36 @@ func asBytes[T any](first *T, count ...int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(first)), size)
 }
 
-// enterUser makes the init the user it already is in the namespace it has just
-// entered, which has no other, and keeps others from being made below it, the
-// door to most of the kernel's privileged code. The seccomp filter refuses those
-// too; so failing at that is fine.
-func (s *script) enterUser(h *host) {
-	user := h.user
+// enterUserNamespace maps the init's user in the namespace that it has just
+// entered, which has no other, and forbids namespaces below it, the door to
+// most of the kernel's privileged code. The seccomp filter refuses those too,
+// so a failure of that is ignored.
+func enterUserNamespace(s *sequence, user identity, notify []notifyLimit) {
 	// The files belong to root otherwise.
 	s.prctl("become dumpable", unix.PR_SET_DUMPABLE, 1)
-	s.write("self/setgroups", "deny").otherwise = goesOn // a kernel without it needs none
-	s.write("self/uid_map", fmt.Sprintf("%d %d 1", user.uid, user.uid))
-	s.write("self/gid_map", fmt.Sprintf("%d %d 1", user.gid, user.gid))
+	writeProc(s, "self/setgroups", "deny").onError = ignoreError // a kernel without it needs none
+	writeProc(s, "self/uid_map", fmt.Sprintf("%d %d 1", user.uid, user.uid))
+	writeProc(s, "self/gid_map", fmt.Sprintf("%d %d 1", user.gid, user.gid))
 	s.prctl("become undumpable", unix.PR_SET_DUMPABLE, 0)
-	s.write("sys/user/max_user_namespaces", "0").otherwise = goesOn
-	s.boundNotify(h.notify, notifyShare)
+	writeProc(s, "sys/user/max_user_namespaces", "0").onError = ignoreError
+	limitInotify(s, notify, notifyShare)
 	s.close(slotProc)
 }
 
-// boundNotify limits inotify in the init's user namespace to a share of the host
-// user's limits, against which all of it counts.
-func (s *script) boundNotify(limits []notifyLimit, share int) {
+// limitInotify limits inotify in the init's user namespace to a share of the
+// host user's limits, against which all of it counts.
+func limitInotify(s *sequence, limits []notifyLimit, share int) {
 	for _, l := range limits {
-		s.write("sys/user/"+l.name, strconv.Itoa(l.most/share)).otherwise = goesOn
+		writeProc(s, "sys/user/"+l.name, strconv.Itoa(l.most/share)).onError = ignoreError
 	}
 }
 
-// write writes a file below /proc. An otherwise for it may be set in the call
-// that is returned; when the file cannot be opened, that fails.
-func (s *script) write(path, text string) *call {
-	at := place{stepSetup, "write /proc/" + path}
+// writeProc writes a file below /proc. The write that it returns fails, too,
+// when the file cannot be opened.
+func writeProc(s *sequence, path, text string) *call {
+	at := purpose{stepSetup, "write /proc/" + path}
 	open := s.add(at, unix.SYS_OPENAT, slotProc.arg(), s.text(path), number(unix.O_WRONLY|unix.O_CLOEXEC))
-	open.keep, open.otherwise = slotResult, goesOn
+	open.result, open.onError = slotResult, ignoreError
 	s.add(at, unix.SYS_WRITE, slotResult.arg(), s.text(text), number(len(text)))
 	written := len(s.calls) - 1
 	s.close(slotResult)
@@ -258,7 +260,7 @@ type resourceLimit struct {
 
 // resourceLimits are what every process of a sandbox inherits and none can
 // raise. They stand behind the cgroup's limits, and stand in where there is none.
-func (b *box) resourceLimits(limits sandbox.Limits) []resourceLimit {
+func (b *instance) resourceLimits(limits sandbox.Limits) []resourceLimit {
 	list := []resourceLimit{
 		{unix.RLIMIT_CORE, 0},
 		// A file in memory meets the end of that first, which is an error and not
@@ -280,26 +282,26 @@ func (b *box) resourceLimits(limits sandbox.Limits) []resourceLimit {
 	return list
 }
 
-// limitResources lowers limits; one that is lower already stays.
-func (s *script) limitResources(list []resourceLimit) {
+// limitResources lowers limits; a limit that is lower already stays.
+func limitResources(s *sequence, list []resourceLimit) {
 	for _, l := range list {
 		var limit syscall.Rlimit
 		if err := syscall.Getrlimit(l.resource, &limit); err == nil {
 			limit.Max = min(limit.Max, l.value)
 		}
 		limit.Cur = limit.Max
-		s.add(place{stepSetup, "set a resource limit"}, unix.SYS_PRLIMIT64, number(0), number(l.resource), s.bytes(asBytes(&limit)), number(0))
+		s.add(purpose{stepSetup, "set a resource limit"}, unix.SYS_PRLIMIT64, number(0), number(l.resource), s.bytes(asBytes(&limit)), number(0))
 	}
 }
 
-// listen makes the proxy's socket and hands it to the server.
-func (s *script) listen() {
-	at := place{stepSetup, "make the proxy's socket"}
+// listenForProxy makes the proxy's socket and sends it to the server.
+func listenForProxy(s *sequence) {
+	at := purpose{stepSetup, "make the proxy's socket"}
 	to := netip.MustParseAddrPort(egress.Address)
 	address := unix.RawSockaddrInet4{Family: unix.AF_INET, Addr: to.Addr().As4()}
 	address.Port = to.Port()<<8 | to.Port()>>8 // in network order
-	s.add(at, unix.SYS_SOCKET, number(unix.AF_INET), number(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), number(0)).keep = slotResult
+	s.add(at, unix.SYS_SOCKET, number(unix.AF_INET), number(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), number(0)).result = slotResult
 	s.add(at, unix.SYS_BIND, slotResult.arg(), s.bytes(asBytes(&address)), number(unix.SizeofSockaddrInet4))
 	s.add(at, unix.SYS_LISTEN, slotResult.arg(), number(unix.SOMAXCONN))
-	s.report(isListening, slotResult)
+	s.sendFile(eventListening, slotResult)
 }

@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A line is the server's end of a socket pair to a zygote or an init. What a
-// command is given goes over it and never appears in the other's own arguments
-// or environment, which everybody on the host can see.
-type line struct {
+// A socket is one end of a socket pair between the server and a zygote or an
+// init. A command's data is sent over it, and never appears in the arguments or
+// environment of the other process, which everybody on the host can see.
+type socket struct {
 	file *os.File
 	raw  syscall.RawConn
 }
 
-// newLine returns the server's end, which does not block threads, and the other
-// one, which does.
-func newLine() (*line, *os.File, error) {
+// newSocketPair returns the server's end, which does not block threads, and the
+// other end, which does.
+func newSocketPair() (*socket, *os.File, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a socket pair: %w", err)
@@ -35,11 +35,11 @@ func newLine() (*line, *os.File, error) {
 		_ = theirs.Close()
 		return nil, nil, err
 	}
-	return &line{file, raw}, theirs, nil
+	return &socket{file, raw}, theirs, nil
 }
 
 // pollable returns a descriptor as a file whose readiness can be awaited. It
-// takes it over.
+// owns the descriptor from then on.
 func pollable(fd int, name string) (*os.File, syscall.RawConn, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		_ = unix.Close(fd)
@@ -54,16 +54,16 @@ func pollable(fd int, name string) (*os.File, syscall.RawConn, error) {
 	return file, raw, nil
 }
 
-func (l *line) close() { _ = l.file.Close() }
+func (s *socket) close() { _ = s.file.Close() }
 
 // send sends bytes, at least one, and descriptors with the first of them.
-func (l *line) send(packed []byte, fds []int) error {
+func (s *socket) send(packed []byte, fds []int) error {
 	var rights []byte
 	if len(fds) > 0 {
 		rights = unix.UnixRights(fds...)
 	}
 	var sent error
-	err := l.raw.Write(func(fd uintptr) bool {
+	err := s.raw.Write(func(fd uintptr) bool {
 		for len(packed) > 0 {
 			var n int
 			n, sent = unix.SendmsgN(int(fd), packed, rights, nil, unix.MSG_NOSIGNAL)
@@ -84,9 +84,9 @@ func (l *line) send(packed []byte, fds []int) error {
 }
 
 // receive fills p, and returns the descriptors that came with it.
-func (l *line) receive(p []byte) (fds []int, err error) {
+func (s *socket) receive(p []byte) (fds []int, err error) {
 	var failed error
-	err = l.raw.Read(func(fd uintptr) bool {
+	err = s.raw.Read(func(fd uintptr) bool {
 		for len(p) > 0 {
 			n, got, err := receiveRights(int(fd), p, 0)
 			fds = append(fds, got...)
@@ -144,8 +144,8 @@ func closeAll(fds []int) {
 }
 
 // Read is for messages' bodies, with which no descriptors come.
-func (l *line) Read(p []byte) (int, error) {
-	fds, err := l.receive(p)
+func (s *socket) Read(p []byte) (int, error) {
+	fds, err := s.receive(p)
 	closeAll(fds)
 	if err != nil {
 		return 0, err
@@ -153,24 +153,25 @@ func (l *line) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// maxMessage bounds the bytes of a message. It is far above what workspaces take.
+// maxMessage bounds the bytes of a message. It is far above the size of real
+// ones.
 const maxMessage = 16 << 20
 
-// headSize is how many bytes the length before a message takes.
+// headSize is the number of bytes of the length before a message.
 const headSize = 4
 
 // A messenger sends and receives messages: one stream of gob in each direction,
 // which describes a type once, cut into messages by their lengths. Gob's strings
 // are any bytes, as paths are.
 type messenger struct {
-	*line
+	*socket
 	out, in bytes.Buffer
 	encoder *gob.Encoder // to out
 	decoder *gob.Decoder // of in
 }
 
-func newMessenger(l *line) *messenger {
-	m := &messenger{line: l}
+func newMessenger(s *socket) *messenger {
+	m := &messenger{socket: s}
 	m.encoder, m.decoder = gob.NewEncoder(&m.out), gob.NewDecoder(&m.in)
 	return m
 }
@@ -187,13 +188,13 @@ func (m *messenger) send(message any, fds []int) error {
 		return fmt.Errorf("message of %d bytes is too long", length)
 	}
 	binary.LittleEndian.PutUint32(m.out.Bytes(), uint32(length))
-	return m.line.send(m.out.Bytes(), fds)
+	return m.socket.send(m.out.Bytes(), fds)
 }
 
 // receive receives a message, and returns the descriptors that came with it.
 func (m *messenger) receive(message any) (fds []int, err error) {
 	var head [headSize]byte
-	if fds, err = m.line.receive(head[:]); err != nil {
+	if fds, err = m.socket.receive(head[:]); err != nil {
 		return nil, err
 	}
 	if err := m.receiveBody(head, message); err != nil {
@@ -208,7 +209,7 @@ func (m *messenger) receiveBody(head [headSize]byte, message any) error {
 	if length > maxMessage {
 		return fmt.Errorf("message of %d bytes is too long", length)
 	}
-	if _, err := io.CopyN(&m.in, m.line, int64(length)); err != nil {
+	if _, err := io.CopyN(&m.in, m.socket, int64(length)); err != nil {
 		return err
 	}
 	return m.decoder.Decode(message)

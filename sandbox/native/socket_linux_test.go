@@ -13,13 +13,13 @@ import (
 // Messages arrive as they were sent, whatever the bytes of their strings, and
 // several in a row.
 func TestMessages(t *testing.T) {
-	ours, file, err := newLine()
+	ours, file, err := newSocketPair()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ours.close()
 	defer file.Close()
-	theirs := &line{file: file}
+	theirs := &socket{file: file}
 	if theirs.raw, err = file.SyscallConn(); err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +40,8 @@ func TestMessages(t *testing.T) {
 			t.Errorf("(-sent +received):\n%s", diff)
 		}
 	}
-	var got answer
-	if err := from.send(&answer{Failed: failure{stepExec, "x", unix.ENOENT}}, nil); err != nil {
+	var got reply
+	if err := from.send(&reply{Failed: failure{stepExec, "x", unix.ENOENT}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := to.receive(&got); err != nil || got.Failed.Errno != unix.ENOENT {
@@ -52,7 +52,7 @@ func TestMessages(t *testing.T) {
 // A message that ends before its length is an error, as one that is too long.
 func TestTornMessage(t *testing.T) {
 	for name, bytes := range map[string]string{"torn": "\x09\x00\x00\x00abc", "too long": "\xff\xff\xff\xff"} {
-		ours, file, err := newLine()
+		ours, file, err := newSocketPair()
 		if err != nil {
 			t.Fatal(err)
 		}

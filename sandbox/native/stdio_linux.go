@@ -14,9 +14,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// stdio is the three streams of one command: pipes, and the copying between
-// them and what the command was given. The sandbox never gets a file of the
-// server's itself, which could be a terminal.
+// stdio copies between the three streams of a command and pipes. The sandbox
+// never gets a file of the server's itself, which could be a terminal.
 type stdio struct {
 	theirs  [3]*os.File
 	ours    [3]*os.File // nil where the command's stream is nothing
@@ -118,9 +117,9 @@ func (s *stdio) finish() {
 	}
 }
 
-// leave takes the output that is there, after the command's end and not that of
-// all who may write to its streams.
-func (s *stdio) leave(cmd *sandbox.Command) {
+// readAvailable copies the output so far, after the command's end and not that
+// of all who may write to its streams.
+func (s *stdio) readAvailable(cmd *sandbox.Command) {
 	for _, f := range s.ours[1:] {
 		if f != nil {
 			_ = f.SetReadDeadline(time.Now())
@@ -129,13 +128,14 @@ func (s *stdio) leave(cmd *sandbox.Command) {
 	s.finish()
 	for fd, to := range map[int]io.Writer{1: cmd.Stdout, 2: cmd.Stderr} {
 		if from := s.ours[fd]; from != nil {
-			takeRest(to, from)
+			copyAvailable(to, from)
 		}
 	}
 }
 
-// takeRest copies what is in a pipe, and not what comes meanwhile without end.
-func takeRest(to io.Writer, from *os.File) {
+// copyAvailable copies the content of a pipe, up to its capacity: a writer may
+// go on without end.
+func copyAvailable(to io.Writer, from *os.File) {
 	raw, err := from.SyscallConn()
 	if err != nil {
 		return

@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A zygote is a process that was started once and then forks all inits: a fork
-// costs a fraction of what a process of this program does that starts.
+// A zygote is a process that is started once and then forks all inits: a fork
+// costs a fraction of the start of a process of this program.
 type zygote struct {
 	process *os.Process
 	ended   chan struct{} // closed by its thread when the process has ended
 
-	mu      sync.Mutex // held for each request, with its answer
+	mu      sync.Mutex // held for each request and its reply
 	control *messenger
 }
 
 // startZygote starts one and waits until it is ready.
 func startZygote(h *host) (*zygote, error) {
-	server, theirs, err := newLine()
+	server, theirs, err := newSocketPair()
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func startZygote(h *host) (*zygote, error) {
 		server.close()
 		return nil, err
 	}
-	if _, err := z.ask(&birth{Layout: *h.layout, Generic: h.generic.pack(nil, kindGeneric)}, nil); err != nil {
+	if _, err := z.ask(&zygoteConfig{Layout: *h.layout, Generic: h.generic.pack(nil, kindGeneric)}, nil); err != nil {
 		z.close()
 		return nil, err
 	}
@@ -76,8 +76,8 @@ func zygoteAttributes(user identity, null, control *os.File) *os.ProcAttr {
 		GidMappings: gids,
 		Setsid:      true,
 		Pdeathsig:   unix.SIGKILL,
-		// What the forks need in their own namespaces. A user other than 0 keeps
-		// no others over an exec.
+		// For the forks, in their own namespaces. A user other than 0 has no
+		// others after an exec.
 		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
 	}
 	if user.changes {
@@ -86,7 +86,7 @@ func zygoteAttributes(user identity, null, control *os.File) *os.ProcAttr {
 	}
 	return &os.ProcAttr{
 		Dir: "/",
-		// Threads and memory are what a zygote should have few of.
+		// Few threads, and little memory.
 		Env:   []string{"GOMAXPROCS=1", "GOGC=25", "GODEBUG=asyncpreemptoff=1,containermaxprocs=0"},
 		Files: []*os.File{null, null, null, control},
 		Sys:   attributes,
@@ -96,14 +96,15 @@ func zygoteAttributes(user identity, null, control *os.File) *os.ProcAttr {
 // errZygote says that the zygote ended before it answered.
 var errZygote = errors.New("the process that makes sandboxes has ended")
 
-// ask sends a message with descriptors, and returns what came with the answer.
+// ask sends a message with descriptors, and returns the descriptors of the
+// reply.
 func (z *zygote) ask(m any, fds []int) ([]int, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if err := z.control.send(m, fds); err != nil {
 		return nil, errors.Join(errZygote, err)
 	}
-	var a answer
+	var a reply
 	got, err := z.control.receive(&a)
 	if err != nil {
 		return nil, errors.Join(errZygote, err)

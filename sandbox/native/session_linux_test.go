@@ -106,9 +106,9 @@ func TestKeptEnds(t *testing.T) {
 	for name, end := range map[string]func(d *Driver, k sandbox.Session){
 		"by Close":         func(_ *Driver, k sandbox.Session) { _ = k.Close() },
 		"by its driver":    func(d *Driver, _ sandbox.Session) { _ = d.Close() },
-		"by somebody else": func(_ *Driver, k sandbox.Session) { k.(*kept).box.kill() },
+		"by somebody else": func(_ *Driver, k sandbox.Session) { k.(*nativeSession).instance.kill() },
 		"with its zygote": func(d *Driver, _ sandbox.Session) {
-			awaitFull(d.pool)
+			awaitRefill(d.pool)
 			d.pool.mu.Lock()
 			defer d.pool.mu.Unlock()
 			_ = d.pool.zygote.process.Kill()
