@@ -81,11 +81,6 @@ func copyBuild(output io.Writer, body io.Reader) error {
 	})
 }
 
-// engineSays is what the engine gave as an error.
-func engineSays(err error) string {
-	return strings.TrimPrefix(err.Error(), "Error response from daemon: ")
-}
-
 // notBuilt explains why an image could not be built. What the build printed has
 // been shown.
 func notBuilt(e *engine, tag string, err error) error {

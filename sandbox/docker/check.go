@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/system"
@@ -140,4 +141,26 @@ func (d *Driver) CheckRegistry(ctx context.Context, role string) sandbox.Finding
 		found.Level = sandbox.LevelWarning
 	}
 	return found
+}
+
+// checkLayers says what layers there are, where there are any.
+func checkLayers(ctx context.Context, e *engine) []sandbox.Finding {
+	all, err := e.listLayers(ctx)
+	if err != nil {
+		return []sandbox.Finding{problem("dependencies", err)}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	old := 0
+	for _, layer := range all {
+		if time.Since(layer.Used) >= LayerUnused {
+			old++
+		}
+	}
+	finding := sandbox.Finding{Subject: "dependencies", Level: sandbox.LevelOK, Detail: fmt.Sprintf("%d images with packages of skills, %d of them not used for 30 days", len(all), old)}
+	if old > 0 {
+		finding.Level, finding.Remedy = sandbox.LevelWarning, "remove these with: skills-mcp image prune"
+	}
+	return []sandbox.Finding{finding}
 }

@@ -2,38 +2,22 @@ package docker
 
 import (
 	"context"
-	"crypto/sha256"
-	"embed"
-	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/pkg/stdcopy"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// The labels of every image that this package makes of dependencies.
-const (
-	labelLayer    = "skills-mcp.dependencies" // the digest of the dependencies
-	labelKind     = "skills-mcp.dependencies.kind"
-	labelPackages = "skills-mcp.dependencies.packages"
-	labelBase     = "skills-mcp.dependencies.base" // what it was built on, as configured
-	labelBaseID   = "skills-mcp.dependencies.base-id"
-)
-
-// layerName is the name of those images; their tags are what they are made of.
-const layerName = "skills-mcp-deps"
-
-// installers are the scripts that install dependencies, by their kind.
-//
-//go:embed install
-var installers embed.FS
-
 // layers are the images with dependencies in them.
 type layers struct {
+	owner   *owner
 	env     []string          // "KEY=value", for installers
 	secrets *strings.Replacer // hides those in env
 	builds  *pulls            // by the image's name
@@ -42,62 +26,37 @@ type layers struct {
 	used map[string]time.Time // when a layer's use was last marked on the engine
 }
 
-func newLayers(env []string, builds *pulls) *layers {
+func newLayers(owner *owner, env []string, builds *pulls) *layers {
 	builds.first = func(string) string { return "installing packages" }
-	return &layers{env: env, secrets: secrets(env), builds: builds, used: map[string]time.Time{}}
+	return &layers{owner: owner, env: env, secrets: secrets(env), builds: builds, used: map[string]time.Time{}}
 }
 
-// A layer is an image to be made of another and of dependencies.
-type layer struct {
-	ref       string
-	base      *image
-	deps      *sandbox.Dependencies
-	installer []byte
-	limits    sandbox.Limits
-}
-
-// withDependencies returns an image that is base and has what cmd depends on.
+// add returns an image that is base and has what cmd depends on.
 // What is not there is built, once for all who want the same.
-func (d *Driver) withDependencies(ctx context.Context, e *engine, base *image, cmd *sandbox.Command) (*image, error) {
+func (a *layers) add(ctx context.Context, e *engine, base *image, cmd *sandbox.Command) (*image, error) {
 	for i := range cmd.Dependencies {
 		l, err := newLayer(e, base, &cmd.Dependencies[i], cmd.Limits)
 		if err != nil {
 			return nil, err
 		}
-		if base, err = d.layer(ctx, e, l, cmd.Progress); err != nil {
+		if base, err = a.layer(ctx, e, l, cmd.Progress); err != nil {
 			return nil, err
 		}
 	}
 	return base, nil
 }
 
-// newLayer names a layer by all that decides what is in it.
-func newLayer(e *engine, base *image, deps *sandbox.Dependencies, limits sandbox.Limits) (*layer, error) {
-	installer, err := installers.ReadFile("install/" + deps.Kind)
-	if err != nil {
-		return nil, fmt.Errorf("install dependencies: unknown kind %q", deps.Kind)
-	}
-	key := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s", base.id, e.info.Architecture, deps.Digest, installer))
-	return &layer{
-		ref:       fmt.Sprintf("%s:%x", layerName, key[:16]),
-		base:      base,
-		deps:      deps,
-		installer: installer,
-		limits:    limits,
-	}, nil
-}
-
 // layer returns the image of l, after building it if it is not there.
-func (d *Driver) layer(ctx context.Context, e *engine, l *layer, progress func(string)) (*image, error) {
+func (a *layers) layer(ctx context.Context, e *engine, l *layer, progress func(string)) (*image, error) {
 	found, err := e.inspectImage(ctx, l.base.role, l.ref)
 	if err == nil {
-		d.markUsed(ctx, e, l.ref)
+		a.markUsed(ctx, e, l.ref)
 	}
 	if !cerrdefs.IsNotFound(err) {
 		return found, err
 	}
-	build := func(ctx context.Context, report func(string)) error { return d.buildLayer(ctx, e, l, report) }
-	if err := d.layers.builds.get(ctx, l.ref, build, progress); err != nil {
+	build := func(ctx context.Context, report func(string)) error { return a.build(ctx, e, l, report) }
+	if err := a.builds.get(ctx, l.ref, build, progress); err != nil {
 		return nil, l.failed(e, err)
 	}
 	found, err = e.inspectImage(ctx, l.base.role, l.ref)
@@ -112,48 +71,124 @@ const markEvery = 24 * time.Hour
 
 // markUsed lets the engine note that a layer is in use: an engine keeps when an
 // image was last named. A failure costs a layer that is built again one day.
-func (d *Driver) markUsed(ctx context.Context, e *engine, ref string) {
-	d.layers.mu.Lock()
-	marked := time.Since(d.layers.used[ref]) < markEvery
-	d.layers.used[ref] = time.Now()
-	d.layers.mu.Unlock()
+func (a *layers) markUsed(ctx context.Context, e *engine, ref string) {
+	a.mu.Lock()
+	marked := time.Since(a.used[ref]) < markEvery
+	a.used[ref] = time.Now()
+	a.mu.Unlock()
 	if marked {
 		return
 	}
 	if err := e.api.ImageTag(ctx, ref, ref); err != nil {
-		d.log.Debug("the use of an image was not marked", "image", ref, "error", err)
+		a.owner.log.Debug("the use of an image was not marked", "image", ref, "error", err)
 	}
 }
 
-// An installError is what an installer that failed has printed last.
-type installError struct{ output string }
-
-func (e *installError) Error() string { return e.output }
-
-// failed explains why dependencies cannot be had.
-func (l *layer) failed(e *engine, err error) error {
-	var unavailable *sandbox.UnavailableError
-	var limit *sandbox.LimitError
-	var install *installError
-	why := engineSays(err)
-	switch {
-	case errors.As(err, &unavailable), errors.Is(err, context.Canceled):
+// build installs the dependencies of l in a container and makes an image of
+// it. The container is as hardened as a command's, but has the network and a
+// file system that can be written; the installer is nobody there, and can write
+// into layerDir.
+func (a *layers) build(ctx context.Context, e *engine, l *layer, report func(string)) error {
+	what := languageOf(l.deps.Kind) + " packages"
+	ctx, cancel := context.WithTimeoutCause(ctx, layerTimeout, &sandbox.LimitError{Limit: sandbox.LimitTime, Value: layerTimeout.String()})
+	defer cancel()
+	b, err := a.owner.create(ctx, e, l.spec(e))
+	if err != nil {
 		return err
-	case gone(err):
-		return e.failed("install dependencies", err)
-	case errors.As(err, &limit):
-		why = "the installer was " + limit.Error()
-	case errors.As(err, &install):
-		why = install.output
 	}
-	return &sandbox.UnavailableError{
-		Reason: fmt.Sprintf("the %s packages that the skill declares cannot be installed into the image %s: %s", languageOf(l.deps.Kind), l.base.ref, why),
-		Remedy: "correct what the skill declares, name a package index in sandbox.dependency_env, or set sandbox.dependencies: report",
-		Err:    fmt.Errorf("build %s: %w", l.ref, err),
+	defer a.owner.remove(e, b.id)
+	err = a.install(ctx, b, l, func(line string) { report("installing " + what + ": " + line) })
+	if err == nil {
+		err = l.commit(ctx, b)
 	}
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil {
+		_, pruneErr := e.prune(ctx, LayerUnused)
+		if pruneErr != nil {
+			a.owner.log.Warn("images that nobody uses are left on the Docker engine", "error", pruneErr)
+		}
+	}
+	return err
 }
 
-// languageOf names a kind for people.
-func languageOf(kind string) string {
-	return strings.ToUpper(kind[:1]) + kind[1:]
+// install runs the installer in b.
+func (a *layers) install(ctx context.Context, b *instance, l *layer, say func(line string)) error {
+	files, err := l.files(a.env)
+	if err != nil {
+		return err
+	}
+	api := b.engine.api
+	if err := api.CopyToContainer(ctx, b.id, "/", files, container.CopyToContainerOptions{}); err != nil {
+		return b.engine.failed("prepare the installation", err)
+	}
+	if err := api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
+		return b.engine.failed("start the installer", err)
+	}
+	output := &transcript{each: say, hide: a.secrets}
+	if err := b.follow(ctx, output); err != nil {
+		return b.engine.failed("read what the installer prints", err)
+	}
+	return b.installed(ctx, l, output)
+}
+
+// follow writes what b prints to w, until it has ended.
+func (b *instance) follow(ctx context.Context, w io.Writer) error {
+	logs, err := b.engine.api.ContainerLogs(ctx, b.id, container.LogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
+	if err != nil {
+		return err
+	}
+	defer logs.Close()
+	_, err = stdcopy.StdCopy(w, w, logs)
+	return err
+}
+
+// installed returns nil where the installer in b has ended well and has not
+// installed too much.
+func (b *instance) installed(ctx context.Context, l *layer, output *transcript) error {
+	ended, failed := b.engine.api.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
+	var code int64
+	select { // the client sends to one of them
+	case end := <-ended:
+		code = end.StatusCode
+	case err := <-failed:
+		return b.engine.failed("wait for the installer", err)
+	}
+	found, _, err := b.engine.api.ContainerInspectWithRaw(ctx, b.id, true)
+	if err != nil {
+		return b.engine.failed("see how the installation ended", err)
+	}
+	switch {
+	case found.State != nil && found.State.OOMKilled:
+		return &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(l.limits.Memory)}
+	case code != 0:
+		return &installError{fmt.Sprintf("%s (exit code %d)", output, code)}
+	case found.SizeRw != nil && *found.SizeRw > maxLayer:
+		return &installError{fmt.Sprintf("they take %s, and at most %s are kept", sandbox.Bytes(*found.SizeRw), sandbox.Bytes(maxLayer))}
+	}
+	return nil
+}
+
+// commit makes an image of b.
+func (l *layer) commit(ctx context.Context, b *instance) error {
+	changes := []string{
+		"ENTRYPOINT []",
+		// These are the container's, which goes away.
+		"LABEL " + labelInstance + `="" ` + labelHome + `="" ` + labelExpires + `=""`,
+		"LABEL " + labelLayer + "=" + quote(l.deps.Digest),
+		"LABEL " + labelKind + "=" + quote(l.deps.Kind),
+		"LABEL " + labelPackages + "=" + quote(strings.Join(l.deps.Packages, ", ")),
+		"LABEL " + labelBase + "=" + quote(l.base.ref),
+		"LABEL " + labelBaseID + "=" + quote(l.base.id),
+	}
+	for _, entry := range l.environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		changes = append(changes, "ENV "+name+"="+quote(value))
+	}
+	_, err := b.engine.api.ContainerCommit(ctx, b.id, container.CommitOptions{Reference: l.ref, Comment: "dependencies of a skill", Changes: changes, Config: &container.Config{}})
+	if err != nil {
+		return b.engine.failed("keep the dependencies", err)
+	}
+	return nil
 }

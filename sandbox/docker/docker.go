@@ -10,24 +10,25 @@
 package docker
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/client"
+
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
-
-// RuntimeAuto as [Options.Runtime] takes the strongest runtime that the engine
-// has: runsc (gVisor), then Kata Containers, then the engine's default.
-const RuntimeAuto = "auto"
 
 // Options configure a [Driver]. The zero value is usable, but knows no role.
 type Options struct {
@@ -65,6 +66,8 @@ type Options struct {
 
 // A Driver runs commands in containers. It is a [sandbox.Driver].
 type Driver struct {
+	*owner
+
 	roles     map[string]string // images' references
 	runtime   string
 	host      string
@@ -72,26 +75,18 @@ type Driver struct {
 	dir       string
 	forwarder string
 	egress    *egress.Options
-	instance  string // of the label that marks this driver's containers
-	log       *slog.Logger
 
 	engine     atomic.Pointer[engine] // nil until one has answered, and after it was lost
 	connecting chan struct{}          // holds one token while somebody looks for an engine
 	pulls      *pulls
 	known      images
 	copies     copies
-	pool       *warmpool.Pool[*box]
-	lease      *lease // nil until an engine has answered
+	pool       *warmpool.Pool[*instance]
 	hosts      string // files; see engine
 	profile    string
 	layers     *layers
 
-	life       *sandbox.Lifetime  // ended by Close
-	work       context.Context    // of removals, which outlive runs
-	giveUp     context.CancelFunc // ends work; called at the end of Close
-	background sync.WaitGroup     // goroutines that outlive a Run; started by runs only, or by one of these
-	watchers   sync.WaitGroup     // goroutines that run until Close; started by connect
-	retries    []time.Duration
+	watchers sync.WaitGroup // goroutines that run until Close; started by connect
 }
 
 // New returns a driver. It contacts no engine: the first use does. Options may
@@ -105,6 +100,7 @@ func New(options *Options) *Driver {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	d := &Driver{
+		owner:      newOwner(o.Logger),
 		roles:      maps.Clone(o.Images),
 		runtime:    o.Runtime,
 		host:       o.Host,
@@ -112,16 +108,12 @@ func New(options *Options) *Driver {
 		dir:        o.Dir,
 		forwarder:  o.Forwarder,
 		egress:     o.Egress,
-		instance:   strings.ToLower(rand.Text()[:12]),
-		log:        o.Logger,
 		connecting: make(chan struct{}, 1),
-		life:       sandbox.NewLifetime(),
-		retries:    removalRetries(),
 	}
-	d.work, d.giveUp = context.WithCancel(context.Background())
+	d.copies.owner = d.owner
 	d.pulls = newPulls(d.life.Context(), &d.background)
-	d.pool = warmpool.New[*box](&o.Pool)
-	d.layers = newLayers(o.DependencyEnv, newPulls(d.life.Context(), &d.background))
+	d.pool = warmpool.New[*instance](&o.Pool)
+	d.layers = newLayers(d.owner, o.DependencyEnv, newPulls(d.life.Context(), &d.background))
 	return d
 }
 
@@ -171,14 +163,14 @@ func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*engine, *i
 	}
 	image, err := d.image(ctx, e, cmd)
 	if err == nil {
-		image, err = d.withDependencies(ctx, e, image, cmd)
+		image, err = d.layers.add(ctx, e, image, cmd)
 	}
 	if err != nil {
 		return nil, nil, nil, d.lost(e, err)
 	}
 	spec, err := newSpec(cmd, image, e)
 	if err == nil && e.apart() {
-		err = d.lost(e, d.copyIn(ctx, e, image, spec))
+		err = d.lost(e, d.copies.copyIn(ctx, e, image, spec))
 	}
 	return e, image, spec, err
 }
@@ -206,19 +198,6 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 	return exit, err
 }
 
-// warm returns spec for the pool. Containers for a skill that has changed are of no use,
-// nor are those of another image or engine.
-func (d *Driver) warm(e *engine, spec *spec) *warmpool.Spec[*box] {
-	return &warmpool.Spec[*box]{
-		Key:     e.id + spec.key(),
-		Group:   spec.config.Labels[labelSkill],
-		Version: strings.Join([]string{e.id, spec.config.Image, spec.folder()}, "\n"),
-		Start: func(ctx context.Context, ended func(*box)) (*box, error) {
-			return d.makeBox(ctx, e, spec, ended)
-		},
-	}
-}
-
 // Close implements [sandbox.Driver]. Where the engine does not let go of a
 // container within [closeTimeout], or does not answer at all, Close returns an
 // error that says so.
@@ -231,11 +210,154 @@ func (d *Driver) Close() error {
 	if err := d.settle(ctx); err != nil {
 		return err
 	}
-	if err := d.sweep(ctx); err != nil {
-		return err
+	if e := d.engine.Load(); e != nil {
+		if err := d.sweep(ctx, e); err != nil {
+			return err
+		}
 	}
 	return d.lease.end()
 }
 
 // Forget implements [sandbox.Warmer].
 func (d *Driver) Forget(skill string) { d.pool.Forget(skill) }
+
+// connect returns the engine that has answered before, or the first that
+// answers now.
+func (d *Driver) connect(ctx context.Context) (*engine, error) {
+	if e := d.engine.Load(); e != nil {
+		return e, nil
+	}
+	select {
+	case d.connecting <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-d.connecting }()
+	if e := d.engine.Load(); e != nil { // somebody else found it meanwhile
+		return e, nil
+	}
+	e, err := find(ctx, d.host, d.places, d.runtime)
+	if err != nil {
+		return nil, err
+	}
+	if d.lease == nil {
+		d.settleIn()
+		defer d.watchOrphans()
+	}
+	e.hosts, e.profile, e.forwarder = d.hosts, d.profile, d.forwarder
+	d.watchers.Go(func() { d.known.watch(d.life.Context(), e) })
+	d.engine.Store(e)
+	return e, nil
+}
+
+// settleIn makes the files that the driver needs once it has an engine. Without
+// them it works too.
+func (d *Driver) settleIn() {
+	d.lease = &lease{}
+	if d.dir == "" {
+		return
+	}
+	lease, err := newLease(d.dir, d.instance)
+	if err != nil {
+		d.log.Warn("if this server is killed, its containers stay for a day", "reason", err)
+		return
+	}
+	d.lease = lease
+	const hosts = "127.0.0.1\tlocalhost " + hostname + "\n::1\tlocalhost\n"
+	keep := func(name, text string) string {
+		file, err := keepFile(d.dir, name, text)
+		if err != nil {
+			d.log.Warn("a file for containers cannot be kept", "file", file, "reason", err)
+			return "" // there is a way without it
+		}
+		return file
+	}
+	d.hosts = keep("hosts", hosts)
+	d.profile = keep("seccomp.json", seccomp.Profile())
+}
+
+// lost forgets e when err says that it is gone, so that the next run looks for
+// an engine anew: it may come back, elsewhere or as another version.
+func (d *Driver) lost(e *engine, err error) error {
+	if client.IsErrConnectionFailed(err) || errors.Is(err, errLost) {
+		d.engine.CompareAndSwap(e, nil)
+	}
+	return err
+}
+
+// image returns the image of the command's role, after pulling it if it is not
+// there.
+func (d *Driver) image(ctx context.Context, e *engine, cmd *sandbox.Command) (*image, error) {
+	role := cmp.Or(cmd.Role, "default")
+	ref, known := d.roles[role]
+	if !known {
+		return nil, unknownRole(role, slices.Sorted(maps.Keys(d.roles)))
+	}
+	inspect := func() (*image, error) { return e.inspectImage(ctx, role, ref) }
+	found, err := d.known.get(e, role, ref, inspect)
+	if !cerrdefs.IsNotFound(err) {
+		return found, err
+	}
+	fetch := func(ctx context.Context, report func(string)) error { return e.pull(ctx, ref, report) }
+	if err := d.pulls.get(ctx, ref, fetch, cmd.Progress); err != nil {
+		return nil, notPulled(e, role, ref, err)
+	}
+	found, err = inspect()
+	if cerrdefs.IsNotFound(err) { // removed again, or known by another name
+		return nil, notPulled(e, role, ref, err)
+	}
+	return found, err
+}
+
+// watchOrphans removes containers whose driver is gone, now and every minute,
+// until the driver is closed.
+func (d *Driver) watchOrphans() {
+	d.watchers.Go(func() {
+		tick := time.NewTicker(reapPause)
+		defer tick.Stop()
+		for {
+			if e := d.engine.Load(); e != nil {
+				d.reap(d.life.Context(), e)
+			}
+			select {
+			case <-tick.C:
+			case <-d.life.Context().Done():
+				return
+			}
+		}
+	})
+}
+
+// settle waits until nothing is under way in the background, and not for an
+// engine that hangs.
+func (d *Driver) settle(ctx context.Context) error {
+	settled := make(chan struct{})
+	go func() {
+		d.watchers.Wait()
+		d.pool.Wait()
+		d.background.Wait()
+		close(settled)
+	}()
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		select {
+		case <-settled:
+			return d.stuck(ctx)
+		case <-look.C:
+			if err := d.stuck(ctx); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("close the Docker driver: the engine does not let go of containers with the label %s=%s", labelInstance, d.instance)
+		}
+	}
+}
+
+// stuck returns the error of an engine that hangs, and nil for any other.
+func (d *Driver) stuck(ctx context.Context) error {
+	if e := d.engine.Load(); e != nil && e.hangs(ctx) {
+		return fmt.Errorf("close the Docker driver: the engine at %s does not answer; containers with the label %s=%s may be left", e.host, labelInstance, d.instance)
+	}
+	return nil
+}

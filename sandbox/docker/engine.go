@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
@@ -26,6 +29,8 @@ const (
 	oldestAPI = "1.41"
 	// answerTimeout is how long an engine may take to say what it is.
 	answerTimeout = 10 * time.Second
+	// hungTimeout bounds the wait for an engine's answer to a ping.
+	hungTimeout = 3 * time.Second
 )
 
 // An engine is one that has answered, and what it said of itself. It does not
@@ -49,7 +54,6 @@ type engine struct {
 
 	forwarder string // the host file of the program that listens in containers; "" without one
 
-	work context.Context // the driver's
 }
 
 // bare reports whether containers get no network of the engine's at all, rather
@@ -73,94 +77,6 @@ func (e *engine) sandbox() string {
 		return e.kind
 	}
 	return fmt.Sprintf("%s (%s)", e.kind, name)
-}
-
-// connect returns the engine that has answered before, or the first that
-// answers now.
-func (d *Driver) connect(ctx context.Context) (*engine, error) {
-	if e := d.engine.Load(); e != nil {
-		return e, nil
-	}
-	select {
-	case d.connecting <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	defer func() { <-d.connecting }()
-	if e := d.engine.Load(); e != nil { // somebody else found it meanwhile
-		return e, nil
-	}
-	e, err := d.find(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if d.lease == nil {
-		d.settleIn()
-		defer d.watchOrphans()
-	}
-	e.hosts, e.profile, e.forwarder, e.work = d.hosts, d.profile, d.forwarder, d.work
-	d.watchImages(e)
-	d.engine.Store(e)
-	return e, nil
-}
-
-// settleIn makes the files that the driver needs once it has an engine. Without
-// them it works too.
-func (d *Driver) settleIn() {
-	d.lease = &lease{}
-	if d.dir == "" {
-		return
-	}
-	lease, err := newLease(d.dir, d.instance)
-	if err != nil {
-		d.log.Warn("if this server is killed, its containers stay for a day", "reason", err)
-		return
-	}
-	d.lease = lease
-	const hosts = "127.0.0.1\tlocalhost " + hostname + "\n::1\tlocalhost\n"
-	d.hosts = d.keep("hosts", hosts)
-	d.profile = d.keep("seccomp.json", seccomp.Profile())
-}
-
-// keep returns a host file with text, which its name tells from others, and ""
-// where it cannot be made: then there is a way without it.
-func (d *Driver) keep(name, text string) string {
-	digest := digestOf(text)[:12]
-	file := filepath.Join(d.dir, digest+"-"+name)
-	if found, err := readOrMake(file, text, 0o644); err != nil || found != text {
-		d.log.Warn("a file for containers cannot be kept", "file", file, "reason", err)
-		return ""
-	}
-	return file
-}
-
-// lost forgets e when err says that it is gone, so that the next run looks for
-// an engine anew: it may come back, elsewhere or as another version.
-func (d *Driver) lost(e *engine, err error) error {
-	if client.IsErrConnectionFailed(err) || errors.Is(err, errLost) {
-		d.engine.CompareAndSwap(e, nil)
-	}
-	return err
-}
-
-// find returns the first engine that answers and can be used.
-func (d *Driver) find(ctx context.Context) (*engine, error) {
-	hosts := []string{d.host}
-	if d.host == "" {
-		hosts = d.places.Hosts()
-	}
-	var failures []failure
-	for _, host := range hosts {
-		e, err := open(ctx, host, d.places.certificates(host), d.runtime)
-		if err == nil {
-			return e, nil
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		failures = append(failures, failure{host, err})
-	}
-	return nil, noEngine(failures)
 }
 
 // open asks the engine at host what it is.
@@ -258,4 +174,143 @@ func strongest(installed []string) string {
 		}
 	}
 	return ""
+}
+
+// failed explains an error of the engine to a person.
+func (e *engine) failed(doing string, err error) error {
+	if errors.Is(err, errHangs) {
+		return &sandbox.UnavailableError{
+			Reason: fmt.Sprintf("the Docker engine at %s does not answer", e.host),
+			Remedy: "restart it, and try again" + nativeInstead,
+			Err:    fmt.Errorf("%s: %w: %w", doing, errLost, err),
+		}
+	}
+	if gone(err) {
+		return &sandbox.UnavailableError{
+			Reason: fmt.Sprintf("the Docker engine at %s went away", e.host),
+			Remedy: "start it, and try again",
+			Err:    fmt.Errorf("%s: %w: %w", doing, errLost, err),
+		}
+	}
+	cause := fmt.Errorf("%s: %w", doing, err)
+	message := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
+	for _, known := range explanations() {
+		if strings.Contains(strings.ToLower(message), known.says) {
+			return &sandbox.UnavailableError{
+				Reason: fmt.Sprintf("%s (%s)", known.reason, message),
+				Remedy: known.remedy,
+				Err:    cause,
+			}
+		}
+	}
+	return &sandbox.UnavailableError{
+		Reason: fmt.Sprintf("the Docker engine could not %s: %s", doing, message),
+		Remedy: "see what skills-mcp doctor says" + nativeInstead,
+		Err:    cause,
+	}
+}
+
+// hangs reports whether nothing comes from an engine. One that is gone does not
+// hang: it refuses the connection.
+func (e *engine) hangs(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, hungTimeout)
+	defer cancel()
+	_, err := e.api.Ping(ctx)
+	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
+}
+
+// apart reports whether folders of this machine have to be copied to e.
+func (e *engine) apart() bool { return e.remote || e.blind.Load() }
+
+func (e *engine) podman() bool { return e.kind == "podman" }
+
+// seccompOption is the security option with our system call filter. Docker takes
+// its text, and Podman the name of a file that holds it. Where Podman cannot be
+// told, its own default stays, and "" is returned.
+func (e *engine) seccompOption() string {
+	switch {
+	case !e.podman():
+		return "seccomp=" + seccomp.Profile()
+	case e.profile != "" && !e.apart():
+		return "seccomp=" + e.profile
+	}
+	return ""
+}
+
+// checkMounts refuses what Podman would not mount as it is told: it writes mounts
+// as text, in which a comma begins the next option, and makes folders that are
+// missing.
+func (e *engine) checkMounts(mounts []mount.Mount) error {
+	if !e.podman() {
+		return nil
+	}
+	for _, m := range mounts {
+		if m.Type != mount.TypeBind {
+			continue
+		}
+		if strings.ContainsAny(m.Source+m.Target, ",\"\r\n") {
+			return fmt.Errorf("mount workspace %q: Podman cannot mount a folder whose path has a comma, a quote or a line break; rename it, or set sandbox.driver: native", m.Source)
+		}
+		if _, err := os.Stat(m.Source); err != nil {
+			return fmt.Errorf("mount a folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// writable are folders that Podman makes writable in a root that is read-only.
+func (e *engine) writable() []string {
+	if !e.podman() {
+		return nil
+	}
+	return []string{"/run", "/var/tmp"}
+}
+
+// RuntimeAuto as [Options.Runtime] takes the strongest runtime that the engine
+// has: runsc (gVisor), then Kata Containers, then the engine's default.
+const RuntimeAuto = "auto"
+
+// find returns the engine at host, or, where that is "", the first of places that answers
+// and can be used.
+func find(ctx context.Context, host string, places Places, runtime string) (*engine, error) {
+	hosts := []string{host}
+	if host == "" {
+		hosts = places.Hosts()
+	}
+	var failures []failure
+	for _, host := range hosts {
+		e, err := open(ctx, host, places.certificates(host), runtime)
+		if err == nil {
+			return e, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		failures = append(failures, failure{host, err})
+	}
+	return nil, noEngine(failures)
+}
+
+// programs remembers what programs images have. An image's id is that of its
+// content, so what was found once stays there.
+type programs struct{ known sync.Map } // of programOf, to nothing
+
+type programOf struct{ image, program string }
+
+// has reports whether the program of cmd is known to be in its image.
+func (p *programs) has(imageID string, cmd *sandbox.Command) bool {
+	_, known := p.known.Load(programOf{imageID, cmd.Argv[0]})
+	return known && !setsPath(cmd)
+}
+
+// add notes that a command has begun, and so has its program.
+func (p *programs) add(imageID string, cmd *sandbox.Command) {
+	if !setsPath(cmd) {
+		p.known.Store(programOf{imageID, cmd.Argv[0]}, nil)
+	}
+}
+
+// setsPath reports whether a command has its programs looked for elsewhere.
+func setsPath(cmd *sandbox.Command) bool {
+	return slices.ContainsFunc(cmd.Env, func(entry string) bool { return strings.HasPrefix(entry, "PATH=") })
 }

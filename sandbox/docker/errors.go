@@ -110,44 +110,15 @@ func explanations() []explanation {
 	}
 }
 
-// failed explains an error of the engine to a person.
-func (e *engine) failed(doing string, err error) error {
-	if errors.Is(err, errHangs) {
-		return &sandbox.UnavailableError{
-			Reason: fmt.Sprintf("the Docker engine at %s does not answer", e.host),
-			Remedy: "restart it, and try again" + nativeInstead,
-			Err:    fmt.Errorf("%s: %w: %w", doing, errLost, err),
-		}
-	}
-	if gone(err) {
-		return &sandbox.UnavailableError{
-			Reason: fmt.Sprintf("the Docker engine at %s went away", e.host),
-			Remedy: "start it, and try again",
-			Err:    fmt.Errorf("%s: %w: %w", doing, errLost, err),
-		}
-	}
-	cause := fmt.Errorf("%s: %w", doing, err)
-	message := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
-	for _, known := range explanations() {
-		if strings.Contains(strings.ToLower(message), known.says) {
-			return &sandbox.UnavailableError{
-				Reason: fmt.Sprintf("%s (%s)", known.reason, message),
-				Remedy: known.remedy,
-				Err:    cause,
-			}
-		}
-	}
-	return &sandbox.UnavailableError{
-		Reason: fmt.Sprintf("the Docker engine could not %s: %s", doing, message),
-		Remedy: "see what skills-mcp doctor says" + nativeInstead,
-		Err:    cause,
-	}
-}
-
 // gone reports whether err means that the engine did not answer, rather than
 // that it answered with an error.
 func gone(err error) bool {
 	var network net.Error
 	return client.IsErrConnectionFailed(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
+}
+
+// engineSays is what the engine gave as an error.
+func engineSays(err error) string {
+	return strings.TrimPrefix(err.Error(), "Error response from daemon: ")
 }

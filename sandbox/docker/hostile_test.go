@@ -66,7 +66,7 @@ func imageWithShell(t *testing.T, d *Driver, shell string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.remove(made.ID)
+	defer e.remove(context.Background(), made.ID)
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
 	_ = w.WriteHeader(&tar.Header{Name: "sh", Mode: 0o755, Size: int64(len(shell))})

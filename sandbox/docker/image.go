@@ -1,14 +1,15 @@
 package docker
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
+	dockerimage "github.com/docker/docker/api/types/image"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -24,30 +25,6 @@ type image struct {
 
 // setting is the name of the setting that chooses a role's image.
 func setting(role string) string { return "images." + role }
-
-// image returns the image of the command's role, after pulling it if it is not
-// there.
-func (d *Driver) image(ctx context.Context, e *engine, cmd *sandbox.Command) (*image, error) {
-	role := cmp.Or(cmd.Role, "default")
-	ref, known := d.roles[role]
-	if !known {
-		return nil, unknownRole(role, slices.Sorted(maps.Keys(d.roles)))
-	}
-	inspect := func() (*image, error) { return e.inspectImage(ctx, role, ref) }
-	found, err := d.known.get(e, role, ref, inspect)
-	if !cerrdefs.IsNotFound(err) {
-		return found, err
-	}
-	fetch := func(ctx context.Context, report func(string)) error { return e.pull(ctx, ref, report) }
-	if err := d.pulls.get(ctx, ref, fetch, cmd.Progress); err != nil {
-		return nil, notPulled(e, role, ref, err)
-	}
-	found, err = inspect()
-	if cerrdefs.IsNotFound(err) { // removed again, or known by another name
-		return nil, notPulled(e, role, ref, err)
-	}
-	return found, err
-}
 
 // inspectImage asks the engine for an image. Its error is one of the engine's
 // as it is when the image is not there.
@@ -99,4 +76,13 @@ func wantsLogin(message string) bool {
 	message = strings.ToLower(message)
 	return strings.Contains(message, "unauthorized") || strings.Contains(message, "docker login") ||
 		strings.Contains(message, "no basic auth credentials")
+}
+
+// created is when an image was made; zero where it does not say.
+func created(image dockerimage.InspectResponse) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, image.Created)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
-	dockerimage "github.com/docker/docker/api/types/image"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -60,15 +60,6 @@ func (e *engine) describeImage(ctx context.Context, role, ref string) (Image, er
 	return image, nil
 }
 
-// created is when an image was made; zero where it does not say.
-func created(image dockerimage.InspectResponse) time.Time {
-	at, err := time.Parse(time.RFC3339Nano, image.Created)
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
 // Pull pulls the image of a role, whether or not it is there, and tells report, in
 // words for a person, how far it is. The error names the image, the role and the setting.
 func (d *Driver) Pull(ctx context.Context, role string, report func(message string)) error {
@@ -91,4 +82,55 @@ func (d *Driver) Pull(ctx context.Context, role string, report func(message stri
 		unavailable.Reason = fmt.Sprintf("the image %s of the role %q is there, but cannot be brought up to date: %s", ref, role, engineSays(err))
 	}
 	return d.lost(e, failure)
+}
+
+// Layers returns the layers on the engine, oldest first.
+func (d *Driver) Layers(ctx context.Context) ([]Layer, error) {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.listLayers(ctx)
+	return all, d.lost(e, err)
+}
+
+// Prune removes the layers that were not used for longer than unused, and
+// returns them. They are built again where a skill needs them.
+func (d *Driver) Prune(ctx context.Context, unused time.Duration) ([]Layer, error) {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := e.prune(ctx, unused)
+	return removed, d.lost(e, err)
+}
+
+// Identify implements [sandbox.Identifier]: a role's sandboxes are made of its
+// image. It pulls none.
+func (d *Driver) Identify(ctx context.Context, role string) (sandbox.Base, error) {
+	ctx, leave, err := d.life.Join(ctx)
+	if err != nil {
+		return sandbox.Base{}, err
+	}
+	defer leave()
+	role = cmp.Or(role, "default")
+	ref, known := d.roles[role]
+	if !known {
+		return sandbox.Base{}, unknownRole(role, slices.Sorted(maps.Keys(d.roles)))
+	}
+	e, err := d.connect(ctx)
+	if err != nil {
+		return sandbox.Base{}, err
+	}
+	found, err := d.known.get(e, role, ref, func() (*image, error) { return e.inspectImage(ctx, role, ref) })
+	if cerrdefs.IsNotFound(err) {
+		return sandbox.Base{}, fmt.Errorf("identify the image %s of the role %q: it is not there yet", ref, role)
+	}
+	if err != nil {
+		return sandbox.Base{}, d.lost(e, err)
+	}
+	return sandbox.Base{
+		ID: "image " + found.id, Name: fmt.Sprintf("image %q", role),
+		Remedy: "set " + setting(role) + " to an image that has it",
+	}, nil
 }

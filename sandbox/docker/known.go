@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"sync"
 
 	"github.com/docker/docker/api/types/events"
@@ -48,26 +49,6 @@ func (i *images) trust(e *engine) {
 	i.changes++
 }
 
-// watchImages has e tell of changes until the driver is closed or e is gone. No
-// call waits until it does.
-func (d *Driver) watchImages(e *engine) {
-	d.watchers.Go(func() {
-		messages, ended := e.api.Events(d.life.Context(), events.ListOptions{
-			Filters: filters.NewArgs(filters.Arg("type", string(events.ImageEventType))),
-		})
-		d.known.trust(e)
-		defer d.known.distrust(e)
-		for {
-			select {
-			case <-messages:
-				d.known.trust(e)
-			case <-ended:
-				return
-			}
-		}
-	})
-}
-
 // distrust forgets e, unless another engine has come.
 func (i *images) distrust(e *engine) {
 	i.mu.Lock()
@@ -75,5 +56,23 @@ func (i *images) distrust(e *engine) {
 	if i.engine == e {
 		i.engine, i.known = nil, nil
 		i.changes++
+	}
+}
+
+// watch has e tell of changes until ctx is done or e is gone. No call waits until it
+// does.
+func (i *images) watch(ctx context.Context, e *engine) {
+	messages, ended := e.api.Events(ctx, events.ListOptions{
+		Filters: filters.NewArgs(filters.Arg("type", string(events.ImageEventType))),
+	})
+	i.trust(e)
+	defer i.distrust(e)
+	for {
+		select {
+		case <-messages:
+			i.trust(e)
+		case <-ended:
+			return
+		}
 	}
 }

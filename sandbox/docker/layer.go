@@ -4,6 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +14,26 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/pkg/stdcopy"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
+
+// The labels of every image that this package makes of dependencies.
+const (
+	labelLayer    = "skills-mcp.dependencies" // the digest of the dependencies
+	labelKind     = "skills-mcp.dependencies.kind"
+	labelPackages = "skills-mcp.dependencies.packages"
+	labelBase     = "skills-mcp.dependencies.base" // what it was built on, as configured
+	labelBaseID   = "skills-mcp.dependencies.base-id"
+)
+
+// layerName is the name of those images; their tags are what they are made of.
+const layerName = "skills-mcp-deps"
+
+// installers are the scripts that install dependencies, by their kind.
+//
+//go:embed install
+var installers embed.FS
 
 const (
 	// layerDir is where dependencies are in an image: its folder "python" is in
@@ -28,35 +46,6 @@ const (
 	// installerLog bounds what the engine keeps of an installer's output.
 	installerLog = "4m"
 )
-
-// buildLayer installs the dependencies of l in a container and makes an image of
-// it. The container is as hardened as a command's, but has the network and a
-// file system that can be written; the installer is nobody there, and can write
-// into layerDir.
-func (d *Driver) buildLayer(ctx context.Context, e *engine, l *layer, report func(string)) error {
-	what := languageOf(l.deps.Kind) + " packages"
-	ctx, cancel := context.WithTimeoutCause(ctx, layerTimeout, &sandbox.LimitError{Limit: sandbox.LimitTime, Value: layerTimeout.String()})
-	defer cancel()
-	b, err := d.create(ctx, e, l.spec(e))
-	if err != nil {
-		return err
-	}
-	defer d.remove(e, b.id)
-	err = d.install(ctx, b, l, func(line string) { report("installing " + what + ": " + line) })
-	if err == nil {
-		err = l.commit(ctx, b)
-	}
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err == nil {
-		_, pruneErr := d.prune(ctx, e, LayerUnused)
-		if pruneErr != nil {
-			d.log.Warn("images that nobody uses are left on the Docker engine", "error", pruneErr)
-		}
-	}
-	return err
-}
 
 // spec is the container in which l is installed.
 func (l *layer) spec(e *engine) *spec {
@@ -91,86 +80,6 @@ func (l *layer) spec(e *engine) *spec {
 func (l *layer) installerPath() string {
 	dirs := slices.DeleteFunc(strings.Split(searchPath(l.base.env), ":"), func(dir string) bool { return strings.HasPrefix(dir, layerDir+"/") })
 	return strings.Join(dirs, ":")
-}
-
-// install runs the installer in b.
-func (d *Driver) install(ctx context.Context, b *box, l *layer, say func(line string)) error {
-	files, err := l.files(d.layers.env)
-	if err != nil {
-		return err
-	}
-	api := b.engine.api
-	if err := api.CopyToContainer(ctx, b.id, "/", files, container.CopyToContainerOptions{}); err != nil {
-		return b.engine.failed("prepare the installation", err)
-	}
-	if err := api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
-		return b.engine.failed("start the installer", err)
-	}
-	output := &transcript{each: say, hide: d.layers.secrets}
-	if err := b.follow(ctx, output); err != nil {
-		return b.engine.failed("read what the installer prints", err)
-	}
-	return b.installed(ctx, l, output)
-}
-
-// follow writes what b prints to w, until it has ended.
-func (b *box) follow(ctx context.Context, w io.Writer) error {
-	logs, err := b.engine.api.ContainerLogs(ctx, b.id, container.LogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
-	if err != nil {
-		return err
-	}
-	defer logs.Close()
-	_, err = stdcopy.StdCopy(w, w, logs)
-	return err
-}
-
-// installed returns nil where the installer in b has ended well and has not
-// installed too much.
-func (b *box) installed(ctx context.Context, l *layer, output *transcript) error {
-	ended, failed := b.engine.api.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
-	var code int64
-	select { // the client sends to one of them
-	case end := <-ended:
-		code = end.StatusCode
-	case err := <-failed:
-		return b.engine.failed("wait for the installer", err)
-	}
-	found, _, err := b.engine.api.ContainerInspectWithRaw(ctx, b.id, true)
-	if err != nil {
-		return b.engine.failed("see how the installation ended", err)
-	}
-	switch {
-	case found.State != nil && found.State.OOMKilled:
-		return &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(l.limits.Memory)}
-	case code != 0:
-		return &installError{fmt.Sprintf("%s (exit code %d)", output, code)}
-	case found.SizeRw != nil && *found.SizeRw > maxLayer:
-		return &installError{fmt.Sprintf("they take %s, and at most %s are kept", sandbox.Bytes(*found.SizeRw), sandbox.Bytes(maxLayer))}
-	}
-	return nil
-}
-
-// commit makes an image of b.
-func (l *layer) commit(ctx context.Context, b *box) error {
-	changes := []string{
-		"ENTRYPOINT []",
-		// These are the container's, which goes away.
-		"LABEL " + labelInstance + `="" ` + labelHome + `="" ` + labelExpires + `=""`,
-		"LABEL " + labelLayer + "=" + quote(l.deps.Digest),
-		"LABEL " + labelKind + "=" + quote(l.deps.Kind),
-		"LABEL " + labelPackages + "=" + quote(strings.Join(l.deps.Packages, ", ")),
-		"LABEL " + labelBase + "=" + quote(l.base.ref),
-		"LABEL " + labelBaseID + "=" + quote(l.base.id),
-	}
-	for _, entry := range l.environ() {
-		name, value, _ := strings.Cut(entry, "=")
-		changes = append(changes, "ENV "+name+"="+quote(value))
-	}
-	_, err := b.engine.api.ContainerCommit(ctx, b.id, container.CommitOptions{Reference: l.ref, Comment: "dependencies of a skill", Changes: changes, Config: &container.Config{}})
-	if err != nil {
-		return b.engine.failed("keep the dependencies", err)
-	}
-	return nil
 }
 
 // environ is what lets a command find its dependencies. Programs of packages
@@ -266,4 +175,62 @@ func (a *archive) folder(name string) {
 
 func (a *archive) file(name string, mode int64, data []byte) {
 	a.add(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode}, data)
+}
+
+// A layer is an image to be made of another and of dependencies.
+type layer struct {
+	ref       string
+	base      *image
+	deps      *sandbox.Dependencies
+	installer []byte
+	limits    sandbox.Limits
+}
+
+// newLayer names a layer by all that decides what is in it.
+func newLayer(e *engine, base *image, deps *sandbox.Dependencies, limits sandbox.Limits) (*layer, error) {
+	installer, err := installers.ReadFile("install/" + deps.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("install dependencies: unknown kind %q", deps.Kind)
+	}
+	key := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s", base.id, e.info.Architecture, deps.Digest, installer))
+	return &layer{
+		ref:       fmt.Sprintf("%s:%x", layerName, key[:16]),
+		base:      base,
+		deps:      deps,
+		installer: installer,
+		limits:    limits,
+	}, nil
+}
+
+// An installError is what an installer that failed has printed last.
+type installError struct{ output string }
+
+func (e *installError) Error() string { return e.output }
+
+// failed explains why dependencies cannot be had.
+func (l *layer) failed(e *engine, err error) error {
+	var unavailable *sandbox.UnavailableError
+	var limit *sandbox.LimitError
+	var install *installError
+	why := engineSays(err)
+	switch {
+	case errors.As(err, &unavailable), errors.Is(err, context.Canceled):
+		return err
+	case gone(err):
+		return e.failed("install dependencies", err)
+	case errors.As(err, &limit):
+		why = "the installer was " + limit.Error()
+	case errors.As(err, &install):
+		why = install.output
+	}
+	return &sandbox.UnavailableError{
+		Reason: fmt.Sprintf("the %s packages that the skill declares cannot be installed into the image %s: %s", languageOf(l.deps.Kind), l.base.ref, why),
+		Remedy: "correct what the skill declares, name a package index in sandbox.dependency_env, or set sandbox.dependencies: report",
+		Err:    fmt.Errorf("build %s: %w", l.ref, err),
+	}
+}
+
+// languageOf names a kind for people.
+func languageOf(kind string) string {
+	return strings.ToUpper(kind[:1]) + kind[1:]
 }

@@ -1,18 +1,15 @@
 package docker
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/gofrs/flock"
 )
@@ -112,83 +109,6 @@ func readOrMake(file, content string, mode fs.FileMode) (string, error) {
 	return string(data), err
 }
 
-// labels are what says whose a new container is.
-func (d *Driver) labels() map[string]string {
-	labels := map[string]string{
-		labelInstance: d.instance,
-		labelExpires:  strconv.FormatInt(time.Now().Add(expiry).Unix(), 10),
-	}
-	if d.lease.home != "" {
-		labels[labelHome] = d.lease.home
-	}
-	return labels
-}
-
-// watchOrphans removes containers whose driver is gone, now and every minute,
-// until the driver is closed.
-func (d *Driver) watchOrphans() {
-	d.watchers.Go(func() {
-		tick := time.NewTicker(reapPause)
-		defer tick.Stop()
-		for {
-			if e := d.engine.Load(); e != nil {
-				d.reap(d.life.Context(), e)
-			}
-			select {
-			case <-tick.C:
-			case <-d.life.Context().Done():
-				return
-			}
-		}
-	})
-}
-
-// reap removes the containers whose driver is gone.
-func (d *Driver) reap(ctx context.Context, e *engine) {
-	all, err := e.list(ctx, labelInstance)
-	if err != nil {
-		return // it is tried again soon
-	}
-	orphaned := d.orphaned()
-	for _, c := range all {
-		if ctx.Err() != nil {
-			return
-		}
-		if !orphaned(c.Labels) {
-			continue
-		}
-		// In conflict is a removal with another server's.
-		if err := e.remove(c.ID); err != nil && !cerrdefs.IsConflict(err) {
-			d.log.Warn("a container that a server left cannot be removed", "container", c.ID, "error", err)
-			continue
-		}
-		d.log.Info("removed a container that a server left", "container", c.ID, "skill", c.Labels[labelSkill])
-	}
-	if err := e.sweepVolumes(ctx, orphaned); err != nil {
-		d.log.Debug("volumes that a server left are not removed yet", "error", err)
-	}
-	d.lease.clean(all)
-}
-
-// orphaned returns what reports, by its labels, whether something is a driver's
-// that is gone. It looks for each driver once.
-func (d *Driver) orphaned() func(labels map[string]string) bool {
-	dead := map[string]bool{}
-	return func(labels map[string]string) bool {
-		instance := labels[labelInstance]
-		switch {
-		case instance == "" || instance == d.instance:
-			return false
-		case d.lease.home == "" || labels[labelHome] != d.lease.home:
-			return expired(labels) // all that there is to go by
-		}
-		if _, known := dead[instance]; !known {
-			dead[instance] = d.lease.free(instance, false)
-		}
-		return dead[instance]
-	}
-}
-
 // free reports whether an instance that shares the folder has ended, and
 // removes the file of one that has, if told to.
 func (l *lease) free(instance string, remove bool) bool {
@@ -227,7 +147,12 @@ func (l *lease) clean(all []container.Summary) {
 	}
 }
 
-func expired(labels map[string]string) bool {
-	at, err := strconv.ParseInt(labels[labelExpires], 10, 64)
-	return err == nil && time.Now().Unix() > at
+// keepFile returns a file of dir with text, which its name tells from others.
+func keepFile(dir, name, text string) (string, error) {
+	file := filepath.Join(dir, digestOf(text)[:12]+"-"+name)
+	found, err := readOrMake(file, text, 0o644)
+	if err == nil && found != text {
+		err = fmt.Errorf("keep %s: it holds something else", file)
+	}
+	return file, err
 }

@@ -413,7 +413,7 @@ func TestKilled(t *testing.T) {
 	}
 	t.Cleanup(func() { // whatever happens, of this one's nothing stays
 		for _, c := range list() {
-			_ = e.remove(c.ID)
+			_ = e.remove(context.Background(), c.ID)
 		}
 	})
 	d.reap(ctx, e)

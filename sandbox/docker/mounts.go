@@ -45,12 +45,6 @@ func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 	return append(all, withoutVolumes(image, all)...), nil
 }
 
-// folder returns the host folder of the skill.
-func (s *spec) folder() string { return s.host.Mounts[0].Source }
-
-// connected reports whether the container has a way to hosts.
-func (s *spec) connected() bool { return at(s.host.Mounts, forwarder) != nil }
-
 // at returns the mount at target, and nil when there is none.
 func at(mounts []mount.Mount, target string) *mount.Mount {
 	i := slices.IndexFunc(mounts, func(m mount.Mount) bool { return m.Target == target })

@@ -10,8 +10,6 @@ import (
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/filters"
 	dockerimage "github.com/docker/docker/api/types/image"
-
-	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // LayerUnused is how long a layer of dependencies is kept that nobody uses.
@@ -30,28 +28,7 @@ type Layer struct {
 	Used     time.Time `json:"used,omitzero"` // to within a day
 }
 
-// Layers returns the layers on the engine, oldest first.
-func (d *Driver) Layers(ctx context.Context) ([]Layer, error) {
-	e, err := d.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := e.listLayers(ctx)
-	return all, d.lost(e, err)
-}
-
-// Prune removes the layers that were not used for longer than unused, and
-// returns them. They are built again where a skill needs them.
-func (d *Driver) Prune(ctx context.Context, unused time.Duration) ([]Layer, error) {
-	e, err := d.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := d.prune(ctx, e, unused)
-	return removed, d.lost(e, err)
-}
-
-func (d *Driver) prune(ctx context.Context, e *engine, unused time.Duration) ([]Layer, error) {
+func (e *engine) prune(ctx context.Context, unused time.Duration) ([]Layer, error) {
 	all, err := e.listLayers(ctx)
 	if err != nil {
 		return nil, err
@@ -95,28 +72,6 @@ func (e *engine) listLayers(ctx context.Context) ([]Layer, error) {
 	}
 	slices.SortFunc(all, func(a, b Layer) int { return a.Created.Compare(b.Created) })
 	return all, nil
-}
-
-// checkLayers says what layers there are, where there are any.
-func checkLayers(ctx context.Context, e *engine) []sandbox.Finding {
-	all, err := e.listLayers(ctx)
-	if err != nil {
-		return []sandbox.Finding{problem("dependencies", err)}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	old := 0
-	for _, layer := range all {
-		if time.Since(layer.Used) >= LayerUnused {
-			old++
-		}
-	}
-	finding := sandbox.Finding{Subject: "dependencies", Level: sandbox.LevelOK, Detail: fmt.Sprintf("%d images with packages of skills, %d of them not used for 30 days", len(all), old)}
-	if old > 0 {
-		finding.Level, finding.Remedy = sandbox.LevelWarning, "remove these with: skills-mcp image prune"
-	}
-	return []sandbox.Finding{finding}
 }
 
 func (e *engine) describeLayer(ctx context.Context, ref string) (Layer, error) {

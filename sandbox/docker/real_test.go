@@ -265,7 +265,7 @@ func TestImageVolume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.remove(made.ID)
+	defer e.remove(context.Background(), made.ID)
 	const tagged = "skills-mcp-test:volume"
 	if _, err := e.api.ContainerCommit(t.Context(), made.ID, container.CommitOptions{Reference: tagged, Changes: []string{"VOLUME /data", "ENTRYPOINT /bin/false"}}); err != nil {
 		t.Fatal(err)

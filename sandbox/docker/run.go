@@ -8,7 +8,6 @@ import (
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
-	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
@@ -20,7 +19,7 @@ import (
 var errStale = errors.New("the container has ended while it waited")
 
 // run runs cmd in b, for which b was made.
-func (b *box) run(ctx context.Context, cmd *sandbox.Command, image *image) (*sandbox.Exit, error) {
+func (b *instance) run(ctx context.Context, cmd *sandbox.Command, image *image) (*sandbox.Exit, error) {
 	return b.exchange(ctx, cmd, image, shellproto.Line{Drain: b.engine.podman()}, b.verdict)
 }
 
@@ -29,12 +28,12 @@ func (b *box) run(ctx context.Context, cmd *sandbox.Command, image *image) (*san
 type verdict func(ctx context.Context, cmd *sandbox.Command, image *image, err error) (*sandbox.Exit, error)
 
 // exchange runs cmd in the shell of b.
-func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, line shellproto.Line, verdict verdict) (*sandbox.Exit, error) {
-	line.Known = b.engine.programs.has(image, cmd)
+func (b *instance) exchange(ctx context.Context, cmd *sandbox.Command, image *image, line shellproto.Line, verdict verdict) (*sandbox.Exit, error) {
+	line.Known = b.engine.programs.has(image.id, cmd)
 	o, err := b.shell.Run(ctx, b.surround(cmd), line)
 	b.answered = o.Missing || o.Ended
 	if o.Begun {
-		b.engine.programs.add(image, cmd)
+		b.engine.programs.add(image.id, cmd)
 	}
 	switch {
 	case o.Missing:
@@ -63,7 +62,7 @@ func (b *box) exchange(ctx context.Context, cmd *sandbox.Command, image *image, 
 }
 
 // exit returns the exit of a command that has ended.
-func (b *box) exit(cmd *sandbox.Command, o *shellproto.Outcome) (*sandbox.Exit, error) {
+func (b *instance) exit(cmd *sandbox.Command, o *shellproto.Outcome) (*sandbox.Exit, error) {
 	exit := &sandbox.Exit{Code: o.Code, Sandbox: b.engine.sandbox(), Out: o.Out}
 	// A command that got over the end of one of its processes is no case for
 	// the limit; one that failed for it is, whatever its own code.
@@ -74,7 +73,7 @@ func (b *box) exit(cmd *sandbox.Command, o *shellproto.Outcome) (*sandbox.Exit, 
 }
 
 // surround returns cmd with the variables of its way out, where b has one.
-func (b *box) surround(cmd *sandbox.Command) *sandbox.Command {
+func (b *instance) surround(cmd *sandbox.Command) *sandbox.Command {
 	if b.way == nil {
 		return cmd
 	}
@@ -84,7 +83,7 @@ func (b *box) surround(cmd *sandbox.Command) *sandbox.Command {
 }
 
 // late returns why a command has not begun in time.
-func (b *box) late(ctx context.Context, image *image) error {
+func (b *instance) late(ctx context.Context, image *image) error {
 	if b.engine.hangs(ctx) {
 		return b.engine.failed("begin the command", errHangs)
 	}
@@ -96,7 +95,7 @@ const verdictTimeout = 10 * time.Second
 
 // verdict returns why the shell of a container has ended before its command: it was
 // killed, or it is no shell.
-func (b *box) verdict(ctx context.Context, cmd *sandbox.Command, image *image, err error) (*sandbox.Exit, error) {
+func (b *instance) verdict(ctx context.Context, cmd *sandbox.Command, image *image, err error) (*sandbox.Exit, error) {
 	if errors.Is(err, shellproto.ErrGarbled) {
 		return nil, badShell(image, err)
 	}
@@ -138,20 +137,6 @@ func (b *box) verdict(ctx context.Context, cmd *sandbox.Command, image *image, e
 		return &sandbox.Exit{Code: code, Sandbox: b.engine.sandbox()}, nil
 	}
 	return nil, badShell(image, fmt.Errorf("it ended by itself, with code %d", code))
-}
-
-// wait returns the exit code of a container that ends.
-func (b *box) wait(ctx context.Context) (int, error) {
-	ended, failed := b.engine.api.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
-	select { // the client sends to one of them, and waits until it is read
-	case end := <-ended:
-		if end.Error != nil {
-			return 0, b.engine.failed("wait for the command", errors.New(end.Error.Message))
-		}
-		return int(end.StatusCode), nil
-	case err := <-failed:
-		return 0, b.engine.failed("wait for the command", err)
-	}
 }
 
 func outOfMemory(cmd *sandbox.Command) error {

@@ -296,7 +296,7 @@ func TestRunNotBegun(t *testing.T) {
 		_ = theirs.Close()
 	}()
 	// The engine knows of no such container.
-	b := &box{engine: e, id: "c1", shell: shellproto.NewShell(newConn(types.NewHijackedResponse(ours, "")), nil)}
+	b := &instance{engine: e, id: "c1", shell: shellproto.NewShell(newConn(types.NewHijackedResponse(ours, "")), nil)}
 	defer b.shell.Close()
 	cmd := command()
 	stdin := strings.NewReader("input")

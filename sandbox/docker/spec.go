@@ -224,3 +224,18 @@ func user() string {
 	uid, gid := sandbox.User()
 	return fmt.Sprintf("%d:%d", uid, gid)
 }
+
+// noWorkspaces is the failure of a command that needs this machine's folders on
+// an engine that cannot have them.
+func noWorkspaces(e *engine) error {
+	return &sandbox.UnavailableError{
+		Reason: fmt.Sprintf("the Docker engine at %s does not see this machine's folders, so there can be no workspace", e.host),
+		Remedy: "start the server where there is no project, or use an engine on this machine" + nativeInstead,
+	}
+}
+
+// folder returns the host folder of the skill.
+func (s *spec) folder() string { return s.host.Mounts[0].Source }
+
+// connected reports whether the container has a way to hosts.
+func (s *spec) connected() bool { return at(s.host.Mounts, forwarder) != nil }

@@ -2,17 +2,12 @@ package docker
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"io"
-	"net"
-	"strings"
 
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/pkg/stdcopy"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
 // forwarder is where a container that has a way out sees the program which
@@ -23,29 +18,6 @@ import (
 // So there is nothing to set up on the engine's machine, nothing of it to be
 // reached, and it is the same with every runtime.
 const forwarder = "/.skills-mcp"
-
-// openWay starts the forwarder in b, and returns where its connections come
-// out. Whoever gets it closes it.
-func (b *box) openWay(ctx context.Context) (net.Listener, error) {
-	_, conn, err := b.exec(ctx, []string{forwarder, egress.Command})
-	if err != nil {
-		return nil, err
-	}
-	way := newWayStream(conn)
-	stop := context.AfterFunc(ctx, func() { way.Close() })
-	listener, err := egress.Listener(way)
-	if stop() && err == nil {
-		return listener, nil
-	}
-	if err == nil {
-		err = listener.Close()
-	}
-	return nil, &sandbox.UnavailableError{
-		Reason: "the command's container has no way to the hosts that it was granted: " + strings.Join(strings.Fields(fmt.Sprint(err, " ", way.said())), " "),
-		Remedy: "see what skills-mcp doctor says" + nativeInstead,
-		Err:    err,
-	}
-}
 
 // noForwarder is the failure of a server whose own program cannot run in a
 // container.
@@ -99,28 +71,6 @@ func (s *wayStream) said() string {
 	_ = s.Close()
 	<-s.copied
 	return s.errors.String()
-}
-
-// connect serves the command in b a proxy to its hosts, if it was granted any.
-// The returned function ends that, and returns what was connected to.
-func (b *box) connect(cmd *sandbox.Command, options *egress.Options) (func() []sandbox.Connection, error) {
-	if b.way == nil {
-		return func() []sandbox.Connection { return nil }, nil
-	}
-	proxy, err := egress.New(cmd.Grant.Hosts, options)
-	if err != nil {
-		return nil, err
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = proxy.Serve(b.way) // it ends with the container
-	}()
-	return func() []sandbox.Connection {
-		_ = proxy.Close()
-		<-served
-		return proxy.Connections()
-	}, nil
 }
 
 type writerFunc func([]byte) (int, error)

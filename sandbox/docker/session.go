@@ -7,9 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/docker/docker/api/types"
-	"github.com/docker/docker/api/types/container"
-
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
@@ -23,13 +20,13 @@ var (
 // where it takes longer is not kept any more.
 const killTimeout = 5 * time.Second
 
-// kept is a container that is kept for several commands. Its shell goes on
+// session is a container that is kept for several commands. Its shell goes on
 // waiting for a line that never comes; each command has a shell of its own.
-type kept struct {
-	driver *Driver
-	box    *box
-	image  *image
-	limits sandbox.Limits
+type session struct {
+	driver   *Driver
+	instance *instance
+	image    *image
+	limits   sandbox.Limits
 
 	turn  chan struct{}     // has room for one: the command that runs
 	life  *sandbox.Lifetime // ended by Close
@@ -43,17 +40,17 @@ func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Sessio
 		return nil, err
 	}
 	defer leave()
-	k, err := d.open(ctx, cmd)
+	s, err := d.open(ctx, cmd)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return k, nil
+	return s, nil
 }
 
-func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*kept, error) {
+func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*session, error) {
 	if len(cmd.Grant.Hosts) > 0 {
 		return nil, &sandbox.UnavailableError{Reason: "a kept sandbox has no way to hosts", Remedy: "run what needs them in a sandbox of its own"}
 	}
@@ -67,125 +64,103 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*kept, error) 
 	if err != nil {
 		return nil, d.lost(e, err)
 	}
-	k := &kept{driver: d, box: b, image: image, limits: cmd.Limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime()}
-	k.close = sync.OnceFunc(func() { d.dispose(b) })
+	s := &session{driver: d, instance: b, image: image, limits: cmd.Limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime()}
+	s.close = sync.OnceFunc(func() { d.dispose(b) })
 	d.watchers.Go(func() {
 		select {
 		case <-d.life.Context().Done():
-		case <-k.life.Context().Done():
+		case <-s.life.Context().Done():
 		case <-b.shell.Done():
 		}
-		k.close()
+		s.close()
 	})
-	return k, nil
+	return s, nil
 }
 
 // Close implements [sandbox.Session].
-func (k *kept) Close() error {
-	k.life.End()
-	k.close()
+func (s *session) Close() error {
+	s.life.End()
+	s.close()
 	return nil
 }
 
 // Run implements [sandbox.Session].
-func (k *kept) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	ctx, leave, err := k.driver.life.Join(ctx)
+func (s *session) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	ctx, leave, err := s.driver.life.Join(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	ctx, leaveBox, err := k.life.Join(ctx)
+	ctx, leaveBox, err := s.life.Join(ctx)
 	if err != nil {
 		return nil, &sandbox.UnavailableError{Reason: "the kept sandbox has ended", Remedy: "open another one", Err: err}
 	}
 	defer leaveBox()
 	select {
-	case k.turn <- struct{}{}:
-		defer func() { <-k.turn }()
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	exit, err := k.run(ctx, cmd)
+	exit, err := s.run(ctx, cmd)
 	if ctx.Err() != nil && exit == nil {
-		k.killAll()
+		s.killAll()
 		return nil, context.Cause(ctx)
 	}
-	return exit, k.driver.lost(k.box.engine, err)
+	return exit, s.driver.lost(s.instance.engine, err)
 }
 
 // run runs cmd in a shell of its own.
-func (k *kept) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+func (s *session) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 	if err := shellproto.Check(cmd); err != nil {
 		return nil, err
 	}
 	limited := *cmd
-	limited.Limits = k.limits
-	id, conn, err := k.box.exec(ctx, []string{"/bin/sh", "-c", shellproto.Script})
+	limited.Limits = s.limits
+	id, conn, err := s.instance.exec(ctx, []string{"/bin/sh", "-c", shellproto.Script})
 	if err != nil {
 		return nil, err
 	}
-	shell := &box{engine: k.box.engine, id: id, shell: shellproto.NewShell(newConn(conn), nil)}
+	shell := &instance{engine: s.instance.engine, id: id, shell: shellproto.NewShell(newConn(conn), nil)}
 	defer shell.shell.Close()
-	exit, err := shell.exchange(ctx, &limited, k.image, shellproto.Line{Session: true}, k.verdict(id))
+	exit, err := shell.exchange(ctx, &limited, s.image, shellproto.Line{Session: true}, s.verdict(id))
 	if errors.Is(err, errStale) {
-		return nil, k.box.engine.failed("send the command", err)
+		return nil, s.instance.engine.failed("send the command", err)
 	}
 	return exit, err
 }
 
-// exec starts a process in the container of b, and returns its id and streams.
-func (b *box) exec(ctx context.Context, argv []string) (id string, conn types.HijackedResponse, err error) {
-	made, err := b.engine.api.ContainerExecCreate(ctx, b.id, container.ExecOptions{
-		User:         user(),
-		WorkingDir:   sandbox.SkillDir,
-		Cmd:          argv,
-		AttachStdin:  true,
-		AttachStdout: true,
-		AttachStderr: true,
-	})
-	if err != nil {
-		return "", conn, b.engine.failed("start a process in the sandbox", err)
-	}
-	conn, err = hijack(ctx, func() (types.HijackedResponse, error) {
-		return b.engine.api.ContainerExecAttach(ctx, made.ID, container.ExecAttachOptions{})
-	})
-	if err != nil {
-		return "", conn, b.engine.failed("start a process in the sandbox", err)
-	}
-	return made.ID, conn, nil
-}
-
 // verdict says why a shell in the container has ended before its command.
-func (k *kept) verdict(id string) verdict {
+func (s *session) verdict(id string) verdict {
 	return func(ctx context.Context, cmd *sandbox.Command, image *image, err error) (*sandbox.Exit, error) {
 		if errors.Is(err, shellproto.ErrGarbled) {
 			return nil, badShell(image, err)
 		}
-		shell, err := k.box.engine.api.ContainerExecInspect(ctx, id)
+		shell, err := s.instance.engine.api.ContainerExecInspect(ctx, id)
 		if err != nil {
-			return nil, k.box.engine.failed("see how the command ended", err)
+			return nil, s.instance.engine.failed("see how the command ended", err)
 		}
-		if k.box.shell.Ended() || shell.Running {
-			k.abandon()
+		if s.instance.shell.Ended() || shell.Running {
+			s.abandon()
 			return nil, &sandbox.UnavailableError{
 				Reason: "the kept sandbox was ended from outside",
 				Remedy: "open another one",
-				Err:    fmt.Errorf("container %s has ended", k.box.id),
+				Err:    fmt.Errorf("container %s has ended", s.instance.id),
 			}
 		}
 		// A process of the sandbox can end the shell, which only harms its own
 		// command.
-		return &sandbox.Exit{Code: shell.ExitCode, Sandbox: k.box.engine.sandbox()}, nil
+		return &sandbox.Exit{Code: shell.ExitCode, Sandbox: s.instance.engine.sandbox()}, nil
 	}
 }
 
 // killAll ends every process of the sandbox, except for the one that keeps it.
-func (k *kept) killAll() {
+func (s *session) killAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
-	_, conn, err := k.box.exec(ctx, []string{"/bin/sh", "-c", "kill -9 -1"})
+	_, conn, err := s.instance.exec(ctx, []string{"/bin/sh", "-c", "kill -9 -1"})
 	if err != nil {
-		k.abandon()
+		s.abandon()
 		return
 	}
 	shell := shellproto.NewShell(newConn(conn), nil)
@@ -194,9 +169,9 @@ func (k *kept) killAll() {
 	select {
 	case <-shell.Done():
 	case <-ctx.Done():
-		k.abandon()
+		s.abandon()
 	}
 }
 
 // abandon ends a sandbox of which nothing good is known, from within a run.
-func (k *kept) abandon() { k.driver.background.Go(k.close) }
+func (s *session) abandon() { s.driver.background.Go(s.close) }

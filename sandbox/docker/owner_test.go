@@ -94,7 +94,7 @@ func TestLateAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &box{engine: e}
+	b := &instance{engine: e}
 	base := &image{ref: "base", role: "default"}
 	if err := b.late(t.Context(), base); err == nil || !strings.Contains(err.Error(), "/bin/sh") {
 		t.Errorf("the engine answers: error %v", err)

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,9 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/volume"
 
@@ -29,6 +26,8 @@ const maxVolumes = 64
 // machine's: each to a volume of its own, once, which containers mount
 // read-only.
 type copies struct {
+	owner *owner
+
 	mu     sync.Mutex
 	engine *engine
 	all    map[string]*copied // by folder
@@ -42,50 +41,47 @@ type copied struct {
 	err  error         // valid after done
 }
 
-// apart reports whether folders of this machine have to be copied to e.
-func (e *engine) apart() bool { return e.remote || e.blind.Load() }
-
 // copyIn has spec mount a copy of the command's folder.
-func (d *Driver) copyIn(ctx context.Context, e *engine, image *image, spec *spec) error {
+func (c *copies) copyIn(ctx context.Context, e *engine, image *image, spec *spec) error {
 	folder := spec.folder()
-	c, first := d.copies.get(e, folder)
+	copied, first := c.get(e, folder)
 	if first { // not given up with one caller: others need it too
-		d.background.Go(func() {
+		c.owner.background.Go(func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeTimeout)
 			defer cancel()
-			c.err = d.copyFolder(ctx, e, image, folder, c.name)
-			close(c.done)
+			copied.err = c.copyFolder(ctx, e, image, folder, copied.name)
+			close(copied.done)
 		})
 	}
 	select {
-	case <-c.done:
+	case <-copied.done:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if c.err != nil {
-		d.copies.forget(e, folder)
-		return e.failed("copy the skill's folder to the engine", c.err)
+	if copied.err != nil {
+		c.forget(e, folder)
+		return e.failed("copy the skill's folder to the engine", copied.err)
 	}
 	spec.host.Mounts[0] = mount.Mount{
 		Type:          mount.TypeVolume,
-		Source:        c.name,
+		Source:        copied.name,
 		Target:        sandbox.SkillDir,
 		ReadOnly:      true,
 		VolumeOptions: &mount.VolumeOptions{NoCopy: true},
 	}
-	for _, old := range d.copies.tooMany() {
-		d.background.Go(func() { e.removeVolume(old) })
+	for _, old := range c.tooMany() {
+		c.owner.background.Go(func() { e.removeVolume(old) })
 	}
 	return nil
 }
 
 // copyFolder makes a volume with the files of a folder. An engine takes files
 // for a volume by way of a container, which never runs.
-func (d *Driver) copyFolder(ctx context.Context, e *engine, image *image, folder, name string) error {
-	if _, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: d.labels()}); err != nil {
+func (c *copies) copyFolder(ctx context.Context, e *engine, image *image, folder, name string) error {
+	if _, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: c.owner.labels()}); err != nil {
 		return err
 	}
-	b, err := d.create(ctx, e, &spec{
+	b, err := c.owner.create(ctx, e, &spec{
 		config: &container.Config{Image: image.id, Entrypoint: []string{"/bin/sh"}, NetworkDisabled: true},
 		host: &container.HostConfig{
 			LogConfig: container.LogConfig{Type: "none"},
@@ -108,7 +104,7 @@ func (d *Driver) copyFolder(ctx context.Context, e *engine, image *image, folder
 	if packErr := <-packed; packErr != nil && !errors.Is(packErr, io.ErrClosedPipe) {
 		err = packErr
 	}
-	_ = d.removeNow(e, b.id)
+	_ = c.owner.removeNow(e, b.id)
 	if err != nil {
 		e.removeVolume(name)
 	}
@@ -204,33 +200,6 @@ func (c *copies) tooMany() []string {
 	return names
 }
 
-// removeVolume removes a volume. One that a container uses stays, until the
-// driver is closed.
-func (e *engine) removeVolume(name string) {
-	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
-	defer cancel()
-	_ = e.api.VolumeRemove(ctx, name, false)
-}
-
-// sweepVolumes removes what was copied for an instance, as far as no container
-// uses it.
-func (e *engine) sweepVolumes(ctx context.Context, remove func(labels map[string]string) bool) error {
-	found, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelInstance))})
-	if err != nil {
-		return fmt.Errorf("list what is left on the Docker engine: %w", err)
-	}
-	var failures []error
-	for _, v := range found.Volumes {
-		if !remove(v.Labels) {
-			continue
-		}
-		if err := e.api.VolumeRemove(ctx, v.Name, true); err != nil && !cerrdefs.IsNotFound(err) {
-			failures = append(failures, fmt.Errorf("remove volume %s: %w", v.Name, err))
-		}
-	}
-	return errors.Join(failures...)
-}
-
 // unseen reports whether err is an engine's that does not see a folder which is
 // there, as one that is reached from within a container does not.
 func unseen(err error, folder string) bool {
@@ -239,13 +208,4 @@ func unseen(err error, folder string) bool {
 	}
 	info, statErr := os.Stat(folder)
 	return statErr == nil && info.IsDir()
-}
-
-// noWorkspaces is the failure of a command that needs this machine's folders on
-// an engine that cannot have them.
-func noWorkspaces(e *engine) error {
-	return &sandbox.UnavailableError{
-		Reason: fmt.Sprintf("the Docker engine at %s does not see this machine's folders, so there can be no workspace", e.host),
-		Remedy: "start the server where there is no project, or use an engine on this machine" + nativeInstead,
-	}
 }

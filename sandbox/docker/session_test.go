@@ -103,7 +103,7 @@ func TestKeptEnded(t *testing.T) {
 	d := realDriver(t)
 	k := openKept(t, d)
 	for _, c := range containers(t, d) {
-		if err := d.engine.Load().remove(c.ID); err != nil {
+		if err := d.engine.Load().remove(context.Background(), c.ID); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,52 @@
+package docker
+
+import (
+	"context"
+	"io"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/pkg/stdcopy"
+)
+
+// A conn connects to the streams of a process in a container, which the engine sends
+// as frames of one stream.
+type conn struct{ types.HijackedResponse }
+
+func newConn(response types.HijackedResponse) *conn { return &conn{response} }
+
+// Copy implements [shellproto.Conn].
+func (c *conn) Copy(stdout, stderr io.Writer) error {
+	_, err := stdcopy.StdCopy(stdout, stderr, c.Reader)
+	return err
+}
+
+// Write implements [shellproto.Conn].
+func (c *conn) Write(p []byte) (int, error) { return c.Conn.Write(p) }
+
+// Close implements [shellproto.Conn].
+func (c *conn) Close() error { return c.Conn.Close() }
+
+// hijack is a request that takes the connection over. The client's do not heed
+// ctx; this one does.
+func hijack(ctx context.Context, request func() (types.HijackedResponse, error)) (types.HijackedResponse, error) {
+	type result struct {
+		conn types.HijackedResponse
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		conn, err := request()
+		done <- result{conn, err}
+	}()
+	select {
+	case r := <-done:
+		return r.conn, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-done; r.err == nil {
+				r.conn.Close()
+			}
+		}()
+		return types.HijackedResponse{}, context.Cause(ctx)
+	}
+}

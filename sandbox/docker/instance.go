@@ -1,0 +1,257 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
+	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
+)
+
+// makeTimeout bounds the making of what is not given up with its caller: another call
+// may use it, and it would else be a container that nobody knows of.
+const makeTimeout = 2 * time.Minute
+
+// A instance is a container that was made for one command, which it waits for.
+type instance struct {
+	owner    *owner
+	engine   *engine
+	id       string
+	shell    *shellproto.Shell
+	way      net.Listener // of connections to the hosts that are granted; nil without any
+	answered bool         // the command has ended, with all that it started
+}
+
+// close ends the talk with b.
+func (b *instance) close() {
+	b.shell.Close()
+	if b.way != nil {
+		_ = b.way.Close()
+	}
+}
+
+// launch makes, starts and connects to a container of spec. Whoever gets it
+// discards it; ended is called when nothing more can come from it.
+func (o *owner) launch(ctx context.Context, e *engine, spec *spec, ended func(*instance)) (*instance, error) {
+	b, err := o.create(ctx, e, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.start(ctx, b, spec, ended); err != nil {
+		o.remove(e, b.id)
+		return nil, err
+	}
+	return b, nil
+}
+
+// create makes a container, which nobody has started. It heeds ctx only when it
+// knows what became of it.
+func (o *owner) create(ctx context.Context, e *engine, spec *spec) (*instance, error) {
+	sure, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeTimeout)
+	defer cancel()
+	name, spec := newName(), spec.claimed(o.labels())
+	made, err := e.api.ContainerCreate(sure, spec.config, spec.host, nil, nil, name)
+	if err != nil {
+		// The answer may be what was lost, rather than the request.
+		if gone(err) {
+			o.remove(e, name)
+		}
+		return nil, e.failed("create the sandbox", err)
+	}
+	for _, warning := range made.Warnings {
+		o.log.Warn("the Docker engine has a reservation about a sandbox", "warning", warning)
+	}
+	if ctx.Err() != nil {
+		o.remove(e, made.ID)
+		return nil, context.Cause(ctx)
+	}
+	return &instance{owner: o, engine: e, id: made.ID}, nil
+}
+
+// start connects to b before it starts it, as an engine asks for.
+func (o *owner) start(ctx context.Context, b *instance, spec *spec, ended func(*instance)) error {
+	conn, err := b.attach(ctx)
+	if err != nil {
+		return b.engine.failed("connect to the sandbox", err)
+	}
+	b.shell = shellproto.NewShell(newConn(conn), func() { ended(b) })
+	if err := b.engine.api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
+		b.shell.Close()
+		return b.engine.failed("start the sandbox", err)
+	}
+	if !spec.connected() {
+		return nil
+	}
+	if b.way, err = b.openWay(ctx); err != nil {
+		b.shell.Close()
+	}
+	return err
+}
+
+// attach connects to the streams of b.
+func (b *instance) attach(ctx context.Context) (types.HijackedResponse, error) {
+	return hijack(ctx, func() (types.HijackedResponse, error) {
+		return b.engine.api.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	})
+}
+
+// Ended implements [warmpool.Instance].
+func (b *instance) Ended() bool { return b.shell.Ended() }
+
+// Memory implements [warmpool.Instance].
+func (b *instance) Memory() int64 {
+	ctx, cancel := context.WithTimeout(b.owner.life.Context(), answerTimeout)
+	defer cancel()
+	answer, err := b.engine.api.ContainerStatsOneShot(ctx, b.id)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	var stats container.StatsResponse
+	if err := json.NewDecoder(answer.Body).Decode(&stats); err != nil {
+		return 0
+	}
+	return int64(stats.MemoryStats.Usage)
+}
+
+// Discard implements [warmpool.Instance].
+func (b *instance) Discard() { b.owner.discard(b) }
+
+// openWay starts the forwarder in b, and returns where its connections come
+// out. Whoever gets it closes it.
+func (b *instance) openWay(ctx context.Context) (net.Listener, error) {
+	_, conn, err := b.exec(ctx, []string{forwarder, egress.Command})
+	if err != nil {
+		return nil, err
+	}
+	way := newWayStream(conn)
+	stop := context.AfterFunc(ctx, func() { way.Close() })
+	listener, err := egress.Listener(way)
+	if stop() && err == nil {
+		return listener, nil
+	}
+	if err == nil {
+		err = listener.Close()
+	}
+	return nil, &sandbox.UnavailableError{
+		Reason: "the command's container has no way to the hosts that it was granted: " + strings.Join(strings.Fields(fmt.Sprint(err, " ", way.said())), " "),
+		Remedy: "see what skills-mcp doctor says" + nativeInstead,
+		Err:    err,
+	}
+}
+
+// connect serves the command in b a proxy to its hosts, if it was granted any.
+// The returned function ends that, and returns what was connected to.
+func (b *instance) connect(cmd *sandbox.Command, options *egress.Options) (func() []sandbox.Connection, error) {
+	if b.way == nil {
+		return func() []sandbox.Connection { return nil }, nil
+	}
+	proxy, err := egress.New(cmd.Grant.Hosts, options)
+	if err != nil {
+		return nil, err
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = proxy.Serve(b.way) // it ends with the container
+	}()
+	return func() []sandbox.Connection {
+		_ = proxy.Close()
+		<-served
+		return proxy.Connections()
+	}, nil
+}
+
+// exec starts a process in the container of b, and returns its id and streams.
+func (b *instance) exec(ctx context.Context, argv []string) (id string, conn types.HijackedResponse, err error) {
+	made, err := b.engine.api.ContainerExecCreate(ctx, b.id, container.ExecOptions{
+		User:         user(),
+		WorkingDir:   sandbox.SkillDir,
+		Cmd:          argv,
+		AttachStdin:  true,
+		AttachStdout: true,
+		AttachStderr: true,
+	})
+	if err != nil {
+		return "", conn, b.engine.failed("start a process in the sandbox", err)
+	}
+	conn, err = hijack(ctx, func() (types.HijackedResponse, error) {
+		return b.engine.api.ContainerExecAttach(ctx, made.ID, container.ExecAttachOptions{})
+	})
+	if err != nil {
+		return "", conn, b.engine.failed("start a process in the sandbox", err)
+	}
+	return made.ID, conn, nil
+}
+
+// wait returns the exit code of a container that ends.
+func (b *instance) wait(ctx context.Context) (int, error) {
+	ended, failed := b.engine.api.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
+	select { // the client sends to one of them, and waits until it is read
+	case end := <-ended:
+		if end.Error != nil {
+			return 0, b.engine.failed("wait for the command", errors.New(end.Error.Message))
+		}
+		return int(end.StatusCode), nil
+	case err := <-failed:
+		return 0, b.engine.failed("wait for the command", err)
+	}
+}
+
+// discard ends b and whatever runs in it, in the background.
+func (o *owner) discard(b *instance) {
+	o.background.Go(func() { o.dispose(b) })
+}
+
+// dispose ends b and whatever runs in it.
+func (o *owner) dispose(b *instance) {
+	b.close()
+	if b.idle() {
+		b.awaitEnd()
+	}
+	_ = o.removeNow(b.engine, b.id)
+}
+
+// idle reports whether nothing runs in b but its shell, which ends by itself when
+// b is closed.
+func (b *instance) idle() bool {
+	return b.answered || !b.shell.Used()
+}
+
+// awaitEnd waits until b does not run any more. To remove a container at the
+// very moment that it ends is more work for an engine, which sends another
+// process to kill it, and Docker 20.10 can list it for ever after.
+func (b *instance) awaitEnd() {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	soon, cancelSoon := context.WithTimeout(ctx, forgedTimeout)
+	defer cancelSoon()
+	if _, err := b.wait(soon); err == nil || soon.Err() == nil {
+		return
+	}
+	_ = b.engine.api.ContainerKill(ctx, b.id, "KILL") // or it has ended meanwhile
+	_, _ = b.wait(ctx)                                // it is removed in any case
+}
+
+// warm returns spec for the pool. Containers for a skill that has changed are of no use,
+// nor are those of another image or engine.
+func (o *owner) warm(e *engine, spec *spec) *warmpool.Spec[*instance] {
+	return &warmpool.Spec[*instance]{
+		Key:     e.id + spec.key(),
+		Group:   spec.config.Labels[labelSkill],
+		Version: strings.Join([]string{e.id, spec.config.Image, spec.folder()}, "\n"),
+		Start: func(ctx context.Context, ended func(*instance)) (*instance, error) {
+			return o.launch(ctx, e, spec, ended)
+		},
+	}
+}
