@@ -66,7 +66,7 @@ func buildContext() (io.Reader, error) {
 	return &buffer, archive.Close()
 }
 
-// copyBuild writes what a build prints to output. Of the pull of the base image
+// copyBuild writes the output of a build to output. Of the pull of the base image
 // it writes a line now and then. Older engines colour errors, also where nobody
 // sees colours.
 func copyBuild(output io.Writer, body io.Reader) error {

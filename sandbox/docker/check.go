@@ -15,7 +15,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// Check looks at what the driver needs. It changes nothing and pulls nothing.
+// Check checks the engine, its limits and its images. It changes nothing and pulls
+// nothing.
 func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	e, err := d.connect(ctx)
 	if err != nil {
@@ -33,7 +34,7 @@ func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	return append(findings, checkLayers(ctx, e)...)
 }
 
-// problem is the finding of an error.
+// problem returns the finding for an error.
 func problem(subject string, err error) sandbox.Finding {
 	var unavailable *sandbox.UnavailableError
 	if errors.As(err, &unavailable) {
@@ -79,8 +80,8 @@ func checkLimits(info system.Info) []sandbox.Finding {
 	return []sandbox.Finding{{Subject: "limits", Level: sandbox.LevelOK, Detail: "memory, processes and CPU are limited"}}
 }
 
-// checkIsolation finds what of the engine's configuration weakens a sandbox or
-// stands in its way.
+// checkIsolation returns findings about settings of the engine that weaken sandboxes or
+// break them.
 func checkIsolation(info system.Info) []sandbox.Finding {
 	has := func(name string) bool {
 		return slices.ContainsFunc(info.SecurityOptions, func(option string) bool {
@@ -143,7 +144,7 @@ func (d *Driver) CheckRegistry(ctx context.Context, role string) sandbox.Finding
 	return found
 }
 
-// checkLayers says what layers there are, where there are any.
+// checkLayers returns a finding about the layers, where there are any.
 func checkLayers(ctx context.Context, e *engine) []sandbox.Finding {
 	all, err := e.listLayers(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ func newLayers(owner *owner, env []string, builds *pulls) *layers {
 	return &layers{owner: owner, env: env, secrets: secrets(env), builds: builds, used: map[string]time.Time{}}
 }
 
-// add returns an image that is base and has what cmd depends on.
+// add returns base with the dependencies of cmd.
 // What is not there is built, once for all who want the same.
 func (a *layers) add(ctx context.Context, e *engine, base *image, cmd *sandbox.Command) (*image, error) {
 	for i := range cmd.Dependencies {
@@ -133,7 +133,7 @@ func (a *layers) install(ctx context.Context, b *instance, l *layer, say func(li
 	return b.installed(ctx, l, output)
 }
 
-// follow writes what b prints to w, until it has ended.
+// follow writes the output of b to w, until b has ended.
 func (b *instance) follow(ctx context.Context, w io.Writer) error {
 	logs, err := b.engine.api.ContainerLogs(ctx, b.id, container.LogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
 	if err != nil {

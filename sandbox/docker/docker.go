@@ -59,8 +59,8 @@ type Options struct {
 	// DependencyEnv is the environment in which dependencies are installed, as
 	// "KEY=value", such as PIP_INDEX_URL. It is in no sandbox and in no image.
 	DependencyEnv []string
-	// Logger gets what concerns the operator alone, such as containers that
-	// cannot be removed. The default discards it.
+	// Logger logs what concerns the operator alone, such as containers that cannot be
+	// removed. The default discards it.
 	Logger *slog.Logger
 }
 
@@ -135,7 +135,7 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	return exit, err
 }
 
-// run gets a command what it needs, and runs it.
+// run prepares a command's container and runs the command in it.
 func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 	e, image, spec, err := d.prepare(ctx, cmd)
 	if err != nil {
@@ -155,7 +155,7 @@ func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	return nil, d.lost(e, e.failed("send the command", err))
 }
 
-// prepare finds an engine and an image, and says what container cmd needs.
+// prepare returns an engine, an image, and the spec of the container for cmd.
 func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*engine, *image, *spec, error) {
 	e, err := d.connect(ctx)
 	if err != nil {
@@ -175,8 +175,8 @@ func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*engine, *i
 	return e, image, spec, err
 }
 
-// maxStale is how often a container is taken for a command that turns out to
-// have ended while it waited.
+// maxStale bounds the containers that are tried for a command, where each has ended
+// while it waited.
 const maxStale = 3
 
 // runOnce runs cmd in a container that nobody uses before or after.
@@ -250,8 +250,7 @@ func (d *Driver) connect(ctx context.Context) (*engine, error) {
 	return e, nil
 }
 
-// settleIn makes the files that the driver needs once it has an engine. Without
-// them it works too.
+// settleIn creates the driver's files, once it has an engine. Without them it works too.
 func (d *Driver) settleIn() {
 	d.lease = &lease{}
 	if d.dir == "" {
@@ -276,8 +275,8 @@ func (d *Driver) settleIn() {
 	d.profile = keep("seccomp.json", seccomp.Profile())
 }
 
-// lost forgets e when err says that it is gone, so that the next run looks for
-// an engine anew: it may come back, elsewhere or as another version.
+// lost forgets e where err means that it is gone, so that the next run looks for an
+// engine: it may come back, elsewhere or as another version. It returns err.
 func (d *Driver) lost(e *engine, err error) error {
 	if client.IsErrConnectionFailed(err) || errors.Is(err, errLost) {
 		d.engine.CompareAndSwap(e, nil)

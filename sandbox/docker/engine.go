@@ -27,14 +27,13 @@ import (
 const (
 	// oldestAPI is that of Docker 20.10, and of Podman's compatible service.
 	oldestAPI = "1.41"
-	// answerTimeout is how long an engine may take to say what it is.
+	// answerTimeout bounds an engine's answer about itself.
 	answerTimeout = 10 * time.Second
 	// hungTimeout bounds the wait for an engine's answer to a ping.
 	hungTimeout = 3 * time.Second
 )
 
-// An engine is one that has answered, and what it said of itself. It does not
-// change.
+// An engine has answered and described itself. It does not change.
 type engine struct {
 	id      string // tells it from engines that were found before or after
 	api     *client.Client
@@ -67,7 +66,7 @@ func (e *engine) bare() bool { return e.kind == "docker" && e.hosts != "" && !e.
 // ownKernel reports whether each container has a kernel of its own: gVisor's.
 func (e *engine) ownKernel() bool { return strings.HasPrefix(e.runtime, "runsc") }
 
-// sandbox is what a result says of where the command ran.
+// sandbox returns the name of e's sandboxes in results.
 func (e *engine) sandbox() string {
 	name := e.runtime
 	if name == "" {
@@ -79,7 +78,7 @@ func (e *engine) sandbox() string {
 	return fmt.Sprintf("%s (%s)", e.kind, name)
 }
 
-// open asks the engine at host what it is.
+// open connects to the engine at host and has it describe itself.
 func open(ctx context.Context, host, certificates, runtime string) (*engine, error) {
 	host, local := address(host)
 	if strings.HasPrefix(host, "ssh://") {
@@ -110,7 +109,8 @@ func open(ctx context.Context, host, certificates, runtime string) (*engine, err
 	return e, err
 }
 
-// ask fills in what e says of itself, and refuses what cannot be used.
+// ask fills in the engine's description of itself. The error is about an engine that
+// cannot be used.
 func (e *engine) ask(ctx context.Context) error {
 	ping, err := e.api.Ping(ctx)
 	if err != nil {
@@ -237,9 +237,8 @@ func (e *engine) seccompOption() string {
 	return ""
 }
 
-// checkMounts refuses what Podman would not mount as it is told: it writes mounts
-// as text, in which a comma begins the next option, and makes folders that are
-// missing.
+// checkMounts returns an error for mounts that Podman would change: it writes them as
+// text, in which a comma begins the next option, and creates folders that are missing.
 func (e *engine) checkMounts(mounts []mount.Mount) error {
 	if !e.podman() {
 		return nil
@@ -291,8 +290,8 @@ func find(ctx context.Context, host string, places Places, runtime string) (*eng
 	return nil, noEngine(failures)
 }
 
-// programs remembers what programs images have. An image's id is that of its
-// content, so what was found once stays there.
+// programs caches the programs that images have. An image's id is that of its content,
+// so a program that was found once stays there.
 type programs struct{ known sync.Map } // of programOf, to nothing
 
 type programOf struct{ image, program string }

@@ -22,16 +22,16 @@ var (
 	errHangs = errors.New("it does not answer")
 )
 
-// nativeInstead ends the remedy of what only an engine can do wrong.
+// nativeInstead ends the remedy of a failure that only engines have.
 const nativeInstead = ", or set sandbox.driver: native"
 
-// A failure is why the engine at one host cannot be used.
+// A failure holds the error of the engine at one host.
 type failure struct {
 	host string
 	err  error
 }
 
-// noEngine says why none of the places has an engine to use. An engine that is
+// noEngine returns the error where none of the places has an engine to use. An engine that is
 // there and needs a hand is worth more words than nine places with none.
 func noEngine(failures []failure) error {
 	for _, f := range failures {
@@ -79,7 +79,7 @@ func forbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied")
 }
 
-// joined is all of failures, for the log.
+// joined returns all failures as one error, for the log.
 func joined(failures []failure) error {
 	var all []error
 	for _, f := range failures {
@@ -88,7 +88,7 @@ func joined(failures []failure) error {
 	return errors.Join(all...)
 }
 
-// An explanation is what a part of an engine's message means for a person.
+// An explanation is the reason and remedy for a part of an engine's message.
 type explanation struct {
 	says           string // in lower case
 	reason, remedy string
@@ -118,7 +118,7 @@ func gone(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
 }
 
-// engineSays is what the engine gave as an error.
+// engineSays returns the engine's own message.
 func engineSays(err error) string {
 	return strings.TrimPrefix(err.Error(), "Error response from daemon: ")
 }

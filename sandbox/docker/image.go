@@ -14,7 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// An image is what is known of the one that a command runs in.
+// An image describes the image that a command runs in.
 type image struct {
 	role    string
 	ref     string   // as configured

@@ -14,7 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// An Image is the image of a role, as an engine knows it.
+// An Image describes the image of a role on an engine.
 type Image struct {
 	Role    string    `json:"role"`
 	Ref     string    `json:"image"`            // as configured

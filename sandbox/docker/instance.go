@@ -18,8 +18,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
 
-// makeTimeout bounds the making of what is not given up with its caller: another call
-// may use it, and it would else be a container that nobody knows of.
+// makeTimeout bounds the making of a container or a volume, which is not given up with
+// its caller: another call may use it, or it would be one that nobody knows of.
 const makeTimeout = 2 * time.Minute
 
 // A instance is a container that was made for one command, which it waits for.
@@ -151,7 +151,7 @@ func (b *instance) openWay(ctx context.Context) (net.Listener, error) {
 }
 
 // connect serves the command in b a proxy to its hosts, if it was granted any.
-// The returned function ends that, and returns what was connected to.
+// The returned function ends that, and returns the connections.
 func (b *instance) connect(cmd *sandbox.Command, options *egress.Options) (func() []sandbox.Connection, error) {
 	if b.way == nil {
 		return func() []sandbox.Connection { return nil }, nil
@@ -208,7 +208,7 @@ func (b *instance) wait(ctx context.Context) (int, error) {
 	}
 }
 
-// discard ends b and whatever runs in it, in the background.
+// discard ends b, with all that runs in it, in the background.
 func (o *owner) discard(b *instance) {
 	o.background.Go(func() { o.dispose(b) })
 }

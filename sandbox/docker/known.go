@@ -8,8 +8,8 @@ import (
 	"github.com/docker/docker/api/types/filters"
 )
 
-// images remembers what an engine has said of images, as long as the engine
-// would tell of a change: a call need not ask it again.
+// images caches an engine's descriptions of images, as long as the engine reports
+// changes: a call need not ask it again.
 type images struct {
 	mu      sync.Mutex
 	engine  *engine           // the one that would tell; nil when none would
@@ -17,7 +17,7 @@ type images struct {
 	known   map[string]*image // by reference
 }
 
-// get returns what is known of an image, or what ask finds out.
+// get returns the cached image, or the result of ask.
 func (i *images) get(e *engine, role, ref string, ask func() (*image, error)) (*image, error) {
 	i.mu.Lock()
 	told, changes := i.engine == e, i.changes

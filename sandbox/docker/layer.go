@@ -27,7 +27,7 @@ const (
 	labelBaseID   = "skills-mcp.dependencies.base-id"
 )
 
-// layerName is the name of those images; their tags are what they are made of.
+// layerName is the name of those images; their tags are digests of their content.
 const layerName = "skills-mcp-deps"
 
 // installers are the scripts that install dependencies, by their kind.
@@ -41,9 +41,9 @@ const (
 	layerDir = "/opt/skill-deps"
 	// layerTimeout bounds the installation of one skill's dependencies.
 	layerTimeout = 15 * time.Minute
-	// maxLayer bounds what is installed, in bytes.
+	// maxLayer bounds the bytes of an installation.
 	maxLayer = 2 << 30
-	// installerLog bounds what the engine keeps of an installer's output.
+	// installerLog bounds the engine's log of an installer's output.
 	installerLog = "4m"
 )
 
@@ -82,7 +82,7 @@ func (l *layer) installerPath() string {
 	return strings.Join(dirs, ":")
 }
 
-// environ is what lets a command find its dependencies. Programs of packages
+// environ returns the variables by which a command finds its dependencies. Programs of packages
 // come last in PATH: they must not stand in the way of the image's.
 func (l *layer) environ() []string {
 	path := searchPath(l.base.env)
@@ -120,8 +120,8 @@ func quote(value string) string {
 	return `"` + escaped + `"`
 }
 
-// files is what the installer finds in its container, as a tar archive: folders
-// of its own, the lock, itself, and an environment that is not to be kept.
+// files returns the installer's files as a tar archive: its folders, the lock, the
+// installer, and an environment that does not get into the image.
 func (l *layer) files(env []string) (io.Reader, error) {
 	var buffer bytes.Buffer
 	a := &archive{tar.NewWriter(&buffer), nil}
@@ -152,7 +152,7 @@ func exports(env []string) []byte {
 	return script.Bytes()
 }
 
-// An archive is a tar archive of what belongs to nobody.
+// An archive is a tar archive of files that belong to nobody.
 type archive struct {
 	*tar.Writer
 	err error // the first
@@ -186,7 +186,7 @@ type layer struct {
 	limits    sandbox.Limits
 }
 
-// newLayer names a layer by all that decides what is in it.
+// newLayer returns a layer, named by the digest of all that decides its content.
 func newLayer(e *engine, base *image, deps *sandbox.Dependencies, limits sandbox.Limits) (*layer, error) {
 	installer, err := installers.ReadFile("install/" + deps.Kind)
 	if err != nil {
@@ -202,7 +202,7 @@ func newLayer(e *engine, base *image, deps *sandbox.Dependencies, limits sandbox
 	}, nil
 }
 
-// An installError is what an installer that failed has printed last.
+// An installError holds the last output of an installer that failed.
 type installError struct{ output string }
 
 func (e *installError) Error() string { return e.output }

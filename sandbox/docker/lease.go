@@ -22,17 +22,16 @@ const (
 	reapPause = time.Minute
 )
 
-// A lease is how a driver shows that it lives: a file that it keeps locked,
-// which the kernel unlocks when the process ends, however it does. Drivers that
-// have the same folder can so tell each other's containers from orphans; of
-// others' they know only when they expire.
+// A lease proves that a driver's process lives: a locked file, which the kernel unlocks
+// when the process ends in any way. Drivers with the same folder can so tell each
+// other's containers from orphans; those of other drivers expire.
 type lease struct {
 	home string // the folder's own name; "" when there is no folder
 	dir  string
 	lock *flock.Flock
 }
 
-// newLease takes the lease of an instance in dir.
+// newLease acquires the lease of an instance in dir.
 func newLease(dir, instance string) (*lease, error) {
 	l := &lease{dir: filepath.Join(dir, "instances")}
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
@@ -73,7 +72,7 @@ func same(lock *flock.Flock, file string) bool {
 	return err == nil && os.SameFile(locked, named)
 }
 
-// end gives the lease up.
+// end releases the lease.
 func (l *lease) end() error {
 	if l == nil || l.lock == nil {
 		return nil

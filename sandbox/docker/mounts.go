@@ -12,8 +12,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// mounts are the host's folders that cmd sees, and what hides the image's
-// volumes.
+// mounts returns the mounts of the host's folders that cmd sees, and those that hide the
+// image's volumes.
 func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 	if !filepath.IsAbs(cmd.Folder) {
 		return nil, fmt.Errorf("mount the skill's folder %q: it is not an absolute path", cmd.Folder)
@@ -67,8 +67,8 @@ func bind(source, target string, write bool) mount.Mount {
 	return m
 }
 
-// ownPath returns where a workspace is seen at its own path, and refuses those
-// that would hide what is the sandbox's.
+// ownPath returns the path in the sandbox at which a workspace is seen as on the host.
+// The error is about one that would hide a folder of the sandbox's.
 func ownPath(folder string) (string, error) {
 	if !filepath.IsAbs(folder) {
 		return "", fmt.Errorf("mount workspace %q: it is not an absolute path", folder)

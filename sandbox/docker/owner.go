@@ -35,8 +35,8 @@ const (
 	closePause = 100 * time.Millisecond
 )
 
-// An owner owns what its driver makes on engines, containers and volumes, by a label
-// with its instance, and removes it.
+// An owner owns a driver's containers and volumes on engines, by a label with its
+// instance, and removes them.
 type owner struct {
 	instance string
 	lease    *lease // that the instance lives; set before the first engine is used
@@ -117,8 +117,8 @@ func (e *engine) remove(ctx context.Context, id string) error {
 	return err
 }
 
-// sweep removes what is left of this driver's containers, such as one whose
-// creation was never answered.
+// sweep removes the instance's containers that are left, such as one whose creation was
+// never answered, and its volumes.
 func (o *owner) sweep(ctx context.Context, e *engine) error {
 	left, err := e.list(ctx, labelInstance+"="+o.instance)
 	if err != nil {
@@ -225,8 +225,7 @@ func (e *engine) removeVolume(name string) {
 	_ = e.api.VolumeRemove(ctx, name, false)
 }
 
-// sweepVolumes removes what was copied for an instance, as far as no container
-// uses it.
+// sweepVolumes removes the volumes that remove selects by their labels.
 func (e *engine) sweepVolumes(ctx context.Context, remove func(labels map[string]string) bool) error {
 	found, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelInstance))})
 	if err != nil {

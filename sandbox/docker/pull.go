@@ -107,7 +107,7 @@ func (p *pulls) begin(ref string, fetch fetch) *pull {
 	return current
 }
 
-// finish records how a pull ended. Only what a registry answered is worth
+// finish records the end of a pull. Only a registry's answer is worth
 // remembering: after success the engine has the image, and an engine that went
 // away may be back at once.
 func (p *pulls) finish(ref string, ended *pull, err error) {
@@ -175,8 +175,8 @@ func (e *engine) pull(ctx context.Context, ref string, report func(string)) erro
 	})
 }
 
-// eachStatus passes on what an engine says, line by line. An error among the
-// lines is the error of what it is doing.
+// eachStatus passes an engine's status lines on, one by one. It returns the error that
+// one of them reports.
 func eachStatus(body io.Reader, each func(pullStatus)) error {
 	for decoder := json.NewDecoder(body); ; {
 		var s pullStatus
@@ -192,7 +192,7 @@ func eachStatus(body io.Reader, each func(pullStatus)) error {
 	}
 }
 
-// A pullStatus is one line of what an engine says during a pull or a build.
+// A pullStatus is one status line of a pull or a build.
 type pullStatus struct {
 	ID       string `json:"id"` // of the layer
 	Status   string `json:"status"`
@@ -204,7 +204,7 @@ type pullStatus struct {
 	Error string `json:"error"`
 }
 
-// A tally adds up what the engine says of each layer.
+// A tally adds up the status lines of each layer.
 type tally struct {
 	ref         string
 	have, total map[string]int64 // bytes, by layer
@@ -216,8 +216,8 @@ func newTally(ref string) *tally {
 	return &tally{ref: ref, have: map[string]int64{}, total: map[string]int64{}}
 }
 
-// add takes in one line of the engine and returns what to tell a person, if
-// there is news: a fiftieth of the image, and at least a megabyte.
+// add counts one status line and returns a message for a person, if there is
+// news: a fiftieth of the image, and at least a megabyte.
 func (t *tally) add(s pullStatus) (message string, news bool) {
 	switch s.Status {
 	case "Downloading":

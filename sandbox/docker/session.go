@@ -16,12 +16,12 @@ var (
 	_ sandbox.Warmer        = (*Driver)(nil)
 )
 
-// killTimeout is how long ending the processes of a kept sandbox may take. One
-// where it takes longer is not kept any more.
+// killTimeout bounds the end of a session's processes. A session where it takes longer
+// is closed.
 const killTimeout = 5 * time.Second
 
-// session is a container that is kept for several commands. Its shell goes on
-// waiting for a line that never comes; each command has a shell of its own.
+// A session is a container for several commands. Its shell goes on waiting for a line
+// that never comes; each command has a shell of its own.
 type session struct {
 	driver   *Driver
 	instance *instance
@@ -173,5 +173,5 @@ func (s *session) killAll() {
 	}
 }
 
-// abandon ends a sandbox of which nothing good is known, from within a run.
+// abandon closes a session in an unknown state, from within a run.
 func (s *session) abandon() { s.driver.background.Go(s.close) }

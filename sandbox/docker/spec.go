@@ -19,7 +19,7 @@ import (
 // The labels of every container that this package makes.
 const (
 	labelInstance = "skills-mcp.instance" // whose it is: the driver that removes it
-	labelHome     = "skills-mcp.home"     // where that driver says that it lives; see lease.go
+	labelHome     = "skills-mcp.home"     // the folder with that driver's lease; see lease.go
 	labelExpires  = "skills-mcp.expires"  // when it may be removed by anybody, in seconds since 1970
 	labelSkill    = "skills-mcp.skill"
 )
@@ -34,8 +34,8 @@ const (
 	// minInodes and bytesPerInode bound how many files /tmp and /out hold.
 	minInodes     = 4096
 	bytesPerInode = 4096
-	// sentryThreads is what gVisor's own kernel takes of a limit on processes; at
-	// the limit, it ends the whole sandbox.
+	// sentryThreads are the threads that gVisor's own kernel takes of a limit on
+	// processes; at the limit, it ends the whole sandbox.
 	sentryThreads = 256
 	// timerProcesses is the number of processes that keep a container's own deadline.
 	timerProcesses = 2
@@ -44,8 +44,8 @@ const (
 	sacrifice = 500
 )
 
-// A spec is what an engine is told of one container: all that a command needs
-// to have ready, and nothing of the command itself.
+// A spec describes one container to an engine: all that a command needs to have ready,
+// and nothing of the command itself.
 type spec struct {
 	config *container.Config
 	host   *container.HostConfig
@@ -110,7 +110,7 @@ func (s *spec) claimed(labels map[string]string) *spec {
 // newName returns a name for a container.
 func newName() string { return "skills-mcp-" + strings.ToLower(rand.Text()[:12]) }
 
-// hostConfig is what keeps the command in.
+// hostConfig returns the isolation of commands like cmd.
 func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostConfig, error) {
 	mounts, err := mounts(cmd, image)
 	if err != nil {

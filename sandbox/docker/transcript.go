@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What is kept of an installer's output: pip says what is wrong at the end, npm
+// The parts of an installer's output that a transcript holds: pip says what is wrong at the end, npm
 // at the beginning.
 const (
 	firstLines = 6
@@ -90,7 +90,7 @@ func secrets(env []string) *strings.Replacer {
 
 var secretName = regexp.MustCompile(`(?i)token|password|passwd|secret|auth|credential|key`)
 
-// String is what is kept, and what has no end yet.
+// String returns the lines that t holds, with an unfinished one.
 func (t *transcript) String() string {
 	if len(t.line) > 0 {
 		t.add(string(t.line))

@@ -18,8 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// maxVolumes is how many folders are kept on an engine; what was copied first
-// goes first.
+// maxVolumes bounds the folders on an engine; the oldest copy goes first.
 const maxVolumes = 64
 
 // copies are the folders that were copied to an engine which cannot mount this

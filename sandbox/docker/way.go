@@ -36,7 +36,7 @@ type wayStream struct {
 	copied chan struct{}
 }
 
-// maxSaid is how much is kept of what the forwarder says went wrong.
+// maxSaid bounds the bytes of the forwarder's errors that are kept.
 const maxSaid = 512
 
 func newWayStream(conn types.HijackedResponse) *wayStream {
@@ -66,7 +66,7 @@ func (s *wayStream) Close() error {
 	return s.out.Close()
 }
 
-// said returns what the process said went wrong, after Close.
+// said closes s and returns the errors that the process wrote.
 func (s *wayStream) said() string {
 	_ = s.Close()
 	<-s.copied
