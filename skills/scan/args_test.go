@@ -116,33 +116,3 @@ func jsonOf(t *testing.T, value any) string {
 	}
 	return string(text)
 }
-
-// A schema is served as its author wrote it, whatever is in it.
-func TestRawSchema(t *testing.T) {
-	for _, text := range []string{
-		`{"type":"object"}`,
-		`{"type":"object","properties":{"b":{"type":"string"},"a":{"type":["string","null"],"default":false}}}`,
-		`{"type":"object","properties":{"a":{"enum":[],"description":"","default":0}},"required":["a"]}`,
-		`{"type":"object","properties":{"a":true,"b":{}}}`,
-		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{"x":{"type":"integer","exclusiveMinimum":0}},"required":["x"]}}}}`,
-		`{"type":"object","properties":{"a":{"items":true},"b":{"items":{}}},"minProperties":0,"additionalProperties":false}`,
-		`{"type":"object","$defs":{"x":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/x"}},"anyOf":[{"required":["a"]}]}`,
-		`{"type":"object","properties":{"a":{"default":null}}}`,
-	} {
-		node, err := parseJSON([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := rawSchema(node)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want, got any
-		if err := errors.Join(json.Unmarshal([]byte(text), &want), json.Unmarshal([]byte(jsonOf(t, s)), &got)); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", text, diff)
-		}
-	}
-}

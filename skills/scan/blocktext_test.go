@@ -50,15 +50,6 @@ func TestBlockTextsKeepRestrictions(t *testing.T) {
 	}
 }
 
-// A file without fences may have its description as a block.
-func TestBlockTextWithoutFences(t *testing.T) {
-	for _, indicator := range []string{"|", ">", "|-", ">+"} {
-		if got := firstParagraph("# Title\n\nname: x\ndescription: " + indicator + "\n  Text\n  here.\nlicense: MIT\n\nMore"); got != "Text here." {
-			t.Errorf("%s: %q", indicator, got)
-		}
-	}
-}
-
 func TestControlCharacters(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"in the frontmatter": {"---\nname: demo\ndescription: a\x07b\n---\n", "SKILL.md:3: error: the frontmatter contains the control character U+0007, which YAML does not allow (remove it)"},
@@ -69,22 +60,4 @@ func TestControlCharacters(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-}
-
-// FuzzIndentBlocks: no text is lost or added by indenting it, and lines stay lines.
-func FuzzIndentBlocks(f *testing.F) {
-	f.Add("a: |\nText\n\tmore\nb: x\n")
-	f.Add("- a: >\n- x: |\n  y: z\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		before := strings.Split(text, "\n")
-		after, _ := indentBlocks(before)
-		if len(after) != len(before) {
-			t.Fatalf("%d lines, not %d", len(after), len(before))
-		}
-		for i := range before {
-			if strings.TrimLeft(after[i], " \t") != strings.TrimLeft(before[i], " \t") {
-				t.Errorf("%q became %q", before[i], after[i])
-			}
-		}
-	})
 }

@@ -161,5 +161,5 @@ func unclaimed(u skills.Unclaimed) skills.Problem {
 	if u.By != nil {
 		why, remedy = "it is one of the skill "+u.By.QualifiedName(), "give it another URI"
 	}
-	return skills.Problem{Severity: skills.Warning, Path: u.Skill.File, Line: u.Line, Message: "the resource " + truncate.String(u.Key(), maxEcho) + " is ignored: " + why, Remedy: remedy}
+	return skills.Problem{Severity: skills.Warning, Path: u.Skill.File, Line: u.Line, Message: "the resource " + truncate.String(u.Key(), 80) + " is ignored: " + why, Remedy: remedy}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Plugins of Codex, Gemini CLI and Conduit are read as those of Claude Code are.
@@ -127,18 +126,4 @@ func TestOpenAIFile(t *testing.T) {
 			}
 		})
 	}
-}
-
-// FuzzOpenAI: any agents/openai.yaml leaves its skill loaded.
-func FuzzOpenAI(f *testing.F) {
-	for _, seed := range []string{"interface: {display_name: x}\n", "policy: {allow_implicit_invocation: no}", "dependencies: {tools: [{type: mcp, value: x}]}", "a: &a [*a]", "- x", "{"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		skill := &skills.Skill{Files: files(map[string]string{openAIFile: string(data)}), File: "SKILL.md"}
-		if err := parseSkill([]byte(skillText("a")), skill, "a", ReadOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		checkServed(t, skill)
-	})
 }

@@ -3,6 +3,7 @@ package scan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -18,4 +19,12 @@ func show(value any) string {
 		return fmt.Sprint(value)
 	}
 	return truncate.String(string(data), maxEcho)
+}
+
+// firstFew shortens a list to n items, and says how many more there are.
+func firstFew(all []string, n int) []string {
+	if len(all) <= n {
+		return all
+	}
+	return append(slices.Clone(all[:n]), fmt.Sprintf("%d more", len(all)-n))
 }

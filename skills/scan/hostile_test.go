@@ -82,7 +82,7 @@ func deepAnchors(n int) string {
 // A marketplace may name the same plugin any number of times.
 func TestHostileMarketplace(t *testing.T) {
 	var entries strings.Builder
-	for range maxMarketPlugins {
+	for range limitMarketPlugins {
 		entries.WriteString(`{"name": "p", "source": "./p"},`)
 	}
 	catalog := scanFiles(t, map[string]string{
@@ -92,7 +92,7 @@ func TestHostileMarketplace(t *testing.T) {
 		"last/plugin.json": `{"name": "last"}`,
 	}, func(r *Root) { r.Plugins = true })
 	got := lines(catalog.Problems)
-	if want := fmt.Sprintf("there are more than %d plugins", maxMarketPlugins); !strings.Contains(got, want) {
+	if want := fmt.Sprintf("there are more than %d plugins", limitMarketPlugins); !strings.Contains(got, want) {
 		t.Errorf("no %q in %.500s", want, got)
 	}
 	if n := len(catalog.Problems); n > 2*maxProblems+2 { // of both files

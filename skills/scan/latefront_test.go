@@ -137,7 +137,7 @@ func TestToolsThatAreLeftOut(t *testing.T) {
 			write(t, dir, "x.sh", "#!/bin/sh\necho\n")
 			write(t, dir, "tools.yaml", test.file)
 			skill := &skills.Skill{Files: skillfs.DirFS(dir), File: "SKILL.md"}
-			if err := parseSkill([]byte(skillText("folder")+"Run x.sh.\n"), skill, "folder", ReadOptions{}); err != nil {
+			if err := parseSkill([]byte("---\nname: folder\ndescription: d\n---\nRun x.sh.\n"), skill, "folder", ReadOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if len(skill.Tools) != test.tools {

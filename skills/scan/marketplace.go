@@ -3,7 +3,6 @@ package scan
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -94,14 +93,6 @@ func (s *scanner) marketplace(dir, at string) (own bool) {
 		m.report(skills.Note, position{}, "", "%d of its plugins are kept elsewhere and are not fetched: %s", n, skills.Enumerate(firstFew(m.elsewhere, 5), "and"))
 	}
 	return m.own
-}
-
-// firstFew shortens a list to n items, and says how many more there are.
-func firstFew(all []string, n int) []string {
-	if len(all) <= n {
-		return all
-	}
-	return append(slices.Clone(all[:n]), fmt.Sprintf("%d more", len(all)-n))
 }
 
 // entry loads one plugin.

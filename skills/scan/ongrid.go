@@ -187,10 +187,10 @@ func (at *OngridLocation) relative(name, dir string) (string, error) {
 	if at == nil || at.Root == "" || dir == "" {
 		return "", skillfs.ErrLeaves
 	}
-	if real, err := filepath.EvalSymlinks(name); err == nil && !inside(at.Root, filepath.Clean(name)) {
+	if real, err := filepath.EvalSymlinks(name); err == nil && !skillfs.Inside(at.Root, filepath.Clean(name)) {
 		name = real // the way to the root may have links
 	}
-	if !inside(at.Root, filepath.Clean(name)) {
+	if !skillfs.Inside(at.Root, filepath.Clean(name)) {
 		return "", skillfs.ErrLeaves
 	}
 	below, err := filepath.Rel(dir, name)

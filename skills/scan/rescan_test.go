@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/invopop/jsonschema"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // sameCatalog compares all that a catalog says.
@@ -157,7 +158,7 @@ func (e *editor) touch(paths ...string) {
 			continue
 		}
 		given := filepath.Join(filepath.Dir(e.root), "link", below)
-		if slices.Contains([]string{"more", "later"}, filepath.ToSlash(below)) || inside(filepath.Join(e.root, "more"), path) || inside(filepath.Join(e.root, "later"), path) {
+		if slices.Contains([]string{"more", "later"}, filepath.ToSlash(below)) || skillfs.Inside(filepath.Join(e.root, "more"), path) || skillfs.Inside(filepath.Join(e.root, "later"), path) {
 			given = path
 		}
 		e.touched = append(e.touched, given)

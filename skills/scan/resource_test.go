@@ -81,8 +81,8 @@ func TestResourcesRefused(t *testing.T) {
 	if s := resourceSkill(t, "resources: text\n"); len(s.Problems) != 1 {
 		t.Errorf("no list: %v", s.Problems)
 	}
-	many := resourceSkill(t, "resources:\n"+strings.Repeat("  - {uri: \"a:b\", file: a.txt}\n", maxResources+5))
-	if len(many.Resources) != maxResources || len(many.Problems) != 1 {
+	many := resourceSkill(t, "resources:\n"+strings.Repeat("  - {uri: \"a:b\", file: a.txt}\n", limitResources+5))
+	if len(many.Resources) != limitResources || len(many.Problems) != 1 {
 		t.Errorf("%d resources, %v", len(many.Resources), many.Problems)
 	}
 }

@@ -115,7 +115,7 @@ func TestSandboxVariables(t *testing.T) {
 		many = append(many, fmt.Sprintf("V%d", i))
 	}
 	skill := loadSandbox(t, "safe", "{env: ["+strings.Join(many, ", ")+"]}")
-	if len(skill.Entry.Env) != maxVariables || len(skill.Problems) != 1 {
+	if len(skill.Entry.Env) != limitVariables || len(skill.Problems) != 1 {
 		t.Errorf("%d variables, %v", len(skill.Entry.Env), skill.Problems)
 	}
 }

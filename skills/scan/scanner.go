@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -197,10 +196,10 @@ func (m *memory) locate(paths []string) (changed []string, simple bool) {
 		name = filepath.Clean(name)
 		for _, p := range m.places {
 			for _, root := range []string{p.given, p.real} {
-				if inside(name, root) {
+				if skillfs.Inside(name, root) {
 					return nil, false
 				}
-				if inside(root, name) {
+				if skillfs.Inside(root, name) {
 					changed = append(changed, filepath.Join(p.real, name[len(root):]))
 				}
 			}
@@ -208,13 +207,6 @@ func (m *memory) locate(paths []string) (changed []string, simple bool) {
 	}
 	slices.Sort(changed)
 	return slices.Compact(changed), true
-}
-
-// inside reports whether name is dir or below it. Both are clean.
-func inside(dir, name string) bool {
-	rest, below := strings.CutPrefix(name, dir)
-	const separator = string(filepath.Separator)
-	return below && (rest == "" || strings.HasSuffix(dir, separator) || strings.HasPrefix(rest, separator))
 }
 
 // forget drops what is known at and below paths, and of the folders that they

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,13 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // scriptsOf renders the tools of a skill: name, command, schema.
 func scriptsOf(skill *skills.Skill) string {
 	var b strings.Builder
 	for _, tool := range skill.Tools {
-		fmt.Fprintf(&b, "%s: %s %s %s\n", tool.Name, tool.Entry.Interpreter[0], tool.Entry.Script, show(tool.Entry.Schema().Properties))
+		fmt.Fprintf(&b, "%s: %s %s %s\n", tool.Name, tool.Entry.Interpreter[0], tool.Entry.Script, shown(tool.Entry.Schema().Properties))
 	}
 	return b.String()
 }
@@ -28,7 +30,7 @@ const (
 
 // The scripts of a skill that declares nothing to run are its tools.
 func TestScriptTools(t *testing.T) {
-	words := show(skills.RawArgv{}.Schema().Properties)
+	words := shown(skills.RawArgv{}.Schema().Properties)
 	for name, test := range map[string]struct {
 		front string
 		files map[string]string
@@ -93,4 +95,10 @@ func TestInferredPasses(t *testing.T) {
 	if _, ok := gone.Entry.Args.(skills.RawArgv); !ok || gone.Entry.Unread != nil {
 		t.Error("a script that cannot be read has arguments of its own")
 	}
+}
+
+// shown renders a value as JSON, shortened.
+func shown(value any) string {
+	data, _ := json.Marshal(value)
+	return truncate.String(string(data), 80)
 }

@@ -265,7 +265,7 @@ func TestManyOfEverything(t *testing.T) {
 	}
 	text.WriteString("---\n")
 	skill, catalog := loadSkill(t, text.String(), "run.sh")
-	if n := len(skill.Entry.Params()); n != maxParams {
+	if n := len(skill.Entry.Params()); n != limitParams {
 		t.Errorf("%d parameters", n)
 	}
 	if n := len(catalog.Problems); n != maxProblems {

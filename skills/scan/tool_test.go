@@ -212,7 +212,7 @@ func TestManyTools(t *testing.T) {
 	}
 	catalog := scanFiles(t, map[string]string{"demo/SKILL.md": fmt.Sprintf(demoMD, points), "demo/run.sh": "echo", "demo/tools.yaml": tools})
 	skill, err := catalog.Lookup("demo")
-	if err != nil || len(skill.Tools) != 2*maxTools {
+	if err != nil || len(skill.Tools) != 2*limitTools {
 		t.Fatalf("%v, %v", skill, err)
 	}
 	want := `root/demo/SKILL.md:69: error: there are more than 64 tools; this one and what follows are left out (declare fewer)
@@ -359,19 +359,6 @@ func TestOngridRejects(t *testing.T) {
 	want := "root/demo/SKILL.md:4: note: metadata.ongrid.tools names tools of ongrid's own, which are not here: a\n" + ignored + "there is a SKILL.md beside it\n"
 	if got := lines(catalog.Problems); got != want || len(catalog.Skills) != 1 {
 		t.Errorf("beside a SKILL.md: %s", got)
-	}
-}
-
-func TestProgram(t *testing.T) {
-	for _, test := range []struct{ name, head, want string }{
-		{"run", "\x7fELF\x02\x01\x01\x00\x00", ""},
-		{"run.sh", "#!/usr/bin/env python3\n", "python3"},
-		{"run.py", "print()", "python3"},
-		{"run", "echo", "bash"},
-	} {
-		if got := strings.Join(program(test.name, []byte(test.head)), " "); got != test.want {
-			t.Errorf("%s %q: %q, want %q", test.name, test.head, got, test.want)
-		}
 	}
 }
 
