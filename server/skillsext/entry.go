@@ -9,7 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
-	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -85,7 +85,7 @@ func frontmatter(skill *skills.Skill, data []byte) (map[string]any, error) {
 			return nil, unfit(skill, f.Message)
 		}
 	}
-	front, err := scan.Frontmatter(data)
+	front, err := manifest.Frontmatter(data)
 	if err != nil {
 		return nil, unfit(skill, err.Error())
 	}

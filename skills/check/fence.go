@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
 
 // fieldLine matches a line that begins a field at the margin.
@@ -16,7 +16,7 @@ var fieldLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]|$)`)
 // isKnown reports whether a key is one of frontmatter out there: one that a
 // dialect has, or that many write. "Note" is a word of a text.
 func isKnown(key string) bool {
-	return scan.DialectOf(key) != "" || key == "version" || key == "author" || key == "tags"
+	return manifest.DialectOf(key) != "" || key == "version" || key == "author" || key == "tags"
 }
 
 // closeFront adds the closing fence where it is certain where it belongs: behind

@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -215,7 +215,7 @@ func (c *checker) keys() {
 		return
 	}
 	for i := 0; i+1 < len(c.fields.Content); i += 2 {
-		if key := c.fields.Content[i]; scan.DialectOf(key.Value) != scan.Standard {
+		if key := c.fields.Content[i]; manifest.DialectOf(key.Value) != manifest.Standard {
 			c.report(key.Value, key, "leave it out, or check without --strict where a client needs it", "%q is not a key of the standard", key.Value)
 		}
 	}

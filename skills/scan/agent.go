@@ -1,10 +1,13 @@
 package scan
 
-import "github.com/skillsmcp/skills-mcp/skills"
+import (
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
+)
 
 // agents reads the agents of a plugin: Markdown files.
-func (s *scanner) agents(dir string, m *manifest, report reportFunc) {
-	s.markdown(dir, "agents", m.agents, report, s.agent)
+func (s *scanner) agents(dir string, m *manifest.Plugin, report manifest.Report) {
+	s.markdown(dir, "agents", m.Agents, report, s.agent)
 }
 
 // agent reads the agent in a file.
@@ -17,9 +20,9 @@ func (s *scanner) agent(file, name string) {
 	if !s.builder.enter(agent.Plugin, s.host(file), nil) {
 		return
 	}
-	data, err := readFile(s.root.FS, file, maxManifest)
+	data, err := manifest.ReadFile(s.root.FS, file, manifest.MaxSize)
 	if err == nil {
-		err = parseAgent(data, agent, name, s.reporter(shown))
+		err = manifest.ParseAgent(data, agent, name, s.reporter(shown))
 	}
 	if err != nil {
 		s.reject(shown, err)

@@ -3,6 +3,7 @@ package scan
 import (
 	"fmt"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"path"
 )
 
@@ -194,7 +195,7 @@ func (t *tally) add(left leftOut) (folders, manifests int) {
 		switch {
 		case left.plugins && findManifest(t.files, dir, entries) != "":
 			manifests++
-		case !left.plugins && (skillFile(entries) != "" || has(entries, ongridFile)):
+		case !left.plugins && (skillFile(entries) != "" || has(entries, manifest.OngridFile)):
 			manifests++
 		}
 		for _, entry := range entries {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -122,13 +123,13 @@ type rooted struct {
 
 // addAgent takes an agent unless its name is taken. In another source, that is no
 // mistake.
-func (b *builder) addAgent(agent *skills.Agent, report reportFunc) {
+func (b *builder) addAgent(agent *skills.Agent, report manifest.Report) {
 	name := agent.QualifiedName()
 	if first, taken := b.agents[name]; taken {
 		if first.Source != agent.Source {
 			return
 		}
-		report(skills.Warning, position{}, "rename one of them", "the agent name %q is taken by %s", name, first.File)
+		report(skills.Warning, manifest.Position{}, "rename one of them", "the agent name %q is taken by %s", name, first.File)
 		return
 	}
 	b.agents[name] = agent

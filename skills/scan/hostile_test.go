@@ -3,6 +3,7 @@ package scan
 import (
 	"fmt"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -88,14 +89,14 @@ func TestHostileMarketplace(t *testing.T) {
 	catalog := scanFiles(t, map[string]string{
 		"marketplace.json": `{"plugins": [` + entries.String() + `{"name": "last", "source": "./last"}]}`,
 		// Its problems tell how often it was read.
-		"p/plugin.json":    `{"name": "p", "version": [], ` + strings.Repeat(`"x": 1,`, 2*maxProblems) + `"y": 1}`,
+		"p/plugin.json":    `{"name": "p", "version": [], ` + strings.Repeat(`"x": 1,`, 2*manifest.MaxProblems) + `"y": 1}`,
 		"last/plugin.json": `{"name": "last"}`,
 	}, func(r *Root) { r.Plugins = true })
 	got := lines(catalog.Problems)
 	if want := fmt.Sprintf("there are more than %d plugins", limitMarketPlugins); !strings.Contains(got, want) {
 		t.Errorf("no %q in %.500s", want, got)
 	}
-	if n := len(catalog.Problems); n > 2*maxProblems+2 { // of both files
+	if n := len(catalog.Problems); n > 2*manifest.MaxProblems+2 { // of both files
 		t.Errorf("%d problems: %.500s", n, got)
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // markdown calls visit for each Markdown file of a plugin's commands or agents:
 // those that the manifest names, or those at and below the folder what. name is
 // the file's path there, without its extension.
-func (s *scanner) markdown(dir, what string, named []string, report reportFunc, visit func(file, name string)) {
+func (s *scanner) markdown(dir, what string, named []string, report manifest.Report, visit func(file, name string)) {
 	if named == nil {
 		standard := path.Join(dir, what)
 		if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
@@ -31,7 +32,7 @@ func (s *scanner) markdown(dir, what string, named []string, report reportFunc, 
 		} else if stem, ok := markdownName(path.Base(real)); ok {
 			visit(real, stem)
 		} else {
-			report(skills.Error, position{}, "name a folder, or a file that ends with .md", "the %s path %q is no Markdown file", what, name)
+			report(skills.Error, manifest.Position{}, "name a folder, or a file that ends with .md", "the %s path %q is no Markdown file", what, name)
 		}
 	}
 }

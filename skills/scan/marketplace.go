@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -58,10 +59,10 @@ func findMarketplace(root Root, dir string, entries []fs.DirEntry) string {
 // A market loads the plugins of one marketplace.
 type market struct {
 	*scanner
-	*marketManifest
+	*manifest.Market
 	dir    string // in the root
 	file   string // for people
-	report reportFunc
+	report manifest.Report
 	// elsewhere are plugins that would have to be fetched.
 	elsewhere []string
 	// read are the folders whose own manifest was read, and shared is how many
@@ -78,37 +79,37 @@ type market struct {
 func (s *scanner) marketplace(dir, at string) (own bool) {
 	m := &market{scanner: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
 	m.report = s.reporter(m.file)
-	data, err := readFile(m.root.FS, at, maxMarketplace)
+	data, err := manifest.ReadFile(m.root.FS, at, maxMarketplace)
 	if err == nil {
-		m.marketManifest, err = parseMarket(data, m.report)
+		m.Market, err = manifest.ParseMarket(data, m.report)
 	}
 	if err != nil {
 		s.reject(m.file, err)
 		return false
 	}
-	for _, entry := range m.entries {
+	for _, entry := range m.Entries {
 		m.entry(entry)
 	}
 	if n := len(m.elsewhere); n > 0 {
-		m.report(skills.Note, position{}, "", "%d of its plugins are kept elsewhere and are not fetched: %s", n, skills.Enumerate(firstFew(m.elsewhere, 5), "and"))
+		m.report(skills.Note, manifest.Position{}, "", "%d of its plugins are kept elsewhere and are not fetched: %s", n, skills.Enumerate(manifest.FirstFew(m.elsewhere, 5), "and"))
 	}
 	return m.own
 }
 
 // entry loads one plugin.
-func (m *market) entry(e marketEntry) {
-	if !e.here {
-		m.elsewhere = append(m.elsewhere, cmp.Or(e.name, "one without a name"))
+func (m *market) entry(e manifest.MarketEntry) {
+	if !e.Here {
+		m.elsewhere = append(m.elsewhere, cmp.Or(e.Name, "one without a name"))
 		return
 	}
-	dir, err := m.folder(e.source)
+	dir, err := m.folder(e.Source)
 	switch {
 	case errors.Is(err, skillfs.ErrLeaves):
-		m.report(skills.Error, e.sourceAt, "put the plugin into the marketplace's folder", "the source %q of the plugin %q leads out of the marketplace", e.source, e.name)
+		m.report(skills.Error, e.SourceAt, "put the plugin into the marketplace's folder", "the source %q of the plugin %q leads out of the marketplace", e.Source, e.Name)
 	case errors.Is(err, fs.ErrNotExist):
-		m.report(skills.Error, e.sourceAt, "correct the path", "the source %q of the plugin %q does not exist", e.source, e.name)
+		m.report(skills.Error, e.SourceAt, "correct the path", "the source %q of the plugin %q does not exist", e.Source, e.Name)
 	case err != nil:
-		m.report(skills.Error, e.sourceAt, "correct the path", "the source %q of the plugin %q cannot be read: %v", e.source, e.name, err)
+		m.report(skills.Error, e.SourceAt, "correct the path", "the source %q of the plugin %q cannot be read: %v", e.Source, e.Name, err)
 	default:
 		m.loadShared(dir, e)
 	}
@@ -118,7 +119,7 @@ func (m *market) entry(e marketEntry) {
 // marketplace's pluginRoot, or else below its folder.
 func (m *market) folder(source string) (string, error) {
 	var err error
-	for _, base := range []string{cmp.Or(m.base, "."), "."} {
+	for _, base := range []string{cmp.Or(m.Base, "."), "."} {
 		var dir string
 		if dir, err = m.folderAt(path.Join(base, source)); err == nil {
 			return dir, nil
@@ -141,9 +142,9 @@ func (m *market) folderAt(name string) (string, error) {
 }
 
 // loadShared loads the plugin in a folder, unless too many are there.
-func (m *market) loadShared(dir string, e marketEntry) {
+func (m *market) loadShared(dir string, e manifest.MarketEntry) {
 	if m.shared[dir]++; m.shared[dir] > maxSharing {
-		m.report(skills.Warning, e.sourceAt, "give it a folder of its own", "the plugin %q is one of more than %d in the same folder and is left out", e.name, maxSharing)
+		m.report(skills.Warning, e.SourceAt, "give it a folder of its own", "the plugin %q is one of more than %d in the same folder and is left out", e.Name, maxSharing)
 		return
 	}
 	m.load(dir, e)
@@ -151,11 +152,11 @@ func (m *market) loadShared(dir string, e marketEntry) {
 
 // load loads the plugin in a folder. Its own manifest says what it is, unless
 // the marketplace does so with `strict: false`, or there is none.
-func (m *market) load(dir string, e marketEntry) {
+func (m *market) load(dir string, e manifest.MarketEntry) {
 	m.own = m.own || dir == m.dir
 	m.skip[dir] = true
-	plugin := &skills.Plugin{Source: m.root.Source, Workspace: m.root.Within, Dir: m.host(dir), File: m.file, Marketplace: m.name}
-	entry, strict, err := e.manifest(plugin, m.folderName(dir))
+	plugin := &skills.Plugin{Source: m.root.Source, Workspace: m.root.Within, Dir: m.host(dir), File: m.file, Marketplace: m.Name}
+	entry, strict, err := e.Plugin(plugin, m.folderName(dir))
 	if err != nil {
 		m.reject(m.file, err)
 		return

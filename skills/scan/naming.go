@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -63,7 +64,7 @@ func (b *builder) settleName(group []*candidate, names map[string]bool) {
 		group[i].above = folder
 		told = append(told, fmt.Sprintf("%s (%s)", group[i].with(folder), group[i].skill.File))
 	}
-	b.problems = append(b.problems, skills.Problem{Severity: skills.Warning, Path: group[1].skill.File, Message: fmt.Sprintf("%d different skills have the name %q and are told apart by their folders: %s", len(group), joinNames(group[0].skill.Plugin, group[0].skill.Name), skills.Enumerate(firstFew(told, 5), "and")),
+	b.problems = append(b.problems, skills.Problem{Severity: skills.Warning, Path: group[1].skill.File, Message: fmt.Sprintf("%d different skills have the name %q and are told apart by their folders: %s", len(group), joinNames(group[0].skill.Plugin, group[0].skill.Name), skills.Enumerate(manifest.FirstFew(told, 5), "and")),
 		Remedy: "rename all but one of them"})
 }
 
@@ -85,8 +86,8 @@ func rivals(group []*candidate) []*candidate {
 	ongrid := false
 	var kept []*candidate
 	for _, c := range group {
-		c.behind = rank(c) != rank(best) || c.file == ongridFile && ongrid
-		ongrid = ongrid || c.file == ongridFile
+		c.behind = rank(c) != rank(best) || c.file == manifest.OngridFile && ongrid
+		ongrid = ongrid || c.file == manifest.OngridFile
 		if !c.behind {
 			kept = append(kept, c)
 		}
@@ -173,13 +174,13 @@ func (c *candidate) way() []string {
 	root := c.root.String()
 	below := strings.TrimPrefix(filepath.ToSlash(c.skill.File), filepath.ToSlash(root))
 	folders := strings.Split(strings.Trim(path.Dir(below), "/"), "/")
-	if len(folders) > 0 && cleanName(folders[len(folders)-1]) == c.skill.Name {
+	if len(folders) > 0 && manifest.CleanName(folders[len(folders)-1]) == c.skill.Name {
 		folders = folders[:len(folders)-1]
 	}
 	folders = append(strings.Split(strings.Trim(filepath.ToSlash(root), "/"), "/"), folders...)
 	var way []string
 	for _, folder := range folders {
-		switch folder = cleanName(folder); folder {
+		switch folder = manifest.CleanName(folder); folder {
 		case "", "skills", "plugins", "commands":
 		default:
 			way = append(way, folder)

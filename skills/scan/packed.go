@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -173,7 +174,7 @@ func (c *candidate) parsePacked(o Options) error {
 	if inner.dir == "." {
 		inner.folder = PackageName(c.packed.file)
 	}
-	inner.noTools, inner.noAgents = !has(entries, toolsFileName), !hasFolder(entries, "agents")
+	inner.noTools, inner.noAgents = !has(entries, manifest.ToolsFile), !hasFolder(entries, "agents")
 	c.skill.File = filepath.Join(c.packed.file, filepath.FromSlash(inner.dir), inner.file)
 	done := readFrom(c.skill, files)
 	defer done()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -45,34 +46,34 @@ func isManifestFolder(dir string) bool {
 }
 
 // reporter takes down the problems of a file: as many as of a skill.
-func (s *scanner) reporter(file string) reportFunc {
+func (s *scanner) reporter(file string) manifest.Report {
 	told := 0
-	return func(severity skills.Severity, at position, remedy, format string, args ...any) {
-		if told++; told > maxProblems && severity != skills.Error {
+	return func(severity skills.Severity, at manifest.Position, remedy, format string, args ...any) {
+		if told++; told > manifest.MaxProblems && severity != skills.Error {
 			return
 		}
-		s.problem(skills.Problem{Severity: severity, Path: file, Line: at.line, Col: at.col, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+		s.problem(skills.Problem{Severity: severity, Path: file, Line: at.Line, Col: at.Col, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 	}
 }
 
 // plugin loads the plugin in the folder dir of a root: its manifest, then what
 // it is made of. entry is what a marketplace says of it, or nil.
-func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
+func (s *scanner) plugin(dir, manifestPath string, entry *manifest.Plugin) {
 	file := s.display(manifestPath)
 	report := s.reporter(file)
-	data, err := readFile(s.root.FS, manifestPath, maxManifest)
+	data, err := manifest.ReadFile(s.root.FS, manifestPath, manifest.MaxSize)
 	if err != nil {
 		s.reject(file, err)
 		return
 	}
 	plugin := &skills.Plugin{Source: s.root.Source, Workspace: s.root.Within, Dir: s.host(dir), File: file}
-	m, err := parseManifest(data, plugin, s.folderName(dir), report)
+	m, err := manifest.ParsePlugin(data, plugin, s.folderName(dir), report)
 	if err != nil {
 		s.reject(file, err)
 		return
 	}
 	if entry != nil {
-		m.supplement(entry)
+		m.Supplement(entry)
 	}
 	if s.conduit(dir, manifestPath, m, report) {
 		return
@@ -82,27 +83,27 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest) {
 
 // conduit reports whether a manifest is of a plugin of Conduit's that has nothing
 // but code: it has an id, and Python beside it.
-func (s *scanner) conduit(dir, manifest string, m *manifest, report reportFunc) bool {
-	if path.Base(manifest) != plainManifest || path.Dir(manifest) != dir || m.id == "" || !s.isFile(path.Join(dir, "__init__.py")) {
+func (s *scanner) conduit(dir, file string, m *manifest.Plugin, report manifest.Report) bool {
+	if path.Base(file) != plainManifest || path.Dir(file) != dir || m.ID == "" || !s.isFile(path.Join(dir, "__init__.py")) {
 		return false
 	}
-	if m.named || slices.ContainsFunc([]string{"skills", "commands", "agents", "SKILL.md"}, func(part string) bool { return s.there(path.Join(dir, part)) }) {
-		report(skills.Warning, position{}, "", "it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read")
+	if m.Named || slices.ContainsFunc([]string{"skills", "commands", "agents", "SKILL.md"}, func(part string) bool { return s.there(path.Join(dir, part)) }) {
+		report(skills.Warning, manifest.Position{}, "", "it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read")
 		return false
 	}
-	report(skills.Warning, position{}, "write a SKILL.md for what its code does", "it is a plugin of Conduit's, whose Python code is not run; nothing else is in it, so it is left out")
+	report(skills.Warning, manifest.Position{}, "write a SKILL.md for what its code does", "it is a plugin of Conduit's, whose Python code is not run; nothing else is in it, so it is left out")
 	return true
 }
 
 // addPlugin adds a plugin and reads its parts.
-func (s *scanner) addPlugin(dir string, m *manifest, report reportFunc) {
-	plugin := m.plugin
+func (s *scanner) addPlugin(dir string, m *manifest.Plugin, report manifest.Report) {
+	plugin := m.Plugin
 	known, rival := s.builder.addPlugin(plugin, s.root)
 	if known {
 		return
 	}
 	if rival != nil {
-		report(skills.Warning, position{}, "rename one of them", "the plugin name %q is also that of %s; the skills of both are loaded", plugin.Name, rival.File)
+		report(skills.Warning, manifest.Position{}, "rename one of them", "the plugin name %q is also that of %s; the skills of both are loaded", plugin.Name, rival.File)
 	}
 	outer := s.inPlugin
 	s.inPlugin = plugin
@@ -114,16 +115,16 @@ func (s *scanner) addPlugin(dir string, m *manifest, report reportFunc) {
 	s.hooks(dir, m, report)
 }
 
-func (s *scanner) pluginSkills(dir string, m *manifest, report reportFunc) {
+func (s *scanner) pluginSkills(dir string, m *manifest.Plugin, report manifest.Report) {
 	standard := path.Join(dir, "skills")
-	if m.complete {
+	if m.Complete {
 		// what the marketplace names, and nothing else
 	} else if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
 		s.skills(standard)
 	} else if file := findSkillFile(s.root.FS, dir); file != "" {
 		s.skill(dir, file, nil)
 	}
-	for _, extra := range m.skills {
+	for _, extra := range m.Skills {
 		// A bare name is one below skills/, as Colony has it.
 		if !strings.Contains(extra, "/") && !s.there(path.Join(dir, extra)) && s.there(path.Join(standard, extra)) {
 			extra = path.Join("skills", extra)
@@ -142,14 +143,14 @@ func (s *scanner) there(name string) bool {
 
 // inside returns the path in the root of what a plugin names, with links
 // followed. What leads out of the plugin, or cannot be read, is reported.
-func (s *scanner) inside(dir, what, name string, report reportFunc) (real string, ok bool) {
+func (s *scanner) inside(dir, what, name string, report manifest.Report) (real string, ok bool) {
 	real, err := skillfs.Resolve(skillfs.Sub(s.root.FS, dir), s.host(dir), path.Clean(name))
 	switch {
 	case errors.Is(err, skillfs.ErrLeaves):
-		report(skills.Error, position{}, "put the "+what+" into the plugin's folder", "the %s path %q leads out of the plugin", what, name)
+		report(skills.Error, manifest.Position{}, "put the "+what+" into the plugin's folder", "the %s path %q leads out of the plugin", what, name)
 		return "", false
 	case err != nil:
-		report(skills.Error, position{}, "correct the path", "the %s path %q cannot be read: %v", what, name, errors.Unwrap(err))
+		report(skills.Error, manifest.Position{}, "correct the path", "the %s path %q cannot be read: %v", what, name, errors.Unwrap(err))
 		return "", false
 	}
 	return path.Join(dir, real), true

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
@@ -59,7 +60,7 @@ func (r *readings) changed(file string) bool {
 
 // sumOf returns the sum of a file's content, or 0.
 func sumOf(name string) uint64 {
-	data, err := skillfs.ReadHost(name, maxManifest)
+	data, err := skillfs.ReadHost(name, manifest.MaxSize)
 	if err != nil {
 		return 0
 	}
@@ -85,7 +86,7 @@ func (c *candidate) manifests() []string {
 
 func manifestsOf(dir, file string) []string {
 	if strings.EqualFold(filepath.Base(file), "SKILL.md") {
-		return []string{file, filepath.Join(dir, toolsFileName)}
+		return []string{file, filepath.Join(dir, manifest.ToolsFile)}
 	}
 	return []string{file}
 }
@@ -184,7 +185,7 @@ func (s *Scanner) Unread(name, broken string) (paths []string) {
 		case root.Plugins && above != "":
 			files = []string{above + "skills/" + base + "/SKILL.md"}
 		case !root.Plugins:
-			files = []string{name + "/SKILL.md", name + "/" + ongridFile}
+			files = []string{name + "/SKILL.md", name + "/" + manifest.OngridFile}
 		}
 		for _, file := range files {
 			file = filepath.Join(root.Dir, filepath.FromSlash(file))
@@ -207,7 +208,7 @@ func (s *Scanner) Unread(name, broken string) (paths []string) {
 func validNames(name string) bool {
 	parts := strings.Split(name, "/")
 	for _, part := range parts {
-		if part != cleanName(part) || part == "" || len(part) > 255 || strings.ContainsAny(part, `\:`) {
+		if part != manifest.CleanName(part) || part == "" || len(part) > 255 || strings.ContainsAny(part, `\:`) {
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // sameCatalog compares all that a catalog says.
 func sameCatalog(t *testing.T, want, got *skills.Catalog) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(skills.Skill{}, "Files"), cmpopts.IgnoreFields(skills.ParsedCLI{}, "CommandLine"), cmpopts.IgnoreUnexported(skills.Entry{}), cmp.Transformer("JSON", func(s *jsonschema.Schema) string { return show(s) }), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(skills.Skill{}, "Files"), cmpopts.IgnoreFields(skills.ParsedCLI{}, "CommandLine"), cmpopts.IgnoreUnexported(skills.Entry{}), cmp.Transformer("JSON", func(s *jsonschema.Schema) string { return shown(s) }), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("rescan is not what a scan is (-scan +rescan):\n%s", diff)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
 
 // Review returns problems for a skill's author that loading does not look for: a
@@ -23,14 +24,14 @@ func Review(s *skills.Skill) []skills.Problem {
 // undescribed tells of a tool that has its skill's description for want of its
 // own.
 func undescribed(s *skills.Skill) []skills.Problem {
-	if s.Of == nil || s.Description != borrowed(s) {
+	if s.Of == nil || s.Description != manifest.BorrowedDescription(s) {
 		return nil
 	}
 	problem := skills.Problem{
 		Severity: skills.Note, Path: filepath.Join(filepath.Dir(s.File), filepath.FromSlash(path.Clean(s.Entry.Script))), Message: fmt.Sprintf("nothing says what the tool %s does, so clients see its skill's description", s.Name),
 		Remedy: "begin the script with a docstring or a comment that does",
 	}
-	if filepath.Base(s.File) == toolsFileName {
+	if filepath.Base(s.File) == manifest.ToolsFile {
 		problem.Path, problem.Remedy = s.File, "give it a description"
 	}
 	return []skills.Problem{problem}
@@ -41,7 +42,7 @@ func reviewPython(s *skills.Skill) []skills.Problem {
 		return nil
 	}
 	script := path.Clean(s.Entry.Script)
-	source, err := readFile(s.Files, script, maxManifest)
+	source, err := manifest.ReadFile(s.Files, script, manifest.MaxSize)
 	if err != nil {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -179,7 +180,7 @@ func (s *scanner) open() error {
 	case errors.Is(err, fs.ErrNotExist):
 		real = filepath.ToSlash(below) // which is fine, and seen to by the caller
 	case errors.Is(err, skillfs.ErrLeaves):
-		return reject(position{}, "name the folder with --skills or --plugins, if you trust it", "a link leads out of %s", s.root.Within)
+		return manifest.Errorf(manifest.Position{}, "name the folder with --skills or --plugins, if you trust it", "a link leads out of %s", s.root.Within)
 	case err != nil:
 		return err
 	}
@@ -192,15 +193,15 @@ func (s *scanner) open() error {
 func (s *scanner) skills(dir string) { s.walk(dir, 0, s.visitSkill) }
 
 func (s *scanner) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
-	name, ongrid := skillFile(entries), has(entries, ongridFile)
+	name, ongrid := skillFile(entries), has(entries, manifest.OngridFile)
 	switch {
 	case name != "":
 		s.skill(dir, name, entries)
 		if ongrid {
-			s.problem(rejected(s.display(path.Join(dir, ongridFile)), &ForeignError{"there is a " + name + " beside it"}))
+			s.problem(manifest.ProblemOf(s.display(path.Join(dir, manifest.OngridFile)), &manifest.ForeignError{Reason: "there is a " + name + " beside it"}))
 		}
 	case ongrid:
-		s.skill(dir, ongridFile, nil)
+		s.skill(dir, manifest.OngridFile, nil)
 	default:
 		s.misnamed(dir, entries)
 	}
@@ -257,7 +258,7 @@ func (s *scanner) walk(dir string, depth int, visit func(dir string, entries []f
 	if !visit(dir, entries) {
 		return
 	}
-	if depth > 0 && (skillFile(entries) != "" || has(entries, ongridFile)) {
+	if depth > 0 && (skillFile(entries) != "" || has(entries, manifest.OngridFile)) {
 		outer := s.bounds.own
 		s.bounds.own = new(int)
 		defer func() { s.bounds.own = outer }()
@@ -378,7 +379,7 @@ func (s *scanner) skill(dir, file string, entries []fs.DirEntry) {
 	s.take(skill.Dir, &candidate{
 		skill: skill, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
 		rootFiles: s.files, nested: s.bounds.own != nil,
-		noTools: entries != nil && !has(entries, toolsFileName), noAgents: entries != nil && !hasFolder(entries, "agents"), plain: entries != nil && plain(entries),
+		noTools: entries != nil && !has(entries, manifest.ToolsFile), noAgents: entries != nil && !hasFolder(entries, "agents"), plain: entries != nil && plain(entries),
 	})
 }
 
@@ -459,7 +460,7 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 			switch {
 			case c.behind != behind || c.copied || errors.Is(c.err, errNoSkill):
 			case c.err != nil:
-				b.problems = append(b.problems, rejected(c.skill.File, c.err))
+				b.problems = append(b.problems, manifest.ProblemOf(c.skill.File, c.err))
 			default:
 				b.addSkill(c.skill, c.root)
 			}
@@ -536,19 +537,19 @@ func readFrom(s *skills.Skill, files fs.FS) (done func()) {
 // parse reads the candidate. What it runs may lie outside of its folder: then
 // outside is a path of its root.
 func (c *candidate) parse(o Options) error {
-	data, err := readFile(c.skill.Files, c.file, maxManifest)
+	data, err := manifest.ReadFile(c.skill.Files, c.file, manifest.MaxSize)
 	c.sum = sum(data)
-	read := ReadOptions{ImageRole: o.ImageRole, Host: o.Host, NoTools: c.noTools, NoAgents: c.noAgents, Plain: c.plain}
+	read := manifest.ReadOptions{ImageRole: o.ImageRole, Host: o.Host, NoTools: c.noTools, NoAgents: c.noAgents, Plain: c.plain}
 	switch {
 	case err != nil:
-	case c.file == ongridFile:
-		read.Ongrid = &OngridLocation{Root: c.root.Dir, Files: c.rootFiles, Dir: c.dir, Meant: c.root.Ongrid, Nested: c.nested}
-		err = parseOngrid(data, c.skill, read)
+	case c.file == manifest.OngridFile:
+		read.Ongrid = &manifest.OngridLocation{Root: c.root.Dir, Files: c.rootFiles, Dir: c.dir, Meant: c.root.Ongrid, Nested: c.nested}
+		err = manifest.ParseOngrid(data, c.skill, read)
 		c.outside = read.Ongrid.Outside
 	case c.command:
-		err = parseCommand(data, c.skill, c.folder, read)
+		err = manifest.ParseCommand(data, c.skill, c.folder, read)
 	default:
-		err = parseSkill(data, c.skill, c.folder, read)
+		err = manifest.ParseSkill(data, c.skill, c.folder, read)
 	}
 	if err == nil {
 		infer.Arguments(c.skill)
@@ -584,7 +585,7 @@ func checkRole(skill *skills.Skill, o Options) {
 func (s *scanner) problem(p skills.Problem) { s.builder.problems = append(s.builder.problems, p) }
 
 // reject reports why an item did not load.
-func (s *scanner) reject(file string, err error) { s.problem(rejected(file, err)) }
+func (s *scanner) reject(file string, err error) { s.problem(manifest.ProblemOf(file, err)) }
 
 // display names a path of the root for people.
 func (s *scanner) display(name string) string {

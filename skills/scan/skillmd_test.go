@@ -3,6 +3,7 @@ package scan
 import (
 	"fmt"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"strings"
 	"testing"
 	"time"
@@ -268,7 +269,7 @@ func TestManyOfEverything(t *testing.T) {
 	if n := len(skill.Entry.Params()); n != limitParams {
 		t.Errorf("%d parameters", n)
 	}
-	if n := len(catalog.Problems); n != maxProblems {
+	if n := len(catalog.Problems); n != manifest.MaxProblems {
 		t.Errorf("%d problems", n)
 	}
 }

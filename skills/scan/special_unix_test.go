@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -96,7 +97,7 @@ func TestSwappedFolder(t *testing.T) {
 			if err := os.Symlink(target, path); err != nil {
 				t.Fatal(err)
 			}
-			if data, err := readFile(catalog.Skills[0].Files, "secret", 100); err == nil {
+			if data, err := manifest.ReadFile(catalog.Skills[0].Files, "secret", 100); err == nil {
 				t.Errorf("read %q", data)
 			}
 			after, err := Scan(t.Context(), roots, nil)

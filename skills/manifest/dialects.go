@@ -1,0 +1,109 @@
+package manifest
+
+import (
+	"sync"
+
+	"github.com/agext/levenshtein"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"gopkg.in/yaml.v3"
+)
+
+// A dialect is a family of keys at the top of a SKILL.md.
+type dialect struct {
+	name string
+	keys []string
+}
+
+// Standard is the dialect of the Agent Skills standard.
+const Standard = "Agent Skills"
+
+// dialects are those that are read, and which keys each of them owns. A key that
+// several share is the first one's.
+func dialects() []dialect {
+	return []dialect{
+		{Standard, []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}},
+		{"Claude Code", []string{
+			"when_to_use", "argument-hint", "arguments", "disable-model-invocation", "user-invocable",
+			"disallowed-tools", "model", "effort", "context", "agent", "hooks", "paths", "shell",
+		}},
+		{"Colony", []string{"script", "params", "sandbox_image_role", "timeout_seconds"}},
+		{"skills-mcp", []string{"additional", "asks", "class", "output_schema", "pin", "resources", "sandbox", "task"}},
+		{"ongrid", []string{"activation", "category", "env_allow"}},
+		{"OpenClaw", []string{"requires", "command-dispatch", "command-tool", "command-arg-mode", "homepage"}},
+		{"LinX", []string{
+			"skill_type", "required_capabilities", "entry_points", "execution_timeout", "display_name", "gating",
+		}},
+	}
+}
+
+// owners returns the name of the dialect that owns each key.
+var owners = sync.OnceValue(func() map[string]string {
+	owners := map[string]string{}
+	for _, d := range dialects() {
+		for _, key := range d.keys {
+			owners[key] = d.name
+		}
+	}
+	return owners
+})
+
+// DialectOf returns the name of the dialect that owns a key at the top of a
+// SKILL.md, or "" for one that nobody is known to own.
+func DialectOf(key string) string { return owners()[key] }
+
+// foreign notes the keys that are like one that is read, and those of other
+// dialects that have no effect here. All others are kept, and nothing is said.
+func (p *parser) foreign() {
+	known := owners()
+	for _, f := range p.fields.list {
+		if known[f.key] != "" || f.key == "scripts" && f.node.Kind != yaml.ScalarNode {
+			continue // a list of scripts is no script
+		}
+		if meant := misspelt(f.key, known); meant != "" && p.fields.get(meant) == nil {
+			severity := skills.Note
+			if of := known[meant]; of == "Colony" || of == "skills-mcp" || meant == "disable-model-invocation" {
+				severity = skills.Warning // the field runs or restricts something
+			}
+			p.report(severity, f.at, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
+		}
+	}
+	for _, field := range []struct{ key, why string }{
+		{"requires", "only metadata can say what a skill needs where it runs"},
+		{"command-dispatch", "commands are not passed on to tools"},
+		{"context", "the instructions are read in the caller's own context"},
+	} {
+		if p.fields.get(field.key) != nil {
+			p.report(skills.Note, p.fields.pos(field.key), "", "%q is not honoured: %s", field.key, field.why)
+		}
+	}
+}
+
+// misspelt returns the key that somebody who wrote another one meant, or "": it
+// has one letter more, less or other, or two exchanged. Short keys are like too
+// many others: of those only the plural is meant, or one with a letter left out.
+func misspelt(key string, known map[string]string) string {
+	const short, long = 5, 32
+	if known[key+"s"] != "" {
+		return key + "s"
+	}
+	if len(key) < short || len(key) > long {
+		return ""
+	}
+	best := ""
+	for meant := range known {
+		near := len(meant) > short && len(meant)-len(key) <= 1 && len(key)-len(meant) <= 1
+		if near && (best == "" || meant < best) && (levenshtein.Distance(key, meant, nil) == 1 || exchanged(key, meant)) {
+			best = meant
+		}
+	}
+	return best
+}
+
+// exchanged reports whether two words differ in the order of two neighbours.
+func exchanged(a, b string) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return len(a) == len(b) && i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}

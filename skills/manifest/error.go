@@ -1,0 +1,48 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+// An Error is the error of an item that cannot be loaded at all.
+type Error struct {
+	at              Position
+	severity        skills.Severity // "" is Error
+	message, remedy string
+}
+
+func (r *Error) Error() string { return r.message }
+
+func Errorf(at Position, remedy, format string, args ...any) *Error {
+	return &Error{at: at, message: fmt.Sprintf(format, args...), remedy: remedy}
+}
+
+// Problem returns the error as a problem of a file.
+func (r *Error) Problem(path string) skills.Problem {
+	return skills.Problem{Severity: cmp.Or(r.severity, skills.Error), Path: path, Line: r.at.Line, Col: r.at.Col, Message: r.message, Remedy: r.remedy}
+}
+
+// rejected returns the problem of an item that did not load.
+func ProblemOf(file string, err error) skills.Problem {
+	var own interface {
+		Problem(file string) skills.Problem
+	}
+	if errors.As(err, &own) {
+		return own.Problem(file)
+	}
+	var irregular *skillfs.NotRegularError
+	if errors.As(err, &irregular) {
+		return skills.Problem{Severity: skills.Error, Path: file, Message: irregular.Error(), Remedy: "put a file there"}
+	}
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return skills.UnreadableProblem(file, pathError.Err)
+	}
+	return skills.Problem{Severity: skills.Error, Path: file, Message: err.Error(), Remedy: "check that it exists and may be read"}
+}

@@ -1,0 +1,236 @@
+package manifest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"gopkg.in/yaml.v3"
+)
+
+// A position is a place in a file, as its parser counts: line and column from 1,
+// the column in characters. 0 is not known.
+type Position struct{ Line, Col int }
+
+// posOf returns the position of a value: of the first key of a mapping on one line.
+func posOf(node *yaml.Node) Position {
+	if node.Kind == yaml.MappingNode && len(node.Content) > 0 && node.Content[0].Line == node.Line {
+		node = node.Content[0]
+	}
+	return Position{node.Line, node.Column}
+}
+
+// A field is one key of a mapping, with its value.
+type field struct {
+	key  string
+	at   Position // of the key
+	node *yaml.Node
+}
+
+// fields gives typed access to a mapping of a manifest. What is not of the
+// type asked for is reported once and read as absent.
+type fields struct {
+	list   []field
+	index  map[string]int // in list, by key
+	report Report
+}
+
+// newFields reads the keys of a mapping node. Of equal keys the last wins.
+func newFields(node *yaml.Node, report Report) fields {
+	f := fields{index: map[string]int{}, report: report}
+	node = deref(node)
+	if node == nil || node.Kind != yaml.MappingNode {
+		return f
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		next := field{key.Value, Position{key.Line, key.Column}, deref(node.Content[i+1])}
+		if at, twice := f.index[next.key]; twice {
+			report(skills.Warning, next.at, "keep one of them", "%q is there twice; the last one counts", next.key)
+			f.list[at] = next
+			continue
+		}
+		f.index[next.key] = len(f.list)
+		f.list = append(f.list, next)
+	}
+	return f
+}
+
+func deref(node *yaml.Node) *yaml.Node {
+	for node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+// get returns the value of key, or nil where it is absent or null.
+func (f fields) get(key string) *yaml.Node {
+	i, there := f.index[key]
+	if !there || isNull(f.list[i].node) {
+		return nil
+	}
+	return f.list[i].node
+}
+
+func isNull(n *yaml.Node) bool { return n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+// pos returns the position of a key; that of one which is absent is zero.
+func (f fields) pos(key string) Position {
+	if i, there := f.index[key]; there {
+		return f.list[i].at
+	}
+	return Position{}
+}
+
+func (f fields) wrongType(key, want string) {
+	f.report(skills.Warning, f.pos(key), "write "+want, "%q is not %s and is ignored", key, want)
+}
+
+// text returns a scalar as it is written.
+func (f fields) text(key string) string {
+	n := f.get(key)
+	if n == nil {
+		return ""
+	}
+	if n.Kind != yaml.ScalarNode {
+		f.wrongType(key, "text")
+		return ""
+	}
+	return n.Value
+}
+
+// flag returns a boolean as YAML 1.1 and Claude Code write it. It returns
+// otherwise where key is absent, and ok = false where it is not readable.
+func (f fields) flag(key string, otherwise bool) (value, ok bool) {
+	n := f.get(key)
+	if n == nil {
+		return otherwise, true
+	}
+	if n.Kind == yaml.ScalarNode {
+		switch strings.ToLower(n.Value) {
+		case "true", "yes", "on", "1":
+			return true, true
+		}
+		if isFalse(n.Value) {
+			return false, true
+		}
+	}
+	return otherwise, false
+}
+
+func isFalse(text string) bool {
+	switch strings.ToLower(text) {
+	case "false", "no", "off", "0":
+		return true
+	}
+	return false
+}
+
+// seconds returns a time, or 0 where there is none.
+func (f fields) seconds(key string) time.Duration {
+	n := f.get(key)
+	if n == nil {
+		return 0
+	}
+	var value float64
+	if n.Kind == yaml.ScalarNode && n.Decode(&value) == nil {
+		if d, err := skills.Seconds(value); err == nil {
+			return d
+		}
+	}
+	f.wrongType(key, "a number above 0")
+	return 0
+}
+
+// words returns a list, or a string split by split.
+func (f fields) words(key string, split func(string) []string) []string {
+	n := f.get(key)
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yaml.ScalarNode:
+		return split(n.Value)
+	case n.Kind == yaml.SequenceNode:
+		var words []string
+		for _, item := range n.Content {
+			if item = deref(item); item.Kind == yaml.ScalarNode && !isNull(item) {
+				words = append(words, item.Value)
+			}
+		}
+		return words
+	}
+	f.wrongType(key, "a list")
+	return nil
+}
+
+// maxValues is how many values one manifest may expand to. Aliases could make
+// it any number.
+const maxValues = 100_000
+
+// jsonValue returns a YAML node as the values of encoding/json: map[string]any,
+// []any, string, float64 or int64, bool, nil. Dates stay as they are written.
+func jsonValue(node *yaml.Node) (any, error) {
+	budget := maxValues
+	return convert(node, &budget)
+}
+
+func convert(node *yaml.Node, budget *int) (any, error) {
+	if *budget--; *budget < 0 {
+		return nil, fmt.Errorf("it expands to more than %d values", maxValues)
+	}
+	node = deref(node)
+	switch {
+	case node == nil:
+		return nil, nil
+	case node.Kind == yaml.MappingNode:
+		return convertMapping(node, budget)
+	case node.Kind == yaml.SequenceNode:
+		list := make([]any, 0, len(node.Content))
+		for _, item := range node.Content {
+			value, err := convert(item, budget)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		return list, nil
+	}
+	return convertScalar(node), nil
+}
+
+func convertMapping(node *yaml.Node, budget *int) (any, error) {
+	m := make(map[string]any, len(node.Content)/2)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		value, err := convert(node.Content[i+1], budget)
+		if err != nil {
+			return nil, err
+		}
+		m[deref(node.Content[i]).Value] = value
+	}
+	return m, nil
+}
+
+func convertScalar(node *yaml.Node) any {
+	switch node.Tag {
+	case "!!null":
+		return nil
+	case "!!bool":
+		var b bool
+		if node.Decode(&b) == nil {
+			return b
+		}
+	case "!!int":
+		var i int64
+		if node.Decode(&i) == nil {
+			return i
+		}
+	case "!!float":
+		var f float64
+		if node.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return f
+		}
+	}
+	return node.Value
+}

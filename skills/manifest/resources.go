@@ -1,0 +1,154 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"mime"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
+	"gopkg.in/yaml.v3"
+)
+
+// maxResources is how many resources one skill may have.
+const maxResources = 64
+
+// maxMIMEType is how long a type may be, in bytes.
+const maxMIMEType = 128
+
+// reserved are the schemes of URIs that mean something already.
+func reserved() []string {
+	return []string{"data", "file", "http", "https", "run", "skill", "skills-mcp", "ui"}
+}
+
+// resources reads what the skill lets clients read. One that cannot be used costs
+// itself.
+func (p *parser) resources() {
+	node := p.fields.get("resources")
+	if node == nil {
+		return
+	}
+	if node.Kind != yaml.SequenceNode {
+		p.fields.wrongType("resources", "a list")
+		return
+	}
+	for i, item := range node.Content {
+		item = deref(item)
+		at := posOf(item)
+		if i == maxResources {
+			p.report(skills.Warning, at, "declare fewer", "there are more than %d resources; the rest is ignored", maxResources)
+			return
+		}
+		resource, rejected := p.resource(newFields(item, p.report), at)
+		if rejected != nil {
+			p.report(skills.Warning, rejected.at, rejected.remedy, "a resource is ignored: %s", rejected.message)
+			continue
+		}
+		p.skill.Resources = append(p.skill.Resources, resource)
+	}
+}
+
+func (p *parser) resource(f fields, at Position) (skills.Resource, *Error) {
+	r := skills.Resource{
+		URI:         f.text("uri"),
+		Template:    f.text("uri_template"),
+		Title:       f.text("title"),
+		Description: f.text("description"),
+		MIMEType:    f.text("mime_type"),
+		File:        f.text("file"),
+		Line:        at.Line,
+	}
+	if r.MIMEType != "" && !isMIMEType(r.MIMEType) {
+		f.wrongType("mime_type", "a type such as text/plain")
+		r.MIMEType = ""
+	}
+	r.Name = cmp.Or(f.text("name"), path.Base(r.File))
+	if r.Name == "." {
+		r.Name = p.skill.Name
+	}
+	rejected := p.checkURI(r, at)
+	if rejected == nil {
+		rejected = p.checkSource(&r, at)
+	}
+	return r, rejected
+}
+
+func isMIMEType(text string) bool {
+	parsed, _, err := mime.ParseMediaType(text)
+	return err == nil && strings.Contains(parsed, "/") && len(text) <= maxMIMEType
+}
+
+// checkURI checks what the resource is called.
+func (p *parser) checkURI(r skills.Resource, at Position) *Error {
+	shown := truncate.String(r.Key(), maxEcho)
+	if (r.URI == "") == (r.Template == "") {
+		return Errorf(at, "write either uri or uri_template", "it has no URI, or two")
+	}
+	scheme, err := uritemplate.Scheme(r.Key())
+	if err != nil {
+		return Errorf(at, "write a URI such as notes://today", "%q %v", shown, err)
+	}
+	if slices.Contains(reserved(), scheme) {
+		return Errorf(at, "use a scheme of your own, such as notes:", "%q has the scheme %s:, which means something already", shown, scheme)
+	}
+	if r.URI != "" {
+		if strings.ContainsAny(r.URI, "{}") {
+			return Errorf(at, "call it uri_template", "%q has variables", shown)
+		}
+		return nil
+	}
+	if _, err = uritemplate.Parse(r.Template); err != nil {
+		return Errorf(at, "write a template such as notes://{day}", "%q %v", shown, err)
+	}
+	return nil
+}
+
+// checkSource checks that there is something to read, and cleans File.
+func (p *parser) checkSource(r *skills.Resource, at Position) *Error {
+	switch {
+	case r.File == "" && p.skill.Entry == nil:
+		return Errorf(at, "name a file of the skill's folder, or a script of the skill", "there is nothing to read it from")
+	case r.File == "":
+		return checkVariables(p.skill.Entry, *r, at)
+	case r.Template != "":
+		return Errorf(at, "give the file a uri", "a template cannot be one file")
+	}
+	name, err := infer.FindScript(p.skill, r.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Errorf(at, "create it or correct the path", "file %q does not exist", truncate.String(r.File, maxEcho))
+	}
+	if err != nil {
+		return Errorf(at, "name a file of the skill's folder", "file %q: %v", truncate.String(r.File, maxEcho), err)
+	}
+	r.File = name
+	return nil
+}
+
+// checkVariables checks that what is run takes the variables, and needs no others.
+// What a script's source tells is inferred later.
+func checkVariables(e *skills.Entry, r skills.Resource, at Position) *Error {
+	if e.Inferred {
+		return nil
+	}
+	var names []string
+	if template, err := uritemplate.Parse(r.Template); err == nil {
+		names = template.Names()
+	}
+	for _, name := range names {
+		if !declares(e, name) {
+			return Errorf(at, "declare it in params", "the template uses the undeclared parameter %q", name)
+		}
+	}
+	for _, p := range e.Params() {
+		if p.Required && !slices.Contains(names, p.Name) {
+			return Errorf(at, "make it a variable of a uri_template, or optional", "the script requires the parameter %q, which the URI does not have", p.Name)
+		}
+	}
+	return nil
+}

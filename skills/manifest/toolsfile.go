@@ -1,0 +1,181 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/pyfunc"
+)
+
+// toolsFileName is the file beside a SKILL.md that declares tools for its
+// scripts.
+const ToolsFile = "tools.yaml"
+
+// toolKeys are those of one tool.
+var toolKeys = [...]string{
+	"additional", "asks", "class", "description", "disable-model-invocation", "execution_timeout", "function", "name", "output_schema", "params",
+	"sandbox", "sandbox_image_role", "script", "task", "timeout_seconds", "when_to_use",
+}
+
+// toolsFile reads the file, where there is one. A tool that cannot be read costs
+// itself alone.
+func (p *parser) toolsFile() {
+	if p.options.NoTools {
+		return
+	}
+	data, err := ReadFile(p.skill.Files, ToolsFile, MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	file := beside(p.skill.File, ToolsFile)
+	var node *yaml.Node
+	if err == nil {
+		node, err = parseYAML(data)
+	}
+	if err == nil {
+		err = checkExpansion(node)
+	}
+	if err != nil {
+		p.skill.Problems = append(p.skill.Problems, ProblemOf(file, err))
+		p.withheldTool = len(lostIn(string(data), 0)) > 0
+		return
+	}
+	in := *p // reports what it finds in the file
+	in.report = func(severity skills.Severity, at Position, remedy, format string, args ...any) {
+		p.reportIn(file, severity, at, remedy, format, args...)
+	}
+	in.tools(node)
+	p.withheldTool = in.withheldTool
+}
+
+// checkExpansion refuses a file whose aliases stand for more than one manifest
+// may hold: each of 64 tools could expand the same list again.
+func checkExpansion(node *yaml.Node) error {
+	if _, err := jsonValue(node); err != nil {
+		return Errorf(Position{Line: 1}, "use fewer aliases", "the file is too large: %v", err)
+	}
+	return nil
+}
+
+// beside names a file in the folder of another.
+func beside(file, name string) string {
+	i := strings.LastIndexFunc(file, func(r rune) bool { return r == '/' || r == filepath.Separator })
+	return file[:i+1] + name
+}
+
+// tools reads the content of the file: {tools: [{name, script, …}]}.
+func (p *parser) tools(node *yaml.Node) {
+	top := newFields(node, p.report)
+	list := top.get("tools")
+	if list == nil || list.Kind != yaml.SequenceNode {
+		at := top.pos("tools")
+		at.Line = max(1, at.Line)
+		p.report(skills.Error, at, "write tools: [{name: NAME, script: FILE}]", "there is no list of tools")
+		return
+	}
+	for i, item := range list.Content {
+		item = deref(item)
+		if i == maxTools {
+			p.tooMany(posOf(item))
+			return
+		}
+		if err := p.declaredTool(newFields(item, p.report), posOf(item)); err != nil {
+			p.reject(err)
+		}
+	}
+}
+
+// reject reports why one part was left out.
+func (p *parser) reject(err error) {
+	problem := ProblemOf("", err)
+	p.report(problem.Severity, Position{problem.Line, problem.Col}, problem.Remedy, "%s", problem.Message)
+}
+
+// declaredTool reads one tool.
+func (p *parser) declaredTool(f fields, at Position) error {
+	for _, field := range f.list {
+		if !slices.Contains(toolKeys[:], field.key) {
+			p.report(skills.Warning, field.at, "use one of "+skills.Enumerate(toolKeys[:], "or"), "%q is not known and is ignored", field.key)
+		}
+	}
+	name := f.text("name")
+	tool, err := p.tool(name, cmp.Or(f.pos("name"), at))
+	if err != nil {
+		return err
+	}
+	tool.File = beside(tool.File, ToolsFile)
+	q := p.forTool(tool, f)
+	tool.Description = strings.TrimSpace(f.text("description"))
+	tool.WhenToUse = strings.TrimSpace(f.text("when_to_use"))
+	if err := q.toolRestrictions(); err != nil {
+		p.withheldTool = true
+		return err
+	}
+	if err := q.entry(); err != nil {
+		return err
+	}
+	if tool.Entry == nil {
+		return Errorf(at, "name the script to run", "tool %q has no script", name)
+	}
+	if err := q.toolArgs(); err != nil {
+		return err
+	}
+	p.addTool(tool)
+	return nil
+}
+
+func (p *parser) addTool(tool *skills.Skill) {
+	describeTool(tool)
+	p.linxEntry(tool.Entry)
+	p.skill.Tools = append(p.skill.Tools, tool)
+}
+
+// toolRestrictions reads what restricts one tool beyond its skill. One that
+// cannot be read leaves the tool out.
+func (p *parser) toolRestrictions() error {
+	class := skills.Class(p.fields.text("class"))
+	disabled, ok := p.fields.flag("disable-model-invocation", false)
+	switch {
+	case p.fields.get("class") != nil && class != skills.Safe && class != skills.Mutating && class != skills.Dangerous:
+		return Errorf(p.fields.pos("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
+	case !ok:
+		return Errorf(p.fields.pos("disable-model-invocation"), "write true or false", `"disable-model-invocation" is not true or false, so the tool is left out`)
+	}
+	p.skill.Class = cmp.Or(class, p.skill.Class)
+	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
+	p.asks()
+	p.task()
+	return nil
+}
+
+// toolArgs says how arguments reach the script where that is not as flags.
+func (p *parser) toolArgs() error {
+	entry := p.skill.Entry
+	function := p.fields.text("function")
+	switch {
+	case function != "":
+		return p.function(entry, function, skills.Input{Params: entry.Params()})
+	case p.fields.get("params") == nil && len(entry.Placeholders()) == 0:
+		entry.SetUndeclared()
+	}
+	return nil
+}
+
+// function has a function of a Python script called instead of the script, with
+// the object in.
+func (p *parser) function(entry *skills.Entry, name string, in skills.Input) error {
+	if !pyfunc.Name(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
+		return Errorf(p.fields.pos("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
+	}
+	entry.Interpreter = pyfunc.Interpreter()
+	in.Argv = []string{name}
+	entry.Args = in
+	return nil
+}
