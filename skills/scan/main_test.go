@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -64,14 +63,4 @@ func lines(problems []skills.Problem) string {
 		fmt.Fprintln(&b, p)
 	}
 	return b.String()
-}
-
-// quoteJSON writes a text as JSON does.
-func quoteJSON(t *testing.T, text string) string {
-	t.Helper()
-	data, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
