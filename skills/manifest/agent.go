@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parseAgent reads an agent. agent comes with what is known of its place; name is
+// ParseAgent reads an agent. agent comes with what is known of its place; name is
 // its file's, with the folders above it.
 func ParseAgent(data []byte, agent *skills.Agent, name string, report Report) error {
 	doc, err := parseDocument(data)

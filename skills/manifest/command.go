@@ -8,9 +8,9 @@ import (
 // commandName is the name of a command in a file, whose path has no extension.
 func CommandName(name string) string { return CleanName(strings.ReplaceAll(name, "/", ":")) }
 
-// parseCommand reads a command. It is called name, whatever the file says, and
+// ParseCommand reads a command. It is called name, whatever the file says, and
 // there is nothing to run.
-func ParseCommand(data []byte, skill *skills.Skill, name string, o ReadOptions) error {
+func ParseCommand(data []byte, skill *skills.Skill, name string, o Options) error {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return err
@@ -36,8 +36,8 @@ func (p *parser) commandFile(name string) error {
 	p.texts()
 	p.checkHidden()
 	p.invocation()
-	p.misplaced()
-	p.requirements()
+	restrictionReader{p}.misplaced()
+	requirementReader{p}.requirements()
 	p.paths()
 	p.pin()
 	p.ignored()

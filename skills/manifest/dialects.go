@@ -53,7 +53,7 @@ func DialectOf(key string) string { return owners()[key] }
 
 // foreign notes the keys that are like one that is read, and those of other
 // dialects that have no effect here. All others are kept, and nothing is said.
-func (p *parser) foreign() {
+func (p requirementReader) foreign() {
 	known := owners()
 	for _, f := range p.fields.list {
 		if known[f.key] != "" || f.key == "scripts" && f.node.Kind != yaml.ScalarNode {

@@ -28,7 +28,7 @@ func FuzzSkill(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, args string) {
 		skill := &skills.Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "SKILL.md"}
-		if err := ParseSkill(data, skill, "folder", ReadOptions{}); err != nil {
+		if err := ParseSkill(data, skill, "folder", Options{}); err != nil {
 			return
 		}
 		if skill.Name == "" || skill.Class == "" {
@@ -74,7 +74,7 @@ func FuzzOngrid(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skill := &skills.Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "skill.json"}
-		if err := ParseOngrid(data, skill, ReadOptions{}); err != nil {
+		if err := ParseOngrid(data, skill, Options{}); err != nil {
 			return
 		}
 		if skill.Name == "" || skill.Class == "" || skill.Instructions == "" {
@@ -103,7 +103,7 @@ func FuzzTools(f *testing.F) {
 			t.Fatal(err)
 		}
 		skill := &skills.Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "SKILL.md"}
-		if err := ParseSkill([]byte("---\nname: demo\ndescription: d\n---\n"), skill, "demo", ReadOptions{}); err != nil {
+		if err := ParseSkill([]byte("---\nname: demo\ndescription: d\n---\n"), skill, "demo", Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, tool := range skill.Tools {

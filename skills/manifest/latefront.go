@@ -222,7 +222,7 @@ func restrictionsIn(line string) (keys []string) {
 }
 
 // misplaced fails closed over fields that restrict and are not read.
-func (p *parser) misplaced() {
+func (p restrictionReader) misplaced() {
 	p.misspelt()
 	lost := p.doc.lost()
 	for _, key := range slices.Sorted(maps.Keys(lost)) {
@@ -232,7 +232,7 @@ func (p *parser) misplaced() {
 
 // misspelt fails closed over restricting fields that a merge key brings or that are
 // misspelt, such as disableModelInvocation: other readers may honor them.
-func (p *parser) misspelt() {
+func (p restrictionReader) misspelt() {
 	for _, f := range p.fields.list {
 		if f.key == "<<" {
 			p.merged(f.node, map[*yaml.Node]bool{})
@@ -254,7 +254,7 @@ func (p *parser) misspelt() {
 
 // merged looks for restricting fields that a merge key brings, once in each
 // mapping.
-func (p *parser) merged(node *yaml.Node, seen map[*yaml.Node]bool) {
+func (p restrictionReader) merged(node *yaml.Node, seen map[*yaml.Node]bool) {
 	node = deref(node)
 	if node == nil || seen[node] {
 		return
@@ -289,7 +289,7 @@ func restricts(key string, node *yaml.Node) bool {
 }
 
 // withheld keeps a skill from models, with nothing to run.
-func (p *parser) withheld(at Position, remedy, format string, args ...any) {
+func (p restrictionReader) withheld(at Position, remedy, format string, args ...any) {
 	p.failed = true
 	p.skill.ModelInvocable = false
 	p.report(skills.Error, at, remedy, format+", "+instructionsOnly+", and no model is offered it", args...)

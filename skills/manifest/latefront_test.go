@@ -76,7 +76,7 @@ func TestLateFrontmatter(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			skill := &skills.Skill{Files: skillfs.DirFS(t.TempDir()), File: "SKILL.md"}
-			err := ParseSkill([]byte(test.file), skill, "folder", ReadOptions{})
+			err := ParseSkill([]byte(test.file), skill, "folder", Options{})
 			if err != nil {
 				if test.skill != "" || !strings.Contains(err.Error(), test.problem) {
 					t.Fatal(err)
@@ -105,7 +105,7 @@ func TestMisplacedFieldsHaveNoTools(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "scripts/run.sh", "#!/bin/sh\necho\n")
 	skill := &skills.Skill{Files: skillfs.DirFS(dir), File: "SKILL.md"}
-	if err := ParseSkill([]byte("# Title\n\nText\n\n  class: dangerous\n"), skill, "folder", ReadOptions{}); err != nil {
+	if err := ParseSkill([]byte("# Title\n\nText\n\n  class: dangerous\n"), skill, "folder", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(skill.Tools) > 0 || skill.ModelInvocable {
@@ -137,7 +137,7 @@ func TestToolsThatAreLeftOut(t *testing.T) {
 			write(t, dir, "x.sh", "#!/bin/sh\necho\n")
 			write(t, dir, "tools.yaml", test.file)
 			skill := &skills.Skill{Files: skillfs.DirFS(dir), File: "SKILL.md"}
-			if err := ParseSkill([]byte("---\nname: folder\ndescription: d\n---\nRun x.sh.\n"), skill, "folder", ReadOptions{}); err != nil {
+			if err := ParseSkill([]byte("---\nname: folder\ndescription: d\n---\nRun x.sh.\n"), skill, "folder", Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if len(skill.Tools) != test.tools {
@@ -160,7 +160,7 @@ func FuzzLateFrontmatter(f *testing.F) {
 		}
 		file := before + "---\n" + fields + "\ndisable-model-invocation: true\n---\n"
 		skill := &skills.Skill{Files: skillfs.DirFS(t.TempDir()), File: "SKILL.md"}
-		if err := ParseSkill([]byte(file), skill, "folder", ReadOptions{}); err == nil && skill.ModelInvocable {
+		if err := ParseSkill([]byte(file), skill, "folder", Options{}); err == nil && skill.ModelInvocable {
 			t.Errorf("offered: %q", file)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 var linxKeys = [...]string{"skill_type", "entry_points", "execution_timeout", "required_capabilities"}
 
 // linxTools reads LinX's fields: a tool for each entry point.
-func (p *parser) linxTools() {
+func (p linxReader) linxTools() {
 	for _, key := range linxKeys {
 		p.linx = p.linx || p.fields.get(key) != nil
 	}
@@ -40,7 +40,7 @@ func (p *parser) linxTools() {
 }
 
 // inlineCode says that a package has its code where LinX's data base has it.
-func (p *parser) inlineCode() string {
+func (p linxReader) inlineCode() string {
 	if p.fields.get("code") != nil || inlineTool.MatchString(p.skill.Instructions) {
 		return "; code in SKILL.md itself is not run"
 	}
@@ -52,7 +52,7 @@ var inlineTool = regexp.MustCompile("(?s)```py(?:thon)?\\b[^\n]*\n[^`]*@tool\\b"
 
 // linxEntry gives what the skill runs the context and the time that LinX gives
 // it.
-func (p *parser) linxEntry(entry *skills.Entry) {
+func (p linxReader) linxEntry(entry *skills.Entry) {
 	if !p.linx {
 		return
 	}
@@ -63,7 +63,7 @@ func (p *parser) linxEntry(entry *skills.Entry) {
 }
 
 // entryPoints reads {name: file}.
-func (p *parser) entryPoints() {
+func (p linxReader) entryPoints() {
 	node := p.fields.get("entry_points")
 	if node == nil {
 		return
@@ -74,7 +74,7 @@ func (p *parser) entryPoints() {
 	}
 	for i, point := range newFields(node, p.report).list {
 		if i == maxTools {
-			p.tooMany(point.at)
+			toolReader(p).tooMany(point.at)
 			return
 		}
 		if err := p.entryPoint(point); err != nil {
@@ -83,22 +83,22 @@ func (p *parser) entryPoints() {
 	}
 }
 
-func (p *parser) entryPoint(point field) error {
-	tool, err := p.tool(point.key, point.at)
+func (p linxReader) entryPoint(point field) error {
+	tool, err := toolReader(p).tool(point.key, point.at)
 	if err != nil {
 		return err
 	}
 	script := field{"script", point.at, point.node}
-	q := p.forTool(tool, fields{list: []field{script}, index: map[string]int{"script": 0}, report: p.report})
-	if err := q.entry(); err != nil {
+	q := toolReader(p).forTool(tool, fields{list: []field{script}, index: map[string]int{"script": 0}, report: p.report})
+	if err := (entryReader{q}).entry(); err != nil {
 		return err
 	}
 	if tool.Entry == nil {
 		return Errorf(point.at, "write NAME: FILE", "entry point %q names no file", point.key)
 	}
-	if err := q.toolArgs(); err != nil {
+	if err := (toolReader{q}).toolArgs(); err != nil {
 		return err
 	}
-	p.addTool(tool)
+	toolReader(p).addTool(tool)
 	return nil
 }

@@ -27,7 +27,7 @@ type MarketEntry struct {
 	fields   fields
 }
 
-// parseMarket reads a marketplace.json.
+// ParseMarket reads a marketplace.json.
 func ParseMarket(data []byte, report Report) (*Market, error) {
 	node, err := parseJSON(data)
 	if err != nil {

@@ -19,7 +19,7 @@ var restricting = regexp.MustCompile(`(?i)openclaw|moltbot|clawdbot|clawdis|requ
 // metadata returns the map that `metadata` is, or that it holds as text of JSON
 // or JSON5. Metadata of other types says nothing; a text that looks like
 // requirements and cannot be read is a restriction.
-func (p *parser) metadata() (inner needs, ok bool) {
+func (p requirementReader) metadata() (inner needs, ok bool) {
 	node := p.fields.get("metadata")
 	if node == nil {
 		return needs{}, false

@@ -88,7 +88,7 @@ func system(name string) string {
 }
 
 // requirements reads what each dialect says that the skill needs.
-func (p *parser) requirements() {
+func (p requirementReader) requirements() {
 	n := needs{p.fields, func(key, want string) { p.restriction(key, want) }}
 	r := &p.skill.Requires
 	if metadata, ok := p.metadata(); ok {

@@ -57,14 +57,14 @@ func (f *ForeignError) Problem(file string) skills.Problem {
 	return skills.Problem{Severity: skills.Note, Path: file, Message: f.Error()}
 }
 
-// parseOngrid reads a skill.json into a skill. The error is a [*ForeignError] where
+// ParseOngrid reads a skill.json into a skill. The error is a [*ForeignError] where
 // it is somebody else's.
-func ParseOngrid(data []byte, skill *skills.Skill, o ReadOptions) error {
+func ParseOngrid(data []byte, skill *skills.Skill, o Options) error {
 	node, err := parseJSON(data)
 	if err != nil {
 		return notOngrid(o.Ongrid, true, err.Error())
 	}
-	return parse(skill, &document{front: node}, o, (*parser).ongridFile)
+	return parse(skill, &document{front: node}, o, func(p *parser) error { return ongridReader{p}.ongridFile() })
 }
 
 // notOngrid is the error of a skill.json that cannot be used: of one that is meant
@@ -77,7 +77,7 @@ func notOngrid(at *OngridLocation, meant bool, reason string) error {
 }
 
 // ongridFile reads the content of a skill.json.
-func (p *parser) ongridFile() error {
+func (p ongridReader) ongridFile() error {
 	if err := p.ongridShape(); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *parser) ongridFile() error {
 	skill.ModelInvocable, skill.UserInvocable = true, true
 	p.checkDescription()
 	p.class()
-	p.misspelt() // ongrid reads "Class", too
+	restrictionReader(p).misspelt() // ongrid reads "Class", too
 	if err := p.ongridEntry(); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (p *parser) ongridFile() error {
 
 // ongridShape reports whether the fields that make a skill of ongrid's are
 // there.
-func (p *parser) ongridShape() error {
+func (p ongridReader) ongridShape() error {
 	for _, key := range []string{"name", "description", "entry"} {
 		if node := p.fields.get(key); node == nil || node.Tag != "!!str" || strings.TrimSpace(node.Value) == "" {
 			return notOngrid(p.options.Ongrid, false, fmt.Sprintf("it has no text %q", key))
@@ -122,7 +122,7 @@ func (p *parser) ongridShape() error {
 
 // ongridEntry reads what is run: JSON on standard input, JSON on standard
 // output, and no variables but those that the manifest names.
-func (p *parser) ongridEntry() error {
+func (p ongridReader) ongridEntry() error {
 	given := p.fields.text("entry")
 	script, files, name, err := p.findEntry(given)
 	switch {
@@ -140,15 +140,15 @@ func (p *parser) ongridEntry() error {
 }
 
 // ongridCall returns the entry that calls a program as ongrid does.
-func (p *parser) ongridCall(script string, interpreter []string) *skills.Entry {
+func (p ongridReader) ongridCall(script string, interpreter []string) *skills.Entry {
 	return &skills.Entry{
 		Script:      script,
 		Interpreter: interpreter,
-		Args:        skills.Input{Object: p.objectSchema("schema")},
+		Args:        skills.Input{Object: entryReader(p).objectSchema("schema")},
 		Timeout:     p.ongridTimeout(),
 		Context:     skills.ContextNone,
 		Env:         variables(p.fields, "env_allow"),
-		Output:      p.outputSchema(),
+		Output:      entryReader(p).outputSchema(),
 		OutputJSON:  true,
 	}
 }
@@ -156,7 +156,7 @@ func (p *parser) ongridCall(script string, interpreter []string) *skills.Entry {
 // findEntry finds the program of an entry: its path in the skill's folder, and
 // the file without links. One that lies elsewhere below the root is shown at the
 // top of the folder.
-func (p *parser) findEntry(entry string) (script string, files fs.FS, name string, err error) {
+func (p ongridReader) findEntry(entry string) (script string, files fs.FS, name string, err error) {
 	at := p.options.Ongrid
 	if filepath.IsAbs(entry) {
 		if entry, err = at.relative(entry, p.skill.Dir); err != nil {
@@ -198,7 +198,7 @@ func (at *OngridLocation) relative(name, dir string) (string, error) {
 }
 
 // ongridTimeout reads the time, where 0 is none given.
-func (p *parser) ongridTimeout() time.Duration {
+func (p ongridReader) ongridTimeout() time.Duration {
 	if p.fields.text("timeout_seconds") == "0" {
 		return ongridTimeout
 	}

@@ -20,7 +20,7 @@ func onGrid(r *skills.Requires, metadata needs) {
 }
 
 // ongridPart is ongrid's own part of the metadata.
-func (p *parser) ongridPart() fields {
+func (p ongridReader) ongridPart() fields {
 	node := p.fields.get("metadata")
 	if node != nil {
 		if read, err := unquoted(node); err == nil {
@@ -36,7 +36,7 @@ const maxKeywords = 64
 
 // activation reads the words that ongrid takes a skill for, which a search finds
 // it by. Those in ongrid's own part of the metadata count before those at the top.
-func (p *parser) activation() {
+func (p ongridReader) activation() {
 	for _, node := range []*yaml.Node{p.ongridPart().get("activation"), p.fields.get("activation")} {
 		words := newFields(node, discard).words("keywords", splitPaths)
 		if len(words) > 0 {
@@ -48,7 +48,7 @@ func (p *parser) activation() {
 
 // ongridTools adds the tools in ongrid's part of the metadata whose program is in
 // the folder: they are called as a skill.json's are. Others are ongrid's own.
-func (p *parser) ongridTools() {
+func (p ongridReader) ongridTools() {
 	own := p.ongridPart()
 	tools := own.get("tools")
 	if tools == nil || tools.Kind != yaml.SequenceNode {
@@ -57,7 +57,7 @@ func (p *parser) ongridTools() {
 	var absent []string
 	for i, node := range tools.Content {
 		if i == maxTools {
-			p.tooMany(posOf(deref(node)))
+			toolReader(p).tooMany(posOf(deref(node)))
 			break
 		}
 		node = deref(node)
@@ -80,7 +80,7 @@ func (p *parser) ongridTools() {
 
 // ongridTool adds a tool whose program is in the skill's folder; added is false
 // where there is none.
-func (p *parser) ongridTool(name string, f fields, at Position) (added bool, err error) {
+func (p ongridReader) ongridTool(name string, f fields, at Position) (added bool, err error) {
 	script := ""
 	for _, key := range []string{"script", "entry", "impl", "path", "command"} {
 		if at := strings.TrimSpace(f.text(key)); at != "" {
@@ -93,7 +93,7 @@ func (p *parser) ongridTool(name string, f fields, at Position) (added bool, err
 	if script == "" || p.skill.Command {
 		return false, nil
 	}
-	tool, err := p.tool(name, at)
+	tool, err := toolReader(p).tool(name, at)
 	if err != nil {
 		return false, err
 	}
@@ -106,11 +106,11 @@ func (p *parser) ongridTool(name string, f fields, at Position) (added bool, err
 		p.withheldTool = true
 		return false, Errorf(f.pos("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
 	}
-	q := p.forTool(tool, f)
+	q := toolReader(p).forTool(tool, f)
 	tool.Class = stricter(class, p.skill.Class)
 	tool.Description, tool.WhenToUse = strings.TrimSpace(f.text("description")), strings.TrimSpace(f.text("when_to_use"))
-	tool.Entry = q.ongridCall(script, interpreter)
-	p.addTool(tool)
+	tool.Entry = ongridReader{q}.ongridCall(script, interpreter)
+	toolReader(p).addTool(tool)
 	return true, nil
 }
 

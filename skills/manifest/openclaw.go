@@ -14,7 +14,7 @@ func openClawNames() []string { return []string{"openclaw", "moltbot", "clawdbot
 //
 // Of several names the newest counts. A skill that is `always` there needs its
 // system, and nothing else. What `install` says is never run.
-func (p *parser) openClaw(metadata needs) {
+func (p requirementReader) openClaw(metadata needs) {
 	r := &p.skill.Requires
 	for _, name := range openClawNames() {
 		node := metadata.get(name)

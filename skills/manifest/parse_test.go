@@ -90,7 +90,7 @@ func FuzzOpenAI(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skill := &skills.Skill{Files: fstest.MapFS{openAIFile: {Data: data}}, File: "SKILL.md"}
-		if err := ParseSkill([]byte("---\nname: a\ndescription: d\n---\n"), skill, "a", ReadOptions{}); err != nil {
+		if err := ParseSkill([]byte("---\nname: a\ndescription: d\n---\n"), skill, "a", Options{}); err != nil {
 			t.Fatal(err)
 		}
 		checkServed(t, skill)
@@ -157,7 +157,7 @@ func FuzzMetadata(f *testing.F) {
 			t.Error("read without a value")
 		}
 		skill := &skills.Skill{File: "SKILL.md"}
-		p := newParser(skill, &document{}, ReadOptions{})
+		p := newParser(skill, &document{}, Options{})
 		quoted, err := json.Marshal(text)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func FuzzMetadata(f *testing.F) {
 			t.Fatal(err)
 		}
 		p.fields = newFields(front, p.report)
-		p.requirements()
+		requirementReader{p}.requirements()
 		if p.failed && len(skill.Problems) == 0 {
 			t.Error("refused without a problem")
 		}

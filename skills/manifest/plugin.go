@@ -36,7 +36,7 @@ type Part[T any] struct {
 	Content []T      // in the manifest itself
 }
 
-// parseManifest reads a plugin.json. plugin comes with its location; folder is the
+// ParsePlugin reads a plugin.json. plugin comes with its location; folder is the
 // name of its folder. A key of a wrong type is a problem of that key, not of the
 // plugin.
 func ParsePlugin(data []byte, plugin *skills.Plugin, folder string, report Report) (*Plugin, error) {

@@ -14,7 +14,7 @@ import (
 // objectSchema reads a JSON Schema that an author wrote of arguments, and keeps
 // all of it. One that is not of an object, or cannot be used, is one of any
 // object.
-func (p *parser) objectSchema(key string) *jsonschema.Schema {
+func (p entryReader) objectSchema(key string) *jsonschema.Schema {
 	if s := p.authorSchema(key, "arguments are not checked"); s != nil {
 		return s
 	}
@@ -23,13 +23,13 @@ func (p *parser) objectSchema(key string) *jsonschema.Schema {
 
 // outputSchema reads the schema of what a script returns; nil where there is
 // none that can be used.
-func (p *parser) outputSchema() *jsonschema.Schema {
+func (p entryReader) outputSchema() *jsonschema.Schema {
 	return p.authorSchema("output_schema", "results are not checked")
 }
 
 // authorSchema reads the JSON Schema of an object; nil where there is none that
 // can be used, of which the problem tells the consequence.
-func (p *parser) authorSchema(key, so string) *jsonschema.Schema {
+func (p entryReader) authorSchema(key, so string) *jsonschema.Schema {
 	node := p.fields.get(key)
 	if node == nil {
 		return nil

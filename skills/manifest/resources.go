@@ -29,7 +29,7 @@ func reserved() []string {
 
 // resources reads what the skill lets clients read. One that cannot be used costs
 // itself.
-func (p *parser) resources() {
+func (p resourceReader) resources() {
 	node := p.fields.get("resources")
 	if node == nil {
 		return
@@ -54,7 +54,7 @@ func (p *parser) resources() {
 	}
 }
 
-func (p *parser) resource(f fields, at Position) (skills.Resource, *Error) {
+func (p resourceReader) resource(f fields, at Position) (skills.Resource, *Error) {
 	r := skills.Resource{
 		URI:         f.text("uri"),
 		Template:    f.text("uri_template"),
@@ -85,7 +85,7 @@ func isMIMEType(text string) bool {
 }
 
 // checkURI checks what the resource is called.
-func (p *parser) checkURI(r skills.Resource, at Position) *Error {
+func (p resourceReader) checkURI(r skills.Resource, at Position) *Error {
 	shown := truncate.String(r.Key(), maxEcho)
 	if (r.URI == "") == (r.Template == "") {
 		return Errorf(at, "write either uri or uri_template", "it has no URI, or two")
@@ -110,7 +110,7 @@ func (p *parser) checkURI(r skills.Resource, at Position) *Error {
 }
 
 // checkSource checks that there is something to read, and cleans File.
-func (p *parser) checkSource(r *skills.Resource, at Position) *Error {
+func (p resourceReader) checkSource(r *skills.Resource, at Position) *Error {
 	switch {
 	case r.File == "" && p.skill.Entry == nil:
 		return Errorf(at, "name a file of the skill's folder, or a script of the skill", "there is nothing to read it from")

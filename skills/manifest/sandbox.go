@@ -23,7 +23,7 @@ const (
 // sandbox reads what the script needs of its sandbox:
 //
 //	sandbox: {network: ["api.example.com:443"], warm: 2, env: [API_TOKEN]}
-func (p *parser) sandbox(entry *skills.Entry) {
+func (p entryReader) sandbox(entry *skills.Entry) {
 	node := p.fields.get("sandbox")
 	if node == nil {
 		return
@@ -47,7 +47,7 @@ func (p *parser) sandbox(entry *skills.Entry) {
 
 // network reads the hosts. One that cannot be read leaves the skill without
 // what it needs, and so not to be run.
-func (p *parser) network(entry *skills.Entry, f fields) {
+func (p entryReader) network(entry *skills.Entry, f fields) {
 	node := f.get("network")
 	if node == nil {
 		return
@@ -74,7 +74,7 @@ func (p *parser) network(entry *skills.Entry, f fields) {
 	}
 }
 
-func (p *parser) checkHost(item *yaml.Node) error {
+func (p entryReader) checkHost(item *yaml.Node) error {
 	if item.Kind != yaml.ScalarNode || isNull(item) {
 		return fmt.Errorf("there is something that is no host; list hosts such as api.example.com:443")
 	}

@@ -12,7 +12,7 @@ import (
 
 // scriptTools makes tools of the scripts that are in the folder of a skill which
 // declares nothing to run.
-func (p *parser) scriptTools() {
+func (p toolReader) scriptTools() {
 	if p.options.Plain || p.skill.Entry != nil || len(p.skill.Tools) > 0 || p.failed || p.withheldTool {
 		return
 	}
@@ -28,7 +28,7 @@ func (p *parser) scriptTools() {
 	}
 }
 
-func (p *parser) scriptTool(script infer.Script) {
+func (p toolReader) scriptTool(script infer.Script) {
 	tool, err := p.tool(script.Name, Position{})
 	if err != nil {
 		p.reject(err)
@@ -38,7 +38,7 @@ func (p *parser) scriptTool(script infer.Script) {
 	tool.Entry = &skills.Entry{Script: script.Path, Interpreter: script.Interpreter, ImageRole: p.roleOf(script.Kind)}
 	tool.Entry.SetUndeclared()
 	q := p.forTool(tool, p.fields)
-	q.sandbox(tool.Entry)
+	entryReader{q}.sandbox(tool.Entry)
 	tool.Entry.Timeout = p.fields.seconds("timeout_seconds")
 	if script.Prompts && len(p.skill.Asks) == 0 {
 		p.report(skills.Warning, Position{}, "let it take all it needs as arguments", "script %s seems to ask for input, which nobody answers", script.Path)
@@ -47,7 +47,7 @@ func (p *parser) scriptTool(script infer.Script) {
 }
 
 // roleOf is the image role for a script of which nobody says where it runs.
-func (p *parser) roleOf(kind infer.Kind) string {
+func (p toolReader) roleOf(kind infer.Kind) string {
 	if role := p.fields.text("sandbox_image_role"); role != "" {
 		return role
 	}
@@ -62,7 +62,7 @@ const maxModules = 16
 
 // functions makes tools of the functions that LangChain's @tool decorates, in the
 // Python files at the top of a LinX package which names no entry points.
-func (p *parser) functions() {
+func (p linxReader) functions() {
 	entries, err := fs.ReadDir(p.skill.Files, ".")
 	if err != nil {
 		return
@@ -80,7 +80,7 @@ func (p *parser) functions() {
 	}
 }
 
-func (p *parser) functionsOf(module string) {
+func (p linxReader) functionsOf(module string) {
 	source, err := ReadFile(p.skill.Files, module, MaxSize)
 	if err != nil {
 		p.report(skills.Warning, Position{}, "make it a readable file of at most 1 MiB", "%s cannot be read for functions: %v", module, err)
@@ -91,18 +91,18 @@ func (p *parser) functionsOf(module string) {
 			p.report(skills.Warning, Position{}, "give each a default, or wrap the class in a function with @tool", "%s: the tool %s is left out: the class cannot be made without %s", module, function.Python, strings.Join(function.Needs, ", "))
 			continue
 		}
-		tool, err := p.tool(infer.Names([]string{function.Name + ".py"})[0], Position{})
+		tool, err := toolReader(p).tool(infer.Names([]string{function.Name + ".py"})[0], Position{})
 		if err == nil {
 			tool.Description = strings.TrimSpace(function.Doc)
-			tool.Entry = &skills.Entry{Script: module, ImageRole: p.roleOf(infer.Python)}
-			q := p.forTool(tool, p.fields)
-			q.sandbox(tool.Entry)
-			err = q.function(tool.Entry, function.Python, skills.Input{Object: function.Params})
+			tool.Entry = &skills.Entry{Script: module, ImageRole: toolReader(p).roleOf(infer.Python)}
+			q := toolReader(p).forTool(tool, p.fields)
+			entryReader{q}.sandbox(tool.Entry)
+			err = toolReader{q}.function(tool.Entry, function.Python, skills.Input{Object: function.Params})
 		}
 		if err != nil {
 			p.reject(err)
 			continue
 		}
-		p.addTool(tool)
+		toolReader(p).addTool(tool)
 	}
 }

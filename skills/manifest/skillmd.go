@@ -27,9 +27,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// ReadOptions configure the reading of a skill's manifest. The zero value reads
+// Options configure the reading of a skill's manifest. The zero value reads
 // all.
-type ReadOptions struct {
+type Options struct {
 	// ImageRole reports whether an image is configured for a role; nil accepts
 	// every role.
 	ImageRole func(role string) bool
@@ -48,7 +48,7 @@ type parser struct {
 	skill   *skills.Skill
 	fields  fields
 	doc     *document
-	options ReadOptions
+	options Options
 	// report adds to the skill's problems.
 	report Report
 	// linx says that the skill is written for LinX, which allows each of its
@@ -63,9 +63,20 @@ type parser struct {
 	withheldTool bool
 }
 
-// parseSkill reads a SKILL.md. skill comes with what is known of its place:
+// The readers of one part of a manifest share its parser.
+type (
+	entryReader       struct{ *parser } // the script, its parameters and its sandbox
+	toolReader        struct{ *parser } // tools beside the skill's own entry
+	linxReader        struct{ *parser } // LinX's fields
+	ongridReader      struct{ *parser } // ongrid's skill.json and metadata
+	requirementReader struct{ *parser } // needs where the skill runs, in each dialect
+	restrictionReader struct{ *parser } // restrictions that are misplaced or misspelt
+	resourceReader    struct{ *parser } // resources that clients can read
+)
+
+// ParseSkill reads a SKILL.md. skill comes with what is known of its place:
 // Plugin, Source, Dir, File, Files. folder is the name of its folder.
-func ParseSkill(data []byte, skill *skills.Skill, folder string, o ReadOptions) error {
+func ParseSkill(data []byte, skill *skills.Skill, folder string, o Options) error {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return err
@@ -74,7 +85,7 @@ func ParseSkill(data []byte, skill *skills.Skill, folder string, o ReadOptions) 
 }
 
 // parse reads a manifest into a skill with read.
-func parse(skill *skills.Skill, doc *document, o ReadOptions, read func(*parser) error) error {
+func parse(skill *skills.Skill, doc *document, o Options, read func(*parser) error) error {
 	return read(newParser(skill, doc, o))
 }
 
@@ -89,30 +100,30 @@ func (p *parser) skillFile(folder string) error {
 	}
 	p.invocation()
 	p.openAI()
-	p.misplaced()
+	restrictionReader{p}.misplaced()
 	p.paths()
 	p.pin()
 	p.asks()
 	p.task()
 	p.class()
-	p.requirements()
-	p.activation()
-	if err := p.entry(); err != nil {
+	requirementReader{p}.requirements()
+	ongridReader{p}.activation()
+	if err := (entryReader{p}).entry(); err != nil {
 		return err
 	}
-	p.linxTools()
-	p.toolsFile()
-	p.ongridTools()
-	p.scriptTools()
+	linxReader{p}.linxTools()
+	toolReader{p}.toolsFile()
+	ongridReader{p}.ongridTools()
+	toolReader{p}.scriptTools()
 	p.ignored()
 	if p.failed {
 		p.skill.Entry, p.skill.Tools = nil, nil
 	}
-	p.resources()
+	resourceReader{p}.resources()
 	return nil
 }
 
-func newParser(skill *skills.Skill, doc *document, o ReadOptions) *parser {
+func newParser(skill *skills.Skill, doc *document, o Options) *parser {
 	p := &parser{skill: skill, doc: doc, options: o}
 	p.report = func(severity skills.Severity, at Position, remedy, format string, args ...any) {
 		p.reportIn(skill.File, severity, at, remedy, format, args...)
@@ -317,7 +328,7 @@ func (p *parser) restrictionAt(at Position, key, want string) {
 const instructionsOnly = "so the skill is loaded as instructions only"
 
 // entry reads Colony's fields.
-func (p *parser) entry() error {
+func (p entryReader) entry() error {
 	script := strings.TrimSpace(p.fields.text("script"))
 	if script == "" {
 		if p.fields.get("params") != nil {
@@ -353,7 +364,7 @@ func (p *parser) entry() error {
 }
 
 // params reads the parameters of a script, unless they are too large to be served.
-func (p *parser) params() skills.Flags {
+func (p entryReader) params() skills.Flags {
 	params := skills.Flags(parseParams(p.fields))
 	if encoded, err := json.Marshal(params.Schema()); err != nil || len(encoded) > maxSchema {
 		p.report(skills.Error, p.fields.pos("params"), "shorten descriptions and values", `"params" are larger than %d bytes in all and are ignored`, maxSchema)
@@ -364,7 +375,7 @@ func (p *parser) params() skills.Flags {
 
 // closed reads `additional`: whether arguments that params does not declare are
 // passed on. What cannot be read restricts.
-func (p *parser) closed() bool {
+func (p entryReader) closed() bool {
 	if node := p.fields.get("params"); node != nil && isSchema(node) {
 		if open, ok := newFields(node, discard).flag("additionalProperties", true); ok && !open {
 			return true
@@ -380,7 +391,7 @@ func (p *parser) closed() bool {
 
 // checkPattern checks what can be known of a script's path that depends on
 // parameters.
-func (p *parser) checkPattern(entry *skills.Entry) error {
+func (p entryReader) checkPattern(entry *skills.Entry) error {
 	sample := entry.ExpandScript(func(string) string { return "x" })
 	if !fs.ValidPath(path.Clean(sample)) {
 		return Errorf(p.fields.pos("script"), "put the scripts into the skill's folder", "script %q leads out of the skill's folder", entry.Script)
@@ -402,12 +413,12 @@ func declares(e *skills.Entry, name string) bool {
 	return false
 }
 
-func (p *parser) unavailable(reason, remedy string) {
+func (p entryReader) unavailable(reason, remedy string) {
 	p.skill.Unavailable = reason
 	p.report(skills.Error, p.fields.pos("script"), remedy, "%s", reason)
 }
 
-func (p *parser) interpreter(entry *skills.Entry, name string) error {
+func (p entryReader) interpreter(entry *skills.Entry, name string) error {
 	head, err := skillfs.ReadHead(p.skill.Files, name)
 	if err != nil {
 		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", entry.Script, err), "make it a readable file")

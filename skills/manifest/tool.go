@@ -17,7 +17,7 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // tool returns a new tool of the skill, which shares all that it does not have
 // itself. The skill has been read but for what it runs. The error says why the
 // name cannot be had, and what to do.
-func (p *parser) tool(name string, at Position) (*skills.Skill, error) {
+func (p toolReader) tool(name string, at Position) (*skills.Skill, error) {
 	full := p.skill.Name + "__" + name
 	switch {
 	case !toolName.MatchString(name):
@@ -34,12 +34,12 @@ func (p *parser) tool(name string, at Position) (*skills.Skill, error) {
 
 // forTool returns a parser of what fields say of a tool. What it finds is a
 // problem of the skill.
-func (p *parser) forTool(tool *skills.Skill, f fields) *parser {
+func (p toolReader) forTool(tool *skills.Skill, f fields) *parser {
 	return &parser{skill: tool, fields: f, doc: p.doc, options: p.options, report: p.report}
 }
 
 // tooMany says that a list ends where it does for us.
-func (p *parser) tooMany(at Position) {
+func (p toolReader) tooMany(at Position) {
 	p.report(skills.Error, at, "declare fewer", "there are more than %d tools; this one and what follows are left out", maxTools)
 }
 

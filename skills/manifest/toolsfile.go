@@ -26,7 +26,7 @@ var toolKeys = [...]string{
 
 // toolsFile reads the file, where there is one. A tool that cannot be read costs
 // itself alone.
-func (p *parser) toolsFile() {
+func (p toolReader) toolsFile() {
 	if p.options.NoTools {
 		return
 	}
@@ -47,11 +47,11 @@ func (p *parser) toolsFile() {
 		p.withheldTool = len(lostIn(string(data), 0)) > 0
 		return
 	}
-	in := *p // reports what it finds in the file
+	in := *p.parser // reports what it finds in the file
 	in.report = func(severity skills.Severity, at Position, remedy, format string, args ...any) {
 		p.reportIn(file, severity, at, remedy, format, args...)
 	}
-	in.tools(node)
+	toolReader{&in}.tools(node)
 	p.withheldTool = in.withheldTool
 }
 
@@ -71,7 +71,7 @@ func beside(file, name string) string {
 }
 
 // tools reads the content of the file: {tools: [{name, script, …}]}.
-func (p *parser) tools(node *yaml.Node) {
+func (p toolReader) tools(node *yaml.Node) {
 	top := newFields(node, p.report)
 	list := top.get("tools")
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -99,7 +99,7 @@ func (p *parser) reject(err error) {
 }
 
 // declaredTool reads one tool.
-func (p *parser) declaredTool(f fields, at Position) error {
+func (p toolReader) declaredTool(f fields, at Position) error {
 	for _, field := range f.list {
 		if !slices.Contains(toolKeys[:], field.key) {
 			p.report(skills.Warning, field.at, "use one of "+skills.Enumerate(toolKeys[:], "or"), "%q is not known and is ignored", field.key)
@@ -114,32 +114,32 @@ func (p *parser) declaredTool(f fields, at Position) error {
 	q := p.forTool(tool, f)
 	tool.Description = strings.TrimSpace(f.text("description"))
 	tool.WhenToUse = strings.TrimSpace(f.text("when_to_use"))
-	if err := q.toolRestrictions(); err != nil {
+	if err := (toolReader{q}).toolRestrictions(); err != nil {
 		p.withheldTool = true
 		return err
 	}
-	if err := q.entry(); err != nil {
+	if err := (entryReader{q}).entry(); err != nil {
 		return err
 	}
 	if tool.Entry == nil {
 		return Errorf(at, "name the script to run", "tool %q has no script", name)
 	}
-	if err := q.toolArgs(); err != nil {
+	if err := (toolReader{q}).toolArgs(); err != nil {
 		return err
 	}
 	p.addTool(tool)
 	return nil
 }
 
-func (p *parser) addTool(tool *skills.Skill) {
+func (p toolReader) addTool(tool *skills.Skill) {
 	describeTool(tool)
-	p.linxEntry(tool.Entry)
+	linxReader(p).linxEntry(tool.Entry)
 	p.skill.Tools = append(p.skill.Tools, tool)
 }
 
 // toolRestrictions reads what restricts one tool beyond its skill. One that
 // cannot be read leaves the tool out.
-func (p *parser) toolRestrictions() error {
+func (p toolReader) toolRestrictions() error {
 	class := skills.Class(p.fields.text("class"))
 	disabled, ok := p.fields.flag("disable-model-invocation", false)
 	switch {
@@ -156,7 +156,7 @@ func (p *parser) toolRestrictions() error {
 }
 
 // toolArgs says how arguments reach the script where that is not as flags.
-func (p *parser) toolArgs() error {
+func (p toolReader) toolArgs() error {
 	entry := p.skill.Entry
 	function := p.fields.text("function")
 	switch {
@@ -170,7 +170,7 @@ func (p *parser) toolArgs() error {
 
 // function has a function of a Python script called instead of the script, with
 // the object in.
-func (p *parser) function(entry *skills.Entry, name string, in skills.Input) error {
+func (p toolReader) function(entry *skills.Entry, name string, in skills.Input) error {
 	if !pyfunc.Name(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
 		return Errorf(p.fields.pos("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
 	}

@@ -539,7 +539,7 @@ func readFrom(s *skills.Skill, files fs.FS) (done func()) {
 func (c *candidate) parse(o Options) error {
 	data, err := manifest.ReadFile(c.skill.Files, c.file, manifest.MaxSize)
 	c.sum = sum(data)
-	read := manifest.ReadOptions{ImageRole: o.ImageRole, Host: o.Host, NoTools: c.noTools, NoAgents: c.noAgents, Plain: c.plain}
+	read := manifest.Options{ImageRole: o.ImageRole, Host: o.Host, NoTools: c.noTools, NoAgents: c.noAgents, Plain: c.plain}
 	switch {
 	case err != nil:
 	case c.file == manifest.OngridFile:
