@@ -8,7 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/skills/hidden"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // TestNothingHidden has a skill with invisible characters in all its fields, in
@@ -75,7 +75,7 @@ Do this.@ Keep KEPT.
 			t.Fatal(err)
 		}
 		walk(plain, func(s string) {
-			if at, r := hidden.Find(s); at >= 0 {
+			if at, r := skills.FindHidden(s); at >= 0 {
 				t.Errorf("%s has %U in %.300q", name, r, s)
 			}
 		})

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/skillsmcp/skills-mcp/skills/hidden"
 )
 
 // A Severity says what a problem costs.
@@ -54,7 +52,7 @@ func visible(text string) string {
 	var b strings.Builder
 	prev := rune(0)
 	for _, r := range text {
-		if !unicode.IsControl(r) && !hidden.Is(prev, r) {
+		if !unicode.IsControl(r) && !IsHidden(prev, r) {
 			b.WriteRune(r)
 			prev = r
 			continue

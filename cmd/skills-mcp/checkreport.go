@@ -14,7 +14,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
-	"github.com/skillsmcp/skills-mcp/skills/hidden"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -80,7 +79,7 @@ func (c *checked) hidden(skill *skills.Skill) {
 	if err != nil { // loading has said so, or it is elsewhere
 		return
 	}
-	places, count := hidden.Places(string(text), maxHidden)
+	places, count := skills.HiddenPlaces(string(text), maxHidden)
 	for _, place := range places {
 		if slices.ContainsFunc(skill.Problems, func(p skills.Problem) bool {
 			return p.Line == place.Line && strings.Contains(p.Message, "direction-changing character")

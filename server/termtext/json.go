@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/skillsmcp/skills-mcp/skills/hidden"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // JSON returns an encoded message with its texts made plain, and message itself
@@ -103,7 +103,7 @@ func plainName(name string) string {
 	var b strings.Builder
 	prev := rune(0)
 	for _, r := range name {
-		if hidden.Is(prev, r) {
+		if skills.IsHidden(prev, r) {
 			r = utf8.RuneError
 		}
 		b.WriteRune(r)

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/skillsmcp/skills-mcp/skills/hidden"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Text returns what is left of s: characters, line ends and tabs. Bytes that
@@ -118,7 +118,7 @@ func (f *filter) plain(r rune) rune {
 		f.state = str
 	case unicode.In(r, unicode.Zl, unicode.Zp): // a line's end, to some
 		return f.next('\n')
-	case !hidden.Is(f.prev, r):
+	case !skills.IsHidden(f.prev, r):
 		f.prev = r
 		return r
 	}

@@ -22,7 +22,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/hidden"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -222,7 +221,7 @@ func (p *parser) checkHidden() {
 
 // hiddenRune finds a character that a person does not see but a model reads.
 func hiddenRune(texts ...string) (rune, bool) {
-	at, r := hidden.Find(strings.Join(texts, "\n"))
+	at, r := skills.FindHidden(strings.Join(texts, "\n"))
 	return r, at >= 0
 }
 

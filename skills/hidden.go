@@ -1,7 +1,4 @@
-// Package hidden tells characters that a model reads and a person does not see:
-// controls, tags, marks that turn the direction of writing, and those of no width.
-// Start with [Is], or with [Find] for a text.
-package hidden
+package skills
 
 import (
 	"strings"
@@ -9,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Is reports whether r is hidden after prev, the last character before it that is
+// IsHidden reports whether r is hidden after prev, the last character before it that is
 // not, 0 for none. Joiners and variation selectors are not where a script or an
 // emoji needs one; nor are tabs and line ends.
-func Is(prev, r rune) bool {
+func IsHidden(prev, r rune) bool {
 	switch {
 	case r == '\t' || r == '\n' || r == '\r':
 		return false
@@ -64,12 +61,12 @@ func varies(prev, selector rune) bool {
 	return unicode.Is(unicode.Han, prev)
 }
 
-// Find returns the index of the first hidden character of a text, and the
+// FindHidden returns the index of the first hidden character of a text, and the
 // character; -1 without one.
-func Find(text string) (int, rune) {
+func FindHidden(text string) (int, rune) {
 	prev := rune(0)
 	for i, r := range text {
-		if Is(prev, r) {
+		if IsHidden(prev, r) {
 			return i, r
 		}
 		prev = r
@@ -77,16 +74,16 @@ func Find(text string) (int, rune) {
 	return -1, 0
 }
 
-// A Place is where a hidden character is in a text.
-type Place struct {
+// A HiddenPlace is where a hidden character is in a text.
+type HiddenPlace struct {
 	Line, Col int // from 1; Col in characters
 	Rune      rune
 }
 
-// Places returns where the hidden characters of a text are, the first of each
+// HiddenPlaces returns where the hidden characters of a text are, the first of each
 // line, up to most lines, and how many there are in all. A mark of the byte order
 // at its beginning is none.
-func Places(text string, most int) (first []Place, count int) {
+func HiddenPlaces(text string, most int) (first []HiddenPlace, count int) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	line := 0
 	for one := range strings.Lines(text) {
@@ -94,13 +91,13 @@ func Places(text string, most int) (first []Place, count int) {
 		seen := false
 		prev := rune(0)
 		for i, r := range one {
-			if !Is(prev, r) {
+			if !IsHidden(prev, r) {
 				prev = r
 				continue
 			}
 			count++
 			if !seen && len(first) < most {
-				first = append(first, Place{line, utf8.RuneCountInString(one[:i]) + 1, r})
+				first = append(first, HiddenPlace{line, utf8.RuneCountInString(one[:i]) + 1, r})
 			}
 			seen = true
 		}

@@ -1,11 +1,11 @@
-package hidden
+package skills
 
 import (
 	"slices"
 	"testing"
 )
 
-func TestFind(t *testing.T) {
+func TestFindHidden(t *testing.T) {
 	for name, text := range map[string]string{
 		"none":               "",
 		"plain":              "tabs\tand\r\nlines, ünï ✓ “quotes” – … \u00a0 日本語",
@@ -18,7 +18,7 @@ func TestFind(t *testing.T) {
 		"sign before digits": "\u0600١٢",
 		"Mongolian":          "ᠭ\u180b ᠨ\u180eᠠ",
 	} {
-		if i, r := Find(text); i >= 0 {
+		if i, r := FindHidden(text); i >= 0 {
 			t.Errorf("%s: %U at %d of %q is said to be hidden", name, r, i, text)
 		}
 	}
@@ -50,15 +50,15 @@ func TestFind(t *testing.T) {
 		"annotation":             "a\ufff9b",
 		"unassigned":             "a\U000e0fffb",
 	} {
-		if i, _ := Find(text); i < 0 {
+		if i, _ := FindHidden(text); i < 0 {
 			t.Errorf("%s: nothing of %q is said to be hidden", name, text)
 		}
 	}
 }
 
-func TestPlaces(t *testing.T) {
-	first, count := Places("\ufeffone\nünï\u200b and\u200b\r\nplain\n\u202e\nx\u200b", 2)
-	if want := []Place{{2, 4, 0x200b}, {4, 1, 0x202e}}; !slices.Equal(first, want) || count != 4 {
+func TestHiddenPlaces(t *testing.T) {
+	first, count := HiddenPlaces("\ufeffone\nünï\u200b and\u200b\r\nplain\n\u202e\nx\u200b", 2)
+	if want := []HiddenPlace{{2, 4, 0x200b}, {4, 1, 0x202e}}; !slices.Equal(first, want) || count != 4 {
 		t.Errorf("got %v and %d, want %v and 4", first, count, want)
 	}
 }
