@@ -10,7 +10,7 @@ import (
 // suppress is the value of argparse.SUPPRESS.
 const suppress = "==SUPPRESS=="
 
-// A valueType is what a text of the command line becomes.
+// A valueType is the type of an argument's value.
 type valueType int
 
 const (
@@ -21,10 +21,10 @@ const (
 	typeBool     // bool("") is False, and of any other text True
 	typeJSON     // json.loads
 	typeTruth    // true or false, in letters
-	typeFunction // whatever else; its argument is text
+	typeFunction // any other; its argument is text
 )
 
-// An action is one argument of a parser: what add_argument declares.
+// An action is one argument of a parser, declared by add_argument.
 type action struct {
 	line     int
 	flags    []string // nil for a positional argument
@@ -124,7 +124,7 @@ func (a *action) longest() string {
 	return a.flags[0]
 }
 
-// settings takes what decides how the argument is written.
+// settings takes the action, the type, the number of values and the choices.
 func (a *action) settings(args *arguments) string {
 	if problem := a.setKind(args.named("action", "store")); problem != "" {
 		return problem

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxArgv is how many arguments one call may have.
+// maxArgv is the maximum number of arguments of one call.
 const maxArgv = 10_000
 
 // Argv returns the command line, without the interpreter and the script, that

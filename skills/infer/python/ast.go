@@ -3,7 +3,7 @@ package python
 type nodeKind int
 
 const (
-	nOpaque        nodeKind = iota // whatever has no value that could be known
+	nOpaque        nodeKind = iota // an expression whose value cannot be known
 	nConst                         // value
 	nName                          // name
 	nAttribute                     // kids[0].name

@@ -165,7 +165,7 @@ func replace(s string, a *arguments) value {
 	return strings.ReplaceAll(s, from, to)
 }
 
-// sequenceMethod does what a method does to a list. After a method that is not
+// sequenceMethod applies a method to a list. After a method that is not
 // known, the list has one unknown item.
 func (r *reading) sequenceMethod(s *sequence, name string, a *arguments) {
 	switch name {
@@ -180,7 +180,7 @@ func (r *reading) sequenceMethod(s *sequence, name string, a *arguments) {
 	s.items = []value{unknown{}}
 }
 
-// mappingMethod does what a method of a dict does.
+// mappingMethod evaluates a method of a dict.
 func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
 	switch name {
 	case "keys":
@@ -267,7 +267,7 @@ func (r *reading) add(a, b value) value {
 	return arithmetic("+", a, b)
 }
 
-// arithmetic computes what certainly does not overflow.
+// arithmetic computes numbers that certainly do not overflow.
 func arithmetic(op string, a, b value) value {
 	x, okX := toFloat(a)
 	y, okY := toFloat(b)

@@ -9,7 +9,7 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// A CommandLine is what a script takes: arguments by name, in the order in which
+// A CommandLine has a script's arguments by name, in the order in which
 // they are declared. Its methods may be called at the same time.
 type CommandLine struct {
 	// Description is the parser's own, or the module's docstring.
@@ -114,7 +114,7 @@ func (c *CommandLine) branch(l *level, above []*argument, told *notes) {
 	}
 }
 
-// describe says what each sub-command does.
+// describe lists the sub-commands with their help texts.
 func (s *subparsers) describe() string {
 	var parts []string
 	if s.help != "" && s.help != suppress {

@@ -7,14 +7,14 @@ import (
 
 // An evaluator reads a script's constants, and the calls that declare its command
 // line, in the order in which Python would execute them. Of a condition that is
-// not known it reads each branch, and takes what happens there for uncertain.
+// not known it reads each branch, and takes its declarations for uncertain.
 type evaluator struct {
 	*reading
 	globals *scope
 	library library
 }
 
-// A library evaluates what it knows of modules beside argparse.
+// A library evaluates calls of modules beside argparse.
 type library interface {
 	// call evaluates a call of one of its functions; false where it is none.
 	call(name reference, a *arguments) (value, bool)
@@ -56,7 +56,8 @@ func eitherOf(a, b value) value {
 	return unknown{}
 }
 
-// eval returns the value of an expression, and does what its calls do to parsers.
+// eval returns the value of an expression. Calls in it that declare arguments change
+// their parsers.
 func (e *evaluator) eval(n *node, s *scope) value {
 	if n == nil || !e.charge(1) {
 		return unknown{}

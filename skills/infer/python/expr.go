@@ -209,7 +209,7 @@ func (r *exprReader) unary() *node {
 	return n
 }
 
-// trailers parses what follows an atom: calls, attributes, subscripts.
+// trailers parses calls, attributes and subscripts after an atom.
 func (r *exprReader) trailers(n *node) *node {
 	for r.err == nil {
 		line := r.tok.line
@@ -295,7 +295,8 @@ func (r *exprReader) slice() *node {
 	return parts[0]
 }
 
-// comprehension parses what follows the first element, if that is one's.
+// comprehension parses the loops of a comprehension after its elements. Without
+// loops it returns the first element.
 func (r *exprReader) comprehension(line int, elements ...*node) *node {
 	if !r.is("for") && !r.is("async") {
 		return elements[0]
@@ -314,7 +315,7 @@ func (r *exprReader) comprehension(line int, elements ...*node) *node {
 	return r.node(nComprehension, line, "", kids...)
 }
 
-// targetList parses what a loop assigns to.
+// targetList parses the targets of a loop.
 func (r *exprReader) targetList() *node {
 	line := r.tok.line
 	var kids []*node

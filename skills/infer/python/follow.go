@@ -279,7 +279,7 @@ func bindImports(s *stmt, scope *scope) {
 	}
 }
 
-// argparseNames are those of argparse.__all__ that matter here.
+// argparseNames are the names of argparse.__all__ that have a value here.
 var argparseNames = [...]string{"ArgumentParser", "BooleanOptionalAction", "SUPPRESS", "REMAINDER", "OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "FileType", "Namespace", "Action"}
 
 func (e *evaluator) defineClass(c *class, s *scope) {

@@ -167,7 +167,8 @@ func (l *lexer) block(column int) (token, bool) {
 	return token{kind: tokDedent, line: l.line}, true
 }
 
-// skipBlanks passes what separates tokens of one logical line.
+// skipBlanks passes blanks, comments and line ends between the tokens of one
+// logical line.
 func (l *lexer) skipBlanks() {
 	for l.pos < len(l.src) {
 		switch c := l.src[l.pos]; {
@@ -243,7 +244,7 @@ func nameLength(s string) int {
 	return len(s)
 }
 
-// numberLength takes what belongs to a number, right or not; the value is
+// numberLength returns the length of a number, right or not; the value is
 // judged where it is needed.
 func numberLength(s string) int {
 	hex := len(s) > 1 && s[0] == '0' && (s[1]|0x20 == 'x')
@@ -260,7 +261,7 @@ func numberLength(s string) int {
 	return i
 }
 
-// operators are those of more than one character, longest first.
+// operators have more than one character; the longest come first.
 var operators = [...]string{"**=", "//=", ">>=", "<<=", "...", "**", "//", ">>", "<<", "<=", ">=", "==", "!=", "->", ":=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", "<>"}
 
 func (l *lexer) operator() token {

@@ -89,7 +89,7 @@ func (c *commands) subcommand(group, child *parser, line int) {
 	}
 }
 
-// method does what a method of a command does. A call of the command itself
+// method evaluates a method of a command. A call of the command itself
 // reads the script's arguments.
 func (c *commands) method(p *parser, name string, a *arguments) value {
 	switch name {
@@ -106,7 +106,7 @@ func (c *commands) method(p *parser, name string, a *arguments) value {
 	return unknown{}
 }
 
-// addCommand does what add_command of a click group and add_typer of an app do.
+// addCommand evaluates add_command of a click group and add_typer of an app.
 func (c *commands) addCommand(p *parser, method string, a *arguments) {
 	child, ok := a.first().(*parser)
 	if !ok || child.dialect != clickDialect {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Note says what of a script could not be read.
+// A Note tells of a part of a script that could not be read.
 type Note struct {
 	Line int // from 1; 0 where the whole source is meant
 	Text string
@@ -34,14 +34,14 @@ func (n *notes) sorted() []Note {
 	return n.all
 }
 
-// Bounds of what is read.
+// Bounds of a reading.
 const (
-	// MaxSource is how many bytes a script may have.
+	// MaxSource is the maximum size of a script in bytes.
 	MaxSource = 1 << 20
-	// maxArguments is how many arguments, or sub-commands, one parser may have.
+	// maxArguments is the maximum number of arguments, or sub-commands, of one parser.
 	maxArguments = 256
-	// maxProperties is how many properties one schema may have.
+	// maxProperties is the maximum number of properties of one schema.
 	maxProperties = 512
-	// maxNotes is how much is told of one script.
+	// maxNotes is the maximum number of notes on one script.
 	maxNotes = 32
 )

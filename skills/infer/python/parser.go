@@ -155,9 +155,9 @@ func (p *parser) precedes(other *parser) bool {
 }
 
 const (
-	// maxCommands is how many sub-commands there may be on all levels.
+	// maxCommands is the maximum number of sub-commands on all levels.
 	maxCommands = 256
-	// maxCommandDepth is how deeply sub-commands may have sub-commands.
+	// maxCommandDepth is the maximum depth of sub-commands in sub-commands.
 	maxCommandDepth = 8
 )
 
@@ -222,7 +222,7 @@ func (r *reading) newParser(c *class, a *arguments) *parser {
 	return p
 }
 
-// checkClass poisons a parser whose class changes what it accepts.
+// checkClass poisons a parser whose class changes its arguments.
 func (p *parser) checkClass(line int) {
 	if p.class == nil {
 		return
@@ -257,7 +257,7 @@ func (p *parser) addParents(r *reading, parents value, line int) {
 	}
 }
 
-// parserMethod does what a method of a parser does.
+// call evaluates a method of a parser.
 func (p *parser) call(r *reading, name string, a *arguments) value {
 	switch name {
 	case "add_argument", "add_argument_group", "add_mutually_exclusive_group", "set_defaults":
@@ -274,7 +274,7 @@ func (p *parser) call(r *reading, name string, a *arguments) value {
 	return unknown{}
 }
 
-// groupMethod does what a method of a parser and of its groups does.
+// call evaluates a method that parsers and groups have.
 func (g *group) call(r *reading, name string, a *arguments) value {
 	switch name {
 	case "add_argument":
@@ -353,7 +353,7 @@ func (p *parser) addSubparsers(r *reading, a *arguments) value {
 	return s
 }
 
-// subparsersMethod does what add_parser does.
+// call evaluates add_parser.
 func (s *subparsers) call(r *reading, method string, a *arguments) value {
 	if method != "add_parser" {
 		giveAway(a)

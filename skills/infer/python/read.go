@@ -1,7 +1,7 @@
-// Package python reads from the source of a Python script what its command line
-// takes, without running it: what is declared with argparse, click or typer. It
-// makes a JSON Schema of that, and of arguments that fit the schema the exact
-// command line.
+// Package python reads the command line of a Python script from its source,
+// without running it: the arguments that are declared with argparse, click or
+// typer. It makes a JSON Schema of them, and of arguments that fit the schema the
+// exact command line.
 //
 // It evaluates constants, loops over lists of them, and calls of the script's own
 // functions that declare arguments. It leaves out an argument that it cannot know,
@@ -14,20 +14,20 @@ import (
 	"strings"
 )
 
-// A Script is what is known of a Python script from its source.
+// A Script is the result of reading a Python script.
 type Script struct {
 	// Doc is the module's docstring without its indentation.
 	Doc string
 	// CommandLine is nil where the script declares none, or one that cannot be
 	// known without running it; then a note says why.
 	CommandLine *CommandLine
-	// Notes say what is not known, in the order of their lines.
+	// Notes tell of the parts that are not known, in the order of their lines.
 	Notes []Note
 }
 
 // Read reads the source of the script with this file name, which stands in help
 // texts for %(prog)s. It takes time and memory in proportion to the source, and
-// never fails: notes say what is wrong with the source.
+// never fails: notes tell of faults in the source.
 func Read(name string, source []byte) *Script {
 	s := &Script{}
 	told := &notes{}

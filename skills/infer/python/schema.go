@@ -9,10 +9,10 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// maxCount is how often a flag that is counted may be given.
+// maxCount is the maximum number of times for a flag that is counted.
 const maxCount = 100
 
-// schema describes what an argument takes. Defaults of sub-commands are told
+// schema describes the value of an argument. Defaults of sub-commands are told
 // only in words: a client that fills in defaults would give them to other
 // commands.
 func (a *argument) schema(prog string, top bool) *jsonschema.Schema {
@@ -52,7 +52,7 @@ func (a *argument) shape() *jsonschema.Schema {
 	return s
 }
 
-// values describes what one flag is given.
+// values describes the values of one flag.
 func (a *argument) values() *jsonschema.Schema {
 	item := a.item()
 	switch a.nargs {
@@ -223,7 +223,7 @@ func (a *argument) chosen(v any) bool {
 type argument struct {
 	*action
 	property *property
-	// flagged is whether the property says that the flag is given, and not what
+	// flagged reports whether the property says that the flag is given, and not what
 	// the value becomes. They differ for store_false.
 	flagged bool
 }
@@ -236,7 +236,7 @@ type property struct {
 	required bool
 	commands []string // where it belongs; nil for the top
 	needs    []string // the commands that cannot do without it
-	same     string   // what the schema says, to compare
+	same     string   // a fingerprint, to compare
 }
 
 // finish says in the description which sub-commands a property belongs to, and
@@ -303,5 +303,5 @@ func propertyName(dest string) string {
 	return name
 }
 
-// maxName is how long a property's name may be for the models' interfaces.
+// maxName is the maximum length of a property's name in the models' interfaces.
 const maxName = 60

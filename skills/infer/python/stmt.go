@@ -32,7 +32,7 @@ func (r *reader) statements(until tokenKind) []*stmt {
 	return body
 }
 
-// block parses what follows a header: an indented block, or statements on the
+// block parses the body after a header: an indented block, or statements on the
 // same line.
 func (r *reader) block() []*stmt {
 	r.expect(":")
@@ -348,7 +348,7 @@ func (r *reader) simple() *stmt {
 	return r.assignment(first)
 }
 
-// assignment parses what follows the first expression of a statement.
+// assignment parses the rest of a statement that starts with an expression.
 func (r *reader) assignment(first *node) *stmt {
 	s := &stmt{kind: sAssign, targets: []*node{first}}
 	switch op := r.tok.text; {

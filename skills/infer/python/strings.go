@@ -147,7 +147,7 @@ const simple = "\n\\'\"abfnrtv"
 
 var simpleTexts = [...]string{"", `\`, "'", `"`, "\a", "\b", "\f", "\n", "\r", "\t", "\v"}
 
-// escape returns what the escape sequence after a backslash stands for, and its
+// escape returns the text of the escape sequence after a backslash, and its
 // length. An unknown one stands for itself.
 func escape(s string) (string, int, bool) {
 	if i := strings.IndexByte(simple, s[0]); i >= 0 {

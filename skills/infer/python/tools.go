@@ -86,7 +86,7 @@ func (t typeReader) tool(fn *function, decorator *node) Function {
 }
 
 func (t typeReader) paramsOf(fn *function) *jsonschema.Schema {
-	schema := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
+	schema := newObject()
 	described := describedArgs(fn.doc)
 	for _, p := range fn.params {
 		if p.star != "" || p.name == "callbacks" || p.name == "run_manager" || schema.Properties.Len() == maxArguments {
@@ -99,15 +99,11 @@ func (t typeReader) paramsOf(fn *function) *jsonschema.Schema {
 		if a.schema.Description == "" {
 			a.schema.Description = described[p.name]
 		}
-		if p.fallback == nil {
-			schema.Required = append(schema.Required, p.name)
-		} else if v, ok := valueJSON(t.eval(p.fallback, t.globals)); ok {
-			a.schema.Default = v
+		var standard value
+		if p.fallback != nil {
+			standard = t.eval(p.fallback, t.globals)
 		}
-		if a.schema.Type == "" && a.schema.Description == "" {
-			a.schema.Description = "Any value."
-		}
-		schema.Properties.Set(p.name, a.schema)
+		addParameter(schema, p.name, a.schema, standard)
 	}
 	return schema
 }

@@ -14,9 +14,8 @@ type typeReader struct{ *evaluator }
 // An annotated type of a parameter, as far as it is known.
 type annotated struct {
 	schema   *jsonschema.Schema
-	optional bool    // None is allowed
 	injected bool    // the library gives it, no caller
-	extras   []value // what Annotated adds
+	extras   []value // the further arguments of Annotated
 }
 
 // annotation reads the type of a parameter. What it does not know may be any
@@ -60,12 +59,9 @@ func (t typeReader) quoted(text string, s *scope) annotated {
 	return t.annotation(n, s)
 }
 
-// injects reports whether a type is of what LangChain gives a tool itself.
+// injects reports whether LangChain itself gives a tool its arguments of this type.
 func injects(v value) bool {
-	ref, ok := v.(reference)
-	if !ok {
-		return false
-	}
+	ref, _ := v.(reference)
 	name := ref.last()
 	return name == "RunnableConfig" || name == "ToolRuntime" || strings.HasPrefix(name, "Injected") || strings.HasSuffix(name, "CallbackManagerForToolRun")
 }
@@ -94,11 +90,10 @@ func (t typeReader) union(kids []*node, s *scope) annotated {
 	var a annotated
 	for _, kid := range kids {
 		if kid != nil && kid.kind == nConst && isNone(kid.value) {
-			a.optional = true
 			continue
 		}
 		one := t.annotation(kid, s)
-		a.optional, a.injected = a.optional || one.optional, a.injected || one.injected
+		a.injected = a.injected || one.injected
 		if a.schema != nil {
 			one.schema = &jsonschema.Schema{}
 		}
@@ -122,9 +117,7 @@ func (t typeReader) generic(n *node, s *scope) annotated {
 	}
 	switch base.last() {
 	case "Optional":
-		a := t.annotation(inner[0], s)
-		a.optional = true
-		return a
+		return t.annotation(inner[0], s)
 	case "Union":
 		return t.union(inner, s)
 	case "Annotated":
@@ -240,7 +233,7 @@ func (t typeReader) modelOf(v value) *jsonschema.Schema {
 
 // model describes a model's fields. One that names itself ends where calls do.
 func (t typeReader) model(c *class) *jsonschema.Schema {
-	schema := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
+	schema := newObject()
 	if t.calls >= maxModels || !t.charge(1) {
 		return &jsonschema.Schema{Type: "object"}
 	}
@@ -269,17 +262,31 @@ func (t typeReader) model(c *class) *jsonschema.Schema {
 				given = factory
 			}
 		}
-		if given == nil || given == (ellipsis{}) {
-			schema.Required = append(schema.Required, name)
-		} else if v, ok := valueJSON(given); ok {
-			a.schema.Default = v
+		if given == (ellipsis{}) {
+			given = nil
 		}
-		if a.schema.Type == "" && a.schema.Description == "" {
-			a.schema.Description = "Any value."
-		}
-		schema.Properties.Set(name, a.schema)
+		addParameter(schema, name, a.schema, given)
 	}
 	return schema
+}
+
+// newObject returns the schema of an object with no properties yet.
+func newObject() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
+}
+
+// addParameter adds a property to an object. It is required where the default is
+// nil.
+func addParameter(object *jsonschema.Schema, name string, property *jsonschema.Schema, standard value) {
+	if standard == nil {
+		object.Required = append(object.Required, name)
+	} else if v, ok := valueJSON(standard); ok {
+		property.Default = v
+	}
+	if property.Type == "" && property.Description == "" {
+		property.Description = "Any value."
+	}
+	object.Properties.Set(name, property)
 }
 
 // maxModels bounds the nesting of models.

@@ -346,7 +346,7 @@ func (s *scope) lookup(name string) value {
 
 func newScope(outer *scope) *scope { return &scope{vars: map[string]value{}, outer: outer} }
 
-// Bounds of what is evaluated. Anything beyond is unknown.
+// Bounds of an evaluation. Anything beyond is unknown.
 const (
 	baseSteps    = 20_000 // and some for each byte of the source
 	stepsPerByte = 4

@@ -217,7 +217,7 @@ func (d dialect) with(flag, text string) []string {
 	return []string{flag + "=" + text}
 }
 
-// negativeNumber is what argparse takes for a number, where no option looks like
+// negativeNumber matches a value that argparse takes for a number, where no option looks like
 // one (ArgumentParser._negative_number_matcher).
 var negativeNumber = regexp.MustCompile(`^-\d+$|^-\d*\.\d+$`)
 
@@ -235,7 +235,7 @@ func (w *writer) looksLikeOption(text string) bool {
 	return !negativeNumber.MatchString(text)
 }
 
-// readable refuses what argparse would take for the name of a file to read.
+// readable refuses a value that argparse would take for the name of a file to read.
 func (w *writer) readable(arg *argument, text string) error {
 	for _, l := range w.path {
 		if text != "" && strings.ContainsRune(l.parser.fromFile, rune(text[0])) {
@@ -305,7 +305,7 @@ func (w *writer) assemble() ([]string, error) {
 
 // distributes reports with an error where the script would give values of one
 // positional argument to another. argparse matches them like a regular
-// expression: each takes as many as it can and leaves the rest what they need.
+// expression: each takes as many as it can and leaves the others their minimum.
 func (w *writer) distributes() error {
 	if w.level.dialect == clickDialect {
 		return w.clickDistributes()
@@ -332,7 +332,7 @@ func (w *writer) distributes() error {
 	return nil
 }
 
-// distribute does what ArgumentParser._match_arguments_partial does: as many
+// distribute follows ArgumentParser._match_arguments_partial: it satisfies as many
 // arguments as can be satisfied, each greedily.
 func distribute(counts []int, spans []span) []int {
 	total, need := 0, 0
