@@ -27,7 +27,7 @@ type Usage interface{ Used(name string) }
 // makes tasks of calls that take long.
 type invoker struct {
 	executor *run.Executor
-	roots    *clientroots.Book    // of legacy clients
+	roots    *clientroots.Cache   // of legacy clients
 	pending  *elicit.PendingCalls // calls that ask
 	tasks    *tasks.Store
 	outputs  *output.Store // of runs

@@ -1,13 +1,19 @@
-// Package clientroots learns which folders a legacy client works in, what MCP calls
-// its roots, so that they can be the workspaces of its calls.
+// Package clientroots caches the roots of legacy clients: the folders that they work in,
+// which can be the workspaces of their calls.
 //
-// Start with [New], and [Book.Hook] and [Book.Changed] for the server; each call of
-// a client asks [Book.Of].
+// Start with [New], and [Cache.Hook] and [Cache.Changed] for the server; each call gets
+// its client's from [Cache.Of].
 package clientroots
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net/url"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,42 +23,41 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
-// patience is how long a client's answer is waited for. Those that answer do so
-// by themselves, without asking a person.
+// patience is the deadline for a client's answer. Clients answer without asking a person.
 const patience = 3 * time.Second
 
-// A Book knows the workspaces of the clients that were asked. It may be used
-// concurrently.
-type Book struct {
+// A Cache has the workspaces of clients by session. It may be used concurrently.
+type Cache struct {
 	choose func(folders []string) (workspaces []string)
 	logger *slog.Logger
 
-	mu    sync.Mutex // guards what follows
-	pages map[string]*page
+	mu      sync.Mutex // guards the fields below
+	entries map[string]*entry
 }
 
-// page is what is known of one session.
-type page struct {
-	turn       chan struct{} // full while somebody asks, or looks at what follows
+// An entry has the workspaces of one session.
+type entry struct {
+	turn       chan struct{} // holds a value while the fields below are used
 	known      bool
 	workspaces []string
 }
 
-// New returns a book of the workspaces that choose makes of the folders that a
-// client names: absolute, clean paths, up to 8, which may not be there. No client
-// is asked where choose is nil.
-func New(choose func(folders []string) (workspaces []string), logger *slog.Logger) *Book {
-	return &Book{choose: choose, logger: logger, pages: map[string]*page{}}
+// New returns a cache of the workspaces that choose returns for a client's folders:
+// absolute, clean paths, up to 8, which may not exist. If choose is nil, no client is
+// asked.
+func New(choose func(folders []string) (workspaces []string), logger *slog.Logger) *Cache {
+	return &Cache{choose: choose, logger: logger, entries: map[string]*entry{}}
 }
 
-// Of returns the workspaces of the client that ctx, a handler's, is of; none where
-// it offers none. A session's first call asks the client, and all wait for that.
-// What came of it, be it nothing in time, holds until its roots change.
-func (b *Book) Of(ctx context.Context) []string {
-	if b.choose == nil || !offers(ctx) {
+// Of returns the workspaces of the client of ctx, a handler's context; none if it
+// declares no roots. A session's first call asks the client, and concurrent calls wait
+// for it. The result, also an empty one after the deadline, is valid until the client
+// reports a change.
+func (c *Cache) Of(ctx context.Context) []string {
+	if c.choose == nil || !offers(ctx) {
 		return nil
 	}
-	p := b.page(sessionOf(ctx))
+	p := c.entry(sessionOf(ctx))
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
@@ -60,43 +65,43 @@ func (b *Book) Of(ctx context.Context) []string {
 		return nil
 	}
 	if !p.known {
-		p.workspaces, p.known = b.ask(ctx)
+		p.workspaces, p.known = c.ask(ctx)
 	}
 	return p.workspaces
 }
 
-// Hook has sessions forgotten that end, and those that begin anew.
-func (b *Book) Hook(hooks *mcpserver.Hooks) {
+// Hook removes sessions that end or initialize again.
+func (c *Cache) Hook(hooks *mcpserver.Hooks) {
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, _ *mcp.InitializeResult) {
-		b.forget(sessionOf(ctx))
+		c.forget(sessionOf(ctx))
 	})
-	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) { b.forget(session.SessionID()) })
+	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) { c.forget(session.SessionID()) })
 }
 
-// Changed handles notifications/roots/list_changed: the client is asked again. Who
-// waits for an answer gets the older one.
-func (b *Book) Changed(ctx context.Context, _ mcp.JSONRPCNotification) { b.forget(sessionOf(ctx)) }
+// Changed handles notifications/roots/list_changed: the next call asks the client again.
+// Calls that wait for an answer get the older one.
+func (c *Cache) Changed(ctx context.Context, _ mcp.JSONRPCNotification) { c.forget(sessionOf(ctx)) }
 
-func (b *Book) forget(session string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.pages, session)
+func (c *Cache) forget(session string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.entries, session)
 }
 
-func (b *Book) page(session string) *page {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p := b.pages[session]
+func (c *Cache) entry(session string) *entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.entries[session]
 	if p == nil {
-		p = &page{turn: make(chan struct{}, 1)}
-		b.pages[session] = p
+		p = &entry{turn: make(chan struct{}, 1)}
+		c.entries[session] = p
 	}
 	return p
 }
 
-// ask asks the client. known is false where the call has ended meanwhile, so that
-// the next one asks.
-func (b *Book) ask(ctx context.Context) (workspaces []string, known bool) {
+// ask asks the client. known is false if the call has ended meanwhile, so that the next
+// call asks.
+func (c *Cache) ask(ctx context.Context) (workspaces []string, known bool) {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var folders []string
@@ -108,16 +113,16 @@ func (b *Book) ask(ctx context.Context) (workspaces []string, known bool) {
 	case ctx.Err() != nil:
 		return nil, false
 	case err != nil:
-		b.logger.Warn("the client does not tell its roots", "error", err)
+		c.logger.Warn("the client does not tell its roots", "error", err)
 		return nil, true
 	}
-	workspaces = b.choose(folders)
-	b.logger.Info("the client told its roots", "folders", folders, "workspaces", workspaces)
+	workspaces = c.choose(folders)
+	c.logger.Info("the client told its roots", "folders", folders, "workspaces", workspaces)
 	return workspaces, true
 }
 
-// offers reports whether a client can be asked. Modern ones cannot: roots are
-// deprecated, and what was asked of one request would be gone with it.
+// offers reports whether a client can be asked. Modern clients cannot: roots are
+// deprecated, and the answer would be lost with the request.
 func offers(ctx context.Context) bool {
 	client, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo)
 	return ok && !mcpserver.IsModernRequest(ctx) && client.GetClientCapabilities().Roots != nil
@@ -128,4 +133,47 @@ func sessionOf(ctx context.Context) string {
 		return session.SessionID()
 	}
 	return ""
+}
+
+// maxRoots is the number of a client's roots that are used.
+const maxRoots = 8
+
+// parse returns the folders in an answer to roots/list. It ignores URIs that are not
+// files of this machine.
+func parse(answer []byte) (folders []string, err error) {
+	var list struct {
+		Roots []struct {
+			URI string `json:"uri"`
+		} `json:"roots"`
+	}
+	if err := json.Unmarshal(answer, &list); err != nil {
+		return nil, fmt.Errorf("read roots: %w", err)
+	}
+	for _, root := range list.Roots {
+		folder, err := folderOf(root.URI)
+		if err == nil && len(folders) < maxRoots {
+			folders = append(folders, folder)
+		}
+	}
+	return folders, nil
+}
+
+// folderOf returns the absolute, clean path of a file:// URI (RFC 8089).
+func folderOf(uri string) (string, error) {
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil:
+		return "", err
+	case u.Scheme != "file", u.Host != "" && u.Host != "localhost", u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return "", errors.New("not a file of this machine")
+	}
+	path := filepath.FromSlash(u.Path)
+	if drive := strings.TrimPrefix(path, string(filepath.Separator)); filepath.VolumeName(drive) != "" {
+		path = drive // file:///C:/shop
+	}
+	// Two separators begin the name of another machine's folder on Windows.
+	if !filepath.IsAbs(path) || strings.HasPrefix(filepath.ToSlash(path), "//") || strings.ContainsRune(path, 0) {
+		return "", errors.New("not an absolute path")
+	}
+	return filepath.Clean(path), nil
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,7 +34,7 @@ type client struct {
 // "no".
 func dial(t *testing.T) *client {
 	t.Helper()
-	book := New(func(folders []string) (workspaces []string) {
+	cache := New(func(folders []string) (workspaces []string) {
 		for _, folder := range folders {
 			if !strings.HasSuffix(folder, "no") {
 				workspaces = append(workspaces, folder)
@@ -41,12 +43,12 @@ func dial(t *testing.T) *client {
 		return workspaces
 	}, slog.New(slog.DiscardHandler))
 	hooks := &mcpserver.Hooks{}
-	book.Hook(hooks)
+	cache.Hook(hooks)
 	core := mcpserver.NewMCPServer("test", "1", mcpserver.WithToolCapabilities(true), mcpserver.WithHooks(hooks))
 	core.AddTool(mcp.NewTool("where"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return mcp.NewToolResultText(strings.Join(book.Of(ctx), " ")), nil
+		return mcp.NewToolResultText(strings.Join(cache.Of(ctx), " ")), nil
 	})
-	core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, book.Changed)
+	core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, cache.Changed)
 	r, in := io.Pipe()
 	out, w := io.Pipe()
 	served := make(chan error, 1)
@@ -58,8 +60,8 @@ func dial(t *testing.T) *client {
 		if err := <-served; err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
-		if len(book.pages) > 0 {
-			t.Errorf("%d sessions are remembered that are gone", len(book.pages))
+		if len(cache.entries) > 0 {
+			t.Errorf("%d sessions are remembered that are gone", len(cache.entries))
 		}
 	})
 	return &client{t, in, bufio.NewReader(out)}
@@ -201,5 +203,54 @@ func TestOfInTime(t *testing.T) {
 		c.want("1: ")
 		c.where(2, "")
 		c.want("2: ")
+	})
+}
+
+func TestFolderOf(t *testing.T) {
+	for uri, want := range map[string]string{
+		"file:///srv/shop":             "/srv/shop",
+		"file:///srv/my%20shop/":       "/srv/my shop",
+		"file://localhost/srv/shop":    "/srv/shop",
+		"FILE:/srv/shop":               "/srv/shop",
+		"file:///srv/../etc":           "/etc",
+		"file:///":                     "/",
+		"file://other/srv/shop":        "",
+		"file:////other/share":         "",
+		"file:///%2Fother/share":       "",
+		"file://ann@localhost/srv":     "",
+		"file:srv/shop":                "",
+		"file:":                        "",
+		"file:///srv/shop?x":           "",
+		"file:///srv/shop#x":           "",
+		"file:///srv/%00":              "",
+		"file:///srv/%zz":              "",
+		"/srv/shop":                    "",
+		"https://localhost/srv/shop":   "",
+		"vscode-vfs://github/ann/shop": "",
+	} {
+		if runtime.GOOS == "windows" {
+			uri, want = strings.Replace(uri, "/srv", "/C:/srv", 1), strings.Replace(want, "/srv", "C:/srv", 1)
+		}
+		if got, err := folderOf(uri); filepath.ToSlash(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v; want %q", uri, got, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"roots":[{"uri":"file:///srv/shop","name":"shop"},{"uri":"https://a"},{}]}`))
+	f.Add([]byte(`{"roots":null}`))
+	f.Add([]byte(`{"roots":[` + strings.Repeat(`{"uri":"file:///a"},`, maxRoots+1) + `{"uri":"file://%"}]}`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		folders, err := parse(answer)
+		if len(folders) > maxRoots || err != nil && folders != nil {
+			t.Fatalf("%q, %v", folders, err)
+		}
+		for _, folder := range folders {
+			if !filepath.IsAbs(folder) || filepath.Clean(folder) != folder || strings.ContainsRune(folder, 0) {
+				t.Errorf("%q", folder)
+			}
+		}
 	})
 }

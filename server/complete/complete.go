@@ -1,5 +1,5 @@
-// Package complete finds what a person may mean who has begun to write a value:
-// one of a list, or a path in a workspace.
+// Package complete returns completions of a text: values of a list, or paths in a
+// workspace.
 //
 // Start with [Of] and [Paths].
 package complete
@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Max is how many values a client can be sent (completion/complete).
+// Max is the number of values in one answer (completion/complete).
 const Max = 100
 
 // A List is the first values, best first.
 type List struct {
 	Values []string // at most [Max]
-	Total  int      // how many there are; 0 where that is not known
+	Total  int      // number of all values; 0 if that is unknown
 	More   bool     // there are more than Values
 }
 
-// Of returns those of a list that a text is the beginning of, and then those that
-// it occurs in. Upper and lower case are one. The list is sorted anew.
+// Of returns the values that begin with a text, and then those that contain it, each
+// sorted. Case is ignored.
 func Of(all []string, text string) List {
 	type match struct {
 		at    int
@@ -43,7 +43,7 @@ func Of(all []string, text string) List {
 	return first(values)
 }
 
-// first is a list of all values, of which there is room for the first.
+// first returns a list of the first values.
 func first(all []string) List {
 	return List{Values: all[:min(len(all), Max)], Total: len(all), More: len(all) > Max}
 }

@@ -15,23 +15,21 @@ import (
 	"unicode/utf8"
 )
 
-// What one folder may cost. A larger one is completed as far as it was read.
+// Bounds of reading one folder. A larger one is completed as far as it was read.
 const (
 	maxEntries = 10_000
 	maxTime    = time.Second // looked at between two reads of some entries
 	atOnce     = 256
 )
 
-// maxText is the longest beginning of a path that is completed, in bytes: each of
-// the paths found repeats it.
+// maxText is the longest text that is completed, in bytes: each result repeats it.
 const maxText = 4 << 10
 
-// Paths returns the paths in workspaces that a text is the beginning of: folders
-// end with a slash, hidden files are only found by a text with their dot. A text
-// that is not absolute begins in the first workspace. Nothing outside of the
-// workspaces is looked at, by a link either.
+// Paths returns the paths in workspaces that begin with a text. Folders end with a slash;
+// hidden files need a text with their dot. A relative text is completed in the first
+// workspace. Nothing outside of the workspaces is read, nor through a link.
 //
-// workspaces are absolute; all errors find nothing.
+// workspaces are absolute. After any error the list is empty.
 func Paths(ctx context.Context, workspaces []string, text string) List {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
@@ -60,14 +58,14 @@ func Paths(ctx context.Context, workspaces []string, text string) List {
 	return List{}
 }
 
-// split takes a text apart into a folder, "" or with its slash, and the beginning
-// of a name.
+// split returns the folder of a text, "" or with its slash, and the beginning of a name.
 func split(text string) (dir, base string) {
 	at := strings.LastIndex(text, "/") + 1
 	return text[:at], text[at:]
 }
 
-// below returns an absolute folder relative to a workspace that has it.
+// below returns an absolute folder relative to a workspace. ok is false if it is not
+// below it.
 func below(workspace, dir string) (inside string, ok bool) {
 	if !path.IsAbs(dir) {
 		return "", false
@@ -76,8 +74,8 @@ func below(workspace, dir string) (inside string, ok bool) {
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-// list returns the names in a folder of a workspace that begin so, sorted. all is
-// false where not all of the folder was read.
+// list returns the names in a folder of a workspace that begin with base, sorted. all is
+// false if the folder was not read to its end.
 func list(ctx context.Context, workspace, dir, base string) (names []string, all bool) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
@@ -109,7 +107,7 @@ func list(ctx context.Context, workspace, dir, base string) (names []string, all
 	return names, all
 }
 
-// shown returns an entry as it is listed, if it is.
+// shown returns the name of an entry as it is listed. ok is false if it is not listed.
 func shown(root *os.Root, dir, base string, entry fs.DirEntry) (name string, ok bool) {
 	name = entry.Name()
 	switch {

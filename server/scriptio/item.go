@@ -16,25 +16,25 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/media"
 )
 
-// An Item is one content of a result: a content as it is, or a file in /out.
+// An Item is one content of a result: a content of MCP, or a file in /out.
 type Item struct {
 	// Content is nil where Path names a file. It is annotated.
 	Content mcp.Content
-	// Data is what an image or a sound, or an embedded resource that is no text,
-	// decodes to.
+	// Data are the decoded bytes of an image, a sound, or an embedded resource that
+	// is no text.
 	Data []byte
 
-	// Path is that of a file, below /out.
+	// Path is the path of a file below /out.
 	Path string
-	// Type and MIMEType say how the file is to be shown, "" as it would be.
+	// Type and MIMEType are the content's type and the media type of the file; "" is
+	// the default.
 	Type, MIMEType string
 
 	annotations *mcp.Annotations
 	meta        *mcp.Meta
 }
 
-// Annotate returns a content with the annotations that the script has written, and
-// its _meta.
+// Annotate returns a content with the script's annotations and _meta.
 func (i *Item) Annotate(content mcp.Content) mcp.Content {
 	switch c := content.(type) {
 	case mcp.TextContent:
@@ -84,7 +84,7 @@ func parseItem(raw json.RawMessage) (Item, error) {
 	return item, nil
 }
 
-// wire is an item as a script writes it: the fields of all kinds of content.
+// wireItem is the JSON of an item, with the fields of all types of content.
 type wireItem struct {
 	Type        string           `json:"type"`
 	Text        *string          `json:"text"`
@@ -101,7 +101,7 @@ type wireItem struct {
 	Meta        *mcp.Meta        `json:"_meta"`
 }
 
-// resource is what an embedded one holds.
+// resource is the JSON of an embedded resource.
 type resource struct {
 	URI      string  `json:"uri"`
 	MIMEType string  `json:"mimeType"`
@@ -129,7 +129,7 @@ func (w *wireItem) checkAnnotations() error {
 	return nil
 }
 
-// file is an item that names a file.
+// file returns an item that names a file.
 func (w *wireItem) file() (Item, error) {
 	name := path.Clean(strings.TrimPrefix(*w.Path, "/out/"))
 	switch {
@@ -149,7 +149,7 @@ func (w *wireItem) unknownType() error {
 	return fmt.Errorf("the type %q is none of text, image, audio, resource and resource_link", w.Type)
 }
 
-// content is an item that is a content as it is.
+// content returns an item that is a content of MCP.
 func (w *wireItem) content() (Item, error) {
 	switch w.Type {
 	case mcp.ContentTypeText:
@@ -235,7 +235,7 @@ func decode(name string, encoded *string) ([]byte, error) {
 	return data, nil
 }
 
-// maxURI is the longest that is taken, in bytes.
+// maxURI is the longest URI, in bytes.
 const maxURI = 2 << 10
 
 func checkURI(name, uri string) error {

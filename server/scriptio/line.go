@@ -8,14 +8,14 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Progress is how far a script has come.
+// Progress is the progress of a script.
 type Progress struct {
 	Done, Total float64 // 0 ≤ Done ≤ Total, and Total > 0
 	Message     string  // may be ""
 }
 
-// ParseProgress reads a line "N/M" or "N/M message". Numbers are decimal. A
-// path, a date or a fraction in a sentence is none.
+// ParseProgress parses a line "N/M" or "N/M message" with decimal numbers. ok is false
+// for others, such as a path, a date or a fraction in a sentence.
 func ParseProgress(line string) (p Progress, ok bool) {
 	head, message, _ := strings.Cut(strings.TrimSpace(line), " ")
 	done, total, found := strings.Cut(head, "/")
@@ -29,11 +29,10 @@ func ParseProgress(line string) (p Progress, ok bool) {
 	return p, doneOK && totalOK && p.Total > 0 && p.Done <= p.Total
 }
 
-// maxDecimal is the longest number that is read, in bytes: longer ones are of
-// something else.
+// maxDecimal is the longest number, in bytes: longer ones are no progress.
 const maxDecimal = 20
 
-// decimal reads digits with at most one point between them.
+// decimal parses digits with at most one point between them.
 func decimal(text string) (float64, bool) {
 	if text == "" || len(text) > maxDecimal || strings.Trim(text, "0123456789.") != "" || text[0] == '.' || text[len(text)-1] == '.' {
 		return 0, false
@@ -42,8 +41,8 @@ func decimal(text string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0)
 }
 
-// ParseLog reads a line "[LEVEL] message", where the level is one of RFC 5424 as
-// MCP writes them, in any case, or "warn".
+// ParseLog parses a line "[LEVEL] message". The level is one of RFC 5424 as MCP spells
+// them, in any case, or "warn".
 func ParseLog(line string) (level mcp.LoggingLevel, message string, ok bool) {
 	rest, found := strings.CutPrefix(strings.TrimSpace(line), "[")
 	if !found {

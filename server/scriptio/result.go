@@ -1,6 +1,6 @@
-// Package scriptio reads what a script says to the server beside plain output: the
-// result object on its standard output, and the progress and log lines on its
-// standard error. docs/skill-abi.md describes these forms for authors.
+// Package scriptio parses the output of scripts that is for the server: the result object
+// on standard output, and progress and log lines on standard error. docs/skill-abi.md
+// describes these formats for authors.
 //
 // Start with [ParseResult], [ParseProgress] and [ParseLog].
 package scriptio
@@ -17,24 +17,23 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
-// key is the only one at the top of what a script says to the server.
+// key is the only key of a result object at the top.
 const key = "mcp"
 
-// A Result is what a script wants its caller to get.
+// A Result is a script's result object.
 type Result struct {
 	Items []Item // in order
 	// Structured is a JSON object; nil where there is none.
 	Structured json.RawMessage
-	// IsError says that the script counts its call as failed.
+	// IsError says that the script reports a failure.
 	IsError bool
 }
 
-// maxItems is how many contents one result may have.
+// maxItems is the number of items of one result.
 const maxItems = 256
 
-// ParseResult reads a whole standard output. It returns nil where that is no
-// result object. The error says, for the script's author, what is wrong with
-// one.
+// ParseResult parses a complete standard output. It returns nil if that is no result
+// object. The error describes a malformed one to the script's author.
 func ParseResult(stdout []byte) (*Result, error) {
 	said, ok := object(stdout)
 	if !ok {
@@ -63,7 +62,7 @@ func ParseResult(stdout []byte) (*Result, error) {
 	return r, err
 }
 
-// object returns what {"mcp": {…}} holds.
+// object returns the members of the inner object of {"mcp": {…}}.
 func object(stdout []byte) (map[string]json.RawMessage, bool) {
 	stdout = bytes.TrimSpace(stdout)
 	if !bytes.HasPrefix(stdout, []byte("{")) { // which is most output: not to be decoded for it
@@ -97,11 +96,11 @@ func parseItems(raw json.RawMessage) ([]Item, error) {
 	return items, nil
 }
 
-// begun is how a line begins that says something to the server.
+// begun matches the beginning of a line that is for the server.
 var begun = regexp.MustCompile(`(?m)^[ \t]{0,64}\{[ \t]*"mcp"[ \t]*:[ \t]*(?:\{[ \t]*"(ask|requests)")?`)
 
-// Meant says what output that [ParseResult] finds nothing in was meant to be: a
-// line of it begins as a result object does (result), or as a question.
+// Meant reports whether output in which [ParseResult] finds no result object has a line
+// that begins like one (result), or like a question.
 func Meant(stdout []byte) (result, question bool) {
 	for _, line := range begun.FindAllSubmatch(stdout, -1) {
 		if line[1] != nil {

@@ -14,20 +14,20 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
-// maxKnown is how many digests are kept.
+// maxKnown is the number of cached digests.
 const maxKnown = 1 << 16
 
-// Digests keeps the digests of files that are as they were. The zero value is
-// ready for use, also concurrently.
+// Digests is a cache of digests of unchanged files. The zero value is ready for use, also
+// concurrently.
 type Digests struct {
 	mu    sync.Mutex
 	known map[place]known
 }
 
-// place is a file of the host.
+// place is the key of a file of the host.
 type place struct{ dir, name string }
 
-// known is what a file was when it was read.
+// known is a file's digest and size, with its stamp at that time.
 type known struct {
 	stamp  stamp.Stamp
 	digest string
@@ -41,13 +41,13 @@ type Resource struct {
 	Size   int64  `json:"size"`   // bytes
 }
 
-// resource describes content that was read.
+// resource returns the description of content.
 func resource(uri string, data []byte) Resource {
 	sum := sha256.Sum256(data)
 	return Resource{uri, "sha256:" + hex.EncodeToString(sum[:]), int64(len(data))}
 }
 
-// of describes a file. info is what it was just now.
+// of returns the description of a file. info is its current state.
 func (d *Digests) of(skill *skills.Skill, files fs.FS, name string, info fs.FileInfo) (Resource, error) {
 	uri, at := at(skill, name), place{skill.Dir, name}
 	if k, ok := d.get(at); ok && k.stamp == stamp.Of(info) {
@@ -57,16 +57,15 @@ func (d *Digests) of(skill *skills.Skill, files fs.FS, name string, info fs.File
 	if err != nil {
 		return Resource{}, err
 	}
-	// What is in a package or in this program has no stamp that tells its
-	// changes, or any.
+	// Files in a package or in this program have no stamp, or none that changes
+	// with them.
 	if skill.Dir != "" && k.stamp != (stamp.Stamp{}) {
 		d.put(at, k)
 	}
 	return Resource{uri, k.digest, k.size}, nil
 }
 
-// read hashes a file. Its stamp is zero where it does not stand for what was
-// read.
+// read hashes a file. The stamp is zero if the file may have changed meanwhile.
 func read(files fs.FS, name string) (known, error) {
 	file, err := skillfs.OpenRegular(files, name)
 	if err != nil {
@@ -104,7 +103,7 @@ func (d *Digests) put(at place, k known) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.known == nil || len(d.known) >= maxKnown {
-		d.known = map[place]known{} // those that are asked for come back
+		d.known = map[place]known{} // those in use come back
 	}
 	d.known[at] = k
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Dynamic stands for the files of a skill that has more than every host takes.
+// Dynamic takes the place of the resources of a skill that exceeds the limits of hosts.
 const Dynamic = "dynamic"
 
 // maxSkillFile is the largest SKILL.md that loads, in bytes.
@@ -22,14 +22,14 @@ const maxSkillFile = 1 << 20
 // An Entry describes a skill.
 type Entry struct {
 	URI string `json:"uri"`
-	// Frontmatter is all of SKILL.md's, as it is written there.
+	// Frontmatter is the frontmatter of SKILL.md, verbatim.
 	Frontmatter map[string]any `json:"frontmatter"`
 	// Resources are a []Resource, of all files; or [Dynamic].
 	Resources any `json:"resources"`
 }
 
-// Get returns the entry of the skill whose SKILL.md a URI names. The error is a
-// [*NotServedError] where there is none, or none that the extension allows.
+// Get returns the entry of the skill whose SKILL.md is at a URI. The error is a
+// [*NotServedError] if there is none, or none that conforms to the extension.
 func (l *Library) Get(ctx context.Context, uri string) (*Entry, error) {
 	skill, name, ok := l.find(uri)
 	if !ok || name != skillFile {
@@ -38,7 +38,7 @@ func (l *Library) Get(ctx context.Context, uri string) (*Entry, error) {
 	return l.entry(ctx, skill)
 }
 
-// Unlisted says why skills/list leaves a skill out, or "".
+// Unlisted returns the reason why skills/list omits a skill, or "".
 func (l *Library) Unlisted(ctx context.Context, skill *skills.Skill) string {
 	if !Has(skill) {
 		return "it has no SKILL.md of its own"
@@ -52,7 +52,7 @@ func (l *Library) Unlisted(ctx context.Context, skill *skills.Skill) string {
 	return ""
 }
 
-// entry describes a skill by what is in its folder now.
+// entry returns the entry of a skill, from the current files of its folder.
 func (l *Library) entry(ctx context.Context, skill *skills.Skill) (*Entry, error) {
 	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
@@ -76,9 +76,9 @@ func (l *Library) entry(ctx context.Context, skill *skills.Skill) (*Entry, error
 	return &Entry{URI(skill), front, resources}, nil
 }
 
-// frontmatter reads what the extension wants of a SKILL.md: that its name and
-// description are as the Agent Skills standard has them, and that the name is the
-// one in the skill's URI.
+// frontmatter returns the frontmatter of a SKILL.md. The extension demands that its name
+// and description conform to the Agent Skills standard, and that the name is the one in
+// the skill's URI.
 func frontmatter(skill *skills.Skill, data []byte) (map[string]any, error) {
 	for _, f := range check.Standard(data, "") {
 		if f.Key == "" || f.Key == "name" || f.Key == "description" {
@@ -99,8 +99,8 @@ func unfit(skill *skills.Skill, why string) error {
 	return &NotServedError{"skill " + skill.QualifiedName() + " does not conform to the Skills extension: " + why}
 }
 
-// resources describes all files. data is that of SKILL.md, whose digest must be
-// of what the frontmatter was read from.
+// resources returns the descriptions of all files, or [Dynamic]. data is the content of
+// SKILL.md: its digest must be of the bytes that the frontmatter was read from.
 func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.FS, data []byte) (any, error) {
 	items, excess, err := tree(ctx, files)
 	if err != nil {
@@ -127,8 +127,7 @@ func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.F
 	return all, nil
 }
 
-// rival is the skill that has the URIs of a file in the folder of a skill which is
-// named as the other's plugin, or folder, is.
+// rival returns the skill that has the same URI as a file in the folder of skill, or nil.
 func (l *Library) rival(skill *skills.Skill, name string) *skills.Skill {
 	folder, _, below := strings.Cut(name, "/")
 	if !below {
@@ -137,7 +136,7 @@ func (l *Library) rival(skill *skills.Skill, name string) *skills.Skill {
 	return l.lookup(skill.QualifiedName() + "/" + folder)
 }
 
-// size is how many bytes an entry stands for.
+// size returns the total size of an entry's files, in bytes.
 func (e *Entry) size() (total int64) {
 	resources, _ := e.Resources.([]Resource)
 	for _, r := range resources {

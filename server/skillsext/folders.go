@@ -1,9 +1,9 @@
-// Package skillsext shows the folders of skills under skill:// URIs, and describes
-// the skills, as the Skills extension of MCP has it (SEP-2640,
-// https://modelcontextprotocol.io/seps/2640-skills-extension).
+// Package skillsext implements the Skills extension of MCP (SEP-2640,
+// https://modelcontextprotocol.io/seps/2640-skills-extension): it serves the folders of
+// skills under skill:// URIs, and lists the skills.
 //
-// Start with [New], which makes a [Library] of a catalog. Nothing of a skill is
-// read before it is asked for, and what is described is what is there by then.
+// Start with [New], which returns the [Library] of a catalog. Files are read for each
+// request, and never before it.
 package skillsext
 
 import (
@@ -16,25 +16,24 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// A NotServedError says why there is nothing to answer a request with, for the
-// client.
+// A NotServedError is the error of a request for a URI or cursor that is not served. Its
+// message is for the client.
 type NotServedError struct{ Message string }
 
 func (e *NotServedError) Error() string { return e.Message }
 
-// A Library is the folders of a catalog's skills.
+// A Library serves the folders of a catalog's skills.
 type Library struct {
 	catalog *skills.Catalog
 	digests *Digests
 }
 
-// New returns the library of a catalog. Those of several catalogs share the
-// digests.
+// New returns the library of a catalog. Libraries of several catalogs may share digests.
 func New(catalog *skills.Catalog, digests *Digests) *Library {
 	return &Library{catalog, digests}
 }
 
-// lookup returns the skill of a qualified name that has a folder here, or nil.
+// lookup returns the skill of a qualified name, or nil if it has no folder here.
 func (l *Library) lookup(qualified string) *skills.Skill {
 	i, found := l.catalog.Place(qualified)
 	if !found || !Has(l.catalog.Skills[i]) {
@@ -43,8 +42,8 @@ func (l *Library) lookup(qualified string) *skills.Skill {
 	return l.catalog.Skills[i]
 }
 
-// find returns whose folder a URI is in, and the path below it. A skill of a
-// plugin is preferred to a folder in a skill that is named as the plugin is.
+// find returns the skill whose folder a URI is in, and the path below it. A skill of a
+// plugin precedes a folder in a skill of the plugin's name.
 func (l *Library) find(uri string) (skill *skills.Skill, name string, ok bool) {
 	segments, ok := split(uri)
 	if !ok {
@@ -58,7 +57,7 @@ func (l *Library) find(uri string) (skill *skills.Skill, name string, ok bool) {
 	return nil, "", false
 }
 
-// open returns the files of the skill that a URI is in, until release is called.
+// open returns the skill of a URI and its files, which are valid until release is called.
 func (l *Library) open(uri string) (skill *skills.Skill, files fs.FS, name string, release func(), err error) {
 	skill, name, ok := l.find(uri)
 	if !ok {
@@ -86,8 +85,8 @@ type File struct {
 	Data []byte
 }
 
-// Read returns the file at a URI, as it is now. The error is a [*NotServedError]
-// where there is none.
+// Read returns the current content of the file at a URI. The error is a [*NotServedError]
+// if there is none.
 func (l *Library) Read(uri string) (*File, error) {
 	_, files, name, release, err := l.open(uri)
 	if err != nil {
@@ -108,7 +107,7 @@ func (l *Library) Read(uri string) (*File, error) {
 	return &File{path.Base(name), data}, nil
 }
 
-// Digest returns the digest of the file at a URI, or "" where there is none.
+// Digest returns the digest of the file at a URI, or "" if there is none.
 func (l *Library) Digest(ctx context.Context, uri string) string {
 	skill, files, name, release, err := l.open(uri)
 	if err != nil {
@@ -126,7 +125,7 @@ func (l *Library) Digest(ctx context.Context, uri string) string {
 	return r.Digest
 }
 
-// Skill returns the skill that a URI is in the folder of, or nil.
+// Skill returns the skill whose folder a URI is in, or nil.
 func (l *Library) Skill(uri string) *skills.Skill {
 	skill, _, _ := l.find(uri)
 	return skill

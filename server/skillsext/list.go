@@ -13,7 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// What one page holds: so many items, or as many as there is room for.
+// Bounds of one page.
 const (
 	pageSkills   = 50
 	pageEncoded  = 256 << 10 // bytes of entries
@@ -21,9 +21,9 @@ const (
 	pageChildren = 100
 )
 
-// List returns the entries of one page, encoded, and the cursor of the next page,
-// or "". A skill that the extension does not allow has none; log is told of one
-// that cannot be read.
+// List returns the encoded entries of one page, and the cursor of the next page, or "".
+// It omits skills that do not conform to the extension, and logs those that cannot be
+// read.
 func (l *Library) List(ctx context.Context, cursor string, log *slog.Logger) (entries []json.RawMessage, next string, err error) {
 	i, err := l.after(cursor)
 	if err != nil {
@@ -59,7 +59,7 @@ func (l *Library) List(ctx context.Context, cursor string, log *slog.Logger) (en
 	return entries, "", nil
 }
 
-// cursor names the last skill of a page. There is none where no other follows.
+// cursor returns the cursor of the page after a skill, or "" if no skill follows.
 func (l *Library) cursor(last int) string {
 	for _, skill := range l.catalog.Skills[last+1:] {
 		if Listed(skill) {
@@ -69,7 +69,8 @@ func (l *Library) cursor(last int) string {
 	return ""
 }
 
-// after is where the page of a cursor begins, whatever came or went meanwhile.
+// after returns the index at which the page of a cursor begins, also if the catalog has
+// changed since.
 func (l *Library) after(cursor string) (int, error) {
 	name, err := decodeCursor(cursor)
 	if err != nil || cursor == "" {
@@ -82,7 +83,7 @@ func (l *Library) after(cursor string) (int, error) {
 	return i, nil
 }
 
-// Cursors are base64, which mcp-go demands of those of its own lists.
+// encodeCursor returns a cursor in base64, which mcp-go demands for its own lists.
 func encodeCursor(name string) string { return base64.StdEncoding.EncodeToString([]byte(name)) }
 
 func decodeCursor(cursor string) (name string, err error) {
@@ -93,8 +94,8 @@ func decodeCursor(cursor string) (name string, err error) {
 	return string(decoded), nil
 }
 
-// Listing returns one page of the skills that are listed, whatever the extension
-// allows, and the cursor of the next page, or "".
+// Listing returns one page of the listed skills, conforming or not, and the cursor of the
+// next page, or "".
 func (l *Library) Listing(cursor string) (page []*skills.Skill, next string, err error) {
 	i, err := l.after(cursor)
 	if err != nil {
@@ -117,15 +118,14 @@ type Child struct {
 	URI  string
 	Name string
 	Dir  bool
-	// Skill is whose SKILL.md it is, or nil.
+	// Skill is the skill whose SKILL.md it is, or nil.
 	Skill *skills.Skill
 	Size  int64  // of a file, in bytes
 	Head  []byte // the first bytes of a file, at most 512
 }
 
-// Directory returns what is directly in the folder at a URI, a page of it, and
-// the cursor of the next page, or "". The error is a [*NotServedError] where
-// there is no folder.
+// Directory returns one page of the direct children of the folder at a URI, and the
+// cursor of the next page, or "". The error is a [*NotServedError] if there is no folder.
 func (l *Library) Directory(uri, cursor string) (children []Child, next string, err error) {
 	after, err := decodeCursor(cursor)
 	if err != nil {
@@ -157,7 +157,8 @@ func (l *Library) Directory(uri, cursor string) (children []Child, next string, 
 	return children, "", nil
 }
 
-// child describes an entry; nil is one that is not shown, or is gone.
+// child returns the description of a file or folder, or nil if it is not served or was
+// removed.
 func child(skill *skills.Skill, files fs.FS, name string) *Child {
 	info, err := look(files, name)
 	if err != nil {

@@ -13,23 +13,22 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// What every host takes of one skill (SEP-2640, "Limits").
+// The size of a skill that every host must accept (SEP-2640, "Limits").
 const (
 	maxFiles = 512
 	maxBytes = 16 << 20
 )
 
-// item is a file of a folder.
+// An item is a file of a folder.
 type item struct {
 	name string
 	info fs.FileInfo
 }
 
-// tree lists the files of a skill's folder, as snapshots for calls have them:
-// without .git folders, names that are no UTF-8, and what is neither file nor a
-// link to one inside. Whatever a link to a folder shows has its own place.
-// excess says that there is more than every host takes; what it is, is not told
-// then.
+// tree returns the files of a skill's folder, as snapshots for calls have them: regular
+// files and links to files inside, without .git folders and names that are no UTF-8.
+// Links to folders are not followed. excess reports that the limits are exceeded; items
+// are nil then.
 func tree(ctx context.Context, files fs.FS) (items []item, excess bool, err error) {
 	var bytes int64
 	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -63,11 +62,11 @@ func tree(ctx context.Context, files fs.FS) (items []item, excess bool, err erro
 	return items, excess, err
 }
 
-// served reports whether an entry of this name is shown. Some systems do not tell
+// served reports whether an entry of this name is served. Some systems do not distinguish
 // .GIT from .git.
 func served(name string) bool { return !strings.EqualFold(name, ".git") && utf8.ValidString(name) }
 
-// fileInfo describes the file that an entry is or links to; nil where it is none.
+// fileInfo returns the state of an entry's file, following a link; nil if it is no file.
 func fileInfo(files fs.FS, name string, d fs.DirEntry) (fs.FileInfo, error) {
 	info, err := d.Info()
 	if err != nil {
@@ -84,7 +83,7 @@ func fileInfo(files fs.FS, name string, d fs.DirEntry) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// look describes the file or folder at a path, by the rules of [tree].
+// look returns the state of the file or folder at a path, by the rules of tree.
 func look(files fs.FS, name string) (fs.FileInfo, error) {
 	missing := &fs.PathError{Op: "look", Path: name, Err: fs.ErrNotExist}
 	if name == "." {
@@ -114,15 +113,14 @@ func look(files fs.FS, name string) (fs.FileInfo, error) {
 	return nil, missing
 }
 
-// Excess is the problem of a skill whose folder holds more than every host takes,
-// or nil.
+// Excess returns the problem of a skill whose folder exceeds the limits, or nil.
 func Excess(ctx context.Context, skill *skills.Skill) *skills.Problem {
 	if !Has(skill) {
 		return nil
 	}
 	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
-		return nil // loading has said what cannot be read
+		return nil // loading has reported it
 	}
 	defer release()
 	if _, excess, _ := tree(ctx, files); !excess {
@@ -135,8 +133,8 @@ func Excess(ctx context.Context, skill *skills.Skill) *skills.Problem {
 	}
 }
 
-// head returns the first bytes of a file, as far as they can be read. Where they
-// are text, no character is cut.
+// head returns the first bytes of a file, or nil if it cannot be read. It cuts no
+// character of a text.
 func head(files fs.FS, name string) []byte {
 	file, err := skillfs.OpenRegular(files, name)
 	if err != nil {

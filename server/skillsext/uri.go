@@ -9,32 +9,31 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// skillFile is what every skill of the extension has in its folder.
+// skillFile is the name of the file that every skill of the extension has.
 const skillFile = "SKILL.md"
 
-// Has reports whether a skill's folder is in a library: not that of a command or
-// of a skill in another format, which have no SKILL.md, nor that of a tool, whose
-// folder is another skill's.
+// Has reports whether a library serves a skill's folder. Commands and skills in other
+// formats have no SKILL.md, and the folder of a tool is another skill's.
 func Has(skill *skills.Skill) bool {
 	return skill.Of == nil && filepath.Base(skill.File) == skillFile
 }
 
-// Listed reports whether a skill is named to those who did not ask for it. One
-// that only a person may call is not: lists are what models choose from.
+// Listed reports whether a skill is in lists. One that only a person may call is not,
+// because models choose from lists.
 func Listed(skill *skills.Skill) bool { return Has(skill) && skill.ModelInvocable }
 
-// Scheme is what all URIs begin with.
+// Scheme is the scheme of all URIs.
 const Scheme = "skill://"
 
-// Template is the form of all URIs, as RFC 6570 writes it.
+// Template is the URI template of all URIs (RFC 6570).
 const Template = Scheme + "{+path}"
 
-// maxURI is the longest URI that is looked at, in bytes.
+// maxURI is the longest URI that is served, in bytes.
 const maxURI = 4 << 10
 
-// URI is that of a skill's SKILL.md: "skill://NAME/SKILL.md", in a plugin
-// "skill://PLUGIN/NAME/SKILL.md". That of a tool is its skill's; "" where there
-// is no SKILL.md.
+// URI returns the URI of a skill's SKILL.md: "skill://NAME/SKILL.md", in a plugin
+// "skill://PLUGIN/NAME/SKILL.md". A tool has its skill's URI. It is "" if there is no
+// SKILL.md.
 func URI(skill *skills.Skill) string {
 	if skill = skill.Owner(); !Has(skill) {
 		return ""
@@ -42,7 +41,7 @@ func URI(skill *skills.Skill) string {
 	return at(skill, skillFile)
 }
 
-// at is the URI of a path in a skill's folder, or of the folder: ".".
+// at returns the URI of a path in a skill's folder, of which "." is the folder itself.
 func at(skill *skills.Skill, name string) string {
 	uri := Scheme + escape(skill.QualifiedName())
 	if name != "." {
@@ -51,9 +50,9 @@ func at(skill *skills.Skill, name string) string {
 	return uri
 }
 
-// escape writes a path so that it can only be read in one way. What stands in
-// the place of a host must have neither port nor user, so that less is left
-// as it is than RFC 3986 allows in a path.
+// escape returns a path in a URI's only spelling. It escapes more than RFC 3986 demands
+// of a path: the first segment is in the place of the host, and must have no port or
+// user.
 func escape(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {
@@ -70,8 +69,8 @@ func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~/", c) >= 0
 }
 
-// split returns the names that a URI consists of. ok is false for one that names
-// no file nor folder: nothing leads upwards, and nothing hides a separator.
+// split returns the names of a URI's path. ok is false for a URI that names no file or
+// folder: no name leads upwards or has an escaped separator.
 func split(uri string) (names []string, ok bool) {
 	rest, ok := strings.CutPrefix(uri, Scheme)
 	if !ok || len(uri) > maxURI || strings.ContainsAny(rest, "?#") {

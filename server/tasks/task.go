@@ -251,5 +251,5 @@ func (t *Task) detailed() wire {
 // typeTask is the result type of a new task.
 const typeTask mcp.ResultType = "task"
 
-// newID returns an id that nobody guesses: over HTTP, who has it has the task.
+// newID returns an id that nobody can guess.
 func newID() string { return rand.Text() }

@@ -10,10 +10,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// JSON returns an encoded message with its texts made plain, and message itself
-// where they are. Names of members stay distinct: a character that a text loses
-// becomes U+FFFD in a name. verbatim reports, by the names of the members on the way
-// to a text, whether the text stays as it is; an item of a list has the name "".
+// JSON returns an encoded message with sanitized texts, and message itself if nothing
+// changes. Names of members stay distinct: a character that is removed from a text
+// becomes U+FFFD in a name. verbatim reports whether the text at a path is not
+// sanitized; a path has the names of members, and "" for an item of a list.
 func JSON(message []byte, verbatim func(path []string) bool) []byte {
 	if !suspicious(message) {
 		return message
@@ -25,8 +25,8 @@ func JSON(message []byte, verbatim func(path []string) bool) []byte {
 	return f.out
 }
 
-// suspicious reports whether a message may have text that is not plain: it looks for
-// the first bytes of the encodings of all such characters.
+// suspicious reports whether a message may need sanitizing: it has the first byte of the
+// encoding of such a character.
 func suspicious(message []byte) bool {
 	if bytes.Contains(message, []byte(`\u`)) || bytes.Contains(message, []byte(`\b`)) || bytes.Contains(message, []byte(`\f`)) {
 		return true
@@ -34,7 +34,7 @@ func suspicious(message []byte) bool {
 	return slices.ContainsFunc(message, func(b byte) bool { return b >= utf8.RuneSelf || b == 0x7f })
 }
 
-// A rewriter walks through the tokens of a message.
+// A rewriter copies the tokens of a message.
 type rewriter struct {
 	rest, out []byte
 	path      []string

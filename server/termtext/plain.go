@@ -1,7 +1,6 @@
-// Package termtext takes out of a stranger's text what would do something to the
-// terminal, or the client, that shows it, or to the model that reads it: escape
-// sequences, and all characters that a person does not see. Start with [Text],
-// with [NewWriter] for a stream, or with [JSON] for a message.
+// Package termtext sanitizes a stranger's text for terminals, clients and models: it
+// removes escape sequences, and characters that a person does not see. Start with
+// [Text], with [NewWriter] for a stream, or with [JSON] for a message.
 package termtext
 
 import (
@@ -13,14 +12,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Text returns what is left of s: characters, line ends and tabs. Bytes that
-// are no UTF-8 become U+FFFD.
+// Text returns the visible characters, line ends and tabs of s. Bytes that are no UTF-8
+// become U+FFFD.
 func Text(s string) string {
 	var f filter
 	return strings.Map(f.next, s)
 }
 
-// A Writer passes a stream on as plain text. It is for one goroutine.
+// A Writer sanitizes a stream. It is for one goroutine.
 type Writer struct {
 	w       io.Writer
 	filter  filter
@@ -30,8 +29,8 @@ type Writer struct {
 // NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Write passes p on, but for the beginning of a character at its end, which
-// waits for the rest.
+// Write writes the sanitized p. The beginning of a character at its end waits for the
+// rest.
 func (w *Writer) Write(p []byte) (int, error) {
 	text := append(w.partial, p...)
 	end := len(text)
@@ -47,10 +46,10 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// filter follows the escape sequences of ECMA-48 through a text.
+// A filter is the state of a parser of ECMA-48's escape sequences.
 type filter struct {
 	state state
-	prev  rune // the last one that was let through
+	prev  rune // the last one that was not removed
 }
 
 type state int
@@ -63,7 +62,7 @@ const (
 	strEsc        // after an ESC in one, which may end it
 )
 
-// next returns the character, or -1 to leave it out.
+// next returns the character, or -1 to remove it.
 func (f *filter) next(r rune) rune {
 	if r == '\n' { // ends whatever was begun: nothing swallows more than a line
 		f.state, f.prev = text, r
@@ -94,7 +93,7 @@ func (f *filter) next(r rune) rune {
 	return -1
 }
 
-// escaped takes what follows ESC.
+// escaped handles the character after ESC.
 func (f *filter) escaped(r rune) {
 	switch {
 	case r == '[':
