@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// CORS are the lists of the Access-Control headers, as they are written there.
+type CORS struct{ Methods, Headers, Exposed string }
+
 // A guard keeps out web pages of strangers: one that a person looks at could otherwise
 // use a server on their machine, by a host name that its owner lets lead there (DNS
 // rebinding). MCP demands it of every HTTP transport.
@@ -18,12 +21,12 @@ type guard struct {
 	cors    CORS
 }
 
-func newGuard(o Options) guard {
-	g := guard{cors: o.CORS}
-	for _, host := range o.Hosts {
+func newGuard(hosts, origins []string, cors CORS) guard {
+	g := guard{cors: cors}
+	for _, host := range hosts {
 		g.hosts = append(g.hosts, strings.ToLower(host))
 	}
-	for _, origin := range o.Origins {
+	for _, origin := range origins {
 		g.origins = append(g.origins, strings.TrimSuffix(strings.ToLower(origin), "/"))
 	}
 	return g

@@ -1,6 +1,6 @@
-// Package httpd serves HTTP to whoever may have it: it bounds how long clients take,
-// keeps out web pages of strangers, proves who sends a request, answers probes, and
-// ends in time. What is served is mounted on it.
+// Package httpd is the HTTP server on which handlers are mounted. It bounds the time of
+// clients, refuses web pages of strangers, authenticates requests, answers probes, and
+// shuts down in time.
 //
 // Start with [New], [Server.Handle] and [Server.Serve].
 package httpd
@@ -30,7 +30,7 @@ type Authenticator interface {
 
 // Options tune a [Server]. A zero field means its default.
 type Options struct {
-	// Logger gets what the operator must know. The default discards it.
+	// Logger gets entries for the operator. The default discards them.
 	Logger *slog.Logger
 
 	// Authenticator proves the senders of all requests but probes. The default lets
@@ -52,17 +52,14 @@ type Options struct {
 	// machine.
 	Origins []string
 
-	// CORS is what those pages may send and read.
+	// CORS lists the methods and headers that those pages may send and read.
 	CORS CORS
 
-	// Patience bounds how long a client may take to send its request, and to take an
+	// Patience is the time in which a client has to send its request, and to read an
 	// answer that is given at once; 30 s. A handler whose answer takes longer sets
 	// deadlines of its own ([http.ResponseController]).
 	Patience time.Duration
 }
-
-// CORS are the lists of the Access-Control headers, as they are written there.
-type CORS struct{ Methods, Headers, Exposed string }
 
 // Paths of the probes.
 const (
@@ -80,7 +77,7 @@ const (
 
 var errShutdown = errors.New("the server is shutting down")
 
-// A Server serves what is mounted on it.
+// A Server serves the handlers that are mounted on it.
 type Server struct {
 	options  Options
 	guard    guard
@@ -91,7 +88,7 @@ type Server struct {
 	end  context.CancelCauseFunc
 }
 
-// New returns a server of nothing yet. options may be nil.
+// New returns a server without handlers. options may be nil.
 func New(options *Options) *Server {
 	var o Options
 	if options != nil {
@@ -104,7 +101,7 @@ func New(options *Options) *Server {
 		o.Ready = func() error { return nil }
 	}
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
-	s := &Server{options: o, guard: newGuard(o), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
+	s := &Server{options: o, guard: newGuard(o.Hosts, o.Origins, o.CORS), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	return s
 }
@@ -115,7 +112,8 @@ func (s *Server) Handle(pattern string, h http.Handler) {
 	s.mux.Handle(pattern, s.authenticated(h))
 }
 
-// ServeHTTP answers probes, and what is mounted to whoever may have it.
+// ServeHTTP answers probes, and passes requests of trusted hosts and origins to the
+// mounted handlers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == HealthPath || r.URL.Path == ReadyPath {
 		s.probe(w, r)
@@ -132,8 +130,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Refused logs a request that a handler has refused for what its sender is, or may.
-// Many of them are only counted. reason must hold nothing of a credential.
+// Refused logs a request that a handler has refused because of its sender. Many of them
+// are only counted. reason must hold nothing of a credential.
 func (s *Server) Refused(r *http.Request, reason string) { s.refusals.note(r, reason) }
 
 // probe answers probes, which call the server by any name and have no token.
@@ -149,7 +147,7 @@ func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// authenticated returns h for senders that are proved.
+// authenticated returns a handler that passes authenticated requests to h.
 func (s *Server) authenticated(h http.Handler) http.Handler {
 	if s.options.Authenticator == nil {
 		return h
@@ -164,7 +162,7 @@ func (s *Server) authenticated(h http.Handler) http.Handler {
 	})
 }
 
-// challenge answers a request whose sender is not proved.
+// challenge answers a request that is not authenticated.
 func (s *Server) challenge(w http.ResponseWriter, r *http.Request, err error) {
 	c, ok := errors.AsType[*identity.Challenge](err)
 	if !ok {
@@ -179,9 +177,9 @@ func (s *Server) challenge(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, c.Message, c.Status)
 }
 
-// Serve answers on l until ctx ends or l fails, closes l, and returns what failed.
-// Before connections are closed it closes what is mounted, all at once: each must end
-// its requests and return.
+// Serve answers on l until ctx ends or l fails, closes l, and returns the errors of l and
+// mounted. Before connections are closed it closes mounted, all at once: each must end its
+// requests and return.
 func (s *Server) Serve(ctx context.Context, l net.Listener, mounted ...io.Closer) error {
 	srv := &http.Server{
 		Handler: s, MaxHeaderBytes: maxHeader,
@@ -205,7 +203,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, mounted ...io.Closer
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if srv.Shutdown(ending) != nil {
-		_ = srv.Close() // what is left are clients that do not read
+		_ = srv.Close() // of clients that do not read
 	}
 	<-done
 	if !errors.Is(err, http.ErrServerClosed) {
@@ -214,7 +212,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, mounted ...io.Closer
 	return closed
 }
 
-// close lets probes fail, and ends what is mounted.
+// close lets probes fail, and closes mounted.
 func (s *Server) close(mounted []io.Closer) error {
 	s.end(errShutdown)
 	s.refusals.close()

@@ -1,6 +1,6 @@
-// Package identity says who makes a request: a [Principal], whichever way the
-// request came in. A listener proves one and puts it into the request's context with
-// [NewContext]; what a request creates is found again by the principal's [Key].
+// Package identity defines who makes a request: a [Principal], whichever way the request
+// came in. A listener authenticates it and puts it into the request's context with
+// [NewContext]; its [Key] owns what the request creates.
 package identity
 
 import (
