@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -40,4 +41,13 @@ func (r Requires) String() string {
 	add("the settings ", r.Config, "and")
 	add("the capabilities ", r.Capabilities, "and")
 	return strings.Join(parts, "; ")
+}
+
+// Needs is what the skill requires, and the interpreter of its script.
+func (s *Skill) Needs() Requires {
+	needs := s.Requires
+	if s.Entry != nil && len(s.Entry.Interpreter) > 0 && !slices.Contains(needs.Bins, s.Entry.Interpreter[0]) {
+		needs.Bins = append(slices.Clone(needs.Bins), s.Entry.Interpreter[0])
+	}
+	return needs
 }

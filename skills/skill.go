@@ -86,7 +86,7 @@ type Skill struct {
 	ModelInvocable bool
 	// UserInvocable is false where the skill is not to be offered to a person.
 	UserInvocable bool
-	// Requires is what the skill needs where it runs. See [Catalog.Gated].
+	// Requires is what the skill needs where it runs.
 	Requires Requires
 	// Paths are globs of the files that the skill is for, slash-separated and
 	// relative to a workspace, with ** and {a,b}; none says nothing.

@@ -6,9 +6,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// With returns what [Choose] would, if all that it was given is as it was but for
-// skills that others took the places of. It returns nil where it cannot tell
-// without choosing again: where the result was close, or one of them is asked for.
+// With returns the exposure that [Choose] would, if nothing changed but skills that
+// others replaced. It returns nil where only Choose can tell: where the result was
+// close, or somebody asked for one of them.
+//
+// It is a second way for its price: of 10,000 skills one changed costs a publication
+// 3 ms with it and 28 ms without (BenchmarkChange in server), of the 100 ms and a few
+// that a change notice takes.
 func (e *Exposure) With(by map[*skills.Skill]*skills.Skill) *Exposure {
 	if len(by) == 0 {
 		return e

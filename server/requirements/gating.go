@@ -43,10 +43,9 @@ type Gate struct {
 
 	mu    sync.Mutex
 	roles map[string]*known // what is known of a role's sandboxes
-	facts int               // counts the changes of roles
 
 	applying sync.Mutex // one Apply at a time
-	last     applied    // under applying
+	last     marked     // under applying
 }
 
 // known is what is known of sandboxes. It is not changed.
@@ -76,45 +75,31 @@ func (g *Gate) Apply(catalog *skills.Catalog) *skills.Catalog {
 	}
 	g.applying.Lock()
 	defer g.applying.Unlock()
-	next := applied{before: catalog, facts: g.known(), asked: g.last.again(g.options.HostHas)}
-	host := g.host(next.asked)
-	where := func(skill *skills.Skill) skills.Place {
+	host := g.host()
+	where := func(skill *skills.Skill) place {
 		if skill.Entry == nil {
 			return g.instructions(skill, host)
 		}
 		at := g.sandbox(skill.Entry.ImageRole)
 		if skill.Workspace != "" {
-			at.Env, at.EnvRemedy = everywhere, func([]string) string {
+			at.env, at.envRemedy = everywhere, func([]string) string {
 				return "name its folder under skills in the configuration: other skills of a workspace are granted no variables"
 			}
 		}
 		return at
 	}
-	if g.last.holds(next) {
-		next.after = catalog.Regated(g.last.before, g.last.after, where)
-	} else {
-		next.after = catalog.Gated(where)
-	}
-	g.last = next
-	return next.after
-}
-
-// known numbers what is known of sandboxes.
-func (g *Gate) known() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.facts
+	return g.last.apply(catalog, where)
 }
 
 // instructions are followed at host. Those that speak of the skill's own tools
 // need no variable there that these find in the sandbox.
-func (g *Gate) instructions(skill *skills.Skill, host skills.Place) skills.Place {
+func (g *Gate) instructions(skill *skills.Skill, host place) place {
 	if len(skill.Tools) == 0 || skill.Workspace != "" || g.options.Env == nil {
 		return host
 	}
-	here := host.Env
-	host.Env = func(name string) bool { return g.options.Env(name) || here != nil && here(name) }
-	host.EnvRemedy = grant
+	here := host.env
+	host.env = func(name string) bool { return g.options.Env(name) || here != nil && here(name) }
+	host.envRemedy = grant
 	return host
 }
 
@@ -128,15 +113,16 @@ func export(names []string) string {
 	return "set " + strings.Join(names, ", ") + " in the environment that the server is started with, such as env of its entry in the client's configuration"
 }
 
-// host is this machine, where a client follows instructions. asked are the
-// programs that were looked for on it.
-func (g *Gate) host(asked map[string]bool) skills.Place {
-	at := skills.Place{
-		OS: runtime.GOOS, Name: "this machine", Programs: "this machine's PATH", Remedy: "install it",
-		Env: g.options.HostEnv, EnvRemedy: export, Config: g.config, Capability: g.capability,
+// host returns this machine, where a client follows instructions. A program is
+// looked for once: many skills ask for the same few.
+func (g *Gate) host() place {
+	asked := map[string]bool{}
+	at := place{
+		os: runtime.GOOS, name: "this machine", programs: "this machine's PATH", remedy: "install it",
+		env: g.options.HostEnv, envRemedy: export, config: g.config, capability: g.capability,
 	}
 	if has := g.options.HostHas; has != nil {
-		at.Has = func(name string) bool {
+		at.has = func(name string) bool {
 			found, known := asked[name]
 			if !known {
 				found = has(name)
@@ -149,13 +135,13 @@ func (g *Gate) host(asked map[string]bool) skills.Place {
 }
 
 // sandbox is where scripts run: Linux, whatever this machine is.
-func (g *Gate) sandbox(role string) skills.Place {
-	at := skills.Place{OS: "linux", Name: "the sandbox", Env: g.env, EnvRemedy: grant, Config: g.config, Capability: g.capability}
+func (g *Gate) sandbox(role string) place {
+	at := place{os: "linux", name: "the sandbox", env: g.env, envRemedy: grant, config: g.config, capability: g.capability}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if k := g.roles[role]; k != nil {
-		at.Programs, at.Remedy = k.base.Name, k.base.Remedy
-		at.Has = func(name string) bool { return k.programs[name] }
+		at.programs, at.remedy = k.base.Name, k.base.Remedy
+		at.has = func(name string) bool { return k.programs[name] }
 	}
 	return at
 }
@@ -234,6 +220,5 @@ func (g *Gate) learn(ctx context.Context, runner *sandbox.Runner, role string) (
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.roles[role] = &known{base, programs}
-	g.facts++
 	return true, nil
 }

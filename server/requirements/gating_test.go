@@ -12,9 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"go.uber.org/goleak"
-
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"

@@ -1,0 +1,78 @@
+package requirements
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A place is where a skill runs, or where its instructions are followed, as far
+// as that is known.
+type place struct {
+	// os is its system, as of GOOS.
+	os string
+	// name names it for people: "the sandbox", "this machine".
+	name string
+	// programs names what its programs are in, such as `image "default"`.
+	programs string
+	// has reports whether a program is there; nil where that is not known.
+	has func(program string) bool
+	// env reports whether an environment variable is set.
+	env func(name string) bool
+	// envRemedy returns the remedy for variables that are not set; nil has none.
+	envRemedy func(names []string) string
+	// config and capability report whether its skills have them.
+	config, capability func(name string) bool
+	// remedy says what to do for a program that is not there.
+	remedy string
+}
+
+// lacks says what of the requirements is not met at a place, such as
+// `needs jq in image "default"`, and what to do about it. It returns "" where
+// nothing is known to be missing.
+func lacks(r skills.Requires, at place) (reason, remedy string) {
+	var reasons, remedies []string
+	add := func(remedy, format string, args ...any) {
+		reasons = append(reasons, fmt.Sprintf(format, args...))
+		if remedy != "" && !slices.Contains(remedies, remedy) {
+			remedies = append(remedies, remedy)
+		}
+	}
+	if len(r.OS) > 0 && !slices.Contains(r.OS, at.os) {
+		add("", "needs %s, and %s is %s", skills.Enumerate(r.OS, "or"), at.name, at.os)
+	}
+	if at.has != nil {
+		if gone := missing(r.Bins, at.has); len(gone) > 0 {
+			add(at.remedy, "needs %s in %s", skills.Enumerate(gone, "and"), at.programs)
+		}
+		if len(r.AnyBins) > 0 && len(missing(r.AnyBins, at.has)) == len(r.AnyBins) {
+			add(at.remedy, "needs %s in %s", skills.Enumerate(r.AnyBins, "or"), at.programs)
+		}
+	}
+	if gone := missing(r.Env, at.env); len(gone) > 0 {
+		remedy := ""
+		if at.envRemedy != nil {
+			remedy = at.envRemedy(gone)
+		}
+		add(remedy, "needs %s in the environment of %s", skills.Enumerate(gone, "and"), at.name)
+	}
+	if gone := missing(r.Config, at.config); len(gone) > 0 {
+		add("name it in provides.config, if it is so", "needs %s in its agent's configuration", skills.Enumerate(gone, "and"))
+	}
+	if gone := missing(r.Capabilities, at.capability); len(gone) > 0 {
+		add("name it in provides.capabilities, if it is so", "needs the capability %s", skills.Enumerate(gone, "and"))
+	}
+	return strings.Join(reasons, "; "), strings.Join(remedies, "; ")
+}
+
+// missing returns those that has does not know; a nil has knows none.
+func missing(names []string, has func(string) bool) (gone []string) {
+	for _, name := range names {
+		if has == nil || !has(name) {
+			gone = append(gone, name)
+		}
+	}
+	return gone
+}
