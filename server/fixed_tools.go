@@ -29,15 +29,22 @@ type fixedTools struct {
 	invoke    *invoker
 	loader    *loader
 	sandboxes *sandboxTools
-	sandbox   describe.Sandbox // of plans
+	sandbox   describe.Sandbox       // of plans
+	constant  []mcpserver.ServerTool // those that no view changes
+}
+
+func newFixedTools(m *toolMaker, find *finder, invoke *invoker, loader *loader, sandboxes *sandboxTools, sandbox describe.Sandbox) *fixedTools {
+	t := &fixedTools{toolMaker: m, find: find, invoke: invoke, loader: loader, sandboxes: sandboxes, sandbox: sandbox}
+	t.constant = append(sandboxes.tools(),
+		t.getSkill(), t.listPlugins(), t.listSkills(), t.loadSkill(),
+		readOutputTool(m, invoke.outputs), t.reloadSkills(), t.runSkill(),
+	)
+	return t
 }
 
 // tools returns the tools. The description of search_skills names skills of the view.
 func (t *fixedTools) tools(v *view) []mcpserver.ServerTool {
-	return append(t.sandboxes.tools(),
-		t.getSkill(), t.listPlugins(), t.listSkills(), t.loadSkill(),
-		readOutputTool(t.toolMaker, t.invoke.outputs), t.reloadSkills(), t.runSkill(), t.searchSkills(v),
-	)
+	return append(slices.Clone(t.constant), t.searchSkills(v))
 }
 
 // cursorArgs are the arguments of a list that has nothing to choose.

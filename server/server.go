@@ -96,7 +96,7 @@ func New(calls *run.Executor, options Options) *Server {
 	finds := &finder{s.view.Load, options.Reloader}
 	maker, loads := &toolMaker{s.view.Load, failures{s.logger}}, &loader{options.Snapshots, s.invoke.used}
 	sandboxes := &sandboxTools{maker, finds, s.invoke, options.KeptSandboxes, options.RunCode}
-	s.fixed = &fixedTools{maker, finds, s.invoke, loads, sandboxes, options.Sandbox}
+	s.fixed = newFixedTools(maker, finds, s.invoke, loads, sandboxes, options.Sandbox)
 	s.skills = &skillTools{maker, finds, s.invoke, loads, newArguments[argsOnly](true)}
 	s.prompts = &prompts{s.view.Load, finds, s.invoke, loads}
 	s.resources = &resources{s.view.Load, s.invoke}
