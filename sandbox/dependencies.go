@@ -10,12 +10,12 @@ const (
 // cannot install them refuses the command with an [*UnavailableError].
 type Dependencies struct {
 	Kind string // [Python] or [Node]
-	// Lock is what the installer reads. For Python: "requirements.txt", and where
+	// Lock holds the installer's input files. For Python: "requirements.txt", and where
 	// only some versions of Python will do, "requires-python". For Node:
 	// "package.json", and "package-lock.json" where there is one. It holds nothing
 	// that an installer would run.
 	Lock []File
-	// Digest names Kind and Lock: what has the same digest is the same.
+	// Digest names Kind and Lock: equal digests are equal dependencies.
 	Digest string
 	// Packages are the names and versions that were asked for, for people.
 	Packages []string

@@ -15,9 +15,9 @@ var ErrClosed = errors.New("the server is stopping")
 // An UnavailableError says that no sandbox could be had, or that it was lost:
 // the engine went away under a running command. Trying again later may work.
 type UnavailableError struct {
-	// Reason is what is missing, such as "no Docker engine answers at …".
+	// Reason names the lack, such as "no Docker engine answers at …".
 	Reason string
-	// Remedy is what a person can do about it, as an imperative.
+	// Remedy is an imperative for a person.
 	Remedy string
 	// Program is the one that the sandbox does not have, and that was to be run;
 	// for others there is a sandbox. It is "" where that is not the reason.

@@ -51,15 +51,15 @@ func (f *fallback) Forget(skill string) {
 	forget(f.second, skill)
 }
 
-// forget tells a driver that has sandboxes ready.
+// forget calls Forget of a driver that is a [Warmer].
 func forget(driver Driver, skill string) {
 	if warmer, ok := driver.(Warmer); ok {
 		warmer.Forget(skill)
 	}
 }
 
-// both is the error of the second driver, with that of the first where neither
-// has a sandbox to offer.
+// both returns the error of the second driver, with that of the first where neither has
+// a sandbox to offer.
 func both(first, second error) error {
 	var one, two *UnavailableError
 	if !errors.As(first, &one) || !errors.As(second, &two) {

@@ -11,22 +11,22 @@ import (
 	"unicode/utf8"
 )
 
-// What is taken of a command's [OutDir]. The rest is named in [Files.Left].
+// The limits of the files taken from [OutDir]. [Files.Left] names the rest.
 const (
 	MaxOutFiles = 64       // files
 	MaxOutBytes = 16 << 20 // bytes of all of them
-	// maxOutEntries bounds what is looked at at all, and maxOutLeft what is
-	// named of it.
+	// maxOutEntries bounds the entries that are looked at, and maxOutLeft those that
+	// Left names.
 	maxOutEntries = 4096
 	maxOutLeft    = 16
 	maxOutName    = 1024 // bytes of a path
 )
 
-// Files are what a command left in [OutDir]: regular files only, within
+// Files holds a command's files in [OutDir]: regular files only, within
 // [MaxOutFiles] and [MaxOutBytes], in the order in which they were found.
 type Files struct {
 	Taken []File
-	// Left says what was not taken and why, for people.
+	// Left names the files that were not taken, each with the reason, for people.
 	Left []string
 }
 
@@ -46,7 +46,7 @@ type collector struct {
 	bytes int64
 }
 
-// leave notes what is not taken.
+// leave notes a file that is not taken.
 func (c *collector) leave(name, why string) {
 	switch n := len(c.files.Left); {
 	case n < maxOutLeft:
@@ -104,7 +104,7 @@ func plainName(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' })
 }
 
-// CollectFS takes what is in fsys, which must open regular files only: no
+// CollectFS takes the files of fsys, which must open regular files only: no
 // symbolic link is followed out of it, and nothing blocks.
 func CollectFS(fsys fs.FS) Files {
 	c := &collector{}
@@ -129,9 +129,9 @@ func CollectFS(fsys fs.FS) Files {
 	return c.files
 }
 
-// CollectTar takes what is in a tar stream below the folder root, which is left
-// out of the names. The error is about the stream; what was taken before it is
-// returned with it.
+// CollectTar takes the files of a tar stream below the folder root, which is left out of
+// the names. The error is about the stream; files that were taken before it are returned
+// with it.
 func CollectTar(stream io.Reader, root string) (Files, error) {
 	c := &collector{}
 	archive := tar.NewReader(stream)

@@ -1,6 +1,6 @@
 package sandbox
 
-// A Finding is one thing that was looked at to see whether commands can run.
+// A Finding is the result of one check whether commands can run.
 type Finding struct {
 	Subject string `json:"subject"` // such as "engine" or "image default"
 	Level   Level  `json:"level"`
@@ -8,7 +8,7 @@ type Finding struct {
 	Remedy  string `json:"remedy,omitempty"` // what a person can do about it
 }
 
-// A Level says how bad a [Finding] is.
+// A Level is the severity of a [Finding].
 type Level string
 
 // The levels, best first.

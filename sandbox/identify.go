@@ -6,27 +6,27 @@ import (
 	"fmt"
 )
 
-// An Identifier is a [Driver] that can say what sandboxes are made of.
+// An Identifier is a [Driver] that can identify the content of its sandboxes.
 type Identifier interface {
 	Driver
-	// Identify says what the sandboxes of a role are made of; "" is the default
-	// role. It fetches nothing, and starts no sandbox. The error is an
-	// [*UnavailableError] when no sandbox of the driver could be had, and another
-	// one when what it is made of is not there yet.
+	// Identify identifies the content of a role's sandboxes; "" is the default role. It
+	// fetches nothing, and starts no sandbox. The error is an [*UnavailableError] when no
+	// sandbox of the driver could be had, and another one when the content is not there
+	// yet.
 	Identify(ctx context.Context, role string) (Base, error)
 }
 
-// A Base is what the sandboxes of a role are made of.
+// A Base identifies the content of a role's sandboxes.
 type Base struct {
 	// ID is another one when the programs in it may be others.
 	ID string
 	// Name names it for people, such as `image "default"`.
 	Name string
-	// Remedy says what to do for a program that is not in it.
+	// Remedy tells a person how to add a program that it lacks.
 	Remedy string
 }
 
-// Identify says what the sandboxes of a role are made of, as [Identifier] does.
+// Identify identifies the content of a role's sandboxes, as [Identifier] does.
 func (r *Runner) Identify(ctx context.Context, role string) (Base, error) {
 	ctx, leave, err := r.life.Join(ctx)
 	if err != nil {

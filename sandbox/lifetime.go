@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A Lifetime is that of something which runs commands: while it lasts, runs may
-// join it; its end ends them.
+// A Lifetime lasts from the start of something that runs commands to its close: runs
+// join it, and its end ends them.
 type Lifetime struct {
 	ctx    context.Context // ends with End
 	cancel context.CancelCauseFunc

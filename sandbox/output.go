@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// An Output is what a command wrote to one stream: all of it, or its head and
+// An Output holds the bytes of one stream of a command: all of them, or the head and
 // tail when it was longer than the limit.
 type Output struct {
 	Head  []byte

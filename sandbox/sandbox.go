@@ -1,6 +1,6 @@
 // Package sandbox runs a command of a stranger's skill in a fresh, locked-down
-// sandbox and reports what came of it. Start with [New], which puts admission,
-// limits and output caps around a [Driver].
+// sandbox and returns its result. Start with [New], which puts admission, limits and
+// output caps around a [Driver].
 //
 // What a command finds, whichever driver runs it:
 //
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// Where things are inside every sandbox.
+// The folders of every sandbox.
 const (
 	SkillDir     = "/skill"
 	WorkspaceDir = "/workspace"
@@ -46,7 +46,7 @@ const Nobody = 65534
 //     not take: writers must not block;
 //   - when ctx is done, end every process of the sandbox and return within a
 //     second with [context.Cause](ctx);
-//   - leave nothing behind: on every path the sandbox and what belongs to it is
+//   - leave nothing behind: on every path the sandbox and all that belongs to it is
 //     gone, or is being removed in the background until Close.
 //
 // Exit is non-nil exactly when the command ended by itself or a driver's own
@@ -57,8 +57,8 @@ const Nobody = 65534
 // Run is called concurrently.
 type Driver interface {
 	Run(ctx context.Context, cmd *Command) (*Exit, error)
-	// Close ends what still runs, waits until everything is gone and releases
-	// what the driver holds. Run fails afterwards.
+	// Close ends the runs under way, waits until their sandboxes are gone and releases
+	// the driver's resources. Run fails afterwards.
 	Close() error
 }
 
@@ -75,8 +75,8 @@ type Tenant struct {
 	Connection string
 }
 
-// A Command is what to run, and what it is granted. It is not changed by those
-// it is passed to.
+// A Command names a program to run, and its grant. Nobody that it is passed to changes
+// it.
 type Command struct {
 	// RunID names this run in labels and logs: 1 to 64 of [a-z0-9-].
 	RunID string
@@ -88,7 +88,7 @@ type Command struct {
 	// refused: they are valid UTF-8 without NUL, as engines take them in JSON. A
 	// program without a slash is looked up in the sandbox's PATH.
 	Argv []string
-	// Env is the environment, as "KEY=value", on top of what every sandbox sets:
+	// Env is the environment, as "KEY=value", on top of that of every sandbox:
 	// PATH, HOME (/tmp), TMPDIR (/tmp), LANG (C.UTF-8). Nothing is inherited.
 	Env []string
 	// Folder is the absolute host folder that is seen at [SkillDir]. It must be
@@ -112,9 +112,8 @@ type Command struct {
 	Stdin io.Reader
 	// Stdout and Stderr get the output as it comes; nil discards it.
 	Stdout, Stderr io.Writer
-	// Sieve, if not nil, is called once for what takes stdout first and writes
-	// to out what of it is output. It must not block, and is closed when the
-	// command has ended.
+	// Sieve, if not nil, is called once for a filter of stdout, which writes to out the
+	// part that is output. It must not block, and is closed when the command has ended.
 	Sieve func(out io.Writer) io.WriteCloser
 	// Meter, if not nil, pauses the command's use of time and slot while it waits,
 	// for at most Waits in all: a sandbox whose server was killed ends by itself
@@ -129,8 +128,8 @@ type Command struct {
 	Progress func(message string)
 }
 
-// Environ returns the whole environment of the command: what every sandbox sets,
-// on top of what a driver gives, and c.Env on top of both. Each name is there
+// Environ returns the whole environment of the command: the driver's variables, those of
+// every sandbox on top, and c.Env on top of both. Each name is there
 // once: where one comes twice, programs disagree about which counts.
 func (c *Command) Environ(driver ...string) []string {
 	at := map[string]int{}
@@ -147,14 +146,14 @@ func (c *Command) Environ(driver ...string) []string {
 	return all
 }
 
-// A Grant is what a command may reach beyond its own sandbox. The zero Grant
-// is nothing.
+// A Grant lists the folders and hosts that a command may reach beyond its own sandbox.
+// The zero Grant is nothing.
 type Grant struct {
 	// Workspaces are absolute host folders.
 	Workspaces []string
 	// Write makes the workspaces writable.
 	Write bool
-	// Hosts are what it may connect to, through a proxy alone, as package
+	// Hosts are those that it may connect to, through a proxy alone, as package
 	// [github.com/skillsmcp/skills-mcp/sandbox/egress] writes them, such as
 	// "api.example.com:443". None is no network.
 	Hosts []string
@@ -199,20 +198,20 @@ type Session interface {
 	Close() error
 }
 
-// An Exit is how a command ended.
+// An Exit describes the end of a command.
 type Exit struct {
 	// Code is the exit code; 128+n when signal n ended the command.
 	Code int
-	// Sandbox says what ran it, for people, such as "docker (runc)".
+	// Sandbox names the kind of sandbox, for people, such as "docker (runc)".
 	Sandbox string
-	// Out is what the command left in [OutDir].
+	// Out holds the command's files in [OutDir].
 	Out Files
 	// Connections are those that the command made or tried to make, where it was
 	// granted hosts.
 	Connections []Connection
 }
 
-// A Connection is one that a command made, or that it was refused.
+// A Connection is one that a command made, or was refused.
 type Connection struct {
 	Host    string        `json:"host"`              // as the command named it, with its port
 	Address string        `json:"address,omitempty"` // the IP address and port it went to
@@ -222,7 +221,7 @@ type Connection struct {
 	Time    time.Duration `json:"-"`                 // from its start to its end
 }
 
-// A Result is what came of a command that started.
+// A Result describes a command that started.
 type Result struct {
 	Exit
 	// Exited says that Exit is valid. It is not where the command was stopped, such
