@@ -151,9 +151,10 @@ func TestOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: only root can become another user; these tests ran as an ordinary one")
 	}
-	const id = 1000
+	// They run at the same time, so they are two users: the kernel counts by user.
+	const ordinary, id = 1001, 1000
 	for name, attributes := range map[string]*syscall.SysProcAttr{
-		"ordinary": {Credential: &syscall.Credential{Uid: id, Gid: id}},
+		"ordinary": {Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}},
 		"namespace": {
 			Cloneflags:  syscall.CLONE_NEWUSER,
 			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}},
@@ -162,6 +163,7 @@ func TestOtherUsers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			tests := exec.Command("/proc/self/exe", "-test.v", "-test.skip", "TestSyscallTable")
 			tests.Env = append(os.Environ(), otherUser+"="+name, "HOME=/tmp")
 			tests.SysProcAttr = attributes
