@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/pyfunc"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
 // toolsFileName is the file beside a SKILL.md that declares tools for its
@@ -171,10 +171,10 @@ func (p toolReader) toolArgs() error {
 // function has a function of a Python script called instead of the script, with
 // the object in.
 func (p toolReader) function(entry *skills.Entry, name string, in skills.Input) error {
-	if !pyfunc.Name(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
+	if !python.IsCallable(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
 		return Errorf(p.fields.pos("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
 	}
-	entry.Interpreter = pyfunc.Interpreter()
+	entry.Interpreter = python.FunctionInterpreter()
 	in.Argv = []string{name}
 	entry.Args = in
 	return nil

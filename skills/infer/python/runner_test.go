@@ -1,4 +1,4 @@
-package pyfunc
+package python
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func call(t *testing.T, files map[string]string, function, args string) (stdout,
 			t.Fatal(err)
 		}
 	}
-	argv := append(Interpreter(), "tools.py", function)
+	argv := append(FunctionInterpreter(), "tools.py", function)
 	argv = slices.Insert(argv, 1, "-S") // without this machine's site packages
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1"}
@@ -129,7 +129,7 @@ func TestFails(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for name, want := range map[string]bool{"f": true, "search_all2": true, "": false, "_f": false, "a.b": false, "-c": false, "a b": false} {
-		if Name(name) != want {
+		if IsCallable(name) != want {
 			t.Errorf("%q: %t", name, !want)
 		}
 	}
