@@ -2,8 +2,10 @@ package skills
 
 import "strings"
 
-// SplitWords splits as a shell does, at blanks outside of quotes. A quote that
-// is not closed reaches to the end.
+// SplitWords splits a text that a person wrote into words as a shell does, at blanks
+// outside of quotes. A quote that is not closed reaches to the end: in "fix the
+// user's bug" a shell's parser, such as mvdan.cc/sh, finds a fault, and in
+// "a & b $5" commands and variables.
 func SplitWords(text string) []string {
 	var words []string
 	var word strings.Builder
@@ -39,7 +41,7 @@ func SplitWords(text string) []string {
 	return words
 }
 
-// JoinWords is a text that [SplitWords] splits into the words.
+// JoinWords returns a text that [SplitWords] splits into the words.
 func JoinWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

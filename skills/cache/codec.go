@@ -15,9 +15,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Values are written without the names of their fields, so what was written is
-// read by the same types only: see [layout]. A struct is written as its fields
-// that are not zero, each with its number.
+// Values are written without the names of their fields, so only the same types read
+// them: see [layout]. A struct is written as its fields that are not zero, each with
+// its number.
+//
+// The codec is made by hand for the second start of 10,000 skills, which takes 0.5 s
+// of processor time. Reading one skill takes 14 µs; CBOR (fxamacker/cbor v2.10)
+// takes 38 µs, and encoding/json 140 µs: 0.24 s and 1.3 s more for all. encoding/gob
+// refuses the ordered properties of a schema. Any of them needs copies of the types
+// of schemas and entries beside it, as those hide fields and have interfaces.
+//
+// TestEveryFieldComesBack finds a field that is not written.
 
 // errKind is the error of a value that is not kept. What it belongs to is read
 // anew each time.

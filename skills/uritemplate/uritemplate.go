@@ -1,5 +1,9 @@
 // Package uritemplate reads the URI templates that skills declare: a URI with
-// {name} for each part that is chosen by who asks (RFC 6570, level 1).
+// {name} for each part that the client chooses (RFC 6570, level 1).
+//
+// github.com/yosida95/uritemplate cannot take its place: of a value it matches only
+// what an expansion leaves unescaped, and clients write notes://10:30 as RFC 3986
+// allows; it also matches an empty value, which a script's parameter is not.
 //
 // Start with [Parse].
 package uritemplate
