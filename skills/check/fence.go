@@ -13,17 +13,17 @@ import (
 // fieldLine matches a line that begins a field at the margin.
 var fieldLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]|$)`)
 
-// isKnown reports whether a key is one of frontmatter out there: one that a
-// dialect has, or that many write. "Note" is a word of a text.
+// isKnown reports whether a key occurs in frontmatter: a dialect defines it, or it
+// is common. "Note" is a word of a text.
 func isKnown(key string) bool {
 	return manifest.DialectOf(key) != "" || key == "version" || key == "author" || key == "tags"
 }
 
-// closeFront adds the closing fence where it is certain where it belongs: behind
+// closeFrontmatter adds a missing closing fence if its line is certain: after
 // fields that are all known, and before a blank line, a heading or the end of the
-// file, with no more fields behind it.
-func closeFront(data []byte) []edit {
-	f, ok := findFront(data)
+// file, with no more fields below it.
+func closeFrontmatter(data []byte) []edit {
+	f, ok := findFrontmatter(data)
 	if !ok || f.close >= 0 {
 		return nil
 	}
@@ -41,8 +41,8 @@ func closeFront(data []byte) []edit {
 	return []edit{{end, end, "---\n", change}}
 }
 
-// fieldsEnd returns where the fields that begin at an offset end, and in how many
-// lines. ok is false where there is anything else among them.
+// fieldsEnd returns the end of the fields that begin at an offset, and the number
+// of their lines. ok is false if there is anything else among them.
 func fieldsEnd(data []byte, at int) (end, lines int, ok bool) {
 	for at < len(data) {
 		line, next := lineAt(data, at)
@@ -62,8 +62,8 @@ func fieldsEnd(data []byte, at int) (end, lines int, ok bool) {
 	return at, lines, lines > 0
 }
 
-// isBody reports whether a text can only be Markdown: nothing of it may belong
-// to the fields above it.
+// isBody reports whether a text can only be Markdown: no line of it can continue
+// the fields above it.
 func isBody(text []byte) bool {
 	for at := 0; at < len(text); {
 		line, next := lineAt(text, at)
@@ -76,12 +76,12 @@ func isBody(text []byte) bool {
 	return true
 }
 
-// areFields reports whether a text is YAML that names or describes a skill, if
-// need be once its colons are quoted.
+// areFields reports whether a text is YAML that names or describes a skill,
+// perhaps only with its colons quoted.
 func areFields(text []byte) bool {
 	whole := slices.Concat([]byte("---\n"), bytes.TrimSuffix(text, []byte("\n")), []byte("\n---\n"))
 	whole, _ = apply(whole, quoteColons(whole))
-	f, ok := findFront(whole)
+	f, ok := findFrontmatter(whole)
 	if !ok || f.close < 0 {
 		return false
 	}

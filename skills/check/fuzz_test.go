@@ -10,9 +10,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
-// FuzzMend: whatever a file has, it is mended once and no further, the text below
+// FuzzFix: any file is repaired once and no further, the text below
 // its frontmatter stays, and a skill that loaded still says the same.
-func FuzzMend(f *testing.F) {
+func FuzzFix(f *testing.F) {
 	for _, seed := range []string{
 		"---\nname: demo\ndescription: a: b\n---\nBody\n", "---\nname: My Demo\ndescription: d\n\n# Title\n",
 		"\ufeff---\r\nname: 'My Demo'\r\ndescription: d\r\n---\r\nBody\r\n", "---\nname: a\n---\n", "# Title\n\ntext", "---\n- name: a: b\n---\n",
@@ -23,20 +23,20 @@ func FuzzMend(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, strict bool) {
 		before := bytes.Clone(data)
-		after, changes := Mend(data, strict)
+		after, changes := Fix(data, strict)
 		if !bytes.Equal(data, before) {
 			t.Fatal("the content given was changed")
 		}
 		if (len(changes) == 0) != bytes.Equal(before, after) {
 			t.Errorf("%d changes made %q of %q", len(changes), after, before)
 		}
-		if again, more := Mend(after, strict); len(more) > 0 || !bytes.Equal(again, after) {
+		if again, more := Fix(after, strict); len(more) > 0 || !bytes.Equal(again, after) {
 			t.Errorf("%q was mended again to %q: %v", after, again, more)
 		}
 		if len(changes) == 0 {
 			return
 		}
-		if at, ok := findFront(before); ok && at.close >= 0 && !bytes.HasSuffix(after, before[at.end:]) {
+		if at, ok := findFrontmatter(before); ok && at.close >= 0 && !bytes.HasSuffix(after, before[at.end:]) {
 			t.Errorf("the text of %q changed: %q", before, after)
 		}
 		compare(t, before, after, changes)
@@ -44,7 +44,7 @@ func FuzzMend(f *testing.F) {
 	})
 }
 
-// compare loads a file and its mended content, and compares what does not change.
+// compare loads a file and its repaired content, and compares the rest.
 func compare(t *testing.T, before, after []byte, changes []Change) {
 	was, is := load(t, before), load(t, after)
 	for _, c := range changes {

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// keepOwner has nothing to do: a new file belongs to whoever writes it.
+// keepOwner does nothing: a new file belongs to its writer.
 func keepOwner(*os.Root, string, fs.FileInfo) error { return nil }

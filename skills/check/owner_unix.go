@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a new file the owner and group of another, where they differ.
+// keepOwner gives a new file the owner and group of another, if they differ.
 func keepOwner(folder *os.Root, name string, like fs.FileInfo) error {
 	info, err := folder.Lstat(name)
 	if err != nil {

@@ -12,14 +12,14 @@ var plainField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|
 
 const (
 	maxQuoted = 50       // values of one file
-	maxFields = 64 << 10 // bytes: each value costs a look at all fields
+	maxFields = 64 << 10 // bytes: each value costs a parse of all fields
 )
 
-// quoteColons quotes the values that contain a colon and keep the frontmatter
-// from being YAML: only those that the YAML library stops at, and only if it is
-// YAML then. Loading quotes more, so as to read it somehow.
+// quoteColons quotes the values whose colon makes the frontmatter invalid YAML:
+// only those at which the YAML library stops, and only if the result is valid.
+// Loading quotes more, because it only has to read the values.
 func quoteColons(data []byte) []edit {
-	f, ok := findFront(data)
+	f, ok := findFrontmatter(data)
 	if !ok || f.close < 0 || f.close-f.open > maxFields || hasOddBreaks(data[f.open:f.close]) {
 		return nil
 	}
@@ -45,8 +45,8 @@ func quoteColons(data []byte) []edit {
 	return nil
 }
 
-// quote puts the value in a line of the frontmatter in quotes.
-func quote(data []byte, f front, n int) (edit, bool) {
+// quote returns the edit that quotes the value in line n of the frontmatter.
+func quote(data []byte, f frontmatter, n int) (edit, bool) {
 	at := f.open
 	for range n - 1 {
 		_, at = lineAt(data, at)

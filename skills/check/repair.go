@@ -11,18 +11,18 @@ import (
 	"path/filepath"
 )
 
-// ErrChanged is the error of a file that is not what it was when it was read.
+// ErrChanged is returned for a file that was modified after it was read.
 var ErrChanged = errors.New("it has changed meanwhile; run it again")
 
-// A Repair is what can be mended in a file.
+// A Repair is a file with its pending changes.
 type Repair struct {
 	Path          string
 	Changes       []Change
 	before, after []byte
 }
 
-// Open reads a file and returns what [Mend] finds in it: nil where that is
-// nothing, and where the file is none that is mended, such as a link.
+// Open reads a file and returns the changes of [Fix]. It returns nil if there are
+// none, and for anything but a regular file, such as a link.
 func Open(path string, strict bool) (*Repair, error) {
 	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -33,15 +33,14 @@ func Open(path string, strict bool) (*Repair, error) {
 	if err != nil || before == nil {
 		return nil, err
 	}
-	after, changes := Mend(before, strict)
+	after, changes := Fix(before, strict)
 	if len(changes) == 0 {
 		return nil, nil
 	}
 	return &Repair{path, changes, before, after}, nil
 }
 
-// read returns the content of a regular file; nil where it is something else or
-// too large.
+// read returns the content of a regular file, nil if it is not one or too large.
 func read(folder *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	info, err := folder.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
@@ -59,9 +58,9 @@ func read(folder *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	return data, info, nil
 }
 
-// Write puts the mended content in the place of the file, whole or not at all,
-// with the file's mode and owner. The error is [ErrChanged] where somebody else
-// has written to it since; then, and with any other error, the file is as it was.
+// Write replaces the file atomically with the repaired content, keeping mode and
+// owner. The error is [ErrChanged] if somebody else has written to it since. With
+// any error the file is unchanged.
 func (r *Repair) Write() (err error) {
 	folder, err := os.OpenRoot(filepath.Dir(r.Path))
 	if err != nil {
@@ -85,14 +84,14 @@ func (r *Repair) Write() (err error) {
 	if err := r.create(folder, temporary, info); err != nil {
 		return err
 	}
-	// Looked at again as late as can be.
+	// Compared again as late as possible.
 	if _, err := r.unchanged(folder, name); err != nil {
 		return err
 	}
 	return folder.Rename(temporary, name)
 }
 
-// unchanged returns what kind of file it is, or ErrChanged.
+// unchanged returns the file's current info, or ErrChanged.
 func (r *Repair) unchanged(folder *os.Root, name string) (fs.FileInfo, error) {
 	now, info, err := read(folder, name)
 	if err != nil {
@@ -104,7 +103,8 @@ func (r *Repair) unchanged(folder *os.Root, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// create writes the mended content to a new file like the old one.
+// create writes the repaired content to a new file with the old one's mode and
+// owner.
 func (r *Repair) create(folder *os.Root, name string, like fs.FileInfo) error {
 	file, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

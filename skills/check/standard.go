@@ -1,12 +1,15 @@
+// Package check finds where a SKILL.md breaks the Agent Skills standard, and
+// repairs the faults that have one certain remedy.
+//
+// Start with [Standard] for the findings, [Open] for the repair of a file.
+// Package scan, which loads skills, tolerates more.
 package check
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,20 +20,20 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// A Finding is a rule of the Agent Skills standard that a file breaks.
+// A Finding is one violation of the Agent Skills standard.
 type Finding struct {
-	Key             string // of the frontmatter; "" where the file is meant
+	Key             string // of the frontmatter; "" for the whole file
 	Line, Col       int    // from 1
 	Message, Remedy string
 }
 
-// Problem is the finding as an error of a file.
+// Problem returns the finding as an error of the file at path.
 func (f Finding) Problem(path string) skills.Problem {
 	return skills.Problem{Severity: skills.Error, Path: path, Line: f.Line, Col: f.Col, Message: f.Message, Remedy: f.Remedy}
 }
 
-// Covers reports whether a warning of loading says of the same file what the
-// finding says.
+// Covers reports whether the finding makes a loading warning about the same file
+// redundant.
 func (f Finding) Covers(p skills.Problem) bool {
 	if p.Severity != skills.Warning || p.Line > 0 && p.Line != f.Line {
 		return false
@@ -48,9 +51,9 @@ const (
 	maxCompatibility = 500
 )
 
-// Standard returns what of a SKILL.md the Agent Skills standard does not allow
-// (https://agentskills.io/specification), in the order of the file. folder is the
-// name of the skill's folder.
+// Standard returns the violations of the Agent Skills standard
+// (https://agentskills.io/specification) in a SKILL.md, in the order of the file.
+// folder is the name of the skill's folder.
 func Standard(data []byte, folder string) []Finding {
 	c := &checker{}
 	c.file(data, folder)
@@ -76,7 +79,7 @@ func StandardFile(fsys fs.FS, name, folder string) ([]Finding, error) {
 	return Standard(data, folder), nil
 }
 
-// checker collects what breaks rules.
+// checker collects findings.
 type checker struct {
 	fields *yaml.Node
 	lines  int // in the file before the fields
@@ -84,7 +87,7 @@ type checker struct {
 }
 
 func (c *checker) file(data []byte, folder string) {
-	f, ok := findFront(data)
+	f, ok := findFrontmatter(data)
 	if !ok || f.close < 0 {
 		c.found = append(c.found, Finding{Line: 1, Col: 1, Message: "there is no frontmatter", Remedy: `begin the file with name and description between two lines "---"`})
 		return
@@ -94,7 +97,7 @@ func (c *checker) file(data []byte, folder string) {
 	if err != nil {
 		c.found = append(c.found, Finding{Line: c.lines + yamlLine(err), Col: 1, Message: "the frontmatter is not YAML, so other clients do not load it", Remedy: "quote values that contain a colon, or run check --fix"})
 		mended, _ := apply(data, quoteColons(data))
-		if f, ok = findFront(mended); !ok || f.close < 0 {
+		if f, ok = findFrontmatter(mended); !ok || f.close < 0 {
 			return
 		}
 		if fields, err = decode(mended[f.open:f.close]); err != nil {
@@ -110,25 +113,7 @@ func (c *checker) file(data []byte, folder string) {
 	c.keys()
 }
 
-// atLine finds the line that an error of the YAML library speaks of.
-var atLine = regexp.MustCompile(`line (\d+): `)
-
-// yamlLine is the line of the fields that an error of the library speaks of. It
-// does not name the first one.
-func yamlLine(err error) int {
-	m := atLine.FindStringSubmatch(err.Error())
-	if m == nil {
-		return 1
-	}
-	n, _ := strconv.Atoi(m[1])
-	if strings.Contains(err.Error(), "did not find expected") { // its parser counts from 0
-		n++
-	}
-	return n
-}
-
-// maxFindings is how many rules that one file breaks are told. Who mends these is
-// told the rest.
+// maxFindings bounds the findings of one file. The next run reports the rest.
 const maxFindings = 50
 
 func (c *checker) report(key string, node *yaml.Node, remedy, format string, args ...any) {
@@ -142,7 +127,7 @@ func (c *checker) report(key string, node *yaml.Node, remedy, format string, arg
 	c.found = append(c.found, f)
 }
 
-// text checks a text of at most characters; 0 is any number. It returns the text.
+// text checks and returns a text of at most that many characters, 0 for any number.
 func (c *checker) text(name string, most int, required bool) (text string, at *yaml.Node) {
 	key, value, times := lookup(c.fields, name)
 	if times == 0 {
@@ -165,13 +150,6 @@ func (c *checker) text(name string, most int, required bool) (text string, at *y
 		c.report(name, value, fmt.Sprintf("shorten it to %d", most), "the %s is %d characters long; the standard allows %d", name, n, most)
 	}
 	return value.Value, value
-}
-
-func deref(node *yaml.Node) *yaml.Node {
-	for node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	return node
 }
 
 func (c *checker) name(folder string) {
@@ -209,7 +187,7 @@ func (c *checker) metadata() {
 	}
 }
 
-// keys checks that there are no others.
+// keys reports the keys that the standard does not define.
 func (c *checker) keys() {
 	if c.fields == nil {
 		return

@@ -36,7 +36,7 @@ func TestNewSkillIsFine(t *testing.T) {
 			if skill.Name != "my-skill" || skill.Entry == nil || skill.Unavailable != "" || len(skill.Entry.Params()) != 3 {
 				t.Errorf("skill %+v", skill)
 			}
-			if _, changes := check.Mend(files[0].Data, true); len(changes) > 0 {
+			if _, changes := check.Fix(files[0].Data, true); len(changes) > 0 {
 				t.Errorf("%s could be mended: %v", files[0].Name, changes)
 			}
 			own := []string{"script", "params", "sandbox_image_role"}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is mended, and how.
+// The faults that Fix repairs.
 func TestMend(t *testing.T) {
 	for name, test := range map[string]struct {
 		text, want string
@@ -96,14 +96,14 @@ func TestMend(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, changes := Mend([]byte(test.text), test.strict)
+			got, changes := Fix([]byte(test.text), test.strict)
 			if diff := cmp.Diff(test.want, string(got)); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(test.changes, changes); diff != "" {
 				t.Error(diff)
 			}
-			if again, changes := Mend(got, test.strict); len(changes) > 0 || string(again) != string(got) {
+			if again, changes := Fix(got, test.strict); len(changes) > 0 || string(again) != string(got) {
 				t.Errorf("mended again: %q, %v", again, changes)
 			}
 		})
@@ -147,7 +147,7 @@ func TestMendLeavesAlone(t *testing.T) {
 		"more values than are quoted":        "---\nname: My Demo\nmetadata:\n" + strings.Repeat("  k: v: w\n", 51) + "---\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, changes := Mend([]byte(text), false)
+			got, changes := Fix([]byte(text), false)
 			if string(got) != text || len(changes) > 0 {
 				t.Errorf("%q became %q: %v", text, got, changes)
 			}

@@ -1,13 +1,11 @@
-// Package check reads a SKILL.md for its author: what of it the Agent Skills
-// standard does not allow ([Standard]), and what of it can be mended without
-// anybody's judgement ([Mend], and [Open] for a file).
-//
-// Package skills decides what loads, and tolerates more.
 package check
 
 import (
 	"bytes"
 	"errors"
+	"regexp"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -16,19 +14,19 @@ import (
 // maxFile is the largest file that is looked at, in bytes, as for loading.
 const maxFile = 1 << 20
 
-// front is where the frontmatter of a file is, in bytes.
-type front struct {
-	open  int // behind the line of the opening fence
+// frontmatter holds the position of a file's frontmatter, as byte offsets.
+type frontmatter struct {
+	open  int // after the line of the opening fence
 	close int // at the closing fence; -1 where there is none
-	end   int // behind the line of the closing fence
+	end   int // after the line of the closing fence
 	lines int // in the file up to open
 }
 
-// findFront finds the frontmatter as loading does: behind a byte order mark and
-// blank lines. ok is false where the file has none, or is no text.
-func findFront(data []byte) (f front, ok bool) {
+// findFrontmatter finds the frontmatter as loading does: after a byte order mark
+// and blank lines. ok is false if the file has none, or is not text.
+func findFrontmatter(data []byte) (f frontmatter, ok bool) {
 	if len(data) > maxFile || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return front{}, false
+		return frontmatter{}, false
 	}
 	at := len(data) - len(bytes.TrimPrefix(data, []byte(byteOrderMark)))
 	for at < len(data) {
@@ -42,11 +40,11 @@ func findFront(data []byte) (f front, ok bool) {
 			break
 		}
 	}
-	return front{}, false
+	return frontmatter{}, false
 }
 
-// to completes what begins at open.
-func (f front) to(data []byte, open int) front {
+// to returns f from the offset open to the closing fence, if there is one.
+func (f frontmatter) to(data []byte, open int) frontmatter {
 	f.open, f.close = open, -1
 	for at := open; at < len(data); {
 		line, next := lineAt(data, at)
@@ -61,8 +59,8 @@ func (f front) to(data []byte, open int) front {
 
 const byteOrderMark = "\ufeff"
 
-// lineAt returns the line that begins at an offset, without its end, and where
-// the next one begins.
+// lineAt returns the line that begins at an offset, without its line end, and the
+// offset of the next line.
 func lineAt(data []byte, at int) (line []byte, next int) {
 	next = len(data)
 	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
@@ -73,15 +71,15 @@ func lineAt(data []byte, at int) (line []byte, next int) {
 
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t")) == "---" }
 
-// hasOddBreaks reports whether a text has what only YAML takes for the end of a
-// line: its lines are not those that people count then.
+// hasOddBreaks reports whether a text has line ends that only YAML knows: its
+// line numbers then differ from those that people count.
 func hasOddBreaks(text []byte) bool {
 	return bytes.ContainsAny(bytes.ReplaceAll(text, []byte("\r\n"), nil), "\r\u0085\u2028\u2029")
 }
 
 var errNoMapping = errors.New("it is not a mapping")
 
-// decode reads YAML fields. The node is nil where there are none.
+// decode returns the mapping node of YAML fields, nil if there are none.
 func decode(text []byte) (*yaml.Node, error) {
 	var node yaml.Node
 	if err := yaml.Unmarshal(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), &node); err != nil {
@@ -96,8 +94,8 @@ func decode(text []byte) (*yaml.Node, error) {
 	return node.Content[0], nil
 }
 
-// lookup returns the key and the value of a field, the last of several, and how
-// many there are.
+// lookup returns the key and the value of the last field of a name, and the number
+// of fields of that name.
 func lookup(fields *yaml.Node, name string) (key, value *yaml.Node, times int) {
 	if fields == nil {
 		return nil, nil, 0
@@ -109,4 +107,28 @@ func lookup(fields *yaml.Node, name string) (key, value *yaml.Node, times int) {
 		}
 	}
 	return key, value, times
+}
+
+func deref(node *yaml.Node) *yaml.Node {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+// atLine matches the line number in an error of the YAML library.
+var atLine = regexp.MustCompile(`line (\d+): `)
+
+// yamlLine returns the line number in an error of the YAML library. The library
+// omits it for the first line.
+func yamlLine(err error) int {
+	m := atLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 1
+	}
+	n, _ := strconv.Atoi(m[1])
+	if strings.Contains(err.Error(), "did not find expected") { // its parser counts from 0
+		n++
+	}
+	return n
 }
