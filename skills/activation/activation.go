@@ -1,5 +1,5 @@
-// Package activation finds out which skills the workspace has files for: those
-// whose globs ([skills.Skill.Paths]) match one of its files.
+// Package activation finds the skills that apply to a workspace: those whose globs
+// ([skills.Skill.Paths]) match one of its files.
 //
 // Start with [Find].
 package activation
@@ -15,22 +15,19 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// How far a workspace is looked through where nobody says otherwise.
+// Defaults of [Options].
 const (
 	DefaultEntries = 20_000 // files and folders of one workspace
-	DefaultDepth   = 12     // folders, one in the other
+	DefaultDepth   = 12     // nested folders
 	DefaultTime    = 2 * time.Second
 )
 
 // Options configure [Find]. A nil *Options, and every zero field, means the
 // default.
 type Options struct {
-	// Entries is how many files and folders of one workspace are looked at.
-	Entries int
-	// Depth is how many folders below a workspace are entered.
-	Depth int
-	// Time is how long the whole may take.
-	Time time.Duration
+	Entries int           // bounds the files and folders read of one workspace
+	Depth   int           // bounds the levels of folders below a workspace
+	Time    time.Duration // bounds the whole search
 }
 
 func (o *Options) withDefaults() Options {
@@ -50,17 +47,17 @@ func orDefault[T int | time.Duration](field *T, value T) {
 	}
 }
 
-// Wanted reports whether any skill of the catalog says what files it is for.
-// Where none does, [Find] has nothing to look for.
+// Wanted reports whether any usable skill of the catalog has globs. If none has,
+// [Find] finds nothing.
 func Wanted(catalog *skills.Catalog) bool {
 	return slices.ContainsFunc(catalog.Skills, usable)
 }
 
-// Find returns the qualified names of the skills that one of the workspaces,
-// absolute host folders, has files for. It looks at files near the top first,
-// and no further than the options allow: complete is false where it gave up
-// before it had seen everything, and what it found until then counts. Links are
-// not followed. Options may be nil.
+// Find returns the qualified names of the skills whose globs match a file of one
+// of the workspaces, which are absolute host folders. It reads the levels near the
+// top first, within the bounds of options; complete is false if a bound ended the
+// search, and the skills found until then count. It does not follow links. Options
+// may be nil.
 func Find(ctx context.Context, catalog *skills.Catalog, workspaces []string, options *Options) (active map[string]bool, complete bool) {
 	o := options.withDefaults()
 	f := newFinder(catalog)
@@ -76,10 +73,10 @@ func Find(ctx context.Context, catalog *skills.Catalog, workspaces []string, opt
 	return f.active, complete
 }
 
-// finder matches files with globs.
+// finder matches files with the globs of skills.
 type finder struct {
 	globs  map[string][]string // skills by glob that has matched nothing yet
-	skills int                 // that have globs
+	skills int                 // number of skills with globs
 	active map[string]bool
 }
 
@@ -97,7 +94,7 @@ func newFinder(catalog *skills.Catalog) *finder {
 	return f
 }
 
-// usable reports whether it matters that there are files for a skill.
+// usable reports whether the workspace's files decide about a skill.
 func usable(skill *skills.Skill) bool {
 	return len(skill.Paths) > 0 && skill.ModelInvocable && skill.Unavailable == ""
 }
@@ -105,8 +102,8 @@ func usable(skill *skills.Skill) bool {
 // done reports whether all skills are active.
 func (f *finder) done() bool { return len(f.active) == f.skills }
 
-// file takes down which skills a file is for. It returns false when all are
-// known, or ctx is done.
+// file activates the skills that a file matches. It returns false when all are
+// active, or ctx is done.
 func (f *finder) file(ctx context.Context, name string) (more bool) {
 	for glob, names := range f.globs {
 		if ctx.Err() != nil {

@@ -10,17 +10,18 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
-// walk looks at the files of one workspace, those near its top first.
+// walk visits the files of one workspace, level by level.
 type walk struct {
 	ctx   context.Context
 	files fs.FS
-	left  int // files and folders that may still be looked at
-	depth int
-	// visit gets each file, and says whether to go on.
+	left  int // files and folders that may still be read
+	depth int // levels of folders to enter
+	// visit receives each file; the walk ends when it returns false.
 	visit func(ctx context.Context, name string) (more bool)
 }
 
-// run reports whether there is nothing more to see, or nobody who wants to.
+// run visits the files and reports whether it ended before any bound: it visited
+// all of them, or visit returned false.
 func (w *walk) run() (complete bool) {
 	folders := []string{"."}
 	for depth := 0; len(folders) > 0; depth++ {
@@ -43,8 +44,8 @@ func (w *walk) run() (complete bool) {
 	return w.left > 0 // a folder may have had more
 }
 
-// folder visits the files of one folder, and returns the folders in it. One that
-// cannot be read has none.
+// folder visits the files of one folder and returns its subfolders. An unreadable
+// folder counts as empty.
 func (w *walk) folder(dir string) (inner []string, more bool) {
 	for _, entry := range w.entries(dir) {
 		name := path.Join(dir, entry.Name())
@@ -58,8 +59,8 @@ func (w *walk) folder(dir string) (inner []string, more bool) {
 	return inner, true
 }
 
-// entries returns what is in a folder, in order, as far as the budget goes: a
-// folder may hold millions.
+// entries returns the entries of a folder, sorted, within the budget: a folder may
+// hold millions.
 func (w *walk) entries(dir string) []fs.DirEntry {
 	file, err := w.files.Open(dir)
 	if err != nil {
@@ -76,14 +77,14 @@ func (w *walk) entries(dir string) []fs.DirEntry {
 		all = append(all, some...)
 		w.left -= len(some)
 		if err != nil || len(some) == 0 {
-			break // at the end, or where it cannot be read
+			break // the end, or a read error
 		}
 	}
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return all
 }
 
-// skip reports whether a folder holds what tools have made or fetched.
+// skip reports whether a folder holds output or downloads of tools.
 func skip(name string) bool {
 	switch name {
 	case ".hg", ".svn", ".jj", "venv", ".tox", ".mypy_cache", ".pytest_cache", ".gradle", ".terraform", "bower_components":

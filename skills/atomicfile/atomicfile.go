@@ -1,4 +1,4 @@
-// Package atomicfile writes files that others may read at any time.
+// Package atomicfile replaces files that others may read at any time.
 //
 // Start with [Write].
 package atomicfile
@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 )
 
-// Write replaces a file, which only its owner may read then, by what content
-// writes. Whoever opens it finds the old one or the new one, and with an error
-// the old one stays. Its folder is made where there is none.
+// Write replaces a file by the output of content. Readers see the old file or the
+// new one; after an error the old one remains. The new file is readable by its
+// owner only. Write creates a missing folder.
 func Write(name string, content func(io.Writer) error) (err error) {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -34,7 +34,7 @@ func Write(name string, content func(io.Writer) error) (err error) {
 	return os.Rename(temporary.Name(), name)
 }
 
-// WriteBytes is [Write] with content that is there.
+// WriteBytes replaces a file by data, as [Write] does.
 func WriteBytes(name string, data []byte) error {
 	return Write(name, func(w io.Writer) error {
 		_, err := w.Write(data)

@@ -1,6 +1,7 @@
-// Package scaffold makes a new skill to begin with: a SKILL.md with typed
-// parameters and a script that reads them, which runs as it is. Start with
-// [Write].
+// Package scaffold creates a new skill from a template: a SKILL.md with typed
+// parameters and a runnable script that reads them.
+//
+// Start with [Write].
 package scaffold
 
 import (
@@ -20,25 +21,25 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// templateEnding ends the name of a template that would be taken for a skill
-// without it, in a checkout of this repository.
+// templateEnding hides a template from scans of this repository, which would load
+// it as a skill.
 const templateEnding = ".tmpl"
 
-// nameMark stands for the skill's name in the templates.
+// nameMark is the placeholder of the skill's name in the templates.
 const nameMark = "{{NAME}}"
 
-// Languages returns what the script of a new skill may be written in.
+// Languages returns the languages of the script of a new skill.
 func Languages() []string { return []string{"bash", "python", "node"} }
 
-// A File is one of a new skill. Name is its path in the skill's folder.
+// A File belongs to a new skill. Name is its path in the skill's folder.
 type File struct {
 	Name string
 	Data []byte
 	Mode fs.FileMode
 }
 
-// Files returns the files of a new skill, sorted by name. The error says what is
-// wrong with the name or the language.
+// Files returns the files of a new skill, sorted by name. The error is about the
+// name or the language.
 func Files(name, language string) ([]File, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -77,9 +78,9 @@ func checkName(name string) error {
 	return fmt.Errorf("%q is not a skill's name; use at most 64 of a-z, 0-9 and single hyphens between them", name)
 }
 
-// Write makes a new skill in the folder name of dir, which is made when needed,
-// and returns its files. Nothing is overwritten: the error is [fs.ErrExist] where
-// there is anything of that name. With an error nothing of the skill is left behind.
+// Write creates a new skill in the folder name of dir and returns its files. It
+// creates dir if it is missing. It overwrites nothing: the error is [fs.ErrExist]
+// if the name exists. After an error nothing of the skill remains.
 func Write(dir, name, language string) (files []File, err error) {
 	if files, err = Files(name, language); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func Write(dir, name, language string) (files []File, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(folder)) // which nobody else has written to yet
+			err = errors.Join(err, os.RemoveAll(folder)) // nobody else has written to it yet
 		}
 	}()
 	root, err := os.OpenRoot(folder)

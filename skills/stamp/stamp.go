@@ -1,5 +1,7 @@
-// Package stamp tells whether a file of the host is as it was, without reading
-// it. Start with [Of].
+// Package stamp detects changes of a host file without reading it, by its inode,
+// size, mode and times.
+//
+// Start with [Of].
 package stamp
 
 import (
@@ -7,16 +9,16 @@ import (
 	"time"
 )
 
-// A Stamp tells a file from what it was before, as far as the system tells. The
-// zero stamp is that of nothing.
+// A Stamp identifies one state of a file, as precisely as the system allows. The
+// zero value stands for no file.
 type Stamp struct {
 	Dev, Ino, Size, Mode uint64
-	Changed, Modified    int64 // ns since 1970; Changed is 0 where the system does not tell
+	Changed, Modified    int64 // ns since 1970; Changed is 0 if the system has no such time
 }
 
-// settledFor is how long ago a file must have changed last for its stamp to tell
-// it from what it becomes. Within one tick of a file system's clock, which is up
-// to 2 s, two changes have the same time.
+// settledFor is the age from which a last change is certain to differ in time from
+// the next. Within one tick of a file system's clock, which is up to 2 s, two
+// changes have the same time.
 const settledFor = 2 * time.Second
 
 // Settled reports whether a change after now will change the stamp.
@@ -24,7 +26,7 @@ func (s Stamp) Settled(now time.Time) bool {
 	return max(s.Changed, s.Modified) < now.Add(-settledFor).UnixNano()
 }
 
-// portable is what every system tells.
+// portable returns a stamp of the values that every system has.
 func portable(info fs.FileInfo) Stamp {
 	return Stamp{Size: uint64(info.Size()), Mode: uint64(info.Mode()), Modified: info.ModTime().UnixNano()}
 }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Of returns the stamp of a file that was looked at.
+// Of returns the stamp of a file from its info.
 func Of(info fs.FileInfo) Stamp {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return ofStat(stat)
@@ -13,7 +13,7 @@ func Of(info fs.FileInfo) Stamp {
 	return portable(info)
 }
 
-// Look returns the stamp of what is at a path, with no link followed.
+// Look returns the stamp of the file at a path, of the link itself if it is one.
 func Look(path string) (Stamp, error) {
 	var stat syscall.Stat_t
 	for {
