@@ -24,16 +24,16 @@ func (p requirementReader) metadata() (inner needs, ok bool) {
 	if node == nil {
 		return needs{}, false
 	}
-	unreadable := func(key, want string) { p.restrictionAt(p.fields.pos("metadata"), key, want) }
+	at := p.fields.pos("metadata")
 	node, err := unquoted(node)
 	if err != nil {
-		unreadable("metadata", "a map, or JSON")
+		p.restrictionAt(at, "metadata", "a map, or JSON")
 		return needs{}, false
 	}
 	if node.Kind != yaml.MappingNode {
 		return needs{}, false
 	}
-	return needs{newFields(node, discard), unreadable}, true
+	return needs{newFields(node, discard), p.restrictionAt}, true
 }
 
 // unquoted returns the value that a text holds as JSON or JSON5, or the node

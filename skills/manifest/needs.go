@@ -14,7 +14,7 @@ const maxNeeds = 256
 type needs struct {
 	fields
 	// unreadable is called for a key that restricts the skill and cannot be read.
-	unreadable func(key, want string)
+	unreadable func(at Position, key, want string)
 }
 
 // in are the needs in the map that key holds; ok is false where there is none.
@@ -24,7 +24,7 @@ func (n needs) in(key string) (inner needs, ok bool) {
 	case node == nil:
 		return needs{}, false
 	case node.Kind != yaml.MappingNode:
-		n.unreadable(key, "a map")
+		n.unreadable(n.pos(key), key, "a map")
 		return needs{}, false
 	}
 	return needs{newFields(node, n.report), n.unreadable}, true
@@ -38,7 +38,7 @@ func (n needs) add(list []string, key string) []string {
 		return list
 	}
 	if !isWords(node) {
-		n.unreadable(key, "a list of words")
+		n.unreadable(n.pos(key), key, "a list of words")
 		return list
 	}
 	words := n.words(key, func(s string) []string { return strings.Split(s, ",") })
@@ -47,7 +47,7 @@ func (n needs) add(list []string, key string) []string {
 		switch {
 		case word == "" || slices.Contains(list, word):
 		case len(list) == maxNeeds:
-			n.unreadable(key, "a shorter list")
+			n.unreadable(n.pos(key), key, "a shorter list")
 			return list
 		default:
 			list = append(list, word)
@@ -89,7 +89,7 @@ func system(name string) string {
 
 // requirements reads what each dialect says that the skill needs.
 func (p requirementReader) requirements() {
-	n := needs{p.fields, func(key, want string) { p.restriction(key, want) }}
+	n := needs{p.fields, p.restrictionAt}
 	r := &p.skill.Requires
 	if metadata, ok := p.metadata(); ok {
 		p.openClaw(metadata)

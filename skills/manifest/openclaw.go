@@ -23,7 +23,7 @@ func (p requirementReader) openClaw(metadata needs) {
 		}
 		node, err := unquoted(node)
 		if err != nil || node.Kind != yaml.MappingNode {
-			metadata.unreadable("metadata."+name, "a map")
+			metadata.unreadable(metadata.pos(name), "metadata."+name, "a map")
 			return
 		}
 		own := needs{newFields(node, discard), metadata.unreadable}
