@@ -16,7 +16,7 @@ const (
 	lockFile     = "package-lock.json"
 )
 
-// A manifest is what of package.json decides which packages are installed.
+// A manifest holds the fields of package.json that select the installed packages.
 type manifest struct {
 	Name                 string            `json:"name,omitempty"`
 	Version              string            `json:"version,omitempty"`
@@ -28,9 +28,9 @@ type manifest struct {
 	Overrides       map[string]any    `json:"overrides,omitempty"`
 }
 
-// findNode reads package.json and package-lock.json. Of both it takes names,
-// versions and digests only: packages come from the registry that the operator
-// uses, and from nowhere else.
+// findNode reads package.json and package-lock.json. It uses only the names,
+// versions and digests of both: packages come from the operator's registry, and
+// from nowhere else.
 func findNode(fsys fs.FS) (*Declared, error) {
 	data, err := read(fsys, manifestFile, maxManifest)
 	if data == nil || err != nil {
@@ -53,7 +53,7 @@ func findNode(fsys fs.FS) (*Declared, error) {
 	return m.declare(lock)
 }
 
-// declare checks m and writes it anew.
+// declare checks m and returns it rewritten, with the lock if there is one.
 func (m manifest) declare(lock []byte) (*Declared, error) {
 	for _, all := range []map[string]string{m.Dependencies, m.OptionalDependencies, m.PeerDependencies, m.DevDependencies} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -80,10 +80,9 @@ func (m manifest) declare(lock []byte) (*Declared, error) {
 	return d, nil
 }
 
-// What a registry has: names, perhaps in a scope, and for each of them versions,
-// which are asked for by ranges, tags, or another name. Addresses, paths and
-// repositories are none of these. Compiled at first use: at each start it would
-// take a quarter of a millisecond.
+// A registry has names, perhaps in a scope, with versions, which are selected by
+// ranges, tags or another name. Addresses, paths and repositories do not match.
+// Compiled at first use: at each start it would take a quarter of a millisecond.
 var (
 	packageName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + nodeName + `$`) })
 	packageVersion = sync.OnceValue(func() *regexp.Regexp {
@@ -100,8 +99,8 @@ func notFromRegistry(text string) error {
 	return &Error{manifestFile, 0, fmt.Sprintf("%.100q is not taken: only names of packages are, with versions", text), "name the package as the registry does"}
 }
 
-// strangeOverride returns a version in overrides, which may be nested, that is
-// none of a registry; "" without one.
+// strangeOverride returns a version in overrides, which may be nested, that no
+// registry has, and "" if there is none.
 func strangeOverride(overrides map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
 		switch value := overrides[name].(type) {
@@ -121,7 +120,7 @@ func strangeOverride(overrides map[string]any) string {
 	return ""
 }
 
-// packages are those that a script needs to run.
+// packages returns the packages that a script needs at run time.
 func (m manifest) packages() []string {
 	all := maps.Clone(m.Dependencies)
 	if all == nil {
@@ -133,4 +132,57 @@ func (m manifest) packages() []string {
 		list = append(list, name+"@"+all[name])
 	}
 	return list
+}
+
+// A lock holds the accepted fields of package-lock.json. Source: npm's
+// documentation of package-lock.json, lockfileVersion 2 and 3.
+type lock struct {
+	Name            string                    `json:"name,omitempty"`
+	Version         string                    `json:"version,omitempty"`
+	LockfileVersion int                       `json:"lockfileVersion"`
+	Requires        bool                      `json:"requires"`
+	Packages        map[string]map[string]any `json:"packages"`
+}
+
+// readLock returns package-lock.json rewritten without the addresses of packages:
+// npm then asks its registry for each, and compares the digest.
+func readLock(fsys fs.FS) ([]byte, error) {
+	data, err := read(fsys, lockFile, maxLock)
+	if data == nil || err != nil {
+		return nil, err
+	}
+	const anew = "write it anew with: npm install --package-lock-only"
+	var l lock
+	if err := json.Unmarshal(data, &l); err != nil {
+		return nil, &Error{lockFile, 0, fmt.Sprintf("it is no JSON as npm writes it: %.200s", err), anew}
+	}
+	if l.LockfileVersion < 2 || l.Packages == nil {
+		return nil, &Error{lockFile, 0, fmt.Sprintf("it has lockfileVersion %d, and at least 2 is needed", l.LockfileVersion), anew + ", with npm 7 or newer"}
+	}
+	l.Requires = true
+	for _, place := range slices.Sorted(maps.Keys(l.Packages)) {
+		if err := checkLocked(place, l.Packages[place]); err != nil {
+			return nil, err
+		}
+	}
+	plain, err := json.Marshal(l)
+	if err != nil {
+		return nil, &Error{lockFile, 0, fmt.Sprintf("it cannot be written anew: %v", err), anew}
+	}
+	return plain, nil
+}
+
+// checkLocked checks one package of a lock and removes its address.
+func checkLocked(place string, entry map[string]any) error {
+	if place == "" { // the skill itself
+		return nil
+	}
+	integrity, _ := entry["integrity"].(string)
+	link, _ := entry["link"].(bool)
+	bundled, _ := entry["inBundle"].(bool)
+	if link || !strings.HasPrefix(place, "node_modules/") || integrity == "" && !bundled {
+		return &Error{lockFile, 0, fmt.Sprintf("%.100q is not taken: it is no package of a registry, with its digest", place), "name the package as the registry does, and lock it again"}
+	}
+	delete(entry, "resolved")
+	return nil
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// findPython reads what a Python script declares itself, or else what is in
-// requirements.txt.
+// findPython reads the metadata of a Python script, or else requirements.txt.
 func findPython(fsys fs.FS, script string) (*Declared, error) {
 	text, err := head(fsys, script)
 	if err != nil {
@@ -27,8 +26,7 @@ func findPython(fsys fs.FS, script string) (*Declared, error) {
 	return parseInline(script, line, block)
 }
 
-// head returns the beginning of a script. One that is not there declares
-// nothing.
+// head returns a script's text with LF line ends, "" if there is none.
 func head(fsys fs.FS, script string) (string, error) {
 	data, err := read(fsys, script, maxScript)
 	if err != nil {
@@ -37,7 +35,7 @@ func head(fsys fs.FS, script string) (string, error) {
 	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
 }
 
-// opening begins a block of metadata, of whatever type.
+// opening matches the first line of a metadata block of any type.
 var opening = regexp.MustCompile(`^# /// ([a-zA-Z0-9-]+)$`)
 
 // inline returns the content of the block "# /// script" of a script, and the
@@ -50,7 +48,7 @@ func inline(script, text string) (block string, line int, err error) {
 			continue
 		}
 		end := closing(lines, i+1)
-		if end < 0 { // what is not closed is no block
+		if end < 0 { // an unclosed block is none
 			continue
 		}
 		if opened[1] == "script" {
@@ -64,8 +62,7 @@ func inline(script, text string) (block string, line int, err error) {
 	return block, line, nil
 }
 
-// closing returns the last line "# ///" of the comment that begins at from, and
-// -1 where it has none.
+// closing returns the last line "# ///" of the comment that begins at from, or -1.
 func closing(lines []string, from int) int {
 	end := -1
 	for i := from; i < len(lines) && (lines[i] == "#" || strings.HasPrefix(lines[i], "# ")); i++ {
@@ -112,7 +109,7 @@ func parseInline(script string, line int, block string) (*Declared, error) {
 	return d, nil
 }
 
-// A requirement is one as it was written, and where.
+// A requirement is one entry as written, with its line.
 type requirement struct {
 	text string
 	line int
@@ -129,11 +126,11 @@ func findRequirements(fsys fs.FS) (*Declared, error) {
 	return declarePython(requirementsFile, splitRequirements(string(data)))
 }
 
-// comment is where one begins in a line. Source: pip's "Requirements File Format".
+// comment matches the comment of a line. Source: pip's "Requirements File Format".
 var comment = regexp.MustCompile(`(^|\s+)#.*$`)
 
-// splitRequirements joins lines that go on after a backslash, and leaves out
-// comments and empty ones.
+// splitRequirements returns the requirements of a file. It joins lines that end
+// with a backslash and drops comments and empty lines.
 func splitRequirements(text string) []requirement {
 	var all []requirement
 	var joined string
@@ -157,9 +154,9 @@ func splitRequirements(text string) []requirement {
 	return all
 }
 
-// The forms of requirements that are taken: a name, extras, versions, a marker
-// and hashes. Source: PEP 508 and PEP 440. Anything else, an address above all,
-// may run code when it is installed.
+// The accepted requirements have a name, extras, versions, a marker and hashes.
+// Source: PEP 508 and PEP 440. Anything else, an address above all, may run code
+// when it is installed.
 const (
 	name     = `[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`
 	clause   = `(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+`
@@ -177,7 +174,8 @@ var (
 	ofHashes   = regexp.MustCompile(`\s+--hash=\S+`)
 )
 
-// declarePython makes requirements.txt anew of what was understood of it.
+// declarePython checks requirements and returns requirements.txt rewritten with
+// them.
 func declarePython(file string, requirements []requirement) (*Declared, error) {
 	d := &Declared{Kind: Python, File: file}
 	var lock strings.Builder
