@@ -6,20 +6,50 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
-// sweptMark is the file whose time says when any process last swept.
+// Bounds of a store. A snapshot in use counts, and stays.
+const (
+	unused    = 7 * 24 * time.Hour // from the last use to removal
+	maxEach   = 8                  // snapshots of one skill
+	maxTotal  = 2 << 30            // bytes of all
+	sweepTime = time.Hour          // between two sweeps, whichever process makes them
+	// grace extends every lease: a call may wait in the queue, and a container for
+	// the next call.
+	grace = time.Hour
+)
+
+// The names of a store's folders begin with one of these.
+const (
+	ofPrefix    = "of-"     // the snapshots of one skill
+	asidePrefix = ".aside-" // a snapshot that is being made or removed
+)
+
+// sweptMark is the file whose modification time is that of the last sweep of any
+// process.
 const sweptMark = ".swept"
 
-// sweep removes snapshots beyond the bounds, at most once in sweepTime. Errors cost
-// disk space only.
-func (s *Store) sweep() {
+// A sweeper removes snapshots that exceed the bounds of a store.
+type sweeper struct {
+	dir   string // of the store
+	total int64  // bytes
+
+	mu   sync.Mutex
+	last time.Time // when this process last checked whether a sweep is due
+}
+
+func newSweeper(dir string) *sweeper { return &sweeper{dir: dir, total: maxTotal} }
+
+// sweep removes snapshots that exceed the bounds, at most once in sweepTime. It
+// ignores errors, which cost disk space only.
+func (s *sweeper) sweep() {
 	now := time.Now()
 	s.mu.Lock()
-	due := now.Sub(s.swept) >= sweepTime
+	due := now.Sub(s.last) >= sweepTime
 	if due {
-		s.swept = now
+		s.last = now
 	}
 	s.mu.Unlock()
 	if !due {
@@ -34,29 +64,29 @@ func (s *Store) sweep() {
 	}
 }
 
-// A kept is a snapshot on the disk.
-type kept struct {
-	dir  string
-	used time.Time // up to when it is or was in use
+// A stored is a folder of the store: a snapshot, or all of one skill.
+type stored struct {
+	dir    string
+	leased time.Time // end of its last lease
 }
 
-// remove removes snapshots: those that nobody has used for long, all but the
-// newest of each skill, and then the oldest of all until the rest is small
-// enough. What is in use stays.
-func (s *Store) remove(now time.Time) {
-	var all []kept
+// remove removes snapshots: those unused for long, all but the newest of each
+// skill, and then the oldest of all until the rest is within the bound. Leased
+// snapshots stay.
+func (s *sweeper) remove(now time.Time) {
+	var all []stored
 	for _, entry := range entries(s.dir) {
 		if !strings.HasPrefix(filepath.Base(entry.dir), ofPrefix) { // of an earlier version, or left by a process that died
 			s.removeUnused(now, entry)
 			continue
 		}
 		if entry.idle(now) { // no snapshot is about to be put there
-			_ = os.Remove(entry.dir) // refused where there are any
+			_ = os.Remove(entry.dir) // fails unless it is empty
 		}
 		of := entries(entry.dir)
 		for i, k := range of {
 			if i >= maxEach && k.idle(now) {
-				_ = s.discard(k.dir)
+				_ = discard(s.dir, k.dir)
 			} else if !s.removeUnused(now, k) {
 				all = append(all, k)
 			}
@@ -66,33 +96,33 @@ func (s *Store) remove(now time.Time) {
 	left := s.total
 	for _, k := range all {
 		if left -= size(k.dir); left < 0 && k.idle(now) {
-			_ = s.discard(k.dir)
+			_ = discard(s.dir, k.dir)
 		}
 	}
 }
 
-func (k kept) idle(now time.Time) bool { return now.Sub(k.used) > grace }
+func (k stored) idle(now time.Time) bool { return now.Sub(k.leased) > grace }
 
-func (s *Store) removeUnused(now time.Time, k kept) bool {
-	return now.Sub(k.used) > unused && s.discard(k.dir) == nil
+func (s *sweeper) removeUnused(now time.Time, k stored) bool {
+	return now.Sub(k.leased) > unused && discard(s.dir, k.dir) == nil
 }
 
-func newest(a, b kept) int { return b.used.Compare(a.used) }
+func newest(a, b stored) int { return b.leased.Compare(a.leased) }
 
-// entries returns the folders in one, the newest first.
-func entries(dir string) []kept {
+// entries returns the folders in dir, the newest first.
+func entries(dir string) []stored {
 	list, _ := os.ReadDir(dir)
-	var all []kept
+	var all []stored
 	for _, entry := range list {
 		if info, err := entry.Info(); err == nil && entry.IsDir() {
-			all = append(all, kept{filepath.Join(dir, entry.Name()), info.ModTime()})
+			all = append(all, stored{filepath.Join(dir, entry.Name()), info.ModTime()})
 		}
 	}
 	slices.SortFunc(all, newest)
 	return all
 }
 
-// size returns the bytes of the files below dir, with a block for each entry.
+// size returns the bytes of the files below dir, plus a block for each entry.
 func size(dir string) int64 {
 	const block = 4096
 	var bytes int64
@@ -106,4 +136,15 @@ func size(dir string) int64 {
 		return nil
 	})
 	return bytes
+}
+
+// discard removes the snapshot dir of a store. It renames it first, so that no
+// partial snapshot is ever visible.
+func discard(store, dir string) error {
+	aside, err := os.MkdirTemp(store, asidePrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(aside)
+	return os.Rename(dir, filepath.Join(aside, "gone"))
 }

@@ -26,7 +26,7 @@ func age(t *testing.T, dir string, ago time.Duration) {
 // sweepNow has the next snapshot that is taken be followed by a sweep.
 func sweepNow(t *testing.T, s *Store) {
 	t.Helper()
-	s.swept = time.Time{}
+	s.sweeper.last = time.Time{}
 	age(t, filepath.Join(s.dir, sweptMark), 2*sweepTime)
 }
 
@@ -88,7 +88,7 @@ func TestBoundOfOneSkill(t *testing.T) {
 
 func TestBoundOfAll(t *testing.T) {
 	s := New(t.TempDir())
-	s.total = 1 << 20
+	s.sweeper.total = 1 << 20
 	var dirs []string
 	for n := range 6 {
 		snap, err := s.Take(t.Context(), version(n, 300<<10), Use{Skill: fmt.Sprint(n)})
