@@ -1,0 +1,205 @@
+package integration
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWalls keeps every import of ours where the table walls allows it, and the table
+// free of rows and names that nothing needs.
+func TestWalls(t *testing.T) {
+	prefix := module(t) + "/"
+	found := packages(t)
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		row, known := walls[name]
+		if !known {
+			t.Errorf("%s has no row: write into walls which of our packages it may import", name)
+			continue
+		}
+		var imported []string
+		for _, full := range found[name].Imports {
+			if own, ours := strings.CutPrefix(full, prefix); ours {
+				imported = append(imported, own)
+			}
+		}
+		compare(t, name, strings.Fields(row), imported)
+	}
+	for name := range walls {
+		if _, ok := found[name]; !ok {
+			t.Errorf("walls has a row for %s, which is no package", name)
+		}
+	}
+}
+
+// TestLibraries confines each library to a few packages, so that a successor is a
+// small change.
+func TestLibraries(t *testing.T) {
+	users := map[string][]string{}
+	for name, p := range packages(t) {
+		for library := range libraries {
+			if slices.ContainsFunc(p.Imports, func(imported string) bool { return under(imported, library) }) {
+				users[library] = append(users[library], name)
+			}
+		}
+	}
+	for library, homes := range libraries {
+		slices.Sort(users[library])
+		for _, user := range users[library] {
+			if !slices.Contains(strings.Fields(homes), user) {
+				t.Errorf("%s must not import %s; its homes are %s", user, library, homes)
+			}
+		}
+	}
+}
+
+func compare(t *testing.T, name string, allowed, imported []string) {
+	t.Helper()
+	for _, own := range imported {
+		if !slices.Contains(allowed, own) {
+			t.Errorf("%s must not import %s", name, own)
+		}
+	}
+	for _, own := range allowed {
+		if !slices.Contains(imported, own) {
+			t.Errorf("%s does not import %s: take it out of walls", name, own)
+		}
+	}
+}
+
+// TestFloors: the children of a folder lie either all below it, or all above it.
+func TestFloors(t *testing.T) {
+	for name := range walls {
+		var below, above []string
+		for other, row := range walls {
+			if path.Dir(other) != name {
+				continue
+			}
+			if slices.Contains(strings.Fields(walls[name]), other) {
+				below = append(below, other)
+			}
+			if slices.Contains(strings.Fields(row), name) {
+				above = append(above, other)
+			}
+		}
+		if len(below) > 0 && len(above) > 0 {
+			t.Errorf("%s imports %v, and %v import it", name, below, above)
+		}
+	}
+}
+
+// TestMeetingPlace: the model imports nothing of ours, and skills and sandboxes do
+// not know each other.
+func TestMeetingPlace(t *testing.T) {
+	if walls["skills"] != "" {
+		t.Errorf("skills imports %s", walls["skills"])
+	}
+	for name, row := range walls {
+		for _, own := range strings.Fields(row) {
+			switch {
+			case under(name, "skills") && !under(own, "skills"),
+				under(name, "sandbox") && !under(own, "sandbox"),
+				under(name, "server") && !under(own, "server") && !under(own, "skills") && !under(own, "sandbox"),
+				under(own, "cmd") && !under(name, "cmd"),
+				under(own, "integration") && !under(name, "integration"),
+				under(own, "sandbox/sandboxtest"):
+				t.Errorf("walls allows %s to import %s", name, own)
+			}
+		}
+	}
+}
+
+// walls has a row for each package: the packages of ours that it imports. A new arrow is
+// a decision: write it here, and into docs/architecture.md where it changes the picture.
+var walls = map[string]string{
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/audit server/describe server/elicit server/exposure server/httpd server/identity server/live server/policy server/requirements server/run server/skillsext server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/watch",
+	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/elicit server/exposure skills/scan",
+	"cmd/skills-mcp/connect":    "",
+	"integration":               "sandbox sandbox/docker sandbox/native",
+	"integration/bench":         "integration/bench/catalog sandbox sandbox/docker sandbox/native",
+	"integration/bench/catalog": "",
+	"integration/house":         "",
+	"integration/needs":         "integration",
+	"integration/release":       "",
+	"plugins/colony-samples":    "",
+	"sandbox":                   "",
+	"sandbox/admission":         "sandbox",
+	"sandbox/docker":            "sandbox sandbox/docker/seccomp sandbox/egress sandbox/shellproto sandbox/warmpool",
+	"sandbox/docker/seccomp":    "",
+	"sandbox/egress":            "sandbox",
+	"sandbox/native":            "sandbox sandbox/egress",
+	"sandbox/sandboxtest":       "sandbox sandbox/session",
+	"sandbox/session":           "sandbox",
+	"sandbox/shellproto":        "sandbox",
+	"sandbox/warmpool":          "sandbox",
+	"server":                    "sandbox server/clientroots server/complete server/describe server/elicit server/exposure server/identity server/media server/output server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/transport skills skills/infer skills/scan skills/schema skills/skillfs skills/snapshot skills/truncate skills/uritemplate",
+	"server/audit":              "server/run",
+	"server/clientroots":        "server/transport",
+	"server/complete":           "",
+	"server/describe":           "sandbox sandbox/egress server/exposure server/run server/skillsext skills skills/dependencies skills/scan skills/skillfs skills/snapshot skills/truncate",
+	"server/elicit":             "sandbox server/identity server/rpc server/termtext skills skills/schema",
+	"server/exposure":           "skills skills/truncate",
+	"server/httpd":              "server/identity",
+	"server/identity":           "",
+	"server/live":               "sandbox server/requirements skills skills/activation skills/scan skills/watch",
+	"server/media":              "",
+	"server/output":             "server/identity",
+	"server/policy":             "sandbox sandbox/egress server/identity server/run skills",
+	"server/requirements":       "sandbox skills skills/atomicfile",
+	"server/rpc":                "",
+	"server/run":                "sandbox sandbox/session server/elicit server/identity skills skills/dependencies skills/infer skills/schema skills/skillfs skills/snapshot",
+	"server/scriptio":           "server/media skills/schema",
+	"server/skillsext":          "skills skills/check skills/manifest skills/skillfs skills/stamp",
+	"server/tasks":              "sandbox server/identity server/rpc",
+	"server/termtext":           "skills",
+	"server/transport":          "server/identity server/rpc server/termtext",
+	"server/usage":              "skills/atomicfile",
+	"skills":                    "",
+	"skills/activation":         "skills skills/scan skills/skillfs",
+	"skills/atomicfile":         "",
+	"skills/cache":              "skills skills/atomicfile skills/scan skills/stamp",
+	"skills/check":              "skills skills/manifest skills/skillfs",
+	"skills/dependencies":       "skills/skillfs",
+	"skills/infer":              "skills skills/infer/python skills/infer/shell skills/skillfs skills/truncate",
+	"skills/infer/python":       "",
+	"skills/infer/shell":        "skills/truncate",
+	"skills/manifest":           "skills skills/infer skills/infer/python skills/schema skills/skillfs skills/truncate skills/uritemplate",
+	"skills/scaffold":           "skills/check",
+	"skills/scan":               "skills skills/infer skills/infer/python skills/manifest skills/skillfs skills/stamp skills/truncate",
+	"skills/schema":             "skills skills/truncate",
+	"skills/skillfs":            "skills/truncate",
+	"skills/snapshot":           "skills/skillfs",
+	"skills/stamp":              "",
+	"skills/truncate":           "",
+	"skills/uritemplate":        "",
+	"skills/watch":              "skills/scan",
+}
+
+// libraries has the packages that may import a library of others.
+var libraries = map[string]string{
+	"github.com/BurntSushi/toml":               "cmd/skills-mcp/connect skills/dependencies",
+	"github.com/agext/levenshtein":             "cmd/skills-mcp/config skills skills/manifest skills/schema",
+	"github.com/bmatcuk/doublestar/v4":         "skills/activation skills/manifest",
+	"github.com/containerd/errdefs":            "sandbox/docker",
+	"github.com/docker/docker":                 "sandbox/docker",
+	"github.com/docker/go-units":               "cmd/skills-mcp/config",
+	"github.com/fsnotify/fsnotify":             "skills/watch",
+	"github.com/gofrs/flock":                   "sandbox/docker server/usage",
+	"github.com/hashicorp/yamux":               "sandbox/egress",
+	"github.com/invopop/jsonschema":            "server server/elicit skills skills/cache skills/infer skills/infer/python skills/infer/shell skills/manifest skills/schema",
+	"github.com/mark3labs/mcp-go":              "integration/bench server server/clientroots server/elicit server/rpc server/scriptio server/tasks server/transport",
+	"github.com/santhosh-tekuri/jsonschema/v6": "skills/schema",
+	"github.com/spf13/cobra":                   "cmd/skills-mcp",
+	"github.com/spf13/pflag":                   "cmd/skills-mcp",
+	"github.com/tailscale/hujson":              "cmd/skills-mcp/connect",
+	"github.com/titanous/json5":                "cmd/skills-mcp skills/manifest",
+	"golang.org/x/net":                         "sandbox/native",
+	"golang.org/x/sys":                         "sandbox/native",
+	"golang.org/x/term":                        "cmd/skills-mcp",
+	"golang.org/x/text":                        "skills/schema",
+	"golang.org/x/tools":                       "integration/house",
+	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/manifest",
+	"mvdan.cc/sh/v3":                           "skills/infer/shell",
+}
