@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -171,19 +172,15 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// Who looks for a package finds it in CONTRIBUTING.md.
-func TestContributing(t *testing.T) {
-	page := read(t, "../CONTRIBUTING.md")
-	for _, owner := range []string{"skills", "sandbox", "server"} {
-		files, err := filepath.Glob(filepath.Join("..", owner, "*", "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Fatal(files, err)
+// Who looks for a package finds it in docs/architecture.md.
+func TestArchitecture(t *testing.T) {
+	page := read(t, "../docs/architecture.md")
+	for name := range packages(t) {
+		if parent := path.Dir(name); parent == "cmd/skills-mcp" || parent == "integration" || strings.HasPrefix(parent, "integration/") {
+			continue // named in the row of their parent
 		}
-		for _, file := range files {
-			name := owner + "/" + filepath.Base(filepath.Dir(file))
-			if !strings.Contains(page, "`"+name+"`") {
-				t.Errorf("CONTRIBUTING.md does not say what %s is", name)
-			}
+		if !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("docs/architecture.md does not say what %s does", name)
 		}
 	}
 }
