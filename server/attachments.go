@@ -17,8 +17,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// attachments collect the contents of one result within bounds, and store what they
-// link to.
+// attachments collect the contents of one result within bounds, and store the data of
+// their links.
 type attachments struct {
 	outputs       *output.Store
 	owner         identity.Key

@@ -53,7 +53,7 @@ func (c content) String() string {
 	return fmt.Sprintf("%s %s %d", c.Type, c.MIMEType, base64.StdEncoding.DecodedLen(len(c.Data)))
 }
 
-// contents calls a tool and renders what it returns, with the run's id as RUN.
+// contents calls a tool and renders its result, with the run's id as RUN.
 func (b *bench) contents(tool, args string) (rendered []string, runID string) {
 	b.t.Helper()
 	result := b.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args))
@@ -199,7 +199,7 @@ type versioned struct {
 func (v *versioned) SetProtocolVersion(version string) { v.version = version }
 func (v *versioned) ProtocolVersion() string           { return v.version }
 
-// What a run left is its caller's, until that one leaves.
+// The outputs of a run belong to its caller, until its session ends.
 func TestOutputIsItsCallers(t *testing.T) {
 	b := newBench(t, leaves("", sandbox.Files{Taken: []sandbox.File{{Name: "secret.txt", Data: []byte("mine")}}}))
 	ann := b.connect()

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/media"
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
@@ -115,42 +113,4 @@ func (d declared) readFile(uri string) ([]mcp.ResourceContents, error) {
 
 func tooLarge(uri string) error {
 	return fmt.Errorf("%s is larger than the %d bytes that can be read at once; its author can split it", uri, maxResource)
-}
-
-// run returns the output of the skill, which runs with the values of the template's
-// variables.
-func (d declared) run(invoke *invoker, r *request, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
-	given, err := pickedBy(d.Skill, values)
-	if err != nil {
-		return nil, invoke.protocol(nil, err)
-	}
-	outcome, asked, err := invoke.run(r, run.Request{Skill: d.Skill, Args: given.values})
-	if outcome == nil {
-		return nil, invoke.protocol(asked, err)
-	}
-	a := newRunReport(invoke.outputs, r, d.Skill, outcome, err)
-	result := a.skillResult(d.Skill.Entry, outcome)
-	switch {
-	case result.IsError:
-		return nil, invoke.protocol(result, nil)
-	case a.output.result != nil:
-		return convert(uri, result.Content), nil
-	}
-	return d.contents(uri, outcome)
-}
-
-// contents returns the standard output of a run, or else the files that it has left.
-func (d declared) contents(uri string, o *run.Outcome) ([]mcp.ResourceContents, error) {
-	printed := o.Stdout.Bytes()
-	switch {
-	case o.Stdout.Truncated() || len(printed) > maxResource:
-		return nil, tooLarge(uri)
-	case len(bytes.TrimSpace(printed)) > 0 || len(o.Out.Taken) == 0:
-		return contentsOf(uri, cmp.Or(d.MIMEType, media.Type("", printed)), printed), nil
-	}
-	var all []mcp.ResourceContents
-	for _, f := range o.Out.Taken {
-		all = append(all, contentsOf(uri, media.Type(f.Name, f.Data), f.Data)...)
-	}
-	return all, nil
 }

@@ -60,7 +60,7 @@ func TestDeclaredPipe(t *testing.T) {
 	}
 }
 
-// What a skill prints is what is read; else what it leaves.
+// A client reads the standard output of a skill, or else the files that it left.
 func TestDeclaredOutput(t *testing.T) {
 	left := func(stdout string, files ...sandbox.File) *script {
 		return leaves(stdout, sandbox.Files{Taken: files})
@@ -89,7 +89,7 @@ func TestDeclaredOutput(t *testing.T) {
 	}
 }
 
-// What changes is told once, and only that.
+// Each change is notified once, and nothing else.
 func TestResourceNotices(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))
 	declareNotes(b)

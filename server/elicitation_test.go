@@ -34,7 +34,7 @@ func newAsker(name string) *asker {
 	return &asker{client: client{id: name + "-session", in: make(chan mcp.JSONRPCNotification, 100)}, name: name}
 }
 
-// asksOnce is a command that says something, asks, and says what it was answered.
+// asksOnce is a command that prints a line, asks a question, and prints the answer.
 func asksOnce() *script {
 	return &script{func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 		cmd.Started()

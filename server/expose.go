@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"maps"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -22,15 +21,15 @@ func (v *view) expose(active map[string]bool, o exposure.Options) *exposure.Expo
 // description and parameters: annotations and the names of fields, in bytes.
 const annotationSize = 172
 
-// instructionSize is about what more the tool of an instruction skill takes: the
-// parameter args and no others, and that nothing is run.
+// instructionSize is the approximate size that an instruction skill adds: the
+// parameter args, and the sentence that nothing is run.
 const instructionSize = 230
 
-// resultSize is what the tool of an executable skill says of its results, beside
-// a schema.
+// resultSize is the size that an executable skill adds for its results, without
+// their schema.
 const resultSize = 72
 
-// cost is the room that a skill's tool takes.
+// cost returns the size of a skill's tool.
 func (v *view) cost(skill *skills.Skill) exposure.Cost {
 	description := toolDescription(skill)
 	encoded, _ := json.Marshal(description)
@@ -40,7 +39,7 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 		c.Whole += instructionSize
 		return c
 	}
-	// A schema that cannot be encoded has no tool, which is told where it is made.
+	// Without a schema that can be encoded there is no tool; skillTools logs it.
 	schema, _ := json.Marshal(inputSchema(skill))
 	c.Whole += len(schema) + resultSize
 	if skill.Entry.Output != nil {
@@ -50,29 +49,8 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 	return c
 }
 
-// tool is the name of a skill's tool, or "" where it has none.
-func (v *view) tool(skill *skills.Skill) string {
-	if v.exposed.Of(skill).Reach != exposure.ByTool {
-		return ""
-	}
-	return v.name(skill)
-}
-
-// Activate makes the skills with these qualified names those that the workspace
-// has files for: they come first. Clients are notified once when the tools they
-// know have changed by that; the result says whether they have.
-func (s *Server) Activate(active map[string]bool) (changed bool) {
-	s.publishing.Lock()
-	defer s.publishing.Unlock()
-	if maps.Equal(active, s.active) {
-		return false
-	}
-	s.active = active
-	return s.show(s.Catalog())
-}
-
-// searchDescription tells a model when to search, and for what, in at most
-// [maxDescription] bytes.
+// searchDescription returns the description of search_skills, with the skills that
+// only it reaches, in at most [maxDescription] bytes.
 func searchDescription(e *exposure.Exposure) string {
 	const text = "Find the skills for a task. Call this before a task that a skill may cover; then use the skill's own tool, load_skill or run_skill."
 	const between = "\n\n"

@@ -125,7 +125,7 @@ func TestCost(t *testing.T) {
 	b := newBenchWith(t, ends(0, "", ""), Options{Expose: exposure.Options{Mode: exposure.All}})
 	odd := &skills.Skill{Name: "odd", ModelInvocable: true, Description: "<&> \x01\t\"quoted\" " + strings.Repeat("ü", 2000), WhenToUse: "\n\n"}
 	b.publishWith(append(thousand(), odd)...)
-	v := b.view.Load()
+	v := b.published.view.Load()
 	tools, size := b.tools()
 	if size > maxToolsSize+1<<10 {
 		t.Errorf("a page of tools has %d bytes", size)
@@ -216,9 +216,9 @@ func TestNoticesOfMany(t *testing.T) {
 		{"one less", func() { all = all[:1000] }, true},
 	} {
 		step.do()
-		before := b.state.Load()
+		before := b.published.state.Load()
 		changed := b.publishWith(all...)
-		if now := b.state.Load(); now%2 != 0 || (now != before) != changed {
+		if now := b.published.state.Load(); now%2 != 0 || (now != before) != changed {
 			t.Errorf("%s: changed %t, and yet the state went from %d to %d", step.name, changed, before, now)
 		}
 		var want []string

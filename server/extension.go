@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 )
 
-// extensions are what the server declares to speak beyond MCP.
+// extensions returns the extensions of MCP that the server declares.
 func extensions() map[string]any {
 	return map[string]any{
 		"io.modelcontextprotocol/skills": map[string]any{"directoryRead": true},
@@ -21,40 +22,47 @@ func extensions() map[string]any {
 	}
 }
 
-// listen is for notices that mcp-go does not know: those of tasks.
-func (s *Server) listen(ctx context.Context, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
-	return s.invoke.tasks.Listen(ctx, owner(ctx), params, send)
+// An extension answers the methods that mcp-go does not know: those of the Skills
+// extension (SEP-2640), and of that for tasks (SEP-2663).
+type extension struct {
+	view   func() *view
+	tasks  *tasks.Store
+	logger *slog.Logger
 }
 
-// Methods are what the server answers that mcp-go does not know, by name: those of
-// the Skills extension (SEP-2640), and of that for tasks (SEP-2663).
-func (s *Server) Methods() map[string]rpc.Method {
-	methods := s.invoke.tasks.Methods(owner)
+// listen subscribes to the notifications of tasks.
+func (s *extension) listen(ctx context.Context, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
+	return s.tasks.Listen(ctx, owner(ctx), params, send)
+}
+
+// methods returns the methods by name.
+func (s *extension) methods() map[string]rpc.Method {
+	methods := s.tasks.Methods(owner)
 	methods["skills/list"] = rpc.Method{Handle: s.listSkills, Cacheable: true}
 	methods["skills/get"] = rpc.Method{Handle: s.getSkill, Cacheable: true}
 	methods["resources/directory/read"] = rpc.Method{Handle: s.readDirectory, Cacheable: true}
 	return methods
 }
 
-// about are the parameters of all these methods.
-type about struct {
+// skillParams are the parameters of the Skills extension's methods.
+type skillParams struct {
 	URI    string `json:"uri"`
 	Cursor string `json:"cursor"`
 }
 
-func readAbout(params json.RawMessage) (a about, err error) {
-	if len(params) > 0 && json.Unmarshal(params, &a) != nil {
+func decodeSkillParams(params json.RawMessage) (p skillParams, err error) {
+	if len(params) > 0 && json.Unmarshal(params, &p) != nil {
 		err = rpc.InvalidParams("the parameters must be an object; its uri and cursor are strings", nil)
 	}
-	return a, err
+	return p, err
 }
 
-func (s *Server) listSkills(ctx context.Context, params json.RawMessage) (any, error) {
-	in, err := readAbout(params)
+func (s *extension) listSkills(ctx context.Context, params json.RawMessage) (any, error) {
+	in, err := decodeSkillParams(params)
 	if err != nil {
 		return nil, err
 	}
-	entries, next, err := s.view.Load().library.List(ctx, in.Cursor, s.logger)
+	entries, next, err := s.view().library.List(ctx, in.Cursor, s.logger)
 	if err != nil {
 		return nil, refused(err, nil)
 	}
@@ -64,12 +72,12 @@ func (s *Server) listSkills(ctx context.Context, params json.RawMessage) (any, e
 	}{entries, next}, nil
 }
 
-func (s *Server) getSkill(ctx context.Context, params json.RawMessage) (any, error) {
-	in, err := readAbout(params)
+func (s *extension) getSkill(ctx context.Context, params json.RawMessage) (any, error) {
+	in, err := decodeSkillParams(params)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := s.view.Load().library.Get(ctx, in.URI)
+	entry, err := s.view().library.Get(ctx, in.URI)
 	if err != nil {
 		return nil, refused(err, atURI{in.URI})
 	}
@@ -78,12 +86,12 @@ func (s *Server) getSkill(ctx context.Context, params json.RawMessage) (any, err
 	}{entry}, nil
 }
 
-func (s *Server) readDirectory(_ context.Context, params json.RawMessage) (any, error) {
-	in, err := readAbout(params)
+func (s *extension) readDirectory(_ context.Context, params json.RawMessage) (any, error) {
+	in, err := decodeSkillParams(params)
 	if err != nil {
 		return nil, err
 	}
-	children, next, err := s.view.Load().library.Directory(in.URI, in.Cursor)
+	children, next, err := s.view().library.Directory(in.URI, in.Cursor)
 	if err != nil {
 		return nil, refused(err, atURI{in.URI})
 	}
@@ -109,12 +117,12 @@ func childResource(c skillsext.Child) mcp.Resource {
 	return mcp.Resource{URI: c.URI, Name: c.Name, MIMEType: media.Type(c.Name, c.Head), Size: &c.Size}
 }
 
-// atURI is what an error about a URI carries.
+// atURI is the data of an error about a URI.
 type atURI struct {
 	URI string `json:"uri"`
 }
 
-// refused gives an error the code that the extension has for it.
+// refused returns an error with the code that the extension defines for it.
 func refused(err error, data any) error {
 	if why := (*skillsext.NotServedError)(nil); errors.As(err, &why) {
 		return rpc.InvalidParams(why.Message, data)

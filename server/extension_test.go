@@ -22,7 +22,7 @@ import (
 // the result, or the error, as JSON.
 func (b *bench) method(name, params string) string {
 	b.t.Helper()
-	result, err := b.Methods()[name].Handle(b.t.Context(), json.RawMessage(params))
+	result, err := b.extension.methods()[name].Handle(b.t.Context(), json.RawMessage(params))
 	if refused := (*rpc.Error)(nil); errors.As(err, &refused) {
 		data, _ := json.Marshal(refused.Data)
 		return fmt.Sprintf("error %d %s %s", refused.Code, refused.Message, data)
@@ -36,7 +36,7 @@ func (b *bench) method(name, params string) string {
 	return string(encoded)
 }
 
-// shelves add what the extension can be told apart by.
+// shelves add skills of the kinds that the extension treats differently.
 func (b *bench) shelves() {
 	b.files["p/skills/guide/docs/one two.md"] = &fstest.MapFile{Data: []byte("# One\n")}
 	b.files["p/skills/guide/logo.png"] = &fstest.MapFile{Data: picture(b.t)}
@@ -94,7 +94,7 @@ func TestSkillsExtension(t *testing.T) {
 // TestWhatMayBeKept finds a cache lifetime in every result of the Skills extension
 // of 2026-07-28: clients refuse one without. A task has a lifetime of its own.
 func TestWhatMayBeKept(t *testing.T) {
-	methods := newBench(t, ends(0, "", "")).Methods()
+	methods := newBench(t, ends(0, "", "")).extension.methods()
 	for name, method := range methods {
 		if want := !strings.HasPrefix(name, "tasks/"); method.Cacheable != want {
 			t.Errorf("%s: %t, want %t", name, method.Cacheable, want)
@@ -273,7 +273,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 	b.MCP().UnregisterSession(context.Background(), s.SessionID())
 	b.publish()
-	if n := len(b.subscriptions.digests); n != 0 {
+	if n := len(b.published.subscriptions.digests); n != 0 {
 		t.Errorf("%d digests are kept for nobody", n)
 	}
 }

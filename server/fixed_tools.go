@@ -22,7 +22,7 @@ func fixedNames() []string {
 	}
 }
 
-// fixedTools make the tools that exist whatever the catalog holds.
+// fixedTools make the tools that exist for every catalog.
 type fixedTools struct {
 	*toolMaker
 	find      *finder
@@ -52,14 +52,14 @@ type cursorArgs struct {
 	Cursor string `json:"cursor,omitempty" jsonschema_description:"next_cursor of the page before."`
 }
 
-// skillList is what list_skills and search_skills return.
+// skillList is the result of list_skills and search_skills.
 type skillList struct {
 	Skills []describe.Choice `json:"skills"`
 	// More is how many matched beyond those listed.
 	More int `json:"more,omitempty"`
 	// Next is the cursor of the next page.
 	Next string `json:"next_cursor,omitempty"`
-	// Hint says what to do where nothing was found.
+	// Hint is advice if nothing was found.
 	Hint string `json:"hint,omitempty"`
 }
 
@@ -113,7 +113,7 @@ func (t *fixedTools) searchSkills(v *view) mcpserver.ServerTool {
 	}.tool(t.toolMaker)
 }
 
-// search leaves out what a model may not call.
+// search returns the first skills that match a query and that a model may call.
 func (v *view) search(query string, most int) skillList {
 	found, size := skillList{Skills: []describe.Choice{}}, 0
 	for _, skill := range v.catalog.Search(query) {
@@ -179,7 +179,7 @@ type pluginList struct {
 	Next    string            `json:"next_cursor,omitempty"`
 }
 
-// reloaded is what reload_skills returns.
+// reloaded is the result of reload_skills.
 type reloaded struct {
 	Skills   int      `json:"skills"` // without the tools that some of them have
 	Plugins  int      `json:"plugins"`

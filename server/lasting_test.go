@@ -78,7 +78,7 @@ func (c *dialled) hangUp() {
 
 const knowsTasks = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
-// taskReply is what tasks are told apart by, in any reply.
+// taskReply has the fields of a task that are in every reply.
 type taskReply struct {
 	Result struct {
 		ResultType, TaskID, Status, StatusMessage string
@@ -204,7 +204,7 @@ func TestTasksOfSkills(t *testing.T) {
 	})
 }
 
-// Who cancels a task, or leaves it, ends what runs.
+// A run ends when its task is cancelled, or its client leaves.
 func TestEndOfTasks(t *testing.T) {
 	var ended chan error // of the bubble
 	driver := &script{func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
@@ -245,7 +245,7 @@ func TestEndOfTasks(t *testing.T) {
 }
 
 // A task asks by itself. An answer that does not fit is asked for again; one that
-// is cancelled meanwhile ends what runs.
+// is cancelled meanwhile ends the run.
 func TestAskingTask(t *testing.T) {
 	slow(t, asksOnce(), func(t *testing.T, b *bench) {
 		b.files["p/skills/now/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: now\ndescription: Asks.\nscript: run.sh\ntask: always\nasks: person\n---\n")}

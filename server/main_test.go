@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write the golden files in testdata anew
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// script is a driver that does what its run function says.
+// script is a driver with a function in place of a sandbox.
 type script struct {
 	run func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error)
 }
@@ -49,7 +49,7 @@ func ends(code int, stdout, stderr string) *script {
 	}}
 }
 
-// library is what the server of most tests serves.
+// library returns the skills of most tests.
 func library() fstest.MapFS {
 	return fstest.MapFS{
 		"p/plugin.json": {Data: []byte(`{"name": "demo", "version": "1.0", "description": "For tests."}`)},
@@ -66,7 +66,7 @@ func library() fstest.MapFS {
 	}
 }
 
-// bench is a server under test, and what it serves.
+// bench is a server under test, with its files.
 type bench struct {
 	*Server
 	t     *testing.T
@@ -113,7 +113,7 @@ func (b *bench) Reload(ctx context.Context) (*skills.Catalog, bool, error) {
 // Refresh implements [Reloader]. The files of a bench change in the next Reload only.
 func (b *bench) Refresh(context.Context, string, *skills.Skill, error) error { return nil }
 
-// publish scans the files and publishes what is there.
+// publish scans the files and publishes the catalog.
 func (b *bench) publish() (changed bool) {
 	b.t.Helper()
 	catalog, err := b.scan(b.t.Context())

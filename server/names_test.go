@@ -39,7 +39,7 @@ func TestToolNames(t *testing.T) {
 		if name != want[i] {
 			t.Errorf("%s: tool name %q, want %q", skill.QualifiedName(), name, want[i])
 		}
-		// What else there is must not matter, other than those it collides with.
+		// Other skills must not matter, but for those it collides with.
 		if i < 2 && ToolNames(all[i : i+1])[skill] != name {
 			t.Errorf("%s has another name alone", skill.QualifiedName())
 		}

@@ -55,7 +55,7 @@ func TestOpenWorld(t *testing.T) {
 	}
 }
 
-// What a run connected to is in its result.
+// A result names the connections of its run.
 func TestConnectionsInResult(t *testing.T) {
 	made := []sandbox.Connection{
 		{Host: "api.example.com:443", Address: "93.184.216.34:443", Sent: 10, Got: 20},

@@ -63,6 +63,9 @@ func encoded(list any) []byte {
 	return text
 }
 
+// maxSummary bounds the part of a description that a list shows, in bytes.
+const maxSummary = 240
+
 // line returns a text as a line of a menu.
 func line(text string) string {
 	return truncate.String(strings.Join(strings.Fields(termtext.Text(text)), " "), maxSummary)

@@ -47,7 +47,7 @@ type progress struct {
 	closing chan struct{} // closed by close
 	done    chan struct{} // closed by run when it ends
 
-	mu      sync.Mutex // guards what follows; not held while sending
+	mu      sync.Mutex // guards the fields below; not held while sending
 	line    []byte     // without end so far, cut
 	pending pending
 	counted bool // a line N/M has come: others are no progress of their own
@@ -159,19 +159,19 @@ func (p *progress) beats(after time.Duration) string {
 	return fmt.Sprintf("still running after %s", after.Round(time.Second))
 }
 
-// wait reports as progress that the call waits for something, until done is called. what
+// wait reports as progress that the call waits for an event, until done is called. event
 // completes "waiting for …".
-func (p *progress) wait(what string) (done func()) {
+func (p *progress) wait(event string) (done func()) {
 	if p == nil {
 		return func() {}
 	}
-	set := func(what string) {
+	set := func(event string) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.waits = what
+		p.waits = event
 	}
-	set(what)
-	p.say("waiting for " + what)
+	set(event)
+	p.say("waiting for " + event)
 	return func() { set("") }
 }
 

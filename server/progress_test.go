@@ -51,7 +51,7 @@ func TestProgress(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		p.say("pull")
-		synctest.Wait() // it is sent, and what follows waits
+		synctest.Wait() // it is sent, and later ones wait
 		p.say("built")
 		fmt.Fprint(p, "start\n")
 		time.Sleep(60 * time.Millisecond)
@@ -75,7 +75,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// A client that does not read holds up neither the skill nor what it waits for.
+// A client that does not read blocks neither the skill nor its call.
 func TestProgressDoesNotBlock(t *testing.T) {
 	goOn, sent := make(chan struct{}), 0
 	p := newProgress(&hearer{tell: func(mark, string) {
@@ -93,7 +93,7 @@ func TestProgressDoesNotBlock(t *testing.T) {
 	}
 }
 
-// heard renders what a script's stderr comes to.
+// heard renders the notifications for a script's stderr.
 func heard(t *testing.T, act func(p *progress)) (progress, logs []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,7 @@ func (v *view) promptPage(cursor mcp.Cursor) (page []mcp.Prompt, next mcp.Cursor
 	page = []mcp.Prompt{}
 	from, ok := position(cursor)
 	if !ok {
-		return page, "" // mcp-go has refused what is none of its own kind
+		return page, "" // mcp-go has refused a cursor of another kind
 	}
 	if from == 0 {
 		page = append(page, usePrompt())

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
@@ -47,7 +50,45 @@ func (s *resources) readDeclared(ctx context.Context, in mcp.ReadResourceRequest
 	if d.File != "" {
 		return d.readFile(uri)
 	}
-	return d.run(s.invoke, r, uri, values)
+	return s.run(r, d, uri, values)
+}
+
+// run returns the output of the skill of a resource, which runs with the values of the
+// template's variables.
+func (s *resources) run(r *request, d declared, uri string, values map[string]string) ([]mcp.ResourceContents, error) {
+	given, err := pickedBy(d.Skill, values)
+	if err != nil {
+		return nil, s.invoke.protocol(nil, err)
+	}
+	outcome, asked, err := s.invoke.run(r, run.Request{Skill: d.Skill, Args: given.values})
+	if outcome == nil {
+		return nil, s.invoke.protocol(asked, err)
+	}
+	a := newRunReport(s.invoke.outputs, r, d.Skill, outcome, err)
+	result := a.skillResult(d.Skill.Entry, outcome)
+	switch {
+	case result.IsError:
+		return nil, s.invoke.protocol(result, nil)
+	case a.output.result != nil:
+		return convert(uri, result.Content), nil
+	}
+	return outputContents(uri, d.MIMEType, outcome)
+}
+
+// outputContents returns the standard output of a run, or else the files that it left.
+func outputContents(uri, mediaType string, o *run.Outcome) ([]mcp.ResourceContents, error) {
+	printed := o.Stdout.Bytes()
+	switch {
+	case o.Stdout.Truncated() || len(printed) > maxResource:
+		return nil, tooLarge(uri)
+	case len(bytes.TrimSpace(printed)) > 0 || len(o.Out.Taken) == 0:
+		return contentsOf(uri, cmp.Or(mediaType, media.Type("", printed)), printed), nil
+	}
+	var all []mcp.ResourceContents
+	for _, f := range o.Out.Taken {
+		all = append(all, contentsOf(uri, media.Type(f.Name, f.Data), f.Data)...)
+	}
+	return all, nil
 }
 
 // skillTemplate returns the template of the files of skills.

@@ -29,8 +29,8 @@ func (s *seer) Run(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, erro
 	return &sandbox.Exit{Sandbox: "seer"}, nil
 }
 
-// What a legacy client's roots are chosen from are the workspaces of all that it
-// calls, and of nobody else.
+// The workspaces that are chosen from a legacy client's roots are those of all its
+// calls, and of no other client's.
 func TestRoots(t *testing.T) {
 	project := t.TempDir()
 	if err := os.WriteFile(filepath.Join(project, "notes.md"), nil, 0o644); err != nil {

@@ -21,8 +21,8 @@ const maxText = 48 << 10
 const maxErrorText = 4 << 10
 
 // maxResultChars bounds the result of a run, for clients with a lower limit of their
-// own: 48 KB of stdout, as much of stderr, as much of texts in files, and what quoting
-// adds.
+// own: 48 KB of stdout, as much of stderr, as much of texts in files, and the
+// growth by quoting.
 const maxResultChars = 4 * maxText
 
 // largeResult returns metadata that asks a client not to cut a result: everything that
@@ -44,7 +44,7 @@ type RunResult struct {
 	Sandbox   string          `json:"sandbox,omitempty"` // the driver, where known
 	Digest    string          `json:"digest,omitempty"`
 	Out       []OutFile       `json:"out,omitempty"`
-	OutLeft   []string        `json:"out_left,omitempty"`   // what was not taken of /out, and why
+	OutLeft   []string        `json:"out_left,omitempty"`   // files that were not taken from /out, and why
 	StdoutURI string          `json:"stdout_uri,omitempty"` // where it can be read uncut for a while
 	StderrURI string          `json:"stderr_uri,omitempty"`
 	Note      string          `json:"note,omitempty"` // how to read the rest of truncated streams

@@ -175,7 +175,7 @@ func TestRunCodeTool(t *testing.T) {
 	}
 }
 
-// What the person did not turn on is not there.
+// A tool that is not turned on is not listed.
 func TestSandboxToolsAreOff(t *testing.T) {
 	b := newBench(t, &keeper{})
 	for _, tool := range []string{"run_code", "open_sandbox", "close_sandbox"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// What a script says its result is, is what a client gets.
+// A client gets the result that a script declares.
 func TestResultObject(t *testing.T) {
 	photo := picture(t)
 	encoded := base64.StdEncoding.EncodeToString(photo)
@@ -54,8 +54,7 @@ func TestResultObject(t *testing.T) {
 	}
 }
 
-// The script may count its call as failed, and a failure does not lose what it
-// has said.
+// A script may declare its call failed, and a failure does not lose its contents.
 func TestResultObjectOfFailure(t *testing.T) {
 	const said = `{"mcp": {"content": ["why"], "structuredContent": {"a": 1}, "isError": %t}}`
 	for _, test := range []struct {
@@ -109,7 +108,7 @@ func TestResultObjectForOldClients(t *testing.T) {
 	}
 }
 
-// A file carries what the script says of it, as any other content does.
+// A file carries the annotations of the script, as any other content does.
 func TestResultObjectAnnotates(t *testing.T) {
 	r := attachments{outputs: newBench(t, ends(0, "", "")).invoke.outputs, runID: "run-1", links: true}
 	const said = `"_meta":{"a":1},"annotations":{"audience":["user"],"priority":0.5}`
@@ -173,7 +172,7 @@ func TestOutputSchema(t *testing.T) {
 }
 
 // An error has the structure that the tool's output schema has, or none: clients
-// refuse another, and nobody would read what went wrong.
+// refuse another, and nobody would read the cause.
 func TestOutputSchemaOfErrors(t *testing.T) {
 	for name, c := range map[string]struct{ stdout, args, text, structure string }{
 		"of the schema":   {`{"mcp": {"isError": true, "content": ["no"], "structuredContent": {"n": 3}}}`, `{}`, "no", `{"n":3}`},
@@ -193,7 +192,7 @@ func TestOutputSchemaOfErrors(t *testing.T) {
 	}
 }
 
-// Who runs a skill by hand is told what clients would make of its output.
+// A person who runs a skill by hand is told of output that clients would refuse.
 func TestAdvise(t *testing.T) {
 	for name, c := range map[string]struct {
 		stdout string
@@ -231,7 +230,7 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// What is cut can be read on, by clients and by models.
+// Clients and models can read the rest of a truncated stream.
 func TestReadOutput(t *testing.T) {
 	long := strings.Repeat("0123456789abcde\n", 8<<10)
 	b := newBench(t, leaves(long, sandbox.Files{Taken: []sandbox.File{{Name: "b?x", Data: []byte{0, 1}}}}))
@@ -274,7 +273,7 @@ func TestReadOutput(t *testing.T) {
 	}
 }
 
-// What clients would not read is no structure.
+// An object that clients would refuse is no structured content.
 func TestStructure(t *testing.T) {
 	for printed, want := range map[string]string{
 		" {\"a\": [1.5e300]}\n": `{"a": [1.5e300]}`,

@@ -301,7 +301,7 @@ func TestSchemaThatCannotBeEncoded(t *testing.T) {
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	b := newBench(t, ends(0, "", ""))
-	b.logger = slog.New(slog.NewTextHandler(&log, nil))
+	b.options.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	skill := func(file string) *skills.Skill { return &skills.Skill{Name: "a", File: file} }
 	problem := skills.Problem{Severity: skills.Error, Path: "a.md", Line: 3, Message: "bad"}
 	catalog := &skills.Catalog{Problems: []skills.Problem{problem}, Shadowed: []skills.Shadow{{Skill: skill("low"), By: skill("high")}}}
@@ -334,7 +334,7 @@ func TestProgressOfCall(t *testing.T) {
 		}
 		break
 	}
-	// What came within the same 50 ms is thinned to its last line.
+	// Of the lines within 50 ms only the last is sent.
 	if diff := cmp.Diff([]string{"tok pulling an image", "tok done"}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -119,7 +119,7 @@ func (s *skillTools) instructions(skill *skills.Skill, name string) mcpserver.Se
 // title returns the name that clients show a person.
 func title(skill *skills.Skill) string { return cmp.Or(skill.DisplayName, skill.QualifiedName()) }
 
-// toolDescription tells a model what a skill does and when to use it.
+// toolDescription returns the description of a skill's tool: its purpose and when to use it.
 func toolDescription(skill *skills.Skill) string {
 	description := skill.Description
 	if description == "" {

@@ -10,13 +10,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 )
 
-// subscriptions knows whom to tell that a file of a skill has changed. The
-// sessions know which files that are.
+// subscriptions notifies sessions of changed files of skills. The sessions hold the
+// URIs that they subscribed to.
 type subscriptions struct {
 	mu       sync.Mutex
-	sessions map[string]mcpserver.SessionWithResourceSubscriptions // those that are registered
-	// digests are of the files that are subscribed to, when they were last looked
-	// at; "" is a file that is not there.
+	sessions map[string]mcpserver.SessionWithResourceSubscriptions // by id, while registered
+	// digests are those of the subscribed files when they were last read; "" stands
+	// for a missing file.
 	digests map[string]string
 }
 
@@ -24,7 +24,7 @@ func newSubscriptions() *subscriptions {
 	return &subscriptions{sessions: map[string]mcpserver.SessionWithResourceSubscriptions{}, digests: map[string]string{}}
 }
 
-// hook notices sessions, and what they subscribe to.
+// hook registers sessions and their subscriptions.
 func (s *subscriptions) hook(hooks *mcpserver.Hooks, library func() *skillsext.Library) {
 	hooks.AddOnRegisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if subscribes, ok := session.(mcpserver.SessionWithResourceSubscriptions); ok {
@@ -39,22 +39,22 @@ func (s *subscriptions) hook(hooks *mcpserver.Hooks, library func() *skillsext.L
 		delete(s.sessions, session.SessionID())
 	})
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, in *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		s.keep(ctx, library(), in.Params.URI)
+		s.track(ctx, library(), in.Params.URI)
 	})
 	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, _ any, in *mcp.SubscriptionsListenRequest) {
-		s.keep(ctx, library(), in.Params.Notifications.ResourceSubscriptions...)
+		s.track(ctx, library(), in.Params.Notifications.ResourceSubscriptions...)
 	})
 }
 
-// How many files are looked at for one request, and are remembered. Of others, the
-// first change of their skill is told, whatever has changed.
+// Bounds of the files that are read for one request, and of the digests in memory. For
+// other files, the first change of their skill is notified, whichever file it was.
 const (
 	maxLooks   = 64
 	maxDigests = 4096
 )
 
-// keep notes what files are at the beginning of a subscription.
-func (s *subscriptions) keep(ctx context.Context, library *skillsext.Library, uris ...string) {
+// track stores the digests of files at the beginning of a subscription.
+func (s *subscriptions) track(ctx context.Context, library *skillsext.Library, uris ...string) {
 	for _, uri := range uris[:min(len(uris), maxLooks)] {
 		digest := library.Digest(ctx, uri)
 		s.mu.Lock()
@@ -65,8 +65,8 @@ func (s *subscriptions) keep(ctx context.Context, library *skillsext.Library, ur
 	}
 }
 
-// subscribed returns who has subscribed, by URI, and forgets the digests of all
-// other files.
+// subscribed returns the ids of the subscribed sessions, by URI, and drops the digests
+// of all other files.
 func (s *subscriptions) subscribed() map[string][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +84,8 @@ func (s *subscriptions) subscribed() map[string][]string {
 	return by
 }
 
-// changed notes what a file is now, and reports whether it was something else. A
-// file that nobody looked at before may have been.
+// changed stores the digest of a file, and reports whether it differs from the one
+// before. A file without one counts as changed.
 func (s *subscriptions) changed(uri, digest string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,16 +94,16 @@ func (s *subscriptions) changed(uri, digest string) bool {
 	return !known || before != digest
 }
 
-// updated tells the sessions that subscribed to it of each file that another
-// catalog has changed. Only files of skills that were read again are looked at.
-func (s *Server) updated(before, after *skillsext.Library) {
-	for uri, sessions := range s.subscriptions.subscribed() {
-		if before.Skill(uri) == after.Skill(uri) || !s.subscriptions.changed(uri, after.Digest(context.Background(), uri)) {
+// notify tells the subscribed sessions of each file that changed between two
+// libraries. It looks only at files of skills that were read again.
+func (s *subscriptions) notify(core *mcpserver.MCPServer, before, after *skillsext.Library) {
+	for uri, sessions := range s.subscribed() {
+		if before.Skill(uri) == after.Skill(uri) || !s.changed(uri, after.Digest(context.Background(), uri)) {
 			continue
 		}
 		for _, id := range sessions {
-			// A client that is gone needs no notice.
-			_ = s.core.SendNotificationToSpecificClient(id, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+			// A client that is gone needs no notification.
+			_ = core.SendNotificationToSpecificClient(id, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 		}
 	}
 }

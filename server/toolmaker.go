@@ -16,12 +16,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
-// A fixedTool is a tool that exists whatever the catalog holds. A is a struct whose
+// A fixedTool is a tool that exists for every catalog. A is a struct whose
 // JSON fields are its arguments, and from which its schema is reflected.
 type fixedTool[A any] struct {
 	name, title, description string
 	runs                     bool      // each call starts or ends something: clients must not repeat it
-	writes                   bool      // it may change what was there before
+	writes                   bool      // it may change existing data
 	meta                     *mcp.Meta // nil is none
 	strict                   bool      // other arguments are refused
 	hidden                   []string  // arguments that are not offered

@@ -11,57 +11,31 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A view is a catalog as clients see it.
+// A view is a catalog with its tool names, exposure and resources. It is not changed
+// once it is published.
 type view struct {
 	catalog *skills.Catalog
 	names   *names
-	exposed *exposure.Exposure // nil where nothing is shown
-	active  map[string]bool    // that exposed was chosen for
+	exposed *exposure.Exposure // nil before it is chosen
+	active  map[string]bool    // the active skills, by qualified name, of exposed
 	library *skillsext.Library
 
 	declared declarations // resources of skills
-	// past are the files of skills that were there, by each name of theirs.
+	// past are the files of removed skills, by each of their names.
 	past map[string]string
-	// listed are all tools that clients have been shown so far, and whose they were.
+	// listed are the skills of all tools that clients were sent so far, by tool name.
 	listed map[string]listed
 }
 
-// listed is the skill of a tool, however it is called meanwhile; its zero value is
-// for the fixed tools.
+// listed identifies the skill of a tool across changes of its name. The zero value
+// stands for a fixed tool.
 type listed struct{ file, name string }
 
 func newView(catalog *skills.Catalog) *view {
 	return &view{catalog: catalog, names: toolNames(catalog.Skills)}
 }
 
-// viewOf is how a catalog is seen. It costs what changed since the last view,
-// where no skill came or went and none became a tool. The caller holds publishing.
-func (s *Server) viewOf(catalog *skills.Catalog) *view {
-	before := s.view.Load()
-	if before == nil {
-		before = newView(&skills.Catalog{})
-	}
-	by, same := catalog.Replaced(before.catalog)
-	v := &view{
-		catalog: catalog, names: before.names, active: s.active,
-		library: skillsext.New(catalog, &s.digests), declared: declaredBy(catalog),
-	}
-	v.past, v.listed = before.past, before.listed
-	if !same {
-		v.names = toolNames(catalog.Skills)
-		v.past = before.leave(catalog)
-	}
-	if same && before.exposed != nil && maps.Equal(before.active, v.active) {
-		v.exposed = before.exposed.With(by)
-	}
-	if v.exposed == nil {
-		v.exposed = v.expose(s.active, s.options.Expose)
-	}
-	return v
-}
-
-// Lookup returns the skill that someone calls name: by its qualified name, its
-// bare name, or the name of its tool. The error is a [*skills.BrokenError] or a
+// Lookup returns the skill with a qualified name, a bare name or a tool name. The error is a [*skills.BrokenError] or a
 // [*skills.NotFoundError].
 func Lookup(catalog *skills.Catalog, name string) (*skills.Skill, error) {
 	return newView(catalog).lookup(name)
@@ -83,7 +57,7 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 	return nil, err
 }
 
-// list adds tools to those that clients have been shown.
+// list adds tools to those that clients were sent.
 func (v *view) list(tools []mcpserver.ServerTool) {
 	cloned := false
 	for _, tool := range tools {
@@ -103,8 +77,8 @@ func (v *view) list(tools []mcpserver.ServerTool) {
 	}
 }
 
-// shown returns the skill that clients last saw as the tool name, or nil. Another
-// skill of its name that came or went may have changed the tool's.
+// shown returns the skill that clients were last sent as the tool name, or nil. Its
+// tool may have another name since, as skills of the same name came or went.
 func (v *view) shown(name string) *skills.Skill {
 	of := v.listed[name]
 	for _, skill := range v.catalog.Skills {
@@ -115,12 +89,11 @@ func (v *view) shown(name string) *skills.Skill {
 	return nil
 }
 
-// maxPast bounds the remembered names of skills that have gone.
+// maxPast bounds the remembered names of removed skills.
 const maxPast = 10_000
 
-// leave returns the files of the skills that were there before a catalog and have
-// gone with it, or before, by each name of theirs.
-func (v *view) leave(catalog *skills.Catalog) map[string]string {
+// removed returns past with the skills of v that a catalog lacks.
+func (v *view) removed(catalog *skills.Catalog) map[string]string {
 	past := maps.Clone(v.past)
 	for _, skill := range v.catalog.Skills {
 		if _, there := catalog.Place(skill.QualifiedName()); there {
@@ -145,13 +118,18 @@ func (v *view) called(name string) *skills.Skill {
 	return v.catalog.Skills[at]
 }
 
-// name is what the skill's tool is called, if it has one.
+// name returns the name of the skill's tool, if it has one.
 func (v *view) name(skill *skills.Skill) string { return v.names.of[skill.QualifiedName()] }
+
+// tool returns the name of a skill's tool, or "" if it has none.
+func (v *view) tool(skill *skills.Skill) string {
+	if v.exposed.Of(skill).Reach != exposure.ByTool {
+		return ""
+	}
+	return v.name(skill)
+}
 
 // choice describes a skill in a list from which a model chooses.
 func (v *view) choice(skill *skills.Skill) describe.Choice {
 	return describe.Choose(skill, v.tool(skill))
 }
-
-// maxSummary is how much of a description a list shows, in bytes.
-const maxSummary = 240

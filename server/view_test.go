@@ -10,8 +10,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// What is made of a view and a change is what is made anew.
-func TestViewOf(t *testing.T) {
+// A view that is made from the last one equals one that is made anew.
+func TestNextView(t *testing.T) {
 	list := func(n int, changed int, description string) *skills.Catalog {
 		c := &skills.Catalog{}
 		for i := range n {
@@ -27,10 +27,10 @@ func TestViewOf(t *testing.T) {
 	edited := *base
 	edited.Skills = slices.Clone(base.Skills)
 	edited.Skills[40] = list(60, 40, "other").Skills[40]
-	s := &Server{options: Options{Expose: exposure.Options{MaxTools: 5, Uses: map[string]int{"s-001": 1}}}}
+	p := &publisher{expose: exposure.Options{MaxTools: 5, Uses: map[string]int{"s-001": 1}}}
 	for _, c := range []*skills.Catalog{base, &edited, list(61, 3, "x"), list(3, 0, "y"), list(3, 1, "z"), {}} {
-		got, want := s.viewOf(c), newView(c)
-		want.exposed = want.expose(nil, s.options.Expose)
+		got, want := p.next(c), newView(c)
+		want.exposed = want.expose(nil, p.expose)
 		if !maps.Equal(got.names.of, want.names.of) || !slices.Equal(got.exposed.Order(), want.exposed.Order()) ||
 			searchDescription(got.exposed) != searchDescription(want.exposed) {
 			t.Errorf("%d skills: not what is made anew", len(c.Skills))
@@ -40,6 +40,6 @@ func TestViewOf(t *testing.T) {
 				t.Errorf("%s: %v, want %v", skill.Name, got.exposed.Of(skill), want.exposed.Of(skill))
 			}
 		}
-		s.view.Store(got)
+		p.view.Store(got)
 	}
 }

@@ -18,19 +18,16 @@ import (
 // empty for a moment at each change, come in any order where names are equal, and
 // its templates match in any order.
 
-// offer tells clients once that prompts or resources are others than before. The
-// caller holds publishing.
-func (s *Server) offer(before, after *view) {
-	if before.catalog == after.catalog {
-		return
-	}
+// changedLists returns the notifications of the lists of prompts and resources that
+// differ between two views.
+func changedLists(before, after *view) (methods []string) {
 	if !samePrompts(before, after) {
-		s.core.SendNotificationToAllClients(mcp.MethodNotificationPromptsListChanged, nil)
+		methods = append(methods, mcp.MethodNotificationPromptsListChanged)
 	}
 	if !sameResources(before, after) || !sameDeclared(before, after) {
-		s.core.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+		methods = append(methods, mcp.MethodNotificationResourcesListChanged)
 	}
-	s.updated(before.library, after.library)
+	return methods
 }
 
 func samePrompts(before, after *view) bool {
@@ -46,8 +43,8 @@ func sameResources(before, after *view) bool {
 	})
 }
 
-// sameSkills reports whether what is offered of two catalogs' skills is the same.
-// It costs what changed, where no skill came or went.
+// sameSkills reports whether two catalogs have the same offered skills. Its cost
+// depends on the changes, if no skill came or went.
 func sameSkills(before, after *view, offered func(*skills.Skill) bool, same func(old, now *skills.Skill) bool) bool {
 	by, ok := after.catalog.Replaced(before.catalog)
 	if !ok {
@@ -76,19 +73,19 @@ func sameDeclared(before, after *view) bool {
 		bytes.Equal(encoded(before.declared.templates()), encoded(after.declared.templates()))
 }
 
-// hookLists answers for mcp-go what the view has.
-func (s *Server) hookLists(hooks *mcpserver.Hooks) {
+// hookLists makes mcp-go answer with the lists of the current view.
+func hookLists(hooks *mcpserver.Hooks, current func() *view, r *resources) {
 	hooks.AddBeforeGetPrompt(forwardPrompt)
 	hooks.AddAfterListPrompts(func(_ context.Context, _ any, in *mcp.ListPromptsRequest, out *mcp.ListPromptsResult) {
-		out.Prompts, out.NextCursor = s.view.Load().promptPage(in.Params.Cursor)
+		out.Prompts, out.NextCursor = current().promptPage(in.Params.Cursor)
 	})
-	hooks.AddAfterListResources(s.resources.list)
+	hooks.AddAfterListResources(r.list)
 	hooks.AddAfterListResourceTemplates(func(_ context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, out *mcp.ListResourceTemplatesResult) {
-		out.ResourceTemplates = s.view.Load().templates()
+		out.ResourceTemplates = current().templates()
 	})
 }
 
-// templates are what resources/templates/list shows.
+// templates returns the list of resources/templates/list.
 func (v *view) templates() []mcp.ResourceTemplate {
 	all := append(v.declared.templates(), outputTemplate(), skillTemplate())
 	slices.SortFunc(all, func(a, b mcp.ResourceTemplate) int { return cmp.Compare(a.URITemplate.Raw(), b.URITemplate.Raw()) })
