@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// A built is the program for one platform, and what it is made of.
+// A built is the compiled program of one platform, with its metadata.
 type built struct {
 	platform platform
 	program  []byte
 	module   string // the path of this module
-	version  string // what the program calls itself, as Go takes it from the tag
-	texts    []file // licences, with that of this program first
+	version  string // the main module's, which Go derives from the tag
+	texts    []file // licences, that of this program first
 }
 
-// build compiles the program with nothing of this machine in it: no paths, no C
-// library.
+// build compiles the program reproducibly: without paths of this machine and
+// without its C library.
 func build(ctx context.Context, p platform) (*built, error) {
 	folder, err := os.MkdirTemp("", "skills-mcp-release-")
 	if err != nil {
@@ -51,8 +51,8 @@ func build(ctx context.Context, p platform) (*built, error) {
 	return &built{p, program, info.Main.Path, info.Main.Version, texts}, nil
 }
 
-// licences returns the terms of this program, of Go, and of each module that is
-// linked into it, as those terms ask.
+// licences returns the terms of this program, of Go, and of each linked module, as
+// those terms demand.
 func licences(ctx context.Context, info *debug.BuildInfo) ([]file, error) {
 	own, err := os.ReadFile("LICENSE")
 	if err != nil {
@@ -60,7 +60,7 @@ func licences(ctx context.Context, info *debug.BuildInfo) ([]file, error) {
 	}
 	texts := []file{{name: "LICENSE", data: own, mode: 0o644}}
 	add := func(name string, ask ...string) error {
-		folder, err := goSays(ctx, ask...)
+		folder, err := goOutput(ctx, ask...)
 		if err != nil {
 			return fmt.Errorf("find %s: %w", name, err)
 		}
@@ -79,16 +79,16 @@ func licences(ctx context.Context, info *debug.BuildInfo) ([]file, error) {
 	return texts, nil
 }
 
-// goSays returns the line that the go command answers with.
-func goSays(ctx context.Context, args ...string) (string, error) {
+// goOutput returns the line that the go command prints.
+func goOutput(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stderr = os.Stderr
 	line, err := cmd.Output()
 	return strings.TrimSpace(string(line)), err
 }
 
-// termsOf reads the licence and notices of a module. One without is an error:
-// nobody may pass it on.
+// termsOf reads the licence and notices of a module. A module without any is an
+// error: nobody may distribute it.
 func termsOf(module, folder string) ([]file, error) {
 	var texts []file
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "PATENTS*"} {

@@ -1,6 +1,6 @@
-// Command release makes what a release consists of: an MCP bundle (.mcpb) for
-// each platform, which clients install with a click, and the server.json that
-// the MCP registry is told. It writes the same bytes for the same source.
+// Command release builds the files of a release: an MCP bundle (.mcpb) for each
+// platform, which clients install with a click, and server.json for the MCP
+// registry. It writes the same bytes for the same source.
 //
 //	go run ./integration/release --help
 package main
@@ -25,7 +25,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program; it returns the exit code.
+// run runs the command and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -41,14 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// options are what the flags say.
-type options struct {
-	version   string
-	out       string
-	platforms []platform
-}
-
-// versions are those of Semantic Versioning, without what is said of the build.
+// versions matches Semantic Versioning without build metadata.
 var versions = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
 func parse(args []string, stderr io.Writer) (*options, error) {

@@ -1,7 +1,7 @@
 package main
 
-// A manifest tells a client what a bundle is, how it is started, and what to ask
-// the person. Its fields are those of MCPB's manifest version 0.4
+// A manifest describes a bundle to a client: its command and its settings. The
+// fields are those of MCPB's manifest version 0.4
 // (github.com/modelcontextprotocol/mcpb, MANIFEST.md).
 type manifest struct {
 	ManifestVersion  string            `json:"manifest_version"`
@@ -56,8 +56,8 @@ type compatibility struct {
 	Platforms []string `json:"platforms"`
 }
 
-// An option is a question to the person. Its default is what is put in where
-// there is no answer: without one the client would put in the variable's name.
+// An option is a setting that the client asks the person for. It needs a default:
+// without one the client would insert the variable's name for an empty answer.
 type option struct {
 	Type        string `json:"type"`
 	Title       string `json:"title"`
@@ -71,8 +71,8 @@ const (
 	description = "Your agent skills as typed MCP tools, each call in a fresh, locked-down sandbox."
 )
 
-// newManifest is that of one platform's bundle. Answers reach the program as
-// variables, of which the empty ones count as not set.
+// newManifest returns the manifest of one platform's bundle. Settings reach the
+// program as environment variables; empty ones count as not set.
 func newManifest(p platform, module, version string) manifest {
 	home := "https://" + module
 	entry := "server/" + p.program()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A platform is what a program is built for, in Go's words.
+// A platform is a target of the Go compiler.
 type platform struct {
 	os, arch string
 }
@@ -36,7 +36,7 @@ func parsePlatforms(list string) ([]platform, error) {
 	return found, nil
 }
 
-// node is the system's name in Node.js, which manifests use.
+// node returns the system's name in Node.js, which manifests use.
 func (p platform) node() string {
 	if p.os == "windows" {
 		return "win32"
@@ -44,7 +44,7 @@ func (p platform) node() string {
 	return p.os
 }
 
-// program is the name of the program's file.
+// program returns the file name of the program.
 func (p platform) program() string {
 	if p.os == "windows" {
 		return "skills-mcp.exe"

@@ -8,7 +8,7 @@ type asset struct {
 	sha256 string // in hex
 }
 
-// registered is what the registry is told of.
+// registered is a release to announce to the registry.
 type registered struct {
 	module  string // github.com/OWNER/REPOSITORY
 	version string
@@ -47,8 +47,8 @@ type transport struct {
 	Type string `json:"type"`
 }
 
-// server is what server.json says. The name is in the namespace that the
-// registry gives to who owns the repository.
+// server returns the content of server.json. The name is in the namespace that the
+// registry gives to the owner of the repository.
 func (r registered) server() serverJSON {
 	home := "https://" + r.module
 	s := serverJSON{

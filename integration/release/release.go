@@ -4,15 +4,21 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 )
 
-// release writes a bundle for each platform, and then server.json, so that one
-// that is there has all that it names.
+// options are the values of the flags.
+type options struct {
+	version   string
+	out       string
+	platforms []platform
+}
+
+// release writes a bundle for each platform and then server.json, so that all
+// files that server.json names exist.
 func release(ctx context.Context, o *options, log io.Writer) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
@@ -40,7 +46,7 @@ func release(ctx context.Context, o *options, log io.Writer) error {
 	return write(o.out, "server.json", data, log)
 }
 
-// bundle writes that of one platform.
+// bundle writes the bundle of one platform.
 func (o *options) bundle(b *built, log io.Writer) (asset, error) {
 	data, err := b.bundle(o.version)
 	if err != nil {
@@ -60,8 +66,14 @@ func write(folder, name string, data []byte, log io.Writer) error {
 	return err
 }
 
-// encode writes JSON for people and programs.
-func encode(value any) ([]byte, error) {
-	data, err := json.MarshalIndent(value, "", "  ")
-	return append(data, '\n'), err
+// bundle returns the program as an MCP bundle: a ZIP file with a manifest.json.
+func (b *built) bundle(version string) ([]byte, error) {
+	manifest, err := encode(newManifest(b.platform, b.module, version))
+	if err != nil {
+		return nil, err
+	}
+	return pack(append(b.texts,
+		file{"manifest.json", manifest, 0o644},
+		file{"server/" + b.platform.program(), b.program, 0o755},
+	))
 }

@@ -3,33 +3,22 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"slices"
 	"strings"
 	"time"
 )
 
-// A file is one of a bundle.
+// A file belongs to a bundle.
 type file struct {
 	name string // with "/"
 	data []byte
 	mode fs.FileMode
 }
 
-// bundle packs the program as an MCP bundle: a ZIP file with a manifest.json.
-func (b *built) bundle(version string) ([]byte, error) {
-	manifest, err := encode(newManifest(b.platform, b.module, version))
-	if err != nil {
-		return nil, err
-	}
-	return pack(append(b.texts,
-		file{"manifest.json", manifest, 0o644},
-		file{"server/" + b.platform.program(), b.program, 0o755},
-	))
-}
-
-// pack makes a ZIP file of which the names alone decide the order, and that has
-// the first time that such a file can have for all.
+// pack returns a reproducible ZIP file: sorted by name, with the earliest time that
+// the format has for all files.
 func pack(files []file) ([]byte, error) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	var out bytes.Buffer
@@ -45,6 +34,12 @@ func pack(files []file) ([]byte, error) {
 			return nil, err
 		}
 	}
-	err := archive.Close() // which writes the end
+	err := archive.Close() // writes the directory
 	return out.Bytes(), err
+}
+
+// encode returns indented JSON.
+func encode(value any) ([]byte, error) {
+	data, err := json.MarshalIndent(value, "", "  ")
+	return append(data, '\n'), err
 }
