@@ -12,14 +12,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// unknownField is how the YAML library words a key that no field has.
+// unknownField matches the YAML library's error for an unknown key.
 var unknownField = regexp.MustCompile(`^line (\d+): field (.+) not found in type (\S+)$`)
 
-// wrongType is how it words a value that its field cannot have.
+// wrongType matches its error for a value of the wrong type.
 var wrongType = regexp.MustCompile("^line (\\d+): cannot unmarshal !!(\\w+) (?:`(.*)` )?into (\\S+)$")
 
-// explain words a decoding error for the person who wrote the file.
-func explain(err error) error {
+// explain rewrites an error of decoding into t for the person who wrote the file.
+func explain(err error, t reflect.Type) error {
 	var typeError *yaml.TypeError
 	if !errors.As(err, &typeError) {
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
@@ -28,7 +28,7 @@ func explain(err error) error {
 	for i, line := range typeError.Errors {
 		lines[i] = line
 		if m := unknownField.FindStringSubmatch(line); m != nil {
-			lines[i] = fmt.Sprintf("line %s: unknown key %q%s", m[1], m[2], suggest(m[2], m[3]))
+			lines[i] = fmt.Sprintf("line %s: unknown key %q%s", m[1], m[2], suggest(m[2], keys(t, m[3])))
 		}
 		if m := wrongType.FindStringSubmatch(line); m != nil {
 			lines[i] = fmt.Sprintf("line %s: %s cannot stand here; write %s", m[1], found(m[2], m[3]), wanted(m[4]))
@@ -37,7 +37,7 @@ func explain(err error) error {
 	return errors.New(strings.Join(lines, "; "))
 }
 
-// found says what there is: a value, or what kind of values.
+// found describes a value: itself, or its kind.
 func found(tag, value string) string {
 	switch tag {
 	case "seq":
@@ -48,7 +48,7 @@ func found(tag, value string) string {
 	return strconv.Quote(value)
 }
 
-// wanted says what a value of a Go type is written like.
+// wanted describes the notation of a value of a Go type.
 func wanted(typeName string) string {
 	switch typeName {
 	case "time.Duration":
@@ -70,12 +70,12 @@ func wanted(typeName string) string {
 	return "another kind of value"
 }
 
-// suggest names the closest key of the type that has no such key.
-func suggest(key, typeName string) string {
+// suggest names the known key that is closest to key, if any is close.
+func suggest(key string, known []string) string {
 	best, distance := "", len(key)/2+1
-	for _, known := range keysOf(typeName) {
-		if d := levenshtein.Distance(key, known, nil); d < distance {
-			best, distance = known, d
+	for _, other := range known {
+		if d := levenshtein.Distance(key, other, nil); d < distance {
+			best, distance = other, d
 		}
 	}
 	if best == "" {
@@ -84,17 +84,7 @@ func suggest(key, typeName string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// keysOf returns the keys of a struct type of this package.
-func keysOf(typeName string) []string {
-	for _, t := range []reflect.Type{reflect.TypeFor[Config](), reflect.TypeFor[Project]()} {
-		if known := keys(t, typeName); known != nil {
-			return known
-		}
-	}
-	return nil
-}
-
-// keys returns the keys of the named struct type, t or one inside of it.
+// keys returns the keys of the named struct type, which is t or nested in it.
 func keys(t reflect.Type, name string) []string {
 	var own []string
 	for i := range t.NumField() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -14,9 +15,9 @@ import (
 // ProjectFile is the name of a workspace's own configuration file.
 const ProjectFile = ".skills-mcp.yaml"
 
-// A Project is what a workspace's own file may say. A stranger may have written
-// it, so it can name folders of the workspace and nothing else: what skills see,
-// and what they run in, is the person's to decide.
+// A Project is the content of a workspace's own file. A stranger may have written
+// it, so it can name folders of the workspace and nothing else: the person alone
+// decides which files skills see and where they run.
 type Project struct {
 	Skills  []string `yaml:"skills"`
 	Plugins []string `yaml:"plugins"`
@@ -42,16 +43,17 @@ func ParseProject(data []byte, dir string) (*Project, error) {
 	return p, nil
 }
 
-// explainProject says of keys of a person's file where they belong.
+// explainProject explains a decoding error; for a key of [Config] it names the file
+// where that belongs.
 func explainProject(err error) error {
 	var typeError *yaml.TypeError
 	if errors.As(err, &typeError) {
 		for _, line := range typeError.Errors {
 			m := unknownField.FindStringSubmatch(line)
-			if m != nil && slices.Contains(keysOf("config.Config"), m[2]) {
+			if m != nil && slices.Contains(keys(reflect.TypeFor[Config](), "config.Config"), m[2]) {
 				return fmt.Errorf("line %s: %q cannot be set by a workspace's own file, only by yours; set it in the user's configuration, or name this file with --config if you trust it", m[1], m[2])
 			}
 		}
 	}
-	return explain(err)
+	return explain(err, reflect.TypeFor[Project]())
 }

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/exposure"
 )
 
-// Serve says how clients reach the server.
+// Serve configures how clients reach the server.
 type Serve struct {
 	Transport string `yaml:"transport"`  // stdio, http or sse
 	Listen    string `yaml:"listen"`     // address and port, of http and sse
@@ -20,14 +23,14 @@ type Serve struct {
 	AllowOrigins []string `yaml:"allow_origins"`
 }
 
-// DefaultListen is where the server listens where nobody says otherwise.
+// DefaultListen is the default address and port of the server.
 const DefaultListen = "127.0.0.1:8765"
 
-// Transports are the values of serve.transport: sse is http with the deprecated
+// Transports returns the values of serve.transport: sse is http with the deprecated
 // transport beside it.
 func Transports() []string { return []string{"stdio", "http", "sse"} }
 
-// Validate returns what is wrong with it.
+// Validate returns an error for the first invalid value.
 func (s Serve) Validate() error {
 	if !slices.Contains(Transports(), s.Transport) {
 		return fmt.Errorf("serve.transport is %q; write one of %s", s.Transport, strings.Join(Transports(), ", "))
@@ -46,4 +49,29 @@ func (s Serve) Validate() error {
 		}
 	}
 	return nil
+}
+
+// Expose selects the skills that are tools of their own.
+type Expose struct {
+	Mode         string   `yaml:"mode"`          // auto, all or search
+	MaxTools     int      `yaml:"max_tools"`     // in auto
+	CatalogChars int      `yaml:"catalog_chars"` // of all descriptions together, in auto
+	Pin          []string `yaml:"pin"`           // names and patterns of skills that come first
+}
+
+func (e Expose) validate() error {
+	if !slices.Contains(exposure.Modes(), e.Mode) {
+		return fmt.Errorf("expose.mode is %q; write one of %s", e.Mode, strings.Join(exposure.Modes(), ", "))
+	}
+	for _, pattern := range e.Pin {
+		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+			return fmt.Errorf("expose.pin has %q; write the name of a skill, or a pattern such as plugin/*", pattern)
+		}
+	}
+	return nil
+}
+
+// Options returns the options of package exposure.
+func (e Expose) Options() exposure.Options {
+	return exposure.Options{Mode: exposure.Mode(e.Mode), MaxTools: e.MaxTools, Chars: e.CatalogChars, Pin: e.Pin}
 }

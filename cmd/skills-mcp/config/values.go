@@ -1,0 +1,50 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/docker/go-units"
+	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+)
+
+// A Size is a number of bytes, written like 512MB (of 1024 × 1024 bytes).
+type Size int64
+
+// UnmarshalYAML reads a number of bytes or text such as "512MB".
+func (s *Size) UnmarshalYAML(node *yaml.Node) error {
+	bytes, err := units.RAMInBytes(node.Value)
+	if err != nil || node.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: %q is not a size; write for example 512MB", node.Line, node.Value)
+	}
+	*s = Size(bytes)
+	return nil
+}
+
+// A Host is written as [egress.ParseRule] reads it.
+type Host struct{ egress.Rule }
+
+// UnmarshalYAML reads a host.
+func (h *Host) UnmarshalYAML(node *yaml.Node) error {
+	rule, err := egress.ParseRule(node.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", node.Line, err)
+	}
+	h.Rule = rule
+	return nil
+}
+
+// A Prefix is a network, written like 10.1.0.0/16.
+type Prefix struct{ netip.Prefix }
+
+// UnmarshalYAML reads a network.
+func (p *Prefix) UnmarshalYAML(node *yaml.Node) error {
+	prefix, err := netip.ParsePrefix(node.Value)
+	if err != nil || prefix != prefix.Masked() {
+		return fmt.Errorf("line %d: %q is not a network; write its first address and its length, such as 10.1.0.0/16, or 10.1.2.3/32 for one address", node.Line, node.Value)
+	}
+	p.Prefix = prefix
+	return nil
+}
