@@ -8,7 +8,7 @@ import (
 // A network is a range of addresses that are not public.
 type network struct {
 	prefix netip.Prefix
-	kind   string // for people, after "is"
+	kind   string // for people, to follow "is"
 	never  bool   // not even where the operator allows it
 }
 
@@ -22,9 +22,9 @@ const (
 	metadata  = "a metadata service's"
 )
 
-// networks are the IPv4 addresses that are not public, by IANA's registry of
-// special-purpose addresses, and those that clouds use like link-local ones. The
-// first that has an address counts.
+// networks lists the IPv4 addresses that are not public, by IANA's registry of
+// special-purpose addresses, and those that clouds use like link-local ones. The first
+// network that contains an address counts.
 var networks = []network{
 	{netip.MustParsePrefix("0.0.0.0/8"), special, true},
 	{netip.MustParsePrefix("10.0.0.0/8"), private, false},
@@ -45,8 +45,8 @@ var networks = []network{
 	{netip.MustParsePrefix("240.0.0.0/4"), special, true},
 }
 
-// networks6 are the same for IPv6, within [public6] and the ones outside of it
-// that have a better name than "reserved".
+// networks6 lists the same for IPv6: those within [public6], and those outside of it that
+// have a better name than "reserved".
 var networks6 = []network{
 	{netip.MustParsePrefix("::1/128"), loopback, false},
 	{netip.MustParsePrefix("fd00:ec2::/32"), metadata, true},    // AWS: metadata, pod identities and others
@@ -62,14 +62,14 @@ var networks6 = []network{
 }
 
 var (
-	// public6 is all of IPv6 that is given out for public use.
+	// public6 contains all IPv6 addresses that are allocated for public use.
 	public6 = netip.MustParsePrefix("2000::/3")
-	// nat64 are IPv4 addresses in disguise, as IPv6-only networks need them.
+	// nat64 contains IPv4 addresses translated for IPv6-only networks.
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 )
 
-// refusal says why an address is not connected to; "" is that it may be. allowed
-// are networks that may be reached although they are not public.
+// refusal returns why an address is not connected to, or "" if it may be. allowed lists
+// networks that may be reached although they are not public.
 func refusal(addr netip.Addr, allowed []netip.Prefix) string {
 	if !addr.IsValid() || addr.Zone() != "" {
 		return special
@@ -86,11 +86,13 @@ func refusal(addr netip.Addr, allowed []netip.Prefix) string {
 	return kind
 }
 
+// contains reports whether one of prefixes contains addr.
 func contains(prefixes []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// classify says what an address is that is not public.
+// classify returns the kind of an address that is not public, or "", and whether it is
+// never reached.
 func classify(addr netip.Addr) (kind string, never bool) {
 	table := networks
 	if addr.Is6() {

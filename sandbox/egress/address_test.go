@@ -80,7 +80,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// What the operator allows is allowed, but for what never is.
+// The operator can allow private addresses, but none that is never reached.
 func TestRefusalAllowed(t *testing.T) {
 	everything := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 	for _, address := range []string{"10.0.0.1", "127.0.0.1", "::ffff:10.0.0.1", "192.168.1.1", "fd00::1", "::1", "100.64.0.1"} {

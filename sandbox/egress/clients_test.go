@@ -11,7 +11,7 @@ import (
 )
 
 // Programs that skills use find the proxy by the variables of [Environ], reach
-// what is granted over http and https, and show what is refused and why.
+// the granted hosts over http and https, and show why others are refused.
 func TestRealClients(t *testing.T) {
 	hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "hello "+r.Host) })
 	plain, secure := httptest.NewServer(hello), httptest.NewTLSServer(hello)

@@ -12,38 +12,37 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// greeting is the first that [Forward] sends, when it listens. [Listener] waits
-// for it.
+// greeting is the first message of [Forward], when it listens. [Listener] waits for it.
 const greeting = "skills-mcp egress 1\n"
 
 const (
-	// maxForwarded is how many connections are forwarded at once; others wait.
+	// maxForwarded bounds the connections that are forwarded at once; others wait.
 	maxForwarded = 64
-	// maxStreams is how many streams a sandbox may have open; our own forwarder
-	// never has more than maxForwarded. Each may hold 256 KiB of memory.
+	// maxStreams bounds the open streams of a sandbox; our own forwarder never has
+	// more than maxForwarded. Each may hold 256 KiB of memory.
 	maxStreams = 2 * maxForwarded
-	// maxPending is how many streams may wait to be accepted.
+	// maxPending bounds the streams that wait to be accepted.
 	maxPending = 32
-	// sendTimeout is how long the other side may leave what it is sent unread.
+	// sendTimeout bounds the time that a frame waits for the other side to read it.
 	sendTimeout = 10 * time.Second
-	// endTimeout is how long the sandbox may leave a stream open that was closed
-	// here.
+	// endTimeout bounds the time that the sandbox keeps a stream open after it was
+	// closed here.
 	endTimeout = time.Minute
 )
 
-// Forward carries what connects to listener over conn, whose other end is a
-// [Listener]. It is what runs inside of a sandbox. It returns nil when ctx is
-// done, and an error when conn or the listener ended; both are then closed and
-// nothing is left. Closing conn has to end its Read and Write.
+// Forward carries the connections to listener over conn, whose other end is a
+// [Listener]. It runs inside of a sandbox. It returns nil when ctx is done, and an error
+// when conn or the listener ended; both are then closed, and all its goroutines have
+// ended. Closing conn has to end its Read and Write.
 func Forward(ctx context.Context, listener net.Listener, conn io.ReadWriteCloser) error {
 	defer listener.Close()
 	if _, err := io.WriteString(conn, greeting); err != nil {
 		_ = conn.Close()
 		return fmt.Errorf("greet the server: %w", err)
 	}
-	// A stream that was closed here and not there is waited for: it still counts
-	// on the other side, which does end it.
-	session, err := yamux.Client(conn, settings(0))
+	// No timeout for streams that were closed only here: they still count on the
+	// other side, which does close them.
+	session, err := yamux.Client(conn, config(0))
 	if err != nil {
 		_ = conn.Close()
 		return fmt.Errorf("open the session: %w", err)
@@ -52,7 +51,7 @@ func Forward(ctx context.Context, listener net.Listener, conn io.ReadWriteCloser
 	defer stop()
 
 	var all sync.WaitGroup
-	open, cancel := context.WithCancel(context.Background()) // while session is
+	open, cancel := context.WithCancel(context.Background()) // until session is closed
 	all.Go(func() {
 		<-session.CloseChan()
 		cancel()
@@ -67,7 +66,8 @@ func Forward(ctx context.Context, listener net.Listener, conn io.ReadWriteCloser
 	return err
 }
 
-// accept forwards connections, so many at a time, until there are no more.
+// accept forwards connections, maxForwarded at a time, until the listener or the session
+// ends.
 func accept(open context.Context, listener net.Listener, session *yamux.Session, all *sync.WaitGroup) error {
 	slots := make(chan struct{}, maxForwarded)
 	for {
@@ -87,7 +87,7 @@ func accept(open context.Context, listener net.Listener, session *yamux.Session,
 	}
 }
 
-// carry passes one connection on over a stream of its own.
+// carry copies one connection to and from a stream of its own.
 func carry(open context.Context, session *yamux.Session, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(open, func() { _ = conn.Close() })
@@ -99,28 +99,28 @@ func carry(open context.Context, session *yamux.Session, conn net.Conn) {
 	s := &stream{opened}
 	var out sync.WaitGroup
 	out.Go(func() {
-		// A client that went away is told to the server as an ordinary end: there
-		// is no other.
+		// The server sees an ordinary end for a client that went away: there is no
+		// other.
 		_, _ = io.Copy(s, conn)
 		_ = s.CloseWrite()
 	})
 	if _, err := io.Copy(conn, s); err != nil {
 		_ = conn.Close()
 		out.Wait()
-		_, _ = io.Copy(io.Discard, s) // until the server has ended it too
+		_, _ = io.Copy(io.Discard, s) // until the server has closed it too
 		return
 	}
 	_ = closeWrite(conn)
 	out.Wait()
 }
 
-// Listener returns a listener for the connections that [Forward] carries over
-// conn, when that is ready. What is at the other end of conn may be the
-// sandbox's worst: it cannot make the server hold more than 256 KiB for each of
-// some 160 streams, nor start goroutines beyond those of the connections that
-// are accepted. Closing the listener closes conn, which has to end its Read and
-// Write; so does a conn that ends, or whose other end breaks the rules: Accept
-// then returns [net.ErrClosed]. With an error, conn is closed.
+// Listener waits for the greeting of [Forward] on conn, and returns a listener for the
+// connections that it carries. The other end of conn may be hostile: it cannot make the
+// server hold more than 256 KiB for each of some 160 streams, nor start goroutines
+// beyond those of the accepted connections. Closing the listener closes conn, which has
+// to end its Read and Write. A conn that ends, or whose other end breaks the protocol,
+// closes the listener: Accept then returns [net.ErrClosed]. With an error, conn is
+// closed.
 func Listener(conn io.ReadWriteCloser) (net.Listener, error) {
 	hello := make([]byte, len(greeting))
 	if _, err := io.ReadFull(conn, hello); err != nil {
@@ -131,17 +131,17 @@ func Listener(conn io.ReadWriteCloser) (net.Listener, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("the forwarder said %q instead of %q", hello, greeting)
 	}
-	session, err := yamux.Server(&frames{ReadWriteCloser: conn}, settings(endTimeout))
+	session, err := yamux.Server(&frameFilter{ReadWriteCloser: conn}, config(endTimeout))
 	if err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("open the session: %w", err)
 	}
-	return &streams{session}, nil
+	return &sessionListener{session}, nil
 }
 
-// settings are those of both ends. There are no keep-alives: a stream's other
-// end is a process of the same machine, or of the engine's.
-func settings(endTimeout time.Duration) *yamux.Config {
+// config returns the configuration of either end. There are no keep-alives: the other end
+// is a process of the same machine, or of the engine's.
+func config(endTimeout time.Duration) *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.AcceptBacklog = maxPending
 	c.EnableKeepAlive = false
@@ -152,33 +152,33 @@ func settings(endTimeout time.Duration) *yamux.Config {
 	return c
 }
 
-// streams are the connections that come over a session.
-type streams struct{ session *yamux.Session }
+// A sessionListener accepts the streams of a session.
+type sessionListener struct{ session *yamux.Session }
 
-// Accept returns the next one.
-func (s *streams) Accept() (net.Conn, error) {
-	accepted, err := s.session.AcceptStream()
-	if err != nil || s.session.NumStreams() > maxStreams {
-		_ = s.session.Close()
+// Accept returns the next stream, and ends a session that has too many.
+func (l *sessionListener) Accept() (net.Conn, error) {
+	accepted, err := l.session.AcceptStream()
+	if err != nil || l.session.NumStreams() > maxStreams {
+		_ = l.session.Close()
 		return nil, net.ErrClosed
 	}
 	return &stream{accepted}, nil
 }
 
-// Close ends the session with all its streams.
-func (s *streams) Close() error { return s.session.Close() }
+// Close closes the session with all its streams.
+func (l *sessionListener) Close() error { return l.session.Close() }
 
-// Addr is that of the session, for people.
-func (s *streams) Addr() net.Addr { return s.session.Addr() }
+// Addr returns the address of the session, for people.
+func (l *sessionListener) Addr() net.Addr { return l.session.Addr() }
 
-// A stream is a connection over a session. Its library's Close ends one
-// direction only, as CloseWrite does here.
+// A stream is a connection over a session. The Close of [yamux.Stream] ends one direction
+// only; CloseWrite does that here.
 type stream struct{ *yamux.Stream }
 
-// CloseWrite tells the other side that nothing more comes.
+// CloseWrite ends the direction to the other side.
 func (s *stream) CloseWrite() error { return s.Stream.Close() }
 
-// Close ends both directions, and whoever waits in either.
+// Close ends both directions, and the reads and writes under way.
 func (s *stream) Close() error {
 	err := s.Stream.Close()
 	_ = s.SetDeadline(time.Unix(1, 0))

@@ -471,15 +471,15 @@ func TestFramesInPieces(t *testing.T) {
 		all = append(all, frame(frameWindow, 0, uint32(i), 1<<32-1, "")...)
 	}
 	for size := 1; size < 40; size++ {
-		f := &frames{}
+		f := &frameFilter{}
 		for rest := all; len(rest) > 0; {
 			n := min(size, len(rest))
-			if err := f.look(rest[:n]); err != nil {
+			if err := f.scan(rest[:n]); err != nil {
 				t.Fatalf("in pieces of %d: %v", size, err)
 			}
 			rest = rest[n:]
 		}
-		if err := f.look(frame(2, 0, 0, 0, "")); err == nil {
+		if err := f.scan(frame(2, 0, 0, 0, "")); err == nil {
 			t.Errorf("in pieces of %d: a ping passes", size)
 		}
 	}

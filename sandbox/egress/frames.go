@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// errFrame ends a session whose other side sends what a forwarder does not.
+// errFrame ends a session whose other side sends a frame that no forwarder sends.
 var errFrame = errors.New("the sandbox sent a frame that is not allowed")
 
 // A frame of a session has a head of 12 bytes: version, type, flags (2), stream
@@ -18,30 +18,30 @@ const (
 	frameWindow = 1
 )
 
-// frames is a connection that lets only those frames through that a forwarder
-// sends. Pings are what this is for: the library starts a goroutine for each,
-// which waits for ten seconds where the sandbox does not read the answers.
-type frames struct {
+// A frameFilter is a connection that fails at a frame that no forwarder sends. It is
+// against pings: the library starts a goroutine for each, which waits for ten seconds
+// where the sandbox does not read the responses.
+type frameFilter struct {
 	io.ReadWriteCloser
-	head []byte // of the next frame, as far as it has come
-	data uint32 // bytes that are still to come of the one before
+	head []byte // of the next frame; incomplete
+	data uint32 // remaining bytes of the frame before
 	err  error
 }
 
-// Read reads what has been looked at.
-func (f *frames) Read(p []byte) (int, error) {
+// Read reads bytes of allowed frames.
+func (f *frameFilter) Read(p []byte) (int, error) {
 	if f.err != nil {
 		return 0, f.err
 	}
 	n, err := f.ReadWriteCloser.Read(p)
-	if f.err = f.look(p[:n]); f.err != nil {
+	if f.err = f.scan(p[:n]); f.err != nil {
 		return 0, f.err
 	}
 	return n, err
 }
 
-// look follows the frames in what was read.
-func (f *frames) look(p []byte) error {
+// scan parses the heads of the frames in p, which continues the bytes before.
+func (f *frameFilter) scan(p []byte) error {
 	for len(p) > 0 {
 		if f.data > 0 {
 			n := min(int(f.data), len(p))

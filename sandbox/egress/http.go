@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,41 +10,52 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"strings"
-	"time"
 )
 
-// handler returns what answers the requests of a sandbox.
-func (p *Proxy) handler(silent *log.Logger) http.Handler {
-	forward := p.forwarder(silent)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		run, leave, err := p.life.Join(r.Context())
-		if err != nil {
-			return
-		}
-		defer leave()
-		target, f := p.admit(r)
-		if f != nil {
-			answer(w, r, f)
-			return
-		}
-		select {
-		case p.active <- struct{}{}:
-			defer func() { <-p.active }()
-		default:
-			answer(w, r, &fault{status: http.StatusServiceUnavailable, message: fmt.Sprintf("more than %d connections at once; close some first", p.options.MaxConnections)})
-			return
-		}
-		if r.Method == http.MethodConnect {
-			p.tunnel(run, w, r, target)
-			return
-		}
-		r.URL.Host = target.String()
-		forward.ServeHTTP(w, r.WithContext(run))
-	})
+// maxHeader bounds the head of a request, and of a response, in bytes.
+const maxHeader = 64 << 10
+
+// A handler handles the requests of a sandbox.
+type handler struct {
+	connector *connector
+	forward   http.Handler
+	active    chan struct{} // holds a token for each request and tunnel under way
 }
 
-// admit reads what a request asks for.
-func (p *Proxy) admit(r *http.Request) (Rule, *fault) {
+// newHandler returns a handler that connects by c.
+func newHandler(c *connector, silent *log.Logger) *handler {
+	return &handler{c, newForwarder(c, silent), make(chan struct{}, c.options.MaxConnections)}
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	run, leave, err := h.connector.life.Join(r.Context())
+	if err != nil {
+		return
+	}
+	defer leave()
+	target, f := admit(r)
+	if f != nil {
+		answer(w, r, f)
+		return
+	}
+	select {
+	case h.active <- struct{}{}:
+		defer func() { <-h.active }()
+	default:
+		answer(w, r, &fault{status: http.StatusServiceUnavailable, message: fmt.Sprintf("more than %d connections at once; close some first", cap(h.active))})
+		return
+	}
+	if r.Method == http.MethodConnect {
+		h.tunnel(run, w, r, target)
+		return
+	}
+	r.URL.Host = target.String()
+	h.forward.ServeHTTP(w, r.WithContext(run))
+}
+
+// admit parses and checks the target of a request.
+func admit(r *http.Request) (Rule, *fault) {
 	bad := func(format string, args ...any) (Rule, *fault) {
 		return Rule{}, &fault{status: http.StatusBadRequest, message: fmt.Sprintf(format, args...)}
 	}
@@ -69,15 +79,15 @@ func (p *Proxy) admit(r *http.Request) (Rule, *fault) {
 	return target, nil
 }
 
-// forwarder returns what passes on requests that have a whole URL. Each has a
+// newForwarder returns a reverse proxy for requests that have an absolute URL. Each has a
 // connection of its own, so that each is checked where it is dialed.
-func (p *Proxy) forwarder(silent *log.Logger) *httputil.ReverseProxy {
+func newForwarder(c *connector, silent *log.Logger) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
-		// What the proxy names is what the host is told, whatever the Host header
-		// said. Header fields that are for one hop are not passed on.
+		// The host gets the name of the URL, which was checked, and not that of the Host
+		// header. Hop-by-hop header fields are not forwarded.
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.Host = strings.TrimSuffix(r.Out.URL.Host, ":80")
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it was, with what Go does not read
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it was, with the parts that Go does not parse
 		},
 		FlushInterval: -1,
 		ErrorLog:      silent,
@@ -94,58 +104,54 @@ func (p *Proxy) forwarder(silent *log.Logger) *httputil.ReverseProxy {
 				if err != nil {
 					return nil, &fault{status: http.StatusBadRequest, message: err.Error()}
 				}
-				return p.connect(ctx, target)
+				return c.connect(ctx, target)
 			},
 			DisableKeepAlives:      true,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
-			ResponseHeaderTimeout:  p.options.IdleTimeout,
+			ResponseHeaderTimeout:  c.options.IdleTimeout,
 		},
 	}
 }
 
-// answer tells the script's author what is wrong, in one line.
-func answer(w http.ResponseWriter, r *http.Request, f *fault) {
-	line := "skills-mcp: " + f.message
-	if r.Method == http.MethodConnect {
-		if conn, stream, err := hijack(w); err == nil {
-			refuse(stream.Writer, f.status, line)
-			linger(conn)
-			return
+// tunnel handles a CONNECT: it connects, and then copies both ways until both have
+// ended.
+func (h *handler) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Request, target Rule) {
+	host, err := h.connector.connect(ctx, target)
+	if err != nil {
+		var f *fault
+		if errors.As(err, &f) {
+			answer(w, r, f)
 		}
+		return
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Connection", "close")
-	w.WriteHeader(f.status)
-	_, _ = io.WriteString(w, line+"\n")
+	defer host.Close()
+	sandbox, stream, err := hijack(w)
+	if err != nil {
+		return
+	}
+	defer sandbox.Close()
+	if _, err := io.WriteString(sandbox, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	// The buffer has the bytes that the client sent without waiting for the response.
+	early := io.LimitReader(stream.Reader, int64(stream.Reader.Buffered()))
+	sent := make(chan struct{}) // closed by the goroutine below
+	go func() {
+		defer close(sent)
+		relay(host, io.MultiReader(early, sandbox), host, sandbox)
+	}()
+	relay(sandbox, host, sandbox, host)
+	<-sent
 }
 
-// refuse answers a CONNECT, with the line as the reason too.
-func refuse(w *bufio.Writer, status int, line string) {
-	_, _ = fmt.Fprintf(w, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
-		status, printable(line), len(line)+1, line)
-	_ = w.Flush()
-}
-
-// linger closes a connection when its other end has, or soon: were it closed
-// with something unread, the answer could be lost.
-func linger(conn net.Conn) {
-	defer conn.Close()
-	_ = closeWrite(conn)
-	_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
-	_, _ = io.Copy(io.Discard, conn)
-}
-
-// printable keeps a line within what a reason phrase may have.
-func printable(line string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return '?'
-		}
-		return r
-	}, line)
-}
-
-func hijack(w http.ResponseWriter) (net.Conn, *bufio.ReadWriter, error) {
-	return http.NewResponseController(w).Hijack()
+// relay copies one direction of a tunnel up to its end, and ends it at the other side
+// too. An error ends both directions.
+func relay(to io.Writer, from io.Reader, toConn, fromConn net.Conn) {
+	if _, err := io.Copy(to, from); err != nil {
+		_ = toConn.Close()
+		_ = fromConn.Close()
+		return
+	}
+	_ = closeWrite(toConn)
 }

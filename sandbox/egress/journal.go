@@ -9,15 +9,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// maxEntries is how many connections of one sandbox are told apart.
+// maxEntries bounds the connections of one sandbox that have an entry of their own.
 const maxEntries = 1000
 
-// A journal holds what a sandbox connected to. The zero journal is usable.
+// A journal records the connections of a sandbox. The zero journal is usable.
 type journal struct {
 	mu      sync.Mutex
 	entries []*entry
 	more    int   // connections beyond entries
-	rest    entry // all of those
+	rest    entry // their bytes
 }
 
 // An entry is one connection.
@@ -32,7 +32,7 @@ type entry struct {
 	time    time.Duration // 0 while it lasts
 }
 
-// begin notes that a sandbox wants to connect to a host.
+// begin records the start of a connection to a host.
 func (j *journal) begin(host string) *entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -45,13 +45,14 @@ func (j *journal) begin(host string) *entry {
 	return e
 }
 
+// connected records the address that was connected to.
 func (e *entry) connected(address string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.address = address
 }
 
-// end notes the end of a connection, or that it was not made, and why.
+// end records the end of a connection; refused is the reason why it was not made, or "".
 func (e *entry) end(refused string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -59,11 +60,8 @@ func (e *entry) end(refused string) {
 	e.time = time.Since(e.start)
 }
 
-// Connections returns the connections that were made or refused, in the order
-// of their beginning: the first 1000, and then one for all others, whose host is
-// such as "(12 more)" and whose bytes are theirs. After Close nothing of it changes any more.
-func (p *Proxy) Connections() []sandbox.Connection {
-	j := &p.journal
+// connections returns the entries, and one more for all beyond them.
+func (j *journal) connections() []sandbox.Connection {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var all []sandbox.Connection
@@ -80,6 +78,7 @@ func (p *Proxy) Connections() []sandbox.Connection {
 	return all
 }
 
+// connection returns e as it is now.
 func (e *entry) connection() sandbox.Connection {
 	e.mu.Lock()
 	defer e.mu.Unlock()

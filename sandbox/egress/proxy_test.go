@@ -70,7 +70,7 @@ func TestTunnels(t *testing.T) {
 	}
 }
 
-// What a client sends right after CONNECT, before it was answered, is passed on.
+// Bytes that a client sends right after CONNECT, before the response, are relayed.
 func TestTunnelsEarlyData(t *testing.T) {
 	p := start(t, api(t), nil, "api.example.com:443")
 	response, reader, conn := p.say("CONNECT api.example.com:443 HTTP/1.1\r\nHost: x\r\n\r\nearly\n")
@@ -144,8 +144,7 @@ func TestRefusesPrivateAddresses(t *testing.T) {
 	}
 }
 
-// What listens at this machine's own public address is this machine's, unless
-// the operator allows it.
+// This machine's own public addresses are refused, unless the operator allows them.
 func TestRefusesOwnAddresses(t *testing.T) {
 	for _, test := range []struct {
 		rule, private string
@@ -157,7 +156,7 @@ func TestRefusesOwnAddresses(t *testing.T) {
 		{"other.example.com:80", "10.0.0.0/8", 200},
 	} {
 		p, listener := unstarted(t, api(t), &Options{Private: []netip.Prefix{netip.MustParsePrefix(test.private)}}, test.rule)
-		p.own = func() ([]net.Addr, error) {
+		p.connector.own = func() ([]net.Addr, error) {
 			return []net.Addr{&net.IPNet{IP: net.ParseIP(apiAddress), Mask: net.CIDRMask(24, 32)}}, nil
 		}
 		p.serve(listener)
@@ -216,7 +215,7 @@ func TestPrivateAddressesByRule(t *testing.T) {
 	}
 }
 
-// The proxy follows no redirect; what the client makes of it is checked.
+// The proxy follows no redirect; a request of the client that follows one is checked.
 func TestRedirects(t *testing.T) {
 	w := api(t)
 	w.serve(t, apiAddress+":8080", func(conn net.Conn) {
@@ -347,7 +346,7 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// What cannot be reached is told without what only the host's network knows.
+// The error for an unreachable host has nothing that only the host's network knows.
 func TestUnreachable(t *testing.T) {
 	w := newWorld()
 	w.names["down.example.com"] = []string{apiAddress}
@@ -497,7 +496,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range maxEntries + 12 {
-		e := p.journal.begin(fmt.Sprintf("host%d:80", i))
+		e := p.connector.journal.begin(fmt.Sprintf("host%d:80", i))
 		e.sent.Add(2)
 		e.got.Add(3)
 		e.end("")
@@ -514,8 +513,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// Close ends everything that is under way, at whatever point it is, and what
-// comes later is not served.
+// Close ends everything that is under way, at whatever point it is, and later
+// connections are not served.
 func TestClose(t *testing.T) {
 	w := api(t)
 	hang := make(chan struct{})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Rule names what may be connected to. The zero Rule is nothing.
+// A Rule names hosts and ports that may be connected to. The zero Rule names none.
 type Rule struct {
 	name string     // in lower case, without a dot at the end; "" for an address
 	sub  bool       // the subdomains of name instead of name
@@ -15,7 +15,7 @@ type Rule struct {
 	port uint16     // 0 is 80 and 443
 }
 
-// ParseRule reads a rule:
+// ParseRule parses a rule:
 //
 //	api.example.com:443    one host, one port
 //	api.example.com        ports 80 and 443
@@ -23,7 +23,7 @@ type Rule struct {
 //	203.0.113.7:8443       an address
 //	[2001:db8::1]:443      an IPv6 address
 //
-// The error says what to write instead.
+// The error has the remedy.
 func ParseRule(text string) (Rule, error) {
 	bad := func(format string, args ...any) (Rule, error) {
 		return Rule{}, fmt.Errorf("%.100q is not a host: %s", text, fmt.Sprintf(format, args...))
@@ -66,7 +66,7 @@ func ParseRule(text string) (Rule, error) {
 	return rule, nil
 }
 
-// parseTarget reads what a request names, with port where that has none.
+// parseTarget parses the host of a request, with port where it has none.
 func parseTarget(text string, port uint16) (Rule, error) {
 	target, err := ParseRule(text)
 	if err != nil {
@@ -114,6 +114,7 @@ func splitPort(text string) (host, port string, err error) {
 	return text, "", nil
 }
 
+// parsePort parses a port from 1 to 65535, without leading zeros.
 func parsePort(digits string) (uint16, error) {
 	port, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil || port == 0 || digits[0] == '0' || digits[0] == '+' {
@@ -122,7 +123,7 @@ func parsePort(digits string) (uint16, error) {
 	return uint16(port), nil
 }
 
-// parseName checks a host's name and returns it as it is compared.
+// parseName checks a host's name and returns it in the form for comparisons.
 func parseName(name string) (string, error) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if name == "" || len(name) > 253 {
@@ -134,7 +135,7 @@ func parseName(name string) (string, error) {
 			return "", err
 		}
 	}
-	// Some programs read what ends in a number as an address: 127.1, 0x7f.1.
+	// Some programs parse a name that ends in a number as an address: 127.1, 0x7f.1.
 	last := labels[len(labels)-1]
 	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		return "", fmt.Errorf("write an address as four numbers, such as 203.0.113.7")
@@ -142,6 +143,7 @@ func parseName(name string) (string, error) {
 	return name, nil
 }
 
+// checkLabel checks one label of a name.
 func checkLabel(label string) error {
 	for _, c := range []byte(label) {
 		switch {
@@ -160,7 +162,7 @@ func checkLabel(label string) error {
 	return nil
 }
 
-// Covers reports whether everything that o names is named by r.
+// Covers reports whether r names all hosts and ports that o names.
 func (r Rule) Covers(o Rule) bool {
 	if r.port != o.port && (r.port != 0 || o.port != 80 && o.port != 443) {
 		return false
@@ -174,7 +176,7 @@ func (r Rule) Covers(o Rule) bool {
 	return r.name != "" && !o.sub && r.name == o.name
 }
 
-// String returns the rule as [ParseRule] reads it.
+// String returns the rule in the syntax of [ParseRule].
 func (r Rule) String() string {
 	host := r.name
 	switch {

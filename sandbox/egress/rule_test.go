@@ -35,7 +35,7 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
-// What is no rule is an error that says what to write.
+// The error for a text that is no rule has the remedy.
 func TestParseRuleErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "write one such as api.example.com:443",

@@ -1,0 +1,57 @@
+package egress
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// Options configure a [Proxy]. The zero value is usable.
+type Options struct {
+	// Private lists networks that are not public, and that a rule may reach by
+	// naming an address in them. Link-local, multicast and metadata addresses are
+	// never reached.
+	Private []netip.Prefix
+	// ConnectTimeout bounds the lookup of a name and the connecting together; 0 is
+	// 10 seconds.
+	ConnectTimeout time.Duration
+	// IdleTimeout ends an idle connection; 0 is 5 minutes.
+	IdleTimeout time.Duration
+	// MaxConnections bounds the concurrent requests and tunnels; 0 is 64. Twice as
+	// many connections may be open.
+	MaxConnections int
+	// Resolver looks up names; nil is the system's.
+	Resolver Resolver
+	// Dial connects to an IP address and port; nil is the system's.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// A Resolver looks up the addresses of a name, as [*net.Resolver] does.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// withDefaults returns a copy of o with the defaults; o may be nil.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.ConnectTimeout <= 0 {
+		c.ConnectTimeout = 10 * time.Second
+	}
+	if c.IdleTimeout <= 0 {
+		c.IdleTimeout = 5 * time.Minute
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = 64
+	}
+	if c.Resolver == nil {
+		c.Resolver = net.DefaultResolver
+	}
+	if c.Dial == nil {
+		c.Dial = new(net.Dialer).DialContext
+	}
+	return c
+}
