@@ -13,11 +13,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
-// checkFlags are how check was called.
-type checkFlags struct{ json, strict, fix bool }
+// checkCommand checks skills and plugins.
+type checkCommand struct {
+	*app
+	json, strict, fix bool
+}
 
-func (a *app) checkCommand() *cobra.Command {
-	var given checkFlags
+func newCheckCommand(a *app) *cobra.Command {
+	c := &checkCommand{app: a}
 	cmd := &cobra.Command{
 		Use:   "check [PATH]...",
 		Short: "Check skills and plugins, and say how to fix them",
@@ -39,55 +42,69 @@ otherwise than its author may expect; a note, that something is not honoured.
 Exits with 0 when all is fine, 1 when there are errors, and 2 when it was called
 in a wrong way.`,
 		Example: "  skills-mcp check .claude/skills\n  skills-mcp check --strict --fix my-skill/SKILL.md",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if given.fix && len(args) == 0 {
-				return usageError(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
-			}
-			s, err := a.settings()
-			if err != nil {
-				return err
-			}
-			return a.check(cmd.Context(), s, args, given)
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
-	cmd.Flags().BoolVar(&given.json, "json", false, "print the problems as a JSON array")
-	cmd.Flags().BoolVar(&given.strict, "strict", false, "check the rules of the Agent Skills standard as well, and let warnings fail")
-	cmd.Flags().BoolVar(&given.fix, "fix", false, "fix in the files what is certain")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the problems as a JSON array")
+	cmd.Flags().BoolVar(&c.strict, "strict", false, "check the rules of the Agent Skills standard as well, and let warnings fail")
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "fix in the files what is certain")
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, s *settings, paths []string, given checkFlags) error {
+func (c *checkCommand) run(ctx context.Context, paths []string) error {
+	if c.fix && len(paths) == 0 {
+		return usageError(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
+	}
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
 	catalogs, err := s.checkPaths(ctx, paths)
 	if err != nil {
 		return err
 	}
-	repairs := findRepairs(catalogs, given.strict)
+	repairs := findRepairs(catalogs, c.strict)
 	failed := false
-	if given.fix {
-		failed = a.mend(repairs, given.json)
+	if c.fix {
+		failed = c.repair(repairs)
 		repairs = nil
 		if catalogs, err = s.checkPaths(ctx, paths); err != nil {
 			return err
 		}
 	}
-	total := &checked{findings: map[string][]check.Finding{}, strict: given.strict, installs: s.Sandbox.Dependencies == config.DependenciesBuild}
+	report := &checkReport{findings: map[string][]check.Finding{}, strict: c.strict, installs: s.Sandbox.Dependencies == config.DependenciesBuild}
 	for _, catalog := range catalogs {
-		total.add(ctx, catalog)
+		report.add(ctx, catalog)
 	}
-	total.addRepairs(repairs)
-	found := total.sorted()
-	if given.json {
-		err = a.printJSON(found)
+	report.addRepairs(repairs)
+	return c.finish(report, len(repairs), failed)
+}
+
+// finish prints a report and returns the exit code. repairable counts the files with
+// problems that --fix corrects; failed is set if a correction was not written.
+func (c *checkCommand) finish(report *checkReport, repairable int, failed bool) error {
+	found := report.sorted()
+	var err error
+	if c.json {
+		err = c.printJSON(found)
 	} else {
-		err = a.printChecked(total, found, len(repairs))
+		err = report.print(c.stdout, c.stderr, found, repairable)
 	}
 	if err != nil {
 		return err
 	}
-	if failed || numberOf(found, skills.Error) > 0 || given.strict && numberOf(found, skills.Warning) > 0 {
+	if failed || numberOf(found, skills.Error) > 0 || c.strict && numberOf(found, skills.Warning) > 0 {
 		return &exitError{exitFailed, nil}
 	}
 	return nil
+}
+
+// repair writes the repairs and prints them; on stderr if stdout is for machines.
+func (c *checkCommand) repair(repairs []*check.Repair) (failed bool) {
+	out := c.stdout
+	if c.json {
+		out = c.stderr
+	}
+	return writeRepairs(repairs, out, c.stderr)
 }
 
 // checkPaths reads what is at each path, or all that there is.
@@ -113,7 +130,7 @@ func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog,
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := scan.Scan(ctx, at.roots(), s.scanOptions())
+	catalog, err := scan.Scan(ctx, at.roots(), s.roots.scanOptions())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -39,16 +40,12 @@ func skillFiles(catalogs []*skills.Catalog) []string {
 	return slices.Compact(files)
 }
 
-// mend writes the repairs, each as a whole, and prints what was done; on stderr
-// where the output is for machines. It returns whether one has failed.
-func (a *app) mend(repairs []*check.Repair, asJSON bool) (failed bool) {
-	out := a.stdout
-	if asJSON {
-		out = a.stderr
-	}
+// writeRepairs writes each repair as a whole, prints its changes to out and its error
+// to stderr, and reports whether one has failed.
+func writeRepairs(repairs []*check.Repair, out, stderr io.Writer) (failed bool) {
 	for _, r := range repairs {
 		if err := r.Write(); err != nil {
-			fmt.Fprintf(a.stderr, "skills-mcp: %s is not fixed: %v\n", r.Path, err)
+			fmt.Fprintf(stderr, "skills-mcp: %s is not fixed: %v\n", r.Path, err)
 			failed = true
 			continue
 		}

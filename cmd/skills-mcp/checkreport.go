@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,8 +19,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// checked is what a check has found.
-type checked struct {
+// checkReport is what a check has found.
+type checkReport struct {
 	strict   bool // check by the standard, too
 	installs bool // packages that skills declare are installed
 
@@ -28,45 +29,47 @@ type checked struct {
 	findings        map[string][]check.Finding // by file
 }
 
-func (c *checked) add(ctx context.Context, catalog *skills.Catalog) {
-	c.plugins += len(catalog.Plugins)
-	c.report(catalog.Problems...)
+func (r *checkReport) add(ctx context.Context, catalog *skills.Catalog) {
+	r.plugins += len(catalog.Plugins)
+	r.report(catalog.Problems...)
 	for _, skill := range everySkill(catalog) {
-		c.report(skill.Problems...) // the catalog leaves out those of shadowed ones
-		c.report(scan.Review(skill)...)
-		c.dependencies(skill)
+		r.report(skill.Problems...) // the catalog leaves out those of shadowed ones
+		r.report(scan.Review(skill)...)
+		r.dependencies(skill)
 		if skill.Of != nil {
 			continue // a tool of one that is counted, and has its file
 		}
-		c.skills++
-		c.hidden(skill)
+		r.skills++
+		r.hidden(skill)
 		if problem := skillsext.Excess(ctx, skill); problem != nil {
-			c.report(*problem)
+			r.report(*problem)
 		}
-		if c.strict {
-			c.standard(skill)
+		if r.strict {
+			r.standard(skill)
 		}
 	}
 }
 
-func (c *checked) report(problems ...skills.Problem) { c.problems = append(c.problems, problems...) }
+func (r *checkReport) report(problems ...skills.Problem) {
+	r.problems = append(r.problems, problems...)
+}
 
 // dependencies notes which packages a skill declares, which are installed where
 // installs says so.
-func (c *checked) dependencies(skill *skills.Skill) {
+func (r *checkReport) dependencies(skill *skills.Skill) {
 	declared, problem := describe.Dependencies(skill)
 	if problem != nil {
-		c.report(*problem)
+		r.report(*problem)
 	}
 	if len(declared) == 0 {
 		return
 	}
 	note := skills.Problem{Severity: skills.Note, Path: skill.File, Message: "it declares " + dependencies.Summary(declared) + ": installed at its first run"}
-	if !c.installs {
+	if !r.installs {
 		note.Message = "it declares " + dependencies.Summary(declared) + ": not installed"
 		note.Remedy = "set sandbox.dependencies: build, or use an image that has them"
 	}
-	c.report(note)
+	r.report(note)
 }
 
 // maxHidden bounds the lines with hidden characters that are reported of one file.
@@ -74,7 +77,7 @@ const maxHidden = 5
 
 // hidden warns of characters in a skill's file that its reader does not see. Those of
 // the description are reported already.
-func (c *checked) hidden(skill *skills.Skill) {
+func (r *checkReport) hidden(skill *skills.Skill) {
 	text, err := skillfs.ReadRegular(skill.Files, path.Base(filepath.ToSlash(skill.File)), 1<<20)
 	if err != nil { // loading has said so, or it is elsewhere
 		return
@@ -86,7 +89,7 @@ func (c *checked) hidden(skill *skills.Skill) {
 		}) {
 			continue
 		}
-		c.report(skills.Problem{
+		r.report(skills.Problem{
 			Severity: skills.Warning, Path: skill.File, Line: place.Line, Col: place.Col, Remedy: "remove it",
 			Message: fmt.Sprintf("there is the invisible or direction-changing character %U, one of %d in the file; models are not shown them", place.Rune, count),
 		})
@@ -94,7 +97,7 @@ func (c *checked) hidden(skill *skills.Skill) {
 }
 
 // standard checks a skill by the standard, where a SKILL.md defines it.
-func (c *checked) standard(skill *skills.Skill) {
+func (r *checkReport) standard(skill *skills.Skill) {
 	file := filepath.ToSlash(skill.File)
 	if !isSkillFile(file) {
 		return
@@ -105,18 +108,18 @@ func (c *checked) standard(skill *skills.Skill) {
 	}
 	findings, err := check.StandardFile(skill.Files, path.Base(file), folder)
 	if err != nil {
-		c.report(skills.Problem{Severity: skills.Error, Path: skill.File, Message: "it cannot be read: " + err.Error(), Remedy: "check that it exists and may be read"})
+		r.report(skills.Problem{Severity: skills.Error, Path: skill.File, Message: "it cannot be read: " + err.Error(), Remedy: "check that it exists and may be read"})
 		return
 	}
-	c.findings[skill.File] = findings
+	r.findings[skill.File] = findings
 	for _, f := range findings {
-		c.report(f.Problem(skill.File))
+		r.report(f.Problem(skill.File))
 	}
 }
 
 // told reports whether the standard says of a file what loading warns of.
-func (c *checked) told(p skills.Problem) bool {
-	return slices.ContainsFunc(c.findings[p.Path], func(f check.Finding) bool { return f.Covers(p) })
+func (r *checkReport) told(p skills.Problem) bool {
+	return slices.ContainsFunc(r.findings[p.Path], func(f check.Finding) bool { return f.Covers(p) })
 }
 
 func isSkillFile(name string) bool {
@@ -124,19 +127,19 @@ func isSkillFile(name string) bool {
 }
 
 // addRepairs notes what could be mended and loading does not speak of.
-func (c *checked) addRepairs(repairs []*check.Repair) {
-	for _, r := range repairs {
-		for _, change := range r.Changes {
+func (r *checkReport) addRepairs(repairs []*check.Repair) {
+	for _, repair := range repairs {
+		for _, change := range repair.Changes {
 			if change.Problem != "" {
-				c.report(skills.Problem{Severity: skills.Note, Path: r.Path, Line: change.Line, Col: change.Col, Message: change.Problem, Remedy: "run check --fix"})
+				r.report(skills.Problem{Severity: skills.Note, Path: repair.Path, Line: change.Line, Col: change.Col, Message: change.Problem, Remedy: "run check --fix"})
 			}
 		}
 	}
 }
 
 // sorted returns each problem once, in an order that is always the same.
-func (c *checked) sorted() []skills.Problem {
-	found := slices.DeleteFunc(nonNil(slices.Clone(c.problems)), c.told)
+func (r *checkReport) sorted() []skills.Problem {
+	found := slices.DeleteFunc(nonNil(slices.Clone(r.problems)), r.told)
 	slices.SortFunc(found, func(a, b skills.Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Remedy, b.Remedy))
@@ -155,11 +158,11 @@ func numberOf(problems []skills.Problem, severity skills.Severity) int {
 	return n
 }
 
-// printChecked prints the problems, and sums them up. mendable is in how many
-// files some of them can be mended.
-func (a *app) printChecked(c *checked, found []skills.Problem, mendable int) error {
+// print prints the problems to stdout, and their numbers to stderr. repairable counts
+// the files with problems that --fix corrects.
+func (r *checkReport) print(stdout, stderr io.Writer, found []skills.Problem, repairable int) error {
 	for _, p := range found {
-		if _, err := fmt.Fprintln(a.stdout, p); err != nil {
+		if _, err := fmt.Fprintln(stdout, p); err != nil {
 			return err
 		}
 	}
@@ -168,16 +171,9 @@ func (a *app) printChecked(c *checked, found []skills.Problem, mendable int) err
 		sum = append(sum, count(notes, "note"))
 	}
 	more := ""
-	if mendable > 0 {
-		more = "; --fix can fix " + count(mendable, "file")
+	if repairable > 0 {
+		more = "; --fix can fix " + count(repairable, "file")
 	}
-	_, err := fmt.Fprintf(a.stderr, "%s, %s: %s%s\n", count(c.skills, "skill"), count(c.plugins, "plugin"), strings.Join(sum, ", "), more)
+	_, err := fmt.Fprintf(stderr, "%s, %s: %s%s\n", count(r.skills, "skill"), count(r.plugins, "plugin"), strings.Join(sum, ", "), more)
 	return err
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A target is what a PATH of check means.
@@ -56,16 +55,6 @@ func findTarget(path string) (target, error) {
 	default:
 		return target{dir: dir, file: filepath.Join(dir, name)}, nil
 	}
-}
-
-// isArchive reports whether a file is a ZIP or a gzip file, by its first bytes.
-func isArchive(path string) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	return skillfs.IsPackage(file)
 }
 
 // roots are what is scanned. Plugins come first: their skills are theirs, and the

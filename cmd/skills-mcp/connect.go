@@ -20,8 +20,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
-// connecting is what the flags of connect say.
-type connecting struct {
+// connectCommand adds the server to a client's configuration.
+type connectCommand struct {
 	*app
 	client connect.Client
 	name   string
@@ -34,8 +34,8 @@ type connecting struct {
 	sees   bool // skills are shown a folder wherever the server is started
 }
 
-func (a *app) connectCommand() *cobra.Command {
-	c := &connecting{app: a}
+func newConnectCommand(a *app) *cobra.Command {
+	c := &connectCommand{app: a}
 	cmd := &cobra.Command{
 		Use:   "connect CLIENT",
 		Short: "Add this server to an MCP client's configuration",
@@ -89,7 +89,7 @@ func completeClients(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (c *connecting) run() error {
+func (c *connectCommand) run() error {
 	switch {
 	case c.write && c.remove:
 		return usageError(errors.New("--write and --remove are opposites; give one of them"))
@@ -116,7 +116,7 @@ func (c *connecting) run() error {
 }
 
 // target is the client's file.
-func (c *connecting) target() (connect.Target, error) {
+func (c *connectCommand) target() (connect.Target, error) {
 	if c.own {
 		folder, err := os.Getwd()
 		if err != nil {
@@ -141,7 +141,7 @@ func (c *connecting) target() (connect.Target, error) {
 
 // entry is how the client is to start this program, or where it finds it. Settings
 // with which it would not start are an error, except to take it out.
-func (c *connecting) entry() (connect.Entry, error) {
+func (c *connectCommand) entry() (connect.Entry, error) {
 	if c.url != "" {
 		return connect.Entry{URL: c.url, TokenVariable: c.token}, nil
 	}
@@ -154,7 +154,7 @@ func (c *connecting) entry() (connect.Entry, error) {
 		if err != nil {
 			return connect.Entry{}, err
 		}
-		c.sees = c.namesWorkspaces(s)
+		c.sees = s.workspaces.named
 	}
 	program, err := thisProgram()
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *connecting) entry() (connect.Entry, error) {
 }
 
 // serveArguments are "serve" and the flags that were given.
-func (c *connecting) serveArguments(folder string) ([]string, error) {
+func (c *connectCommand) serveArguments(folder string) ([]string, error) {
 	args := []string{"serve"}
 	var failed error
 	add := func(flag string, values ...string) {
@@ -210,7 +210,7 @@ func personal(flag string, values []string) bool {
 
 // path returns a path as an entry has it: absolute, or in a project's file relative
 // to the project's folder, so that it is right wherever somebody has the project.
-func (c *connecting) path(folder, flag, value string) (string, error) {
+func (c *connectCommand) path(folder, flag, value string) (string, error) {
 	absolute := absolutePath(folder, value)
 	if !c.own {
 		return absolute, nil
@@ -251,7 +251,7 @@ func thisProgram() (string, error) {
 	return program, nil
 }
 
-func (c *connecting) print(target connect.Target, entry connect.Entry) error {
+func (c *connectCommand) print(target connect.Target, entry connect.Entry) error {
 	text, err := c.client.Snippet(c.name, entry)
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (c *connecting) print(target connect.Target, entry connect.Entry) error {
 	return nil
 }
 
-func (c *connecting) add(target connect.Target, entry connect.Entry) error {
+func (c *connectCommand) add(target connect.Target, entry connect.Entry) error {
 	result, err := c.client.Add(target, c.name, entry, &connect.Options{Force: c.force})
 	if err != nil {
 		return c.explain(err, "--force replaces it, --name calls this one something else")
@@ -280,7 +280,7 @@ func (c *connecting) add(target connect.Target, entry connect.Entry) error {
 	return nil
 }
 
-func (c *connecting) takeOut(target connect.Target, entry connect.Entry) error {
+func (c *connectCommand) takeOut(target connect.Target, entry connect.Entry) error {
 	result, err := c.client.Remove(target, c.name, entry, &connect.Options{Force: c.force})
 	if err != nil {
 		return c.explain(err, "--remove takes out a program of this name; with --http URL, what has that address; with --force, anything")
@@ -299,14 +299,14 @@ func (c *connecting) takeOut(target connect.Target, entry connect.Entry) error {
 }
 
 // told says where the backup is.
-func (c *connecting) told(result connect.Result) {
+func (c *connectCommand) told(result connect.Result) {
 	if result.Backup != "" {
 		fmt.Fprintf(c.stdout, "What it was is kept in %s.\n", result.Backup)
 	}
 }
 
 // explain says what to do about a server that is somebody else's.
-func (c *connecting) explain(err error, remedy string) error {
+func (c *connectCommand) explain(err error, remedy string) error {
 	var different *connect.DifferentError
 	if errors.As(err, &different) {
 		return fmt.Errorf("%w\n%s", err, remedy)
@@ -315,7 +315,7 @@ func (c *connecting) explain(err error, remedy string) error {
 }
 
 // advise says what would keep the server from being of use.
-func (c *connecting) advise(entry connect.Entry) {
+func (c *connectCommand) advise(entry connect.Entry) {
 	if entry.URL != "" {
 		c.adviseRunning(entry)
 		return
@@ -332,7 +332,7 @@ func (c *connecting) advise(entry connect.Entry) {
 }
 
 // adviseProject is for a file that others have, too.
-func (c *connecting) adviseProject(entry connect.Entry) {
+func (c *connectCommand) adviseProject(entry connect.Entry) {
 	fmt.Fprintf(c.stderr, "Whoever uses the project needs %s in their PATH.", entry.Command)
 	if _, err := exec.LookPath(entry.Command); err != nil {
 		fmt.Fprint(c.stderr, " You have not.")
@@ -340,10 +340,10 @@ func (c *connecting) adviseProject(entry connect.Entry) {
 	fmt.Fprintln(c.stderr)
 }
 
-// serveCommand returns the command that starts the server of a URL: with the URL's
+// commandLine returns the command that starts the server of a URL: with the URL's
 // address on this machine; with a placeholder elsewhere, or behind a proxy of that
 // name, as only the person knows the address.
-func serveCommand(to *url.URL, token bool) string {
+func commandLine(to *url.URL, token bool) string {
 	command := "skills-mcp serve --transport http"
 	host, port := to.Hostname(), to.Port()
 	if port == "" {
@@ -364,12 +364,12 @@ func serveCommand(to *url.URL, token bool) string {
 }
 
 // adviseRunning is for a server that the client does not start.
-func (c *connecting) adviseRunning(entry connect.Entry) {
+func (c *connectCommand) adviseRunning(entry connect.Entry) {
 	to, err := url.Parse(entry.URL)
 	if err != nil {
 		return
 	}
-	fmt.Fprintf(c.stderr, "%s does not start the server at %s: start it with %s\n", c.client.Title, entry.URL, serveCommand(to, entry.TokenVariable != ""))
+	fmt.Fprintf(c.stderr, "%s does not start the server at %s: start it with %s\n", c.client.Title, entry.URL, commandLine(to, entry.TokenVariable != ""))
 	if entry.TokenVariable != "" {
 		fmt.Fprintf(c.stderr, "The token is taken from %s, which has to be set where %s is started.\n", entry.TokenVariable, c.client.Title)
 	}

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -30,14 +29,14 @@ type terminalConfirmer struct {
 	code string // the answer that they have to type
 }
 
-// confirmer returns the confirmer of a call of a skill, or nil if there is no terminal
+// newConfirmer returns the confirmer of a call of a skill, or nil if there is no terminal
 // or nothing to ask. The code is another one each time, so that nothing that was
 // written down beforehand is a yes.
-func (a *app) confirmer(skill *skills.Skill) policy.Confirmer {
+func newConfirmer(a *app, skill *skills.Skill) policy.Confirmer {
 	if skill.Class == skills.Safe {
 		return nil
 	}
-	in := a.terminal()
+	in := terminal(a)
 	if in == nil {
 		return nil
 	}
@@ -50,7 +49,7 @@ func (a *app) confirmer(skill *skills.Skill) policy.Confirmer {
 
 // terminal returns the terminal to read answers from, or nil. Standard input may
 // be a skill's; who sees no standard error sees no question either.
-func (a *app) terminal() io.Reader {
+func terminal(a *app) io.Reader {
 	if !isTerminal(a.stderr) {
 		return nil
 	}
@@ -144,19 +143,4 @@ func visibleValue(value any) string {
 		return visible(fmt.Sprint(value))
 	}
 	return visible(strings.TrimSuffix(b.String(), "\n"))
-}
-
-// visible writes each character that shows nothing, or turns the direction of
-// others, as its code.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -19,13 +19,13 @@ type dailyHandler struct {
 }
 
 // daily returns a logger for warnings that a short-lived program repeats at each
-// start. A log level below warnings passes them all on.
-func (s *settings) daily() *slog.Logger {
-	cache, err := s.cacheDir()
-	if err != nil || s.logger.Enabled(context.Background(), slog.LevelInfo) {
-		return s.logger
+// start. With a log level below warnings, it logs each.
+func daily(logger *slog.Logger) *slog.Logger {
+	dir, err := cacheDir()
+	if err != nil || logger.Enabled(context.Background(), slog.LevelInfo) {
+		return logger
 	}
-	return slog.New(&dailyHandler{s.logger.Handler(), filepath.Join(cache, "warned")})
+	return slog.New(&dailyHandler{logger.Handler(), filepath.Join(dir, "warned")})
 }
 
 func (h *dailyHandler) Handle(ctx context.Context, record slog.Record) error {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 )
 
-func (a *app) imageCommand() *cobra.Command {
+// imageCommand manages the images that skills run in.
+type imageCommand struct{ *app }
+
+func newImageCommand(a *app) *cobra.Command {
+	c := &imageCommand{a}
 	cmd := &cobra.Command{
 		Use:   "image",
 		Short: "List, pull, build and prune the images that skills run in",
@@ -24,17 +29,17 @@ Which image a role has is the setting "images" of the configuration.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.imageListCommand(), a.imagePullCommand(), a.imageBuildCommand(), a.imagePruneCommand())
+	cmd.AddCommand(c.list(), c.pull(), c.build(), c.prune())
 	return cmd
 }
 
 // withDocker calls do with a docker driver, whichever driver runs skills.
-func (a *app) withDocker(do func(*settings, *docker.Driver) error) (err error) {
-	s, err := a.settings()
+func (c *imageCommand) withDocker(do func(*settings, *docker.Driver) error) (err error) {
+	s, err := c.settings()
 	if err != nil {
 		return err
 	}
-	d := s.docker()
+	d := s.sandboxes.docker()
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return do(s, d)
 }
@@ -45,7 +50,7 @@ type images struct {
 	Layers []docker.Layer `json:"layers"`
 }
 
-func (a *app) imageListCommand() *cobra.Command {
+func (c *imageCommand) list() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -54,7 +59,7 @@ func (a *app) imageListCommand() *cobra.Command {
 with packages that skills declare, which were made from these images.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withDocker(func(_ *settings, d *docker.Driver) error {
+			return c.withDocker(func(_ *settings, d *docker.Driver) error {
 				found, err := d.Images(cmd.Context())
 				if err != nil {
 					return err
@@ -64,13 +69,13 @@ with packages that skills declare, which were made from these images.`,
 					return err
 				}
 				if asJSON {
-					return a.printJSON(images{nonNil(found), nonNil(layers)})
+					return c.printJSON(images{nonNil(found), nonNil(layers)})
 				}
-				if err := a.printImages(found); err != nil || len(layers) == 0 {
+				if err := c.printImages(found); err != nil || len(layers) == 0 {
 					return err
 				}
-				fmt.Fprintln(a.stdout)
-				return a.printLayers(layers)
+				fmt.Fprintln(c.stdout)
+				return c.printLayers(layers)
 			})
 		},
 	}
@@ -78,8 +83,8 @@ with packages that skills declare, which were made from these images.`,
 	return cmd
 }
 
-func (a *app) printImages(found []docker.Image) error {
-	return table(a.stdout, func(w io.Writer) {
+func (c *imageCommand) printImages(found []docker.Image) error {
+	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "ROLE\tIMAGE\tSTATE\tID\tSIZE\tCREATED")
 		for _, i := range found {
 			if !i.Here {
@@ -91,8 +96,8 @@ func (a *app) printImages(found []docker.Image) error {
 	})
 }
 
-func (a *app) printLayers(layers []docker.Layer) error {
-	return table(a.stdout, func(w io.Writer) {
+func (c *imageCommand) printLayers(layers []docker.Layer) error {
+	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "LAYER\tFROM\tID\tSIZE\tUSED\tPACKAGES")
 		for _, l := range layers {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s: %s\n", l.Ref, l.Base, shortID(l.ID), sandbox.Bytes(l.Size), day(l.Used), l.Kind, oneLine(l.Packages, 60))
@@ -106,16 +111,16 @@ func shortID(id string) string {
 	return id[:min(12, len(id))]
 }
 
-func (a *app) imagePullCommand() *cobra.Command {
+func (c *imageCommand) pull() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull [ROLE]...",
 		Short: "Pull the images of roles",
 		Long: `Pull the image of each ROLE, or of all roles, so that no call has to wait for
 it. An image that is there already is brought up to date. When one cannot be
 pulled the others are still tried, and the exit code is 1.`,
-		ValidArgsFunction: a.completeRoles,
+		ValidArgsFunction: c.completeRoles,
 		RunE: func(cmd *cobra.Command, roles []string) error {
-			return a.withDocker(func(s *settings, d *docker.Driver) error {
+			return c.withDocker(func(s *settings, d *docker.Driver) error {
 				if len(roles) == 0 {
 					roles = slices.Sorted(maps.Keys(s.Images))
 				}
@@ -124,7 +129,7 @@ pulled the others are still tried, and the exit code is 1.`,
 						return usageError(fmt.Errorf("no image is configured for the role %q; these roles have one: %s", role, strings.Join(slices.Sorted(maps.Keys(s.Images)), ", ")))
 					}
 				}
-				return a.pullImages(cmd.Context(), s.Images, roles, d)
+				return c.pullImages(cmd.Context(), s.Images, roles, d)
 			})
 		},
 	}
@@ -132,7 +137,7 @@ pulled the others are still tried, and the exit code is 1.`,
 }
 
 // pullImages pulls the image of each role, once where roles share it.
-func (a *app) pullImages(ctx context.Context, images map[string]string, roles []string, d *docker.Driver) error {
+func (c *imageCommand) pullImages(ctx context.Context, images map[string]string, roles []string, d *docker.Driver) error {
 	seen := map[string]bool{}
 	var failed bool
 	for _, role := range roles {
@@ -141,7 +146,7 @@ func (a *app) pullImages(ctx context.Context, images map[string]string, roles []
 			continue
 		}
 		seen[ref] = true
-		report, done := a.progress()
+		report, done := newProgress(c.stderr)
 		err := d.Pull(ctx, role, report)
 		done()
 		if ctx.Err() != nil {
@@ -149,10 +154,10 @@ func (a *app) pullImages(ctx context.Context, images map[string]string, roles []
 		}
 		if err != nil {
 			failed = true
-			fmt.Fprintln(a.stderr, "skills-mcp:", err)
+			fmt.Fprintln(c.stderr, "skills-mcp:", err)
 			continue
 		}
-		fmt.Fprintf(a.stdout, "pulled %s\n", ref)
+		fmt.Fprintf(c.stdout, "pulled %s\n", ref)
 	}
 	if failed {
 		return &exitError{exitFailed, nil}
@@ -160,8 +165,8 @@ func (a *app) pullImages(ctx context.Context, images map[string]string, roles []
 	return nil
 }
 
-func (a *app) completeRoles(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	s, err := a.settings()
+func (c *imageCommand) completeRoles(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	s, err := c.settings()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -171,7 +176,7 @@ func (a *app) completeRoles(_ *cobra.Command, _ []string, _ string) ([]string, c
 // fullImage is what the fuller image is called where nobody says otherwise.
 const fullImage = "skills-mcp-full"
 
-func (a *app) imageBuildCommand() *cobra.Command {
+func (c *imageCommand) build() *cobra.Command {
 	var tag, base string
 	cmd := &cobra.Command{
 		Use:   "build",
@@ -184,16 +189,43 @@ what BASE lacks. To use the image, name it in the configuration:
   images: {default: ` + fullImage + `, node: ` + fullImage + `}`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withDocker(func(_ *settings, d *docker.Driver) error {
-				if err := d.BuildImage(cmd.Context(), tag, base, a.stderr); err != nil {
+			return c.withDocker(func(_ *settings, d *docker.Driver) error {
+				if err := d.BuildImage(cmd.Context(), tag, base, c.stderr); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(a.stdout, "built %s; to use it, set in the configuration:\n\nimages: {default: %q, node: %q}\n", tag, tag, tag)
+				_, err := fmt.Fprintf(c.stdout, "built %s; to use it, set in the configuration:\n\nimages: {default: %q, node: %q}\n", tag, tag, tag)
 				return err
 			})
 		},
 	}
 	cmd.Flags().StringVar(&tag, "tag", fullImage, "call the image `TAG`")
 	cmd.Flags().StringVar(&base, "base", "", "build on `IMAGE`, of Debian's family (default node:22-bookworm-slim)")
+	return cmd
+}
+
+func (c *imageCommand) prune() *cobra.Command {
+	var unused time.Duration
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove the layers of packages that nobody uses any more",
+		Long: `Remove the layers with packages that skills declare and that were not used for
+a while. They are made again where a skill needs them. Images of roles, and
+whatever else the Docker engine has, stay. The server does the same, with 30
+days, whenever it makes a layer.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if unused < 0 {
+				return usageError(fmt.Errorf("--unused is %s; write 0s or more", unused))
+			}
+			return c.withDocker(func(_ *settings, d *docker.Driver) error {
+				removed, err := d.Prune(cmd.Context(), unused)
+				for _, layer := range removed {
+					fmt.Fprintf(c.stdout, "removed %s\n", layer.Ref)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().DurationVar(&unused, "unused", docker.LayerUnused, "remove what was not used for this `TIME`")
 	return cmd
 }

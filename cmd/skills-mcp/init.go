@@ -11,10 +11,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/skills/scaffold"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
-func (a *app) initCommand() *cobra.Command {
-	var language, dir string
+// initCommand makes a new skill.
+type initCommand struct {
+	*app
+	language, dir string
+}
+
+func newInitCommand(a *app) *cobra.Command {
+	c := &initCommand{app: a}
 	cmd := &cobra.Command{
 		Use:   "init NAME",
 		Short: "Make a new skill to begin with, which runs as it is",
@@ -30,45 +37,50 @@ there would be nothing to run.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.init(dir, args[0], language) },
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
 	}
-	cmd.Flags().StringVar(&language, "lang", "bash", "write the script in `LANGUAGE`: "+strings.Join(scaffold.Languages(), ", "))
-	cmd.Flags().StringVar(&dir, "dir", ".", "make the skill's folder in `DIR`")
+	cmd.Flags().StringVar(&c.language, "lang", "bash", "write the script in `LANGUAGE`: "+strings.Join(scaffold.Languages(), ", "))
+	cmd.Flags().StringVar(&c.dir, "dir", ".", "make the skill's folder in `DIR`")
 	complete(cmd, "lang", scaffold.Languages())
 	return cmd
 }
 
-func (a *app) init(dir, name, language string) error {
-	if _, err := scaffold.Files(name, language); err != nil {
+func (c *initCommand) run(name string) error {
+	if _, err := scaffold.Files(name, c.language); err != nil {
 		return usageError(err)
 	}
-	s, err := a.settings()
+	s, err := c.settings()
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(dir, name)
-	files, err := scaffold.Write(dir, name, language)
+	folder := filepath.Join(c.dir, name)
+	files, err := scaffold.Write(c.dir, name, c.language)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists; choose another name, or another folder with --dir", folder)
 	}
 	if err != nil {
 		return fmt.Errorf("make a skill: %w", err)
 	}
-	fmt.Fprintf(a.stdout, "Made the skill %s:\n", name)
+	fmt.Fprintf(c.stdout, "Made the skill %s:\n", name)
 	for _, file := range files {
-		fmt.Fprintln(a.stdout, "  "+filepath.Join(folder, filepath.FromSlash(file.Name)))
+		fmt.Fprintln(c.stdout, "  "+filepath.Join(folder, filepath.FromSlash(file.Name)))
 	}
+	return c.printNext(name, folder, s.roots.list())
+}
+
+// printNext prints commands to run and check a new skill in folder.
+func (c *initCommand) printNext(name, folder string, roots []scan.Root) error {
 	program := []string{"skills-mcp"}
-	if !s.finds(folder) {
+	if !finds(roots, folder) {
 		program = append(program, "--skills", folder)
 	}
 	run := slices.Concat(program, []string{"run", name, "--text", "hello", "--times", "2"})
-	_, err = fmt.Fprintf(a.stdout, "\nRun it, make it yours, and check it:\n  %s\n  %s\n", quoteWords(run), quoteWords([]string{"skills-mcp", "check", folder}))
+	_, err := fmt.Fprintf(c.stdout, "\nRun it, make it yours, and check it:\n  %s\n  %s\n", quoteWords(run), quoteWords([]string{"skills-mcp", "check", folder}))
 	return err
 }
 
-// finds reports whether a skill in a folder is found without being named.
-func (s *settings) finds(folder string) bool {
+// finds reports whether a scan of roots finds a skill in folder.
+func finds(roots []scan.Root, folder string) bool {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
 		return false
@@ -76,7 +88,7 @@ func (s *settings) finds(folder string) bool {
 	if real, err := filepath.EvalSymlinks(absolute); err == nil {
 		absolute = real
 	}
-	for _, root := range s.roots() {
+	for _, root := range roots {
 		if dir, err := filepath.EvalSymlinks(root.Dir); err == nil && root.Dir != "" && !root.Plugins && within(dir, absolute) {
 			return true
 		}

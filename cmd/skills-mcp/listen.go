@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,8 +25,8 @@ type serveFlags struct {
 	allowHosts, allowOrigins     []string
 }
 
-func (a *app) listenFlags(cmd *cobra.Command) {
-	f, v := cmd.Flags(), &a.flags.serve
+func (v *serveFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringVar(&v.transport, "transport", "", "serve by `TRANSPORT`: stdio, http or sse (default stdio)")
 	complete(cmd, "transport", config.Transports())
 	f.StringVar(&v.listen, "listen", "", "listen on `ADDRESS:PORT`, for http and sse; port 0 takes a free one (default "+config.DefaultListen+")")
@@ -52,20 +53,20 @@ type listener struct {
 	settings config.Serve
 	token    string
 	logger   *slog.Logger
-	app      *app
+	stderr   io.Writer
 }
 
-// listen takes the address, before anything else is done, so that a wrong one is
-// told at once. It returns nil for stdio.
-func (a *app) listen(s *settings) (*listener, error) {
-	if err := a.flags.serve.apply(&s.Serve); err != nil {
+// open listens on the address, before anything else is done, so that a wrong one is
+// reported at once. It returns nil for stdio.
+func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
+	if err := v.apply(&s.Serve); err != nil {
 		return nil, usageError(err)
 	}
 	if s.Serve.Transport == "stdio" {
-		a.hintStdio(s)
+		v.hintStdio(a, s.logger)
 		return nil, nil
 	}
-	secret, err := s.token(s.Serve.TokenFile)
+	secret, err := (&tokenReader{s.workspaces.folders, s.roots.folders()}).token(s.Serve.TokenFile)
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -76,14 +77,14 @@ func (a *app) listen(s *settings) (*listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
-	return &listener{l, s.Serve, secret, s.logger, a}, nil
+	return &listener{l, s.Serve, secret, s.logger, a.stderr}, nil
 }
 
 // hintStdio tells a person who waits for something to happen, or to connect, that
 // standard input and output are served.
-func (a *app) hintStdio(s *settings) {
-	if v := a.flags.serve; v.listen != "" || v.tokenFile != "" {
-		s.logger.Warn("an address or a token is for --transport http; standard input and output are served")
+func (v *serveFlags) hintStdio(a *app, logger *slog.Logger) {
+	if v.listen != "" || v.tokenFile != "" {
+		logger.Warn("an address or a token is for --transport http; standard input and output are served")
 	}
 	if isTerminal(a.stdin) {
 		fmt.Fprintln(a.stderr, `skills-mcp: serving MCP on standard input and output, which a client does: see "skills-mcp connect --help". For HTTP, add --transport http. Ctrl-D ends it.`)
@@ -119,7 +120,7 @@ func (l *listener) serve(ctx context.Context, b transport.Backend) error {
 		srv.Handle(transport.MessagePath, unoffered)
 	}
 	srv.Handle("/", notFound(hint))
-	fmt.Fprintf(l.app.stderr, "skills-mcp: serving MCP at %s\n", l.url())
+	fmt.Fprintf(l.stderr, "skills-mcp: serving MCP at %s\n", l.url())
 	return srv.Serve(ctx, l.Listener, mcp)
 }
 

@@ -3,10 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -20,41 +24,48 @@ func main() {
 	os.Exit(code)
 }
 
-// An interruption is the end of the program's context by a signal.
-type interruption struct{ signal syscall.Signal }
-
-func (i *interruption) Error() string {
-	return fmt.Sprintf("stopped by the signal %d (%s)", int(i.signal), i.signal)
-}
-
-// Is says that it is a cancellation, as of any other context.
-func (i *interruption) Is(target error) bool { return target == context.Canceled }
-
-// code is the exit code that shells have for the signal.
-func (i *interruption) code() int { return 128 + int(i.signal) }
-
-// interruptible returns a context that a signal ends, with an [*interruption] as
-// its cause. It handles every signal by which systems and people end programs:
-// sandboxes would run on after one that is not handled. A signal that the parent has
-// this program ignore, as nohup does, is still ignored.
-func interruptible(ctx context.Context) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
+// execute is the program: it returns the exit code.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var out *output
+	if file, ok := stdout.(*os.File); ok {
+		out = &output{file: file}
+		stdout = out
 	}
-	go func() {
-		select {
-		case s := <-signals:
-			number, _ := s.(syscall.Signal)
-			cancel(&interruption{number})
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		cancel(nil)
+	if file, ok := stderr.(*os.File); ok && isTerminal(file) {
+		stderr = &statusLine{file: file}
 	}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRootCommand(a)
+	if len(args) == 0 && !isTerminal(stdin) {
+		args = []string{"serve"} // as an MCP client starts it
+	}
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	if err == nil || errors.As(err, &exit) && exit.err == nil && exit.code != exitOK {
+		err = cmp.Or(out.failed(), err)
+	}
+	var ended *interruption
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &exit) && exit.err == nil:
+		return exit.code
+	case errors.As(context.Cause(ctx), &ended):
+		fmt.Fprintln(stderr, "skills-mcp:", ended)
+		return ended.code()
+	case errors.As(err, &exit):
+		fmt.Fprintln(stderr, "skills-mcp:", exit.err)
+		return exit.code
+	case out.unread() && errors.Is(err, syscall.EPIPE):
+		return exitOK
+	}
+	fmt.Fprintln(stderr, "skills-mcp:", err)
+	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
+		return exitUsage
+	}
+	return exitFailed
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 
@@ -16,10 +17,10 @@ const maxOpenClaw = 256 << 10
 // disabledByOpenClaw returns a function that reports the skills that the person has
 // switched off in OpenClaw, with skills.entries.NAME.enabled in openclaw.json, which
 // is JSON5; nil where there is no such file, or it is malformed, which is logged.
-func (s *settings) disabledByOpenClaw() func(dir string, names ...string) (why string) {
-	folder := filepath.Join(s.home, ".openclaw")
+func disabledByOpenClaw(home string, logger *slog.Logger) func(dir string, names ...string) (why string) {
+	folder := filepath.Join(home, ".openclaw")
 	data, err := skillfs.ReadRegular(skillfs.DirFS(folder), "openclaw.json", maxOpenClaw)
-	if s.home == "" || err != nil {
+	if home == "" || err != nil {
 		return nil
 	}
 	file := filepath.Join(folder, "openclaw.json")
@@ -31,7 +32,7 @@ func (s *settings) disabledByOpenClaw() func(dir string, names ...string) (why s
 		} `json:"skills"`
 	}
 	if err := json5.Unmarshal(data, &config); err != nil {
-		s.logger.Warn("which skills OpenClaw has switched off is not known", "file", file, "error", err)
+		logger.Warn("which skills OpenClaw has switched off is not known", "file", file, "error", err)
 		return nil
 	}
 	var disabled []string

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -15,9 +16,9 @@ import (
 
 // takeOut writes the files that a skill left to the folder given, or says on
 // stderr what there was.
-func (a *app) takeOut(given *runArgs, left sandbox.Files) error {
+func takeOut(given *runArgs, left sandbox.Files, stderr io.Writer) error {
 	for _, why := range left.Left {
-		fmt.Fprintln(a.stderr, "skills-mcp: not taken from /out:", termtext.Text(why))
+		fmt.Fprintln(stderr, "skills-mcp: not taken from /out:", termtext.Text(why))
 	}
 	if given.out != "" {
 		return writeFiles(given.out, left.Taken, given.force)
@@ -29,7 +30,7 @@ func (a *app) takeOut(given *runArgs, left sandbox.Files) error {
 	for i, f := range left.Taken {
 		names[i] = fmt.Sprintf("%s (%s)", termtext.Text(f.Name), sandbox.Bytes(int64(len(f.Data))))
 	}
-	_, err := fmt.Fprintf(a.stderr, "skills-mcp: left in /out: %s; add --out DIR to keep them\n", strings.Join(names, ", "))
+	_, err := fmt.Fprintf(stderr, "skills-mcp: left in /out: %s; add --out DIR to keep them\n", strings.Join(names, ", "))
 	return err
 }
 

@@ -71,9 +71,8 @@ func TestWriteFilesStaysInside(t *testing.T) {
 
 func TestTakeOutNames(t *testing.T) {
 	var stderr bytes.Buffer
-	a := &app{stderr: &stderr}
 	left := sandbox.Files{Taken: []sandbox.File{{Name: "a.txt", Data: []byte("a")}, {Name: "b\u009b2J", Data: nil}}, Left: []string{`"c": it is no regular file`}}
-	if err := a.takeOut(&runArgs{}, left); err != nil {
+	if err := takeOut(&runArgs{}, left, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	want := "skills-mcp: not taken from /out: \"c\": it is no regular file\nskills-mcp: left in /out: a.txt (1 bytes), b (0 bytes); add --out DIR to keep them\n"

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -15,7 +16,7 @@ import (
 // in. Beside the names that clients know it may be SOURCE:NAME, or the path of the
 // skill's folder or file: so each is found, those that another hides included,
 // which are alone in a catalog of their own. The error is of usage.
-func (s *settings) pick(catalog *skills.Catalog, name string) (*skills.Skill, *skills.Catalog, error) {
+func pick(catalog *skills.Catalog, name string, gate *requirements.Gate) (*skills.Skill, *skills.Catalog, error) {
 	found := named(catalog, name)
 	switch len(found) {
 	case 0:
@@ -29,19 +30,32 @@ func (s *settings) pick(catalog *skills.Catalog, name string) (*skills.Skill, *s
 		}
 		return skill, catalog, usageError(err)
 	case 1:
-		skill, own := s.alone(catalog, found[0])
+		skill, own := alone(catalog, found[0], gate)
 		return skill, own, nil
 	}
 	return nil, nil, usageError(ambiguous(catalog, name, found))
 }
 
+// pickCertain is [pick] for a skill to run: a name that means both a workspace's skill
+// and one of the person's is an error, as a stranger may have chosen the workspace's.
+func pickCertain(catalog *skills.Catalog, name string, gate *requirements.Gate) (*skills.Skill, *skills.Catalog, error) {
+	skill, own, err := pick(catalog, name, gate)
+	if err != nil || len(named(catalog, name)) > 0 {
+		return skill, own, err
+	}
+	if others := theirs(catalog, name, skill); len(others) > 0 {
+		return nil, nil, usageError(ambiguous(catalog, name, append(others, skill)))
+	}
+	return skill, own, nil
+}
+
 // alone returns a skill with the catalog that has it: of its own where another has
 // its name.
-func (s *settings) alone(catalog *skills.Catalog, skill *skills.Skill) (*skills.Skill, *skills.Catalog) {
+func alone(catalog *skills.Catalog, skill *skills.Skill, gate *requirements.Gate) (*skills.Skill, *skills.Catalog) {
 	if at, found := catalog.Place(skill.QualifiedName()); found && catalog.Skills[at] == skill {
 		return skill, catalog
 	}
-	own := s.gate.Apply(&skills.Catalog{Skills: withTools(skill.Owner())})
+	own := gate.Apply(&skills.Catalog{Skills: withTools(skill.Owner())})
 	at, _ := own.Place(skill.QualifiedName()) // it is there
 	return own.Skills[at], own
 }

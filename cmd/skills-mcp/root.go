@@ -2,105 +2,19 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
-// Exit codes. `run` also exits with the code of the skill.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-)
-
-// exitError ends the program with a code; the message, if any, is printed.
-type exitError struct {
-	code int
-	err  error // nil where everything has been said
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// usageError marks an error as one of how the program was called.
-func usageError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &exitError{exitUsage, err}
-}
-
-// execute is the program: it returns the exit code.
-func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var out *output
-	if file, ok := stdout.(*os.File); ok {
-		out = &output{file: file}
-		stdout = out
-	}
-	if file, ok := stderr.(*os.File); ok && isTerminal(file) {
-		stderr = &statusLine{file: file}
-	}
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := a.command()
-	if len(args) == 0 && !isTerminal(stdin) {
-		args = []string{"serve"} // as an MCP client starts it
-	}
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
-	var exit *exitError
-	if err == nil || errors.As(err, &exit) && exit.err == nil && exit.code != exitOK {
-		err = cmp.Or(out.failed(), err)
-	}
-	var ended *interruption
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &exit) && exit.err == nil:
-		return exit.code
-	case errors.As(context.Cause(ctx), &ended):
-		fmt.Fprintln(stderr, "skills-mcp:", ended)
-		return ended.code()
-	case errors.As(err, &exit):
-		fmt.Fprintln(stderr, "skills-mcp:", exit.err)
-		return exit.code
-	case out.unread() && errors.Is(err, syscall.EPIPE):
-		return exitOK
-	}
-	fmt.Fprintln(stderr, "skills-mcp:", err)
-	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
-		return exitUsage
-	}
-	return exitFailed
-}
-
-func isTerminal(stream any) bool {
-	file, ok := stream.(interface{ Fd() uintptr })
-	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-// command builds the tree of commands.
-func (a *app) command() *cobra.Command {
+// newRootCommand returns the tree of commands.
+func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "skills-mcp",
 		Short: "Serve your agent skills as MCP tools, each call in its own sandbox",
@@ -120,28 +34,35 @@ terminal. To try a skill by hand:
 			return usageError(fromEnvironment(cmd.Flags()))
 		},
 	}
-	f := root.PersistentFlags()
-	f.StringVar(&a.flags.config, "config", "", "configuration `FILE` (default: config.yaml in the user's configuration folder)")
-	f.StringArrayVar(&a.flags.skills, "skills", nil, "also find skills in `DIR`, or DIR itself if it is one; or a ZIP or tar.gz file with one (repeatable)")
-	f.StringArrayVar(&a.flags.plugins, "plugins", nil, "also find plugins in `DIR`, or DIR itself if it is one (repeatable)")
-	f.StringArrayVar(&a.flags.workspaces, "workspace", nil, "let skills see the files in `DIR` (repeatable; default: the current folder, where it is a project's)")
-	f.StringVar(&a.flags.sandbox, "sandbox", "", "run skills with `DRIVER`: auto, docker or native (default auto)")
-	f.StringVar(&a.flags.logLevel, "log-level", "warn", "log from `LEVEL` up: debug, info, warn or error")
-	f.StringVar(&a.flags.logFormat, "log-format", "text", "log in `FORMAT`: text or json")
-	complete(root, "sandbox", config.Drivers())
-	complete(root, "log-level", []string{"debug", "info", "warn", "error"})
-	complete(root, "log-format", []string{"text", "json"})
+	a.register(root)
 	root.SetVersionTemplate("{{.Version}}")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.AddCommand(
-		a.serveCommand(), a.listCommand(), a.showCommand(), a.searchCommand(), a.pluginsCommand(),
-		a.runCommand(), a.initCommand(), a.checkCommand(), a.connectCommand(), a.doctorCommand(), a.imageCommand(), a.versionCommand(),
-		a.egressCommand(),
+		newServeCommand(a), newListCommand(a), newShowCommand(a), newSearchCommand(a), newPluginsCommand(a),
+		newRunCommand(a), newInitCommand(a), newCheckCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
+		newEgressCommand(a),
 	)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	asUsage(root)
 	return root
+}
+
+// newEgressCommand returns the command that a driver runs inside of a container.
+func newEgressCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    egress.Command + " [ADDRESS]",
+		Short:  "Forward a sandbox's connections over standard input and output",
+		Args:   cobra.MaximumNArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var address string
+			if len(args) > 0 {
+				address = args[0]
+			}
+			return egress.Main(cmd.Context(), address, a.stdin, a.stdout)
+		},
+	}
 }
 
 // asUsage makes wrong arguments of every command an error of usage, also of
@@ -166,14 +87,6 @@ func asUsage(cmd *cobra.Command) {
 	}
 }
 
-// wrongVariable says of a variable what its flag would say of itself.
-func wrongVariable(name string, f *pflag.Flag, value string, err error) error {
-	if f.Value.Type() == "bool" {
-		return fmt.Errorf("%s is %q; write true or false", name, value)
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
 // fromEnvironment sets each flag that was not given from its variable:
 // --log-level from SKILLS_MCP_LOG_LEVEL. Variables of repeatable flags hold
 // lists, separated as in PATH.
@@ -196,4 +109,12 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return failed
+}
+
+// wrongVariable says of a variable what its flag would say of itself.
+func wrongVariable(name string, f *pflag.Flag, value string, err error) error {
+	if f.Value.Type() == "bool" {
+		return fmt.Errorf("%s is %q; write true or false", name, value)
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }

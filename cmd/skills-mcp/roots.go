@@ -1,18 +1,35 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	colonysamples "github.com/skillsmcp/skills-mcp/plugins/colony-samples"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/cache"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
+// rootSettings say where skills are found and how they are read.
+type rootSettings struct {
+	*config.Config
+	home       string
+	ongrid     []string // folders of ongrid's skills
+	workspaces *workspaces
+	logger     *slog.Logger
+}
+
 // roots are the folders to scan, highest priority first.
-func (s *settings) roots() []scan.Root {
+func (r *rootSettings) list() []scan.Root {
 	var roots []scan.Root
 	// A workspace may be a stranger's, so nothing in it leads out of it; its
 	// owner trusts all other folders.
@@ -26,8 +43,8 @@ func (s *settings) roots() []scan.Root {
 				scan.Root{Source: source, Dir: filepath.Join(dir, "agents"), Within: within, Agents: true})
 		}
 	}
-	if s.Roots.Session {
-		for _, workspace := range s.workspaces {
+	if r.Roots.Session {
+		for _, workspace := range r.workspaces.folders {
 			for _, name := range []string{".colony", ".claude", ".agents"} {
 				all(skills.SourceSession, filepath.Join(workspace, name), workspace)
 			}
@@ -36,36 +53,36 @@ func (s *settings) roots() []scan.Root {
 			}
 		}
 	}
-	if s.Roots.User && s.home != "" {
+	if r.Roots.User && r.home != "" {
 		for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
-			all(skills.SourceUser, filepath.Join(s.home, name), "")
+			all(skills.SourceUser, filepath.Join(r.home, name), "")
 		}
 		for _, name := range []string{".copilot", ".gemini", ".codex", ".conduit"} {
-			roots = append(roots, scan.Root{Source: skills.SourceUser, Dir: filepath.Join(s.home, name, "skills")})
+			roots = append(roots, scan.Root{Source: skills.SourceUser, Dir: filepath.Join(r.home, name, "skills")})
 		}
 	}
-	if s.Roots.System && runtime.GOOS != "windows" {
+	if r.Roots.System && runtime.GOOS != "windows" {
 		all(skills.SourceSystem, "/etc/colony", "")
 		all(skills.SourceSystem, "/etc/skills-mcp", "")
-		for _, dir := range append([]string{"/etc/ongrid/skills"}, s.ongrid...) {
+		for _, dir := range append([]string{"/etc/ongrid/skills"}, r.ongrid...) {
 			roots = append(roots, scan.Root{Source: skills.SourceSystem, Dir: dir, Ongrid: true})
 		}
 	}
-	if s.project != nil {
-		for _, dir := range s.project.Skills {
-			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: s.workspaces[0]})
+	if r.workspaces.project != nil {
+		for _, dir := range r.workspaces.project.Skills {
+			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: r.workspaces.folders[0]})
 		}
-		for _, dir := range s.project.Plugins {
-			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: s.workspaces[0], Plugins: true})
+		for _, dir := range r.workspaces.project.Plugins {
+			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: r.workspaces.folders[0], Plugins: true})
 		}
 	}
-	for _, dir := range s.Skills {
+	for _, dir := range r.Skills {
 		roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir})
 	}
-	for _, dir := range s.Plugins {
+	for _, dir := range r.Plugins {
 		roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Plugins: true, Named: true})
 	}
-	if s.Roots.Samples {
+	if r.Roots.Samples {
 		roots = append(roots, scan.Root{Source: skills.SourceExtra, FS: colonysamples.FS(), Label: "bundled:colony-samples", Plugins: true})
 	}
 	return roots
@@ -87,9 +104,9 @@ func ongridFolders(list, folder string) []string {
 }
 
 // watched are the host folders of the roots.
-func (s *settings) watched() []string {
+func (r *rootSettings) folders() []string {
 	var dirs []string
-	for _, root := range s.roots() {
+	for _, root := range r.list() {
 		if root.Dir != "" {
 			dirs = append(dirs, root.Dir)
 		}
@@ -97,47 +114,70 @@ func (s *settings) watched() []string {
 	return dirs
 }
 
-// defaultWorkspace returns folder as the only workspace, or none where nobody
-// means to show it to skills: desktop clients start servers in /, in the home
-// folder, in a folder of the system's or in a temporary one. A project in a
-// temporary folder is one all the same.
-func defaultWorkspace(folder, home, temporary string) []string {
-	if folder == filepath.Dir(folder) || home != "" && within(folder, home) {
+func (r *rootSettings) scanOptions() *scan.Options {
+	return &scan.Options{
+		Problems: r.workspaces.problems,
+		Depth:    r.Scan.Depth, Manifests: r.Scan.Manifests, Folders: r.Scan.Folders,
+		ImageRole: func(role string) bool {
+			_, ok := r.Images[role]
+			return ok
+		},
+		Disabled: disabledByOpenClaw(r.home, r.logger),
+		Host: func(host string) error {
+			_, err := egress.ParseRule(host)
+			return err
+		},
+	}
+}
+
+// scanner returns a scanner of the roots with the parse cache of earlier runs. saved
+// waits until the cache is written.
+func (r *rootSettings) scanner() (scanner *scan.Scanner, saved func()) {
+	roots, options := r.list(), r.scanOptions()
+	saved = func() {}
+	if store := r.cache(roots); store != nil {
+		options.Cache, saved = store.Open, store.Wait
+	}
+	return scan.NewScanner(roots, options), saved
+}
+
+// parsed is where what is read of the roots is kept; nil where that cannot be.
+func (r *rootSettings) cache(roots []scan.Root) *cache.Store {
+	dir, err := cacheDir()
+	if err != nil {
 		return nil
 	}
-	system := []string{
-		"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var",
-		"/System", "/Library", "/Applications", os.Getenv("SystemRoot"), os.Getenv("ProgramFiles"),
+	program, err := os.Executable()
+	if err != nil {
+		return nil
 	}
-	if within(temporary, folder) {
-		if !hasProject(folder) {
-			return nil
-		}
-		return []string{folder}
+	info, err := os.Stat(program)
+	if err != nil {
+		return nil
 	}
-	for _, dir := range system {
-		if dir != "" && within(dir, folder) {
-			return nil
-		}
-	}
-	return []string{folder}
+	return cache.New(cache.Options{
+		File: filepath.Join(dir, "parsed", rootsKey(roots)),
+		// Another build may read the same files otherwise.
+		Version: fmt.Sprint(readBuilt().Version, info.Size(), info.ModTime().UnixNano()),
+		Logger:  r.logger,
+	})
 }
 
-// hasProject reports whether a folder looks like the top of a project.
-func hasProject(folder string) bool {
-	for _, name := range []string{
-		".git", ".hg", ".claude", ".colony", ".agents", "go.mod", "package.json", "pyproject.toml", "setup.py",
-		"requirements.txt", "Cargo.toml", "pom.xml", "build.gradle", "Gemfile", "composer.json", "Makefile",
-	} {
-		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
-			return true
-		}
+// rootsKey names a set of roots.
+func rootsKey(roots []scan.Root) string {
+	var key []string
+	for _, root := range roots {
+		key = append(key, string(root.Source), root.Dir, root.Within, root.Label, fmt.Sprint(root.Plugins))
 	}
-	return false
+	encoded, _ := json.Marshal(key) // strings always can be
+	return fmt.Sprintf("%x", sha256.Sum256(encoded))[:32]
 }
 
-// within reports whether name is dir or below it.
-func within(dir, name string) bool {
-	rel, err := filepath.Rel(dir, name)
-	return err == nil && filepath.IsLocal(rel)
+// maxWatched bounds the watched folders of one root. Each takes about 1 KB of the
+// kernel's memory.
+const maxWatched = 50_000
+
+// watcher watches the roots.
+func (r *rootSettings) watcher(logger *slog.Logger) (*watch.Watcher, error) {
+	return watch.New(r.folders(), &watch.Options{Depth: r.Scan.Depth, Folders: min(r.Scan.Folders, maxWatched), Logger: logger})
 }

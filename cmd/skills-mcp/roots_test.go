@@ -46,10 +46,10 @@ func TestRoots(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no roots of the system on Windows")
 	}
-	s := &settings{Config: config.Default(), home: "/home/ann", workspaces: []string{"/work"}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
+	r := &rootSettings{Config: config.Default(), home: "/home/ann", workspaces: &workspaces{folders: []string{"/work"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
 	got := map[skills.Source][]string{}
 	ongrid := 0
-	for _, root := range s.roots() {
+	for _, root := range r.list() {
 		got[root.Source] = append(got[root.Source], root.String())
 		if root.Ongrid {
 			ongrid++

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,10 +18,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
-func (a *app) runCommand() *cobra.Command {
+// runCommand runs one skill.
+type runCommand struct{ *app }
+
+func newRunCommand(a *app) *cobra.Command {
+	c := &runCommand{a}
 	cmd := &cobra.Command{
 		Use:   "run NAME [--PARAM VALUE]...",
 		Short: "Run one skill, exactly as a client's call would",
@@ -53,105 +55,106 @@ the skill has a parameter of that name:
   --json             print the result with exit code, timing and digest as JSON`,
 		Example:           "  skills-mcp run colony-samples/code-complexity --path . --top_n 3",
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeRun,
+		ValidArgsFunction: c.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.run(cmd.Context(), args[0], args[1:])
+			return c.run(cmd.Context(), args[0], args[1:])
 		},
 	}
-	// What follows the name is the skill's.
+	// The words after the name are the skill's.
 	cmd.Flags().SetInterspersed(false)
 	return cmd
 }
 
-func (a *app) run(ctx context.Context, name string, args []string) (err error) {
-	s, catalog, err := a.catalog(ctx)
+func (c *runCommand) run(ctx context.Context, name string, args []string) (err error) {
+	s, catalog, err := c.catalog(ctx)
 	if err != nil {
 		return err
 	}
-	skill, own, err := s.pick(catalog, name)
+	skill, own, err := pickCertain(catalog, name, s.gate)
 	if err != nil {
 		return err
 	}
-	if len(named(catalog, name)) == 0 {
-		if others := theirs(catalog, name, skill); len(others) > 0 {
-			return usageError(ambiguous(catalog, name, append(others, skill)))
-		}
-	}
-	catalog = own
 	given, err := parseRun(skill, args)
 	if err != nil {
 		return usageError(err)
 	}
 	if given.help {
-		return a.printRunHelp(skill)
+		return c.printHelp(skill)
 	}
-	snapshots, err := s.snapshots()
+	snapshots, err := openSnapshots()
 	if err != nil {
 		return err
 	}
-	s.single = true
-	runner := s.runner()
+	s.sandboxes.single = true
+	runner := s.sandboxes.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	if skill, err = s.learnFor(ctx, runner, catalog, skill); err != nil {
+	if skill, err = s.learnFor(ctx, runner, own, skill); err != nil {
 		return err
 	}
-	request, err := a.request(skill, given)
+	request, err := c.request(skill, given)
 	if err != nil {
 		return err
 	}
-	outcome, err := s.executor(runner, nil, snapshots, a.confirmer(skill)).Run(ctx, request)
-	_, done := a.progress()
+	outcome, err := s.sandboxes.executor(runner, nil, snapshots, newConfirmer(c.app, skill)).Run(ctx, request)
+	_, done := newProgress(c.stderr)
 	done()
+	return c.finish(skill, given, outcome, err)
+}
+
+// finish prints the result of a run, saves its files, and returns the exit code.
+// outcome is nil if nothing was run.
+func (c *runCommand) finish(skill *skills.Skill, given *runArgs, outcome *run.Outcome, err error) error {
 	if err == nil {
 		err = server.CheckOutput(skill, outcome)
 	}
-	if given.json && outcome != nil {
-		if err := a.printJSON(server.NewRunResult(skill, outcome, err)); err != nil {
+	if outcome == nil {
+		return exit(outcome, err)
+	}
+	if given.json {
+		if err := c.printJSON(server.NewRunResult(skill, outcome, err)); err != nil {
 			return err
 		}
 	}
-	if outcome != nil {
-		if outcome.Hint != "" {
-			fmt.Fprintf(a.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
-		}
-		if advice := server.Advise(skill, outcome); advice != "" {
-			fmt.Fprintf(a.stderr, "skills-mcp: skill %s: %s\n", skill.QualifiedName(), advice)
-		}
-		if err := a.takeOut(given, outcome.Out); err != nil {
-			return err
-		}
+	if outcome.Hint != "" {
+		fmt.Fprintf(c.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
+	}
+	if advice := server.Advise(skill, outcome); advice != "" {
+		fmt.Fprintf(c.stderr, "skills-mcp: skill %s: %s\n", skill.QualifiedName(), advice)
+	}
+	if err := takeOut(given, outcome.Out, c.stderr); err != nil {
+		return err
 	}
 	return exit(outcome, err)
 }
 
-func (a *app) request(skill *skills.Skill, given *runArgs) (run.Request, error) {
+func (c *runCommand) request(skill *skills.Skill, given *runArgs) (run.Request, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return run.Request{}, err
 	}
-	report, done := a.progress()
+	report, done := newProgress(c.stderr)
 	request := run.Request{
 		Call: run.Call{
 			Principal: identity.Principal{Kind: identity.Person},
 			Timeout:   given.timeout,
-			Stderr:    display(a.stderr),
+			Stderr:    display(c.stderr),
 			Progress:  report,
-			Warn:      func(message string) { fmt.Fprintln(a.stderr, "skills-mcp:", message) },
+			Warn:      func(message string) { fmt.Fprintln(c.stderr, "skills-mcp:", message) },
 		},
 		Skill:  skill,
 		Args:   given.params,
 		Folder: folder,
 	}
 	if given.stdin {
-		request.Stdin = a.stdin
+		request.Stdin = c.stdin
 	}
-	if isTerminal(a.stdin) && isTerminal(a.stderr) {
-		request.Client = elicit.Terminal(a.stdin, a.stderr)
+	if isTerminal(c.stdin) && isTerminal(c.stderr) {
+		request.Client = elicit.Terminal(c.stdin, c.stderr)
 	} else {
 		request.Client = elicit.Nobody("nobody can be asked: skills-mcp run is not on a terminal")
 	}
 	if !given.json {
-		request.Stdout = after(done, display(a.stdout))
+		request.Stdout = after(done, display(c.stdout))
 	}
 	return request, nil
 }
@@ -193,198 +196,61 @@ func exit(outcome *run.Outcome, err error) error {
 	return err
 }
 
-// runArgs are the words after a skill's name, understood.
-type runArgs struct {
-	params                   map[string]any
-	help, stdin, json, force bool
-	out                      string // a folder; "" is none
-	timeout                  time.Duration
-}
-
-// parseRun reads the words after a skill's name: the skill's own parameters,
-// and the few options of run.
-func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
-	given := &runArgs{params: map[string]any{}}
-	for len(words) > 0 {
-		word := words[0]
-		words = words[1:]
-		if word == "--" && takesWords(skill) {
-			given.params["args"] = anyWords(words)
-			break
-		}
-		name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		if !strings.HasPrefix(word, "--") || name == "" {
-			return nil, fmt.Errorf("%q is not an option; parameters of %s are written as --NAME VALUE", word, skill.QualifiedName())
-		}
-		param := declared(skill, name)
-		// A flag stands alone: a boolean's, or one of run's own.
-		bare := !joined && (len(words) == 0 || strings.HasPrefix(words[0], "--"))
-		next := func() (string, error) {
-			switch {
-			case joined:
-				return value, nil
-			case bare:
-				return "", fmt.Errorf("--%s needs a value; one that begins with -- is written as --%s=VALUE", name, name)
-			}
-			value, words = words[0], words[1:]
-			return value, nil
-		}
-		if param == nil || name == "stdin" && bare && takesWords(skill) {
-			if own, err := given.option(name, next); own || err != nil {
-				if err != nil {
-					return nil, err
-				}
-				continue
-			}
-		}
-		if param == nil {
-			if param = spelled(skill, name); param != nil {
-				name = param.Name
-			}
-		}
-		if param != nil && param.Schema.Type == "boolean" && !joined && (bare || words[0] != "true" && words[0] != "false") {
-			given.params[name] = true
-			continue
-		}
-		text, err := next()
-		if err != nil {
-			return nil, err
-		}
-		if err := given.add(skill.Entry, param, name, text); err != nil {
-			return nil, err
-		}
-	}
-	return given, nil
-}
-
-// takesWords reports whether what a skill runs takes any command line.
-func takesWords(skill *skills.Skill) bool {
-	if skill.Entry == nil {
-		return false
-	}
-	_, words := skill.Entry.Passing().(skills.RawArgv)
-	return words
-}
-
-func anyWords(words []string) []any {
-	list := make([]any, len(words))
-	for i, word := range words {
-		list[i] = word
-	}
-	return list
-}
-
-func declared(skill *skills.Skill, name string) *skills.Param {
-	if skill.Entry == nil {
-		return nil
-	}
-	for _, p := range skill.Entry.Params() {
-		if p.Name == name {
-			return &p
-		}
-	}
-	return nil
-}
-
-// spelled is the parameter that a script's own parser calls --a-b and its
-// arguments a_b. Where a parameter that nobody declared is passed on, a name is
-// what it says.
-func spelled(skill *skills.Skill, name string) *skills.Param {
-	if skill.Entry == nil {
-		return nil
-	}
-	if _, static := skill.Entry.Passing().(skills.ParsedCLI); !static {
-		return nil
-	}
-	return declared(skill, strings.ReplaceAll(name, "-", "_"))
-}
-
-// option reads one of run's own options; own is false where it is none.
-func (g *runArgs) option(name string, next func() (string, error)) (own bool, err error) {
-	switch name {
-	case "help":
-		g.help = true
-	case "stdin":
-		g.stdin = true
-	case "json":
-		g.json = true
-	case "force":
-		g.force = true
-	case "out":
-		g.out, err = next()
-		if err == nil && g.out == "" {
-			err = errors.New("--out is empty; name a folder")
-		}
-		return true, err
-	case "timeout":
-		text, err := next()
-		if err != nil {
-			return true, err
-		}
-		seconds, err := json.Number(text).Float64()
-		if err == nil {
-			g.timeout, err = skills.Seconds(seconds)
-		}
-		if err != nil {
-			return true, fmt.Errorf("--timeout is %q; write a number of seconds above 0", text)
-		}
-	case "args-json":
-		text, err := next()
-		if err != nil {
-			return true, err
-		}
-		value, err := skills.DecodeJSON(text)
-		object, ok := value.(map[string]any)
-		if err != nil || !ok {
-			return true, errors.New("--args-json is not a JSON object")
-		}
-		for name, value := range object {
-			g.params[name] = value
-		}
-	default:
-		return false, nil
-	}
-	return true, nil
-}
-
-// add takes the text of an option as a value of its parameter. An array is given
-// whole or item by item.
-func (g *runArgs) add(entry *skills.Entry, param *skills.Param, name, text string) error {
-	if param == nil {
-		g.params[name] = text
-		return nil
-	}
-	value := schema.ReadText(entry, *param, text)
-	before, twice := g.params[name]
-	if more, array := value.([]any); array && param.Schema.Type == "array" {
-		items, _ := before.([]any)
-		g.params[name] = append(items, more...)
-		return nil
-	}
-	if twice {
-		return fmt.Errorf("--%s is given twice", name)
-	}
-	g.params[name] = value
-	return nil
-}
-
-func (a *app) printRunHelp(skill *skills.Skill) error {
+func (c *runCommand) printHelp(skill *skills.Skill) error {
 	name := skill.QualifiedName()
-	fmt.Fprintf(a.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", flat(skill.Description), name)
+	fmt.Fprintf(c.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", flat(skill.Description), name)
 	if skill.Entry == nil {
-		fmt.Fprintf(a.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
+		fmt.Fprintf(c.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
 		if tools, _ := describe.Relatives(skill); len(tools) > 0 {
-			fmt.Fprintf(a.stdout, "Its tools can be run: %s\n", strings.Join(tools, ", "))
+			fmt.Fprintf(c.stdout, "Its tools can be run: %s\n", strings.Join(tools, ", "))
 		}
 		return nil
 	}
 	if takesWords(skill) {
-		fmt.Fprintf(a.stdout, "  skills-mcp run %s -- WORD...\n", name)
+		fmt.Fprintf(c.stdout, "  skills-mcp run %s -- WORD...\n", name)
 	}
 	if len(skill.Entry.Params()) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "\nIt declares no parameters.")
+		_, err := fmt.Fprintln(c.stdout, "\nIt declares no parameters.")
 		return err
 	}
-	fmt.Fprintln(a.stdout, "\nParameters:")
-	return printParams(a.stdout, skill.Entry)
+	fmt.Fprintln(c.stdout, "\nParameters:")
+	return printParams(c.stdout, skill.Entry)
+}
+
+// complete completes the name of a skill, then its parameters and their values.
+// A value that can be anything may be a file.
+func (c *runCommand) complete(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return c.completeNames(cmd, args, begun)
+	}
+	s, catalog, err := c.catalog(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	skill, _, err := pick(catalog, args[0], s.gate)
+	if err != nil || skill.Entry == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	params := skill.Entry.Params()
+	if i := slices.IndexFunc(params, func(p skills.Param) bool { return "--"+p.Name == args[len(args)-1] }); i >= 0 {
+		if choices := params[i].Choices(); len(choices) > 0 {
+			return choices, cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return missing(params, args[1:]), cobra.ShellCompDirectiveNoFileComp
+}
+
+// missing are the options that are not among the words yet. An array's may come
+// again.
+func missing(params []skills.Param, words []string) []string {
+	var options []string
+	for _, p := range params {
+		option := "--" + p.Name
+		given := slices.ContainsFunc(words, func(word string) bool { return word == option || strings.HasPrefix(word, option+"=") })
+		if !given || p.Schema.Type == "array" {
+			options = append(options, option+"\t"+oneLine(p.Help(), 80))
+		}
+	}
+	return options
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"syscall"
@@ -20,7 +21,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
-func (a *app) serveCommand() *cobra.Command {
+// serveCommand serves MCP.
+type serveCommand struct {
+	*app
+	flags serveFlags
+}
+
+func newServeCommand(a *app) *cobra.Command {
+	c := &serveCommand{app: a}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve MCP on standard input and output, or over HTTP",
@@ -46,46 +54,46 @@ are tools that the configuration pins, that the workspace has files for, or that
 are used most, and search_skills finds the others; --expose all and --expose
 search decide otherwise.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	a.exposeFlag(cmd)
-	a.listenFlags(cmd)
+	c.flags.register(cmd)
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context) (err error) {
-	s, err := a.settings()
+func (c *serveCommand) run(ctx context.Context) (err error) {
+	s, err := c.settings()
 	if err != nil {
 		return err
 	}
-	listener, err := a.listen(s)
+	listener, err := c.flags.open(c.app, s)
 	if err != nil {
 		return err
 	}
-	snapshots, err := s.snapshots()
+	snapshots, err := openSnapshots()
 	if err != nil {
 		return err
 	}
-	scanner, saved := s.scanner()
+	scanner, saved := s.roots.scanner()
 	defer saved()
-	runner := s.runner()
+	runner := s.sandboxes.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	limits := s.Sessions()
 	sessions := session.New(runner, &limits)
 	defer sessions.Close()
-	reloader, options := s.reloader(scanner, runner), s.serverOptions(snapshots)
+	reloader, options := newReloader(s, scanner, runner), serverOptions(s, snapshots)
 	options.Reloader = reloader
-	if listener == nil && !a.namesWorkspaces(s) {
+	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and
 		// the paths of another machine mean something else on this one.
-		options.Roots = s.workspacesAmong
+		options.Roots = s.workspaces.among
 	}
 	if file := s.usageFile(); file != "" {
 		counter := usage.Open(file, &usage.Options{Logger: s.logger})
 		defer counter.Close()
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
 	}
-	srv := server.New(s.executor(runner, sessions, snapshots, nil), options)
+	srv := server.New(s.sandboxes.executor(runner, sessions, snapshots, nil), options)
 	defer srv.Close()
 	if err := reloader.Start(ctx, srv); err != nil {
 		return err
@@ -94,25 +102,32 @@ func (a *app) serve(ctx context.Context) (err error) {
 	if listener != nil {
 		return listener.serve(ctx, srv.Backend())
 	}
-	err = transport.ServeStdio(identity.NewContext(ctx, identity.Principal{Kind: identity.Model}), srv.Backend(), a.stdin, a.stdout, &transport.StdioOptions{Logger: s.logger})
+	return c.serveStdio(ctx, srv.Backend(), s.logger)
+}
+
+// serveStdio answers on standard input and output until the input ends. A signal, or
+// a client that left, ends a server normally.
+func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend, logger *slog.Logger) error {
+	ctx = identity.NewContext(ctx, identity.Principal{Kind: identity.Model})
+	err := transport.ServeStdio(ctx, backend, c.stdin, c.stdout, &transport.StdioOptions{Logger: logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
-		return &exitError{exitOK, nil} // a signal, or a client that left, ends a server normally
+		return &exitError{exitOK, nil}
 	}
 	return err
 }
 
-func (s *settings) serverOptions(snapshots *snapshot.Store) server.Options {
+func serverOptions(s *settings, snapshots *snapshot.Store) server.Options {
 	return server.Options{
 		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
-		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(), Sandbox: s.sandbox(),
+		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
 	}
 }
 
-// reloader returns what keeps a server's catalog fresh.
-func (s *settings) reloader(scanner *scan.Scanner, runner *sandbox.Runner) *live.Reloader {
+// newReloader returns the reloader that keeps a server's catalog current.
+func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner) *live.Reloader {
 	return live.New(scanner, &live.Options{
-		Gate: s.gate, Runner: runner, Workspaces: s.workspaces, Idle: saveMemory, Logger: s.logger,
-		Watch: func() (live.Watcher, error) { return s.watcher(s.logger) },
+		Gate: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Idle: saveMemory, Logger: s.logger,
+		Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger) },
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -15,74 +16,73 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 )
 
-// uris joins what the resources are called.
-func uris(all []describe.Resource) string {
-	names := make([]string, len(all))
-	for i, r := range all {
-		names[i] = r.URI + r.Template
-	}
-	return strings.Join(names, ", ")
+// showCommand shows one skill.
+type showCommand struct {
+	*app
+	json bool
 }
 
-func (a *app) showCommand() *cobra.Command {
-	var asJSON bool
+func newShowCommand(a *app) *cobra.Command {
+	c := &showCommand{app: a}
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Show one skill in full",
 		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool; SOURCE:NAME (session:deploy) or the path of its folder also means one\nwhose name another one has. Nothing of it is run.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, catalog, err := a.learned(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			skill, own, err := s.pick(catalog, args[0])
-			if err != nil {
-				a.hintProblems(catalog)
-				return err
-			}
-			view := s.view(cmd.Context(), own)
-			view.Shadowed = catalog.Shadowed
-			info, err := view.Skill(cmd.Context(), skill)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(info)
-			}
-			return a.printSkill(skill, info)
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	a.exposeFlag(cmd)
 	return cmd
 }
 
-func (a *app) printSkill(skill *skills.Skill, info *describe.Skill) error {
-	if err := printFacts(a.stdout, skill, info); err != nil {
+func (c *showCommand) run(ctx context.Context, name string) error {
+	s, catalog, err := c.learned(ctx, name)
+	if err != nil {
+		return err
+	}
+	skill, own, err := pick(catalog, name, s.gate)
+	if err != nil {
+		c.hintProblems(catalog)
+		return err
+	}
+	view := s.view(ctx, own)
+	view.Shadowed = catalog.Shadowed
+	info, err := view.Skill(ctx, skill)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(info)
+	}
+	return c.print(skill, info)
+}
+
+func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {
+	if err := printFacts(c.stdout, skill, info); err != nil {
 		return err
 	}
 	if skill.Entry != nil && len(skill.Entry.Params()) > 0 {
-		fmt.Fprintln(a.stdout, "\nparameters:")
-		if err := printParams(a.stdout, skill.Entry); err != nil {
+		fmt.Fprintln(c.stdout, "\nparameters:")
+		if err := printParams(c.stdout, skill.Entry); err != nil {
 			return err
 		}
 	}
 	if info.Call != nil {
-		fmt.Fprintln(a.stdout, "\na call executes:")
-		if err := printPlan(a.stdout, info.Call); err != nil {
+		fmt.Fprintln(c.stdout, "\na call executes:")
+		if err := printPlan(c.stdout, info.Call); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintln(a.stdout, "\nfiles:")
+	fmt.Fprintln(c.stdout, "\nfiles:")
 	for _, name := range info.Files {
-		fmt.Fprintln(a.stdout, "  "+flat(name))
+		fmt.Fprintln(c.stdout, "  "+flat(name))
 	}
 	if len(info.Problems) > 0 {
-		fmt.Fprintln(a.stdout, "\nproblems:")
+		fmt.Fprintln(c.stdout, "\nproblems:")
 		for _, p := range info.Problems {
-			fmt.Fprintln(a.stdout, "  "+p.String())
+			fmt.Fprintln(c.stdout, "  "+p.String())
 		}
 	}
 	return nil
@@ -128,6 +128,15 @@ func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 			row("warm", warm(info.Warm))
 		}
 	})
+}
+
+// uris joins what the resources are called.
+func uris(all []describe.Resource) string {
+	names := make([]string, len(all))
+	for i, r := range all {
+		names[i] = r.URI + r.Template
+	}
+	return strings.Join(names, ", ")
 }
 
 func words(asks []skills.Asked) []string {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
-
-	"github.com/spf13/cobra"
+	"unicode"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
@@ -21,30 +24,38 @@ func oneLine(text string, most int) string {
 // flat puts a stranger's text into one line that does nothing to a terminal.
 func flat(text string) string { return strings.Join(strings.Fields(termtext.Text(text)), " ") }
 
-func joinWords(words []string) string { return strings.Join(words, " ") }
-
-// completeNames completes the names of skills.
-func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// visible writes each character that shows nothing, or turns the direction of
+// others, as its code.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(r)
 	}
-	_, catalog, err := a.catalog(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, skill := range catalog.Skills {
-		names = append(names, skill.QualifiedName()+"\t"+oneLine(skill.Description, 80))
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return b.String()
 }
 
-// complete completes the values of a flag.
-func complete(cmd *cobra.Command, flag string, values []string) {
-	// It fails for a flag that the command does not have alone.
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err)
+func joinWords(words []string) string { return strings.Join(words, " ") }
+
+// quoteWords joins words so that one sees where each ends. One of several lines is
+// left out.
+func quoteWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		switch {
+		case strings.Contains(word, "\n"):
+			quoted[i] = "…" // a program, which --json has in full
+		case word == "" || strings.ContainsAny(word, " \t'\"\\$`"):
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		default:
+			quoted[i] = word
+		}
 	}
+	return strings.Join(quoted, " ")
 }
 
 // day renders a time for people; a time that is not known is "".
@@ -53,4 +64,25 @@ func day(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.DateOnly)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// table aligns the columns that rows writes, separated by tabs.
+func table(w io.Writer, rows func(w io.Writer)) error {
+	aligned := tabwriter.NewWriter(termtext.NewWriter(w), 0, 0, 2, ' ', 0)
+	rows(aligned)
+	return aligned.Flush()
 }

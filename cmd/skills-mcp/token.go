@@ -20,11 +20,17 @@ const (
 	maxToken = 64 << 10
 )
 
+// A tokenReader reads the bearer token, but no file that a skill could read.
+type tokenReader struct {
+	workspaces []string // folders
+	roots      []string // folders in which skills are found
+}
+
 // token returns the bearer token that clients must send, or "".
-func (s *settings) token(file string) (string, error) {
+func (t *tokenReader) token(file string) (string, error) {
 	text, from := os.Getenv(tokenVariable), tokenVariable
 	if file != "" {
-		data, err := s.readToken(file)
+		data, err := t.readFile(file)
 		if err != nil {
 			return "", err
 		}
@@ -42,10 +48,10 @@ func (s *settings) token(file string) (string, error) {
 	return text, nil
 }
 
-// readToken reads a token file that no skill sees and no other user reads: a
+// readFile reads a token file that no skill sees and no other user reads: a
 // skill of the class safe reads every file of a workspace.
-func (s *settings) readToken(name string) ([]byte, error) {
-	if err := s.outside(name); err != nil {
+func (t *tokenReader) readFile(name string) ([]byte, error) {
+	if err := t.outside(name); err != nil {
 		return nil, err
 	}
 	file, err := os.Open(name)
@@ -69,7 +75,7 @@ func (s *settings) readToken(name string) ([]byte, error) {
 
 // outside refuses a file in a folder that skills see or come from, by its own
 // path or by the one that links lead to.
-func (s *settings) outside(name string) error {
+func (t *tokenReader) outside(name string) error {
 	absolute, err := filepath.Abs(name)
 	if err != nil {
 		return fmt.Errorf("read the token: %w", err)
@@ -79,12 +85,12 @@ func (s *settings) outside(name string) error {
 		paths = append(paths, real) // else it is missing, or a pipe: opening it tells
 	}
 	for _, path := range paths {
-		for _, w := range s.workspaces {
+		for _, w := range t.workspaces {
 			if lies(path, w) {
 				return fmt.Errorf("the token file %s is in the workspace %s, whose files every skill reads; %s", name, w, tokenRemedy)
 			}
 		}
-		for _, root := range s.watched() {
+		for _, root := range t.roots {
 			if lies(path, root) {
 				return fmt.Errorf("the token file %s is in %s, where skills are found; %s", name, root, tokenRemedy)
 			}
@@ -94,28 +100,6 @@ func (s *settings) outside(name string) error {
 }
 
 const tokenRemedy = "move it to a folder of yours alone, such as ~/.config/skills-mcp, and make a new token if a server ran with this one"
-
-// lies reports whether a file is dir or below it. Folders are compared by identity,
-// so that another spelling of a path, or a mount, is the same folder.
-func lies(name, dir string) bool {
-	if within(dir, name) {
-		return true
-	}
-	want, err := os.Stat(dir)
-	if err != nil {
-		return false
-	}
-	for {
-		if info, err := os.Stat(name); err == nil && os.SameFile(info, want) {
-			return true
-		}
-		up := filepath.Dir(name)
-		if up == name {
-			return false
-		}
-		name = up
-	}
-}
 
 // private refuses a file that other users read or write. Its group may read it where
 // root owns it: so administrators hand a file to a service.

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 )
 
 // A token file is read where neither skills nor other users can.
@@ -46,7 +44,7 @@ func TestTokenFile(t *testing.T) {
 	link("work/sub/token", "own/link")   // the file is the skill's to read
 	link("work", "alias")                // another name of the workspace
 	link("skills/demo", "own/of-skills") // likewise
-	s := &settings{Config: &config.Config{Skills: []string{filepath.Join(top, "skills")}}, workspaces: []string{filepath.Join(top, "work")}}
+	reader := &tokenReader{workspaces: []string{filepath.Join(top, "work")}, roots: []string{filepath.Join(top, "skills")}}
 	for name, want := range map[string]string{
 		"own/token":           "",
 		"own/read-only":       "",
@@ -54,16 +52,16 @@ func TestTokenFile(t *testing.T) {
 		"own/readable":        "has the mode 0644, so other users read or write it; run: chmod 600 ",
 		"own/writable":        "has the mode 0602",
 		"own/group":           "has the mode 0620",
-		"work/sub/token":      "is in the workspace " + s.workspaces[0],
+		"work/sub/token":      "is in the workspace " + reader.workspaces[0],
 		"work/link":           "is in the workspace",
 		"own/link":            "is in the workspace",
 		"alias/sub/token":     "is in the workspace",
-		"skills/demo/token":   "is in " + s.Skills[0] + ", where skills are found",
+		"skills/demo/token":   "is in " + reader.roots[0] + ", where skills are found",
 		"own/of-skills/token": "where skills are found",
 		"own":                 "is a directory",
 		"own/none":            "no such file",
 	} {
-		got, err := s.token(filepath.Join(top, name))
+		got, err := reader.token(filepath.Join(top, name))
 		switch {
 		case want == "" && (err != nil || got != secret):
 			t.Errorf("%s: %q, %v", name, got, err)

@@ -11,6 +11,32 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 )
 
+// versionCommand prints how the program was built.
+type versionCommand struct {
+	*app
+	json bool
+}
+
+func newVersionCommand(a *app) *cobra.Command {
+	c := &versionCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit and the protocol revisions",
+		Args:  cobra.NoArgs,
+		RunE:  func(*cobra.Command, []string) error { return c.run() },
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *versionCommand) run() error {
+	if c.json {
+		return c.printJSON(readBuilt())
+	}
+	_, err := fmt.Fprint(c.stdout, readBuilt())
+	return err
+}
+
 // built is what the Go toolchain recorded about this binary.
 type built struct {
 	Version   string   `json:"version"`
@@ -45,23 +71,4 @@ func readBuilt() built {
 func (b built) String() string {
 	return fmt.Sprintf("skills-mcp %s\ncommit     %s\nbuilt with %s for %s\nprotocols  %v\n",
 		b.Version, cmp.Or(b.Commit, "unknown"), b.Go, b.Platform, joinWords(b.Protocols))
-}
-
-func (a *app) versionCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, the commit and the protocol revisions",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			b := readBuilt()
-			if asJSON {
-				return a.printJSON(b)
-			}
-			_, err := fmt.Fprint(a.stdout, b)
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A home folder, a project in it and links to both, in a folder that is not the
@@ -28,7 +33,7 @@ func TestWorkspacesAmong(t *testing.T) {
 		}
 	}
 	t.Setenv("TMPDIR", at("tmp"))
-	s := &settings{home: at("home", "ann"), logger: slog.New(slog.DiscardHandler)}
+	w := &workspaces{home: at("home", "ann"), logger: slog.New(slog.DiscardHandler)}
 	shop, app := at("real", "ann", "shop"), at("real", "ann", "app")
 	for name, test := range map[string]struct{ roots, want []string }{
 		"one":                    {[]string{at("home", "ann", "shop")}, []string{shop}},
@@ -47,7 +52,7 @@ func TestWorkspacesAmong(t *testing.T) {
 		"nothing":                {[]string{at("gone")}, nil},
 		"one of several is good": {[]string{"/", at("gone"), app}, []string{app}},
 	} {
-		if diff := cmp.Diff(test.want, s.workspacesAmong(test.roots)); diff != "" {
+		if diff := cmp.Diff(test.want, w.among(test.roots)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -76,5 +81,19 @@ func TestWorkspaceInHomeElsewhere(t *testing.T) {
 	}
 	if _, err := workspaceAt("/etc", "/", "/nowhere"); err == nil {
 		t.Error("a home folder that is / makes the system's a workspace")
+	}
+}
+
+func TestProjectIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	text := append([]byte("skills: []\n#"), bytes.Repeat([]byte("x"), maxProject)...)
+	for size, want := range map[int]error{maxProject: nil, maxProject + 1: skillfs.ErrTooLarge} {
+		if err := os.WriteFile(filepath.Join(dir, config.ProjectFile), text[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w := &workspaces{folders: []string{dir}}
+		if err := w.loadProject(); !errors.Is(err, want) {
+			t.Errorf("%d bytes: %v, want %v", size, err, want)
+		}
 	}
 }

@@ -35,8 +35,7 @@ func TestBar(t *testing.T) {
 // Elsewhere than on a terminal a pull is a few lines.
 func TestQuarters(t *testing.T) {
 	var out strings.Builder
-	a := &app{stderr: &out}
-	report, done := a.progress()
+	report, done := newProgress(&out)
 	report("pulling a")
 	for have := range 51 {
 		report(fmt.Sprintf("pulling a: %d of 50 MB", have))

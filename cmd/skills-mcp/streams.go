@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,9 +9,57 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// output is a standard output that is a file. It remembers the first error of a
+// write, so that no command loses output and exits with 0.
+type output struct {
+	file *os.File
+
+	mu  sync.Mutex
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.file.Write(p)
+	if err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.err == nil {
+			o.err = err
+		}
+	}
+	return n, err
+}
+
+// failed returns the first error of a write; nil is a nil output's.
+func (o *output) failed() error {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// unread reports whether nobody reads the output any more, which needs no words:
+// "head" has seen enough.
+func (o *output) unread() bool { return errors.Is(o.failed(), syscall.EPIPE) }
+
+// Fd returns the file descriptor, by which terminals are known.
+func (o *output) Fd() uintptr { return o.file.Fd() }
+
+// SetWriteDeadline lets the server interrupt a write that nobody reads.
+func (o *output) SetWriteDeadline(t time.Time) error { return o.file.SetWriteDeadline(t) }
 
 // A statusLine is standard error on a terminal. Its last line may say how far
 // something is, and goes away with the next thing that is written.
@@ -53,13 +102,13 @@ func (s *statusLine) width() int {
 	return 79
 }
 
-// progress returns report, which shows the progress of preparations: on a terminal
+// newProgress returns report, which shows the progress of preparations: on a terminal
 // in a line that is redrawn, and elsewhere in a few lines. done erases the line.
-func (a *app) progress() (report func(message string), done func()) {
-	if s, ok := a.stderr.(*statusLine); ok {
+func newProgress(stderr io.Writer) (report func(message string), done func()) {
+	if s, ok := stderr.(*statusLine); ok {
 		return func(message string) { s.show(bar(message, s.width())) }, func() { s.show("") }
 	}
-	q := &quarters{out: a.stderr}
+	q := &quarters{out: stderr}
 	return q.report, func() {}
 }
 

@@ -3,40 +3,33 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// newGate returns what says which skills have what they need. It knows nothing
-// of sandboxes yet, and asks nobody.
-func (s *settings) newGate() *requirements.Gate {
-	granted := environ(s.Sandbox.Env)
-	options := &requirements.Options{
-		Env: func(name string) bool {
-			return slices.ContainsFunc(granted, func(v string) bool { return strings.HasPrefix(v, name+"=") })
-		},
-		HostEnv: func(name string) bool {
-			_, set := os.LookupEnv(name)
-			return set
-		},
-		HostHas: func(name string) bool {
-			_, err := exec.LookPath(name)
-			return err == nil
-		},
-		Config: s.Provides.Config, Capabilities: s.Provides.Capabilities, Logger: s.logger,
+// catalog is what most commands begin with.
+func (a *app) catalog(ctx context.Context) (*settings, *skills.Catalog, error) {
+	s, err := a.settings()
+	if err != nil {
+		return nil, nil, err
 	}
-	if cache, err := s.cacheDir(); err == nil {
-		options.Dir = filepath.Join(cache, "programs")
+	catalog, err := s.scan(ctx)
+	return s, catalog, err
+}
+
+// scan reads the roots into a catalog, with the requirements of its skills checked.
+func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
+	scanner, _ := s.roots.scanner()
+	catalog, err := scanner.Scan(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return requirements.New(options)
+	return s.gate.Apply(catalog), nil
 }
 
 // learnTime is how long a command that only lists skills may take to find out
@@ -53,7 +46,7 @@ func (a *app) learned(ctx context.Context, names ...string) (_ *settings, _ *ski
 	wanted := catalog.Skills
 	if len(names) > 0 {
 		wanted = nil
-		if skill, _, err := s.pick(catalog, names[0]); err == nil {
+		if skill, _, err := pick(catalog, names[0], s.gate); err == nil {
 			wanted = []*skills.Skill{skill}
 		}
 	}
@@ -61,8 +54,8 @@ func (a *app) learned(ctx context.Context, names ...string) (_ *settings, _ *ski
 	if len(roles) == 0 {
 		return s, catalog, nil
 	}
-	s.single = true
-	runner := s.runner()
+	s.sandboxes.single = true
+	runner := s.sandboxes.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	limited, cancel := context.WithTimeout(ctx, learnTime)
 	defer cancel()
@@ -90,4 +83,20 @@ func (s *settings) learnFor(ctx context.Context, runner *sandbox.Runner, catalog
 		return skill, nil
 	}
 	return s.gate.Apply(catalog).Lookup(skill.QualifiedName())
+}
+
+// completeNames completes the names of skills.
+func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	_, catalog, err := a.catalog(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, skill := range catalog.Skills {
+		names = append(names, skill.QualifiedName()+"\t"+oneLine(skill.Description, 80))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

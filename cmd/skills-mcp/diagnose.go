@@ -1,0 +1,344 @@
+package main
+
+import (
+	"archive/zip"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+	"github.com/skillsmcp/skills-mcp/skills/watch"
+)
+
+// section is a part of doctor's report.
+type section struct {
+	Name     string            `json:"name"`
+	Findings []sandbox.Finding `json:"findings"`
+	outcome  outcome
+}
+
+// An outcome is that of a command which was tried in a driver's sandbox.
+type outcome int
+
+const (
+	unavailable outcome = iota // the driver has no sandbox to offer
+	untried                    // its image would have to be pulled
+	failed                     // the driver has a sandbox, and no other is tried
+	ran
+)
+
+// works reports whether nothing of the section failed.
+func (s section) works() bool {
+	for _, f := range s.Findings {
+		if f.Level == sandbox.LevelFailed {
+			return false
+		}
+	}
+	return true
+}
+
+// diagnosis checks the settings, the skills and the sandboxes.
+type diagnosis struct {
+	*settings
+	catalog *skills.Catalog
+}
+
+// sections returns the checks of each subject, and a verdict last. With registry,
+// registries are asked for images that are missing.
+func (d *diagnosis) sections(ctx context.Context, registry bool) ([]section, error) {
+	sections := []section{
+		{Name: "skills-mcp", Findings: d.checkSetup()},
+		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(d.exposed(ctx, d.catalog)))},
+	}
+	if d.Sandbox.Driver != "native" {
+		driver := d.sandboxes.docker()
+		tried, err := d.tryDriver(ctx, driver, section{Name: "docker", Findings: checkDocker(ctx, driver, registry)})
+		if err != nil {
+			return nil, err
+		}
+		sections = append(sections, tried)
+	}
+	if d.Sandbox.Driver != "docker" {
+		driver := d.sandboxes.native()
+		tried, err := d.tryDriver(ctx, driver, section{Name: "native", Findings: driver.Check(ctx)})
+		if err != nil {
+			return nil, err
+		}
+		sections = append(sections, tried)
+	}
+	return append(sections, section{Name: "verdict", Findings: []sandbox.Finding{verdict(d.Sandbox.Driver, sections)}}), nil
+}
+
+// checkDocker checks an engine and, if asked to, the registries of images that it
+// does not have.
+func checkDocker(ctx context.Context, d *docker.Driver, registry bool) []sandbox.Finding {
+	findings := d.Check(ctx)
+	for i, f := range findings {
+		if role, image := strings.CutPrefix(f.Subject, "image "); image && registry && f.Level == sandbox.LevelWarning {
+			findings[i] = d.CheckRegistry(ctx, role)
+		}
+	}
+	return findings
+}
+
+// trial is the subject of the finding of the command that was tried.
+const trial = "a command"
+
+// tryDriver adds to the findings of a driver's check whether a command runs in its
+// sandbox, from a snapshot and with the workspaces, as a skill's does. It closes the
+// driver.
+func (d *diagnosis) tryDriver(ctx context.Context, driver sandbox.Driver, checked section) (tried section, err error) {
+	runner := sandbox.New(driver, &sandbox.Options{Limits: d.Limits()})
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	if checked.Findings[0].Level == sandbox.LevelFailed { // no engine, or no namespaces
+		return checked, nil
+	}
+	image := slices.IndexFunc(checked.Findings, func(f sandbox.Finding) bool { return f.Subject == "image default" && f.Level != sandbox.LevelOK })
+	switch {
+	case image < 0:
+		var found sandbox.Finding
+		found, checked.outcome = d.tryCommand(ctx, runner)
+		checked.Findings = append(checked.Findings, found)
+	case checked.Findings[image].Level == sandbox.LevelWarning:
+		checked.outcome = untried
+		checked.Findings = append(checked.Findings, sandbox.Finding{
+			Subject: trial, Level: sandbox.LevelWarning, Detail: "not tried, as its image is not there",
+			Remedy: "pull the image, or ask whether it can be had: skills-mcp doctor --registry",
+		})
+	}
+	return checked, nil
+}
+
+func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
+	found := sandbox.Finding{Subject: trial, Level: sandbox.LevelFailed}
+	snapshots, err := openSnapshots()
+	if err != nil {
+		found.Detail = err.Error()
+		return found, failed
+	}
+	snap, err := snapshots.Take(ctx, &zip.Reader{}, snapshot.Use{}) // a folder without files
+	if err != nil {
+		found.Detail, found.Remedy = "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy
+		return found, failed
+	}
+	result, err := runner.Run(ctx, sandbox.Command{
+		RunID: "doctor-" + strings.ToLower(rand.Text()), Skill: "doctor", Argv: []string{"true"}, Folder: snap.Dir,
+		Grant: sandbox.Grant{Workspaces: d.workspaces.folders}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
+	})
+	var none *sandbox.UnavailableError
+	switch {
+	case errors.As(err, &none):
+		found.Detail, found.Remedy = none.Reason, none.Remedy
+		return found, unavailable
+	case err != nil:
+		found.Detail = err.Error()
+		return found, failed
+	case result.Exit.Code != 0:
+		found.Detail = fmt.Sprintf("true ended with %d: %s", result.Exit.Code, flat(string(result.Stderr.Head)))
+		return found, failed
+	}
+	return ok(trial, "ran in %s", result.Exit.Sandbox), ran
+}
+
+// cacheRemedy helps where snapshots of skills cannot be written.
+const cacheRemedy = "set XDG_CACHE_HOME to a folder that can be written"
+
+func ok(subject, format string, args ...any) sandbox.Finding {
+	return sandbox.Finding{Subject: subject, Level: sandbox.LevelOK, Detail: fmt.Sprintf(format, args...)}
+}
+
+func (d *diagnosis) checkSetup() []sandbox.Finding {
+	findings := []sandbox.Finding{
+		ok("version", "%s", readBuilt().Version),
+		ok("configuration", "%s", cmp.Or(d.File, "none; the defaults hold")),
+	}
+	if len(d.workspaces.folders) == 0 {
+		findings = append(findings, sandbox.Finding{
+			Subject: "workspace", Level: sandbox.LevelWarning, Detail: "none, so skills see no files of yours",
+			Remedy: "start it in a project's folder, or add --workspace DIR",
+		})
+	}
+	for _, p := range d.workspaces.problems {
+		findings = append(findings, sandbox.Finding{Subject: "project", Level: sandbox.LevelWarning, Detail: flat(p.Path + ": " + p.Message), Remedy: p.Remedy})
+	}
+	if d.workspaces.project != nil {
+		findings = append(findings, ok("project", "%s", filepath.Join(d.workspaces.folders[0], config.ProjectFile)))
+	}
+	for _, w := range d.workspaces.folders {
+		found := ok("workspace", "%s", w)
+		if note := unwritable(w, os.Getuid()); note != "" {
+			found.Level = sandbox.LevelWarning
+			found.Detail += ", which skills can only read"
+			found.Remedy = note
+		}
+		findings = append(findings, found)
+	}
+	findings = append(findings, ok("network", "%s", d.network()))
+	store, err := cacheDir()
+	if err == nil {
+		err = writable(filepath.Join(store, "snapshots"))
+	}
+	if err != nil {
+		return append(findings, sandbox.Finding{Subject: "cache", Level: sandbox.LevelFailed, Detail: err.Error(), Remedy: cacheRemedy})
+	}
+	return append(findings, ok("cache", "%s", store))
+}
+
+// network names what skills may connect to.
+func (d *diagnosis) network() string {
+	var hosts []string
+	for _, rule := range d.Hosts() {
+		hosts = append(hosts, rule.String())
+	}
+	if len(hosts) == 0 {
+		return "none for skills"
+	}
+	return "granted to skills that declare it: " + strings.Join(hosts, ", ")
+}
+
+func (d *diagnosis) checkSkills() []sandbox.Finding {
+	findings := d.checkRoots()
+	findings = append(findings, ok("found", "%s, %s", count(d.catalog.Count(), "skill"), count(len(d.catalog.Plugins), "plugin")))
+	findings = append(findings, d.checkWatches())
+	for _, p := range d.catalog.Problems {
+		if p.Severity == skills.Error {
+			where := p.Path
+			if p.Line > 0 {
+				where = fmt.Sprintf("%s:%d", where, p.Line)
+			}
+			findings = append(findings, sandbox.Finding{Subject: "problem", Level: sandbox.LevelWarning, Detail: flat(where + ": " + p.Message), Remedy: flat(p.Remedy)})
+		}
+	}
+	for _, p := range d.catalog.Taken() {
+		findings = append(findings, sandbox.Finding{Subject: "hidden", Level: sandbox.LevelWarning, Detail: flat(p.Path + ": " + p.Message), Remedy: flat(p.Remedy)})
+	}
+	return findings
+}
+
+func (d *diagnosis) checkRoots() []sandbox.Finding {
+	var findings []sandbox.Finding
+	for _, root := range d.roots.list() {
+		kind := "skills"
+		switch {
+		case root.Plugins:
+			kind = "plugins"
+		case root.Commands:
+			kind = "commands"
+		case root.Agents:
+			kind = "agents"
+		}
+		if root.Dir == "" {
+			findings = append(findings, ok(string(root.Source), "%s", root.Label))
+			continue
+		}
+		if _, err := os.Stat(root.Dir); err == nil {
+			findings = append(findings, ok(string(root.Source), "%s in %s", kind, root.Dir))
+		} else if root.Source == skills.SourceExtra {
+			findings = append(findings, sandbox.Finding{
+				Subject: string(root.Source), Level: sandbox.LevelWarning, Detail: root.Dir + " does not exist",
+				Remedy: "make the folder, or correct --skills, --plugins or the configuration",
+			})
+		}
+	}
+	return findings
+}
+
+// checkExposed is doctor's word on which skills are tools.
+func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
+	count := map[exposure.Reach]int{}
+	for _, skill := range exposed.Order() {
+		count[exposed.Of(skill).Reach]++
+	}
+	detail := fmt.Sprintf("%d of their own, %d skills by search (expose.mode: %s)", count[exposure.ByTool], count[exposure.BySearch], d.Expose.Mode)
+	findings := []sandbox.Finding{ok("tools", "%s", detail)}
+	for _, pattern := range d.Expose.Pin {
+		if !slices.ContainsFunc(exposed.Order(), func(skill *skills.Skill) bool { return exposure.Matches(pattern, skill) }) {
+			findings = append(findings, sandbox.Finding{
+				Subject: "pin", Level: sandbox.LevelWarning, Detail: fmt.Sprintf("expose.pin has %q, which no skill is called", pattern),
+				Remedy: "list names the skills there are",
+			})
+		}
+	}
+	return findings
+}
+
+// checkWatches tries whether changes of skills are noticed, and how soon.
+func (d *diagnosis) checkWatches() sandbox.Finding {
+	const subject = "changes"
+	watcher, err := d.roots.watcher(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: "they are not noticed: " + err.Error(), Remedy: "call reload_skills after one"}
+	}
+	defer watcher.Close()
+	return watchFinding(subject, watcher.Gaps())
+}
+
+// watchFinding says what the gaps of a watcher mean.
+func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
+	var polled, unseen []watch.Gap
+	for _, gap := range gaps {
+		if errors.Is(gap.Err, watch.ErrLimit) {
+			polled = append(polled, gap)
+		} else {
+			unseen = append(unseen, gap)
+		}
+	}
+	f := sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning}
+	switch {
+	case len(unseen) > 0:
+		f.Detail = "they are not noticed in " + unseen[0].Path + ": " + unseen[0].Err.Error()
+		f.Remedy = "call reload_skills after one, or fix that"
+		if errors.Is(unseen[0].Err, watch.ErrFolders) {
+			f.Remedy = "raise scan.folders in the configuration, or name the folders that have skills with --skills"
+		}
+	case len(polled) > 0:
+		f.Detail = "they are noticed late in " + count(len(polled), "folder") + ", which are polled: " + polled[0].Err.Error()
+		f.Remedy = "as root, run: sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024; to keep it, write that into /etc/sysctl.d/"
+	default:
+		return ok(subject, "noticed at once")
+	}
+	return f
+}
+
+// verdict says which driver will run skills: as a call does, it goes on to the next
+// one only where the first has no sandbox to offer. None does without a cache.
+func verdict(driver string, sections []section) sandbox.Finding {
+	found := sandbox.Finding{
+		Subject: "skills run in", Level: sandbox.LevelFailed, Detail: "nothing: instructions are served, but no script can run (driver: " + driver + ")",
+		Remedy: "fix what failed above",
+	}
+	if !sections[0].works() {
+		return found
+	}
+	first := "" // a sandbox that may come before it
+	for _, s := range sections[2:] {
+		switch {
+		case s.outcome == untried:
+			first = s.Name + ", if the first call can pull its image"
+		case s.outcome == ran && s.works():
+			return ok("skills run in", "%s", strings.TrimPrefix(first+"; else "+s.Name, "; else "))
+		case s.outcome == ran:
+			found.Detail = s.Name + ", without what failed above"
+			return found
+		case s.outcome == failed && first == "":
+			return found
+		}
+	}
+	if first != "" {
+		found.Level, found.Detail, found.Remedy = sandbox.LevelWarning, first, "see the image above"
+	}
+	return found
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+func absolutePath(folder, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(folder, path)
+}
+
+// within reports whether name is dir or below it.
+func within(dir, name string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// lies reports whether a file is dir or below it. Folders are compared by identity,
+// so that another spelling of a path, or a mount, is the same folder.
+func lies(name, dir string) bool {
+	if within(dir, name) {
+		return true
+	}
+	want, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	for {
+		if info, err := os.Stat(name); err == nil && os.SameFile(info, want) {
+			return true
+		}
+		up := filepath.Dir(name)
+		if up == name {
+			return false
+		}
+		name = up
+	}
+}
+
+// resolved is a path without links, where it can be followed.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); path != "" && err == nil {
+		return real
+	}
+	return path
+}
+
+// isArchive reports whether a file is a ZIP or a gzip file, by its first bytes.
+func isArchive(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return skillfs.IsPackage(file)
+}
+
+// unwritable says that skills cannot write to a workspace which they are granted:
+// those of a server that root runs are nobody. It is "" where they can, and for
+// any other user's server.
+func unwritable(workspace string, uid int) string {
+	info, err := os.Stat(workspace)
+	if uid != 0 || err != nil || info.Mode().Perm()&0o002 != 0 || ownedBy(info, sandbox.Nobody) {
+		return ""
+	}
+	return "skills of a server that root runs are nobody, who may not write there; start it as the owner of the folder"
+}
+
+// writable checks that files can be made in dir, or in the folder that it would
+// be made in.
+func writable(dir string) error {
+	for {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	file, err := os.CreateTemp(dir, ".skills-mcp-")
+	if err != nil {
+		return err
+	}
+	file.Close()
+	return os.Remove(file.Name())
+}
+
+// cacheDir returns the folder for files that can be made again.
+func cacheDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a cache folder: %w; set HOME or XDG_CACHE_HOME", err)
+	}
+	return filepath.Join(dir, "skills-mcp"), nil
+}
+
+// stateDir returns the folder for records that outlive a run, such as usage counts;
+// "" if there is none.
+func stateDir(home string) string {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "skills-mcp")
+	}
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		if dir, err := os.UserConfigDir(); err == nil {
+			return filepath.Join(dir, "skills-mcp")
+		}
+		return ""
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "skills-mcp")
+}

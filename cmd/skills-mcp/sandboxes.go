@@ -1,0 +1,181 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/admission"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/sandbox/native"
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
+	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
+	"github.com/skillsmcp/skills-mcp/server/audit"
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// sandboxSettings say how skills are run.
+type sandboxSettings struct {
+	*config.Config
+	home       string
+	workspaces []string // folders
+	logger     *slog.Logger
+	single     bool // one call is made, so nothing is prepared for others
+}
+
+// runner returns a runner of commands in sandboxes, which the caller closes.
+func (s *sandboxSettings) runner() *sandbox.Runner {
+	slots := s.Slots()
+	return sandbox.New(s.driver(), &sandbox.Options{Admission: admission.New(&slots), Limits: s.Limits()})
+}
+
+func (s *sandboxSettings) driver() sandbox.Driver {
+	if s.single {
+		warnsDaily := *s
+		warnsDaily.logger = daily(s.logger)
+		s = &warnsDaily
+	}
+	switch s.Sandbox.Driver {
+	case "docker":
+		return s.docker()
+	case "native":
+		return s.native()
+	}
+	return sandbox.Fallback(s.docker(), s.native(), func(reason error) {
+		s.logger.Warn("skills run in the native sandbox, not in containers", "reason", reason)
+	})
+}
+
+func (s *sandboxSettings) docker() *docker.Driver {
+	var dir string
+	if cache, err := cacheDir(); err == nil {
+		dir = filepath.Join(cache, "docker")
+	}
+	return docker.New(&docker.Options{
+		Dir:       dir,
+		Pool:      s.pool(),
+		Forwarder: forwarder(),
+		Egress:    s.Egress(),
+		Images:    s.Images,
+		Runtime:   s.Sandbox.Runtime,
+		Logger:    s.logger,
+
+		DependencyEnv: environ(s.Sandbox.DependencyEnv),
+		Places: docker.Places{
+			DockerHost: os.Getenv("DOCKER_HOST"),
+			Context:    os.Getenv("DOCKER_CONTEXT"),
+			ConfigDir:  os.Getenv("DOCKER_CONFIG"),
+			Home:       s.home,
+			RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
+			CertPath:   os.Getenv("DOCKER_CERT_PATH"),
+		},
+	})
+}
+
+// pool bounds the containers that wait. A pool of none is what the driver calls
+// a negative one.
+func (s *sandboxSettings) pool() warmpool.Limits {
+	pool := warmpool.Limits{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
+	if pool.Max == 0 || s.single {
+		pool.Max = -1
+	}
+	return pool
+}
+
+// forwarder is this program, where it can run in a container.
+func forwarder() string {
+	program, err := os.Executable()
+	if err != nil || runtime.GOOS != "linux" {
+		return ""
+	}
+	return program
+}
+
+// environ returns the variables of a list of the configuration. A name without a
+// value has that of this program; where it has none, it is left out.
+func environ(entries []string) []string {
+	var env []string
+	for _, entry := range entries {
+		if strings.Contains(entry, "=") {
+			env = append(env, entry)
+		} else if value, set := os.LookupEnv(entry); set {
+			env = append(env, entry+"="+value)
+		}
+	}
+	return env
+}
+
+func (s *sandboxSettings) native() *native.Driver {
+	options := &native.Options{Logger: s.logger, Egress: s.Egress()}
+	if s.single {
+		options.Warm = -1
+	}
+	return native.New(options)
+}
+
+// openSnapshots returns the snapshots in the cache folder.
+func openSnapshots() (*snapshot.Store, error) {
+	dir, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.New(filepath.Join(dir, "snapshots")), nil
+}
+
+// executor returns what runs skills. confirmer asks the person who runs the program
+// whether a skill may run that is not safe; nil asks nobody.
+func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, confirmer policy.Confirmer) *run.Executor {
+	decider := policy.New(&policy.Options{Hosts: s.Hosts(), Confirmer: confirmer})
+	return run.New(runner, snapshots, decider, &run.Options{
+		Sessions:   sessions,
+		Workspaces: s.workspaces,
+		Secrets:    run.Environ(environ(s.Sandbox.Env)),
+		Recorder:   audit.Log{Logger: s.logger},
+		MaxTimeout: s.Limits().Timeout,
+		Asking:     s.Asking(),
+
+		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
+	})
+}
+
+// sandbox returns how the configuration has commands run.
+func (s *sandboxSettings) description() describe.Sandbox {
+	return describe.Sandbox{
+		Driver: s.Sandbox.Driver, Images: s.Images, Limits: s.Limits(),
+		Unwritable: func(workspace string) string { return unwritable(workspace, os.Getuid()) },
+	}
+}
+
+// newGate returns a gate that checks the requirements of skills. It knows nothing
+// of sandboxes yet, and asks nobody.
+func newGate(c *config.Config, logger *slog.Logger) *requirements.Gate {
+	granted := environ(c.Sandbox.Env)
+	options := &requirements.Options{
+		Env: func(name string) bool {
+			return slices.ContainsFunc(granted, func(v string) bool { return strings.HasPrefix(v, name+"=") })
+		},
+		HostEnv: func(name string) bool {
+			_, set := os.LookupEnv(name)
+			return set
+		},
+		HostHas: func(name string) bool {
+			_, err := exec.LookPath(name)
+			return err == nil
+		},
+		Config: c.Provides.Config, Capabilities: c.Provides.Capabilities, Logger: logger,
+	}
+	if cache, err := cacheDir(); err == nil {
+		options.Dir = filepath.Join(cache, "programs")
+	}
+	return requirements.New(options)
+}

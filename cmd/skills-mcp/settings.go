@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
+)
+
+// settings are the configuration with the flags applied, and its parts by subject.
+type settings struct {
+	*config.Config
+	home       string
+	logger     *slog.Logger
+	workspaces *workspaces
+	roots      *rootSettings
+	sandboxes  *sandboxSettings
+	gate       *requirements.Gate
+}
+
+// settings reads the configuration. Flags override the environment, which overrides
+// the file, which overrides the defaults.
+func (a *app) settings() (*settings, error) {
+	logger, err := a.logger()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	home, _ := os.UserHomeDir() // without a home there are no folders in it
+	c, err := a.configuration(home, folder, logger)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWorkspaces(a.flags.workspaces, c.Workspaces, folder, home, logger)
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{Config: c, home: home, logger: logger, workspaces: w}
+	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, logger: logger}
+	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, logger: logger}
+	s.gate = newGate(c, logger)
+	w.addProject()
+	return s, nil
+}
+
+// configuration returns the configuration with the flags applied. Relative paths
+// start from folder.
+func (a *app) configuration(home, folder string, logger *slog.Logger) (*config.Config, error) {
+	c, err := a.loadConfig(home)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	if c.Skills, err = appendFolders(c.Skills, a.flags.skills, folder, true); err != nil {
+		return nil, err
+	}
+	if c.Plugins, err = appendFolders(c.Plugins, a.flags.plugins, folder, false); err != nil {
+		return nil, err
+	}
+	warnMissing(slices.Concat(c.Skills, c.Plugins), logger)
+	if driver := a.flags.sandbox; driver != "" {
+		if !slices.Contains(config.Drivers(), driver) {
+			return nil, usageError(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
+		}
+		c.Sandbox.Driver = driver
+	}
+	return c, chooseExpose(&c.Expose, a.flags.expose)
+}
+
+// loadConfig looks at --config (or its variable), or else in the user's
+// configuration folder.
+func (a *app) loadConfig(home string) (*config.Config, error) {
+	if a.flags.config != "" {
+		if _, err := os.Stat(a.flags.config); err != nil {
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+		file, err := filepath.Abs(a.flags.config)
+		if err != nil {
+			return nil, err
+		}
+		return config.Load([]string{file}, home)
+	}
+	var files []string
+	if dir, err := os.UserConfigDir(); err == nil {
+		files = append(files, filepath.Join(dir, "skills-mcp", "config.yaml"))
+	}
+	return config.Load(files, home)
+}
+
+// appendFolders adds folders of flags, which need not exist yet. Where packages
+// is set, a file that a skill is packed in will do as well.
+func appendFolders(folders, given []string, from string, packages bool) ([]string, error) {
+	for _, folder := range given {
+		folder = absolutePath(from, folder)
+		info, err := os.Stat(folder)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, usageError(err)
+		case info.IsDir(), packages && info.Mode().IsRegular() && isArchive(folder):
+		case packages:
+			return nil, usageError(fmt.Errorf("%s is neither a folder nor a ZIP or tar.gz file", folder))
+		default:
+			return nil, usageError(fmt.Errorf("%s is not a folder", folder))
+		}
+		folders = append(folders, folder)
+	}
+	return folders, nil
+}
+
+// warnMissing warns of folders of flags and configuration that do not exist. They
+// may be made later, and are watched for.
+func warnMissing(folders []string, logger *slog.Logger) {
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			logger.Warn("a folder to find skills in does not exist", "folder", folder)
+		}
+	}
+}
+
+// budgetVariable limits the total length of the skills' descriptions, in characters,
+// as in the Skill tool. It overrides the configuration.
+const budgetVariable = "SKILLS_PROMPT_CHAR_BUDGET"
+
+// chooseExpose applies the mode of --expose, if any, and the variable.
+func chooseExpose(e *config.Expose, mode string) error {
+	if text := os.Getenv(budgetVariable); text != "" {
+		chars, err := strconv.Atoi(text)
+		if err != nil || chars < 1 {
+			return usageError(fmt.Errorf("%s is %q; write a number of characters", budgetVariable, text))
+		}
+		e.CatalogChars = chars
+	}
+	if mode == "" {
+		return nil
+	}
+	if !slices.Contains(exposure.Modes(), mode) {
+		return usageError(fmt.Errorf("--expose is %q; write one of auto, all, search", mode))
+	}
+	e.Mode = mode
+	return nil
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+// workspaces are the folders that skills see, with the project of the first.
+type workspaces struct {
+	home     string
+	logger   *slog.Logger
+	folders  []string         // without links
+	named    bool             // by flags or configuration
+	project  *config.Project  // of the first folder; nil without a file, or with a bad one
+	problems []skills.Problem // of the project's file, for catalogs
+}
+
+// newWorkspaces returns the workspaces given by flags, else the configured ones, else
+// the current folder if it is a project's.
+func newWorkspaces(given, configured []string, folder, home string, logger *slog.Logger) (*workspaces, error) {
+	w := &workspaces{home: home, logger: logger, named: len(given)+len(configured) > 0}
+	chosen := configured
+	if len(given) > 0 {
+		chosen = nil
+		for _, dir := range given {
+			chosen = append(chosen, absolutePath(folder, dir))
+		}
+	} else if len(chosen) == 0 {
+		chosen = defaultWorkspace(folder, home, os.TempDir())
+	}
+	var err error
+	w.folders, err = resolveWorkspaces(chosen)
+	return w, err
+}
+
+// resolveWorkspaces follows the links in the paths of workspaces, each of which
+// must be a folder of its own. Where one lay in another, a skill that may write
+// to the outer one could make the inner one a link to anywhere.
+func resolveWorkspaces(chosen []string) ([]string, error) {
+	var real []string
+	for i, w := range chosen {
+		for j, outer := range chosen {
+			if i != j && within(outer, w) {
+				return nil, usageError(fmt.Errorf("workspace %s is in workspace %s, which shows it already; name one of them", w, outer))
+			}
+		}
+		resolved, err := filepath.EvalSymlinks(w)
+		if err != nil {
+			return nil, usageError(fmt.Errorf("workspace: %w", err))
+		}
+		if info, err := os.Stat(resolved); err != nil || !info.IsDir() {
+			return nil, usageError(fmt.Errorf("workspace %s is not a folder", w))
+		}
+		real = append(real, resolved)
+	}
+	return real, nil
+}
+
+// defaultWorkspace returns folder as the only workspace, or none where nobody
+// means to show it to skills: desktop clients start servers in /, in the home
+// folder, in a folder of the system's or in a temporary one. A project in a
+// temporary folder is one all the same.
+func defaultWorkspace(folder, home, temporary string) []string {
+	if folder == filepath.Dir(folder) || home != "" && within(folder, home) {
+		return nil
+	}
+	system := []string{
+		"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var",
+		"/System", "/Library", "/Applications", os.Getenv("SystemRoot"), os.Getenv("ProgramFiles"),
+	}
+	if within(temporary, folder) {
+		if !hasProject(folder) {
+			return nil
+		}
+		return []string{folder}
+	}
+	for _, dir := range system {
+		if dir != "" && within(dir, folder) {
+			return nil
+		}
+	}
+	return []string{folder}
+}
+
+// hasProject reports whether a folder looks like the top of a project.
+func hasProject(folder string) bool {
+	for _, name := range []string{
+		".git", ".hg", ".claude", ".colony", ".agents", "go.mod", "package.json", "pyproject.toml", "setup.py",
+		"requirements.txt", "Cargo.toml", "pom.xml", "build.gradle", "Gemfile", "composer.json", "Makefile",
+	} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// maxProject is the largest file of a workspace's own that is read, in bytes.
+const maxProject = 64 << 10
+
+// addProject reads the project's file. A bad one is a problem and not an error: a
+// stranger may have written it, and should not decide whether the program works.
+func (w *workspaces) addProject() {
+	err := w.loadProject()
+	if err == nil {
+		return
+	}
+	file := filepath.Join(w.folders[0], config.ProjectFile)
+	p := skills.Problem{
+		Severity: skills.Warning, Path: file, Message: "it is left out: " + strings.TrimPrefix(err.Error(), file+": "),
+		Remedy: "correct the file, or remove it",
+	}
+	w.problems = append(w.problems, p)
+	w.logger.Warn("the workspace's own configuration does not count", "problem", p.String())
+}
+
+// loadProject reads the project's file in the first folder, if there is one.
+func (w *workspaces) loadProject() error {
+	if len(w.folders) == 0 {
+		return nil
+	}
+	dir := w.folders[0]
+	data, err := skillfs.ReadRegular(skillfs.DirFS(dir), config.ProjectFile, maxProject)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(dir, config.ProjectFile), err)
+	}
+	w.project, err = config.ParseProject(data, dir)
+	return err
+}
+
+// workspacesAmong returns those of a client's roots that the server could have
+// been started in to show them to skills, without links, and none in another.
+func (w *workspaces) among(roots []string) []string {
+	var found []string
+	for _, root := range roots {
+		workspace, err := workspaceAt(root, w.home, os.TempDir())
+		if err != nil {
+			w.logger.Warn("a root of the client cannot be a workspace", "root", root, "reason", err)
+			continue
+		}
+		found = append(found, workspace)
+	}
+	return outermost(found)
+}
+
+// workspaceAt follows the links in a path. Both the path and the folder that it
+// leads to have to be such as [defaultWorkspace] takes: a client that a person has
+// open in their home folder should show it to skills as little.
+func workspaceAt(root, home, temporary string) (string, error) {
+	folder, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return "", errors.New("it is not a folder")
+	}
+	realHome, realTemporary := resolved(home), resolved(temporary)
+	name := folder
+	if home != "" && within(realHome, folder) { // which may be /var/home/ann, in a folder of the system's
+		inside, _ := filepath.Rel(realHome, folder) // it is within
+		name, realHome, realTemporary = filepath.Join(home, inside), home, temporary
+	}
+	if len(defaultWorkspace(root, home, temporary)) == 0 || len(defaultWorkspace(name, realHome, realTemporary)) == 0 {
+		return "", errors.New("it is the home folder or above it, the system's, or temporary; name it with --workspace if skills may see it")
+	}
+	return folder, nil
+}
+
+// outermost leaves out folders that are in another, which shows them already.
+func outermost(folders []string) []string {
+	var kept []string
+	for i, folder := range folders {
+		inside := func(outer string) bool { return outer != folder && within(outer, folder) }
+		if !slices.ContainsFunc(folders, inside) && !slices.Contains(folders[:i], folder) {
+			kept = append(kept, folder)
+		}
+	}
+	return kept
+}
