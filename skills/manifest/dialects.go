@@ -4,8 +4,6 @@ import (
 	"sync"
 
 	"github.com/agext/levenshtein"
-	"github.com/skillsmcp/skills-mcp/skills"
-	"gopkg.in/yaml.v3"
 )
 
 // A dialect is a family of keys at the top of a SKILL.md.
@@ -50,33 +48,6 @@ var owners = sync.OnceValue(func() map[string]string {
 // DialectOf returns the name of the dialect that owns a key at the top of a
 // SKILL.md, or "" for one that nobody is known to own.
 func DialectOf(key string) string { return owners()[key] }
-
-// foreign notes the keys that are like one that is read, and those of other
-// dialects that have no effect here. All others are kept, and nothing is said.
-func (p requirementReader) foreign() {
-	known := owners()
-	for _, f := range p.fields.list {
-		if known[f.key] != "" || f.key == "scripts" && f.node.Kind != yaml.ScalarNode {
-			continue // a list of scripts is no script
-		}
-		if meant := misspelt(f.key, known); meant != "" && p.fields.get(meant) == nil {
-			severity := skills.Note
-			if of := known[meant]; of == "Colony" || of == "skills-mcp" || meant == "disable-model-invocation" {
-				severity = skills.Warning // the field runs or restricts something
-			}
-			p.report(severity, f.at, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
-		}
-	}
-	for _, field := range []struct{ key, why string }{
-		{"requires", "only metadata can say what a skill needs where it runs"},
-		{"command-dispatch", "commands are not passed on to tools"},
-		{"context", "the instructions are read in the caller's own context"},
-	} {
-		if p.fields.get(field.key) != nil {
-			p.report(skills.Note, p.fields.pos(field.key), "", "%q is not honoured: %s", field.key, field.why)
-		}
-	}
-}
 
 // misspelt returns the key that somebody who wrote another one meant, or "": it
 // has one letter more, less or other, or two exchanged. Short keys are like too

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -46,3 +47,24 @@ func ProblemOf(file string, err error) skills.Problem {
 	}
 	return skills.Problem{Severity: skills.Error, Path: file, Message: err.Error(), Remedy: "check that it exists and may be read"}
 }
+
+// A position is a place in a file, as its parser counts: line and column from 1,
+// the column in characters. 0 is not known.
+type Position struct{ Line, Col int }
+
+// reportFunc reports a problem of one file.
+type Report func(severity skills.Severity, at Position, remedy, format string, args ...any)
+
+func discard(skills.Severity, Position, string, string, ...any) {}
+
+// readFile reads a manifest of at most limit bytes.
+func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	data, err := skillfs.ReadRegular(fsys, name, limit)
+	if errors.Is(err, skillfs.ErrTooLarge) {
+		return nil, Errorf(Position{}, "move what is long into files beside it", "%s is larger than %d KiB", path.Base(name), limit>>10)
+	}
+	return data, err
+}
+
+// maxManifest is the largest SKILL.md or plugin.json that is read, in bytes.
+const MaxSize = 1 << 20

@@ -3,16 +3,13 @@ package manifest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"gopkg.in/yaml.v3"
 )
-
-// A position is a place in a file, as its parser counts: line and column from 1,
-// the column in characters. 0 is not known.
-type Position struct{ Line, Col int }
 
 // posOf returns the position of a value: of the first key of a mapping on one line.
 func posOf(node *yaml.Node) Position {
@@ -233,4 +230,26 @@ func convertScalar(node *yaml.Node) any {
 		}
 	}
 	return node.Value
+}
+
+// isWords accepts text, and a list of nothing but text.
+func isWords(node *yaml.Node) bool {
+	if node.Kind == yaml.ScalarNode {
+		return true
+	}
+	return node.Kind == yaml.SequenceNode && !slices.ContainsFunc(node.Content, func(item *yaml.Node) bool {
+		item = deref(item)
+		return item.Kind != yaml.ScalarNode || isNull(item)
+	})
+}
+
+func one(s string) []string { return []string{s} }
+
+// checkExpansion refuses a file whose aliases stand for more than one manifest
+// may hold: each of 64 tools could expand the same list again.
+func checkExpansion(node *yaml.Node) error {
+	if _, err := jsonValue(node); err != nil {
+		return Errorf(Position{Line: 1}, "use fewer aliases", "the file is too large: %v", err)
+	}
+	return nil
 }

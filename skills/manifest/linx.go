@@ -2,10 +2,14 @@ package manifest
 
 import (
 	"cmp"
+	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"gopkg.in/yaml.v3"
 )
 
@@ -50,18 +54,6 @@ func (p linxReader) inlineCode() string {
 // inlineTool matches a decorated function in a code block.
 var inlineTool = regexp.MustCompile("(?s)```py(?:thon)?\\b[^\n]*\n[^`]*@tool\\b")
 
-// linxEntry gives what the skill runs the context and the time that LinX gives
-// it.
-func (p linxReader) linxEntry(entry *skills.Entry) {
-	if !p.linx {
-		return
-	}
-	entry.Context = skills.ContextLinX
-	if entry.Timeout == 0 {
-		entry.Timeout = p.executionTimeout
-	}
-}
-
 // entryPoints reads {name: file}.
 func (p linxReader) entryPoints() {
 	node := p.fields.get("entry_points")
@@ -101,4 +93,54 @@ func (p linxReader) entryPoint(point field) error {
 	}
 	toolReader(p).addTool(tool)
 	return nil
+}
+
+// maxModules is how many Python files of a LinX package are read for functions.
+const maxModules = 16
+
+// functions makes tools of the functions that LangChain's @tool decorates, in the
+// Python files at the top of a LinX package which names no entry points.
+func (p linxReader) functions() {
+	entries, err := fs.ReadDir(p.skill.Files, ".")
+	if err != nil {
+		return
+	}
+	modules := 0
+	for _, entry := range entries {
+		if entry.IsDir() || path.Ext(entry.Name()) != ".py" {
+			continue
+		}
+		if modules++; modules > maxModules {
+			p.report(skills.Warning, Position{}, "name the others in entry_points", "only the first %d Python files are read for functions", maxModules)
+			return
+		}
+		p.functionsOf(entry.Name())
+	}
+}
+
+func (p linxReader) functionsOf(module string) {
+	source, err := ReadFile(p.skill.Files, module, MaxSize)
+	if err != nil {
+		p.report(skills.Warning, Position{}, "make it a readable file of at most 1 MiB", "%s cannot be read for functions: %v", module, err)
+		return
+	}
+	for _, function := range python.Tools(source) {
+		if len(function.Needs) > 0 {
+			p.report(skills.Warning, Position{}, "give each a default, or wrap the class in a function with @tool", "%s: the tool %s is left out: the class cannot be made without %s", module, function.Python, strings.Join(function.Needs, ", "))
+			continue
+		}
+		tool, err := toolReader(p).tool(infer.Names([]string{function.Name + ".py"})[0], Position{})
+		if err == nil {
+			tool.Description = strings.TrimSpace(function.Doc)
+			tool.Entry = &skills.Entry{Script: module, ImageRole: toolReader(p).roleOf(infer.Python)}
+			q := toolReader(p).forTool(tool, p.fields)
+			entryReader{q}.sandbox(tool.Entry)
+			err = toolReader{q}.function(tool.Entry, function.Python, skills.Input{Object: function.Params})
+		}
+		if err != nil {
+			p.reject(err)
+			continue
+		}
+		toolReader(p).addTool(tool)
+	}
 }

@@ -13,29 +13,6 @@ import (
 // deep that can nest.
 const maxMetadata = 64 << 10
 
-// restricting matches what could be requirements in a text that is not readable.
-var restricting = regexp.MustCompile(`(?i)openclaw|moltbot|clawdbot|clawdis|requires|["']?os["']?\s*:`)
-
-// metadata returns the map that `metadata` is, or that it holds as text of JSON
-// or JSON5. Metadata of other types says nothing; a text that looks like
-// requirements and cannot be read is a restriction.
-func (p requirementReader) metadata() (inner needs, ok bool) {
-	node := p.fields.get("metadata")
-	if node == nil {
-		return needs{}, false
-	}
-	at := p.fields.pos("metadata")
-	node, err := unquoted(node)
-	if err != nil {
-		p.restrictionAt(at, "metadata", "a map, or JSON")
-		return needs{}, false
-	}
-	if node.Kind != yaml.MappingNode {
-		return needs{}, false
-	}
-	return needs{newFields(node, discard), p.restrictionAt}, true
-}
-
 // unquoted returns the value that a text holds as JSON or JSON5, or the node
 // itself where it is no such text. The error is for one that was meant to be.
 func unquoted(node *yaml.Node) (*yaml.Node, error) {
@@ -77,3 +54,6 @@ func parseJSON5(text string) (*yaml.Node, error) {
 	}
 	return parseJSON(plain)
 }
+
+// restricting matches what could be requirements in a text that is not readable.
+var restricting = regexp.MustCompile(`(?i)openclaw|moltbot|clawdbot|clawdis|requires|["']?os["']?\s*:`)

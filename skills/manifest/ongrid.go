@@ -30,20 +30,6 @@ const ongridCategory = "external"
 // ongridName is what ongrid takes for a name.
 var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// An OngridLocation is the location of a skill.json, from which its entry is
-// resolved.
-type OngridLocation struct {
-	Root  string // the host folder of the root, or ""
-	Files fs.FS  // of the root
-	Dir   string // of the skill, in the root
-	// Meant says that each skill.json of the root is meant to be a skill of
-	// ongrid's, and Nested that this one lies inside of another skill.
-	Meant, Nested bool
-
-	// Outside is set to the path in the root of an entry that is not in Dir.
-	Outside string
-}
-
 // A ForeignError is the reason why a file is not the manifest that its name
 // suggests.
 type ForeignError struct{ Reason string }

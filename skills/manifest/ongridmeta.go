@@ -10,15 +10,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// onGrid reads the requirements that ongrid has in the metadata without a name
-// of its own:
-//
-//	metadata: {os: [linux], requires: {bins: [jq], config: [a.b]}}
-func onGrid(r *skills.Requires, metadata needs) {
-	r.OS = metadata.systems(r.OS, "os")
-	programs(r, metadata)
-}
-
 // ongridPart is ongrid's own part of the metadata.
 func (p ongridReader) ongridPart() fields {
 	node := p.fields.get("metadata")

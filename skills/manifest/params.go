@@ -91,8 +91,6 @@ func paramsOfList(f fields, node *yaml.Node) []skills.Param {
 	return params
 }
 
-func discard(skills.Severity, Position, string, string, ...any) {}
-
 func appendParam(f fields, params []skills.Param, name string, at Position, node *yaml.Node) []skills.Param {
 	switch {
 	case len(params) == maxParams:

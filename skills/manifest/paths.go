@@ -83,6 +83,3 @@ func alternatives(glob string) int {
 	}
 	return total
 }
-
-// splitPaths splits at commas that are not in braces.
-func splitPaths(text string) []string { return splitOutside(text, '{', '}', ",") }

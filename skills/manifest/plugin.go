@@ -8,9 +8,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// reportFunc reports a problem of one file.
-type Report func(severity skills.Severity, at Position, remedy, format string, args ...any)
-
 // A manifest is the content of a plugin.json, or of an entry of a marketplace.
 type Plugin struct {
 	Plugin *skills.Plugin
@@ -26,14 +23,6 @@ type Plugin struct {
 	Hooks            Part[skills.Hook]
 	// named says that the manifest names skills, commands or agents.
 	Named bool
-}
-
-// A part is what a manifest says of one part of a plugin.
-type Part[T any] struct {
-	Key     string
-	Given   bool     // false counts the default file
-	Paths   []string // of files that have the content
-	Content []T      // in the manifest itself
 }
 
 // ParsePlugin reads a plugin.json. plugin comes with its location; folder is the
@@ -109,37 +98,6 @@ func (m *Plugin) Supplement(entry *Plugin) {
 	if !m.Hooks.Given {
 		m.Hooks = entry.Hooks
 	}
-}
-
-// partOf reads the part under key: the paths of files, or their content.
-func partOf[T any](f fields, key string, parse func(*yaml.Node) ([]T, bool)) Part[T] {
-	p, node := Part[T]{Key: key}, f.get(key)
-	if node == nil {
-		return p
-	}
-	p.Given = true
-	if isWords(node) && (node.Kind != yaml.ScalarNode || node.Tag == "!!str") {
-		p.Paths = f.words(key, one)
-		return p
-	}
-	var ok bool
-	if p.Content, ok = parse(node); !ok {
-		f.report(skills.Warning, f.pos(key), "correct it", "%q is not of a known shape and is ignored", key)
-	}
-	return p
-}
-
-// parsePart reads a file with one part of a plugin.
-func parsePart[T any](data []byte, parse func(*yaml.Node) ([]T, bool)) ([]T, error) {
-	node, err := parseJSON(data)
-	if err != nil {
-		return nil, err
-	}
-	content, ok := parse(node)
-	if !ok {
-		err = &Error{at: Position{Line: 1}, severity: skills.Warning, message: "it is not of a known shape and is ignored", remedy: "correct it"}
-	}
-	return content, err
 }
 
 // places are the paths that replace a default folder; a list of none leaves it

@@ -1,13 +1,10 @@
 package manifest
 
 import (
-	"io/fs"
-	"path"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
-	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
 // scriptTools makes tools of the scripts that are in the folder of a skill which
@@ -44,65 +41,4 @@ func (p toolReader) scriptTool(script infer.Script) {
 		p.report(skills.Warning, Position{}, "let it take all it needs as arguments", "script %s seems to ask for input, which nobody answers", script.Path)
 	}
 	p.addTool(tool)
-}
-
-// roleOf is the image role for a script of which nobody says where it runs.
-func (p toolReader) roleOf(kind infer.Kind) string {
-	if role := p.fields.text("sandbox_image_role"); role != "" {
-		return role
-	}
-	if kind == infer.Node && p.options.ImageRole != nil && p.options.ImageRole("node") {
-		return "node"
-	}
-	return ""
-}
-
-// maxModules is how many Python files of a LinX package are read for functions.
-const maxModules = 16
-
-// functions makes tools of the functions that LangChain's @tool decorates, in the
-// Python files at the top of a LinX package which names no entry points.
-func (p linxReader) functions() {
-	entries, err := fs.ReadDir(p.skill.Files, ".")
-	if err != nil {
-		return
-	}
-	modules := 0
-	for _, entry := range entries {
-		if entry.IsDir() || path.Ext(entry.Name()) != ".py" {
-			continue
-		}
-		if modules++; modules > maxModules {
-			p.report(skills.Warning, Position{}, "name the others in entry_points", "only the first %d Python files are read for functions", maxModules)
-			return
-		}
-		p.functionsOf(entry.Name())
-	}
-}
-
-func (p linxReader) functionsOf(module string) {
-	source, err := ReadFile(p.skill.Files, module, MaxSize)
-	if err != nil {
-		p.report(skills.Warning, Position{}, "make it a readable file of at most 1 MiB", "%s cannot be read for functions: %v", module, err)
-		return
-	}
-	for _, function := range python.Tools(source) {
-		if len(function.Needs) > 0 {
-			p.report(skills.Warning, Position{}, "give each a default, or wrap the class in a function with @tool", "%s: the tool %s is left out: the class cannot be made without %s", module, function.Python, strings.Join(function.Needs, ", "))
-			continue
-		}
-		tool, err := toolReader(p).tool(infer.Names([]string{function.Name + ".py"})[0], Position{})
-		if err == nil {
-			tool.Description = strings.TrimSpace(function.Doc)
-			tool.Entry = &skills.Entry{Script: module, ImageRole: toolReader(p).roleOf(infer.Python)}
-			q := toolReader(p).forTool(tool, p.fields)
-			entryReader{q}.sandbox(tool.Entry)
-			err = toolReader{q}.function(tool.Entry, function.Python, skills.Input{Object: function.Params})
-		}
-		if err != nil {
-			p.reject(err)
-			continue
-		}
-		toolReader(p).addTool(tool)
-	}
 }

@@ -2,10 +2,13 @@ package manifest
 
 import (
 	"fmt"
-	"github.com/skillsmcp/skills-mcp/skills"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
 // maxTools is how many tools one list may have.
@@ -53,4 +56,58 @@ func describeTool(tool *skills.Skill) {
 
 func BorrowedDescription(tool *skills.Skill) string {
 	return strings.TrimSpace(fmt.Sprintf("Run %s of the skill %s. %s", tool.Entry.Script, tool.Of.QualifiedName(), tool.Of.Description))
+}
+
+func (p toolReader) addTool(tool *skills.Skill) {
+	describeTool(tool)
+	linxReader(p).linxEntry(tool.Entry)
+	p.skill.Tools = append(p.skill.Tools, tool)
+}
+
+// linxEntry gives what the skill runs the context and the time that LinX gives
+// it.
+func (p linxReader) linxEntry(entry *skills.Entry) {
+	if !p.linx {
+		return
+	}
+	entry.Context = skills.ContextLinX
+	if entry.Timeout == 0 {
+		entry.Timeout = p.executionTimeout
+	}
+}
+
+// toolArgs says how arguments reach the script where that is not as flags.
+func (p toolReader) toolArgs() error {
+	entry := p.skill.Entry
+	function := p.fields.text("function")
+	switch {
+	case function != "":
+		return p.function(entry, function, skills.Input{Params: entry.Params()})
+	case p.fields.get("params") == nil && len(entry.Placeholders()) == 0:
+		entry.SetUndeclared()
+	}
+	return nil
+}
+
+// function has a function of a Python script called instead of the script, with
+// the object in.
+func (p toolReader) function(entry *skills.Entry, name string, in skills.Input) error {
+	if !python.IsCallable(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
+		return Errorf(p.fields.pos("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
+	}
+	entry.Interpreter = python.FunctionInterpreter()
+	in.Argv = []string{name}
+	entry.Args = in
+	return nil
+}
+
+// roleOf is the image role for a script of which nobody says where it runs.
+func (p toolReader) roleOf(kind infer.Kind) string {
+	if role := p.fields.text("sandbox_image_role"); role != "" {
+		return role
+	}
+	if kind == infer.Node && p.options.ImageRole != nil && p.options.ImageRole("node") {
+		return "node"
+	}
+	return ""
 }

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/infer/python"
+	"gopkg.in/yaml.v3"
 )
 
 // toolsFileName is the file beside a SKILL.md that declares tools for its
@@ -55,21 +52,6 @@ func (p toolReader) toolsFile() {
 	p.withheldTool = in.withheldTool
 }
 
-// checkExpansion refuses a file whose aliases stand for more than one manifest
-// may hold: each of 64 tools could expand the same list again.
-func checkExpansion(node *yaml.Node) error {
-	if _, err := jsonValue(node); err != nil {
-		return Errorf(Position{Line: 1}, "use fewer aliases", "the file is too large: %v", err)
-	}
-	return nil
-}
-
-// beside names a file in the folder of another.
-func beside(file, name string) string {
-	i := strings.LastIndexFunc(file, func(r rune) bool { return r == '/' || r == filepath.Separator })
-	return file[:i+1] + name
-}
-
 // tools reads the content of the file: {tools: [{name, script, …}]}.
 func (p toolReader) tools(node *yaml.Node) {
 	top := newFields(node, p.report)
@@ -90,12 +72,6 @@ func (p toolReader) tools(node *yaml.Node) {
 			p.reject(err)
 		}
 	}
-}
-
-// reject reports why one part was left out.
-func (p *parser) reject(err error) {
-	problem := ProblemOf("", err)
-	p.report(problem.Severity, Position{problem.Line, problem.Col}, problem.Remedy, "%s", problem.Message)
 }
 
 // declaredTool reads one tool.
@@ -131,12 +107,6 @@ func (p toolReader) declaredTool(f fields, at Position) error {
 	return nil
 }
 
-func (p toolReader) addTool(tool *skills.Skill) {
-	describeTool(tool)
-	linxReader(p).linxEntry(tool.Entry)
-	p.skill.Tools = append(p.skill.Tools, tool)
-}
-
 // toolRestrictions reads what restricts one tool beyond its skill. One that
 // cannot be read leaves the tool out.
 func (p toolReader) toolRestrictions() error {
@@ -152,30 +122,5 @@ func (p toolReader) toolRestrictions() error {
 	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
 	p.asks()
 	p.task()
-	return nil
-}
-
-// toolArgs says how arguments reach the script where that is not as flags.
-func (p toolReader) toolArgs() error {
-	entry := p.skill.Entry
-	function := p.fields.text("function")
-	switch {
-	case function != "":
-		return p.function(entry, function, skills.Input{Params: entry.Params()})
-	case p.fields.get("params") == nil && len(entry.Placeholders()) == 0:
-		entry.SetUndeclared()
-	}
-	return nil
-}
-
-// function has a function of a Python script called instead of the script, with
-// the object in.
-func (p toolReader) function(entry *skills.Entry, name string, in skills.Input) error {
-	if !python.IsCallable(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
-		return Errorf(p.fields.pos("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
-	}
-	entry.Interpreter = python.FunctionInterpreter()
-	in.Argv = []string{name}
-	entry.Args = in
 	return nil
 }

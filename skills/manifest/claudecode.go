@@ -2,9 +2,46 @@ package manifest
 
 import (
 	"cmp"
-	"github.com/skillsmcp/skills-mcp/skills"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
 )
+
+// ParseCommand reads a command. It is called name, whatever the file says, and
+// there is nothing to run.
+func ParseCommand(data []byte, skill *skills.Skill, name string, o Options) error {
+	doc, err := parseDocument(data)
+	if err != nil {
+		return err
+	}
+	return parse(skill, doc, o, func(p *parser) error { return p.commandFile(name) })
+}
+
+// commandFile reads the content of a command's file.
+func (p *parser) commandFile(name string) error {
+	if err := p.raw(); err != nil {
+		return err
+	}
+	p.doc.repairs(p.report)
+	skill := p.skill
+	skill.Instructions = strings.TrimSpace(p.doc.body)
+	if skill.Instructions == "" {
+		return Errorf(Position{}, "write what the command asks for below the frontmatter", "the command has no text")
+	}
+	if name == "" {
+		return Errorf(Position{}, "rename the file", "the command has no name")
+	}
+	skill.Name, skill.Class, skill.Command = name, skills.Safe, true
+	p.texts()
+	p.checkHidden()
+	p.invocation()
+	restrictionReader{p}.misplaced()
+	requirementReader{p}.requirements()
+	p.paths()
+	p.pin()
+	p.ignored()
+	return nil
+}
 
 // ParseAgent reads an agent. agent comes with what is known of its place; name is
 // its file's, with the folders above it.
@@ -36,7 +73,3 @@ func ParseAgent(data []byte, agent *skills.Agent, name string, report Report) er
 	}
 	return nil
 }
-
-// splitTools splits the names of tools at commas and blanks, but not within
-// parentheses: "Bash(git add *), Read".
-func splitTools(text string) []string { return splitOutside(text, '(', ')', ", \t\n") }

@@ -1,0 +1,134 @@
+package manifest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"gopkg.in/yaml.v3"
+)
+
+// texts reads what the skill says of itself.
+func (p *parser) texts() {
+	s := p.skill
+	s.Description = strings.TrimSpace(p.fields.text("description"))
+	s.WhenToUse = strings.TrimSpace(p.fields.text("when_to_use"))
+	if s.Description == "" {
+		s.Description = firstParagraph(s.Instructions)
+	}
+}
+
+func (p *parser) checkDescription() {
+	description := p.skill.Description
+	at := p.fields.pos("description")
+	if p.fields.text("description") == "" {
+		instead := ""
+		if description != "" {
+			instead = " in the frontmatter; the beginning of the text is used"
+		}
+		p.report(skills.Warning, at, "say what the skill does and when to use it", "there is no description%s", instead)
+	}
+	if n := len([]rune(description)); n > 1024 {
+		p.report(skills.Warning, at, "shorten it; clients may cut it", "the description is %d characters long, more than 1024", n)
+	}
+	p.checkHidden()
+}
+
+func (p *parser) checkHidden() {
+	if r, found := hiddenRune(p.skill.Name, p.skill.Description, p.skill.WhenToUse); found {
+		p.report(skills.Warning, p.fields.pos("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
+	}
+}
+
+func (p *parser) invocation() {
+	s := p.skill
+	disabled, ok := p.fields.flag("disable-model-invocation", false)
+	if !ok {
+		p.restriction("disable-model-invocation", "true or false")
+		disabled = true
+	}
+	s.ModelInvocable = !disabled
+	if s.UserInvocable, ok = p.fields.flag("user-invocable", true); !ok {
+		p.fields.wrongType("user-invocable", "true or false")
+	}
+	s.Arguments = p.fields.words("arguments", strings.Fields)
+	s.ArgumentHint = p.hint()
+}
+
+// hint reads what to type after the skill's name. Most write it like [file],
+// which is a list to YAML.
+func (p *parser) hint() string {
+	if node := p.fields.get("argument-hint"); node != nil && node.Kind == yaml.SequenceNode && isWords(node) {
+		return "[" + strings.Join(p.fields.words("argument-hint", one), ", ") + "]"
+	}
+	return p.fields.text("argument-hint")
+}
+
+// class reads what restricts the skill, and fails closed.
+func (p *parser) class() {
+	p.skill.Class = skills.Safe
+	if p.fields.get("class") == nil {
+		return
+	}
+	switch class := skills.Class(p.fields.text("class")); class {
+	case skills.Safe, skills.Mutating, skills.Dangerous:
+		p.skill.Class = class
+	default:
+		p.restriction("class", "safe, mutating or dangerous")
+	}
+}
+
+// asks reads whom the script may ask. A word that is none of them gives it
+// nobody more to ask.
+func (p *parser) asks() {
+	if p.fields.get("asks") == nil {
+		return
+	}
+	all := []skills.Asked{skills.AskPerson, skills.AskModel, skills.AskRoots}
+	p.skill.Asks = nil
+	for _, word := range p.fields.words("asks", strings.Fields) {
+		switch asked := skills.Asked(word); {
+		case !slices.Contains(all, asked):
+			p.report(skills.Warning, p.fields.pos("asks"), "write person, model or roots", "%s in %q is nobody who can be asked, and is ignored", Show(word), "asks")
+		case !slices.Contains(p.skill.Asks, asked):
+			p.skill.Asks = append(p.skill.Asks, asked)
+		}
+	}
+}
+
+// task reads how the skill is run for clients that know tasks.
+func (p *parser) task() {
+	if p.fields.get("task") == nil {
+		return
+	}
+	switch task := skills.Task(p.fields.get("task").Value); task {
+	case skills.TaskAlways, skills.TaskRequired:
+		p.skill.Task = task
+	default:
+		p.fields.wrongType("task", "always or required")
+	}
+}
+
+// pin reads whether the author wants the skill to be a tool where not all are.
+func (p *parser) pin() {
+	var ok bool
+	if p.skill.Pinned, ok = p.fields.flag("pin", false); !ok {
+		p.fields.wrongType("pin", "true or false")
+	}
+}
+
+// ignored says which fields this server does not honour.
+func (p *parser) ignored() {
+	for _, field := range []struct{ key, why string }{
+		{"allowed-tools", "it grants nothing here: the sandbox decides what a script can do"},
+		{"disallowed-tools", "it forbids nothing here: the sandbox decides what a script can do"},
+		{"hooks", "hooks are not run"},
+	} {
+		if p.fields.get(field.key) != nil {
+			p.report(skills.Note, p.fields.pos(field.key), "", "%q is not honoured: %s", field.key, field.why)
+		}
+	}
+	if skills.HasInlineCommands(p.skill.Instructions) {
+		p.report(skills.Note, Position{}, "", "the instructions contain !`commands`; they are shown, not run")
+	}
+}

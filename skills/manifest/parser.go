@@ -1,0 +1,122 @@
+package manifest
+
+import (
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Options configure the reading of a skill's manifest. The zero value reads
+// all.
+type Options struct {
+	// ImageRole reports whether an image is configured for a role; nil accepts
+	// every role.
+	ImageRole func(role string) bool
+	// Host returns an error for a host of sandbox.network that cannot be used, with
+	// the remedy; nil accepts all.
+	Host func(host string) error
+	// NoTools says that the folder has no tools.yaml, NoAgents that it has no
+	// folder agents, and Plain that it has no other file that could be run.
+	NoTools, NoAgents, Plain bool
+	// Ongrid is the location of a skill.json; nil is not known.
+	Ongrid *OngridLocation
+}
+
+// An OngridLocation is the location of a skill.json, from which its entry is
+// resolved.
+type OngridLocation struct {
+	Root  string // the host folder of the root, or ""
+	Files fs.FS  // of the root
+	Dir   string // of the skill, in the root
+	// Meant says that each skill.json of the root is meant to be a skill of
+	// ongrid's, and Nested that this one lies inside of another skill.
+	Meant, Nested bool
+
+	// Outside is set to the path in the root of an entry that is not in Dir.
+	Outside string
+}
+
+// parser reads one SKILL.md into a skill.
+type parser struct {
+	skill   *skills.Skill
+	fields  fields
+	doc     *document
+	options Options
+	// report adds to the skill's problems.
+	report Report
+	// linx says that the skill is written for LinX, which allows each of its
+	// scripts this time, or 0.
+	linx             bool
+	executionTimeout time.Duration
+	// failed is set by a field that restricts and cannot be read: the skill then
+	// has nothing to run.
+	failed bool
+	// withheldTool is set by a tool that is left out because its restriction
+	// cannot be read: no script of the skill is then offered undeclared.
+	withheldTool bool
+}
+
+// The readers of one part of a manifest share its parser.
+type (
+	entryReader       struct{ *parser } // the script, its parameters and its sandbox
+	toolReader        struct{ *parser } // tools beside the skill's own entry
+	linxReader        struct{ *parser } // LinX's fields
+	ongridReader      struct{ *parser } // ongrid's skill.json and metadata
+	requirementReader struct{ *parser } // needs where the skill runs, in each dialect
+	restrictionReader struct{ *parser } // restrictions that are misplaced or misspelt
+	resourceReader    struct{ *parser } // resources that clients can read
+)
+
+// parse reads a manifest into a skill with read.
+func parse(skill *skills.Skill, doc *document, o Options, read func(*parser) error) error {
+	return read(newParser(skill, doc, o))
+}
+
+func newParser(skill *skills.Skill, doc *document, o Options) *parser {
+	p := &parser{skill: skill, doc: doc, options: o}
+	p.report = func(severity skills.Severity, at Position, remedy, format string, args ...any) {
+		p.reportIn(skill.File, severity, at, remedy, format, args...)
+	}
+	p.fields = newFields(doc.front, p.report)
+	return p
+}
+
+// maxProblems is how many problems of one skill are told. Who mends these is
+// told the rest.
+const MaxProblems = 50
+
+// reportIn adds a problem of a file.
+func (p *parser) reportIn(file string, severity skills.Severity, at Position, remedy, format string, args ...any) {
+	if len(p.skill.Problems) >= MaxProblems && severity != skills.Error {
+		return
+	}
+	p.skill.Problems = append(p.skill.Problems, skills.Problem{
+		Severity: severity, Path: file, Line: at.Line, Col: at.Col,
+		Message: fmt.Sprintf(format, args...), Remedy: remedy,
+	})
+}
+
+func (p *parser) raw() (err error) {
+	p.skill.Frontmatter, err = p.doc.values()
+	return err
+}
+
+func (p *parser) restriction(key, want string) {
+	p.restrictionAt(p.fields.pos(key), key, want)
+}
+
+func (p *parser) restrictionAt(at Position, key, want string) {
+	p.failed = true
+	p.report(skills.Error, at, "write "+want, "%q is not %s, %s", key, want, instructionsOnly)
+}
+
+// instructionsOnly is the consequence of a restriction that cannot be read.
+const instructionsOnly = "so the skill is loaded as instructions only"
+
+// reject reports why one part was left out.
+func (p *parser) reject(err error) {
+	problem := ProblemOf("", err)
+	p.report(problem.Severity, Position{problem.Line, problem.Col}, problem.Remedy, "%s", problem.Message)
+}

@@ -1,0 +1,196 @@
+package manifest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"gopkg.in/yaml.v3"
+)
+
+// A part is what a manifest says of one part of a plugin.
+type Part[T any] struct {
+	Key     string
+	Given   bool     // false counts the default file
+	Paths   []string // of files that have the content
+	Content []T      // in the manifest itself
+}
+
+// partOf reads the part under key: the paths of files, or their content.
+func partOf[T any](f fields, key string, parse func(*yaml.Node) ([]T, bool)) Part[T] {
+	p, node := Part[T]{Key: key}, f.get(key)
+	if node == nil {
+		return p
+	}
+	p.Given = true
+	if isWords(node) && (node.Kind != yaml.ScalarNode || node.Tag == "!!str") {
+		p.Paths = f.words(key, one)
+		return p
+	}
+	var ok bool
+	if p.Content, ok = parse(node); !ok {
+		f.report(skills.Warning, f.pos(key), "correct it", "%q is not of a known shape and is ignored", key)
+	}
+	return p
+}
+
+// parsePart reads a file with one part of a plugin.
+func parsePart[T any](data []byte, parse func(*yaml.Node) ([]T, bool)) ([]T, error) {
+	node, err := parseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	content, ok := parse(node)
+	if !ok {
+		err = &Error{at: Position{Line: 1}, severity: skills.Warning, message: "it is not of a known shape and is ignored", remedy: "correct it"}
+	}
+	return content, err
+}
+
+// ParseServerFile reads a .mcp.json.
+func ParseServerFile(data []byte) ([]skills.MCPServer, error) { return parsePart(data, parseServers) }
+
+// parseServers reads the content of a .mcp.json: a map of servers by name, or a
+// list of servers with names, either of them bare or under "mcpServers".
+func parseServers(node *yaml.Node) (servers []skills.MCPServer, ok bool) {
+	if inner := newFields(node, discard).get("mcpServers"); inner != nil {
+		node = inner
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		for _, f := range newFields(node, discard).list {
+			if f.node.Kind == yaml.MappingNode {
+				servers = append(servers, parseServer(f.key, f.node))
+			}
+		}
+		return servers, len(servers) > 0 || len(node.Content) == 0
+	case yaml.SequenceNode:
+		for _, item := range node.Content {
+			if name := newFields(item, discard).text("name"); name != "" {
+				servers = append(servers, parseServer(name, deref(item)))
+			}
+		}
+		return servers, len(servers) > 0 || len(node.Content) == 0
+	}
+	return nil, false
+}
+
+func parseServer(name string, node *yaml.Node) skills.MCPServer {
+	f := newFields(node, discard)
+	url, _, _ := strings.Cut(f.text("url"), "?")
+	command := slices.Concat(f.words("command", one), f.words("args", one))
+	server := skills.MCPServer{
+		Name: name, Transport: cmp.Or(f.text("type"), f.text("transport")), URL: withoutUser(url),
+		Command: strings.Join(command, " "), Argv: command, Env: keys(f, "env"), Headers: keys(f, "headers"), Timeout: f.seconds("timeout") / 1000, // Claude Code and Gemini CLI have milliseconds
+	}
+	if len(command) == 1 && strings.ContainsAny(command[0], " \t") {
+		server.Argv = skills.SplitWords(command[0])
+	}
+	if server.Transport == "" {
+		server.Transport = "stdio"
+		if server.URL != "" {
+			server.Transport = "http"
+		}
+	}
+	return server
+}
+
+// withoutUser leaves out the name and password of a URL.
+func withoutUser(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return url
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndex(host, "@"); at >= 0 {
+		host = host[at+1:]
+	}
+	if path != "" {
+		path = "/" + path
+	}
+	return scheme + "://" + host + path
+}
+
+// ParseHookFile reads a hooks.json.
+func ParseHookFile(data []byte) ([]skills.Hook, error) { return parsePart(data, parseHooks) }
+
+// parseHooks reads the content of a hooks.json: a map of events, each with a list
+// of hooks or of groups of hooks; or a list of hooks with events. Either is bare
+// or under "hooks".
+func parseHooks(node *yaml.Node) (hooks []skills.Hook, ok bool) {
+	if inner := newFields(node, discard).get("hooks"); inner != nil {
+		node = inner
+	}
+	switch node.Kind {
+	case yaml.SequenceNode:
+		hooks = hooksOf(skills.Hook{}, node, 0)
+	case yaml.MappingNode:
+		for _, f := range newFields(node, discard).list {
+			hooks = append(hooks, hooksOf(skills.Hook{Event: f.key}, f.node, 0)...)
+		}
+	default:
+		return nil, false
+	}
+	return hooks, len(hooks) > 0 || len(node.Content) == 0
+}
+
+// hooksOf reads the hooks in a node: a list, a group, or a hook. outer has the
+// event and the matcher of the group around it.
+func hooksOf(outer skills.Hook, node *yaml.Node, depth int) (hooks []skills.Hook) {
+	const deepest = 4 // lists and groups in one another
+	if depth > deepest {
+		return nil
+	}
+	node = deref(node)
+	switch node.Kind {
+	case yaml.SequenceNode:
+		for _, item := range node.Content {
+			hooks = append(hooks, hooksOf(outer, item, depth+1)...)
+		}
+	case yaml.MappingNode:
+		f := newFields(node, discard)
+		outer.Event = cmp.Or(f.text("event"), outer.Event)
+		outer.Matcher = cmp.Or(f.text("matcher"), outer.Matcher)
+		if group := f.get("hooks"); group != nil {
+			return hooksOf(outer, group, depth+1)
+		}
+		if runs(&outer, f); outer.Event != "" && outer.Runs != "" {
+			return []skills.Hook{outer}
+		}
+	}
+	return hooks
+}
+
+// runs reads what a hook runs. Source of the keys: Claude Code's hooks have
+// command, prompt or url; Copilot's have bash and powershell.
+func runs(hook *skills.Hook, f fields) {
+	hook.Type = cmp.Or(f.text("type"), "command")
+	hook.Timeout, hook.Env = f.seconds("timeout"), keys(f, "env")
+	for _, key := range []string{"command", "bash", "powershell", "prompt", "url"} {
+		words := f.words(key, one)
+		text := strings.Join(words, " ")
+		if text == "" {
+			continue
+		}
+		hook.Runs = text
+		switch {
+		case key == "powershell":
+			hook.Argv = []string{"powershell", "-Command", text}
+		case key == "prompt" || key == "url":
+		case f.get(key).Kind == yaml.SequenceNode || f.get("args") != nil:
+			hook.Argv = slices.Concat(words, f.words("args", one))
+		default:
+			hook.Argv = []string{"bash", "-c", text}
+		}
+		return
+	}
+}
+
+// keys returns the keys of a map, and none of its values: they may be secret.
+func keys(f fields, key string) (names []string) {
+	for _, inner := range newFields(f.get(key), discard).list {
+		names = append(names, inner.key)
+	}
+	return names[:min(len(names), maxVariables)]
+}
