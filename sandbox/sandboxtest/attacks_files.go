@@ -9,9 +9,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// fileAttacks write where nothing is to be written, and read what is not
-// granted.
-func fileAttacks() []attack {
+// writeAttacks write to folders that are read-only.
+func writeAttacks() []attack {
 	return []attack{
 		{
 			name: "write to the skill",
@@ -51,6 +50,12 @@ func fileAttacks() []attack {
 				(cd /workspace && touch new 2>/dev/null) && echo alias
 				mount -o remount,rw "$WORKSPACE" 2>/dev/null && echo remount`,
 		},
+	}
+}
+
+// readAttacks read files that are not granted, by path or by link.
+func readAttacks() []attack {
+	return []attack{
 		{
 			name: "read files that are not granted",
 			bash: `
@@ -123,7 +128,7 @@ func fileAttacks() []attack {
 	}
 }
 
-// onlyPlain reports whatever was taken of /out that is no file of the script's.
+// onlyPlain returns an error for a file from /out that the script did not write.
 func onlyPlain(r *sandbox.Result) error {
 	for _, file := range r.Out.Taken {
 		if file.Name != "plain" || !bytes.Equal(file.Data, []byte("mine\n")) {
@@ -133,7 +138,8 @@ func onlyPlain(r *sandbox.Result) error {
 	return nil
 }
 
-// bounded reports files that are more, or named otherwise, than is promised.
+// bounded returns an error for files above the limits, or with a name that is not
+// sanitized.
 func bounded(files sandbox.Files) error {
 	var bytes int
 	for _, file := range files.Taken {

@@ -6,7 +6,7 @@ import "github.com/skillsmcp/skills-mcp/sandbox"
 // lists it.
 const sharedKey = "1522427489" // 0x5abe5a61
 
-// hostAttacks look for what is the host's, the server's or another call's.
+// hostAttacks try to read data of the host, the server or another call.
 func hostAttacks() []attack {
 	return []attack{
 		{
@@ -109,6 +109,12 @@ for pid in {"1", str(os.getppid())}:
 				python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b"x")' 2>/dev/null && echo typed
 				true`,
 		},
+	}
+}
+
+// settingAttacks try to change the host, or to read its kernel.
+func settingAttacks() []attack {
+	return []attack{
 		{
 			name: "signal other processes",
 			python: `

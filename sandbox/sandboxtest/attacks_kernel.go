@@ -1,8 +1,8 @@
 package sandboxtest
 
-// kernelAttacks ask the kernel for what a skill needs for nothing: it is much
-// code to be wrong in, or a way to more rights.
-func kernelAttacks() []attack {
+// privilegeAttacks try to gain rights: by mounts, namespaces, tracing and programs that
+// change the user.
+func privilegeAttacks() []attack {
 	return []attack{
 		{
 			name: "mount",
@@ -75,6 +75,12 @@ for pid in {1, os.getppid()}:
 				true`,
 			bare: true,
 		},
+	}
+}
+
+// deviceAttacks open devices and kinds of sockets that a skill never needs.
+func deviceAttacks() []attack {
+	return []attack{
 		{
 			name: "make and open devices",
 			bash: `
@@ -119,6 +125,13 @@ REFUSED.add(errno.EAFNOSUPPORT)
 call("vsock by a high half", 41, 198, ctypes.c_long(1 << 32 | 40), 1, 0)
 `,
 		},
+	}
+}
+
+// syscallAttacks make system calls that a skill never needs: each is a large surface of
+// the kernel.
+func syscallAttacks() []attack {
+	return []attack{
 		{
 			name: "load kernel modules",
 			python: `
@@ -183,7 +196,8 @@ if x86:
 	}
 }
 
-// ownNamespaces are what works where a kernel of the sandbox's own makes them.
+// ownNamespaces returns the lines that are no escape where the sandbox has a kernel of
+// its own.
 func ownNamespaces() []string {
 	var all []string
 	for _, name := range []string{"mount", "cgroup", "uts", "ipc", "user", "pid", "net"} {

@@ -1,6 +1,6 @@
 package sandboxtest
 
-// networkAttacks look for a way out of a sandbox that was granted no hosts.
+// networkAttacks try to connect to hosts from a sandbox that was granted none.
 func networkAttacks() []attack {
 	return []attack{
 		{

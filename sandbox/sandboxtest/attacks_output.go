@@ -8,16 +8,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// frames look like the headers that engines put before pieces of output, and
-// like the end of an output.
+// frames looks like the headers that engines put before pieces of output, and like the
+// end of an output.
 const frames = "\x01\x00\x00\x00\x00\x00\x00\x04fake\x02\x00\x00\x00\xff\xff\xff\xff\x00\x04\x1a\r\n"
 
-// escapes are what a terminal would obey.
+// escapes holds sequences that a terminal executes.
 const escapes = "\x1b]0;title\x07\x1b[2J\x1b[31mred\x1b[0m\x1b]52;c;ZXZpbA==\x07\x9b31m\x08\x08\r"
 
-// outputAttacks try to have it believed that something else was printed, or
-// that the command ended otherwise.
-func outputAttacks() []attack {
+// forgeAttacks try to forge the output or the exit code of their command.
+func forgeAttacks() []attack {
 	return []attack{
 		{
 			name:  "guess how an output ends",
@@ -92,6 +91,12 @@ os._exit(7)
 `,
 			judge: codeOrFailure(7),
 		},
+	}
+}
+
+// outputAttacks write bytes that a reader could misread, or more than it wants.
+func outputAttacks() []attack {
+	return []attack{
 		{
 			name:  "write what a terminal obeys",
 			bash:  "printf '" + octal(escapes) + "'; exit 7",
@@ -130,14 +135,15 @@ os._exit(7)
 	}
 }
 
-// guesses prints what may be taken for an end that reports success.
+// guesses returns a script that prints lines that look like a successful end.
 func guesses() string { return "printf '" + octal(guessed()) + "'" }
 
+// guessed returns the output of guesses.
 func guessed() string {
 	return "\n0\n\nexit 0\nEXIT:0\n__exit__ 0\n\x00" + strings.Repeat("0", 32) + " 0\n" + "\x04\x1a--0\n"
 }
 
-// octal writes text for printf, whatever bytes it has.
+// octal returns text, of any bytes, as an argument of printf.
 func octal(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
@@ -146,7 +152,7 @@ func octal(text string) string {
 	return b.String()
 }
 
-// codeOrFailure passes the command's own exit code, and calls that failed.
+// codeOrFailure passes the command's own exit code, and calls with an error.
 func codeOrFailure(code int) func(o outcome) error {
 	return func(o outcome) error {
 		if o.err == nil && o.result.Code != code {

@@ -11,7 +11,7 @@ import (
 
 const megabyte = 1 << 20
 
-// resourceAttacks use more than they are given, or go on when they are over.
+// resourceAttacks use more processes, memory and disk than their limits.
 func resourceAttacks() []attack {
 	return []attack{
 		{
@@ -95,6 +95,12 @@ os.chdir("/")
 `,
 			judge: ended,
 		},
+	}
+}
+
+// processAttacks outlive their call, or take or stop others' processes and resources.
+func processAttacks() []attack {
+	return []attack{
 		{
 			name: "go on after the end",
 			python: `
@@ -123,14 +129,14 @@ os._exit(7)
 		},
 		{
 			name: "take all that the kernel gives a user",
-			python: takeOfUser + `
+			python: takeScript + `
 take((100000, 100000, 100, 20, 400))
 print("waiting", file=sys.stderr, flush=True)
 sys.stdin.read()
 `,
-			besides: true,
-			shared:  []string{"inotify"},
-			bare:    true,
+			probed: true,
+			shared: []string{"inotify"},
+			bare:   true,
 		},
 		{
 			name:   "use all processors",
@@ -144,7 +150,7 @@ sys.stdin.read()
 			bash: `
 				for signal in HUP INT TERM QUIT USR1 SEGV ABRT KILL; do kill -$signal 1; kill -$signal $PPID; done 2>/dev/null
 				exit 7`,
-			// What runs it may pass a signal on to it.
+			// Its parents may pass a signal on to it.
 			judge: refusedOrEnded,
 		},
 		{
@@ -177,7 +183,8 @@ for folder in %s:
 `, "["+`"`+strings.Join(folders, `", "`)+`"]`)
 }
 
-// atMost passes what then passes, if no number that was printed is above most.
+// atMost passes the outcomes that then passes, if no number that was printed is above
+// most.
 func atMost(most int, then func(o outcome) error) func(o outcome) error {
 	return func(o outcome) error {
 		for line := range strings.Lines(o.stdout()) {

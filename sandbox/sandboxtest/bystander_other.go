@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A bystander is a process of the host's; here no sandbox runs beside one.
+// A bystander is a process of the host; here there is none.
 type bystander struct{}
 
 func newBystander(*testing.T, string) *bystander { return nil }

@@ -11,14 +11,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// A bystander is a process of the host's, of the user that commands run as.
+// A bystander is a process of the host, of the user that commands run as.
 type bystander struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it has ended
 }
 
-// newBystander starts one that has a variable in its environment, and nothing
-// else.
+// newBystander starts one with a variable as its environment. It ends with the test.
 func newBystander(t *testing.T, variable string) *bystander {
 	t.Helper()
 	uid, _ := sandbox.User()
@@ -42,7 +41,7 @@ func newBystander(t *testing.T, variable string) *bystander {
 	return b
 }
 
-// hostCommand returns a command of the host's that root runs as another user.
+// hostCommand returns a command on the host, which root runs as user uid.
 func hostCommand(uid int, argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = "/"
@@ -52,6 +51,7 @@ func hostCommand(uid int, argv ...string) *exec.Cmd {
 	return cmd
 }
 
+// alive reports whether the process has not ended.
 func (b *bystander) alive() bool {
 	select {
 	case <-b.ended:
@@ -61,8 +61,8 @@ func (b *bystander) alive() bool {
 	}
 }
 
-// leakDescriptor leaves a file open that programs inherit, as a careless library
-// of the server's might.
+// leakDescriptor opens a file that programs inherit, as a careless library of the server
+// might. It is closed with the test.
 func leakDescriptor(t *testing.T, name string) {
 	t.Helper()
 	fd, err := syscall.Open(name, syscall.O_RDONLY, 0)

@@ -24,18 +24,16 @@ import (
 const (
 	// markName is the variable that marks every process of an attack.
 	markName = "SUITE_MARK"
-	// secretPrefix begins each secret; what follows it no script knows.
+	// secretPrefix begins each secret; no script knows the rest.
 	secretPrefix = "host-secret-"
-	// settle is how long what an attack leaves may take to go.
+	// settle bounds the time in which the remains of an attack disappear.
 	settle = 20 * time.Second
-	// noise is how much of the host's memory may go elsewhere meanwhile, in kB.
+	// noise is the memory that other processes may allocate meanwhile, in kB.
 	noise = 3 << 20
 )
 
-func newMark() string { return "mark-" + strings.ToLower(rand.Text()) }
-
-// A host is what attacks are aimed at: files, a process and listeners of the
-// host's, and another call in a sandbox.
+// A host is the target of attacks: files, a process and listeners of the host, and
+// another call in a sandbox.
 type host struct {
 	start func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error)
 
@@ -44,18 +42,18 @@ type host struct {
 	folder     string // the attacks' skill
 	workspace  string // the attacks' read-only workspace
 	scratch    string // the running attack's writable workspace
-	home       string // the home folder of whoever runs the server
-	port       string // where the host listens, on all of its addresses
+	home       string // the home folder of the server's user
+	port       string // of the host's listener on all of its addresses
 	addresses  []string
 
-	connections atomic.Int32 // that reached a listener
+	connections atomic.Int32 // that the listeners accepted
 	bystander   *bystander   // nil where there are no such processes
 	victim      *victim
 	available   int // kB of memory before an attack; 0 where it is not known
 }
 
-// newHost returns a host whose listeners and process end with the test. It has
-// no victim.
+// newHost returns a host whose listeners and process end with the test. It has no
+// victim.
 func newHost(t *testing.T, start func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error)) *host {
 	t.Helper()
 	h := &host{start: start, secret: secretPrefix + strings.ToLower(rand.Text())}
@@ -70,7 +68,7 @@ func newHost(t *testing.T, start func(ctx context.Context, cmd sandbox.Command) 
 	return h
 }
 
-// listen opens the listeners that no sandbox may reach.
+// listen starts the listeners that no sandbox may reach.
 func (h *host) listen(t *testing.T) {
 	t.Helper()
 	everywhere, err := net.Listen("tcp", ":0")
@@ -112,12 +110,13 @@ func (h *host) listen(t *testing.T) {
 
 // A victim is another call, which runs while the attacks do.
 type victim struct {
-	feed   io.Closer // its standard input, which ends it
+	feed   io.Closer // its standard input; Close ends it
 	result *sandbox.Result
 	err    error
 	ended  chan struct{} // closed by its goroutine, after result and err are set
 }
 
+// newVictim starts a victim. It ends with the test.
 func newVictim(t *testing.T, h *host) *victim {
 	t.Helper()
 	stdin, feed, err := os.Pipe()
@@ -148,7 +147,7 @@ func newVictim(t *testing.T, h *host) *victim {
 	return v
 }
 
-// end ends the victim, whose output must be as if nobody had attacked it.
+// end ends the victim, whose output must be intact.
 func (h *host) end(t *testing.T) {
 	t.Helper()
 	h.victim.feed.Close()
@@ -158,7 +157,7 @@ func (h *host) end(t *testing.T) {
 	}
 }
 
-// leaked reports a secret in anything that came of an attack.
+// leaked returns an error for a secret in the output or the files of an attack.
 func (h *host) leaked(o outcome) error {
 	if o.result == nil {
 		return nil
@@ -175,7 +174,7 @@ func (h *host) leaked(o outcome) error {
 	return nil
 }
 
-// check fails the test where an attack has changed or left anything.
+// check fails the test where an attack has changed the host or has remains.
 func (h *host) check(t *testing.T, mark string) {
 	t.Helper()
 	for folder, want := range map[string]string{
@@ -202,7 +201,7 @@ func (h *host) check(t *testing.T, mark string) {
 	h.checkWorks(t)
 }
 
-// checkGone waits until nothing of the attack is left.
+// checkGone waits until no process, mount or memory of the attack is left.
 func (h *host) checkGone(t *testing.T, mark string) {
 	t.Helper()
 	deadline := time.Now().Add(settle)
@@ -219,7 +218,8 @@ func (h *host) checkGone(t *testing.T, mark string) {
 	}
 }
 
-// left is what an attack has left of itself on a host that can be looked at.
+// left returns the remains of an attack: its processes, mounts and memory, as far as the
+// host can be inspected.
 func (h *host) left(mark string) []string {
 	var left []string
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -254,7 +254,8 @@ func (h *host) checkWorks(t *testing.T) {
 	}
 }
 
-// availableMemory returns the host's, in kB, and 0 where that is not known.
+// availableMemory returns the memory that is available on the host in kB, or 0 where that
+// is not known.
 func availableMemory() int {
 	info, _ := os.ReadFile("/proc/meminfo")
 	for line := range strings.Lines(string(info)) {
@@ -266,7 +267,7 @@ func availableMemory() int {
 	return 0
 }
 
-// contents renders a small folder: names, modes, contents.
+// contents returns the names, modes and contents of a small folder's files.
 func contents(folder string) string {
 	var all []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
@@ -292,5 +293,5 @@ func contents(folder string) string {
 	return strings.Join(all, " ")
 }
 
-// openToAll lets any user write to a folder: commands may run as nobody.
+// openToAll makes a folder writable for all users: commands may run as nobody.
 func openToAll(folder string) error { return os.Chmod(folder, 0o777) }

@@ -12,15 +12,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 )
 
-// asker is a script that asks, waits for the answer, and goes on by it.
+// asker is a script that echoes each line of its input, up to "bye".
 const asker = `while read -r x; do case $x in bye) break;; esac; echo "got $x"; done; echo "end $x"`
 
-// dialogue shows that input and output come while the command runs: each answer
-// is sent when what it answers has come.
+// dialogue shows that input and output arrive while the command runs: each line of input
+// is sent after the output that it responds to.
 func (s suite) dialogue(t *testing.T) {
 	run := s.start(t)
 	t.Run("a command that asks and waits for the answer", func(t *testing.T) {
-		for range 2 { // the second may get a sandbox that was ready
+		for range 2 { // the second may get a warm sandbox
 			r, err := converse(t, func(cmd sandbox.Command) (*sandbox.Result, error) { return run(t.Context(), cmd) })
 			must(t, err)
 			wantStdout(t, r, "ready\ngot one\ngot two\nend bye\n")
@@ -61,15 +61,16 @@ func (s suite) dialogue(t *testing.T) {
 	})
 }
 
-// converse answers two lines of a command, and then says good-bye. A driver that
-// held either direction back would wait for ever, and not end before its time.
+// converse sends two lines to a command, each after the line that it responds to, and
+// then "bye". With a driver that buffers either direction it does not return before the
+// timeout.
 func converse(t *testing.T, run func(sandbox.Command) (*sandbox.Result, error)) (*sandbox.Result, error) {
 	t.Helper()
 	stdin, feed := io.Pipe()
 	defer feed.Close()
 	answers := map[string]string{"ready\n": "one\n", "got one\n": "two\n", "got two\n": "bye\n"}
 	said := make(chan string, len(answers))
-	done := make(chan struct{}) // closed when the answers are given
+	done := make(chan struct{}) // closed when all input is sent
 	go func() {
 		defer close(done)
 		for line := range said {
@@ -116,4 +117,24 @@ func (s suite) openSession(t *testing.T) (*session.Manager, bool) {
 	t.Cleanup(sessions.Close)
 	must(t, sessions.Open(t.Context(), sandbox.Command{RunID: sessionID, Skill: "suite/case", Folder: Folder(t, nil)}))
 	return sessions, true
+}
+
+// kept runs a missing program in a session: the session survives it.
+func (s suite) kept(t *testing.T) {
+	sessions, keeps := s.openSession(t)
+	if !keeps {
+		t.Skip("the driver keeps no sandboxes")
+	}
+	run := func(argv ...string) (*sandbox.Result, error) {
+		return sessions.Run(t.Context(), sessionID, sandbox.Command{RunID: "suite-kept-run", Skill: "suite/case", Argv: argv})
+	}
+	_, err := run("bash", "-c", "echo here >/tmp/file")
+	must(t, err)
+	var unavailable *sandbox.UnavailableError
+	if _, err := run("no-such-program"); !errors.As(err, &unavailable) || unavailable.Program != "no-such-program" {
+		t.Errorf("error %v, want one that names the program", err)
+	}
+	r, err := run("cat", "/tmp/file")
+	must(t, err)
+	wantStdout(t, r, "here\n")
 }

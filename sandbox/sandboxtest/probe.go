@@ -10,10 +10,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// takeOfUser defines take, which takes as many as counts says of each thing that
-// the kernel counts for a user, or as many as there are. It returns the names of
-// those that there are less of.
-const takeOfUser = `
+// takeScript defines take(counts), which allocates that many of each resource that the
+// kernel limits for a user. It returns the names of the resources that ran out.
+const takeScript = `
 import array
 held = []
 def signal_queued(n):
@@ -41,14 +40,14 @@ def take(counts):
     return [f.__name__ for f, count in zip(things, counts) if not all(map(f, range(count)))]
 `
 
-// probe prints the resources of which fewer are left than any program may need.
-const probe = prelude + takeOfUser + `
+// probeScript prints the resources of which fewer are left than any program may need.
+const probeScript = prelude + takeScript + `
 print(*take((8, 8, 1, 1, 4)))
 `
 
-// runBesides runs a command that says on stderr when it waits, and meanwhile
-// probes, as the users whose resources it may have taken, which ones are denied.
-func (h *host) runBesides(ctx context.Context, t *testing.T, cmd sandbox.Command) outcome {
+// runProbed runs a command that writes to stderr when it waits, and then probes, as the
+// users whose resources it may have allocated, which ones are denied.
+func (h *host) runProbed(ctx context.Context, t *testing.T, cmd sandbox.Command) outcome {
 	t.Helper()
 	users := []int{os.Getuid()}
 	if uid, _ := sandbox.User(); uid != os.Getuid() {
@@ -91,7 +90,7 @@ func (h *host) runBesides(ctx context.Context, t *testing.T, cmd sandbox.Command
 // deniedTo returns the resources that a process of a user on the host cannot get.
 func deniedTo(t *testing.T, uid int) []string {
 	t.Helper()
-	cmd := hostCommand(uid, "env", "PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", probe)
+	cmd := hostCommand(uid, "env", "PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", probeScript)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Skipf("SKIPPED: the host cannot be looked at by a python3 of user %d: %v: %s", uid, err, out)
