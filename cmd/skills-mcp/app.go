@@ -66,7 +66,7 @@ func (a *app) printJSON(value any) error {
 	return encoder.Encode(value)
 }
 
-// hintProblems says what did not load: it may be what somebody misses.
+// hintProblems prints why skills did not load: somebody may miss one.
 func (a *app) hintProblems(catalog *skills.Catalog) {
 	for _, p := range catalog.Problems {
 		if p.Severity == skills.Error {
@@ -75,23 +75,22 @@ func (a *app) hintProblems(catalog *skills.Catalog) {
 	}
 }
 
-// hintTaken says which of the person's skills and plugins a workspace hides.
+// hintTaken prints which of the person's skills and plugins a workspace hides.
 func (a *app) hintTaken(catalog *skills.Catalog) {
 	for _, p := range catalog.Taken() {
 		fmt.Fprintln(a.stderr, p)
 	}
 }
 
-// exposeFlag adds --expose to a command that serves, or that tells what serve
-// would do.
+// exposeFlag adds --expose to a command that serves or that describes serving.
 func (a *app) exposeFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.flags.expose, "expose", "", "make skills tools by `MODE`: auto, all or search (default auto)")
 	complete(cmd, "expose", exposure.Modes())
 }
 
-// complete completes the values of a flag.
+// complete adds shell completion for the values of a flag.
 func complete(cmd *cobra.Command, flag string, values []string) {
-	// It fails for a flag that the command does not have alone.
+	// It fails only for a flag that the command does not have.
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// catalog is what most commands begin with.
+// catalog reads the settings and scans the roots.
 func (a *app) catalog(ctx context.Context) (*settings, *skills.Catalog, error) {
 	s, err := a.settings()
 	if err != nil {
@@ -32,12 +32,12 @@ func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
 	return s.gate.Apply(catalog), nil
 }
 
-// learnTime is how long a command that only lists skills may take to find out
-// what sandboxes have.
+// learnTime bounds the time in which a command that only lists skills looks for
+// programs in sandboxes.
 const learnTime = 10 * time.Second
 
-// learned returns the catalog with what the sandboxes of its skills have, or of
-// the named one's alone. What cannot be found out is not held against a skill.
+// learned returns the catalog, checked against the programs in the sandboxes of its
+// skills or of the named one. Programs that remain unknown count as installed.
 func (a *app) learned(ctx context.Context, names ...string) (_ *settings, _ *skills.Catalog, err error) {
 	s, catalog, err := a.catalog(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func (a *app) learned(ctx context.Context, names ...string) (_ *settings, _ *ski
 	return s, catalog, err
 }
 
-// learn finds out what the sandboxes of roles have, and reports whether that is
-// news.
+// learn looks for programs in the sandboxes of roles, and reports whether the result
+// is new.
 func (s *settings) learn(ctx context.Context, runner *sandbox.Runner, roles []string) bool {
 	changed, err := s.gate.Learn(ctx, runner, roles)
 	if err != nil && ctx.Err() == nil {
@@ -76,7 +76,7 @@ func (s *settings) learn(ctx context.Context, runner *sandbox.Runner, roles []st
 	return changed
 }
 
-// learnFor returns the skill as it is with what its sandbox has.
+// learnFor returns the skill, checked against the programs in its sandbox.
 func (s *settings) learnFor(ctx context.Context, runner *sandbox.Runner, catalog *skills.Catalog, skill *skills.Skill) (*skills.Skill, error) {
 	roles := requirements.Wants(skill)
 	if len(roles) == 0 || !s.learn(ctx, runner, roles) {

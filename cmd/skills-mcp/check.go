@@ -107,7 +107,7 @@ func (c *checkCommand) repair(repairs []*check.Repair) (failed bool) {
 	return writeRepairs(repairs, out, c.stderr)
 }
 
-// checkPaths reads what is at each path, or all that there is.
+// checkPaths returns a catalog for each path, or without paths one of the roots.
 func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Catalog, error) {
 	if len(paths) == 0 {
 		catalog, err := s.scan(ctx)
@@ -124,7 +124,7 @@ func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Ca
 	return catalogs, nil
 }
 
-// checkPath reads what is at path, and nothing else.
+// checkPath returns a catalog of the skills and plugins at path.
 func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog, error) {
 	at, err := findTarget(path)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/check"
 )
 
-// findRepairs looks into each SKILL.md of the catalogs, be it one that did not
-// load, for what can be mended. Loading has said what cannot be read.
+// findRepairs returns the possible repairs of each SKILL.md of the catalogs, loaded or
+// not. Loading has reported unreadable files.
 func findRepairs(catalogs []*skills.Catalog, strict bool) []*check.Repair {
 	var found []*check.Repair
 	for _, file := range skillFiles(catalogs) {
@@ -21,7 +21,7 @@ func findRepairs(catalogs []*skills.Catalog, strict bool) []*check.Repair {
 	return found
 }
 
-// skillFiles are the SKILL.md that the catalogs speak of.
+// skillFiles returns the paths of each SKILL.md that the catalogs mention.
 func skillFiles(catalogs []*skills.Catalog) []string {
 	var files []string
 	for _, catalog := range catalogs {

@@ -19,10 +19,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// checkReport is what a check has found.
+// A checkReport collects the problems of a check.
 type checkReport struct {
-	strict   bool // check by the standard, too
-	installs bool // packages that skills declare are installed
+	strict   bool // the standard is checked, too
+	installs bool // declared packages are installed
 
 	skills, plugins int
 	problems        []skills.Problem
@@ -54,8 +54,8 @@ func (r *checkReport) report(problems ...skills.Problem) {
 	r.problems = append(r.problems, problems...)
 }
 
-// dependencies notes which packages a skill declares, which are installed where
-// installs says so.
+// dependencies reports the packages that a skill declares, and whether they are
+// installed.
 func (r *checkReport) dependencies(skill *skills.Skill) {
 	declared, problem := describe.Dependencies(skill)
 	if problem != nil {
@@ -75,11 +75,11 @@ func (r *checkReport) dependencies(skill *skills.Skill) {
 // maxHidden bounds the lines with hidden characters that are reported of one file.
 const maxHidden = 5
 
-// hidden warns of characters in a skill's file that its reader does not see. Those of
-// the description are reported already.
+// hidden warns of invisible characters in a skill's file. Loading has reported those
+// of the description.
 func (r *checkReport) hidden(skill *skills.Skill) {
 	text, err := skillfs.ReadRegular(skill.Files, path.Base(filepath.ToSlash(skill.File)), 1<<20)
-	if err != nil { // loading has said so, or it is elsewhere
+	if err != nil { // loading has reported it, or the file is elsewhere
 		return
 	}
 	places, count := skills.HiddenPlaces(string(text), maxHidden)
@@ -96,7 +96,7 @@ func (r *checkReport) hidden(skill *skills.Skill) {
 	}
 }
 
-// standard checks a skill by the standard, where a SKILL.md defines it.
+// standard checks a SKILL.md by the standard.
 func (r *checkReport) standard(skill *skills.Skill) {
 	file := filepath.ToSlash(skill.File)
 	if !isSkillFile(file) {
@@ -117,7 +117,7 @@ func (r *checkReport) standard(skill *skills.Skill) {
 	}
 }
 
-// told reports whether the standard says of a file what loading warns of.
+// told reports whether a finding of the standard covers a problem of loading.
 func (r *checkReport) told(p skills.Problem) bool {
 	return slices.ContainsFunc(r.findings[p.Path], func(f check.Finding) bool { return f.Covers(p) })
 }
@@ -126,7 +126,7 @@ func isSkillFile(name string) bool {
 	return strings.EqualFold(path.Base(filepath.ToSlash(name)), "SKILL.md")
 }
 
-// addRepairs notes what could be mended and loading does not speak of.
+// addRepairs notes the repairable problems that loading does not report.
 func (r *checkReport) addRepairs(repairs []*check.Repair) {
 	for _, repair := range repairs {
 		for _, change := range repair.Changes {
@@ -137,7 +137,7 @@ func (r *checkReport) addRepairs(repairs []*check.Repair) {
 	}
 }
 
-// sorted returns each problem once, in an order that is always the same.
+// sorted returns each problem once, in a fixed order.
 func (r *checkReport) sorted() []skills.Problem {
 	found := slices.DeleteFunc(nonNil(slices.Clone(r.problems)), r.told)
 	slices.SortFunc(found, func(a, b skills.Problem) int {

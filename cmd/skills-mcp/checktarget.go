@@ -10,15 +10,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
-// A target is what a PATH of check means.
+// A target is the folder or file of a PATH of check.
 type target struct {
 	dir    string // absolute, without links
-	file   string // the one file that is meant; "" is all in dir
+	file   string // the only file to check; "" checks all in dir
 	packed bool   // dir is a package
 }
 
-// findTarget tells what a path means: a folder, the folder that a manifest is of,
-// or one file.
+// findTarget returns the target of a path: a folder, the folder of a manifest, or one
+// file.
 func findTarget(path string) (target, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -57,8 +57,7 @@ func findTarget(path string) (target, error) {
 	}
 }
 
-// roots are what is scanned. Plugins come first: their skills are theirs, and the
-// rest is found beside them.
+// roots returns the roots to scan. Plugins come first, as they own the skills in them.
 func (t target) roots() []scan.Root {
 	found := scan.Root{Source: skills.SourceExtra, Dir: t.dir}
 	if t.packed {
@@ -67,7 +66,7 @@ func (t target) roots() []scan.Root {
 	return []scan.Root{{Source: skills.SourceExtra, Dir: t.dir, Plugins: true}, found}
 }
 
-// only returns what of a catalog is of the target.
+// only returns the part of a catalog that comes from the target.
 func (t target) only(catalog *skills.Catalog) *skills.Catalog {
 	if t.file == "" {
 		return catalog
@@ -78,8 +77,7 @@ func (t target) only(catalog *skills.Catalog) *skills.Catalog {
 	}
 }
 
-// everySkill returns the skills of a catalog, with those that did not get their
-// name, and with the tools of each.
+// everySkill returns the skills of a catalog, shadowed ones included.
 func everySkill(catalog *skills.Catalog) []*skills.Skill {
 	found := slices.Clone(catalog.Skills)
 	for _, shadow := range catalog.Shadowed {

@@ -25,13 +25,13 @@ type connectCommand struct {
 	*app
 	client connect.Client
 	name   string
-	url    string // of a server that runs; "" where the client starts it
-	token  string // the client's variable with its bearer token
+	url    string // of a running server; "" if the client starts it
+	token  string // the client's variable with the bearer token
 	write  bool
 	remove bool
 	force  bool
 	own    bool // the project's file, not the person's
-	sees   bool // skills are shown a folder wherever the server is started
+	sees   bool // skills see a workspace wherever the server is started
 }
 
 func newConnectCommand(a *app) *cobra.Command {
@@ -115,7 +115,7 @@ func (c *connectCommand) run() error {
 	return c.print(target, entry)
 }
 
-// target is the client's file.
+// target returns the client's file.
 func (c *connectCommand) target() (connect.Target, error) {
 	if c.own {
 		folder, err := os.Getwd()
@@ -139,8 +139,8 @@ func (c *connectCommand) target() (connect.Target, error) {
 	}), nil
 }
 
-// entry is how the client is to start this program, or where it finds it. Settings
-// with which it would not start are an error, except to take it out.
+// entry returns the server's entry: the command that starts it, or its URL. Settings
+// with which it would not start are an error, except for --remove.
 func (c *connectCommand) entry() (connect.Entry, error) {
 	if c.url != "" {
 		return connect.Entry{URL: c.url, TokenVariable: c.token}, nil
@@ -160,7 +160,7 @@ func (c *connectCommand) entry() (connect.Entry, error) {
 	if err != nil {
 		return connect.Entry{}, fmt.Errorf("find this program: %w", err)
 	}
-	if c.own { // where it is on this machine is nobody else's business
+	if c.own { // its folder on this machine is private
 		program = strings.TrimSuffix(filepath.Base(program), ".exe")
 	}
 	args, err := c.serveArguments(folder)
@@ -170,7 +170,7 @@ func (c *connectCommand) entry() (connect.Entry, error) {
 	return connect.Entry{Command: program, Args: args}, usageError(err)
 }
 
-// serveArguments are "serve" and the flags that were given.
+// serveArguments returns "serve" and the given flags.
 func (c *connectCommand) serveArguments(folder string) ([]string, error) {
 	args := []string{"serve"}
 	var failed error
@@ -201,15 +201,14 @@ func (c *connectCommand) serveArguments(folder string) ([]string, error) {
 	return args, failed
 }
 
-// personal reports whether a flag has its values from the environment, which is
-// this person's.
+// personal reports whether a flag's values come from this person's environment.
 func personal(flag string, values []string) bool {
 	set := os.Getenv("SKILLS_MCP_" + strings.ToUpper(strings.TrimPrefix(flag, "--")))
 	return set != "" && set == strings.Join(values, string(filepath.ListSeparator))
 }
 
-// path returns a path as an entry has it: absolute, or in a project's file relative
-// to the project's folder, so that it is right wherever somebody has the project.
+// path returns a path for the entry: absolute, or in a project's file relative to the
+// project's folder, so that it is valid in every copy of the project.
 func (c *connectCommand) path(folder, flag, value string) (string, error) {
 	absolute := absolutePath(folder, value)
 	if !c.own {
@@ -229,8 +228,8 @@ func (c *connectCommand) path(folder, flag, value string) (string, error) {
 	}
 }
 
-// thisProgram returns the path by which the shell finds this program, which
-// stays when a package manager links it to another version; else its own.
+// thisProgram returns the path by which the shell finds this program, as that stays
+// when a package manager links it to another version; else its own path.
 func thisProgram() (string, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -298,14 +297,14 @@ func (c *connectCommand) takeOut(target connect.Target, entry connect.Entry) err
 	return nil
 }
 
-// told says where the backup is.
+// told prints the path of the backup.
 func (c *connectCommand) told(result connect.Result) {
 	if result.Backup != "" {
 		fmt.Fprintf(c.stdout, "What it was is kept in %s.\n", result.Backup)
 	}
 }
 
-// explain says what to do about a server that is somebody else's.
+// explain adds a remedy to the error about another server of the name.
 func (c *connectCommand) explain(err error, remedy string) error {
 	var different *connect.DifferentError
 	if errors.As(err, &different) {
@@ -314,7 +313,7 @@ func (c *connectCommand) explain(err error, remedy string) error {
 	return err
 }
 
-// advise says what would keep the server from being of use.
+// advise prints warnings about an entry that may not work.
 func (c *connectCommand) advise(entry connect.Entry) {
 	if entry.URL != "" {
 		c.adviseRunning(entry)
@@ -331,7 +330,7 @@ func (c *connectCommand) advise(entry connect.Entry) {
 	}
 }
 
-// adviseProject is for a file that others have, too.
+// adviseProject warns about the program's name in a shared file.
 func (c *connectCommand) adviseProject(entry connect.Entry) {
 	fmt.Fprintf(c.stderr, "Whoever uses the project needs %s in their PATH.", entry.Command)
 	if _, err := exec.LookPath(entry.Command); err != nil {
@@ -340,9 +339,9 @@ func (c *connectCommand) adviseProject(entry connect.Entry) {
 	fmt.Fprintln(c.stderr)
 }
 
-// commandLine returns the command that starts the server of a URL: with the URL's
-// address on this machine; with a placeholder elsewhere, or behind a proxy of that
-// name, as only the person knows the address.
+// commandLine returns the command that starts the server of a URL. It has the URL's
+// address if that is on this machine, else a placeholder, as only the person knows the
+// address behind a name or proxy.
 func commandLine(to *url.URL, token bool) string {
 	command := "skills-mcp serve --transport http"
 	host, port := to.Hostname(), to.Port()
@@ -363,7 +362,7 @@ func commandLine(to *url.URL, token bool) string {
 	return command
 }
 
-// adviseRunning is for a server that the client does not start.
+// adviseRunning prints how to start a server that the client does not start.
 func (c *connectCommand) adviseRunning(entry connect.Entry) {
 	to, err := url.Parse(entry.URL)
 	if err != nil {

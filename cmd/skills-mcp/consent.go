@@ -30,8 +30,7 @@ type terminalConfirmer struct {
 }
 
 // newConfirmer returns the confirmer of a call of a skill, or nil if there is no terminal
-// or nothing to ask. The code is another one each time, so that nothing that was
-// written down beforehand is a yes.
+// or nothing to ask. The code is random, so that no prepared input confirms a call.
 func newConfirmer(a *app, skill *skills.Skill) policy.Confirmer {
 	if skill.Class == skills.Safe {
 		return nil
@@ -48,7 +47,7 @@ func newConfirmer(a *app, skill *skills.Skill) policy.Confirmer {
 }
 
 // terminal returns the terminal to read answers from, or nil. Standard input may
-// be a skill's; who sees no standard error sees no question either.
+// belong to a skill; without standard error on a terminal, nobody sees the question.
 func terminal(a *app) io.Reader {
 	if !isTerminal(a.stderr) {
 		return nil
@@ -86,7 +85,7 @@ func (c *terminalConfirmer) Confirm(ctx context.Context, p *run.Proposal) error 
 	}
 }
 
-// readLine reads no more than one line: the rest is for a skill that asks.
+// readLine reads one line and not a byte more: the rest is for a skill that asks.
 func readLine(in io.Reader) string {
 	var line []byte
 	for b := make([]byte, 1); len(line) < 1024; {
@@ -98,8 +97,8 @@ func readLine(in io.Reader) string {
 	return string(line)
 }
 
-// proposal describes the call that would run. Strangers' text is visible to the last
-// character, in lines of its own; the grants stand last, next to the question.
+// proposal describes the call to confirm. Strangers' text is escaped, in lines of its
+// own; the grants come last, next to the question.
 func proposal(p *run.Proposal) string {
 	var b strings.Builder
 	row := func(key, format string, args ...any) {
@@ -131,7 +130,7 @@ func proposal(p *run.Proposal) string {
 	return b.String()
 }
 
-// visibleValue writes a value as JSON, or bytes that JSON cannot hold as Go does.
+// visibleValue renders a value as JSON, or a string as a Go literal.
 func visibleValue(value any) string {
 	if text, ok := value.(string); ok {
 		return visible(strconv.Quote(text))

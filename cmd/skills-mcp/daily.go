@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A dailyHandler passes each warning on once a day: a person who runs a skill by
-// hand has read it the first time. It remembers them by files in a folder; where it
-// cannot make one, it passes all on.
+// A dailyHandler logs each warning once a day: a person who runs a skill by hand has
+// read it the first time. It records warnings as files in a folder; if it cannot, it
+// logs them all.
 type dailyHandler struct {
 	slog.Handler
 	dir string
@@ -35,8 +35,8 @@ func (h *dailyHandler) Handle(ctx context.Context, record slog.Record) error {
 	return h.Handler.Handle(ctx, record)
 }
 
-// due reports whether a warning is not one of the last day, and notes it. One whose
-// reason is another is another warning.
+// due reports whether a warning was not logged in the last day, and records it. A
+// warning with another reason is another warning.
 func (h *dailyHandler) due(record slog.Record) bool {
 	text := record.Message
 	record.Attrs(func(a slog.Attr) bool {
@@ -50,7 +50,7 @@ func (h *dailyHandler) due(record slog.Record) bool {
 			return false
 		}
 	}
-	// Where it cannot be written, the warning is due next time, too.
+	// If it cannot be written, the warning is due next time, too.
 	if os.MkdirAll(h.dir, 0o700) == nil && os.WriteFile(stamp, nil, 0o600) == nil {
 		_ = os.Chtimes(stamp, record.Time, record.Time)
 	}

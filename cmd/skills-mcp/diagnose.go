@@ -23,14 +23,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
-// section is a part of doctor's report.
+// A section is a part of doctor's report.
 type section struct {
 	Name     string            `json:"name"`
 	Findings []sandbox.Finding `json:"findings"`
 	outcome  outcome
 }
 
-// An outcome is that of a command which was tried in a driver's sandbox.
+// An outcome is the result of a test command in a driver's sandbox.
 type outcome int
 
 const (
@@ -94,12 +94,11 @@ func checkDocker(ctx context.Context, d *docker.Driver, registry bool) []sandbox
 	return findings
 }
 
-// trial is the subject of the finding of the command that was tried.
+// trial is the subject of the finding about the test command.
 const trial = "a command"
 
-// tryDriver adds to the findings of a driver's check whether a command runs in its
-// sandbox, from a snapshot and with the workspaces, as a skill's does. It closes the
-// driver.
+// tryDriver adds to a driver's findings whether a command runs in its sandbox, from a
+// snapshot and with the workspaces, as a skill's does. It closes the driver.
 func (d *diagnosis) tryDriver(ctx context.Context, driver sandbox.Driver, checked section) (tried section, err error) {
 	runner := sandbox.New(driver, &sandbox.Options{Limits: d.Limits()})
 	defer func() { err = errors.Join(err, runner.Close()) }()
@@ -153,7 +152,7 @@ func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (san
 	return ok(trial, "ran in %s", result.Exit.Sandbox), ran
 }
 
-// cacheRemedy helps where snapshots of skills cannot be written.
+// cacheRemedy is the remedy for a cache folder that cannot be written.
 const cacheRemedy = "set XDG_CACHE_HOME to a folder that can be written"
 
 func ok(subject, format string, args ...any) sandbox.Finding {
@@ -197,7 +196,7 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 	return append(findings, ok("cache", "%s", store))
 }
 
-// network names what skills may connect to.
+// network names the hosts that skills may connect to.
 func (d *diagnosis) network() string {
 	var hosts []string
 	for _, rule := range d.Hosts() {
@@ -256,7 +255,7 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 	return findings
 }
 
-// checkExposed is doctor's word on which skills are tools.
+// checkExposed returns how many skills are tools, and pins that match none.
 func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 	count := map[exposure.Reach]int{}
 	for _, skill := range exposed.Order() {
@@ -275,7 +274,7 @@ func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 	return findings
 }
 
-// checkWatches tries whether changes of skills are noticed, and how soon.
+// checkWatches reports whether changes of skills are noticed, and how soon.
 func (d *diagnosis) checkWatches() sandbox.Finding {
 	const subject = "changes"
 	watcher, err := d.roots.watcher(slog.New(slog.DiscardHandler))
@@ -286,7 +285,7 @@ func (d *diagnosis) checkWatches() sandbox.Finding {
 	return watchFinding(subject, watcher.Gaps())
 }
 
-// watchFinding says what the gaps of a watcher mean.
+// watchFinding explains the gaps of a watcher.
 func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
 	var polled, unseen []watch.Gap
 	for _, gap := range gaps {
@@ -313,8 +312,8 @@ func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
 	return f
 }
 
-// verdict says which driver will run skills: as a call does, it goes on to the next
-// one only where the first has no sandbox to offer. None does without a cache.
+// verdict returns which driver will run skills: as a call does, it tries the next one
+// only if the first has no sandbox to offer. Without a cache no driver works.
 func verdict(driver string, sections []section) sandbox.Finding {
 	found := sandbox.Finding{
 		Subject: "skills run in", Level: sandbox.LevelFailed, Detail: "nothing: instructions are served, but no script can run (driver: " + driver + ")",

@@ -15,10 +15,10 @@ const (
 	exitUsage  = 2
 )
 
-// exitError ends the program with a code; the message, if any, is printed.
+// An exitError ends the program with a code, and prints its error, if any.
 type exitError struct {
 	code int
-	err  error // nil where everything has been said
+	err  error // nil if everything is printed already
 }
 
 func (e *exitError) Error() string {
@@ -30,7 +30,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError marks an error as one of how the program was called.
+// usageError marks an error as wrong usage.
 func usageError(err error) error {
 	if err == nil {
 		return nil
@@ -45,16 +45,16 @@ func (i *interruption) Error() string {
 	return fmt.Sprintf("stopped by the signal %d (%s)", int(i.signal), i.signal)
 }
 
-// Is says that it is a cancellation, as of any other context.
+// Is reports an interruption as a cancellation, as of any other context.
 func (i *interruption) Is(target error) bool { return target == context.Canceled }
 
-// code is the exit code that shells have for the signal.
+// code returns the exit code that shells use for the signal.
 func (i *interruption) code() int { return 128 + int(i.signal) }
 
 // interruptible returns a context that a signal ends, with an [*interruption] as
-// its cause. It handles every signal by which systems and people end programs:
-// sandboxes would run on after one that is not handled. A signal that the parent has
-// this program ignore, as nohup does, is still ignored.
+// its cause. It handles every signal by which systems and people end programs, as
+// sandboxes would survive an unhandled one. A signal that the parent ignores for this
+// program, as nohup does, is still ignored.
 func interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)

@@ -105,7 +105,7 @@ func (c *imageCommand) printLayers(layers []docker.Layer) error {
 	})
 }
 
-// shortID is the part of an image's id by which docker's tools know it.
+// shortID returns the short form of an image's id that docker's tools print.
 func shortID(id string) string {
 	id = strings.TrimPrefix(id, "sha256:")
 	return id[:min(12, len(id))]
@@ -173,7 +173,7 @@ func (c *imageCommand) completeRoles(_ *cobra.Command, _ []string, _ string) ([]
 	return slices.Sorted(maps.Keys(s.Images)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// fullImage is what the fuller image is called where nobody says otherwise.
+// fullImage is the default tag of the built image.
 const fullImage = "skills-mcp-full"
 
 func (c *imageCommand) build() *cobra.Command {

@@ -56,7 +56,7 @@ func (c *listCommand) run(ctx context.Context) error {
 	return nil
 }
 
-// listAll describes the skills that count and those that are shadowed.
+// listAll describes the skills of the catalog, then the shadowed ones.
 func listAll(v *describe.View, source skills.Source) []describe.Listed {
 	found := []describe.Listed{}
 	for _, first := range []bool{true, false} { // those that the workspace has files for

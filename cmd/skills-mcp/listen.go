@@ -18,7 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
-// serveFlags say how clients reach the server.
+// serveFlags are the flags by which clients reach the server.
 type serveFlags struct {
 	transport, listen, tokenFile string
 	insecure                     bool
@@ -80,8 +80,7 @@ func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
 	return &listener{l, s.Serve, secret, s.logger, a.stderr}, nil
 }
 
-// hintStdio tells a person who waits for something to happen, or to connect, that
-// standard input and output are served.
+// hintStdio tells a waiting person that standard input and output are served.
 func (v *serveFlags) hintStdio(a *app, logger *slog.Logger) {
 	if v.listen != "" || v.tokenFile != "" {
 		logger.Warn("an address or a token is for --transport http; standard input and output are served")
@@ -101,7 +100,7 @@ func isLoopback(address string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// serve answers until ctx ends.
+// serve serves MCP until ctx ends.
 func (l *listener) serve(ctx context.Context, b transport.Backend) error {
 	srv := httpd.New(&httpd.Options{
 		Logger: l.logger, Authenticator: l.authenticator(), Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
@@ -130,19 +129,19 @@ func notFound(text string) http.Handler {
 
 func (l *listener) offersSSE() bool { return l.settings.Transport == "sse" }
 
-// url is where clients connect.
+// url returns the addresses for clients.
 func (l *listener) url() string {
 	path := transport.Path
 	if l.offersSSE() {
 		path += " and " + transport.SSEPath
 	}
-	// As it was said: the system may write 0.0.0.0 as [::].
+	// The configured host, as the system may write 0.0.0.0 as [::].
 	host, _, _ := net.SplitHostPort(l.settings.Listen) // it has been checked
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return "http://" + net.JoinHostPort(cmp.Or(host, "localhost"), port) + path
 }
 
-// authenticator lets in who has the token; nil lets in everybody.
+// authenticator accepts clients with the token; nil accepts everybody.
 func (l *listener) authenticator() httpd.Authenticator {
 	if l.token == "" {
 		return nil

@@ -15,8 +15,8 @@ import (
 )
 
 func main() {
-	// A client that is gone is seen as a failed write, so that what runs for it
-	// is ended before this program is.
+	// A write to a client that is gone then fails, so that its runs end before this
+	// program does.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible(context.Background())
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -24,7 +24,7 @@ func main() {
 	os.Exit(code)
 }
 
-// execute is the program: it returns the exit code.
+// execute runs the program and returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var out *output
 	if file, ok := stdout.(*os.File); ok {

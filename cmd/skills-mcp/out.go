@@ -14,8 +14,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// takeOut writes the files that a skill left to the folder given, or says on
-// stderr what there was.
+// takeOut writes the files that a skill left to the folder of --out, or names them on
+// stderr.
 func takeOut(given *runArgs, left sandbox.Files, stderr io.Writer) error {
 	for _, why := range left.Left {
 		fmt.Fprintln(stderr, "skills-mcp: not taken from /out:", termtext.Text(why))
@@ -34,9 +34,8 @@ func takeOut(given *runArgs, left sandbox.Files, stderr io.Writer) error {
 	return err
 }
 
-// writeFiles writes files below dir, which is created when needed, and nothing
-// anywhere else, whatever links there are. The files that it cannot write do not
-// keep it from writing the others.
+// writeFiles writes files below dir, which it creates, and follows no link out of it. A
+// file that cannot be written does not prevent the others.
 func writeFiles(dir string, files []sandbox.File, force bool) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

@@ -49,8 +49,7 @@ func pickCertain(catalog *skills.Catalog, name string, gate *requirements.Gate) 
 	return skill, own, nil
 }
 
-// alone returns a skill with the catalog that has it: of its own where another has
-// its name.
+// alone returns a skill with its catalog: a new one if another skill has its name.
 func alone(catalog *skills.Catalog, skill *skills.Skill, gate *requirements.Gate) (*skills.Skill, *skills.Catalog) {
 	if at, found := catalog.Place(skill.QualifiedName()); found && catalog.Skills[at] == skill {
 		return skill, catalog
@@ -66,8 +65,7 @@ func withTools(skill *skills.Skill) []*skills.Skill {
 	return all
 }
 
-// theirs returns the skills of the person's that somebody who says the name of a
-// workspace's skill may mean.
+// theirs returns the person's own skills that the name of a workspace's skill may mean.
 func theirs(catalog *skills.Catalog, name string, skill *skills.Skill) []*skills.Skill {
 	if skill.Workspace == "" {
 		return nil
@@ -77,7 +75,7 @@ func theirs(catalog *skills.Catalog, name string, skill *skills.Skill) []*skills
 	})
 }
 
-// all returns every skill that was found, with the tools of those that are hidden.
+// all returns every skill of a catalog, shadowed ones and their tools included.
 func all(catalog *skills.Catalog) []*skills.Skill {
 	found := slices.Clone(catalog.Skills)
 	for _, shadow := range catalog.Shadowed {
@@ -87,7 +85,7 @@ func all(catalog *skills.Catalog) []*skills.Skill {
 	return found
 }
 
-// cutSource takes SOURCE:NAME apart.
+// cutSource splits SOURCE:NAME.
 func cutSource(name string) (source skills.Source, rest string, ok bool) {
 	before, rest, ok := strings.Cut(name, ":")
 	source = skills.Source(before)

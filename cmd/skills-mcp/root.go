@@ -111,7 +111,7 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 	return failed
 }
 
-// wrongVariable says of a variable what its flag would say of itself.
+// wrongVariable returns the error of a variable with a wrong value for its flag.
 func wrongVariable(name string, f *pflag.Flag, value string, err error) error {
 	if f.Value.Type() == "bool" {
 		return fmt.Errorf("%s is %q; write true or false", name, value)

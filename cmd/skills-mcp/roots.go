@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
@@ -28,51 +29,35 @@ type rootSettings struct {
 	logger     *slog.Logger
 }
 
-// roots are the folders to scan, highest priority first.
+// list returns the roots to scan, highest priority first.
 func (r *rootSettings) list() []scan.Root {
 	var roots []scan.Root
-	// A workspace may be a stranger's, so nothing in it leads out of it; its
-	// owner trusts all other folders.
-	all := func(source skills.Source, dir, within string) {
-		roots = append(roots,
-			scan.Root{Source: source, Dir: filepath.Join(dir, "skills"), Within: within},
-			scan.Root{Source: source, Dir: filepath.Join(dir, "plugins"), Within: within, Plugins: true})
-		if filepath.Base(dir) == ".claude" {
-			roots = append(roots,
-				scan.Root{Source: source, Dir: filepath.Join(dir, "commands"), Within: within, Commands: true},
-				scan.Root{Source: source, Dir: filepath.Join(dir, "agents"), Within: within, Agents: true})
-		}
-	}
 	if r.Roots.Session {
 		for _, workspace := range r.workspaces.folders {
-			for _, name := range []string{".colony", ".claude", ".agents"} {
-				all(skills.SourceSession, filepath.Join(workspace, name), workspace)
-			}
-			for _, name := range []string{".github", ".gemini", ""} {
-				roots = append(roots, scan.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, name, "skills"), Within: workspace})
-			}
+			roots = append(roots, sessionRoots(workspace)...)
 		}
 	}
 	if r.Roots.User && r.home != "" {
-		for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
-			all(skills.SourceUser, filepath.Join(r.home, name), "")
-		}
-		for _, name := range []string{".copilot", ".gemini", ".codex", ".conduit"} {
-			roots = append(roots, scan.Root{Source: skills.SourceUser, Dir: filepath.Join(r.home, name, "skills")})
-		}
+		roots = append(roots, userRoots(r.home)...)
 	}
 	if r.Roots.System && runtime.GOOS != "windows" {
-		all(skills.SourceSystem, "/etc/colony", "")
-		all(skills.SourceSystem, "/etc/skills-mcp", "")
+		roots = slices.Concat(roots, rootsIn(skills.SourceSystem, "/etc/colony", ""), rootsIn(skills.SourceSystem, "/etc/skills-mcp", ""))
 		for _, dir := range append([]string{"/etc/ongrid/skills"}, r.ongrid...) {
 			roots = append(roots, scan.Root{Source: skills.SourceSystem, Dir: dir, Ongrid: true})
 		}
 	}
-	if r.workspaces.project != nil {
-		for _, dir := range r.workspaces.project.Skills {
+	return append(roots, r.extra()...)
+}
+
+// extra returns the roots that the project, the configuration and flags name, and the
+// samples.
+func (r *rootSettings) extra() []scan.Root {
+	var roots []scan.Root
+	if project := r.workspaces.project; project != nil {
+		for _, dir := range project.Skills {
 			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: r.workspaces.folders[0]})
 		}
-		for _, dir := range r.workspaces.project.Plugins {
+		for _, dir := range project.Plugins {
 			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: r.workspaces.folders[0], Plugins: true})
 		}
 	}
@@ -88,11 +73,51 @@ func (r *rootSettings) list() []scan.Root {
 	return roots
 }
 
-// ongridVariable has the folders that ongrid looks for skills in.
+// sessionRoots returns the roots in a workspace. It may be a stranger's, so nothing in
+// it leads out of it; its owner trusts all other folders.
+func sessionRoots(workspace string) []scan.Root {
+	var roots []scan.Root
+	for _, name := range []string{".colony", ".claude", ".agents"} {
+		roots = append(roots, rootsIn(skills.SourceSession, filepath.Join(workspace, name), workspace)...)
+	}
+	for _, name := range []string{".github", ".gemini", ""} {
+		roots = append(roots, scan.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, name, "skills"), Within: workspace})
+	}
+	return roots
+}
+
+// userRoots returns the roots in the home folder.
+func userRoots(home string) []scan.Root {
+	var roots []scan.Root
+	for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
+		roots = append(roots, rootsIn(skills.SourceUser, filepath.Join(home, name), "")...)
+	}
+	for _, name := range []string{".copilot", ".gemini", ".codex", ".conduit"} {
+		roots = append(roots, scan.Root{Source: skills.SourceUser, Dir: filepath.Join(home, name, "skills")})
+	}
+	return roots
+}
+
+// rootsIn returns the roots in an agent's folder. Links out of within, if it is set,
+// are not followed.
+func rootsIn(source skills.Source, dir, within string) []scan.Root {
+	roots := []scan.Root{
+		{Source: source, Dir: filepath.Join(dir, "skills"), Within: within},
+		{Source: source, Dir: filepath.Join(dir, "plugins"), Within: within, Plugins: true},
+	}
+	if filepath.Base(dir) == ".claude" {
+		roots = append(roots,
+			scan.Root{Source: source, Dir: filepath.Join(dir, "commands"), Within: within, Commands: true},
+			scan.Root{Source: source, Dir: filepath.Join(dir, "agents"), Within: within, Agents: true})
+	}
+	return roots
+}
+
+// ongridVariable lists the folders in which ongrid looks for skills.
 const ongridVariable = "ONGRID_SKILLS_EXTERNAL_DIRS"
 
-// ongridFolders are the folders of a list, separated by commas or colons. Relative
-// ones start from folder.
+// ongridFolders splits a list of folders at commas and colons. Relative ones start
+// from folder.
 func ongridFolders(list, folder string) []string {
 	var folders []string
 	for _, dir := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ':' }) {
@@ -103,7 +128,7 @@ func ongridFolders(list, folder string) []string {
 	return folders
 }
 
-// watched are the host folders of the roots.
+// folders returns the host folders of the roots.
 func (r *rootSettings) folders() []string {
 	var dirs []string
 	for _, root := range r.list() {
@@ -141,7 +166,7 @@ func (r *rootSettings) scanner() (scanner *scan.Scanner, saved func()) {
 	return scan.NewScanner(roots, options), saved
 }
 
-// parsed is where what is read of the roots is kept; nil where that cannot be.
+// cache returns the parse cache of the roots; nil if there is no folder for it.
 func (r *rootSettings) cache(roots []scan.Root) *cache.Store {
 	dir, err := cacheDir()
 	if err != nil {
@@ -157,13 +182,13 @@ func (r *rootSettings) cache(roots []scan.Root) *cache.Store {
 	}
 	return cache.New(cache.Options{
 		File: filepath.Join(dir, "parsed", rootsKey(roots)),
-		// Another build may read the same files otherwise.
+		// Another build may parse the same files differently.
 		Version: fmt.Sprint(readBuilt().Version, info.Size(), info.ModTime().UnixNano()),
 		Logger:  r.logger,
 	})
 }
 
-// rootsKey names a set of roots.
+// rootsKey returns a file name for a set of roots.
 func rootsKey(roots []scan.Root) string {
 	var key []string
 	for _, root := range roots {

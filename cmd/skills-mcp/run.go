@@ -159,8 +159,8 @@ func (c *runCommand) request(skill *skills.Skill, given *runArgs) (run.Request, 
 	return request, nil
 }
 
-// display is where a skill's output goes: to a terminal as plain text, so that a
-// skill cannot work the terminal; to a file or a pipe as it is.
+// display returns the writer of a skill's output: to a terminal as plain text, so that
+// a skill cannot control the terminal; to a file or a pipe unchanged.
 func display(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return termtext.NewWriter(w)
@@ -180,7 +180,7 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// exit is how the program ends after a run.
+// exit returns the exit code of a run.
 func exit(outcome *run.Outcome, err error) error {
 	var e *run.Error
 	switch {
@@ -241,8 +241,8 @@ func (c *runCommand) complete(cmd *cobra.Command, args []string, begun string) (
 	return missing(params, args[1:]), cobra.ShellCompDirectiveNoFileComp
 }
 
-// missing are the options that are not among the words yet. An array's may come
-// again.
+// missing returns the options that are not among the words yet. An array's may be
+// repeated.
 func missing(params []skills.Param, words []string) []string {
 	var options []string
 	for _, p := range params {

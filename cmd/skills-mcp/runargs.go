@@ -11,7 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
-// runArgs are the words after a skill's name, understood.
+// runArgs are the parsed words after a skill's name.
 type runArgs struct {
 	params                   map[string]any
 	help, stdin, json, force bool
@@ -75,7 +75,7 @@ func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
 	return given, nil
 }
 
-// takesWords reports whether what a skill runs takes any command line.
+// takesWords reports whether a skill's script accepts any command line.
 func takesWords(skill *skills.Skill) bool {
 	if skill.Entry == nil {
 		return false
@@ -104,9 +104,8 @@ func declared(skill *skills.Skill, name string) *skills.Param {
 	return nil
 }
 
-// spelled is the parameter that a script's own parser calls --a-b and its
-// arguments a_b. Where a parameter that nobody declared is passed on, a name is
-// what it says.
+// spelled returns the parameter a_b for the option --a-b of a script's own parser. It
+// returns nil for a script without one, to which undeclared names are passed on.
 func spelled(skill *skills.Skill, name string) *skills.Param {
 	if skill.Entry == nil {
 		return nil
@@ -117,7 +116,7 @@ func spelled(skill *skills.Skill, name string) *skills.Param {
 	return declared(skill, strings.ReplaceAll(name, "-", "_"))
 }
 
-// option reads one of run's own options; own is false where it is none.
+// option parses one of run's own options; own is false for any other.
 func (g *runArgs) option(name string, next func() (string, error)) (own bool, err error) {
 	switch name {
 	case "help":
@@ -165,7 +164,7 @@ func (g *runArgs) option(name string, next func() (string, error)) (own bool, er
 	return true, nil
 }
 
-// add takes the text of an option as a value of its parameter. An array is given
+// add parses the text of an option as a value of its parameter. An array is given
 // whole or item by item.
 func (g *runArgs) add(entry *skills.Entry, param *skills.Param, name, text string) error {
 	if param == nil {

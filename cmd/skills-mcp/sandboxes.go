@@ -82,8 +82,8 @@ func (s *sandboxSettings) docker() *docker.Driver {
 	})
 }
 
-// pool bounds the containers that wait. A pool of none is what the driver calls
-// a negative one.
+// pool returns the bounds of waiting containers; the driver's zero value is its
+// default, so none is -1.
 func (s *sandboxSettings) pool() warmpool.Limits {
 	pool := warmpool.Limits{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
 	if pool.Max == 0 || s.single {
@@ -92,7 +92,7 @@ func (s *sandboxSettings) pool() warmpool.Limits {
 	return pool
 }
 
-// forwarder is this program, where it can run in a container.
+// forwarder returns the path of this program if it can run in a container.
 func forwarder() string {
 	program, err := os.Executable()
 	if err != nil || runtime.GOOS != "linux" {
@@ -101,8 +101,8 @@ func forwarder() string {
 	return program
 }
 
-// environ returns the variables of a list of the configuration. A name without a
-// value has that of this program; where it has none, it is left out.
+// environ returns the variables of a configured list. A name without a value gets the
+// value from this program's environment, or is omitted.
 func environ(entries []string) []string {
 	var env []string
 	for _, entry := range entries {
@@ -132,8 +132,8 @@ func openSnapshots() (*snapshot.Store, error) {
 	return snapshot.New(filepath.Join(dir, "snapshots")), nil
 }
 
-// executor returns what runs skills. confirmer asks the person who runs the program
-// whether a skill may run that is not safe; nil asks nobody.
+// executor returns an executor of skills. confirmer asks the person who runs the
+// program whether a skill may run that is not safe; nil asks nobody.
 func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, confirmer policy.Confirmer) *run.Executor {
 	decider := policy.New(&policy.Options{Hosts: s.Hosts(), Confirmer: confirmer})
 	return run.New(runner, snapshots, decider, &run.Options{
@@ -148,7 +148,7 @@ func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Man
 	})
 }
 
-// sandbox returns how the configuration has commands run.
+// description describes how commands are run.
 func (s *sandboxSettings) description() describe.Sandbox {
 	return describe.Sandbox{
 		Driver: s.Sandbox.Driver, Images: s.Images, Limits: s.Limits(),

@@ -131,12 +131,11 @@ func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner) *li
 	})
 }
 
-// idleGC is how much garbage there may be for each 100 bytes in use: a change
-// makes little, and what thousands of skills take should not double for it.
+// idleGC is the GOGC percentage of a waiting server: a change makes little garbage, and
+// the memory of thousands of skills should not double for it.
 const idleGC = 40
 
-// saveMemory has a server that waits for changes hold little memory, unless the
-// person has set GOGC.
+// saveMemory reduces the memory of a server that waits for changes. GOGC overrides it.
 func saveMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(idleGC)

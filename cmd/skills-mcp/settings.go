@@ -77,7 +77,7 @@ func (a *app) configuration(home, folder string, logger *slog.Logger) (*config.C
 	return c, chooseExpose(&c.Expose, a.flags.expose)
 }
 
-// loadConfig looks at --config (or its variable), or else in the user's
+// loadConfig reads the file of --config (or its variable), else the one in the user's
 // configuration folder.
 func (a *app) loadConfig(home string) (*config.Config, error) {
 	if a.flags.config != "" {
@@ -97,8 +97,8 @@ func (a *app) loadConfig(home string) (*config.Config, error) {
 	return config.Load(files, home)
 }
 
-// appendFolders adds folders of flags, which need not exist yet. Where packages
-// is set, a file that a skill is packed in will do as well.
+// appendFolders adds folders of flags, which need not exist yet. With packages, a file
+// with a packed skill is valid, too.
 func appendFolders(folders, given []string, from string, packages bool) ([]string, error) {
 	for _, folder := range given {
 		folder = absolutePath(from, folder)

@@ -88,7 +88,7 @@ func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {
 	return nil
 }
 
-// printFacts writes a table of what is known of a skill in a line each.
+// printFacts writes a table of a skill's properties.
 func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 	return table(w, func(w io.Writer) {
 		row := func(key, value string) {
@@ -130,7 +130,7 @@ func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 	})
 }
 
-// uris joins what the resources are called.
+// uris joins the URIs of the resources.
 func uris(all []describe.Resource) string {
 	names := make([]string, len(all))
 	for i, r := range all {
@@ -147,7 +147,7 @@ func words(asks []skills.Asked) []string {
 	return words
 }
 
-// command is what runs a script, with … for a program that is part of it.
+// command returns the command line of a script, with … for an inline program.
 func command(e *skills.Entry) string {
 	words := append(slices.Clone(e.Interpreter), e.Script)
 	for i, word := range words {
@@ -161,7 +161,7 @@ func command(e *skills.Entry) string {
 	return strings.Join(words, " ")
 }
 
-// passing says how arguments reach a script, where that is not as --name value.
+// passing describes how arguments reach a script, unless as --name value.
 func passing(e *skills.Entry) string {
 	switch e.Passing().(type) {
 	case skills.Input:
@@ -174,8 +174,7 @@ func passing(e *skills.Entry) string {
 	return ""
 }
 
-// returns names the properties of the object that a script returns, where it
-// says.
+// returns names the properties of the object that a script declares to return.
 func returns(e *skills.Entry) string {
 	if e.Output == nil {
 		return ""
@@ -189,7 +188,7 @@ func returns(e *skills.Entry) string {
 	return strings.TrimSuffix("an object of its output_schema: "+strings.Join(names, ", "), ": ")
 }
 
-// warm words how many sandboxes a skill wants to have ready, where it says so.
+// warm renders the number of ready sandboxes that a skill asks for, if any.
 func warm(n int) string {
 	switch {
 	case n == 0:

@@ -12,7 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// limits words the limits of a call.
+// limits renders the limits of a call.
 func limits(l describe.Limits) string {
 	return fmt.Sprintf("%ss, %s of memory, %s, %d processes, %s of output, %s in %s and in /tmp, %d open files, %s for a file",
 		strconv.FormatFloat(l.Timeout, 'f', -1, 64), sandbox.Bytes(l.Memory), processors(l.CPUs), l.PIDs,
@@ -27,14 +27,14 @@ func processors(n float64) string {
 	return text
 }
 
-// printPlan writes what a call would execute.
+// printPlan writes the plan of a call.
 func printPlan(w io.Writer, p *describe.Plan) error {
 	return table(w, func(w io.Writer) {
 		row := func(key, value string) { fmt.Fprintf(w, "  %s\t%s\n", key, flat(value)) }
 		if p.Refused != nil {
 			row("refused", fmt.Sprintf("%s: %s", p.Refused.Code, p.Refused.Message))
 		}
-		// Its blanks are part of its words.
+		// Its spaces are part of its words.
 		fmt.Fprintf(w, "  command\t%s\n", strings.ReplaceAll(termtext.Text(quoteWords(p.Argv)), "\n", " "))
 		if p.Stdin != "" {
 			row("stdin", p.Stdin)
@@ -52,7 +52,7 @@ func printPlan(w io.Writer, p *describe.Plan) error {
 	})
 }
 
-// access words what a call may do with a folder.
+// access renders a call's access to a folder.
 func access(m describe.Mount) string {
 	if m.Note != "" {
 		return m.Path + ", " + m.Access + ", but " + m.Note
@@ -63,7 +63,7 @@ func access(m describe.Mount) string {
 	return m.Path + ", " + m.Access + ": " + m.From
 }
 
-// sandboxOf says which driver runs a call, and in what.
+// sandboxOf renders the driver and image that run a call.
 func sandboxOf(p *describe.Plan) string {
 	image := fmt.Sprintf("docker, in the image %s of the role %s", p.Image, p.Role)
 	if p.Image == "" {

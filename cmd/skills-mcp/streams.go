@@ -20,7 +20,7 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// output is a standard output that is a file. It remembers the first error of a
+// An output is a standard output that is a file. It records the first error of a
 // write, so that no command loses output and exits with 0.
 type output struct {
 	file *os.File
@@ -41,7 +41,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// failed returns the first error of a write; nil is a nil output's.
+// failed returns the first error of a write; nil for a nil output.
 func (o *output) failed() error {
 	if o == nil {
 		return nil
@@ -51,18 +51,18 @@ func (o *output) failed() error {
 	return o.err
 }
 
-// unread reports whether nobody reads the output any more, which needs no words:
-// "head" has seen enough.
+// unread reports whether the reader of the output is gone, which is no error: "head"
+// has seen enough.
 func (o *output) unread() bool { return errors.Is(o.failed(), syscall.EPIPE) }
 
-// Fd returns the file descriptor, by which terminals are known.
+// Fd returns the file descriptor, by which [isTerminal] detects a terminal.
 func (o *output) Fd() uintptr { return o.file.Fd() }
 
 // SetWriteDeadline lets the server interrupt a write that nobody reads.
 func (o *output) SetWriteDeadline(t time.Time) error { return o.file.SetWriteDeadline(t) }
 
-// A statusLine is standard error on a terminal. Its last line may say how far
-// something is, and goes away with the next thing that is written.
+// A statusLine is standard error on a terminal. Its last line may show progress, which
+// the next write erases.
 type statusLine struct {
 	file *os.File
 
@@ -77,10 +77,10 @@ func (s *statusLine) Write(p []byte) (int, error) {
 	return s.file.Write(p)
 }
 
-// Fd returns the file descriptor, by which terminals are known.
+// Fd returns the file descriptor, by which [isTerminal] detects a terminal.
 func (s *statusLine) Fd() uintptr { return s.file.Fd() }
 
-// show draws a line over the last one; "" takes it away.
+// show draws a line over the last one; "" erases it.
 func (s *statusLine) show(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,11 +112,11 @@ func newProgress(stderr io.Writer) (report func(message string), done func()) {
 	return q.report, func() {}
 }
 
-// amount matches the end of a message about a pull.
+// amount matches a message about the progress of a pull.
 var amount = regexp.MustCompile(`^(.*): (\d+) of (\d+) MB$`)
 
-// bar renders a message in at most width columns, with a bar where it tells an
-// amount. What does not fit is cut out of the words.
+// bar renders a message in at most width columns, with a bar if it has an amount. Words
+// that do not fit are cut.
 func bar(message string, width int) string {
 	told := amount.FindStringSubmatch(message)
 	if told == nil {
@@ -130,17 +130,17 @@ func bar(message string, width int) string {
 	return oneLine(told[1], max(1, width-len(drawn))) + drawn
 }
 
-// quarters writes messages, of those that tell an amount one for each quarter.
+// quarters writes messages, but only one for each quarter of an amount.
 type quarters struct {
 	out  io.Writer
-	what string // that the amount is of
-	next int    // the quarter that is worth a line
+	name string // of the amount
+	next int    // the quarter to print next
 }
 
 func (q *quarters) report(message string) {
 	if told := amount.FindStringSubmatch(message); told != nil {
-		if told[1] != q.what {
-			q.what, q.next = told[1], 1
+		if told[1] != q.name {
+			q.name, q.next = told[1], 1
 		}
 		have, _ := strconv.Atoi(told[2])
 		total, _ := strconv.Atoi(told[3])

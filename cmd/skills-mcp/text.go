@@ -12,7 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// oneLine folds a text and cuts it at most characters.
+// oneLine folds a text into one line of at most so many characters.
 func oneLine(text string, most int) string {
 	runes := []rune(flat(text))
 	if len(runes) <= most {
@@ -21,11 +21,10 @@ func oneLine(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// flat puts a stranger's text into one line that does nothing to a terminal.
+// flat folds a stranger's text into one line without control characters.
 func flat(text string) string { return strings.Join(strings.Fields(termtext.Text(text)), " ") }
 
-// visible writes each character that shows nothing, or turns the direction of
-// others, as its code.
+// visible escapes each character that is invisible or changes the direction of others.
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -41,8 +40,7 @@ func visible(text string) string {
 
 func joinWords(words []string) string { return strings.Join(words, " ") }
 
-// quoteWords joins words so that one sees where each ends. One of several lines is
-// left out.
+// quoteWords joins words, quoted like a shell's. A word of several lines becomes ….
 func quoteWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -58,7 +56,7 @@ func quoteWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// day renders a time for people; a time that is not known is "".
+// day renders a date for people; "" for the zero time.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return ""

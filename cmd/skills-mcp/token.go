@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// tokenVariable holds the bearer token where no file does.
+// tokenVariable holds the bearer token if no file does.
 const tokenVariable = "SKILLS_MCP_TOKEN"
 
 // The shortest token that is accepted, and the largest file that is read for one,
@@ -20,7 +20,7 @@ const (
 	maxToken = 64 << 10
 )
 
-// A tokenReader reads the bearer token, but no file that a skill could read.
+// A tokenReader reads the bearer token, from no file that a skill could read.
 type tokenReader struct {
 	workspaces []string // folders
 	roots      []string // folders in which skills are found
@@ -48,7 +48,7 @@ func (t *tokenReader) token(file string) (string, error) {
 	return text, nil
 }
 
-// readFile reads a token file that no skill sees and no other user reads: a
+// readFile reads a token file that neither a skill nor another user can read. Even a
 // skill of the class safe reads every file of a workspace.
 func (t *tokenReader) readFile(name string) ([]byte, error) {
 	if err := t.outside(name); err != nil {
@@ -73,8 +73,8 @@ func (t *tokenReader) readFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// outside refuses a file in a folder that skills see or come from, by its own
-// path or by the one that links lead to.
+// outside returns an error for a file in a workspace or where skills are found, by its
+// own path or by the one that links lead to.
 func (t *tokenReader) outside(name string) error {
 	absolute, err := filepath.Abs(name)
 	if err != nil {
@@ -101,8 +101,8 @@ func (t *tokenReader) outside(name string) error {
 
 const tokenRemedy = "move it to a folder of yours alone, such as ~/.config/skills-mcp, and make a new token if a server ran with this one"
 
-// private refuses a file that other users read or write. Its group may read it where
-// root owns it: so administrators hand a file to a service.
+// private returns an error for a file that other users can read or write. The group of
+// a file of root may read it, as administrators hand files to services so.
 func private(name string, info fs.FileInfo) error {
 	mode := info.Mode()
 	if runtime.GOOS == "windows" || mode.IsDir() || mode.Perm()&0o077 == 0 || mode.Perm()&0o037 == 0 && ownedBy(info, 0) {

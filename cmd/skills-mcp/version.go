@@ -37,7 +37,7 @@ func (c *versionCommand) run() error {
 	return err
 }
 
-// built is what the Go toolchain recorded about this binary.
+// built has the build information of this binary.
 type built struct {
 	Version   string   `json:"version"`
 	Commit    string   `json:"commit,omitempty"`

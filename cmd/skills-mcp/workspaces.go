@@ -43,9 +43,9 @@ func newWorkspaces(given, configured []string, folder, home string, logger *slog
 	return w, err
 }
 
-// resolveWorkspaces follows the links in the paths of workspaces, each of which
-// must be a folder of its own. Where one lay in another, a skill that may write
-// to the outer one could make the inner one a link to anywhere.
+// resolveWorkspaces follows the links in the paths of workspaces. None may be in
+// another: a skill that may write to the outer one could make the inner one a link to
+// anywhere.
 func resolveWorkspaces(chosen []string) ([]string, error) {
 	var real []string
 	for i, w := range chosen {
@@ -66,10 +66,9 @@ func resolveWorkspaces(chosen []string) ([]string, error) {
 	return real, nil
 }
 
-// defaultWorkspace returns folder as the only workspace, or none where nobody
-// means to show it to skills: desktop clients start servers in /, in the home
-// folder, in a folder of the system's or in a temporary one. A project in a
-// temporary folder is one all the same.
+// defaultWorkspace returns folder as the only workspace, or none if it is /, the home
+// folder, a system or a temporary folder: desktop clients start servers there, and
+// nobody means to show those to skills. A project in a temporary folder is a workspace.
 func defaultWorkspace(folder, home, temporary string) []string {
 	if folder == filepath.Dir(folder) || home != "" && within(folder, home) {
 		return nil
@@ -105,7 +104,7 @@ func hasProject(folder string) bool {
 	return false
 }
 
-// maxProject is the largest file of a workspace's own that is read, in bytes.
+// maxProject is the largest project file that is read, in bytes.
 const maxProject = 64 << 10
 
 // addProject reads the project's file. A bad one is a problem and not an error: a
@@ -141,8 +140,8 @@ func (w *workspaces) loadProject() error {
 	return err
 }
 
-// workspacesAmong returns those of a client's roots that the server could have
-// been started in to show them to skills, without links, and none in another.
+// among returns the client's roots that could be default workspaces, without links,
+// and none in another.
 func (w *workspaces) among(roots []string) []string {
 	var found []string
 	for _, root := range roots {
@@ -156,9 +155,9 @@ func (w *workspaces) among(roots []string) []string {
 	return outermost(found)
 }
 
-// workspaceAt follows the links in a path. Both the path and the folder that it
-// leads to have to be such as [defaultWorkspace] takes: a client that a person has
-// open in their home folder should show it to skills as little.
+// workspaceAt follows the links in a path. Both the path and its target must be
+// accepted by [defaultWorkspace]: a client that is open in the home folder should not
+// show it to skills either.
 func workspaceAt(root, home, temporary string) (string, error) {
 	folder, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -179,7 +178,7 @@ func workspaceAt(root, home, temporary string) (string, error) {
 	return folder, nil
 }
 
-// outermost leaves out folders that are in another, which shows them already.
+// outermost omits folders that are in another one of them.
 func outermost(folders []string) []string {
 	var kept []string
 	for i, folder := range folders {
