@@ -1,7 +1,8 @@
-// Package connect adds this program to the configuration of MCP clients, and
-// takes it out again, without touching anything else that is in their files:
-// other servers, comments, indentation and line ends stay as they are. Start
-// with [Clients] or [Find], then [Client.Snippet], [Client.Add] and
+// Package connect adds this program to the configuration of MCP clients and removes
+// it again, without any other change to their files: other servers, comments,
+// indentation and line ends stay.
+//
+// Start with [Clients] or [Find], then [Client.Snippet], [Client.Add] and
 // [Client.Remove].
 package connect
 
@@ -12,28 +13,28 @@ import (
 	"strings"
 )
 
-// A Client is a program that starts MCP servers, and where it keeps them.
+// A Client is a program that starts MCP servers, with the files that configure it.
 type Client struct {
 	Name  string // as people write it on the command line
 	Title string // as its makers write it
 
-	// WorkspaceVariable is what the client replaces with the project's folder
-	// in the arguments of a project's servers; "" where it has no such thing, or
-	// starts servers in that folder.
+	// WorkspaceVariable is the variable that the client replaces with the
+	// project's folder in the arguments of a project's servers; "" if it has none,
+	// or starts servers in that folder.
 	WorkspaceVariable string
 	// Terminal says that servers are started in the folder that the person is
 	// in, not in one of the client's own.
 	Terminal bool
 
 	format  format
-	typed   bool // entries say of which type they are
+	typed   bool // entries have a field "type"
 	expands bool // "$" in arguments has a meaning
 	http    remote
 	user    func(Places) Target
 	project string // of the file, in the project's folder; "" where there is none
 }
 
-// Places are the folders that the clients' files are found from.
+// Places are the folders that the paths of the clients' files start from.
 type Places struct {
 	OS     string // as runtime.GOOS
 	Home   string
@@ -47,15 +48,15 @@ type Places struct {
 // A Target is a file to edit.
 type Target struct {
 	File string
-	// Folder is there where the client is installed. "" where it need not be.
+	// Folder exists if the client is installed; "" if it need not exist.
 	Folder string
-	// Within is a project's folder, which File is to be in with links followed: a
-	// stranger may have made them. "" is any.
+	// Within is the project's folder, which must contain File with links followed:
+	// a stranger may have made them. "" allows any.
 	Within string
 }
 
-// Clients returns those that are known, by name. Where their files are and what
-// is in them is from the documentation of each.
+// Clients returns the supported clients. The paths and fields of their files are
+// from the documentation of each.
 func Clients() []Client {
 	return []Client{
 		// modelcontextprotocol.io/docs/develop/connect-local-servers
@@ -126,7 +127,7 @@ func Names() []string {
 	return names
 }
 
-// Find returns the client of a name. The error names those that there are.
+// Find returns the client of a name. The error lists the names.
 func Find(name string) (Client, error) {
 	clients := Clients()
 	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
@@ -136,7 +137,7 @@ func Find(name string) (Client, error) {
 	return clients[i], nil
 }
 
-// User returns the person's own file, which is for all their projects.
+// User returns the person's own file, for all projects.
 func (c Client) User(p Places) Target { return c.user(p) }
 
 // Project returns the file of the project in dir.
@@ -165,9 +166,9 @@ func codex(p Places) Target {
 	return in(filepath.Join(p.Home, ".codex"), "config.toml")
 }
 
-// claudeDesktop is in a package on Windows, as the installer makes it since
-// 2026, which sees a copy of the configuration folder and not the folder itself
-// (anthropics/claude-code#25579).
+// claudeDesktop returns Claude Desktop's file. On Windows the installer makes a
+// package since 2026, which sees a copy of the configuration folder and not the
+// folder itself (anthropics/claude-code#25579).
 func claudeDesktop(p Places) Target {
 	const file = "claude_desktop_config.json"
 	if p.OS == "windows" && p.Local != "" {
@@ -179,7 +180,7 @@ func claudeDesktop(p Places) Target {
 	return in(filepath.Join(p.Config, "Claude"), file)
 }
 
-// dotConfig is the folder of programs that keep to ~/.config on macOS too.
+// dotConfig returns the folder of programs that use ~/.config on macOS too.
 func dotConfig(p Places) string {
 	if p.OS == "darwin" {
 		return filepath.Join(p.Home, ".config")

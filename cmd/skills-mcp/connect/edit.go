@@ -18,28 +18,36 @@ type Options struct {
 	Force bool
 }
 
-// A Result is what became of a file.
+// A Result describes the edit of a file.
 type Result struct {
 	File    string // without links
-	Backup  string // what the file was before; "" where there was none
-	Changed bool   // false where nothing was to do
-	Gone    bool   // the file was ours alone, and is removed
+	Backup  string // path of a copy of the file before the edit; "" without one
+	Changed bool   // false if the file needed no change
+	Gone    bool   // the file held nothing else, and was removed
 }
 
-// errOurs says that a file has nothing but the entry, as it was made for it.
+// unedited returns the result for a file that was not changed.
+func unedited(f *file) Result {
+	if f == nil {
+		return Result{}
+	}
+	return Result{File: f.path}
+}
+
+// errOurs is returned for a file that holds only the entry, as Add created it.
 var errOurs = errors.New("the file has nothing else")
 
-// A DifferentError says that a file has an entry of the name for something else.
+// A DifferentError reports an entry of the same name for another server.
 type DifferentError struct {
 	File, Name string
-	Text       string // the entry, as it is written there
+	Text       string // the entry, as written in the file
 }
 
 func (e *DifferentError) Error() string {
 	return fmt.Sprintf("%s has another server %q:\n%s", e.File, e.Name, e.Text)
 }
 
-// Snippet returns a file of the client that has the entry alone.
+// Snippet returns the content of a client's file with this entry only.
 func (c Client) Snippet(name string, e Entry) ([]byte, error) {
 	if err := e.check(c); err != nil {
 		return nil, err
@@ -47,8 +55,8 @@ func (c Client) Snippet(name string, e Entry) ([]byte, error) {
 	return c.format.snippet(name, c.fields(e)), nil
 }
 
-// Add writes the entry into a file, which is made if it is missing. An entry of
-// the name that starts something else is a [DifferentError].
+// Add writes the entry into a file, and creates a missing file. The error is a
+// [DifferentError] if the name's entry starts something else.
 func (c Client) Add(target Target, name string, e Entry, opts *Options) (Result, error) {
 	if err := e.check(c); err != nil {
 		return Result{}, err
@@ -69,11 +77,11 @@ func (c Client) Add(target Target, name string, e Entry, opts *Options) (Result,
 	})
 }
 
-// Remove takes the entry out of a file. Where it is not there, nothing is to do;
-// one that starts another program than e, or has another address, is a
-// [DifferentError]. A file in which nothing was changed since [Client.Add] wrote
-// it gets its former bytes back; one that it made is removed, and of a project also
-// the folders that it leaves empty.
+// Remove removes the entry from a file, if it is there. The error is a
+// [DifferentError] if the entry starts another program than e, or has another
+// address. A file that is unchanged since [Client.Add] wrote it gets its former
+// bytes back; one that Add created is removed, with the folders of a project that
+// this empties.
 func (c Client) Remove(target Target, name string, e Entry, opts *Options) (Result, error) {
 	force := opts != nil && opts.Force
 	gone := func(entry any) bool { return entry == nil }
@@ -99,7 +107,7 @@ func (c Client) Remove(target Target, name string, e Entry, opts *Options) (Resu
 	return result, err
 }
 
-// describe returns an entry as it is written, or else as JSON.
+// describe returns an entry as written in the file, or else as JSON.
 func (c Client) describe(data []byte, name string, found any) string {
 	if text := c.format.text(data, name); text != "" {
 		return text
@@ -111,9 +119,9 @@ func (c Client) describe(data []byte, name string, found any) string {
 	return string(text)
 }
 
-// before is what a file was before an entry was added, if it is now just what
-// adding made of that; otherwise nil. Taking the entry out could not tell: not
-// whether an empty section was there, nor how the last line ended.
+// before returns the backup that yields the file's content when the entry is added
+// to it, or nil. Removing the entry could not restore whether there was an empty
+// section, nor how the last line ended.
 func (c Client) before(f *file, data []byte, name string, found any) []byte {
 	written := c.fieldsOf(found)
 	if written == nil {
@@ -135,32 +143,32 @@ func (c Client) before(f *file, data []byte, name string, found any) []byte {
 	return nil
 }
 
-// A change makes the new text of a file from the old one and the entry in it,
-// nil where there is none. The same text means that nothing is to do.
+// A change returns the new text of a file for the old one and its entry, which is
+// nil if there is none. It returns the same text if no edit is needed.
 type change func(f *file, data []byte, found any) ([]byte, error)
 
-// patience is how long others of us may take who write the same file.
+// patience bounds the wait for another process of ours that edits the same file.
 const patience = 5 * time.Second
 
-// edit changes a file, in which the entry is to be as wanted. We write it one
-// after the other; where somebody else does meanwhile, theirs is read again.
+// edit applies a change to a file and verifies that the entry is then as wanted. A
+// lock serializes our processes; after a write by anybody else it starts again.
 func (c Client) edit(target Target, name string, wanted func(entry any) bool, change change) (Result, error) {
 	file, after, err := c.attempt(target, name, wanted, change)
 	if err != errOurs && (err != nil || after == nil) {
-		return file.result(), err
+		return unedited(file), err
 	}
 	if err := file.writable(); err != nil {
-		return file.result(), err
+		return unedited(file), err
 	}
 	next, err := hold(file.path, patience)
 	if err != nil {
-		return file.result(), err
+		return unedited(file), err
 	}
 	defer next.close()
 	const attempts = 3
 	for attempt := 1; ; attempt++ {
 		file, after, err = c.attempt(target, name, wanted, change)
-		result := file.result()
+		result := unedited(file)
 		switch {
 		case err == errOurs:
 			err = file.remove()
@@ -178,8 +186,7 @@ func (c Client) edit(target Target, name string, wanted func(entry any) bool, ch
 	}
 }
 
-// attempt reads a file, and returns what it is to be; nil where it is that
-// already.
+// attempt reads a file and returns its new content, nil if it needs no change.
 func (c Client) attempt(target Target, name string, wanted func(entry any) bool, change change) (*file, []byte, error) {
 	file, err := open(target)
 	if err != nil {
@@ -189,8 +196,8 @@ func (c Client) attempt(target Target, name string, wanted func(entry any) bool,
 	return file, after, err
 }
 
-// changed returns what a file is to be, nil where it is that already. A
-// [DifferentError] and what is wrong with the file's text name the file.
+// changed returns the new content of a file, nil if it needs no change. Its errors
+// name the file.
 func (c Client) changed(file *file, name string, wanted func(entry any) bool, change change) ([]byte, error) {
 	data, mark := cutMark(file.data)
 	found, err := entries(c.format, data)
@@ -214,7 +221,7 @@ func (c Client) changed(file *file, name string, wanted func(entry any) bool, ch
 	return append([]byte(mark), after...), nil
 }
 
-// cutMark takes the byte order mark off, which editors on Windows write.
+// cutMark cuts off the byte order mark, which editors on Windows write.
 func cutMark(data []byte) (rest []byte, mark string) {
 	const utf8Mark = "\ufeff"
 	if strings.HasPrefix(string(data[:min(len(data), len(utf8Mark))]), utf8Mark) {

@@ -1,47 +1,29 @@
 package connect
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// An Entry is how a client comes to a server: it starts a program, or connects
-// to one that runs.
+// An Entry configures a client to reach a server: by starting a program, or by
+// connecting to a running one.
 type Entry struct {
-	Command string // absolute path of a program, or its name, which PATH leads to
+	Command string // absolute path of a program, or its name in PATH
 	Args    []string
 
-	URL string // of an MCP endpoint, http or https; "" where the client starts Command
-	// TokenVariable is the variable of the client's environment with the bearer
-	// token for URL; "" for none. The token itself is in no file.
+	URL string // of an MCP endpoint, http or https; "" if the client starts Command
+	// TokenVariable names the client's environment variable with the bearer token
+	// for URL; "" for none. The token itself is in no file.
 	TokenVariable string
 }
 
-// remote is how a client writes a server that runs.
-type remote struct {
-	key string // of the address; "" where the client's file has programs alone
-	// token is the field for a bearer token in a variable; nil where the client
-	// puts no variables into what it sends.
-	token func(variable string) field
-}
-
-// header is the field of a client that writes a variable as reference does.
-func header(reference string) func(string) field {
-	return func(variable string) field {
-		return field{"headers", fields{{"Authorization", "Bearer " + fmt.Sprintf(reference, variable)}}}
-	}
-}
-
-// variableName is what every client takes for the name of a variable.
+// variableName matches the variable names that every client accepts.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check refuses what the client would read as something else.
+// check returns an error if the client would misread the entry.
 func (e Entry) check(c Client) error {
 	if e.URL != "" {
 		if err := e.checkURL(c); err != nil {
@@ -59,7 +41,7 @@ func (e Entry) check(c Client) error {
 	return nil
 }
 
-// withoutWorkspace cuts the client's variable off a path that begins with it.
+// withoutWorkspace cuts the client's workspace variable off the start of a path.
 func (c Client) withoutWorkspace(word string) string {
 	rest, begins := strings.CutPrefix(word, c.WorkspaceVariable)
 	if c.WorkspaceVariable != "" && begins && (rest == "" || rest[0] == '/') {
@@ -87,17 +69,7 @@ func (e Entry) checkURL(c Client) error {
 	return nil
 }
 
-// A field is a key of an entry in a file. Its value is text, a list of texts, or
-// [fields].
-type field struct {
-	key   string
-	value any
-}
-
-// fields are an entry in a file, its keys in the order that people write.
-type fields []field
-
-// fields are what the client's file has for an entry.
+// fields returns the entry in the notation of the client's file.
 func (c Client) fields(e Entry) fields {
 	kind, written := "stdio", fields{{"command", e.Command}, {"args", e.Args}}
 	if e.URL != "" {
@@ -112,8 +84,8 @@ func (c Client) fields(e Entry) fields {
 	return written
 }
 
-// fieldsOf returns an entry of a file as it was written here, nil for one that
-// somebody else wrote or added to.
+// fieldsOf returns an entry of a file in the order that fields writes, nil for one
+// with other keys.
 func (c Client) fieldsOf(found any) fields {
 	has, _ := found.(map[string]any)
 	for _, like := range []Entry{{Command: "c"}, {URL: "u"}, {URL: "u", TokenVariable: "V"}} {
@@ -130,50 +102,8 @@ func (c Client) fieldsOf(found any) fields {
 	return nil
 }
 
-// MarshalJSON keeps the order.
-func (f fields) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteByte('{')
-	for i, one := range f {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(encode(one.key, "", "") + ":" + encode(one.value, "", ""))
-	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
-}
-
-// is reports whether what a file has comes to the same server. What the client
-// or the person added to it, as variables or approvals, is theirs.
-func (f fields) is(found any) bool {
-	has, ok := found.(map[string]any)
-	if !ok {
-		return false
-	}
-	var wanted map[string]any
-	if json.Unmarshal([]byte(encode(f, "", "")), &wanted) != nil {
-		return false
-	}
-	kind := "http"
-	if _, starts := wanted["command"]; starts {
-		kind = "stdio"
-	}
-	if found, typed := has["type"]; typed && found != kind {
-		return false
-	} else if !typed && kind == "stdio" {
-		delete(wanted, "type") // which is what no type means
-	}
-	for key, value := range wanted {
-		if !reflect.DeepEqual(has[key], value) {
-			return false
-		}
-	}
-	return true
-}
-
-// same reports whether an entry of a file starts a program of the same name, in
-// whatever folder, or has the same address.
+// same reports whether an entry of a file starts a program of the same name, in any
+// folder, or has the same address.
 func (e Entry) same(c Client, found any) bool {
 	has, _ := found.(map[string]any)
 	if e.URL != "" {
@@ -183,7 +113,8 @@ func (e Entry) same(c Client, found any) bool {
 	return programName(command) == programName(e.Command)
 }
 
-// programName is without folder and ".exe", of paths of every system.
+// programName returns a path's last element without ".exe", for paths of any
+// system.
 func programName(path string) string {
 	if i := strings.LastIndexAny(path, `/\`); i >= 0 {
 		path = path[i+1:]

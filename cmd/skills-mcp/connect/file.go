@@ -13,14 +13,13 @@ import (
 	"time"
 )
 
-// maxFile is the largest file that is edited, in bytes. That of Claude Code
-// holds a history.
+// maxFile bounds an edited file, in bytes. That of Claude Code holds a history.
 const maxFile = 32 << 20
 
-// errMeanwhile says that a file is not what it was when it was read.
+// errMeanwhile is returned for a file that was modified after it was read.
 var errMeanwhile = errors.New("the file was changed meanwhile; try again")
 
-// A file is what there was when it was read.
+// A file is the state of a file when it was read.
 type file struct {
 	path   string // without links
 	data   []byte
@@ -28,16 +27,7 @@ type file struct {
 	exists bool
 }
 
-// result is that of a file that was not changed.
-func (f *file) result() Result {
-	if f == nil {
-		return Result{}
-	}
-	return Result{File: f.path}
-}
-
-// open reads a file; one that is missing is empty. A link is followed, so that
-// it stays one.
+// open reads a file; a missing one is empty. It follows links, so that they stay.
 func open(target Target) (*file, error) {
 	real, err := resolve(target.File)
 	if err == nil {
@@ -59,7 +49,7 @@ func open(target Target) (*file, error) {
 	return &file{real, data, info.Mode().Perm(), true}, nil
 }
 
-// resolve follows the links of a path. One that leads nowhere is not made.
+// resolve follows the links of a path. A dangling link is an error.
 func resolve(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -74,7 +64,7 @@ func resolve(path string) (string, error) {
 	return path, nil
 }
 
-// contains refuses a file that a link leads out of the project to.
+// contains returns an error for a file outside of the project, behind a link.
 func (t Target) contains(file string) error {
 	if t.Within == "" {
 		return nil
@@ -83,7 +73,7 @@ func (t Target) contains(file string) error {
 	if err != nil {
 		return err
 	}
-	// Of a file that is missing, the folder that it would be made in counts.
+	// For a missing file the nearest existing folder counts.
 	for dir := file; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
 			continue
@@ -119,9 +109,8 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	return data, info, err
 }
 
-// prepare makes the folder of a file that is missing. A client without its own
-// folder is probably not installed, and a new folder might keep it from setting
-// itself up.
+// prepare creates the folder of a missing file. A client without its own folder is
+// probably not installed, and a new folder might prevent its first setup.
 func (c Client) prepare(target Target, force bool) error {
 	if _, err := os.Lstat(target.File); err == nil {
 		return nil
@@ -137,7 +126,7 @@ func (c Client) prepare(target Target, force bool) error {
 	return os.MkdirAll(filepath.Dir(target.File), 0o755)
 }
 
-// replace writes the file anew, all or nothing, and keeps what it was beside it.
+// replace writes the file anew, atomically, with a backup beside it.
 func (f *file) replace(next *next, data []byte) (backup string, err error) {
 	if err := next.write(data, f.mode); err != nil {
 		return "", err
@@ -157,7 +146,7 @@ func (f *file) replace(next *next, data []byte) (backup string, err error) {
 	return backup, err
 }
 
-// remove removes the file, which is as it was read.
+// remove removes the file if it is unchanged.
 func (f *file) remove() error {
 	if err := f.unchanged(); err != nil {
 		return err
@@ -165,8 +154,8 @@ func (f *file) remove() error {
 	return os.Remove(f.path)
 }
 
-// writable refuses a file that its owner made read-only: a new one in its place
-// would not be.
+// writable returns an error for a file that its owner made read-only: its
+// replacement would not be.
 func (f *file) writable() error {
 	if !f.exists {
 		return nil
@@ -183,7 +172,7 @@ func (f *file) writable() error {
 	return fmt.Errorf("%s is read-only; make it writable, or add the server by hand", f.path)
 }
 
-// unchanged looks whether somebody wrote the file since it was read.
+// unchanged returns errMeanwhile if the file was modified after it was read.
 func (f *file) unchanged() error {
 	now, _, err := read(f.path)
 	switch {
@@ -195,11 +184,11 @@ func (f *file) unchanged() error {
 	return err
 }
 
-// backupMark is between a file's name and the time, in the name of a backup.
+// backupMark separates a file's name from the time, in the name of a backup.
 const backupMark = ".bak-"
 
-// backup writes what the file was to NAME.bak-TIME, with a number where there is
-// one of this second already.
+// backup copies the file as read to NAME.bak-TIME, with a number for a second one
+// of the same second.
 func (f *file) backup() (string, error) {
 	base := f.path + backupMark + time.Now().Format("20060102-150405")
 	for i := 1; ; i++ {
@@ -222,10 +211,10 @@ func (f *file) backup() (string, error) {
 	}
 }
 
-// maxBackups is how many are looked at.
+// maxBackups bounds the backups that are compared.
 const maxBackups = 10
 
-// backups returns the backups' names, that of the last first.
+// backups returns the paths of the backups, the last first.
 func (f *file) backups() []string {
 	entries, _ := os.ReadDir(filepath.Dir(f.path)) // without them nothing is lost
 	var found []string
@@ -235,10 +224,4 @@ func (f *file) backups() []string {
 		}
 	}
 	return found
-}
-
-// finish writes all of a new file to the disk and closes it.
-func finish(to *os.File, data []byte, mode fs.FileMode) error {
-	_, err := to.Write(data)
-	return errors.Join(err, to.Chmod(mode), to.Sync(), to.Close())
 }

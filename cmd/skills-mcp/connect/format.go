@@ -11,27 +11,27 @@ import (
 // A format reads and edits one kind of file. Files have no byte order mark; the
 // empty one is valid. Errors name a line where there is one.
 type format interface {
-	// tree returns all that the file says.
+	// tree returns the decoded file.
 	tree(data []byte) (map[string]any, error)
-	// text returns the entry of a name as it is written, for people.
+	// text returns the entry of a name as written in the file, for people.
 	text(data []byte, name string) string
 	// set adds the entry, or replaces the one of its name.
 	set(data []byte, name string, entry fields) ([]byte, error)
-	// remove takes out the entry, which is there.
+	// remove removes the entry, which exists.
 	remove(data []byte, name string) ([]byte, error)
-	// snippet is a file with this entry alone.
+	// snippet returns a file with this entry only.
 	snippet(name string, entry fields) []byte
-	// within is the key that the entries are in.
+	// within returns the key of the map of entries.
 	within() string
 }
 
-// errChangedMore is a mistake of this package: the file is not written.
+// errChangedMore reports a bug of this package: the file is not written.
 var errChangedMore = errors.New("the edit would change more than the entry; edit the file by hand")
 
-// errNotAll is of an entry that is written in several ways at once.
+// errNotAll is returned for an entry that a file defines in several places.
 var errNotAll = errors.New("the entry is not in one place; edit the file by hand")
 
-// entries returns those of a file. A section that holds something else is an
+// entries returns the entries of a file by name. A section that is not a map is an
 // error.
 func entries(f format, data []byte) (map[string]any, error) {
 	tree, err := f.tree(data)
@@ -49,8 +49,7 @@ func entries(f format, data []byte) (map[string]any, error) {
 	return found, nil
 }
 
-// verify compares all that a file says before and after an edit, but for the
-// entry of one name, which is to be as wanted.
+// verify returns an error unless an edit changed one entry only, and as wanted.
 func verify(f format, before, after []byte, name string, wanted func(entry any) bool) error {
 	was, err := f.tree(before)
 	if err != nil {
@@ -91,8 +90,8 @@ type splice struct {
 	text       string
 }
 
-// apply makes splices, which do not overlap; of those that insert at one place
-// the first comes first.
+// apply returns data with the splices, which do not overlap. Insertions at one
+// offset keep their order.
 func apply(data []byte, splices ...splice) []byte {
 	slices.SortStableFunc(splices, func(a, b splice) int { return a.start - b.start })
 	var out bytes.Buffer
@@ -106,7 +105,7 @@ func apply(data []byte, splices ...splice) []byte {
 	return out.Bytes()
 }
 
-// newline is the one that a file has first, or the usual one.
+// newline returns the first line end of a file, LF if it has none.
 func newline(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A next is the file that is to take the place of another. Because nobody can
-// make it a second time, it also says that one of us is at work.
+// A next is the future content of a file, which replaces it by a rename. Because it
+// is created exclusively, it is also the lock between our processes.
 type next struct {
 	path string
-	done bool // it has taken the place
+	done bool // renamed
 }
 
-// hold makes the next of a file, empty. While there is one of somebody else's it
-// waits, at most for as long as patience is.
+// hold creates the next of a file, empty. While another process has one it waits,
+// at most for patience.
 func hold(path string, patience time.Duration) (*next, error) {
 	n := &next{path: path + ".skills-mcp-new"}
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -33,7 +33,7 @@ func hold(path string, patience time.Duration) (*next, error) {
 	}
 }
 
-// write sets what is in it.
+// write sets its content.
 func (n *next) write(data []byte, mode fs.FileMode) error {
 	to, err := os.OpenFile(n.path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
@@ -42,17 +42,23 @@ func (n *next) write(data []byte, mode fs.FileMode) error {
 	return finish(to, data, mode)
 }
 
-// become takes the place of a file.
+// become replaces a file.
 func (n *next) become(path string) error {
 	err := os.Rename(n.path, path)
 	n.done = err == nil
 	return err
 }
 
-// close removes it where it was not needed. After it has taken the place, a file
-// of its name is somebody else's.
+// close removes it unless it was renamed: a file of its name is then another
+// process's.
 func (n *next) close() {
 	if !n.done {
 		os.Remove(n.path)
 	}
+}
+
+// finish writes and syncs the content of a new file and closes it.
+func finish(to *os.File, data []byte, mode fs.FileMode) error {
+	_, err := to.Write(data)
+	return errors.Join(err, to.Chmod(mode), to.Sync(), to.Close())
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// tomlFormat is TOML, with a table for each entry.
+// tomlFormat edits TOML, with a table for each entry.
 type tomlFormat struct {
 	section string
 }
@@ -29,7 +29,7 @@ func (f tomlFormat) table(name string, entry fields, newline string) string {
 	return strings.Join(append(lines, ""), newline)
 }
 
-// tomlValue writes text, or a list of texts.
+// tomlValue returns a string, or a list of strings, in TOML.
 func tomlValue(value any) string {
 	var words []string
 	switch value := value.(type) {
@@ -47,8 +47,8 @@ func tomlValue(value any) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// tomlString writes a basic string. A path of Windows is easier to read in a
-// literal one.
+// tomlString returns a basic string, or a literal one for a Windows path, which is
+// easier to read.
 func tomlString(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 	if plain && strings.Contains(s, `\`) && !strings.Contains(s, "'") {
@@ -68,8 +68,8 @@ func tomlString(s string) string {
 	return `"` + out.String() + `"`
 }
 
-// The parser's time grows with the square of how deep keys are nested, so that
-// files are bounded by it, and by their size in bytes.
+// The parser's time grows with the square of the nesting of keys, so that this is
+// bounded, and the size in bytes.
 const (
 	maxTOMLDepth = 16
 	maxTOML      = 1 << 20
@@ -99,7 +99,7 @@ func (f tomlFormat) text(data []byte, name string) string {
 	return strings.TrimRight(text.String(), "\r\n")
 }
 
-// tables are those of an entry: its own, and those in it.
+// tables returns the tables of an entry: its own, and nested ones.
 func (f tomlFormat) tables(data []byte, name string) []table {
 	return slices.DeleteFunc(tables(data), func(t table) bool {
 		return len(t.key) < 2 || t.key[0] != f.section || t.key[1] != name
@@ -123,8 +123,8 @@ func (f tomlFormat) set(data []byte, name string, entry fields) ([]byte, error) 
 	return apply(data, splices...), nil
 }
 
-// alone is the error of an entry that is there without a table of its own, or
-// cannot have one.
+// alone returns an error if an entry exists without a table of its own, or cannot
+// have one.
 func (f tomlFormat) alone(data []byte, name string) error {
 	if inline(data, f.section) {
 		return fmt.Errorf("%s is not written as tables; edit it by hand", f.section)
@@ -162,8 +162,8 @@ func (f tomlFormat) remove(data []byte, name string) ([]byte, error) {
 	return apply(data, splices...), nil
 }
 
-// blankBefore returns the start of the blank line before a part of a file, where
-// the part is the last or has another one after it; otherwise the part's start.
+// blankBefore returns the start of the blank line before a range of a file, if the
+// range is the last or another blank line follows it; otherwise the range's start.
 func blankBefore(data []byte, start, end int) int {
 	rest := data[end:]
 	if len(rest) > 0 && rest[0] != '\n' && !bytes.HasPrefix(rest, []byte("\r\n")) {

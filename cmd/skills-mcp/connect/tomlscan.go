@@ -7,15 +7,15 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// A table is where a TOML file has one: from its header's line to the end of its
-// last value's. Comments and blank lines after that belong to what follows.
+// A table is the range of a table in a TOML file, from its header's line to the end
+// of its last value's. Comments and blank lines after that belong to the next.
 type table struct {
 	key        toml.Key
 	start, end int
 }
 
 // statements calls visit for each header and each "key = value" of a valid file,
-// with the lines that it has.
+// with the range of its lines.
 func statements(data []byte, visit func(start, end int, header bool)) {
 	for i := 0; i < len(data); {
 		switch c := data[i]; c {
@@ -31,8 +31,8 @@ func statements(data []byte, visit func(start, end int, header bool)) {
 	}
 }
 
-// tables finds those of a valid file. Tables of an array are not among them, but
-// end the one before.
+// tables returns the tables of a valid file. It omits tables of an array, which end
+// the one before.
 func tables(data []byte) []table {
 	var found []table
 	open := false
@@ -51,8 +51,7 @@ func tables(data []byte) []table {
 }
 
 // inline reports whether a key has its value at the top of a file, before all
-// tables. Tables cannot be added to that, which the parser does not mind, but
-// those of clients do.
+// tables. Clients' parsers then allow no table of that key, though ours does.
 func inline(data []byte, name string) bool {
 	found, top := false, true
 	statements(data, func(start, end int, header bool) {
@@ -156,8 +155,8 @@ func skipLines(data []byte, i int, triple string) int {
 	return len(data)
 }
 
-// tomlDepth is how deep arrays and inline tables are nested, and how many dots
-// there are in a key, at most.
+// tomlDepth returns the deepest nesting of arrays and inline tables, and the
+// highest number of dots in a key.
 func tomlDepth(data []byte) (depth, dots int) {
 	level, row := 0, 0
 	for i := 0; i < len(data); {

@@ -4,24 +4,118 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/tailscale/hujson"
 )
 
-// encode writes a value over several lines, the first of which is not indented.
-func encode(value any, prefix, unit string) string {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent(prefix, unit)
-	if encoder.Encode(value) != nil {
-		return "null" // maps, structs and strings can be encoded
-	}
-	return strings.TrimSuffix(out.String(), "\n")
+// A jsonDoc is a parsed file, whose values have their offsets.
+type jsonDoc struct {
+	data []byte
+	root hujson.Value // an object
 }
 
-// render writes a value as the file's own are.
+// maxDepth bounds the nesting of a file: its parser recurses.
+const maxDepth = 1000
+
+func parseJSON(data []byte) (*jsonDoc, error) {
+	if empty(data) {
+		data = []byte("{}" + newline(data))
+	}
+	if depth(data) > maxDepth {
+		return nil, fmt.Errorf("it is nested deeper than %d", maxDepth)
+	}
+	root, err := hujson.Parse(data)
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	if _, ok := root.Value.(*hujson.Object); !ok {
+		return nil, fmt.Errorf("line %d: it is not an object", line(data, root.StartOffset))
+	}
+	return &jsonDoc{data, root}, nil
+}
+
+// empty reports whether a file has only blanks, as a new one.
+func empty(data []byte) bool { return len(bytes.Trim(data, " \t\r\n")) == 0 }
+
+// depth returns the nesting of a file's brackets, without those in strings and
+// comments.
+func depth(data []byte) int {
+	deepest, now := 0, 0
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			i = skipString(data, i) - 1
+		case c == '/' && bytes.HasPrefix(data[i:], []byte("//")):
+			i = skipTo(data, i, "\n") - 1
+		case c == '/' && bytes.HasPrefix(data[i:], []byte("/*")):
+			i = skipTo(data, i+2, "*/") - 1
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+// skipString returns the offset after the string that begins at i, whose first byte
+// is its quote. It may have escapes.
+func skipString(data []byte, i int) int {
+	quote := data[i]
+	for i++; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case quote:
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
+// skipTo returns the offset after the next mark, or the end.
+func skipTo(data []byte, i int, mark string) int {
+	if at := bytes.Index(data[i:], []byte(mark)); at >= 0 {
+		return i + at + len(mark)
+	}
+	return len(data)
+}
+
+func line(data []byte, offset int) int { return 1 + bytes.Count(data[:offset], []byte("\n")) }
+
+// find returns the section and the entry, each nil if it is missing.
+func (d *jsonDoc) find(section, name string) (in, entry *hujson.ObjectMember, err error) {
+	if in, err = d.member(d.root, section); err != nil || in == nil {
+		return nil, nil, err
+	}
+	if _, ok := in.Value.Value.(*hujson.Object); !ok {
+		return nil, nil, fmt.Errorf("line %d: %q is not an object; fix it by hand", line(d.data, in.Value.StartOffset), section)
+	}
+	entry, err = d.member(in.Value, name)
+	return in, entry, err
+}
+
+// member returns an object's member by key, nil if there is none. A second one is
+// an error, because readers differ in which one they use.
+func (d *jsonDoc) member(object hujson.Value, key string) (*hujson.ObjectMember, error) {
+	var found *hujson.ObjectMember
+	members := object.Value.(*hujson.Object).Members
+	for i := range members {
+		if members[i].Name.Value.(hujson.Literal).String() != key {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("line %d: %q is there a second time; take one out", line(d.data, members[i].Name.StartOffset), key)
+		}
+		found = &members[i]
+	}
+	return found, nil
+}
+
+// render returns a value in the file's own formatting.
 func (d *jsonDoc) render(value any, prefix string) string {
 	if !d.compact() {
 		return strings.ReplaceAll(encode(value, prefix, d.unit()), "\n", newline(d.data))
@@ -38,7 +132,7 @@ func (d *jsonDoc) compact() bool {
 	return len(d.root.Value.(*hujson.Object).Members) > 0 && !bytes.Contains(bytes.TrimSpace(d.data), []byte("\n"))
 }
 
-// unit is what the file is indented by: its first key is.
+// unit returns the file's unit of indentation: that of its first key.
 func (d *jsonDoc) unit() string {
 	if members := d.root.Value.(*hujson.Object).Members; len(members) > 0 {
 		if indent, first := d.indent(members[0].Name.StartOffset); first && indent != "" {
@@ -48,8 +142,8 @@ func (d *jsonDoc) unit() string {
 	return "  "
 }
 
-// indent returns what the line of an offset begins with, and whether the offset
-// is the first in it.
+// indent returns the blanks at the start of an offset's line, and whether nothing
+// else precedes the offset.
 func (d *jsonDoc) indent(offset int) (blank string, first bool) {
 	start := bytes.LastIndexByte(d.data[:offset], '\n') + 1
 	text := d.data[start:offset]
@@ -57,7 +151,7 @@ func (d *jsonDoc) indent(offset int) (blank string, first bool) {
 	return string(text[:len(text)-len(rest)]), len(rest) == 0
 }
 
-// insert adds a member after those that an object has, and after their comments.
+// insert adds a member after an object's members and their comments.
 func (d *jsonDoc) insert(object hujson.Value, key string, value any) []byte {
 	members := object.Value.(*hujson.Object).Members
 	end := object.EndOffset - len("}")
@@ -67,7 +161,7 @@ func (d *jsonDoc) insert(object hujson.Value, key string, value any) []byte {
 		if last := members[n-1].Value; last.AfterExtra == nil {
 			splices = append(splices, splice{last.EndOffset, last.EndOffset, ","})
 		} else {
-			comma = "," // as the file has after its last
+			comma = "," // a trailing comma, as before
 		}
 	}
 	text := encode(key, "", "") + ":" + d.render(value, "") + comma
@@ -97,7 +191,7 @@ func (d *jsonDoc) replace(member hujson.ObjectMember, value any) []byte {
 
 var errNoMember = errors.New("the entry is not there")
 
-// delete takes out the member of a key and one comma. Comments around it stay.
+// delete removes the member of a key and one comma. Comments around it stay.
 func (d *jsonDoc) delete(object hujson.Value, key string) ([]byte, error) {
 	obj := object.Value.(*hujson.Object)
 	for i, member := range obj.Members {
@@ -117,14 +211,14 @@ func (d *jsonDoc) delete(object hujson.Value, key string) ([]byte, error) {
 	return nil, errNoMember
 }
 
-// hasComments reports whether an object has something beside one member.
+// hasComments reports whether an object has anything beside one member.
 func (d *jsonDoc) hasComments(object hujson.Value, member hujson.ObjectMember) bool {
 	around := string(d.data[object.StartOffset+1:member.Name.StartOffset]) + string(d.data[member.Value.EndOffset:object.EndOffset-1])
 	return strings.Trim(around, " \t\r\n,") != ""
 }
 
-// wholeLines widens a part of the file to its lines, with the comma after it,
-// where there is nothing else in them.
+// wholeLines widens a range to its lines, with a comma after it, if they have
+// nothing else.
 func (d *jsonDoc) wholeLines(start, end int) (from, to int) {
 	indent, first := d.indent(start)
 	rest := d.data[end:]
@@ -136,8 +230,8 @@ func (d *jsonDoc) wholeLines(start, end int) (from, to int) {
 	return start, end
 }
 
-// commaOf returns the offset of the comma that goes with a member: the one after
-// it, or else the one before; -1 where there is none.
+// commaOf returns the offset of the comma to remove with a member: the one after
+// it, or else the one before; -1 if there is none.
 func commaOf(members []hujson.ObjectMember, i int) int {
 	after := func(v hujson.Value) int { return v.EndOffset + len(v.AfterExtra) }
 	if i < len(members)-1 || members[i].Value.AfterExtra != nil {
