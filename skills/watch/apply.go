@@ -12,8 +12,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// run applies batches and sends what they touched, until batches is closed;
-// then it closes touched.
+// run applies batches and sends the touched paths, until batches is closed; then
+// it closes touched.
 func (t *tree) run(batches <-chan batch, touched chan<- []string) {
 	defer close(touched)
 	for {
@@ -27,7 +27,7 @@ func (t *tree) run(batches <-chan batch, touched chan<- []string) {
 	}
 }
 
-// next returns what happened next, or what polling found.
+// next returns the next batch, of events or of polling.
 func (t *tree) next(batches <-chan batch) (b batch, ok bool) {
 	if len(t.places.polled.folders) == 0 {
 		t.due = time.Time{}
@@ -48,8 +48,8 @@ func (t *tree) next(batches <-chan batch) (b batch, ok bool) {
 	}
 }
 
-// poll tries to watch what is polled, and looks at it. A folder that is watched
-// now is polled once more: what changed before is no event.
+// poll tries to watch the polled folders, and polls those that are due. A newly
+// watched folder is polled once more: its earlier changes are no event.
 func (t *tree) poll() batch {
 	t.places.retry()
 	b, looked := t.places.polled.poll()
@@ -64,7 +64,7 @@ func (t *tree) poll() batch {
 	return b
 }
 
-// apply brings the tree in step with a batch and returns the paths touched.
+// apply updates the tree by a batch and returns the touched paths.
 func (t *tree) apply(b batch) []string {
 	r := newRepair()
 	t.places.released = false
@@ -72,19 +72,19 @@ func (t *tree) apply(b batch) []string {
 		t.interpret(r, path, op)
 	}
 	if b.overflow {
-		t.doubtAll(r)
+		t.invalidateAll(r)
 	}
 	t.repair(r)
 	if t.places.released {
 		for _, path := range t.places.lost() {
-			t.doubt(r, path)
+			t.invalidate(r, path)
 		}
 		t.repair(r)
 	}
 	return slices.Collect(maps.Keys(r.touched))
 }
 
-// A repair is the work that a batch of events makes.
+// A repair collects the work that a batch of events causes.
 type repair struct {
 	touched map[string]struct{} // paths as in [Change]
 	sites   map[site]struct{}   // sites to be read again
@@ -94,30 +94,29 @@ func newRepair() *repair {
 	return &repair{touched: map[string]struct{}{}, sites: map[site]struct{}{}}
 }
 
-// repair reads the sites of r again, and leaves none.
+// repair reads the sites of r again and clears them.
 //
-// All of them are felled before any is planted. Where one folder took another's
-// place, the notifier would otherwise take the new watch for the old, and end
-// it.
+// It detaches all of them before it builds any. If one folder has replaced another,
+// the notifier would otherwise mistake the new watch for the old, and end it.
 func (t *tree) repair(r *repair) {
 	r.touchFound(t)
 	for s := range r.sites {
 		if f := t.at(s); f != nil {
-			t.fell(f)
+			t.detach(f)
 		}
 	}
 	for s := range r.sites {
-		if s.parent == nil || !s.parent.felled {
-			t.plant(s)
+		if s.parent == nil || !s.parent.detached {
+			t.build(s)
 		}
 	}
 	r.touchFound(t)
 	clear(r.sites)
 }
 
-// touchFound touches the sites that have something now. Called before and
-// after, it leaves out those that had and have nothing: a root that is missing
-// still, after something on the way to it came or went.
+// touchFound touches the sites that exist now. Called before and after, it omits
+// those that existed neither time: a root that is still missing, after a folder on
+// the way to it appeared or vanished.
 func (r *repair) touchFound(t *tree) {
 	for s := range r.sites {
 		if f := t.at(s); f != nil && f.found {
@@ -126,15 +125,15 @@ func (r *repair) touchFound(t *tree) {
 	}
 }
 
-// interpret adds to r what op at path, a path on disk, means.
+// interpret adds to r the work for op at path, a path on disk.
 func (t *tree) interpret(r *repair, path string, op fsnotify.Op) {
 	structural := op.Has(fsnotify.Create) || op.Has(fsnotify.Remove) || op.Has(fsnotify.Rename)
 	switch {
 	case structural:
 		delete(t.places.modes, path)
-		t.doubt(r, path)
+		t.invalidate(r, path)
 	case op.Has(fsnotify.Chmod) && t.places.modeChanged(path):
-		t.doubt(r, path)
+		t.invalidate(r, path)
 	case op.Has(fsnotify.Write):
 		t.touchFile(r, path)
 	}
@@ -159,16 +158,16 @@ func (t *tree) touchFile(r *repair, path string) {
 	}
 }
 
-// doubt puts in doubt whatever the tree has at path or reaches through it. That
-// is all who hold the place at path, so repair ends its watch, which may be on
-// a folder that was there before, and begins another.
-func (t *tree) doubt(r *repair, path string) {
+// invalidate adds to r all folders that the tree has at path or reaches through it.
+// These are all users of the place at path, so repair ends its watch, which may be
+// on an earlier folder of that path, and begins another.
+func (t *tree) invalidate(r *repair, path string) {
 	if at := t.places.byPath[path]; at != nil {
 		for f := range at.folders {
 			r.sites[f.site] = struct{}{}
 		}
 		for name := range at.lookups {
-			r.doubtLookups(at, name)
+			r.invalidateLookups(at, name)
 		}
 	}
 	at := t.places.byPath[filepath.Dir(path)]
@@ -176,7 +175,7 @@ func (t *tree) doubt(r *repair, path string) {
 		return
 	}
 	name := filepath.Base(path)
-	r.doubtLookups(at, name)
+	r.invalidateLookups(at, name)
 	for f := range at.folders {
 		if !t.options.Skip(name) {
 			r.touched[site{f, name}.path()] = struct{}{}
@@ -185,14 +184,14 @@ func (t *tree) doubt(r *repair, path string) {
 	}
 }
 
-func (r *repair) doubtLookups(at *place, name string) {
+func (r *repair) invalidateLookups(at *place, name string) {
 	for f := range at.lookups[name] {
 		r.sites[f.site] = struct{}{}
 	}
 }
 
-// doubtAll puts everything in doubt, and every root is touched.
-func (t *tree) doubtAll(r *repair) {
+// invalidateAll adds every root to r, and touches it.
+func (t *tree) invalidateAll(r *repair) {
 	clear(t.places.modes)
 	for path, f := range t.roots {
 		r.sites[f.site] = struct{}{}
@@ -200,11 +199,11 @@ func (t *tree) doubtAll(r *repair) {
 	}
 }
 
-// maxModes bounds the modes remembered. Forgetting them costs a report too many
-// of each path.
+// maxModes bounds the recorded modes. Clearing them costs one needless report of
+// each path.
 const maxModes = 8192
 
-// modeChanged tells whether the mode of path differs from that at the last call,
+// modeChanged reports whether the mode of path differs from that at the last call,
 // and true on the first.
 func (p *places) modeChanged(path string) bool {
 	info, err := os.Lstat(path)

@@ -9,15 +9,15 @@ type folder struct {
 	root  *folder // itself for a root
 	depth int     // 0 for a root
 
-	found    bool               // there is something, if only the file that a link leads to
-	real     string             // where it is on disk, without links; "" if it is no folder to watch
-	trail    trail              // of a root or a link: how it was found
+	found    bool               // it exists, if only as a link to a file
+	real     string             // path on disk, without links; "" if it is no folder to watch
+	trail    trail              // of a root or a link: the steps to it
 	children map[string]*folder // by name
-	below    int                // of a root: how many folders and links are below it
-	felled   bool               // no longer in the tree
+	below    int                // of a root: number of folders and links below it
+	detached bool               // no longer in the tree
 }
 
-// A site is where in the tree a folder is or could be.
+// A site is a position in the tree, with or without a folder.
 type site struct {
 	parent *folder // nil for a root
 	name   string  // for a root, its path
@@ -38,7 +38,7 @@ func (f *folder) add(child *folder) {
 	f.children[child.name] = child
 }
 
-// loops tells whether f, a link, leads to a folder that f itself lies in.
+// loops reports whether f, a link, leads to a folder that f itself lies in.
 func (f *folder) loops() bool {
 	for up := f.parent; up != nil; up = up.parent {
 		if within(up.real, f.real) {
@@ -48,7 +48,7 @@ func (f *folder) loops() bool {
 	return false
 }
 
-// leaves tells whether f, a link, leads out of its root. What a stranger's
-// folder links to, such as /, is not to be watched at every start; the scanner
-// does not follow such links either.
+// leaves reports whether f, a link, leads out of its root. A stranger's link, to /
+// perhaps, must not cost watches at every start; the scanner does not follow such
+// links either.
 func (f *folder) leaves() bool { return !within(f.real, f.root.real) }

@@ -25,24 +25,24 @@ type Gap struct {
 }
 
 var (
-	// ErrLimit is when the system gives no more watches. The folders that got
-	// one stay watched; those that got none are polled, so that changes in them
-	// are noticed later, and are watched once the system has watches again. The
-	// error it is found in names the setting to raise.
+	// ErrLimit means that the system has no more watches. Folders with a watch
+	// stay watched; the others are polled, so that changes in them are noticed
+	// later, and are watched once the system has watches again. The wrapping error
+	// names the setting to raise.
 	ErrLimit = errors.New("the system's limit of file watches is reached")
-	// ErrFolders is when a root holds more folders than [Options].Folders. It
+	// ErrFolders means that a root has more folders than [Options].Folders. It
 	// stays until the root itself is replaced.
 	ErrFolders = errors.New("too many folders to watch them all: split the folder or raise the limit of folders per root")
 )
 
-// What to do about [ErrLimit], for a watch and for a watcher.
+// The settings to raise for [ErrLimit], of watches and of watchers.
 const (
 	watchRemedy    = "fs.inotify.max_user_watches"
 	instanceRemedy = "fs.inotify.max_user_instances"
 )
 
-// asLimit returns err, as an [ErrLimit] if that is what it means. setting is
-// what holds the limit on Linux; elsewhere it is that of open files.
+// asLimit returns err, wrapped with [ErrLimit] if it reports an exhausted limit.
+// setting names the limit on Linux; elsewhere it is that of open files.
 func asLimit(err error, setting string) error {
 	if errors.Is(err, ErrLimit) {
 		return err
@@ -70,8 +70,8 @@ func newGaps(log *slog.Logger) *gaps {
 	return &gaps{log: log, byPath: map[string]error{}}
 }
 
-// add records that path is not watched because of err. A path that is not there
-// is no gap: the watch on its parent tells when it appears.
+// add records that path is not watched because of err. A missing path is no gap:
+// the watch on its parent reports it when it appears.
 func (g *gaps) add(path string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fsnotify.ErrClosed) {
 		return
@@ -79,14 +79,14 @@ func (g *gaps) add(path string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, known := g.byPath[path]; !known {
-		g.tell(path, err)
+		g.warn(path, err)
 	}
 	g.byPath[path] = err
 }
 
-// tell logs a gap. Every folder after the first meets the same limit of
-// watches, and saying so once is enough.
-func (g *gaps) tell(path string, err error) {
+// warn logs a gap. The limit of watches affects every folder after the first, and
+// is logged once.
+func (g *gaps) warn(path string, err error) {
 	if !errors.Is(err, ErrLimit) {
 		g.log.Warn("folder is not watched: changes in it go unnoticed", "path", path, "err", err)
 		return

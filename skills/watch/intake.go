@@ -25,18 +25,17 @@ type notifier interface {
 // maxBatch bounds the paths of one batch; more count as an overflow.
 const maxBatch = 8192
 
-// A batch is what happened since the batch before.
+// A batch is the set of events since the previous batch.
 type batch struct {
-	ops      map[string]fsnotify.Op // by clean path: everything that happened to it
-	overflow bool                   // there was more than ops tells
+	ops      map[string]fsnotify.Op // by clean path: all operations on it
+	overflow bool                   // ops is incomplete
 }
 
 // intake merges events into batches until events is closed, then closes out and
 // returns. It never makes the sender wait, so however long the tree takes, the
 // kernel's queue does not fill because of it.
 //
-// A batch has no order, as the tree does not need one: it looks at what is
-// there now.
+// A batch has no order, as the tree does not need one: it reads the current state.
 func intake(events <-chan fsnotify.Event, errs <-chan error, out chan<- batch, log *slog.Logger) {
 	defer close(out)
 	var (

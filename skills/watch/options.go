@@ -10,24 +10,24 @@ import (
 // Options change how folders are watched. A nil *Options, and every zero field,
 // means the default.
 type Options struct {
-	// Quiet is how long nothing may happen before a burst counts as settled.
+	// Quiet is the time without an event after which a burst counts as settled.
 	// 100 ms if zero.
 	Quiet time.Duration
-	// MaxDelay is how long after its first event a burst is reported at the
-	// latest, settled or not. 1 s if zero, and never less than Quiet.
+	// MaxDelay bounds the time from a burst's first event to its report, settled
+	// or not. 1 s if zero, and never less than Quiet.
 	MaxDelay time.Duration
 
-	// Depth is how many levels of folders below a root are watched.
+	// Depth bounds the levels of watched folders below a root.
 	// [scan.DefaultDepth] if zero.
 	Depth int
-	// Folders is how many folders and links below one root are watched; those
-	// nearest to the root come first. Reaching it is a [Gap]. 2000 if zero.
+	// Folders bounds the watched folders and links below one root; those nearest
+	// to the root come first. Reaching it is a [Gap]. 2000 if zero.
 	Folders int
-	// Skip tells which names below a root are not looked at, whether file or
-	// folder. It is called from one goroutine at a time. If nil, [scan.Skip].
+	// Skip reports whether to ignore a name below a root, of a file or folder. It
+	// is called from one goroutine at a time. If nil, [scan.Skip].
 	Skip func(name string) bool
 
-	// Logger receives what the operator should know. If nil, [slog.Default].
+	// Logger receives messages for the operator. If nil, [slog.Default].
 	Logger *slog.Logger
 }
 

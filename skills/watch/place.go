@@ -5,13 +5,13 @@ import (
 	"io/fs"
 )
 
-// A place is a folder on disk that is watched: because folders of the tree are
-// there, or because a path to one was looked up in it, or both.
+// A place is a watched folder on disk: folders of the tree have this path, or the
+// path to one was looked up in it, or both.
 type place struct {
 	folders map[*folder]struct{}
 	lookups map[string]map[*folder]struct{} // by the name that was looked up
-	armed   bool                            // the notifier has it
-	err     error                           // why not
+	armed   bool                            // the notifier watches it
+	err     error                           // the reason if not
 }
 
 // A places is all places by their path, which has no symbolic links in it, and
@@ -25,8 +25,8 @@ type places struct {
 	polled   *poller // the places that got no watch
 }
 
-// arm returns the place at path, watched if it can be. Whoever calls it adds
-// itself to the place: see enter and look.
+// arm returns the place at path, watched if possible. The caller adds itself to the
+// place: see enter and look.
 func (p *places) arm(path string) *place {
 	at := p.byPath[path]
 	if at == nil {
@@ -45,9 +45,8 @@ func (p *places) arm(path string) *place {
 	return at
 }
 
-// retry watches the folders whose turn it is to be polled, for as long as the
-// system has watches again. They are polled once more: what changed before is no
-// event.
+// retry tries to watch the polled folders in turn, until the system has no more
+// watches. They are polled once more: their earlier changes are no event.
 func (p *places) retry() {
 	for _, next := range p.polled.turns {
 		at := p.byPath[next.path]
@@ -62,7 +61,7 @@ func (p *places) retry() {
 	}
 }
 
-// enter makes f stand at path, and returns why that is not watched, or nil.
+// enter adds f to the place at path. The error says why that is not watched.
 func (p *places) enter(f *folder, path string) error {
 	at := p.arm(path)
 	at.folders[f] = struct{}{}
@@ -76,8 +75,7 @@ func (p *places) leave(f *folder, path string) {
 	p.release(path, at)
 }
 
-// look makes f depend on the lookup l, and returns why that is not watched, or
-// nil.
+// look makes f depend on the lookup l. The error says why that is not watched.
 func (p *places) look(f *folder, l lookup) error {
 	at := p.arm(l.dir)
 	if at.lookups[l.name] == nil {
@@ -100,7 +98,7 @@ func (p *places) unlook(f *folder, l lookup) {
 	p.release(l.dir, at)
 }
 
-// release ends the watch on a place that nobody needs.
+// release ends the watch on an unused place.
 func (p *places) release(path string, at *place) {
 	if len(at.folders)+len(at.lookups) > 0 {
 		return
@@ -114,7 +112,7 @@ func (p *places) release(path string, at *place) {
 	}
 }
 
-// lost returns the paths of places whose watch has gone with another's.
+// lost returns the paths of places whose watch ended with another's.
 //
 // The system has one watch per folder, not per path. A folder that was moved,
 // and found at its new path before the event that it left the old one, shares

@@ -9,37 +9,35 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// What polling may cost: so many looks at files in each interval, which is some
-// milliseconds. A folder's turn comes the later, the more folders are polled.
+// The bounds of polling. One interval costs some milliseconds; the more folders are
+// polled, the longer the cycle through all of them.
 const (
 	pollEvery   = time.Second
 	pollLooks   = 4096
-	maxPolled   = 10_000 // entries of one folder that are looked at
+	maxPolled   = 10_000 // entries read of one folder
 	clockOfFile = 2 * time.Second
 )
 
-// A poller looks at folders that the system gives no watch for, in turns. It is
-// part of the tree.
+// A poller polls the folders without a watch, in turns. It is part of the tree.
 type poller struct {
 	folders map[string]*polled // by path, without links
 	turns   []turn             // the next one first; some are no longer polled
-	looks   int                // at most in each interval, and one folder more
+	looks   int                // bound of each interval, exceeded by one folder at most
 }
 
-// A turn is a folder's to be looked at.
+// A turn is a folder in the queue.
 type turn struct {
 	path   string
 	folder *polled
 }
 
-// polled is a folder as it was at the last look.
+// polled is the state of a folder at the last poll.
 type polled struct {
 	self    seen
 	entries map[string]seen
 }
 
-// seen is a file or folder as it was at a look; the zero value is one that was
-// not there.
+// seen is the state of a file or folder at a poll; the zero value is a missing one.
 type seen struct {
 	mode     fs.FileMode
 	size     int64
@@ -54,7 +52,7 @@ func (s seen) same(now seen) bool {
 
 func newPoller() *poller { return &poller{folders: map[string]*polled{}, looks: pollLooks} }
 
-// add begins to poll a folder. What changes from now on is told.
+// add begins to poll a folder. Later changes are reported.
 func (p *poller) add(path string) {
 	if p.folders[path] != nil {
 		return
@@ -67,7 +65,7 @@ func (p *poller) add(path string) {
 
 func (p *poller) remove(path string) { delete(p.folders, path) }
 
-// poll looks at the folders whose turn it is. The batch has what changed.
+// poll polls the folders that are due. The batch has their changes.
 func (p *poller) poll() (b batch, looked []string) {
 	b = batch{ops: map[string]fsnotify.Op{}}
 	budget := p.looks
@@ -85,7 +83,7 @@ func (p *poller) poll() (b batch, looked []string) {
 	return b, looked
 }
 
-// look adds what changed in the folder since the last look.
+// look adds the changes in the folder since the last poll to ops.
 func (f *polled) look(path string, ops map[string]fsnotify.Op) {
 	self := lookAt(path)
 	if f.self.same(self) {
@@ -95,26 +93,26 @@ func (f *polled) look(path string, ops map[string]fsnotify.Op) {
 	before := f.entries
 	f.self, f.entries = self, f.read(path)
 	for name, was := range before {
-		tell(filepath.Join(path, name), was, f.entries[name], ops)
+		compare(filepath.Join(path, name), was, f.entries[name], ops)
 	}
 	for name, is := range f.entries {
 		if _, known := before[name]; !known {
-			tell(filepath.Join(path, name), seen{}, is, ops)
+			compare(filepath.Join(path, name), seen{}, is, ops)
 		}
 	}
 }
 
-// lookAtEntries looks at those that there were: there are no others.
+// lookAtEntries compares the known entries: the folder has no others.
 func (f *polled) lookAtEntries(path string, ops map[string]fsnotify.Op) {
 	for name, was := range f.entries {
 		is := lookAt(filepath.Join(path, name))
-		tell(filepath.Join(path, name), was, is, ops)
+		compare(filepath.Join(path, name), was, is, ops)
 		f.entries[name] = is
 	}
 }
 
-// tell adds what an event would say.
-func tell(path string, was, is seen, ops map[string]fsnotify.Op) {
+// compare adds the operation of an equivalent event to ops.
+func compare(path string, was, is seen, ops map[string]fsnotify.Op) {
 	switch {
 	case was.mode.Type() != is.mode.Type() || (was.modified.IsZero() != is.modified.IsZero()):
 		ops[path] |= fsnotify.Create // or removed: either is to be looked at
@@ -127,7 +125,7 @@ func tell(path string, was, is seen, ops map[string]fsnotify.Op) {
 	}
 }
 
-// read looks at what is in the folder.
+// read returns the state of the folder's entries.
 func (f *polled) read(path string) map[string]seen {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -149,7 +147,7 @@ func lookAt(path string) seen {
 	return seen{info.Mode(), info.Size(), modified, time.Since(modified).Abs() < clockOfFile}
 }
 
-// A deaf notifier is one where the system gives none: it refuses every folder.
+// A deaf notifier replaces one that the system refused: it refuses every folder.
 type deaf struct {
 	err    error
 	events chan fsnotify.Event // closed by Close

@@ -8,13 +8,24 @@ import (
 	"time"
 )
 
+// A Change lists the paths that one settled burst of events touched.
+type Change struct {
+	// Paths are files and folders that may have appeared, changed or vanished,
+	// each with everything below it; nothing else has. They are sorted, unique,
+	// none lies below another, and each begins with a root as it was given to
+	// [New]: a file that is reached from two roots, or through a link as well,
+	// is named once for each. A root itself is named when it appeared, vanished
+	// or was replaced, and when too many paths changed to list them.
+	Paths []string
+}
+
 // maxPaths bounds the paths of one change. A burst that touched more (a
 // checkout, an unpacked archive) is reported by its roots.
 const maxPaths = 1024
 
 // settle collects the paths of in and offers them on out as one [Change] as
 // soon as none has come for quiet, or maxDelay after the first. While nobody
-// receives, what comes joins the offer, which has to settle again. It always
+// receives, further paths join the offer, which has to settle again. It always
 // receives from in, and closes out and returns when in is closed.
 func settle(in <-chan []string, out chan<- Change, roots []string, quiet, maxDelay time.Duration) {
 	defer close(out)
@@ -89,7 +100,7 @@ func (p *pending) change() Change {
 	return Change{Paths: paths}
 }
 
-// covered tells whether a folder that holds path is itself among the paths.
+// covered reports whether a folder above path is itself among the paths.
 func (p *pending) covered(path string) bool {
 	for {
 		dir := filepath.Dir(path)
@@ -103,7 +114,7 @@ func (p *pending) covered(path string) bool {
 	}
 }
 
-// within tells whether path is folder or lies below it. Both are clean.
+// within reports whether path is folder or lies below it. Both are clean.
 func within(path, folder string) bool {
 	rest, ok := strings.CutPrefix(path, folder)
 	return ok && (rest == "" || strings.HasSuffix(folder, separator) || strings.HasPrefix(rest, separator))

@@ -12,28 +12,28 @@ import (
 	"syscall"
 )
 
-// A lookup is one step of following a path: name was looked for in dir, which
-// has no symbolic links left in it. A change of that entry can change where the
-// path leads, or whether it leads anywhere.
+// A lookup is one step of following a path: the lookup of name in dir, which has no
+// symbolic links. A change of that entry can change the target of the path, or
+// whether there is one.
 type lookup struct {
 	dir, name string
 	plain     bool // name is an ordinary folder
 }
 
-// A trail is what following a path came to.
+// A trail is the result of following a path.
 type trail struct {
-	lookups []lookup // every step that was made, the one that failed included
-	real    string   // the path with no symbolic links left; "" if err is set
+	lookups []lookup // every step, including a failed one
+	real    string   // the path without symbolic links; "" if err is set
 	folder  bool     // real is a folder
-	err     error    // why there is nothing
+	err     error    // of the failed step
 }
 
-// wholeTrails is whether every folder on a trail is watched. With kqueue that
+// wholeTrails says whether every folder on a trail is watched. With kqueue that
 // would open each file in a home folder and more; there a step is watched only
 // if it is a link, is missing, or is no folder.
 const wholeTrails = runtime.GOOS == "linux" || runtime.GOOS == "windows"
 
-// maxLinks is how many links a path may lead through, as in Linux.
+// maxLinks bounds the links of a path, as in Linux.
 const maxLinks = 40
 
 // follow follows path, relative to dir, step by step as the system does. dir
@@ -72,8 +72,8 @@ func follow(dir, path string) trail {
 	return t
 }
 
-// step looks name up in dir, notes it, and returns where it leads if it is a
-// symbolic link.
+// step looks name up in dir, records the lookup, and returns the target of a
+// symbolic link, "" for anything else.
 func (t *trail) step(dir, name string) (target string, err error) {
 	path := filepath.Join(dir, name)
 	info, err := os.Lstat(path)
@@ -99,7 +99,7 @@ func (t *trail) watched() []lookup {
 	return slices.DeleteFunc(slices.Clone(t.lookups), func(l lookup) bool { return l.plain })
 }
 
-// same tells whether two trails lead the same way to the same place.
+// same reports whether two trails have the same steps and the same result.
 func (t *trail) same(u *trail) bool {
 	return t.real == u.real && t.folder == u.folder && slices.Equal(t.lookups, u.lookups)
 }

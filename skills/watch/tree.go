@@ -1,14 +1,15 @@
 package watch
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 )
 
-// A tree keeps the watches in step with the folders on disk. One goroutine uses
-// it at a time: that of New, then that of run.
+// A tree mirrors the folders on disk with their watches. One goroutine uses it at a
+// time: that of New, then that of run.
 type tree struct {
 	options Options
 	gaps    *gaps
@@ -26,9 +27,9 @@ func newTree(source notifier, gaps *gaps, o Options) *tree {
 	}
 }
 
-func (t *tree) plantRoots(paths []string) {
+func (t *tree) buildRoots(paths []string) {
 	for _, path := range paths {
-		t.plant(site{name: path})
+		t.build(site{name: path})
 	}
 }
 
@@ -40,16 +41,15 @@ func (t *tree) at(s site) *folder {
 	return s.parent.children[s.name]
 }
 
-// plant takes what is on disk at s into the tree, with everything below it.
-// There must be nothing at s in the tree.
+// build adds the folder or link at s on disk to the tree, with everything below it.
+// The tree must have nothing at s.
 //
-// A folder is watched before it is read. So whatever appears in it is either
-// read here or an event later, and whoever is told of s after plant returns and
-// reads the disk sees the rest.
-func (t *tree) plant(s site) {
+// A folder is watched before it is read. So a new entry is either read here or an
+// event later, and a receiver that reads s after build returns sees the rest.
+func (t *tree) build(s site) {
 	var first *folder
 	if s.parent == nil {
-		first = t.plantRoot(s)
+		first = t.buildRoot(s)
 	} else if info, err := os.Lstat(filepath.Join(s.parent.real, s.name)); err == nil {
 		first = t.attach(s, info.Mode())
 	}
@@ -62,7 +62,7 @@ func (t *tree) plant(s site) {
 	}
 }
 
-func (t *tree) plantRoot(s site) *folder {
+func (t *tree) buildRoot(s site) *folder {
 	f := &folder{site: s}
 	f.root = f
 	t.roots[s.name] = f
@@ -93,12 +93,12 @@ func (t *tree) attach(s site, mode fs.FileMode) *folder {
 	}
 	t.track(f, s.parent.real, s.name)
 	if tooDeep || f.loops() || f.leaves() {
-		f.real = "" // that it leads elsewhere is still noticed
+		f.real = "" // a change of its target is still noticed
 	}
 	return f
 }
 
-// open watches f and returns what is below it, attached but not open yet.
+// open watches f and returns its children, attached but not open yet.
 func (t *tree) open(f *folder) []*folder {
 	if f.real == "" {
 		return nil
@@ -119,17 +119,61 @@ func (t *tree) open(f *folder) []*folder {
 	return children
 }
 
-// fell takes f out of the tree, with everything below it.
-func (t *tree) fell(f *folder) {
+// maxTries bounds the attempts to follow a path that keeps changing. Giving up is
+// safe: the last change is an event by then.
+const maxTries = 5
+
+// track follows path, relative to dir, to f and watches every step. A step may
+// change before it is watched, so track repeats until two trails are the same.
+func (t *tree) track(f *folder, dir, path string) {
+	var unwatched error
+	for range maxTries {
+		next := follow(dir, path)
+		if f.trail.lookups != nil && f.trail.same(&next) {
+			break
+		}
+		unwatched = t.setTrail(f, next)
+	}
+	f.found = f.trail.err == nil
+	switch {
+	case f.trail.folder:
+		f.real = f.trail.real
+	case errors.Is(f.trail.err, fs.ErrPermission):
+		t.gaps.add(f.path(), f.trail.err)
+	case unwatched != nil:
+		t.gaps.add(f.path(), unwatched)
+	}
+}
+
+// setTrail watches the steps of next instead of f's current ones. The error says
+// why the last is not watched. An unwatched step further up is no gap: those
+// folders seldom change, and are often not readable.
+func (t *tree) setTrail(f *folder, next trail) (err error) {
+	t.clearTrail(f)
+	f.trail = next
+	for _, l := range next.watched() {
+		err = t.places.look(f, l)
+	}
+	return err
+}
+
+func (t *tree) clearTrail(f *folder) {
+	for _, l := range f.trail.watched() {
+		t.places.unlook(f, l)
+	}
+}
+
+// detach removes f from the tree, with everything below it.
+func (t *tree) detach(f *folder) {
 	for _, child := range f.children {
-		t.fell(child)
+		t.detach(child)
 	}
 	t.clearTrail(f)
 	if f.real != "" {
 		t.places.leave(f, f.real)
 	}
 	t.gaps.remove(f.path())
-	f.felled = true
+	f.detached = true
 	f.root.below--
 	if f.parent == nil {
 		delete(t.roots, f.name)

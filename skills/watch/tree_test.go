@@ -68,7 +68,7 @@ func newStand(t *testing.T, o Options, fail func(string) error, roots ...string)
 	o.Logger = slog.New(logs)
 	source := &fakeNotifier{watches: map[string]os.FileInfo{}, fail: fail}
 	s := &stand{t, newTree(source, newGaps(o.Logger), o.withDefaults()), source, logs}
-	s.plantRoots(roots)
+	s.buildRoots(roots)
 	return s
 }
 

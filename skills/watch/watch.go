@@ -1,27 +1,30 @@
-// Package watch tells when files under a set of folders have settled after a
-// change, and which. Start with [New].
+// Package watch reports the files under a set of folders that have changed, once
+// they have settled.
 //
-// It watches folders that exist, folders that appear later, and what symbolic
-// links lead to inside of a root. It is level-triggered: a [Change] names what may
-// have changed and never how, so the receiver reads those paths again and
-// compares. Being told of a path where nothing changed is allowed and rare;
-// not being told of one that did is a bug, or a [Gap].
+// Start with [New].
 //
-// # What counts
+// It watches folders that exist, folders that appear later, and the targets of
+// symbolic links inside of a root. It is level-triggered: a [Change] names paths
+// that may have changed and never how, so the receiver reads them again and
+// compares. A report of an unchanged path is allowed and rare; a missing report of
+// a changed one is a bug, or a [Gap].
+//
+// # Changes
 //
 // Creating, writing, removing and renaming files, folders and links counts, at
-// the path itself and, for a link, at what it leads to. So does a change of
+// the path itself and, for a link, at its target. So does a change of
 // mode, because it can make a file readable or executable; other changes of
 // metadata (times, extended attributes, link counts) do not. The kernel does
-// not tell the two apart, so the first one seen at a path is reported and later
+// not distinguish the two, so the first one at a path is reported and later
 // ones only if the mode differs from then.
 //
-// # What it costs
+// # Cost
 //
 // One watch per folder, and none per file (kqueue takes a file descriptor per
-// file all the same). An event costs what it touched: a file edit reads no
-// folder, a new folder is read with everything below it. Only when a folder
-// goes is the list of watches compared, in memory, for one lost with it.
+// file all the same). The cost of an event depends on the paths that it touched: a
+// file edit reads no folder, a new folder is read with everything below it. Only
+// when a folder vanishes is the list of watches compared, in memory, for one lost
+// with it.
 //
 // Where the system's limit of watches, or of watchers, is reached, the folders
 // left over are polled: a few thousand files each second, in turns, so that the
@@ -38,11 +41,11 @@
 // the watches in step with the folders and turns events into paths, settle
 // waits for quiet.
 //
-// # What goes unnoticed
+// # Limits
 //
-// Changes on file systems that send no events (network mounts, parts of FUSE);
-// changes made through a second mount of a folder that is watched through the
-// first; a change of owner that repeats a mode already seen; folders that are
+// Unnoticed are changes on file systems that send no events (network mounts, parts
+// of FUSE); changes made through a second mount of a folder that is watched through
+// the first; a change of owner that repeats a mode already seen; folders that are
 // Windows junctions. With kqueue, renaming a folder above the parent of a root
 // goes unnoticed, because watching every ancestor would open all their files.
 package watch
@@ -56,17 +59,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 )
-
-// A Change is what one settled burst of events touched.
-type Change struct {
-	// Paths are files and folders that may have appeared, changed or vanished,
-	// each with everything below it; nothing else has. They are sorted, unique,
-	// none lies below another, and each begins with a root as it was given to
-	// [New]: a file that is reached from two roots, or through a link as well,
-	// is named once for each. A root itself is named when it appeared, vanished
-	// or was replaced, and when too much happened to tell what.
-	Paths []string
-}
 
 // A Watcher watches folders until it is closed. Its methods may be called from
 // any goroutine.
@@ -84,12 +76,12 @@ type Watcher struct {
 // need not exist yet, may be a symbolic link, may lie in another root, and may
 // be given twice.
 //
-// When New returns, everything there is being watched: read the roots after it,
-// not before, and no change is missed. It reads every folder below the roots.
+// When New returns, all existing folders are watched: a caller that reads the roots
+// after New misses no change. New reads every folder below the roots.
 //
 // The error is about an argument, or because the system has no watchers at all.
-// Folders that cannot be watched are no error; see [Watcher.Gaps]. The caller
-// must call Close.
+// Folders that cannot be watched are no error; see [Watcher.Gaps]. The caller must
+// call [Watcher.Close].
 func New(roots []string, options *Options) (*Watcher, error) {
 	roots, err := cleanRoots(roots)
 	if err != nil {
@@ -120,24 +112,23 @@ func start(source notifier, events <-chan fsnotify.Event, errs <-chan error, roo
 	// to be received.
 	w.running.Go(func() { intake(events, errs, batches, o.Logger) })
 	t := newTree(source, w.gaps, o)
-	t.plantRoots(roots)
+	t.buildRoots(roots)
 	w.running.Go(func() { t.run(batches, touched) })
 	w.running.Go(func() { settle(touched, w.changes, roots, o.Quiet, o.MaxDelay) })
 	return w
 }
 
-// Changes gives one value per settled burst, and is closed by [Watcher.Close].
-// Values that are not received merge into the next; the watcher never waits for
-// the receiver.
+// Changes returns a channel with one value per settled burst, closed by
+// [Watcher.Close]. Values that are not received merge into the next; the watcher
+// never waits for the receiver.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
 
-// Gaps returns what is not being watched but should be, sorted by path. It
-// changes as folders come and go; a caller that shows it asks again after each
-// [Change].
+// Gaps returns the folders that should be watched and are not, sorted by path. The
+// list varies as folders appear and vanish: call Gaps again after each [Change].
 func (w *Watcher) Gaps() []Gap { return w.gaps.list() }
 
-// Close ends the watcher and waits until nothing of it runs. What has not
-// settled yet is not reported. Closing again does nothing and returns the same.
+// Close stops the watcher and waits for its goroutines. Unsettled changes are not
+// reported. A second Close does nothing and returns the same.
 func (w *Watcher) Close() error {
 	w.closing.Do(func() {
 		w.closeErr = w.source.Close()
@@ -146,7 +137,7 @@ func (w *Watcher) Close() error {
 	return w.closeErr
 }
 
-// cleanRoots returns roots in the shortest form, each once, in the order given.
+// cleanRoots returns roots as clean paths without duplicates, in order.
 func cleanRoots(roots []string) ([]string, error) {
 	var clean []string
 	for _, root := range roots {
