@@ -2,7 +2,10 @@ package skills
 
 import (
 	"encoding/json"
-	"path/filepath"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -142,38 +145,88 @@ func (RawArgv) Pass(args map[string]any) (Passed, error) {
 
 func (w RawArgv) params() []Param { return Properties(w.Schema()) }
 
-// Properties returns the parameters of a schema that was not made of them.
-func Properties(s *jsonschema.Schema) []Param {
-	if s.Properties == nil {
-		return nil
+// Flags passes each argument as "--name value", as Colony does: the declared
+// ones in their order, undeclared ones last by name. A value that could be read
+// as a flag is joined to its name, "--name=value"; package infer knows better, from
+// the script.
+type Flags []Param
+
+// Schema returns a property for each parameter. Undeclared ones are allowed.
+func (f Flags) Schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	for _, p := range f {
+		s.Properties.Set(p.Name, p.Schema)
+		if p.Required {
+			s.Required = append(s.Required, p.Name)
+		}
 	}
-	required := map[string]bool{}
-	for _, name := range s.Required {
-		required[name] = true
-	}
-	var params []Param
-	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		params = append(params, Param{Name: p.Key, Required: required[p.Key], Schema: p.Value})
-	}
-	return params
+	return s
 }
 
-// SetUndeclared marks an entry of which the manifest declares no arguments: see
-// package infer.
-func (e *Entry) SetUndeclared() { e.Args, e.Inferred = RawArgv{}, true }
+// Pass returns the flags.
+func (f Flags) Pass(args map[string]any) (Passed, error) {
+	return f.PassJoined(args, Joining{Texts: true})
+}
 
-// Unread returns a problem for each part of the script's arguments that its source
-// does not tell.
-func (s *Skill) Unread() []Problem {
-	if s.Entry == nil {
-		return nil
+// Joining tells which values that begin with a dash are joined to their name:
+// "--n=-5".
+type Joining struct{ Numbers, Texts bool }
+
+// number matches numbers: "-1" is a value, not a flag.
+var number = regexp.MustCompile(`^-(?:\d|\.\d)[\d.eE+-]*$`)
+
+func (j Joining) joins(text string) bool {
+	if number.MatchString(text) {
+		return j.Numbers
 	}
-	var all []Problem
-	for _, note := range s.Entry.Unread {
-		all = append(all, Problem{
-			Severity: Note, Path: filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.Entry.Script)), Line: note.Line,
-			Message: "of the script's arguments, not all is known: " + note.Text,
-		})
+	return j.Texts && strings.HasPrefix(text, "-")
+}
+
+// PassJoined returns the flags for a script of which it is known how it reads values
+// that begin with a dash.
+func (f Flags) PassJoined(args map[string]any, how Joining) (Passed, error) {
+	types := map[string]string{}
+	var names []string
+	for _, p := range f {
+		types[p.Name] = p.Schema.Type
+		if _, given := args[p.Name]; given {
+			names = append(names, p.Name)
+		}
 	}
-	return all
+	declared := len(names)
+	for name := range args {
+		if _, known := types[name]; !known {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names[declared:])
+	var passed Passed
+	for _, name := range names {
+		words, err := flag(name, args[name], types[name], how)
+		if err != nil {
+			return Passed{}, err
+		}
+		passed.Argv = append(passed.Argv, words...)
+	}
+	return passed, nil
+}
+
+func (f Flags) params() []Param { return f }
+
+// flag renders one argument. Declared parameters have a name that will do.
+func flag(name string, value any, declared string, how Joining) ([]string, error) {
+	if !paramName.MatchString(name) {
+		return nil, fmt.Errorf("%q cannot be passed as a parameter; use letters, digits, - and _", name)
+	}
+	text, err := Render(value, declared)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", name, err)
+	}
+	if err := CheckWord(name, text, len(name)+len("--=")); err != nil {
+		return nil, err
+	}
+	if how.joins(text) {
+		return []string{"--" + name + "=" + text}, nil
+	}
+	return []string{"--" + name, text}, nil
 }

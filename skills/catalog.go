@@ -3,6 +3,7 @@ package skills
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -212,4 +213,89 @@ func (s *Skill) score(words []string) int {
 		total += best
 	}
 	return total
+}
+
+// A BrokenError says that there is a skill of a name, and why it does not load.
+type BrokenError struct {
+	Name    string
+	Problem Problem
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("skill %s does not load: %s", e.Name, e.Problem)
+}
+
+// Unreadable reports whether the skill's file could not be read, and whether that is
+// for want of permission. Otherwise it was read, and is wrong.
+func (e *BrokenError) Unreadable() (unreadableFile, denied bool) {
+	why, ok := strings.CutPrefix(e.Problem.Message, unreadable)
+	return ok, ok && strings.Contains(why, "permission denied")
+}
+
+// Broken returns why the file that defined a skill does not load, for one that is
+// called name; nil where nothing is wrong with it.
+func (c *Catalog) Broken(name, file string) *BrokenError {
+	for _, p := range c.Problems {
+		if p.Severity == Error && p.Path == file {
+			return &BrokenError{name, p}
+		}
+	}
+	return nil
+}
+
+// broken finds a skill that does not load by the name of its folder or, for a
+// command, of its file: its own name was not read.
+func (c *Catalog) broken(name string) *BrokenError {
+	plugin, bare, qualified := strings.Cut(name, "/")
+	if !qualified {
+		bare = name
+	}
+	for _, p := range c.Problems {
+		if p.Severity != Error {
+			continue
+		}
+		folder, file := filepath.Split(filepath.FromSlash(p.Path))
+		called := filepath.Base(folder)
+		switch stem := strings.TrimSuffix(file, filepath.Ext(file)); {
+		case strings.EqualFold(file, "plugin.json"):
+			if called == ".claude-plugin" {
+				called = filepath.Base(filepath.Dir(filepath.Clean(folder)))
+			}
+			if qualified && called == plugin {
+				return &BrokenError{name, p}
+			}
+			continue
+		case strings.EqualFold(stem, "SKILL"):
+		case strings.EqualFold(filepath.Ext(file), ".md"):
+			called = stem
+		default:
+			continue
+		}
+		inPlugin := !qualified || strings.Contains(filepath.ToSlash(folder), "/"+plugin+"/") || strings.HasPrefix(filepath.ToSlash(folder), plugin+"/")
+		if called == bare && inPlugin {
+			return &BrokenError{name, p}
+		}
+	}
+	return nil
+}
+
+// Replaced returns what took the places of skills of before, by those skills. It
+// is for catalogs in which every skill has its name's place still; ok is false
+// where a skill came, went or moved. It costs what changed, and little more.
+func (c *Catalog) Replaced(before *Catalog) (by map[*Skill]*Skill, ok bool) {
+	if len(c.Skills) != len(before.Skills) {
+		return nil, false
+	}
+	by = map[*Skill]*Skill{}
+	for i, s := range c.Skills {
+		old := before.Skills[i]
+		if s == old {
+			continue
+		}
+		if s.Name != old.Name || s.Plugin != old.Plugin || s.Folder != old.Folder {
+			return nil, false
+		}
+		by[old] = s
+	}
+	return by, true
 }

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -61,4 +62,20 @@ func visible(text string) string {
 		b.WriteString(quoted[1 : len(quoted)-1])
 	}
 	return b.String()
+}
+
+// UnreadableProblem returns the problem of a file that cannot be read.
+func UnreadableProblem(file string, err error) Problem {
+	return Problem{Severity: Error, Path: file, Message: unreadable + err.Error(), Remedy: notLoaded}
+}
+
+// unreadable begins the message of a problem with a file that could not be read.
+const unreadable = "it cannot be read: "
+
+// notLoaded is the remedy of a file that cannot be read.
+const notLoaded = "check that it exists and may be read"
+
+// CompareProblems orders problems as a catalog has them.
+func CompareProblems(a, b Problem) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }

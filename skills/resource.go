@@ -9,28 +9,6 @@ import (
 // all of them at once.
 const maxCatalogResources = 256
 
-// A Resource is something that a skill lets clients read by a URI.
-type Resource struct {
-	// URI names it; "" where Template does.
-	URI string
-	// Template names many, as package uritemplate reads it. Each variable is a
-	// parameter of what the skill runs.
-	Template string
-	// Name is never "".
-	Name        string
-	Title       string
-	Description string
-	MIMEType    string // "" where nobody said
-	// File is the path of what is read in the skill's folder; "" where the skill
-	// is run, and its output is what is read.
-	File string
-	// Line is where it is declared in the skill's File.
-	Line int
-}
-
-// Key is what no two resources of a catalog share: URI or Template.
-func (r Resource) Key() string { return r.URI + r.Template }
-
 // A Declared is a resource, and the skill that has it.
 type Declared struct {
 	Skill *Skill

@@ -7,9 +7,9 @@ package skills
 
 import (
 	"io/fs"
-	"time"
-
-	"github.com/invopop/jsonschema"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // A Skill is a folder that teaches something (instructions), and may have
@@ -153,64 +153,6 @@ func (s *Skill) Text() (string, error) {
 	return s.Stored()
 }
 
-// An Entry is what a skill runs.
-type Entry struct {
-	// Script is the path of a file in the skill's folder. With [Flags] it may
-	// contain placeholders such as {name} for parameters.
-	Script string
-	// Interpreter is the command that the script is passed to; none runs the
-	// script as a program.
-	Interpreter []string
-	// Args is how arguments reach the script; nil is [Flags] without any.
-	Args Args
-	// Inferred says that nobody declared the arguments: Args is read from the
-	// script's source, [RawArgv] where that does not tell.
-	Inferred bool
-	// Unread notes the parts of inferred arguments that the source does not tell.
-	Unread []SourceNote
-	// Closed says that arguments which [Flags] do not declare are refused.
-	Closed bool
-	// ImageRole names the image to run in; "" is the default one.
-	ImageRole string
-	// Network are the hosts that the script connects to, as the manifest has
-	// them, such as "api.example.com:443". Only a grant makes them reachable.
-	Network []string
-	// Warm is how many sandboxes to have ready for the next calls: 0 is one, and
-	// a negative number none. It is at most [MaxWarm].
-	Warm int
-	// Timeout is the longest that a call may take; 0 leaves it to the
-	// configuration.
-	Timeout time.Duration
-	// Context says which variables tell the script about its call.
-	Context Context
-	// Env are the names of further variables that the script wants. It gets those
-	// that the configuration grants.
-	Env []string
-	// Output is the schema of the object that the script returns (an Args' Schema
-	// is that of what it gets); nil where nobody said.
-	Output *jsonschema.Schema
-	// OutputJSON says that a script which ends well has printed one JSON value.
-	OutputJSON bool
-
-	compiled memo // see Compiled
-}
-
-// A SourceNote is about a line of a script's source.
-type SourceNote struct {
-	Line int // from 1; 0 is the whole source
-	Text string
-}
-
-// A Context is a set of variables that tell a script about its call.
-type Context string
-
-// The contexts.
-const (
-	ContextSkill Context = ""     // SKILL_NAME, SKILL_RUN_ID, SKILL_PARAMS, SKILL_WORKSPACE
-	ContextLinX  Context = "linx" // and LINX_AGENT_ID, LINX_USER_ID, LINX_SESSION_ID
-	ContextNone  Context = "none" // none
-)
-
 // A Class is how much harm a skill can do by what it is granted.
 type Class string
 
@@ -235,4 +177,109 @@ const (
 // Sources returns all sources, highest priority first.
 func Sources() []Source {
 	return []Source{SourceSession, SourceUser, SourceSystem, SourceExtra}
+}
+
+// Requires is what a skill needs where it runs, in whichever dialect it says so.
+type Requires struct {
+	// OS are the systems that it runs on, as of GOOS; none is any.
+	OS []string `json:"os,omitempty"`
+	// Bins are programs that all have to be there.
+	Bins []string `json:"bins,omitempty"`
+	// AnyBins are programs one of which has to be there.
+	AnyBins []string `json:"any_bins,omitempty"`
+	// Env are environment variables that have to be set.
+	Env []string `json:"env,omitempty"`
+	// Config are settings of its author's agent that have to be on.
+	Config []string `json:"config,omitempty"`
+	// Capabilities are what its author's agent has to let it do.
+	Capabilities []string `json:"capabilities,omitempty"`
+}
+
+// Empty reports whether nothing is needed.
+func (r Requires) Empty() bool {
+	return len(r.OS)+len(r.Bins)+len(r.AnyBins)+len(r.Env)+len(r.Config)+len(r.Capabilities) == 0
+}
+
+// String lists what is needed, for people; "" is nothing.
+func (r Requires) String() string {
+	var parts []string
+	add := func(what string, names []string, conjunction string) {
+		if len(names) > 0 {
+			parts = append(parts, what+Enumerate(names, conjunction))
+		}
+	}
+	add("", r.OS, "or")
+	add("", r.Bins, "and")
+	add("", r.AnyBins, "or")
+	add("the environment's ", r.Env, "and")
+	add("the settings ", r.Config, "and")
+	add("the capabilities ", r.Capabilities, "and")
+	return strings.Join(parts, "; ")
+}
+
+// Needs is what the skill requires, and the interpreter of its script.
+func (s *Skill) Needs() Requires {
+	needs := s.Requires
+	if s.Entry != nil && len(s.Entry.Interpreter) > 0 && !slices.Contains(needs.Bins, s.Entry.Interpreter[0]) {
+		needs.Bins = append(slices.Clone(needs.Bins), s.Entry.Interpreter[0])
+	}
+	return needs
+}
+
+// A Resource is something that a skill lets clients read by a URI.
+type Resource struct {
+	// URI names it; "" where Template does.
+	URI string
+	// Template names many, as package uritemplate reads it. Each variable is a
+	// parameter of what the skill runs.
+	Template string
+	// Name is never "".
+	Name        string
+	Title       string
+	Description string
+	MIMEType    string // "" where nobody said
+	// File is the path of what is read in the skill's folder; "" where the skill
+	// is run, and its output is what is read.
+	File string
+	// Line is where it is declared in the skill's File.
+	Line int
+}
+
+// Key is what no two resources of a catalog share: URI or Template.
+func (r Resource) Key() string { return r.URI + r.Template }
+
+// An Asked is whom a script may ask while it runs.
+type Asked string
+
+// Whom a script may ask.
+const (
+	AskPerson Asked = "person" // who uses the client: a form to fill in
+	AskModel  Asked = "model"  // the client's model: a completion
+	AskRoots  Asked = "roots"  // the client: the folders that it works in
+)
+
+// A Task says how a skill is run for clients that know tasks.
+type Task string
+
+// How a skill is run for clients that know tasks.
+const (
+	TaskLong     Task = ""         // what takes long becomes a task
+	TaskAlways   Task = "always"   // each call is one at once; other clients get the result as ever
+	TaskRequired Task = "required" // likewise, and other clients are refused
+)
+
+// Unread returns a problem for each part of the script's arguments that its source
+// does not tell.
+func (s *Skill) Unread() []Problem {
+	if s.Entry == nil {
+		return nil
+	}
+	var all []Problem
+	for _, note := range s.Entry.Unread {
+		all = append(all, Problem{
+			Severity: Note, Path: filepath.Join(filepath.Dir(s.File), filepath.FromSlash(s.Entry.Script)), Line: note.Line,
+			Message: "of the script's arguments, not all is known: " + note.Text,
+		})
+	}
+	return all
 }

@@ -1,6 +1,11 @@
 package skills
 
-import "strings"
+import (
+	"errors"
+	"math"
+	"strings"
+	"time"
+)
 
 // SplitWords splits a text that a person wrote into words as a shell does, at blanks
 // outside of quotes. A quote that is not closed reaches to the end: in "fix the
@@ -51,4 +56,29 @@ func JoinWords(words []string) string {
 		}
 	}
 	return strings.Join(quoted, " ")
+}
+
+// Enumerate renders "a, b or c".
+func Enumerate(items []string, conjunction string) string {
+	switch len(items) {
+	case 0:
+		return ""
+	case 1:
+		return items[0]
+	}
+	last := len(items) - 1
+	return strings.Join(items[:last], ", ") + " " + conjunction + " " + items[last]
+}
+
+// Seconds is a number of seconds, as people and models write timeouts, as a
+// duration: at least a millisecond, and as long as a duration can be where it
+// is more. The error says what to write.
+func Seconds(n float64) (time.Duration, error) {
+	switch {
+	case math.IsNaN(n), math.IsInf(n, 0), n <= 0:
+		return 0, errors.New("write a number of seconds above 0")
+	case n >= float64(math.MaxInt64)/float64(time.Second):
+		return math.MaxInt64, nil
+	}
+	return max(time.Duration(n*float64(time.Second)), time.Millisecond), nil
 }
