@@ -43,7 +43,12 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	return exitCode(ctx, root.ExecuteContext(ctx), out, stderr)
+}
+
+// exitCode prints the error of a command, if any, and returns the exit code. A command
+// that lost output has failed.
+func exitCode(ctx context.Context, err error, out *output, stderr io.Writer) int {
 	var exit *exitError
 	if err == nil || errors.As(err, &exit) && exit.err == nil && exit.code != exitOK {
 		err = cmp.Or(out.failed(), err)

@@ -19,60 +19,81 @@ type runArgs struct {
 	timeout                  time.Duration
 }
 
-// parseRun reads the words after a skill's name: the skill's own parameters,
+// parseRun parses the words after a skill's name: the skill's own parameters,
 // and the few options of run.
 func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
-	given := &runArgs{params: map[string]any{}}
-	for len(words) > 0 {
-		word := words[0]
-		words = words[1:]
+	p := &runParser{skill, words, &runArgs{params: map[string]any{}}}
+	for len(p.words) > 0 {
+		word := p.words[0]
+		p.words = p.words[1:]
 		if word == "--" && takesWords(skill) {
-			given.params["args"] = anyWords(words)
+			p.given.params["args"] = anyWords(p.words)
 			break
 		}
 		name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
 		if !strings.HasPrefix(word, "--") || name == "" {
 			return nil, fmt.Errorf("%q is not an option; parameters of %s are written as --NAME VALUE", word, skill.QualifiedName())
 		}
-		param := declared(skill, name)
-		// A flag stands alone: a boolean's, or one of run's own.
-		bare := !joined && (len(words) == 0 || strings.HasPrefix(words[0], "--"))
-		next := func() (string, error) {
-			switch {
-			case joined:
-				return value, nil
-			case bare:
-				return "", fmt.Errorf("--%s needs a value; one that begins with -- is written as --%s=VALUE", name, name)
-			}
-			value, words = words[0], words[1:]
-			return value, nil
-		}
-		if param == nil || name == "stdin" && bare && takesWords(skill) {
-			if own, err := given.option(name, next); own || err != nil {
-				if err != nil {
-					return nil, err
-				}
-				continue
-			}
-		}
-		if param == nil {
-			if param = spelled(skill, name); param != nil {
-				name = param.Name
-			}
-		}
-		if param != nil && param.Schema.Type == "boolean" && !joined && (bare || words[0] != "true" && words[0] != "false") {
-			given.params[name] = true
-			continue
-		}
-		text, err := next()
-		if err != nil {
-			return nil, err
-		}
-		if err := given.add(skill.Entry, param, name, text); err != nil {
+		if err := p.option(runOption{name, value, joined}); err != nil {
 			return nil, err
 		}
 	}
-	return given, nil
+	return p.given, nil
+}
+
+// A runParser parses the words after a skill's name.
+type runParser struct {
+	skill *skills.Skill
+	words []string // not parsed yet
+	given *runArgs
+}
+
+// A runOption is one --NAME, or --NAME=VALUE if joined.
+type runOption struct {
+	name, value string
+	joined      bool
+}
+
+// option parses an option, with its value from the words if it needs one.
+func (p *runParser) option(o runOption) error {
+	param := declared(p.skill, o.name)
+	if param == nil || o.name == "stdin" && p.bare(o) && takesWords(p.skill) {
+		if own, err := p.given.option(o.name, func() (string, error) { return p.value(o) }); own || err != nil {
+			return err
+		}
+	}
+	if param == nil {
+		if param = spelled(p.skill, o.name); param != nil {
+			o.name = param.Name
+		}
+	}
+	if param != nil && param.Schema.Type == "boolean" && !o.joined && (p.bare(o) || p.words[0] != "true" && p.words[0] != "false") {
+		p.given.params[o.name] = true
+		return nil
+	}
+	text, err := p.value(o)
+	if err != nil {
+		return err
+	}
+	return p.given.add(p.skill.Entry, param, o.name, text)
+}
+
+// bare reports whether an option has no value: a boolean's, or one of run's own.
+func (p *runParser) bare(o runOption) bool {
+	return !o.joined && (len(p.words) == 0 || strings.HasPrefix(p.words[0], "--"))
+}
+
+// value returns the value of an option, which may be the next word.
+func (p *runParser) value(o runOption) (string, error) {
+	switch {
+	case o.joined:
+		return o.value, nil
+	case p.bare(o):
+		return "", fmt.Errorf("--%s needs a value; one that begins with -- is written as --%s=VALUE", o.name, o.name)
+	}
+	text := p.words[0]
+	p.words = p.words[1:]
+	return text, nil
 }
 
 // takesWords reports whether a skill's script accepts any command line.
