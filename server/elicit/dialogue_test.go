@@ -128,10 +128,10 @@ func TestDialogueEnds(t *testing.T) {
 	}
 }
 
-// TestRoom has the oldest of too many go.
-func TestRoom(t *testing.T) {
-	room := NewWaitLimiter(Limits{Total: 3, PerCaller: 2})
-	enter := func(owner identity.Key) (context.Context, func()) { return room.enter(t.Context(), owner) }
+// TestWaitLimiter ends the oldest of too many waiting calls.
+func TestWaitLimiter(t *testing.T) {
+	limiter := NewWaitLimiter(Limits{Total: 3, PerCaller: 2})
+	enter := func(owner identity.Key) (context.Context, func()) { return limiter.enter(t.Context(), owner) }
 	first, leaveFirst := enter("a")
 	second, leaveSecond := enter("b")
 	third, leaveThird := enter("a")
@@ -152,8 +152,8 @@ func TestRoom(t *testing.T) {
 	for _, leave := range []func(){leaveFirst, leaveSecond, leaveThird, leaveFourth, leaveFifth} {
 		leave()
 	}
-	if len(room.waiting) != 0 {
-		t.Errorf("%d still wait", len(room.waiting))
+	if len(limiter.waiting) != 0 {
+		t.Errorf("%d still wait", len(limiter.waiting))
 	}
 }
 

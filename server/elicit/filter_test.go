@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// sieved returns what is left of a stream that comes in parts of n bytes, and the
-// questions in it.
-func sieved(stream string, n int) (out string, questions []string) {
+// filtered passes a stream in parts of n bytes through a filter. It returns the output
+// and the questions.
+func filtered(stream string, n int) (out string, questions []string) {
 	var b bytes.Buffer
 	s := &questionFilter{out: &b, ask: func(line []byte) { questions = append(questions, string(line)) }}
 	for len(stream) > 0 {
@@ -21,7 +21,7 @@ func sieved(stream string, n int) (out string, questions []string) {
 	return b.String(), questions
 }
 
-func TestSieve(t *testing.T) {
+func TestQuestionFilter(t *testing.T) {
 	const q = `{"mcp":{"ask":"Go on?"}}` + "\n"
 	long := `{"mcp":{"ask":"` + strings.Repeat("x", maxLine)
 	for name, test := range map[string]struct {
@@ -45,7 +45,7 @@ func TestSieve(t *testing.T) {
 		"much space":            {strings.Repeat(" ", 300) + "\n" + q, strings.Repeat(" ", 300) + "\n", 1},
 	} {
 		for _, n := range []int{1, 7, 1 << 20} {
-			out, questions := sieved(test.stream, n)
+			out, questions := filtered(test.stream, n)
 			if out != test.out || len(questions) != test.questions {
 				t.Errorf("%s, by %d: %.80q and %d questions, want %.80q and %d", name, n, out, len(questions), test.out, test.questions)
 			}
@@ -58,9 +58,9 @@ func TestSieve(t *testing.T) {
 	}
 }
 
-// FuzzSieve has the same come of a stream however it is cut, and nothing be lost
+// FuzzQuestionFilter has the same come of a stream however it is cut, and nothing be lost
 // but questions.
-func FuzzSieve(f *testing.F) {
+func FuzzQuestionFilter(f *testing.F) {
 	for _, seed := range []string{
 		"a\n{\"mcp\":{\"ask\":\"?\"}}\nb", "{\n{}\n {\"mcp\"", "\r\n\t{\"mcp\" : {\"requests\":\n",
 		strings.Repeat(" ", maxIndent) + "{\"mcp\":{\"ask\":1}}\n" + strings.Repeat(" ", maxIndent+1) + "{\"mcp\":{\"ask\":1}}\n\f{\"mcp\":{\"ask\":1}}\n",
@@ -69,8 +69,8 @@ func FuzzSieve(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stream string, n int) {
 		n = max(1, n)
-		out, questions := sieved(stream, n)
-		whole, same := sieved(stream, max(1, len(stream)))
+		out, questions := filtered(stream, n)
+		whole, same := filtered(stream, max(1, len(stream)))
 		if out != whole || strings.Join(questions, "\x00") != strings.Join(same, "\x00") {
 			t.Errorf("by %d: %q and %q, at once: %q and %q", n, out, questions, whole, same)
 		}

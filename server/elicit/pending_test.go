@@ -16,7 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
-func newTestDesk(t *testing.T) *PendingCalls {
+func newTestCalls(t *testing.T) *PendingCalls {
 	t.Helper()
 	d := NewPendingCalls()
 	t.Cleanup(d.Close)
@@ -69,8 +69,8 @@ func required(t *testing.T, err error, want string) string {
 
 const ann = `{"action":"accept","content":{"name":"Ann"}}`
 
-func TestDesk(t *testing.T) {
-	d := newTestDesk(t)
+func TestPendingCalls(t *testing.T) {
+	d := newTestCalls(t)
 	call := func(state, answers string) (any, error) {
 		c := Call{Owner: "me", Method: "tools/call", Name: "demo", Args: []byte("{}"), State: state, Responses: responses(t, answers)}
 		return d.Do(t.Context(), c, asksFor(t, "one", "two"))
@@ -102,9 +102,9 @@ func TestDesk(t *testing.T) {
 	}
 }
 
-// TestDeskAhead has answers come before the questions, each for one of them.
-func TestDeskAhead(t *testing.T) {
-	d := newTestDesk(t)
+// TestPendingCallsAhead has answers come before the questions, each for one of them.
+func TestPendingCallsAhead(t *testing.T) {
+	d := newTestCalls(t)
 	do := func(answers string, all ...string) (any, error) {
 		return d.Do(t.Context(), Call{Responses: responses(t, answers)}, asksFor(t, all...))
 	}
@@ -118,9 +118,9 @@ func TestDeskAhead(t *testing.T) {
 	required(t, err, "one")
 }
 
-// TestDeskSome keeps the answers that fit, and asks for the rest again.
-func TestDeskSome(t *testing.T) {
-	d := newTestDesk(t)
+// TestPendingCallsSome keeps the answers that fit, and asks for the rest again.
+func TestPendingCallsSome(t *testing.T) {
+	d := newTestCalls(t)
 	do := func(state, answers string) (any, error) {
 		return d.Do(t.Context(), Call{State: state, Responses: responses(t, answers)}, func(ctx context.Context, r *PendingCall) any {
 			answers, err := r.Ask(ctx, map[string]*Request{"a": nameForm(t, "a"), "b": nameForm(t, "b")})
@@ -137,16 +137,16 @@ func TestDeskSome(t *testing.T) {
 	}
 }
 
-// TestDeskState refuses states that are not the caller's, for this call.
-func TestDeskState(t *testing.T) {
-	d := newTestDesk(t)
+// TestPendingCallsState refuses states that are not the caller's, for this call.
+func TestPendingCallsState(t *testing.T) {
+	d := newTestCalls(t)
 	mine := Call{Owner: "me", Method: "tools/call", Name: "demo", Args: []byte(`{"a":1}`)}
 	_, err := d.Do(t.Context(), mine, asksFor(t, "one"))
 	state := required(t, err, "one")
 	other := NewPendingCalls()
 	defer other.Close()
 	for name, test := range map[string]struct {
-		desk   *PendingCalls
+		calls  *PendingCalls
 		change func(c *Call)
 	}{
 		"another principal": {d, func(c *Call) { c.Owner = "you" }},
@@ -164,7 +164,7 @@ func TestDeskState(t *testing.T) {
 		c := mine
 		c.State, c.Responses = state, responses(t, `{"one":`+ann+`}`)
 		test.change(&c)
-		_, err := test.desk.Do(t.Context(), c, asksFor(t))
+		_, err := test.calls.Do(t.Context(), c, asksFor(t))
 		var refused *rpc.Error
 		if !errors.As(err, &refused) || refused.Code != mcp.INVALID_PARAMS {
 			t.Errorf("%s: %v", name, err)
@@ -188,8 +188,8 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// TestDeskEnds has a run end while it waits, each way there is.
-func TestDeskEnds(t *testing.T) {
+// TestPendingCallsEnds has a run end while it waits, each way there is.
+func TestPendingCallsEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  func(d *PendingCalls)
 		want error
@@ -200,12 +200,12 @@ func TestDeskEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newTestDesk(t)
-				room := NewWaitLimiter(Limits{Wait: time.Minute})
+				d := newTestCalls(t)
+				limiter := NewWaitLimiter(Limits{Wait: time.Minute})
 				ended := make(chan error, 1)
 				c := Call{Owner: "me"}
 				_, err := d.Do(t.Context(), c, func(ctx context.Context, r *PendingCall) any {
-					ctx, leave := room.enter(ctx, "me")
+					ctx, leave := limiter.enter(ctx, "me")
 					defer leave()
 					_, err := r.Ask(ctx, map[string]*Request{"one": nameForm(t, "?")})
 					ended <- err
@@ -226,11 +226,11 @@ func TestDeskEnds(t *testing.T) {
 	}
 }
 
-// TestDeskCancel ends the run of a request that is cancelled, and refuses a
+// TestPendingCallsCancel ends the run of a request that is cancelled, and refuses a
 // second request for a run that has one.
-func TestDeskCancel(t *testing.T) {
+func TestPendingCallsCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newTestDesk(t)
+		d := newTestCalls(t)
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		c := Call{}
@@ -256,7 +256,7 @@ func TestDeskCancel(t *testing.T) {
 
 // TestRunSpeaks has a run speak to the request under way.
 func TestRunSpeaks(t *testing.T) {
-	d := newTestDesk(t)
+	d := newTestCalls(t)
 	speaks := func(r *PendingCall, text string) {
 		_, _ = r.Write([]byte(text))
 		r.Say(text)
@@ -307,10 +307,10 @@ func TestRequiredResult(t *testing.T) {
 	}
 }
 
-// TestDeskGivenUp ends a run whose question stands, for a call with a context that
+// TestPendingCallsGivenUp ends a run whose question stands, for a call with a context that
 // has ended: tasks give up that way.
-func TestDeskGivenUp(t *testing.T) {
-	d := newTestDesk(t)
+func TestPendingCallsGivenUp(t *testing.T) {
+	d := newTestCalls(t)
 	ended := make(chan error, 1)
 	c := Call{}
 	_, err := d.Do(t.Context(), c, func(ctx context.Context, r *PendingCall) any {
@@ -330,9 +330,9 @@ func TestDeskGivenUp(t *testing.T) {
 	}
 }
 
-// TestDeskGone tells who asks when it is too late for an answer.
-func TestDeskGone(t *testing.T) {
-	d := newTestDesk(t)
+// TestPendingCallsGone tells who asks when it is too late for an answer.
+func TestPendingCallsGone(t *testing.T) {
+	d := newTestCalls(t)
 	_, err := d.Do(t.Context(), Call{Owner: "me"}, asksFor(t, "one"))
 	required(t, err, "one")
 	gone := err.(*Required).Gone

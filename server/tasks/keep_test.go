@@ -30,7 +30,7 @@ func TestAge(t *testing.T) {
 
 // Where there is no room, the oldest task that has ended goes, a principal's own
 // first; and where none has ended a call is answered as ever.
-func TestRoom(t *testing.T) {
+func TestCountLimit(t *testing.T) {
 	run(t, &Options{Count: 3}, func(t *testing.T, b *bench) {
 		quick := takes(1, says("done"), nil)
 		bobs := b.beginAs("bob", quick)
@@ -58,7 +58,7 @@ func TestRoom(t *testing.T) {
 }
 
 // Results are bounded too.
-func TestRoomForResults(t *testing.T) {
+func TestBytesLimit(t *testing.T) {
 	run(t, &Options{Bytes: 1000}, func(t *testing.T, b *bench) {
 		large := takes(1, says(strings.Repeat("x", 500)), nil)
 		first := b.begin(large)

@@ -26,7 +26,7 @@ func TestLongMessagesAreBounded(t *testing.T) {
 			t.Errorf("a short one: %d %s", w.Code, w.Body)
 		}
 		sending.Close()
-		wantRoom(t, h)
+		wantFree(t, h)
 	})
 }
 
@@ -50,7 +50,7 @@ func wantFull(t *testing.T, h *HTTP) {
 	}
 }
 
-func wantRoom(t *testing.T, h *HTTP) {
+func wantFree(t *testing.T, h *HTTP) {
 	t.Helper()
 	synctest.Wait()
 	if w := deliver(t, h, Path, bytes.NewReader(long())); w.Code != http.StatusOK {

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -222,19 +223,7 @@ func (h legacyEndpoint) batch(a *responder, r *http.Request, body []byte) {
 		a.refuse(http.StatusBadRequest, f)
 		return
 	}
-	var requests []message
-	var faults []*rpcError
-	for _, part := range all {
-		m, f := parsePart(part)
-		switch {
-		case f != nil:
-			faults = append(faults, f)
-		case m.kind == request:
-			requests = append(requests, m)
-		default:
-			h.dispatch(r, c, m)
-		}
-	}
+	requests, faults := h.split(r, c, all)
 	if len(requests)+len(faults) == 0 {
 		a.accept()
 		return
@@ -248,21 +237,43 @@ func (h legacyEndpoint) batch(a *responder, r *http.Request, body []byte) {
 		for _, f := range faults {
 			p.emit(f.encode())
 		}
-		var running sync.WaitGroup
-		for _, m := range requests {
-			running.Go(func() {
-				reply, err := h.call(r, c, p, m)
-				if err != nil {
-					reply = refused(m, err).encode()
-				}
-				if reply != nil {
-					p.emit(reply)
-				}
-			})
-		}
-		running.Wait()
+		h.callAll(r, c, p, requests)
 		p.end()
 	})
+}
+
+// split returns the requests of a batch, and the errors of the messages that are not
+// valid. It handles all other messages.
+func (h legacyEndpoint) split(r *http.Request, c *httpClient, parts []json.RawMessage) (requests []message, faults []*rpcError) {
+	for _, part := range parts {
+		m, f := parsePart(part)
+		switch {
+		case f != nil:
+			faults = append(faults, f)
+		case m.kind == request:
+			requests = append(requests, m)
+		default:
+			h.dispatch(r, c, m)
+		}
+	}
+	return requests, faults
+}
+
+// callAll handles requests at the same time, sends each reply on p, and waits for all.
+func (h legacyEndpoint) callAll(r *http.Request, c *httpClient, p *replay, requests []message) {
+	var running sync.WaitGroup
+	for _, m := range requests {
+		running.Go(func() {
+			reply, err := h.call(r, c, p, m)
+			if err != nil {
+				reply = refused(m, err).encode()
+			}
+			if reply != nil {
+				p.emit(reply)
+			}
+		})
+	}
+	running.Wait()
 }
 
 // resume continues a stream whose connection the client has lost.

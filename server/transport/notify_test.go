@@ -113,8 +113,8 @@ func TestSlowClientSlowsTheHandlerDown(t *testing.T) {
 	})
 }
 
-// A client that cancels gets its handler back, even one that waits for room.
-func TestCancelEndsTheWaitForRoom(t *testing.T) {
+// A client that cancels gets its handler back, even one that waits to send.
+func TestCancelEndsTheWaitOfASender(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
 		ended := make(chan error, 1)

@@ -68,7 +68,7 @@ func (s *sessions) begin(p identity.Principal) *httpClient {
 // session that has been idle longest, or reports false if none is idle.
 func (s *sessions) add(ctx context.Context, c *httpClient) bool {
 	s.mu.Lock()
-	if s.closed || len(s.byID) >= s.most && !s.makeRoom() {
+	if s.closed || len(s.byID) >= s.most && !s.evictIdle() {
 		s.mu.Unlock()
 		return false
 	}
@@ -83,9 +83,9 @@ func (s *sessions) add(ctx context.Context, c *httpClient) bool {
 	return true
 }
 
-// makeRoom ends the session that has been idle longest. It reports false if none is
+// evictIdle ends the session that has been idle longest. It reports false if none is
 // idle. The caller holds mu.
-func (s *sessions) makeRoom() bool {
+func (s *sessions) evictIdle() bool {
 	var oldest *httpClient
 	for _, c := range s.byID {
 		if c.busy == 0 && (oldest == nil || c.since.Before(oldest.since)) {
