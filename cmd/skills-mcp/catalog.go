@@ -69,7 +69,7 @@ func (a *app) learned(ctx context.Context, names ...string) (_ *settings, _ *ski
 // learn looks for programs in the sandboxes of roles, and reports whether the result
 // is new.
 func (s *settings) learn(ctx context.Context, runner *sandbox.Runner, roles []string) bool {
-	changed, err := s.gate.Learn(ctx, runner, roles)
+	changed, err := s.gate.Inspect(ctx, runner, roles)
 	if err != nil && ctx.Err() == nil {
 		s.logger.Info("what programs sandboxes have is not known", "error", err)
 	}

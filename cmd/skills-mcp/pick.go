@@ -16,7 +16,7 @@ import (
 // in. Beside the names that clients know it may be SOURCE:NAME, or the path of the
 // skill's folder or file: so each is found, those that another hides included,
 // which are alone in a catalog of their own. The error is of usage.
-func pick(catalog *skills.Catalog, name string, gate *requirements.Gate) (*skills.Skill, *skills.Catalog, error) {
+func pick(catalog *skills.Catalog, name string, gate *requirements.Checker) (*skills.Skill, *skills.Catalog, error) {
 	found := named(catalog, name)
 	switch len(found) {
 	case 0:
@@ -38,7 +38,7 @@ func pick(catalog *skills.Catalog, name string, gate *requirements.Gate) (*skill
 
 // pickCertain is [pick] for a skill to run: a name that means both a workspace's skill
 // and one of the person's is an error, as a stranger may have chosen the workspace's.
-func pickCertain(catalog *skills.Catalog, name string, gate *requirements.Gate) (*skills.Skill, *skills.Catalog, error) {
+func pickCertain(catalog *skills.Catalog, name string, gate *requirements.Checker) (*skills.Skill, *skills.Catalog, error) {
 	skill, own, err := pick(catalog, name, gate)
 	if err != nil || len(named(catalog, name)) > 0 {
 		return skill, own, err
@@ -50,7 +50,7 @@ func pickCertain(catalog *skills.Catalog, name string, gate *requirements.Gate) 
 }
 
 // alone returns a skill with its catalog: a new one if another skill has its name.
-func alone(catalog *skills.Catalog, skill *skills.Skill, gate *requirements.Gate) (*skills.Skill, *skills.Catalog) {
+func alone(catalog *skills.Catalog, skill *skills.Skill, gate *requirements.Checker) (*skills.Skill, *skills.Catalog) {
 	if at, found := catalog.Place(skill.QualifiedName()); found && catalog.Skills[at] == skill {
 		return skill, catalog
 	}

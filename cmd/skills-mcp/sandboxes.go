@@ -158,7 +158,7 @@ func (s *sandboxSettings) description() describe.Sandbox {
 
 // newGate returns a gate that checks the requirements of skills. It knows nothing
 // of sandboxes yet, and asks nobody.
-func newGate(c *config.Config, logger *slog.Logger) *requirements.Gate {
+func newGate(c *config.Config, logger *slog.Logger) *requirements.Checker {
 	granted := environ(c.Sandbox.Env)
 	options := &requirements.Options{
 		Env: func(name string) bool {

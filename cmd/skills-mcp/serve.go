@@ -126,7 +126,7 @@ func serverOptions(s *settings, snapshots *snapshot.Store) server.Options {
 // newReloader returns the reloader that keeps a server's catalog current.
 func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner) *live.Reloader {
 	return live.New(scanner, &live.Options{
-		Gate: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Idle: saveMemory, Logger: s.logger,
+		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Idle: saveMemory, Logger: s.logger,
 		Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger) },
 	})
 }

@@ -23,7 +23,7 @@ type settings struct {
 	workspaces *workspaces
 	roots      *rootSettings
 	sandboxes  *sandboxSettings
-	gate       *requirements.Gate
+	gate       *requirements.Checker
 }
 
 // settings reads the configuration. Flags override the environment, which overrides

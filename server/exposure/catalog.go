@@ -2,21 +2,20 @@ package exposure
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// maxListed is the longest name that is listed, in bytes: no skill takes the room
-// of the others.
+// maxListed is the longest name that is listed, in bytes, so that no name takes the
+// space of others.
 const maxListed = 100
 
 // Catalog lists the skills that are reached by search in at most room bytes, as
 // fully as that allows: with their descriptions, with the first words of them,
 // by name, or as many names as fit after the number of skills in each plugin. It
-// is "" where there are none. Since it tells how many there are, it changes
+// is "" for none. Since it has their number, it changes
 // whenever a skill comes or goes.
 func (e *Exposure) Catalog(room int) string {
 	hidden := e.hidden
@@ -36,31 +35,10 @@ func (e *Exposure) Catalog(room int) string {
 	return head + named(hidden, room)
 }
 
-// more tells of skills that are not listed.
+// more returns the note on n skills that are not listed.
 func more(n int) string { return fmt.Sprintf("and %d more", n) }
 
-// bySearch are the skills that are reached by search: those that somebody asked
-// for, those outside of plugins, those whose plugin tells of them, and then the
-// tools of skills, of which their skill tells.
-func (e *Exposure) bySearch() []*skills.Skill {
-	var asked, alone, inPlugin, tools []*skills.Skill
-	for i, skill := range e.order {
-		switch {
-		case e.Of(skill).Reach != BySearch:
-		case i < e.asked:
-			asked = append(asked, skill)
-		case skill.Of != nil:
-			tools = append(tools, skill)
-		case skill.Plugin == "":
-			alone = append(alone, skill)
-		default:
-			inPlugin = append(inPlugin, skill)
-		}
-	}
-	return slices.Concat(asked, alone, inPlugin, tools)
-}
-
-// described lists skills one a line, each with at most limit bytes of its
+// described lists skills, one on each line, with at most limit bytes of its
 // description.
 func described(list []*skills.Skill, limit int) string {
 	var b strings.Builder
@@ -82,7 +60,7 @@ func described(list []*skills.Skill, limit int) string {
 	return b.String()
 }
 
-// named lists as many names as fit. Where not all do, the plugins come first.
+// named lists as many names as fit. If not all do, the plugins come first.
 func named(list []*skills.Skill, room int) string {
 	if names, shown := fill(list, room-len(" ")); shown == len(list) {
 		return " " + strings.Join(names, ", ")
@@ -113,8 +91,8 @@ func fill(list []*skills.Skill, room int) (names []string, shown int) {
 	return names, shown
 }
 
-// plugins tells how many of the skills each plugin has, in the order in which
-// they come, as far as room bytes go.
+// plugins returns the number of skills of each plugin, in order of appearance, in at
+// most room bytes.
 func plugins(list []*skills.Skill, room int) string {
 	count := map[string]int{}
 	var order []string

@@ -12,62 +12,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A Mode says how many skills are tools.
-type Mode string
-
-// The modes.
-const (
-	Auto   Mode = "auto"   // all while they fit; then the pinned and the most used ones
-	All    Mode = "all"    // all
-	Search Mode = "search" // none but those that the configuration pins
-)
-
-// Modes are the values that a person may write.
-func Modes() []string { return []string{string(Auto), string(All), string(Search)} }
-
-// What there is room for where nobody says otherwise.
-const (
-	DefaultTools = 40     // tools of skills
-	DefaultChars = 12_000 // their descriptions together, in bytes
-)
-
-// Options configure [Choose]. The zero value is usable.
-type Options struct {
-	// Mode is how many skills are tools; "" is [Auto].
-	Mode Mode
-	// MaxTools is how many tools there is room for; 0 is [DefaultTools].
-	MaxTools int
-	// Chars is how long all descriptions may be together, in bytes; 0 is
-	// [DefaultChars]. Where not all skills are tools, it bounds the tools as a
-	// whole, their parameters included.
-	Chars int
-	// Pin are names and patterns of skills that come first, as [Matches] reads
-	// them.
-	Pin []string
-	// Uses says how often skills were called, by qualified name.
-	Uses map[string]int
-}
-
-func (o Options) withDefaults() Options {
-	if o.Mode == "" {
-		o.Mode = Auto
-	}
-	if o.MaxTools == 0 {
-		o.MaxTools = DefaultTools
-	}
-	if o.Chars == 0 {
-		o.Chars = DefaultChars
-	}
-	return o
-}
-
-// A Cost is the room that a skill's tool takes, in bytes.
+// A Cost is the size of a skill's tool, in bytes.
 type Cost struct {
 	Description int
 	Whole       int // as a client receives it
 }
 
-// A Reach is the way on which a model comes to a skill.
+// A Reach is the way in which a model can use a skill.
 type Reach string
 
 // The ways.
@@ -77,23 +28,23 @@ const (
 	ByNobody Reach = "none"   // a model cannot use it
 )
 
-// A Decision is what was decided of one skill, and why, for people.
+// A Decision is the reach of one skill, with the reason, for people.
 type Decision struct {
 	Reach Reach  `json:"reach"`
 	Why   string `json:"reach_why"`
 }
 
-// An Exposure is what [Choose] decided. It is not changed.
+// An Exposure is the result of [Choose]. It is immutable.
 type Exposure struct {
 	decisions map[string]Decision // by qualified name
 	order     []*skills.Skill     // all, best first
-	hidden    []*skills.Skill     // those that are reached by search, as they are listed
-	asked     int                 // how many of them somebody asked for
-	settled   bool                // whatever room a skill takes that nobody asked for
-	active    map[string]bool     // as they were given
+	hidden    []*skills.Skill     // the skills with the reach BySearch, in the order of Catalog
+	asked     int                 // how many of order have a level before byNobody
+	settled   bool                // independent of the cost of skills at byNobody
+	active    map[string]bool     // the argument of Choose
 }
 
-// Of returns what was decided of a skill.
+// Of returns the decision on a skill.
 func (e *Exposure) Of(skill *skills.Skill) Decision { return e.decisions[skill.QualifiedName()] }
 
 // Order returns all skills in the order in which to list them: pinned ones,
@@ -135,11 +86,11 @@ func Choose(all []*skills.Skill, active map[string]bool, cost func(*skills.Skill
 	return c.result
 }
 
-// chooser is one run of Choose.
+// chooser is the state of one Choose.
 type chooser struct {
 	options Options
 	cost    func(*skills.Skill) Cost
-	ranked  []ranked // what is still to be decided
+	ranked  []ranked // the undecided skills, best first
 	result  *Exposure
 }
 
@@ -147,7 +98,7 @@ func (c *chooser) decide(skill *skills.Skill, reach Reach, why string) {
 	c.result.decisions[skill.QualifiedName()] = Decision{reach, why}
 }
 
-// setAside decides on the skills that are no tools whatever room there is.
+// setAside decides on the skills that cannot be tools.
 func (c *chooser) setAside() {
 	var left []ranked
 	for _, r := range c.ranked {
@@ -163,8 +114,8 @@ func (c *chooser) setAside() {
 	c.ranked = left
 }
 
-// allFit reports whether there is room for all. A tool that would not fit alone
-// does not count: it costs itself its place, and no other skill.
+// allFit reports whether all fit into the limits. A tool that would not fit alone does
+// not count: it loses its own place, and no other skill does.
 func (c *chooser) allFit() bool {
 	if len(c.ranked) > c.options.MaxTools {
 		return false
@@ -192,11 +143,11 @@ func (c *chooser) allFit() bool {
 	return true
 }
 
-// isGuest reports whether r is the tool of a skill, which tells of it, and nobody
-// asked for it.
+// isGuest reports whether r is the tool of another skill, whose instructions name it,
+// at byNobody.
 func (r ranked) isGuest() bool { return r.skill.Of != nil && r.level == byNobody }
 
-// guests returns how many there are.
+// guests returns the number of guests.
 func (c *chooser) guests() (n int) {
 	for _, r := range c.ranked {
 		if r.isGuest() {
@@ -206,7 +157,7 @@ func (c *chooser) guests() (n int) {
 	return n
 }
 
-// skillsFit reports whether there is room for all but the guests.
+// skillsFit reports whether all but the guests fit into the limits.
 func (c *chooser) skillsFit() bool {
 	all := c.ranked
 	c.ranked = slices.DeleteFunc(slices.Clone(all), ranked.isGuest)
@@ -228,8 +179,7 @@ func (c *chooser) takeAll(why string) {
 	}
 }
 
-// takeFirst takes, of those that somebody asked for, the first that there is
-// room for.
+// takeFirst makes tools of the skills before byNobody, best first, while they fit.
 func (c *chooser) takeFirst() {
 	tools, room := c.options.MaxTools, c.options.Chars
 	for _, r := range c.ranked {
@@ -248,4 +198,25 @@ func (c *chooser) takeFirst() {
 		}
 		c.decide(r.skill, BySearch, r.reason()+"; over the limits of expose")
 	}
+}
+
+// bySearch returns the skills with the reach BySearch: those before byNobody, those
+// outside of plugins, those of plugins, and then the tools of skills, which the
+// instructions of their skill name.
+func (e *Exposure) bySearch() []*skills.Skill {
+	var asked, alone, inPlugin, tools []*skills.Skill
+	for i, skill := range e.order {
+		switch {
+		case e.Of(skill).Reach != BySearch:
+		case i < e.asked:
+			asked = append(asked, skill)
+		case skill.Of != nil:
+			tools = append(tools, skill)
+		case skill.Plugin == "":
+			alone = append(alone, skill)
+		default:
+			inPlugin = append(inPlugin, skill)
+		}
+	}
+	return slices.Concat(asked, alone, inPlugin, tools)
 }

@@ -35,12 +35,12 @@ func numbered(n int) []*skills.Skill {
 	return usable(names...)
 }
 
-// each is the cost of tools that are all alike.
+// each returns the same cost for all tools.
 func each(description, whole int) func(*skills.Skill) Cost {
 	return func(*skills.Skill) Cost { return Cost{description, whole} }
 }
 
-// tools are the names of the skills that are tools.
+// tools returns the names of the skills that are tools.
 func (e *Exposure) tools() []string {
 	var names []string
 	for _, skill := range e.order {

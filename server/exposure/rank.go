@@ -10,7 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A level is who wants a skill to be a tool. Authors come after the person, who
+// A level is the reason to make a skill a tool, best first. Authors come after the person, who
 // has not written the skill; and a workspace, which may be a stranger's, after all
 // that the person has.
 type level int
@@ -20,10 +20,10 @@ const (
 	byFiles               // the workspace has files for it
 	byAuthor              // its frontmatter pins it
 	byUse                 // it was called before
-	byNobody
+	byNobody              // no reason
 )
 
-// ranked is a skill with what it is ranked by.
+// ranked is a skill with the criteria of its rank.
 type ranked struct {
 	skill *skills.Skill
 	name  string // its qualified name
@@ -32,7 +32,7 @@ type ranked struct {
 	uses  int
 }
 
-// reason words the level, for people; "" for byNobody.
+// reason returns the level in words, for people; "" for byNobody.
 func (r ranked) reason() string {
 	switch r.level {
 	case byPerson:
@@ -94,8 +94,8 @@ func rankOf(skill *skills.Skill, active map[string]bool, o Options) ranked {
 }
 
 // Matches reports whether a pattern of the configuration names a skill: by its
-// qualified name, or by its bare one where the pattern has no slash. In it, *
-// and ? stand for letters of one part, as in [path.Match].
+// qualified name, or by its bare one where the pattern has no slash. The
+// wildcards * and ? match within one part, as in [path.Match].
 func Matches(pattern string, skill *skills.Skill) bool {
 	if ok, err := path.Match(pattern, skill.QualifiedName()); ok || err != nil {
 		return ok

@@ -9,8 +9,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Where With tells, it tells what choosing again does; and where many skills are
-// there, it tells of a change of one that nobody asked for.
+// With returns the result of Choose, or nil; not nil for a change of one of many skills
+// at byNobody.
 func TestWith(t *testing.T) {
 	changes := map[string]func(*skills.Skill){
 		"description": func(s *skills.Skill) { s.Description += " And more." },

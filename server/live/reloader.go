@@ -41,10 +41,10 @@ type Watcher interface {
 
 // Options configure a [Reloader]. A nil *Options means the defaults.
 type Options struct {
-	// Gate marks skills unavailable; nil leaves each skill as it was read.
-	Gate *requirements.Gate
+	// Requirements marks skills unavailable; nil leaves each skill as it was read.
+	Requirements *requirements.Checker
 	// Runner discards the sandboxes that wait for a skill whose files changed, and
-	// runs the listing of an image's programs for Gate; nil does neither.
+	// runs the listing of an image's programs for Requirements; nil does neither.
 	Runner *sandbox.Runner
 	// Workspaces are the absolute host folders that are searched for the files that
 	// skills are for.
@@ -54,8 +54,8 @@ type Options struct {
 	// Idle is called once, when the roots are watched and were read since; nil does
 	// nothing.
 	Idle func()
-	// Logger tells a person of changes and of what cannot be watched; nil discards
-	// it.
+	// Logger gets changes, and roots that cannot be watched, for the operator; nil
+	// discards them.
 	Logger *slog.Logger
 }
 
@@ -68,8 +68,8 @@ type Reloader struct {
 
 	turn      chan struct{}                  // holds one token during a reload: else an older catalog could replace a newer one
 	published atomic.Pointer[skills.Catalog] // the newest; written in a turn
-	programs  newest                         // catalogs whose programs are to be looked for
-	files     newest                         // catalogs whose files are to be looked for
+	programs  newest                         // catalogs whose sandboxes are to be inspected
+	files     newest                         // catalogs whose workspace files are to be searched
 
 	cancel  context.CancelFunc // ends the goroutines; set by Start
 	running sync.WaitGroup     // the goroutines of Start
@@ -97,8 +97,8 @@ func (r *Reloader) Start(ctx context.Context, publisher Publisher) error {
 		return err
 	}
 	r.running.Go(func() { r.files.each(ctx, r.activate) })
-	if r.options.Gate != nil && r.options.Runner != nil {
-		r.running.Go(func() { r.programs.each(ctx, r.learn) })
+	if r.options.Requirements != nil && r.options.Runner != nil {
+		r.running.Go(func() { r.programs.each(ctx, r.inspect) })
 	}
 	if r.options.Watch != nil {
 		r.running.Go(func() { r.follow(ctx) })
@@ -106,7 +106,7 @@ func (r *Reloader) Start(ctx context.Context, publisher Publisher) error {
 	return nil
 }
 
-// Close ends what Start began, and waits for it.
+// Close stops the goroutines of Start, and waits for them.
 func (r *Reloader) Close() {
 	r.cancel()
 	r.running.Wait()
@@ -118,7 +118,7 @@ func (r *Reloader) Reload(ctx context.Context) (catalog *skills.Catalog, changed
 	return r.reload(ctx, r.scanner.Scan)
 }
 
-// Refresh has a call that names a skill see its files as they are: it rescans the
+// Refresh publishes the current files of a skill that a call names: it rescans the
 // skill if its manifest changed since it was read, and publishes the result. For a
 // name without a skill, skill is nil, lookup is the error of the lookup, and the
 // folders are checked in which a skill of that name would be. Where nothing changed
@@ -160,7 +160,7 @@ func (r *Reloader) stale(name string, skill *skills.Skill, lookup error) []strin
 	return r.scanner.Unread(name, "")
 }
 
-// rescan returns a scan of what is at and below paths.
+// rescan returns a scan of the files at and below paths.
 func (r *Reloader) rescan(paths []string) func(context.Context) (*skills.Catalog, error) {
 	return func(ctx context.Context) (*skills.Catalog, error) { return r.scanner.Rescan(ctx, paths) }
 }
@@ -176,7 +176,7 @@ func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skil
 	if err != nil {
 		return nil, false, fmt.Errorf("read skills: %w", err)
 	}
-	catalog = r.options.Gate.Apply(catalog)
+	catalog = r.options.Requirements.Apply(catalog)
 	r.files.put(catalog) // also an unchanged one: the workspaces may have other files
 	if catalog == r.published.Load() {
 		return catalog, false, nil
@@ -185,4 +185,80 @@ func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skil
 	r.published.Store(catalog)
 	r.programs.put(catalog)
 	return catalog, changed, nil
+}
+
+// follow rescans the changes that the watcher reports until ctx is done. A client need
+// not wait for the watcher: a recheck of all files finds the changes between the first
+// scan and the watch.
+func (r *Reloader) follow(ctx context.Context) {
+	watcher, err := r.options.Watch()
+	if err != nil {
+		r.options.Logger.Warn("changes to skills are not noticed; call reload_skills after one", "error", err)
+		return
+	}
+	defer watcher.Close()
+	if r.changed(ctx, r.scanner.Recheck) != nil {
+		return
+	}
+	if r.options.Idle != nil {
+		r.options.Idle()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case change := <-watcher.Changes():
+			r.forget(change.Paths)
+			if r.changed(ctx, r.rescan(change.Paths)) != nil {
+				return
+			}
+		}
+	}
+}
+
+// changed reloads and logs. Its error is that ctx is done.
+func (r *Reloader) changed(ctx context.Context, scan func(context.Context) (*skills.Catalog, error)) error {
+	before := r.published.Load()
+	catalog, changed, err := r.reload(ctx, scan)
+	if err == nil && catalog != before {
+		r.options.Logger.Info("skills were read again", "skills", catalog.Count(), "tools_changed", changed)
+	}
+	return err
+}
+
+// forget discards the sandboxes that wait for skills with files among paths.
+func (r *Reloader) forget(paths []string) {
+	if r.options.Runner == nil {
+		return
+	}
+	for _, name := range touched(r.published.Load(), paths) {
+		r.options.Runner.Forget(name)
+	}
+}
+
+// inspect lists the programs in the sandboxes of a catalog's skills, and publishes the
+// catalog again if that changes which skills are available.
+func (r *Reloader) inspect(ctx context.Context, catalog *skills.Catalog) {
+	roles := requirements.Wants(catalog.Skills...)
+	if len(roles) == 0 {
+		return
+	}
+	changed, err := r.options.Requirements.Inspect(ctx, r.options.Runner, roles)
+	if err != nil && ctx.Err() == nil {
+		r.options.Logger.Info("what programs sandboxes have is not known", "error", err)
+	}
+	if changed {
+		_, _, _ = r.reload(ctx, r.rescan(nil)) // its error is that ctx is done
+	}
+}
+
+// activate searches the workspaces for the files that a catalog's skills are for.
+// It is not part of a reload: a workspace may be large, and nobody should wait.
+func (r *Reloader) activate(ctx context.Context, catalog *skills.Catalog) {
+	active := Active(ctx, catalog, r.options.Workspaces, r.options.Logger)
+	if ctx.Err() != nil {
+		return
+	}
+	changed := r.publisher.Activate(active)
+	r.options.Logger.Debug("looked for files that skills are for", "active", len(active), "tools_changed", changed)
 }

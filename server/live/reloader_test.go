@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// published is a publisher that records what it gets.
+// published is a publisher that records the catalogs.
 type published struct {
 	mu       sync.Mutex
 	catalogs []*skills.Catalog
@@ -99,7 +99,7 @@ func (f folder) scanner() *scan.Scanner {
 	return scan.NewScanner([]scan.Root{{Source: skills.SourceUser, Dir: f.dir}}, nil)
 }
 
-// changes is a watcher that reports what a test sends.
+// changes is a watcher that reports the changes of a test.
 type changes struct {
 	c      chan watch.Change
 	closed bool
@@ -150,7 +150,7 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// What changes after the first scan, before the roots are watched, is found.
+// A change after the first scan, before the roots are watched, is found.
 func TestChangeBeforeTheWatch(t *testing.T) {
 	f := newFolder(t)
 	f.write("one", "")
@@ -166,7 +166,7 @@ func TestChangeBeforeTheWatch(t *testing.T) {
 	})
 }
 
-// Without a watcher, the server serves what it has, and says so.
+// Without a watcher, the server serves the first catalog, and logs a warning.
 func TestNoWatcher(t *testing.T) {
 	f := newFolder(t)
 	f.write("one", "")
@@ -186,7 +186,7 @@ func TestNoWatcher(t *testing.T) {
 	})
 }
 
-// A reload that began earlier never replaces what a later one found, and a call
+// A reload that began earlier never replaces the catalog of a later one, and a call
 // sees a reload under way: its file is as it was read, but not yet published.
 func TestReloadUnderWay(t *testing.T) {
 	f := newFolder(t)
@@ -282,8 +282,8 @@ func (i image) Run(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, erro
 
 func (i image) Close() error { return nil }
 
-// What sandboxes have is learnt beside the server: a skill is available until it is
-// known to lack something.
+// Sandboxes are inspected in the background: a skill is available until it is known to
+// lack a requirement.
 func TestPrograms(t *testing.T) {
 	f := newFolder(t)
 	f.write("needy", "script: run.sh\nmetadata: {requires: {bins: [jq]}}\n")
@@ -293,7 +293,7 @@ func TestPrograms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runner := sandbox.New(image("sh\nbash\n"), nil)
 		p, c := &published{}, newChanges()
-		r := New(f.scanner(), &Options{Gate: requirements.New(nil), Runner: runner, Watch: c.watch})
+		r := New(f.scanner(), &Options{Requirements: requirements.New(nil), Runner: runner, Watch: c.watch})
 		start(t, r, p)
 		if got := p.states(); got[0] != "needy" || got[len(got)-1] != "needy needs jq in the image" {
 			t.Errorf("got %q", got)

@@ -6,18 +6,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// marked remembers the copies of skills that were marked unavailable, so that a
-// skill that did not change has the same copy in the next catalog: who compares
-// catalogs sees what changed and no more. The zero value remembers nothing.
+// marked caches the copies of skills that were marked unavailable, so that an
+// unchanged skill has the same copy in the next catalog: a comparison of catalogs finds
+// the changes and no more. The zero value is empty.
 type marked struct {
 	before, after *skills.Catalog
 	copies        map[*skills.Skill]*skills.Skill // by the skill as it was read
 }
 
-// apply returns the catalog in which skills are unavailable that lack something at
-// their place. The catalog itself stays as it is, and is returned where nothing is
-// missing.
-func (m *marked) apply(catalog *skills.Catalog, where func(*skills.Skill) place) *skills.Catalog {
+// apply returns the catalog with the skills marked unavailable that lack a requirement
+// in their environment. It returns the catalog itself if none does, and never changes it.
+func (m *marked) apply(catalog *skills.Catalog, where func(*skills.Skill) environment) *skills.Catalog {
 	last := *m
 	m.before, m.copies = catalog, map[*skills.Skill]*skills.Skill{}
 	reused := last.before == catalog
@@ -29,14 +28,14 @@ func (m *marked) apply(catalog *skills.Catalog, where func(*skills.Skill) place)
 	if reused && len(m.copies) == len(last.copies) {
 		m.after = last.after
 	} else {
-		m.after = replace(catalog, m.copies)
+		m.after = reenvironment(catalog, m.copies)
 	}
 	return m.after
 }
 
-// family adds the copies of a skill and its tools, which know each other, if one of
-// them lacks something. It reports whether the copies are those of last.
-func (m *marked) family(owner *skills.Skill, last marked, where func(*skills.Skill) place) (reused bool) {
+// family adds the copies of a skill and its tools, which refer to each other, if one of
+// them lacks a requirement. It reports whether the copies are those of last.
+func (m *marked) family(owner *skills.Skill, last marked, where func(*skills.Skill) environment) (reused bool) {
 	lacking, reused := false, true
 	marks := make([]mark, 1+len(owner.Tools))
 	for i := range marks {
@@ -69,10 +68,10 @@ func (m *marked) family(owner *skills.Skill, last marked, where func(*skills.Ski
 	return false
 }
 
-// A mark says why a skill is unavailable; the zero mark says nothing.
+// A mark is the reason why a skill is unavailable, and the remedy; the zero mark is none.
 type mark struct{ reason, remedy string }
 
-func markOf(s *skills.Skill, where func(*skills.Skill) place) mark {
+func markOf(s *skills.Skill, where func(*skills.Skill) environment) mark {
 	if s.Unavailable != "" || s.Requires.Empty() && (s.Entry == nil || len(s.Entry.Interpreter) == 0) {
 		return mark{}
 	}
@@ -102,9 +101,9 @@ func (k mark) copy(s *skills.Skill) *skills.Skill {
 	return &copied
 }
 
-// replace returns the catalog with the copies in the places of its skills, and the
+// reenvironment returns the catalog with the copies in the places of its skills, and the
 // problems that they have beyond those. It is the catalog itself without copies.
-func replace(catalog *skills.Catalog, copies map[*skills.Skill]*skills.Skill) *skills.Catalog {
+func reenvironment(catalog *skills.Catalog, copies map[*skills.Skill]*skills.Skill) *skills.Catalog {
 	if len(copies) == 0 {
 		return catalog
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,33 +30,39 @@ done
 exit 0`
 
 const (
-	// maxPrograms is how many programs of an image are known.
+	// maxPrograms bounds the programs of an image.
 	maxPrograms = 50_000
-	// maxKept is the largest file of programs that is read, in bytes.
-	maxKept = 4 << 20
-	// listTime is how long the listing may take.
+	// maxCached is the largest cache file that is read, in bytes.
+	maxCached = 4 << 20
+	// listTime bounds the time of the listing.
 	listTime = 20 * time.Second
 )
 
-// programs returns the programs of sandboxes: those that were kept, or those that
-// a run in one finds, which are then kept.
-func (g *Gate) programs(ctx context.Context, runner *sandbox.Runner, role string, base sandbox.Base) (map[string]bool, error) {
-	if kept, ok := g.kept(base); ok {
-		return kept, nil
+// A programLister lists the programs of images, with a cache in a folder.
+type programLister struct {
+	dir    string // "" disables the cache
+	logger *slog.Logger
+}
+
+// of returns the programs of a role's sandboxes, from the cache or by a run in one,
+// which fills the cache.
+func (l *programLister) of(ctx context.Context, runner *sandbox.Runner, role string, base sandbox.Base) (map[string]bool, error) {
+	if cached, ok := l.load(base); ok {
+		return cached, nil
 	}
-	found, err := g.run(ctx, runner, role)
+	found, err := l.run(ctx, runner, role)
 	if err != nil {
 		return nil, fmt.Errorf("list the programs of %s: %w", base.Name, err)
 	}
-	if err := g.keep(base, found); err != nil {
-		g.options.Logger.Warn("the programs of an image are looked up again at the next start", "image", base.Name, "error", err)
+	if err := l.save(base, found); err != nil {
+		l.logger.Warn("the programs of an image are looked up again at the next start", "image", base.Name, "error", err)
 	}
 	return found, nil
 }
 
-// run lists the programs in a sandbox that sees nothing of anybody.
-func (g *Gate) run(ctx context.Context, runner *sandbox.Runner, role string) (map[string]bool, error) {
-	folder, err := g.folder()
+// run lists the programs in a sandbox without a workspace and with an empty folder.
+func (l *programLister) run(ctx context.Context, runner *sandbox.Runner, role string) (map[string]bool, error) {
+	folder, err := l.folder()
 	if err != nil {
 		return nil, err
 	}
@@ -83,37 +90,36 @@ func (g *Gate) run(ctx context.Context, runner *sandbox.Runner, role string) (ma
 	return found, nil
 }
 
-// folder makes the empty folder that a sandbox sees as its skill's.
-func (g *Gate) folder() (string, error) {
-	if g.options.Dir != "" {
-		if err := os.MkdirAll(g.options.Dir, 0o755); err != nil {
+// folder creates the empty folder that is mounted as the skill's.
+func (l *programLister) folder() (string, error) {
+	if l.dir != "" {
+		if err := os.MkdirAll(l.dir, 0o755); err != nil {
 			return "", err
 		}
 	}
-	folder, err := os.MkdirTemp(g.options.Dir, "empty-")
+	folder, err := os.MkdirTemp(l.dir, "empty-")
 	if err != nil {
 		return "", err
 	}
 	return folder, os.Chmod(folder, 0o755) // for a sandbox's user
 }
 
-// file is where the programs of sandboxes are kept.
-func (g *Gate) file(base sandbox.Base) string {
+// file returns the path of the cached programs of an image.
+func (l *programLister) file(base sandbox.Base) string {
 	sum := sha256.Sum256([]byte(base.ID))
-	return filepath.Join(g.options.Dir, hex.EncodeToString(sum[:16])+".json")
+	return filepath.Join(l.dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-// kept returns what was found before. A file that cannot be read is as good as
-// none.
-func (g *Gate) kept(base sandbox.Base) (programs map[string]bool, ok bool) {
-	if g.options.Dir == "" {
+// load returns the cached programs. It reports false for a file that cannot be read.
+func (l *programLister) load(base sandbox.Base) (programs map[string]bool, ok bool) {
+	if l.dir == "" {
 		return nil, false
 	}
-	info, err := os.Stat(g.file(base))
-	if err != nil || info.Size() > maxKept || !info.Mode().IsRegular() {
+	info, err := os.Stat(l.file(base))
+	if err != nil || info.Size() > maxCached || !info.Mode().IsRegular() {
 		return nil, false
 	}
-	data, err := os.ReadFile(g.file(base))
+	data, err := os.ReadFile(l.file(base))
 	if err != nil {
 		return nil, false
 	}
@@ -128,14 +134,14 @@ func (g *Gate) kept(base sandbox.Base) (programs map[string]bool, ok bool) {
 	return programs, true
 }
 
-// keep writes what was found, as a whole or not at all.
-func (g *Gate) keep(base sandbox.Base, programs map[string]bool) error {
-	if g.options.Dir == "" {
+// save writes the cache atomically.
+func (l *programLister) save(base sandbox.Base, programs map[string]bool) error {
+	if l.dir == "" {
 		return nil
 	}
 	data, err := json.Marshal(slices.Sorted(maps.Keys(programs)))
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(g.file(base), data)
+	return atomicfile.WriteBytes(l.file(base), data)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
-// How much is remembered. The names that were not used for the longest time are
-// forgotten first.
+// Bounds of the file. The skills that were not used for the longest time are evicted
+// first.
 const (
 	maxNames = 1000
 	maxName  = 256     // bytes
@@ -29,18 +29,18 @@ const (
 // lockWait is how long another process has to finish writing.
 const lockWait = 500 * time.Millisecond
 
-// entry is what is known of one skill.
+// entry is the use of one skill.
 type entry struct {
 	Uses int       `json:"uses"`
 	Last time.Time `json:"last"`
 }
 
-// content is the file.
+// content is the JSON document of the file.
 type content struct {
 	Skills map[string]entry `json:"skills"`
 }
 
-// load reads the file. A file that cannot be read holds nothing.
+// load reads the file. It returns nil for a file that cannot be read.
 func load(file string) map[string]entry {
 	f, err := os.Open(file)
 	if err != nil {
@@ -79,7 +79,7 @@ func merge(a, b map[string]entry) map[string]entry {
 	return newest(a)
 }
 
-// newest forgets entries where there are too many.
+// newest evicts the oldest entries above maxNames.
 func newest(all map[string]entry) map[string]entry {
 	if len(all) <= maxNames {
 		return all
@@ -97,8 +97,8 @@ func newest(all map[string]entry) map[string]entry {
 	return all
 }
 
-// add adds uses to those in the file, which is replaced as a whole: whoever
-// reads it meanwhile finds the old one or the new one.
+// add adds uses to those in the file, which is replaced atomically: a concurrent
+// reader finds the old one or the new one.
 func add(file string, uses map[string]entry) (err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

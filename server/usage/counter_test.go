@@ -84,7 +84,7 @@ func TestWrittenMeanwhile(t *testing.T) {
 	})
 }
 
-// What cannot be written is written later.
+// Counts that cannot be written are written later.
 func TestFolderInTheWay(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "usage.json")
 	if err := os.MkdirAll(filepath.Join(file, "in the way"), 0o700); err != nil {

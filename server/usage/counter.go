@@ -1,7 +1,7 @@
 // Package usage counts how often skills are called, in a small file that all
 // servers of one person share, so that the skills which are used most can be
-// offered first. It is never worth a failed call: what cannot be read or written
-// is as if it were not there.
+// offered first. Its errors never fail a call: a file that cannot be read is empty,
+// and one that cannot be written is tried again.
 //
 // Start with [Open], or with [Read] where nothing is counted.
 package usage
@@ -18,7 +18,7 @@ const saveDelay = 2 * time.Second
 
 // Options configure a [Counter]. A nil *Options means the defaults.
 type Options struct {
-	// Logger is told why counts were not kept. The default discards it.
+	// Logger gets the errors of writing. The default discards them.
 	Logger *slog.Logger
 }
 
@@ -26,7 +26,7 @@ type Options struct {
 type Counter struct {
 	file   string
 	logger *slog.Logger
-	before map[string]int // as the file had it when it was opened
+	before map[string]int // counts in the file when it was opened
 
 	mu      sync.Mutex
 	pending map[string]entry // not yet written; under mu
@@ -36,7 +36,7 @@ type Counter struct {
 	done chan struct{} // closed by the goroutine that writes
 }
 
-// Open reads the file, which need not be there, and returns a counter that adds
+// Open reads the file, which need not exist, and returns a counter that adds
 // to it until it is closed. Options may be nil.
 func Open(file string, options *Options) *Counter {
 	c := &Counter{
@@ -59,8 +59,8 @@ func Read(file string) map[string]int {
 	return uses
 }
 
-// Uses returns how often each skill had been called when the counter was opened:
-// what is ordered by it keeps its order.
+// Uses returns how often each skill had been called when the counter was opened, so
+// that an order by use is stable until the next start.
 func (c *Counter) Uses() map[string]int { return maps.Clone(c.before) }
 
 // Used counts one call of the skill with that qualified name. It does not wait
@@ -79,13 +79,13 @@ func (c *Counter) Used(name string) {
 	}
 }
 
-// Close writes what was counted and ends the counter. It is called once.
+// Close writes the pending counts and ends the counter. It is called once.
 func (c *Counter) Close() {
 	close(c.stop)
 	<-c.done
 }
 
-// run writes, some time after each call, until the counter is closed.
+// run writes the pending counts saveDelay after a call, until the counter is closed.
 func (c *Counter) run() {
 	defer close(c.done)
 	defer c.save()
@@ -104,8 +104,7 @@ func (c *Counter) run() {
 	}
 }
 
-// save adds what is pending to the file. What cannot be written is kept for the
-// next time.
+// save adds the pending counts to the file. After an error they stay pending.
 func (c *Counter) save() {
 	c.mu.Lock()
 	pending := c.pending

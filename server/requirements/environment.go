@@ -8,31 +8,31 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A place is where a skill runs, or where its instructions are followed, as far
-// as that is known.
-type place struct {
-	// os is its system, as of GOOS.
+// An environment is the one in which a skill runs, or in which a client follows its
+// instructions.
+type environment struct {
+	// os is its operating system, as of GOOS.
 	os string
 	// name names it for people: "the sandbox", "this machine".
 	name string
-	// programs names what its programs are in, such as `image "default"`.
+	// programs names the location of its programs, such as `image "default"`.
 	programs string
-	// has reports whether a program is there; nil where that is not known.
+	// has reports whether it has a program; nil if that is unknown.
 	has func(program string) bool
 	// env reports whether an environment variable is set.
 	env func(name string) bool
 	// envRemedy returns the remedy for variables that are not set; nil has none.
 	envRemedy func(names []string) string
-	// config and capability report whether its skills have them.
+	// config and capability report whether a name is provided.
 	config, capability func(name string) bool
-	// remedy says what to do for a program that is not there.
+	// remedy is the remedy for a missing program.
 	remedy string
 }
 
-// lacks says what of the requirements is not met at a place, such as
-// `needs jq in image "default"`, and what to do about it. It returns "" where
-// nothing is known to be missing.
-func lacks(r skills.Requires, at place) (reason, remedy string) {
+// lacks returns the requirements that an environment does not meet, such as
+// `needs jq in image "default"`, and the remedy. It returns "" if none is known to be
+// missing.
+func lacks(r skills.Requires, at environment) (reason, remedy string) {
 	var reasons, remedies []string
 	add := func(remedy, format string, args ...any) {
 		reasons = append(reasons, fmt.Sprintf(format, args...))
@@ -67,7 +67,7 @@ func lacks(r skills.Requires, at place) (reason, remedy string) {
 	return strings.Join(reasons, "; "), strings.Join(remedies, "; ")
 }
 
-// missing returns those that has does not know; a nil has knows none.
+// missing returns the names that has does not report; nil reports none.
 func missing(names []string, has func(string) bool) (gone []string) {
 	for _, name := range names {
 		if has == nil || !has(name) {

@@ -22,10 +22,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// images is a driver whose roles have images with programs.
+// images is a driver with an image, and its programs, for each role.
 type images struct {
 	ids      map[string]string // by role
-	programs map[string]string // by image: what the listing prints
+	programs map[string]string // by image: the output of the listing
 	code     int
 	runs     int
 }
@@ -93,8 +93,8 @@ const (
 	needsNPM = "script: run.sh\nsandbox_image_role: node\nmetadata: {openclaw: {requires: {bins: [npm]}}}"
 )
 
-// What is not known is not held against a skill, and then is, both ways.
-func TestLearn(t *testing.T) {
+// A skill is available before its sandbox is inspected, and as the inventory says after.
+func TestInspect(t *testing.T) {
 	driver := &images{ids: map[string]string{"": "one"}, programs: map[string]string{"one": "sh\nbash\n", "two": "bash\njq\n"}}
 	r, g, c := runner(t, driver), New(nil), catalog(t, needsJQ, needsNPM, "script: run.sh")
 	roles := Wants(c.Skills...)
@@ -104,18 +104,18 @@ func TestLearn(t *testing.T) {
 	if got := reasons(g.Apply(c)); strings.Join(got, "") != "" {
 		t.Errorf("before: %q", got)
 	}
-	changed, err := g.Learn(t.Context(), r, roles)
+	changed, err := g.Inspect(t.Context(), r, roles)
 	if !changed || err == nil || !strings.Contains(err.Error(), "not there yet") {
 		t.Errorf("changed %t, error %v", changed, err)
 	}
 	if got, want := reasons(g.Apply(c)), []string{`needs jq in image "default"`, "", ""}; !slices.Equal(got, want) {
 		t.Errorf("learned: %q, want %q", got, want)
 	}
-	if changed, err := g.Learn(t.Context(), r, []string{""}); changed || err != nil || driver.runs != 1 {
+	if changed, err := g.Inspect(t.Context(), r, []string{""}); changed || err != nil || driver.runs != 1 {
 		t.Errorf("again: changed %t, error %v, %d runs", changed, err, driver.runs)
 	}
 	driver.ids[""] = "two" // another image for the role
-	if changed, err := g.Learn(t.Context(), r, []string{""}); !changed || err != nil || driver.runs != 2 {
+	if changed, err := g.Inspect(t.Context(), r, []string{""}); !changed || err != nil || driver.runs != 2 {
 		t.Errorf("another image: changed %t, error %v, %d runs", changed, err, driver.runs)
 	}
 	if got := reasons(g.Apply(c)); strings.Join(got, "") != "" {
@@ -123,14 +123,14 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// What was found in an image once is not looked for again, whoever asks.
-func TestKept(t *testing.T) {
+// The programs of an image are listed once, for all checkers of a folder.
+func TestCachedPrograms(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "programs")
 	driver := &images{ids: map[string]string{"": "one"}, programs: map[string]string{"one": "sh\nbash\n"}}
 	r, c := runner(t, driver), catalog(t, needsJQ)
 	for range 2 {
 		g := New(&Options{Dir: dir})
-		if changed, err := g.Learn(t.Context(), r, []string{""}); !changed || err != nil {
+		if changed, err := g.Inspect(t.Context(), r, []string{""}); !changed || err != nil {
 			t.Fatalf("changed %t, error %v", changed, err)
 		}
 		if got := reasons(g.Apply(c)); got[0] != `needs jq in image "default"` {
@@ -144,19 +144,19 @@ func TestKept(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("files %v, %v", entries, err)
 	}
-	for _, broken := range []string{"", "{", "[]", `{"a": 1}`, "[" + strings.Repeat(" ", maxKept) + `"jq"]`} {
+	for _, broken := range []string{"", "{", "[]", `{"a": 1}`, "[" + strings.Repeat(" ", maxCached) + `"jq"]`} {
 		if err := os.WriteFile(filepath.Join(dir, entries[0].Name()), []byte(broken), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		before := driver.runs
-		if _, err := New(&Options{Dir: dir}).Learn(t.Context(), r, []string{""}); err != nil || driver.runs != before+1 {
+		if _, err := New(&Options{Dir: dir}).Inspect(t.Context(), r, []string{""}); err != nil || driver.runs != before+1 {
 			t.Errorf("%.20q: %d runs, %v", broken, driver.runs-before, err)
 		}
 	}
 }
 
-// An image that cannot be asked says nothing against a skill.
-func TestNotLearned(t *testing.T) {
+// A skill stays available if its image cannot be inspected.
+func TestNotInspected(t *testing.T) {
 	for name, driver := range map[string]sandbox.Driver{
 		"no shell":         &images{ids: map[string]string{"": "one"}, code: 127},
 		"nothing printed":  &images{ids: map[string]string{"": "one"}},
@@ -165,7 +165,7 @@ func TestNotLearned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(nil)
-			if changed, err := g.Learn(t.Context(), runner(t, driver), []string{""}); changed || err == nil {
+			if changed, err := g.Inspect(t.Context(), runner(t, driver), []string{""}); changed || err == nil {
 				t.Errorf("changed %t, error %v", changed, err)
 			}
 			if got := reasons(g.Apply(catalog(t, needsJQ))); got[0] != "" {
@@ -211,7 +211,7 @@ func TestWhere(t *testing.T) {
 	if asked != 2 {
 		t.Errorf("%d programs were looked for", asked)
 	}
-	if none := (*Gate)(nil).Apply(c); none != c {
+	if none := (*Checker)(nil).Apply(c); none != c {
 		t.Error("no gate changes a catalog")
 	}
 }
@@ -249,7 +249,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// A role is asked about for what not every image has.
+// A role counts for programs that not every image has.
 func TestWants(t *testing.T) {
 	for fields, want := range map[string][]string{
 		"script: run.sh": nil,

@@ -15,7 +15,7 @@ func only(names ...string) func(string) bool {
 }
 
 func TestLacks(t *testing.T) {
-	at := place{
+	at := environment{
 		os: "linux", name: "the sandbox", programs: `image "default"`, has: only("jq", "grep"), env: only("HOME"),
 		config: only("a.b"), capability: only("network"), remedy: "set images.default to an image that has it",
 		envRemedy: func(names []string) string { return "grant " + strings.Join(names, " ") },
@@ -24,7 +24,7 @@ func TestLacks(t *testing.T) {
 	unknown.has = nil
 	for _, test := range []struct {
 		requires       skills.Requires
-		at             place
+		at             environment
 		reason, remedy string
 	}{
 		{skills.Requires{}, at, "", ""},
@@ -35,7 +35,7 @@ func TestLacks(t *testing.T) {
 		{skills.Requires{AnyBins: []string{"rg", "ag"}}, at, `needs rg or ag in image "default"`, "set images.default to an image that has it"},
 		{skills.Requires{Bins: []string{"curl"}, AnyBins: []string{"rg"}}, unknown, "", ""},
 		{skills.Requires{Env: []string{"KEY"}}, at, "needs KEY in the environment of the sandbox", "grant KEY"},
-		{skills.Requires{Env: []string{"KEY"}}, place{name: "this machine"}, "needs KEY in the environment of this machine", ""},
+		{skills.Requires{Env: []string{"KEY"}}, environment{name: "this machine"}, "needs KEY in the environment of this machine", ""},
 		{skills.Requires{Config: []string{"c"}}, at, "needs c in its agent's configuration", "name it in provides.config, if it is so"},
 		{skills.Requires{Capabilities: []string{"c"}}, at, "needs the capability c", "name it in provides.capabilities, if it is so"},
 		{skills.Requires{OS: []string{"windows"}, Bins: []string{"x"}, AnyBins: []string{"y"}}, at,
@@ -48,13 +48,13 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// A skill that lacks something is a copy; what was published before stays as it is.
+// A skill that lacks a requirement is copied; the published one stays as it is.
 func TestMarked(t *testing.T) {
 	before := catalog(t, "script: run.sh\nmetadata: {requires: {bins: [jq]}}", "")
 	other := &skills.Skill{Name: "s0", File: "other/SKILL.md"}
 	before.Shadowed = []skills.Shadow{{Skill: other, By: before.Skills[0]}}
-	at := place{os: "linux", name: "the sandbox", programs: "the image", has: only("bash"), remedy: "get it"}
-	where := func(*skills.Skill) place { return at }
+	at := environment{os: "linux", name: "the sandbox", programs: "the image", has: only("bash"), remedy: "get it"}
+	where := func(*skills.Skill) environment { return at }
 	var m marked
 	after := m.apply(before, where)
 	needy := after.Skills[0]
@@ -76,11 +76,11 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// After a change the copies of what did not change are the same, and the rest is
-// as if nothing had been known: also where a skill and its tools know each other.
+// After a change the copies of unchanged skills are the same, and the rest equals a
+// fresh result: also for a skill and its tools, which refer to each other.
 func TestMarkedAgain(t *testing.T) {
-	at := place{os: "linux", name: "the sandbox", programs: "it", has: only("bash")}
-	where := func(*skills.Skill) place { return at }
+	at := environment{os: "linux", name: "the sandbox", programs: "it", has: only("bash")}
+	where := func(*skills.Skill) environment { return at }
 	needs := func(name string, bins ...string) *skills.Skill {
 		return &skills.Skill{Name: name, File: name + "/SKILL.md", Requires: skills.Requires{Bins: bins}}
 	}
@@ -120,7 +120,7 @@ func TestMarkedAgain(t *testing.T) {
 }
 
 // BenchmarkApply measures what a change of one of 10,000 skills costs, a hundredth
-// of which lack something.
+// of which lack a requirement.
 func BenchmarkApply(b *testing.B) {
 	all := make([]*skills.Skill, 10_000)
 	for i := range all {
@@ -129,12 +129,12 @@ func BenchmarkApply(b *testing.B) {
 			all[i].Requires.Bins = []string{"jq"}
 		}
 	}
-	at := place{has: only("bash")}
+	at := environment{has: only("bash")}
 	var m marked
 	for i := 0; b.Loop(); i++ {
 		next := &skills.Catalog{Skills: slices.Clone(all)}
 		changed := *all[5000]
 		next.Skills[5000] = &changed
-		m.apply(next, func(*skills.Skill) place { return at })
+		m.apply(next, func(*skills.Skill) environment { return at })
 	}
 }

@@ -1,0 +1,49 @@
+package exposure
+
+// A Mode limits how many skills are tools.
+type Mode string
+
+// The modes.
+const (
+	Auto   Mode = "auto"   // all while they fit; then the pinned and the most used ones
+	All    Mode = "all"    // all
+	Search Mode = "search" // none but those that the configuration pins
+)
+
+// Modes returns the values of the configuration.
+func Modes() []string { return []string{string(Auto), string(All), string(Search)} }
+
+// Defaults of [Options].
+const (
+	DefaultTools = 40     // tools of skills
+	DefaultChars = 12_000 // their descriptions together, in bytes
+)
+
+// Options configure [Choose]. The zero value is usable.
+type Options struct {
+	// Mode limits how many skills are tools; "" is [Auto].
+	Mode Mode
+	// MaxTools bounds the number of tools; 0 is [DefaultTools].
+	MaxTools int
+	// Chars bounds the size of all descriptions together, in bytes; 0 is
+	// [DefaultChars]. Where not all skills are tools, it bounds the tools as a
+	// whole, their parameters included.
+	Chars int
+	// Pin lists patterns, as of [Matches], of the skills that come first.
+	Pin []string
+	// Uses counts the calls of skills, by qualified name.
+	Uses map[string]int
+}
+
+func (o Options) withDefaults() Options {
+	if o.Mode == "" {
+		o.Mode = Auto
+	}
+	if o.MaxTools == 0 {
+		o.MaxTools = DefaultTools
+	}
+	if o.Chars == 0 {
+		o.Chars = DefaultChars
+	}
+	return o
+}
