@@ -18,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
 	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // connectCommand adds the server to a client's configuration.
@@ -319,7 +320,7 @@ func (c *connectCommand) advise(entry connect.Entry) {
 		c.adviseRunning(entry)
 		return
 	}
-	if within(os.TempDir(), entry.Command) {
+	if skillfs.Inside(os.TempDir(), entry.Command) {
 		fmt.Fprintf(c.stderr, "%s is in a temporary folder: put the program in its place first.\n", entry.Command)
 	}
 	if c.own {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills/scaffold"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // initCommand makes a new skill.
@@ -89,7 +90,7 @@ func finds(roots []scan.Root, folder string) bool {
 		absolute = real
 	}
 	for _, root := range roots {
-		if dir, err := filepath.EvalSymlinks(root.Dir); err == nil && root.Dir != "" && !root.Plugins && within(dir, absolute) {
+		if dir, err := filepath.EvalSymlinks(root.Dir); err == nil && root.Dir != "" && !root.Plugins && skillfs.Inside(dir, absolute) {
 			return true
 		}
 	}

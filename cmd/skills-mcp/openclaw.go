@@ -46,7 +46,7 @@ func disabledByOpenClaw(home string, logger *slog.Logger) func(dir string, names
 	}
 	return func(dir string, names ...string) string {
 		for _, name := range names {
-			if slices.Contains(disabled, name) && within(folder, dir) {
+			if slices.Contains(disabled, name) && skillfs.Inside(folder, dir) {
 				return fmt.Sprintf("it is switched off by skills.entries.%s.enabled in %s", name, file)
 			}
 		}

@@ -17,16 +17,10 @@ func absolutePath(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// within reports whether name is dir or below it.
-func within(dir, name string) bool {
-	rel, err := filepath.Rel(dir, name)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // lies reports whether a file is dir or below it. Folders are compared by identity,
 // so that another spelling of a path, or a mount, is the same folder.
 func lies(name, dir string) bool {
-	if within(dir, name) {
+	if skillfs.Inside(dir, name) {
 		return true
 	}
 	want, err := os.Stat(dir)

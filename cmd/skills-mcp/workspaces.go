@@ -50,7 +50,7 @@ func resolveWorkspaces(chosen []string) ([]string, error) {
 	var real []string
 	for i, w := range chosen {
 		for j, outer := range chosen {
-			if i != j && within(outer, w) {
+			if i != j && skillfs.Inside(outer, w) {
 				return nil, usageError(fmt.Errorf("workspace %s is in workspace %s, which shows it already; name one of them", w, outer))
 			}
 		}
@@ -70,21 +70,21 @@ func resolveWorkspaces(chosen []string) ([]string, error) {
 // folder, a system or a temporary folder: desktop clients start servers there, and
 // nobody means to show those to skills. A project in a temporary folder is a workspace.
 func defaultWorkspace(folder, home, temporary string) []string {
-	if folder == filepath.Dir(folder) || home != "" && within(folder, home) {
+	if folder == filepath.Dir(folder) || home != "" && skillfs.Inside(folder, home) {
 		return nil
 	}
 	system := []string{
 		"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var",
 		"/System", "/Library", "/Applications", os.Getenv("SystemRoot"), os.Getenv("ProgramFiles"),
 	}
-	if within(temporary, folder) {
+	if skillfs.Inside(temporary, folder) {
 		if !hasProject(folder) {
 			return nil
 		}
 		return []string{folder}
 	}
 	for _, dir := range system {
-		if dir != "" && within(dir, folder) {
+		if dir != "" && skillfs.Inside(dir, folder) {
 			return nil
 		}
 	}
@@ -168,7 +168,7 @@ func workspaceAt(root, home, temporary string) (string, error) {
 	}
 	realHome, realTemporary := resolved(home), resolved(temporary)
 	name := folder
-	if home != "" && within(realHome, folder) { // which may be /var/home/ann, in a folder of the system's
+	if home != "" && skillfs.Inside(realHome, folder) { // which may be /var/home/ann, in a folder of the system's
 		inside, _ := filepath.Rel(realHome, folder) // it is within
 		name, realHome, realTemporary = filepath.Join(home, inside), home, temporary
 	}
@@ -182,7 +182,7 @@ func workspaceAt(root, home, temporary string) (string, error) {
 func outermost(folders []string) []string {
 	var kept []string
 	for i, folder := range folders {
-		inside := func(outer string) bool { return outer != folder && within(outer, folder) }
+		inside := func(outer string) bool { return outer != folder && skillfs.Inside(outer, folder) }
 		if !slices.ContainsFunc(folders, inside) && !slices.Contains(folders[:i], folder) {
 			kept = append(kept, folder)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // arguments returns the arguments of a request, validated, with defaults and
@@ -74,12 +75,7 @@ func resolvePath(value, folder string, workspaces []string) (string, error) {
 }
 
 func inAny(dirs []string, name string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool { return within(dir, name) })
-}
-
-func within(dir, name string) bool {
-	rel, err := filepath.Rel(dir, name)
-	return err == nil && filepath.IsLocal(rel)
+	return slices.ContainsFunc(dirs, func(dir string) bool { return skillfs.Inside(dir, name) })
 }
 
 func quoted(names []string) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // resolveFiles resolves relative file names among the arguments of a script that
@@ -66,7 +67,7 @@ type workspace struct {
 // openWorkspace opens the workspace that contains folder, or else the first one.
 func openWorkspace(workspaces []string, folder string) *workspace {
 	for _, dir := range workspaces {
-		if folder == "" || within(dir, folder) {
+		if folder == "" || skillfs.Inside(dir, folder) {
 			root, err := os.OpenRoot(dir)
 			if err != nil {
 				break

@@ -81,10 +81,9 @@ func Sub(fsys fs.FS, dir string) fs.FS {
 	return sub
 }
 
-// Inside reports whether the host path name is the folder dir or below it. Both
-// are clean; links are not followed.
+// Inside reports whether the host path name is the folder dir or below it. It
+// compares the cleaned paths and follows no links.
 func Inside(dir, name string) bool {
-	rest, below := strings.CutPrefix(name, dir)
-	const separator = string(filepath.Separator)
-	return below && (rest == "" || strings.HasSuffix(dir, separator) || strings.HasPrefix(rest, separator))
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
 }
