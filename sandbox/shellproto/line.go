@@ -4,12 +4,13 @@
 // [Conn] to its standard streams. Start with [NewShell].
 //
 // The shell is the sandbox's /bin/sh and reads one line from its standard input, which
-// it evaluates. So sandboxes can be started ahead of their commands, and what an engine
-// knows of a sandbox holds nothing of its command: no argument, no variable, no secret.
+// it evaluates. So sandboxes can be started ahead of their commands, and an engine's
+// description of a sandbox holds nothing of its command: no argument, no variable, no
+// secret.
 //
 // It reads byte by byte, as POSIX asks of read, so the rest of the input is the
-// command's. As process 1 of a sandbox it reaps what the command leaves behind, and no
-// process there can kill it.
+// command's. As process 1 of a sandbox it reaps the command's orphans, and no process
+// there can kill it.
 //
 // It replies on both streams with marks, each of which begins with a nonce that is new
 // for each command. On stdout come the mark of the begin, the command's output, the
@@ -49,8 +50,8 @@ const (
 // process group, which is the shell's.
 //
 // A newline can be quoted in no way that all shells know within one line, so it is in
-// a variable. What all commands share is in functions: reading a line costs by its
-// length.
+// a variable. The parts that all commands share are in functions: reading a line costs by
+// its length.
 const Script = "skills_mcp_nl='\n'\n" + functions + `trap : HUP INT QUIT TERM
 IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
 
@@ -124,7 +125,7 @@ skills_mcp_after() {
 
 // A Line says how a shell runs its command.
 type Line struct {
-	// Session is for a command of a session: what it leaves behind stays.
+	// Session is for a command of a session: its processes and files stay.
 	Session bool
 	// Known says that the command's program is there, so that it is not looked for.
 	Known bool

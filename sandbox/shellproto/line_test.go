@@ -38,8 +38,8 @@ func shells(t testing.TB) map[string][]string {
 	return all
 }
 
-// shows is a program that shows what reached it: its arguments and the variables
-// whose name has an X in it, each with a NUL byte, and then its input.
+// shows is a program that prints its arguments and the variables whose name has an X in
+// it, each with a NUL byte, and then its input.
 func shows(t testing.TB) []string {
 	t.Helper()
 	perl, err := exec.LookPath("perl")
@@ -52,7 +52,7 @@ func shows(t testing.TB) []string {
 	return []string{perl, "-e", `binmode STDIN; print "$_\0" for @ARGV; for (sort keys %ENV) { print "$_=$ENV{$_}\0" if /X/ } local $/; print <STDIN>`, "--"}
 }
 
-// shown is what shows says of cmd and its input.
+// shown returns the output of shows.
 func shown(args, env []string, stdin string) string {
 	env = slices.Clone(env)
 	slices.Sort(env)
@@ -63,14 +63,14 @@ func shown(args, env []string, stdin string) string {
 	return b.String() + stdin
 }
 
-// A spoken is what came of a line.
+// A spoken is the result of a line.
 type spoken struct {
 	stdout, stderr string
 	code           int
 }
 
 // speak has a shell of this system evaluate the part of cmd's line that runs
-// its program, as a container's would, and reports what it said. The rest of the
+// its program, as a container's would, and returns its output. The rest of the
 // line ends all processes, here the tester's own.
 func speak(t testing.TB, shell []string, cmd *sandbox.Command, stdin string) spoken {
 	t.Helper()
@@ -103,7 +103,7 @@ func everyShell(t *testing.T, test func(t *testing.T, shell []string)) {
 	}
 }
 
-// oddStrings are what quoting goes wrong with.
+// oddStrings returns strings that break careless quoting.
 func oddStrings() map[string]string {
 	control, marks := "", ""
 	for c := 1; c < 0x20; c++ {
@@ -207,7 +207,7 @@ func TestLineSecrets(t *testing.T) {
 	})
 }
 
-// What comes after the line is the program's, to the last byte.
+// The input after the line is the program's, to the last byte.
 func TestLineStdin(t *testing.T) {
 	show := shows(t)
 	all := make([]byte, 0, 1<<16)

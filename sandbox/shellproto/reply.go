@@ -16,12 +16,12 @@ import (
 // sandbox's /bin/sh is no POSIX shell.
 var ErrGarbled = errors.New("it said something else than it was asked to")
 
-// A reply parses what a shell writes for one command. No output is passed on before
+// A reply parses the output of a shell for one command. No output is passed on before
 // pass is called, and none of stderr before the mark of the begin has come on stdout.
 // One goroutine writes to its streams.
 type reply struct {
 	stdout, stderr stream
-	tail           *io.PipeReader // what follows the end on stdout
+	tail           *io.PipeReader // reads the bytes after the end on stdout
 	began          chan struct{}  // closed when the command begins, or is known not to
 	missing        bool           // the program is not there; valid after began
 	passed         chan struct{}  // closed by pass
@@ -77,8 +77,8 @@ type status struct {
 	out      int // outEmpty, outTar or outNoTar
 }
 
-// status waits for the command's end and returns its status and a reader of what
-// follows.
+// status waits for the command's end and returns its status and a reader of the bytes
+// after it.
 func (r *reply) status() (status, *bufio.Reader, error) {
 	var s status
 	rest := bufio.NewReader(r.tail)
@@ -97,13 +97,13 @@ func (r *reply) status() (status, *bufio.Reader, error) {
 }
 
 // A stream parses one of a reply's streams: a first mark, the body, the mark of the
-// end, and what follows.
+// end, and the rest.
 type stream struct {
 	nonce []byte
 	begin func(mark string) error     // takes the first mark; nil where begun stands for it
 	body  io.Writer                   // nil discards
 	end   func()                      // called at the mark of the end; may be nil
-	after func(p []byte) (int, error) // takes what follows; nil discards
+	after func(p []byte) (int, error) // takes the rest; nil discards
 	close func(error) error
 
 	marks int    // how many marks have come
@@ -167,7 +167,7 @@ func (s *stream) first(p []byte) ([]byte, error) {
 	return p[n+1:], s.begin(string(p[n]))
 }
 
-// second passes on the body up to the mark of the end, and holds back what may be the
+// second passes on the body up to the mark of the end, and holds back bytes that may be the
 // beginning of that mark.
 func (s *stream) second(p []byte) []byte {
 	mark := append(bytes.Clone(s.nonce), markEnd...)

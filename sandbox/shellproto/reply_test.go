@@ -27,7 +27,7 @@ type said struct {
 	text   string
 }
 
-// A heard is what a reply parsed.
+// A heard is a parsed reply.
 type heard struct {
 	Stdout, Stderr string
 	Began, Missing bool
@@ -38,7 +38,7 @@ type heard struct {
 }
 
 // hear passes pieces to a reply, as the reader of a connection does, and then
-// ends it. It does not return when somebody waits for what never comes.
+// ends it. It does not return when somebody waits in vain.
 func hear(pieces []said) heard {
 	var stdout, stderr bytes.Buffer
 	a := newReply(nonce, &sandbox.Command{Stdout: &stdout, Stderr: &stderr})

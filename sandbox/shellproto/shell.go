@@ -41,8 +41,8 @@ var (
 // A Conn connects to the standard streams of a waiting shell. Write, CloseWrite and
 // Close may be called while Copy runs.
 type Conn interface {
-	// Copy writes what the shell writes to stdout and stderr, from one goroutine, until
-	// the connection ends. It returns an error of a writer, or of a connection that did
+	// Copy copies the output of the shell to stdout and stderr, from one goroutine,
+	// until the connection ends. It returns an error of a writer, or of a connection that did
 	// not end well. It is called once.
 	Copy(stdout, stderr io.Writer) error
 	// Write writes to the shell's standard input.
@@ -66,8 +66,8 @@ type Shell struct {
 	failure error         // why conn could be read no further; valid after done
 }
 
-// NewShell returns the shell at conn, which it owns from now on. What the shell writes
-// is read from now on, and passed on when it has a line. ended, if not nil, is called
+// NewShell returns the shell at conn, which it owns from now on. It reads the shell's
+// output at once, and passes it on when the shell has a line. ended, if not nil, is called
 // when the connection has ended.
 func NewShell(conn Conn, ended func()) *Shell {
 	s := &Shell{conn: conn, bound: make(chan struct{}), done: make(chan struct{})}
@@ -102,10 +102,10 @@ func (s *Shell) Ended() bool {
 // Used reports whether the shell was sent a line, or a part of one.
 func (s *Shell) Used() bool { return s.reply != nil }
 
-// Discard discards what the shell writes, which gets no line.
+// Discard discards the output of a shell that gets no line.
 func (s *Shell) Discard() { s.bind() }
 
-// An Outcome is what a shell has reported of its command.
+// An Outcome is a shell's report of its command.
 type Outcome struct {
 	Begun   bool // the command has begun
 	Missing bool // the sandbox does not have its program
@@ -121,7 +121,7 @@ type Outcome struct {
 // and its output is complete, or when ctx is done. It is called once. cmd.Started is
 // called when the command has begun, and no output is passed on before it returns.
 //
-// The outcome is never nil and holds what came before an error: [ErrUnsent],
+// The outcome is never nil and holds the report up to an error: [ErrUnsent],
 // [ErrSilent], [ErrLate], [ErrGarbled], or an error of the connection.
 func (s *Shell) Run(ctx context.Context, cmd *sandbox.Command, line Line) (*Outcome, error) {
 	nonce, o := rand.Text(), &Outcome{}
@@ -193,7 +193,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// send sends the one line and all of stdin. What comes back is r's.
+// send sends the one line and all of stdin. r parses the reply.
 func (s *Shell) send(line string, stdin io.Reader, r *reply) error {
 	s.reply = r
 	s.bind()
@@ -263,8 +263,8 @@ func (s *Shell) awaitQuiet(ctx context.Context, r *reply) error {
 	}
 }
 
-// collect reads the command's files in /out. What cannot be read is no failure of the
-// command.
+// collect reads the command's files in /out. A file that cannot be read is no failure of
+// the command.
 func (s *Shell) collect(ctx context.Context, cmd *sandbox.Command, status status, archive io.Reader, r *reply) sandbox.Files {
 	switch status.out {
 	case outEmpty:

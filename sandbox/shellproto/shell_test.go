@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeConn is a connection to a shell that is a function.
 type fakeConn struct {
-	pieces chan said // what the shell writes; closed when it has ended
+	pieces chan said // the shell's output; closed when it has ended
 	stdin  *io.PipeWriter
 	closed chan struct{} // closed by Close
 	once   sync.Once

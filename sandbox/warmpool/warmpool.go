@@ -53,10 +53,10 @@ type Instance interface {
 type Spec[I Instance] struct {
 	// Key is equal for specs whose instances can stand in for each other.
 	Key string
-	// Group names what the instances are for, such as a skill.
+	// Group names the purpose of the instances, such as a skill.
 	Group string
-	// Version names what the group is made of. A take drops what waits in its group
-	// with another version.
+	// Version is equal for specs of a group that are current together. A take drops the
+	// waiting instances of its group with another version.
 	Version string
 	// Start starts an instance. It calls ended, if at all, when the instance ends by
 	// itself, and returns when ctx is done.
@@ -152,7 +152,7 @@ func (p *Pool[I]) Take(ctx context.Context, spec *Spec[I], want int) (I, error) 
 	}
 }
 
-// Forget drops what waits in a group.
+// Forget drops the waiting instances of a group.
 func (p *Pool[I]) Forget(group string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +164,7 @@ func (p *Pool[I]) Forget(group string) {
 	}
 }
 
-// Close drops what waits. What is still starting is dropped when it is ready. No Take
+// Close drops the waiting instances, and the starting ones when they are ready. No Take
 // may be under way.
 func (p *Pool[I]) Close() {
 	p.mu.Lock()
@@ -194,7 +194,7 @@ func (p *Pool[I]) bucket(spec *Spec[I]) *bucket[I] {
 	return b
 }
 
-// outdate drops what waits in the group of now with another version.
+// outdate drops the waiting instances in the group of now with another version.
 func (p *Pool[I]) outdate(now *bucket[I]) {
 	for _, b := range p.buckets {
 		if b != now && b.spec.Group == now.spec.Group && b.spec.Version != now.spec.Version {
@@ -218,7 +218,7 @@ func (p *Pool[I]) pop(b *bucket[I]) (i I, found bool) {
 	return none, false
 }
 
-// scheduleRefill starts what is missing in a moment.
+// scheduleRefill schedules a refill after the delay.
 func (p *Pool[I]) scheduleRefill(b *bucket[I]) {
 	b.refills++
 	p.work.Go(func() {
@@ -244,7 +244,7 @@ func (p *Pool[I]) pause() {
 	}
 }
 
-// refill starts what is missing, one at a time: a burst of takes needs the machine more
+// refill starts missing instances, one at a time: a burst of takes needs the machine more
 // than those to come do.
 func (p *Pool[I]) refill(b *bucket[I]) {
 	if p.closed || b.starting > 0 || len(b.waiters) > 0 || len(b.ready) >= b.target {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A fake is an instance that counts what happens to it.
+// A fake is an instance that counts its calls.
 type fake struct {
 	id    string
 	s     *stable
@@ -62,7 +62,7 @@ type stable struct {
 	memory  int64 // of every instance
 }
 
-// A making is of one instance: it waits for what comes of it.
+// A making is the start of one instance: it waits for its outcome.
 type making struct{ fails chan error }
 
 // newStable returns one that is closed when the test of the bubble ends it.
@@ -143,7 +143,7 @@ func (s *stable) must(spec like, want int) *fake {
 	return b
 }
 
-// A result is what a taker got.
+// A result is the result of a take.
 type result struct {
 	instance *fake
 	err      error
@@ -282,8 +282,8 @@ func TestPoolNotAlike(t *testing.T) {
 	})
 }
 
-// Whoever has waited the longest gets what is ready first, whoever it was
-// started for.
+// The longest waiter gets the instance that is ready first, whoever it was started
+// for.
 func TestPoolOrder(t *testing.T) {
 	bubble(t, Limits{}, func(t *testing.T, s *stable) {
 		s.manual = true
@@ -329,8 +329,8 @@ func TestPoolFailure(t *testing.T) {
 	})
 }
 
-// A start for nobody in particular that fails is nobody's failure, while what
-// they wait for is on its way.
+// A refill that fails is no waiter's failure, while an instance for each waiter is on
+// its way.
 func TestPoolRefillFails(t *testing.T) {
 	failure := errors.New("no engine")
 	bubble(t, Limits{}, func(t *testing.T, s *stable) {
@@ -430,7 +430,7 @@ func TestPoolGivenUpTooLate(t *testing.T) {
 	})
 }
 
-// The pool holds so many, and what was used the longest ago goes first.
+// The pool is bounded, and drops the least recently used bucket first.
 func TestPoolMax(t *testing.T) {
 	bubble(t, Limits{Max: 3}, func(t *testing.T, s *stable) {
 		for _, skill := range []string{"a", "b", "c", "a", "d"} {
@@ -444,8 +444,8 @@ func TestPoolMax(t *testing.T) {
 	})
 }
 
-// A skill that wants more than there may be gets what there may be, and does not
-// start others over and over.
+// A skill that wants more than the limit gets as many as the limit, and does not start
+// others over and over.
 func TestPoolMaxOfOne(t *testing.T) {
 	bubble(t, Limits{Max: 2}, func(t *testing.T, s *stable) {
 		s.must(like{skill: "a"}, 100)
@@ -507,7 +507,7 @@ func TestPoolIdle(t *testing.T) {
 	})
 }
 
-// What waits for a skill as it was before is of no use.
+// Instances for an older version of a skill are dropped.
 func TestPoolOutdated(t *testing.T) {
 	t.Run("ready", func(t *testing.T) {
 		bubble(t, Limits{}, func(t *testing.T, s *stable) {
@@ -694,7 +694,7 @@ func (c *chaos) step() {
 	}
 }
 
-// answer ends a making, and does not wait for what follows.
+// answer ends a making, and does not wait for the effect.
 func (c *chaos) answer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
