@@ -4,8 +4,8 @@ package sandbox
 type Finding struct {
 	Subject string `json:"subject"` // such as "engine" or "image default"
 	Level   Level  `json:"level"`
-	Detail  string `json:"detail"`           // what is the case
-	Remedy  string `json:"remedy,omitempty"` // what a person can do about it
+	Detail  string `json:"detail"`           // the finding, for a person
+	Remedy  string `json:"remedy,omitempty"` // a remedy for a person
 }
 
 // A Level is the severity of a [Finding].

@@ -83,7 +83,7 @@ func (r *Runner) Open(ctx context.Context, cmd Command) (Session, error) {
 }
 
 // RunIn runs cmd in a sandbox that Open has opened, as Run does in a fresh one; see
-// [Session] for what of cmd counts. Its Meter does nothing.
+// [Session] for the fields of cmd that count. Its Meter does nothing.
 func (r *Runner) RunIn(ctx context.Context, session Session, cmd Command) (*Result, error) {
 	cmd.Meter = new(Meter)
 	return r.run(ctx, session.Run, cmd)
@@ -181,7 +181,7 @@ func filter(cmd *Command) (flush func()) {
 	}
 	sieve := cmd.Sieve(cmd.Stdout)
 	cmd.Stdout = sieve
-	return func() { _ = sieve.Close() } // nothing can be done about what it holds back
+	return func() { _ = sieve.Close() } // nothing can be done about the bytes that it holds back
 }
 
 type writerFunc func([]byte) (int, error)

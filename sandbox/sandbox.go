@@ -2,7 +2,7 @@
 // sandbox and returns its result. Start with [New], which puts admission, limits and
 // output caps around a [Driver].
 //
-// What a command finds, whichever driver runs it:
+// The environment of a command, with every driver:
 //
 //   - its skill's folder, read-only, at [SkillDir]; the working directory;
 //   - the workspaces it was granted at their own absolute paths, the first also
@@ -106,7 +106,7 @@ type Command struct {
 	// for the next ones: 0 is one, and a negative number none.
 	Warm int
 
-	// Stdin is the command's standard input; nil is empty. What comes of it is
+	// Stdin is the command's standard input; nil is empty. Its bytes are
 	// passed on at once, so a command may be answered while it runs. A driver may
 	// read more of it than the command does.
 	Stdin io.Reader
@@ -179,8 +179,8 @@ type Warmer interface {
 type SessionDriver interface {
 	Driver
 	// Open opens a sandbox for commands like cmd: its folder, role, grant and
-	// limits are theirs. Nothing of cmd is run. What holds for Driver.Run and its
-	// errors holds for Open.
+	// limits are theirs. Nothing of cmd is run. The contract of Driver.Run and
+	// its errors holds for Open too.
 	Open(ctx context.Context, cmd *Command) (Session, error)
 }
 

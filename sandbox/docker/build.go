@@ -21,8 +21,8 @@ import (
 var fullImage embed.FS
 
 // BuildImage builds the fuller image and calls it tag. base is the image to
-// build on, of Debian's family; "" is the Dockerfile's own. What the build
-// prints goes to output as it comes.
+// build on, of Debian's family; "" is the Dockerfile's own. output
+// gets the build's output at once.
 func (d *Driver) BuildImage(ctx context.Context, tag, base string, output io.Writer) error {
 	e, err := d.connect(ctx)
 	if err != nil {
@@ -81,8 +81,7 @@ func copyBuild(output io.Writer, body io.Reader) error {
 	})
 }
 
-// notBuilt explains why an image could not be built. What the build printed has
-// been shown.
+// notBuilt explains why an image could not be built. The build's output has been shown.
 func notBuilt(e *engine, tag string, err error) error {
 	if gone(err) {
 		return e.failed("build the image "+tag, err)

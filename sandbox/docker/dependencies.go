@@ -31,8 +31,8 @@ func newLayers(owner *owner, env []string, builds *pulls) *layers {
 	return &layers{owner: owner, env: env, secrets: secrets(env), builds: builds, used: map[string]time.Time{}}
 }
 
-// add returns base with the dependencies of cmd.
-// What is not there is built, once for all who want the same.
+// add returns base with the dependencies of cmd. A missing image is built once for all
+// concurrent calls.
 func (a *layers) add(ctx context.Context, e *engine, base *image, cmd *sandbox.Command) (*image, error) {
 	for i := range cmd.Dependencies {
 		l, err := newLayer(e, base, &cmd.Dependencies[i], cmd.Limits)

@@ -41,7 +41,7 @@ type engine struct {
 	kind    string // "docker" or "podman"
 	info    system.Info
 	version string
-	runtime string // what containers are created with; "" is the engine's default
+	runtime string // of new containers; "" is the engine's default
 	hosts   string // the host file that containers see as /etc/hosts; "" leaves it to the engine
 
 	programs programs // that its images have
@@ -59,8 +59,8 @@ type engine struct {
 // than its network "none". They have a network namespace of their own either
 // way, with a loopback interface and nothing else; but for "none" Docker runs
 // itself twice more to set it up, which is half of the work of starting a
-// container (measured: 113 ms instead of 225 ms of processor time). What is
-// missing then is /etc/hosts.
+// container (measured: 113 ms instead of 225 ms of processor time). Only
+// /etc/hosts is missing then.
 func (e *engine) bare() bool { return e.kind == "docker" && e.hosts != "" && !e.apart() }
 
 // ownKernel reports whether each container has a kernel of its own: gVisor's.

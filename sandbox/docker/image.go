@@ -19,7 +19,7 @@ type image struct {
 	role    string
 	ref     string   // as configured
 	id      string   // of the content
-	env     []string // what it sets
+	env     []string // that it sets
 	volumes []string // the paths it declares as volumes
 }
 

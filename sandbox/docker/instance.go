@@ -54,15 +54,15 @@ func (o *owner) launch(ctx context.Context, e *engine, spec *spec, ended func(*i
 	return b, nil
 }
 
-// create makes a container, which nobody has started. It heeds ctx only when it
-// knows what became of it.
+// create creates a container, and does not start it. It heeds ctx only after the engine
+// has answered.
 func (o *owner) create(ctx context.Context, e *engine, spec *spec) (*instance, error) {
 	sure, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeTimeout)
 	defer cancel()
 	name, spec := newName(), spec.claimed(o.labels())
 	made, err := e.api.ContainerCreate(sure, spec.config, spec.host, nil, nil, name)
 	if err != nil {
-		// The answer may be what was lost, rather than the request.
+		// The answer may have been lost, rather than the request.
 		if gone(err) {
 			o.remove(e, name)
 		}

@@ -23,7 +23,7 @@ const (
 	labelLayer    = "skills-mcp.dependencies" // the digest of the dependencies
 	labelKind     = "skills-mcp.dependencies.kind"
 	labelPackages = "skills-mcp.dependencies.packages"
-	labelBase     = "skills-mcp.dependencies.base" // what it was built on, as configured
+	labelBase     = "skills-mcp.dependencies.base" // the base image, as configured
 	labelBaseID   = "skills-mcp.dependencies.base-id"
 )
 

@@ -60,8 +60,8 @@ func bind(source, target string, write bool) mount.Mount {
 	m := mount.Mount{Type: mount.TypeBind, Source: source, Target: target}
 	if !write {
 		m.ReadOnly = true
-		// Engines before 25.0 leave what is mounted below a read-only folder
-		// writable, so it is left out.
+		// Engines before 25.0 leave mounts below a read-only folder writable, so they
+		// are left out.
 		m.BindOptions = &mount.BindOptions{NonRecursive: true}
 	}
 	return m

@@ -43,7 +43,7 @@ func (e *engine) prune(ctx context.Context, unused time.Duration) ([]Layer, erro
 		switch {
 		case err == nil:
 			removed = append(removed, layer)
-		case !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err): // in conflict is what a container uses
+		case !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err): // one that a container uses is in conflict
 			failures = append(failures, fmt.Errorf("remove image %s: %w", layer.Ref, err))
 		}
 	}

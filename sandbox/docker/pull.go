@@ -208,7 +208,7 @@ type pullStatus struct {
 type tally struct {
 	ref         string
 	have, total map[string]int64 // bytes, by layer
-	told        int64            // what was last worth saying
+	told        int64            // bytes in the last report
 	extracting  bool
 }
 

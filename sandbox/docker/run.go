@@ -104,8 +104,8 @@ func (b *instance) verdict(ctx context.Context, cmd *sandbox.Command, image *ima
 	}
 	ctx, cancel := context.WithTimeout(ctx, verdictTimeout)
 	defer cancel()
-	// As far as an engine can be trusted with the last that a container said. What
-	// may do harm by running twice is not risked.
+	// As far as an engine can be trusted with the last output of a container. Commands
+	// that could do harm by running twice are not repeated.
 	stale := errors.Is(err, errStale) && !cmd.Grant.Write && len(cmd.Grant.Hosts) == 0
 	code, err := b.wait(ctx)
 	if stale && cerrdefs.IsNotFound(err) {

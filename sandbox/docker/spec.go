@@ -64,11 +64,11 @@ func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	stopTimeout := 0 // what an engine that stops gives it
+	stopTimeout := 0 // seconds, for an engine that stops
 	return &spec{
 		host: host,
 		config: &container.Config{
-			// Not what the role names: that may be another image in a moment.
+			// Not the role's reference, which may name another image in a moment.
 			Image:    image.id,
 			Hostname: hostname,
 			User:     user(),
@@ -155,8 +155,8 @@ func securityOptions(e *engine) []string {
 	return options
 }
 
-// temporary are the places that a command may write to. Programs may be built
-// and run in /tmp; what is in /out is only ever read.
+// temporary returns the options of the tmpfs folders that a command may write to, by
+// path. Programs may be built and run in /tmp; files in /out are only read.
 func temporary(limits sandbox.Limits, mounts []mount.Mount, e *engine) map[string]string {
 	options := fmt.Sprintf("rw,nosuid,nodev,mode=1777,size=%d", limits.Tmp)
 	if !e.podman() { // which does not know the option
@@ -171,7 +171,7 @@ func temporary(limits sandbox.Limits, mounts []mount.Mount, e *engine) map[strin
 		all[dir] = "ro,nosuid,nodev,noexec,size=64k"
 	}
 	if hidden(mounts) {
-		// Runtimes give a tmpfs the mode of what it covers, whatever is asked for,
+		// Runtimes give a tmpfs the mode of the folder that it covers, in any case,
 		// so this one is the command's own.
 		uid, gid := sandbox.User()
 		all[rootHome] = fmt.Sprintf("ro,nosuid,nodev,noexec,size=64k,uid=%d,gid=%d", uid, gid)
@@ -210,7 +210,7 @@ func resources(limits sandbox.Limits, e *engine) container.Resources {
 		PidsLimit:  &pids,
 		Ulimits: []*container.Ulimit{
 			ulimit("nofile", limits.Files),
-			// Above what fits into /tmp, so that a full /tmp is an error there and
+			// Above the size of /tmp, so that a full /tmp is an error there and
 			// not a signal.
 			ulimit("fsize", max(limits.File, 2*limits.Tmp)),
 			ulimit("core", 0),

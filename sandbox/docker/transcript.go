@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The parts of an installer's output that a transcript holds: pip says what is wrong at the end, npm
-// at the beginning.
+// The parts of an installer's output that a transcript holds: pip prints the error at the
+// end, npm at the beginning.
 const (
 	firstLines = 6
 	lastLines  = 8
@@ -61,9 +61,9 @@ func printable(r rune) rune {
 	return r
 }
 
-// secrets hides what in the environment of an installer may be a password, as
-// its output reaches a model: those in addresses, and all values of variables
-// whose names say so.
+// secrets returns a replacer that hides possible passwords in the environment of an
+// installer, as its output reaches a model: those in addresses, and the values of all
+// variables with a name of a secret.
 func secrets(env []string) *strings.Replacer {
 	var pairs []string
 	for _, entry := range env {

@@ -1,6 +1,6 @@
 // Package seccomp has the system call filter of the docker driver's containers:
-// what Docker's current default profile allows a container without
-// capabilities, less what a skill needs for nothing. Start with [Profile].
+// Docker's current default profile for a container without capabilities, less the calls
+// that no skill needs. Start with [Profile].
 //
 // An engine's own default is not relied on: that of Docker 20.10 lets through
 // io_uring and sockets of the kind AF_VSOCK, which no network namespace
@@ -17,10 +17,10 @@ import _ "embed"
 //go:embed profile.json
 var profile string
 
-// Profile returns the filter as Docker writes it, in JSON: what follows
-// "seccomp=" in a container's security options. It allows calls by name and
-// refuses the rest, and what future kernels add, with EPERM. Names that an
-// engine's libseccomp does not know are skipped by it, and so refused.
+// Profile returns the filter in Docker's JSON format: the value of "seccomp=" in a
+// container's security options. It allows calls by name and refuses the rest, and those
+// of future kernels, with EPERM. An engine's libseccomp skips names that it does not
+// know, and so refuses them.
 //
 // It names no architecture, so that only the engine's own is let in: a call by
 // another one's numbers, 32-bit ones included, ends its thread. Many calls
