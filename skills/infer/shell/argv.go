@@ -3,12 +3,13 @@ package shell
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// An ArgumentError says why a value cannot be passed to the script.
+// An ArgumentError is a value that cannot be passed to the script.
 type ArgumentError struct {
 	Name    string // of the property
 	Message string
@@ -16,13 +17,15 @@ type ArgumentError struct {
 
 func (e *ArgumentError) Error() string { return fmt.Sprintf("%q %s", e.Name, e.Message) }
 
-// Argv returns the script's arguments for those of [CommandLine.Schema], which
-// are values of encoding/json; null is as good as absent. No value is read as an
-// option: one that the script would take for one is an [*ArgumentError], as is
-// one that is missing, of a wrong type or unknown.
+// Argv returns the command line for arguments of [CommandLine.Schema], values of
+// encoding/json; null is as good as absent. It is an [*ArgumentError] where one
+// is missing, unknown, of a wrong type, or would be read as an option.
 func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
-	if err := c.known(args); err != nil {
-		return nil, err
+	properties := c.Schema().Properties
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if _, ok := properties.Get(name); !ok {
+			return nil, &ArgumentError{name, "is not one of the script's arguments"}
+		}
 	}
 	argv, err := c.places(c.leading, args, false)
 	if err != nil {
@@ -45,46 +48,19 @@ func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 	return append(argv, behind...), nil
 }
 
-func (c *CommandLine) known(args map[string]any) error {
-	properties := c.Schema().Properties
-	for _, name := range sortedKeys(args) {
-		if _, ok := properties.Get(name); !ok {
-			return &ArgumentError{name, "is not one of the script's arguments"}
-		}
-	}
-	return nil
-}
-
-func sortedKeys(args map[string]any) []string {
-	names := make([]string, 0, len(args))
-	for name := range args {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 func (o option) words(value any) ([]string, error) {
-	values, isList := value.([]any)
-	switch {
-	case value == nil && o.required:
-		return nil, &ArgumentError{o.name, "is missing"}
-	case value == nil:
-		return nil, nil
-	case o.kind == flag:
+	if o.kind == flag && value != nil {
 		return o.flagWords(value)
-	case !o.repeated || !isList:
-		values = []any{value}
+	}
+	values, err := texts(o.name, value, o.repeated)
+	if err != nil {
+		return nil, err
 	}
 	if len(values) == 0 && o.required {
 		return nil, &ArgumentError{o.name, "is missing"}
 	}
 	var words []string
-	for _, v := range values {
-		text, err := textOf(o.name, v)
-		if err != nil {
-			return nil, err
-		}
+	for _, text := range values {
 		if o.kind == joined {
 			words = append(words, o.flag+"="+text)
 		} else {
@@ -105,13 +81,13 @@ func (o option) flagWords(value any) ([]string, error) {
 	return nil, nil
 }
 
-// places returns the values of positionals, up to the last that is given. One
-// that is left out before it takes its default, where that is known.
+// places returns the values of positionals, up to the last that is given. None
+// before it may be absent.
 func (c *CommandLine) places(all []positional, args map[string]any, inLoop bool) ([]string, error) {
 	var words []string
 	missing := ""
 	for _, p := range all {
-		values, err := p.values(args[p.name])
+		values, err := texts(p.name, args[p.name], p.rest)
 		switch {
 		case err != nil:
 			return nil, err
@@ -133,26 +109,28 @@ func (c *CommandLine) places(all []positional, args map[string]any, inLoop bool)
 	return words, nil
 }
 
-func (p positional) values(value any) ([]string, error) {
+// texts returns the texts of a value, or of each in a list where one is allowed.
+// Null has none.
+func texts(name string, value any, list bool) ([]string, error) {
 	if value == nil {
 		return nil, nil
 	}
 	values, isList := value.([]any)
-	if !p.rest || !isList {
+	if !list || !isList {
 		values = []any{value}
 	}
-	var words []string
+	var texts []string
 	for _, v := range values {
-		text, err := textOf(p.name, v)
+		text, err := textOf(name, v)
 		if err != nil {
 			return nil, err
 		}
-		words = append(words, text)
+		texts = append(texts, text)
 	}
-	return words, nil
+	return texts, nil
 }
 
-// fault says what is wrong with a value for its place.
+// fault returns the reason why a positional cannot have a value, or "".
 func (c *CommandLine) fault(p positional, value string, inLoop bool) string {
 	switch {
 	case value == "" && c.notEmpty:

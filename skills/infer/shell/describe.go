@@ -8,10 +8,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxDescription bounds what is kept of a script's own words.
+// maxDescription is the longest text of a script that is shown.
 const maxDescription = 2 << 10 // bytes
 
-// usageText returns what the function usage prints: its here-documents, and the
+// usageText returns the output of the function usage: its here-documents, and the
 // literal words of its echo and printf.
 func usageText(functions map[string]*syntax.Stmt) string {
 	for _, name := range []string{"usage", "show_usage", "print_usage", "show_help", "print_help", "help"} {
@@ -52,7 +52,7 @@ func echoed(words []*syntax.Word) string {
 	return strings.Join(parts, " ")
 }
 
-// readable returns a word with the names of what it expands.
+// readable returns the text of a word, with the names of variables in it.
 func readable(word *syntax.Word) string {
 	var b strings.Builder
 	syntax.Walk(word, func(n syntax.Node) bool {
@@ -96,10 +96,10 @@ func bound(text string) string {
 	return truncate.String(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), maxDescription)
 }
 
-// helpLine is one of a usage text that explains an option.
+// helpLine matches a line of a usage text that explains an option.
 var helpLine = regexp.MustCompile(`^\s*(-[^\s,|=]+(?:\s*[,|/]\s*-[^\s,|=]+)*)(?:[ =](?:[A-Z<\[{]\S*))?(?:\s{2,}|\s+[-:]\s+|\t)(\S.*)$`)
 
-// splitFlags is what stands between the flags of such a line.
+// splitFlags matches the text between the flags of such a line.
 var splitFlags = regexp.MustCompile(`\s*[,|/]\s*`)
 
 // explain gives each option the line that explains it.

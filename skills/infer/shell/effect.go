@@ -1,43 +1,51 @@
 package shell
 
 import (
+	"strings"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An effect is what an item of a case does with the arguments, as far as it
-// goes through its statements.
+// An effect is the use of the arguments by one item of a case.
 type effect struct {
 	loop   *loop
-	reader *reader
+	script *script
 
 	shifts  int  // arguments that are gone
-	touched int  // how far behind the option it looks
+	touched int  // arguments behind the option that it uses
 	exits   bool // it ends the script
 	mayExit bool
 	breaks  bool // it ends the loop
-	skips   bool // it leaves out what is behind the case
+	skips   bool // it continues the loop without the shifts behind the case
 	sets    []setting
 }
 
-// A setting is a variable that is set.
+// A setting is an assignment to a variable.
 type setting struct {
 	variable string
 	from     origin
 	appended bool // to an array
-	stripped bool // of what is before the first =
+	stripped bool // of the text up to the first =
 	plain    bool // the value is as it was passed
 }
 
-// An origin is where a value is from.
+// An origin is the source of a value.
 type origin int
 
 const (
 	nowhere origin = iota // the script itself
-	here                  // the argument at hand
+	here                  // the current argument
 	behind                // the argument behind it
 )
 
-// all goes through statements. It is false where one is not understood.
+// effectOf returns the effect of an item. ok is false where a statement of it is
+// not understood.
+func effectOf(item *syntax.CaseItem, l *loop, s *script) (e *effect, ok bool) {
+	e = &effect{loop: l, script: s, shifts: l.before}
+	return e, e.all(item.Stmts) && e.settle()
+}
+
+// all reads statements. It is false where one is not understood.
 func (e *effect) all(stmts []*syntax.Stmt) bool {
 	for _, stmt := range stmts {
 		if e.exits || e.breaks || e.skips {
@@ -50,7 +58,7 @@ func (e *effect) all(stmts []*syntax.Stmt) bool {
 	return true
 }
 
-// settle counts what is shifted behind the case.
+// settle counts the shifts behind the case.
 func (e *effect) settle() bool {
 	if !e.breaks && !e.skips && !e.exits {
 		e.shifts += e.loop.after
@@ -63,16 +71,14 @@ func (e *effect) settle() bool {
 }
 
 func (e *effect) stmt(stmt *syntax.Stmt) bool {
+	if assigns := assignments(stmt); assigns != nil {
+		return e.assigns(assigns)
+	}
 	switch c := stmt.Cmd.(type) {
 	case *syntax.CallExpr:
-		if len(c.Args) == 0 {
-			return len(stmt.Redirs) == 0 && e.assigns(c.Assigns)
-		}
-		return e.call(c)
-	case *syntax.DeclClause:
-		return e.assigns(c.Args)
+		return len(c.Args) > 0 && e.call(c)
 	case *syntax.IfClause, *syntax.BinaryCmd, *syntax.TestClause:
-		e.mayExit = e.mayExit || e.reader.ends(stmt)
+		e.mayExit = e.mayExit || e.script.ends(stmt)
 		return isGuard(stmt) && e.looks(stmt)
 	case *syntax.ArithmCmd, *syntax.LetClause:
 		return e.looks(stmt)
@@ -106,30 +112,28 @@ func (e *effect) call(c *syntax.CallExpr) bool {
 	case "", "return", "exec", "source", ".", "trap", "unset", "read", "readarray", "mapfile", "alias":
 		return false
 	}
-	e.mayExit = e.mayExit || e.reader.ends(c)
+	e.mayExit = e.mayExit || e.script.ends(c)
 	return !upsets(c) && e.looks(c)
 }
 
-// isGuard reports whether a statement only looks, and may end the script.
+// isGuard reports whether a statement sets nothing, and at most ends the script.
 func isGuard(node syntax.Node) bool {
-	found := false
-	syntax.Walk(node, func(n syntax.Node) bool {
+	return !upsets(node) && !contains(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			switch command(n) {
 			case "break", "continue", "return", "exec", "source", ".", "read", "unset":
-				found = true
+				return true
 			}
-			found = found || len(n.Args) == 0 && len(n.Assigns) > 0
+			return len(n.Args) == 0 && len(n.Assigns) > 0
 		case *syntax.DeclClause, *syntax.WhileClause, *syntax.ForClause:
-			found = true
+			return true
 		}
-		return !found
+		return false
 	})
-	return !found && !upsets(node)
 }
 
-// looks notes how far a part of a script looks.
+// looks reads the uses of arguments in a part of the item.
 func (e *effect) looks(node syntax.Node) bool {
 	places, ok := uses(node)
 	if !ok {
@@ -146,24 +150,13 @@ func (e *effect) looks(node syntax.Node) bool {
 	return true
 }
 
-// touch notes that the parameter at a place is looked at.
+// touch reads a use of the parameter at a place.
 func (e *effect) touch(at int) bool {
 	if e.loop.each || e.loop.value != "" {
-		return false // it is whatever stands first
+		return false // the places are those of all arguments
 	}
 	e.touched = max(e.touched, e.shifts+at-1)
 	return e.touched <= 1
-}
-
-func mentions(node syntax.Node, name string) bool {
-	found := false
-	syntax.Walk(node, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == name {
-			found = true
-		}
-		return !found
-	})
-	return found
 }
 
 func (e *effect) assigns(assigns []*syntax.Assign) bool {
@@ -179,9 +172,9 @@ func (e *effect) assigns(assigns []*syntax.Assign) bool {
 	return true
 }
 
-// setting says what an assignment sets. Which value it takes is told by how far
-// it looks; what it makes of it does not matter, but for "=", behind which the
-// value must be whole.
+// setting returns the effect of an assignment. The farthest argument that it uses
+// is the value. How the script converts it does not matter, but of "=", behind
+// which the value must be whole.
 func (e *effect) setting(a *syntax.Assign) setting {
 	s := setting{variable: a.Name.Value, appended: a.Array != nil && (a.Append || len(a.Array.Elems) > 1)}
 	word := a.Value
@@ -217,14 +210,14 @@ func (e *effect) isHere(name string) bool {
 	return e.loop.aliases[name] && place(name) == 0 || !e.loop.each && place(name) > 0 && e.shifts+place(name)-1 == 0
 }
 
-// strips reports whether a word is the argument at hand without what is before
-// its first =.
+// strips reports whether a word is the current argument without the text up to
+// its first =: "${1#*=}" or "${1#--name=}".
 func (e *effect) strips(word *syntax.Word) bool {
 	p := expansion(word)
-	if p == nil || p.Param == nil || p.Exp == nil || !e.isHere(p.Param.Value) {
+	if p == nil || p.Param == nil || odd(p) || p.Exp == nil || p.Exp.Op != syntax.RemSmallPrefix || !e.isHere(p.Param.Value) {
 		return false
 	}
 	pattern, _, _ := literal(p.Exp.Word)
-	_, ok := stripsName(word, pattern)
-	return ok && (pattern == "*=" || len(pattern) > 1 && optionText.MatchString(pattern[:len(pattern)-1]) && pattern[len(pattern)-1] == '=')
+	name, isPrefix := strings.CutSuffix(pattern, "=")
+	return isPrefix && (name == "*" || optionText.MatchString(name))
 }

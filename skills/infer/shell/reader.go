@@ -2,58 +2,50 @@ package shell
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A reader goes through a script once, from its top.
+// A reader goes through the steps of a script once. Its methods are false where
+// a use of the arguments is not understood.
 type reader struct {
-	line      *CommandLine
-	functions map[string]*syntax.Stmt
-	ending    map[string]bool // commands that may end the script
-	unset     bool            // a parameter that is not set is an error
-
-	shifted   int  // arguments that are gone
-	looped    bool // the options were read
-	getopts   bool // by getopts, and are still there
-	consumed  bool // nothing is left behind the options
-	places    []positional
-	variables map[string]string // what a variable is without its option, where that is a text
-	computed  map[string]bool   // or where it is anything else
-	fromPlace map[string]int    // a variable → the place that it was set from, negative for one before the options
-	careful   map[int]string    // a place → why it must not begin with -
-	needed    map[string]bool   // variables that must be set
-	atLeast   int               // arguments, where a script counts them
+	args    *arguments
+	options *options
 }
 
-// read reports whether all that a script does with its arguments is understood.
-func (r *reader) read(steps []step) bool {
-	r.ending = findEnding(r.functions)
-	r.computed, r.careful = map[string]bool{}, map[int]string{}
-	r.variables, r.fromPlace, r.needed = map[string]string{}, map[string]int{}, map[string]bool{}
+func newReader(s *script) *reader {
+	args := newArguments(s)
+	return &reader{args: args, options: &options{args}}
+}
+
+// read returns the command line that the steps accept, or nil.
+func (r *reader) read(steps []step) *CommandLine {
 	for _, s := range steps {
 		if s.sealed {
-			if places, ok := uses(s.stmt); !ok || len(places) > 0 || upsets(s.stmt) {
-				return false
+			if uses, ok := uses(s.stmt); !ok || len(uses) > 0 || upsets(s.stmt) {
+				return nil
 			}
-			r.require(s.stmt)
-			r.setBy(s.stmt)
+			r.args.require(s.stmt)
+			for _, a := range assignments(s.stmt) {
+				r.args.set(a)
+			}
 			continue
 		}
 		if !r.step(s.stmt) {
-			return false
+			return nil
 		}
 		if command(s.stmt.Cmd) == "exit" {
 			break
 		}
 	}
-	return r.finish()
+	return r.args.finish()
 }
 
-// step reads one statement.
 func (r *reader) step(stmt *syntax.Stmt) bool {
+	if assigns := assignments(stmt); assigns != nil {
+		return r.assignAll(assigns)
+	}
 	switch c := stmt.Cmd.(type) {
 	case nil, *syntax.FuncDecl:
 		return true
@@ -70,49 +62,25 @@ func (r *reader) step(stmt *syntax.Stmt) bool {
 		case "shift":
 			return r.shift(stmt, c)
 		case "set":
-			r.unset = r.unset || setsUnset(c)
+			r.args.unset = r.args.unset || setsUnset(c)
 		}
-		if len(c.Args) == 0 && len(stmt.Redirs) == 0 {
-			return r.assignAll(c.Assigns)
-		}
-	case *syntax.DeclClause:
-		return r.assignAll(c.Args)
 	case *syntax.CaseClause:
 		if !r.other(stmt) {
 			return false
 		}
-		r.choose(c)
+		r.args.choose(c)
 		return true
 	}
-	r.require(stmt)
+	r.args.require(stmt)
 	return r.other(stmt)
 }
 
-// setBy notes what a statement sets.
-func (r *reader) setBy(stmt *syntax.Stmt) {
-	switch c := stmt.Cmd.(type) {
-	case *syntax.CallExpr:
-		if len(c.Args) == 0 {
-			for _, a := range c.Assigns {
-				r.set(a)
-			}
-		}
-	case *syntax.DeclClause:
-		for _, a := range c.Args {
-			r.set(a)
-		}
-	}
-}
-
-// readsArguments reports whether a while loop has to do with the script's
-// arguments.
+// readsArguments reports whether a while loop uses the script's arguments to go on.
 func readsArguments(loop *syntax.WhileClause) bool {
-	found := upsets(loop)
-	for _, stmt := range loop.Cond {
+	return upsets(loop) || slices.ContainsFunc(loop.Cond, func(stmt *syntax.Stmt) bool {
 		places, ok := uses(stmt)
-		found = found || !ok || len(places) > 0
-	}
-	return found
+		return !ok || len(places) > 0
+	})
 }
 
 // overArguments returns the variable of a loop over "$@".
@@ -132,87 +100,69 @@ func overArguments(loop *syntax.ForClause) (variable string, ok bool) {
 }
 
 func setsUnset(call *syntax.CallExpr) bool {
-	for _, word := range call.Args[1:] {
+	return slices.ContainsFunc(call.Args[1:], func(word *syntax.Word) bool {
 		text, _, _ := literal(word)
-		if text == "nounset" || strings.HasPrefix(text, "-") && strings.Contains(text, "u") {
-			return true
+		return text == "nounset" || strings.HasPrefix(text, "-") && strings.Contains(text, "u")
+	})
+}
+
+// loop reads a while loop over the arguments.
+func (r *reader) loop(stmt *syntax.Stmt, c *syntax.WhileClause) bool {
+	if r.args.looped || c.Until || len(c.Cond) != 1 || !plain(stmt) {
+		return false
+	}
+	cond := c.Cond[0]
+	if command(cond.Cmd) == "getopts" {
+		return r.options.getopts(cond, c.Do)
+	}
+	l := &loop{aliases: map[string]bool{"1": true}}
+	switch conditionOf(cond) {
+	case unknown:
+		return false
+	case whileText:
+		r.args.line.notEmpty = true
+	case forever:
+		l.forever = true
+	}
+	return l.body(c.Do) && r.args.startLoop() && r.options.cases(l)
+}
+
+// iterate reads a loop over "$@": of options where it has a case, else of all
+// arguments that are left.
+func (r *reader) iterate(c *syntax.ForClause, variable string) bool {
+	l := &loop{aliases: map[string]bool{variable: true}, each: true}
+	if l.body(c.Do) {
+		return !r.args.looped && r.args.shifted == 0 && r.args.startLoop() && r.options.cases(l)
+	}
+	r.args.fromPlace[variable] = all
+	for _, stmt := range c.Do {
+		if places, ok := uses(stmt); !ok || len(places) > 0 || upsets(stmt) || !r.args.compares(stmt) {
+			return false
 		}
 	}
-	return false
+	name := strings.ToLower(variable)
+	if len(name) < 3 {
+		name = "args"
+	}
+	return r.args.add(1, positional{name: name, rest: true})
 }
 
 // shift reads a command shift.
 func (r *reader) shift(stmt *syntax.Stmt, call *syntax.CallExpr) bool {
 	n, behind, ok := shiftBy(call)
 	switch {
-	case !ok || stmt.Negated || stmt.Background:
+	case !ok || stmt.Negated || stmt.Background || behind != r.args.getopts:
 		return false
 	case behind:
-		if !r.getopts {
-			return false
-		}
-		r.getopts, r.consumed = false, false
+		r.args.getopts, r.args.consumed = false, false
 		return true
-	case r.getopts || r.consumed:
-		return false
 	}
-	r.shifted += n
-	return true
+	r.args.shifted += n
+	return !r.args.consumed
 }
 
-// shiftBy returns by how much a command shifts; behind is what getopts has read.
-func shiftBy(call *syntax.CallExpr) (n int, behind, ok bool) {
-	switch len(call.Args) {
-	case 1:
-		return 1, false, true
-	case 2:
-		text, _, ok := literal(call.Args[1])
-		if n, err := strconv.Atoi(text); ok && err == nil && n >= 0 && n < all {
-			return n, false, true
-		}
-		return 0, true, isOptind(call.Args[1])
-	}
-	return 0, false, false
-}
-
-// isOptind reports whether a word is $((OPTIND - 1)).
-func isOptind(word *syntax.Word) bool {
-	if len(word.Parts) != 1 {
-		return false
-	}
-	part := word.Parts[0]
-	if quoted, ok := part.(*syntax.DblQuoted); ok && len(quoted.Parts) == 1 {
-		part = quoted.Parts[0]
-	}
-	sum, ok := part.(*syntax.ArithmExp)
-	if !ok {
-		return false
-	}
-	minus, ok := sum.X.(*syntax.BinaryArithm)
-	if !ok || minus.Op != syntax.Sub {
-		return false
-	}
-	x, isX := minus.X.(*syntax.Word)
-	y, isY := minus.Y.(*syntax.Word)
-	if !isX || !isY {
-		return false
-	}
-	name, _, _ := literal(x)
-	if bareName, _, ok := bare(x); ok {
-		name = bareName
-	}
-	one, _, _ := literal(y)
-	return name == "OPTIND" && one == "1"
-}
-
-// assignAll reads assignments.
 func (r *reader) assignAll(assigns []*syntax.Assign) bool {
-	for _, a := range assigns {
-		if upsets(a) || !r.assign(a) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(assigns, func(a *syntax.Assign) bool { return upsets(a) || !r.assign(a) })
 }
 
 func (r *reader) assign(a *syntax.Assign) bool {
@@ -222,89 +172,21 @@ func (r *reader) assign(a *syntax.Assign) bool {
 	}
 	variable := a.Name.Value
 	if name, exp, ok := bare(a.Value); ok && place(name) > 0 && !a.Append && a.Index == nil {
-		return place(name) != all && r.take(place(name), variable, exp)
+		return place(name) != all && r.args.take(place(name), variable, exp)
 	}
 	if a.Array != nil && len(a.Array.Elems) == 1 && !a.Append {
 		if name, exp, ok := bare(a.Array.Elems[0].Value); ok && place(name) == all && exp == nil {
-			return r.takeRest(variable)
+			return r.args.add(1, positional{name: strings.ToLower(variable), rest: true})
 		}
 	}
-	r.set(a)
+	r.args.set(a)
 	return r.other(a)
 }
 
-// set notes what a variable is where no argument sets it.
-func (r *reader) set(a *syntax.Assign) {
-	if a.Name == nil || a.Naked {
-		return
-	}
-	variable, value := a.Name.Value, a.Value
-	if name, exp, ok := bare(a.Value); ok && name == variable && exp != nil {
-		value = exp.Word // NAME="${NAME:-…}"
-	} else if r.looped {
-		return
-	}
-	text, glob, ok := literal(value)
-	if !ok || glob || a.Array != nil || a.Append || strings.HasPrefix(text, "~") {
-		r.computed[variable] = true
-		delete(r.variables, variable)
-		return
-	}
-	r.variables[variable] = text
-}
-
-// take notes that a variable is set from a place.
-func (r *reader) take(at int, variable string, exp *syntax.Expansion) bool {
-	p := positional{name: strings.ToLower(variable), required: r.unset && exp == nil}
-	if exp != nil {
-		text, glob, ok := literal(exp.Word)
-		switch {
-		case exp.Op == syntax.ErrorUnset || exp.Op == syntax.ErrorUnsetOrNull:
-			p.required = true
-		case ok && !glob:
-			p.fallback = text
-		}
-	}
-	if !r.add(at, p) {
-		return false
-	}
-	r.fromPlace[variable] = r.shifted + at
-	return true
-}
-
-func (r *reader) takeRest(variable string) bool {
-	return r.add(1, positional{name: strings.ToLower(variable), rest: true})
-}
-
-// add notes a positional at a place of those that are left.
-func (r *reader) add(at int, p positional) bool {
-	if r.getopts || r.consumed || at > maxOptions {
-		return false
-	}
-	p.index = r.shifted + at
-	i := slices.IndexFunc(r.places, func(q positional) bool { return q.index == p.index })
-	if i < 0 {
-		r.places = append(r.places, p)
-		return len(r.places) <= maxOptions
-	}
-	known := &r.places[i]
-	if known.rest != p.rest {
-		return false
-	}
-	if known.name == "" {
-		known.name = p.name
-	}
-	if known.fallback == "" {
-		known.fallback = p.fallback
-	}
-	known.required = known.required || p.required
-	return true
-}
-
-// other reads what is no assignment: it may refer to single places, and must not
-// compare them with what begins with -.
+// other reads any other node: it may refer to single places, and must not compare
+// them with an option.
 func (r *reader) other(node syntax.Node) bool {
-	if upsets(node) || !r.compares(node) {
+	if upsets(node) || !r.args.compares(node) {
 		return false
 	}
 	places, ok := uses(node)
@@ -313,21 +195,17 @@ func (r *reader) other(node syntax.Node) bool {
 	}
 	slices.Sort(places)
 	for _, at := range slices.Compact(places) {
-		if !r.add(at, positional{required: r.unset && !r.defaulted(node, at)}) {
+		if !r.args.add(at, positional{required: r.args.unset && !defaulted(node, at)}) {
 			return false
 		}
 	}
 	return true
 }
 
-// defaulted reports whether a part of a script has "${1:-…}" or "${1-…}".
-func (r *reader) defaulted(node syntax.Node, at int) bool {
-	found := false
-	syntax.Walk(node, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && place(p.Param.Value) == at && p.Exp != nil {
-			found = true
-		}
-		return !found
+// defaulted reports whether a node has "${1:-…}" or "${1-…}" of a place.
+func defaulted(node syntax.Node, at int) bool {
+	return contains(node, func(n syntax.Node) bool {
+		p, ok := n.(*syntax.ParamExp)
+		return ok && p.Param != nil && place(p.Param.Value) == at && p.Exp != nil
 	})
-	return found
 }

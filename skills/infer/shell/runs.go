@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -9,15 +8,11 @@ import (
 )
 
 // Runs reports whether a script does something when it is run, beyond defining
-// functions and variables for others that source it. One that only says that it
-// is to be sourced does nothing. A source that cannot be read runs.
+// functions and variables for others that source it. A script that only prints
+// how to source it does nothing. A source that cannot be read runs.
 func Runs(source []byte) bool {
-	if len(source) > maxSource || bytes.IndexByte(source, 0) >= 0 || brackets(source) > maxBrackets {
-		return true
-	}
-	text := strings.ReplaceAll(string(source), "\r\n", "\n")
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-	if err != nil {
+	file := parse(source)
+	if file == nil {
 		return true
 	}
 	functions := slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool { _, ok := s.Cmd.(*syntax.FuncDecl); return ok })
@@ -52,42 +47,32 @@ func acts(stmt *syntax.Stmt) bool {
 	return true
 }
 
-// tells reports whether a word has more to say than a text and the script's name.
-func tells(word *syntax.Word) (found bool) {
-	syntax.Walk(word, func(node syntax.Node) bool {
+// tells reports whether a word prints more than a text and the script's name.
+func tells(word *syntax.Word) bool {
+	return contains(word, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case *syntax.CmdSubst, *syntax.ArithmExp:
-			found = true
+			return true
 		case *syntax.ParamExp:
-			found = found || n.Param == nil || n.Param.Value != "0" && n.Param.Value != "BASH_SOURCE"
-			return false
+			return n.Param == nil || n.Param.Value != "0" && n.Param.Value != "BASH_SOURCE"
 		}
-		return !found
+		return false
 	})
-	return found
 }
 
-// Asks reports whether a script has a command that waits for somebody at a
-// terminal: read -p, or select. A source that cannot be read may.
-func Asks(source []byte) (found bool) {
-	if len(source) > maxSource || bytes.IndexByte(source, 0) >= 0 || brackets(source) > maxBrackets {
-		return true
-	}
-	text := strings.ReplaceAll(string(source), "\r\n", "\n")
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-	if err != nil {
-		return true
-	}
-	syntax.Walk(file, func(node syntax.Node) bool {
+// Asks reports whether a script has a command that waits for a person at a
+// terminal: read -p, or select. It is true of a source that cannot be read.
+func Asks(source []byte) bool {
+	file := parse(source)
+	return file == nil || contains(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case *syntax.ForClause:
-			found = found || n.Select
+			return n.Select
 		case *syntax.CallExpr:
-			found = found || command(n) == "read" && slices.ContainsFunc(n.Args, isPrompt)
+			return command(n) == "read" && slices.ContainsFunc(n.Args, isPrompt)
 		}
-		return !found
+		return false
 	})
-	return found
 }
 
 // isPrompt reports whether a word is an option of read with a prompt: -p, -rp.

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// literal returns the text of a word that is the same whatever the script does,
-// and whether an unquoted part of it is a pattern.
+// literal returns the text of a word without expansions, and whether an unquoted
+// part of it is a pattern.
 func literal(word *syntax.Word) (text string, glob, ok bool) {
 	if word == nil {
 		return "", false, true
@@ -87,21 +87,15 @@ func bare(word *syntax.Word) (name string, exp *syntax.Expansion, ok bool) {
 	return "", nil, false
 }
 
+// isError reports whether an expansion is ${name:?…}.
+func isError(exp *syntax.Expansion) bool {
+	return exp != nil && (exp.Op == syntax.ErrorUnset || exp.Op == syntax.ErrorUnsetOrNull)
+}
+
 // odd reports whether an expansion is more than a name and an operator on its
 // value.
 func odd(p *syntax.ParamExp) bool {
 	return p.Excl || p.Length || p.Width || p.IsSet || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0
-}
-
-// stripsName reports whether an expansion is "${name#*=}", which leaves what is
-// behind the first =.
-func stripsName(word *syntax.Word, prefix string) (name string, ok bool) {
-	p := expansion(word)
-	if p == nil || p.Param == nil || odd(p) || p.Exp == nil || p.Exp.Op != syntax.RemSmallPrefix {
-		return "", false
-	}
-	pattern, _, ok := literal(p.Exp.Word)
-	return p.Param.Value, ok && (pattern == "*=" || pattern == prefix)
 }
 
 // place returns which positional parameter a name is: 0 where it is none, all
@@ -120,30 +114,34 @@ func place(name string) int {
 // all is the place of "$@", behind every other.
 const all = 1 << 16
 
-// uses returns the places that a part of a script refers to, in the scope that
-// it is in. What functions refer to is theirs. ok is false where that is not to
-// be known.
+// uses returns the positional parameters that a part of a script refers to, in
+// its own scope. ok is false where a reference is indirect.
 func uses(node syntax.Node) (places []int, ok bool) {
-	ok = true
-	syntax.Walk(node, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.FuncDecl:
+	indirect := containsOutside(node, func(n syntax.Node) bool {
+		p, isParam := n.(*syntax.ParamExp)
+		if !isParam {
 			return false
-		case *syntax.ParamExp:
-			if n.Param == nil || n.Excl && n.Index == nil && n.Names == 0 {
-				ok = false // it names what another parameter says
-				return false
-			}
-			if at := place(n.Param.Value); at > 0 {
-				places = append(places, at)
-			}
 		}
-		return true
+		if p.Param == nil || p.Excl && p.Index == nil && p.Names == 0 {
+			return true
+		}
+		if at := place(p.Param.Value); at > 0 {
+			places = append(places, at)
+		}
+		return false
 	})
-	return places, ok
+	return places, !indirect
 }
 
-// command returns the name of a simple command, and "" where it is another.
+// mentions reports whether a part of a script expands a variable.
+func mentions(node syntax.Node, name string) bool {
+	return contains(node, func(n syntax.Node) bool {
+		p, ok := n.(*syntax.ParamExp)
+		return ok && p.Param != nil && p.Param.Value == name
+	})
+}
+
+// command returns the name of a simple command, and "" of another node.
 func command(node syntax.Node) string {
 	call, ok := node.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
@@ -151,4 +149,73 @@ func command(node syntax.Node) string {
 	}
 	name, _, _ := literal(call.Args[0])
 	return name
+}
+
+// assignments returns those of a statement that does nothing else.
+func assignments(stmt *syntax.Stmt) []*syntax.Assign {
+	switch c := stmt.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Args) == 0 && len(stmt.Redirs) == 0 {
+			return c.Assigns
+		}
+	case *syntax.DeclClause:
+		return c.Args
+	}
+	return nil
+}
+
+// plain reports whether a statement runs in the foreground, with its own status
+// and files.
+func plain(stmt *syntax.Stmt) bool {
+	return !stmt.Negated && !stmt.Background && !stmt.Coprocess && len(stmt.Redirs) == 0
+}
+
+// contains reports whether a node or one below it matches.
+func contains(node syntax.Node, match func(syntax.Node) bool) (found bool) {
+	return search(node, match, false)
+}
+
+// containsOutside is contains but for the bodies of functions.
+func containsOutside(node syntax.Node, match func(syntax.Node) bool) bool {
+	return search(node, match, true)
+}
+
+func search(node syntax.Node, match func(syntax.Node) bool, skipFunctions bool) (found bool) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		if _, isFunction := n.(*syntax.FuncDecl); isFunction && skipFunctions {
+			return false
+		}
+		found = found || n != nil && match(n)
+		return !found
+	})
+	return found
+}
+
+// shiftBy returns the number of arguments that a command shift removes; behind
+// is set where these are the options that getopts has read.
+func shiftBy(call *syntax.CallExpr) (n int, behind, ok bool) {
+	switch len(call.Args) {
+	case 1:
+		return 1, false, true
+	case 2:
+		text, _, ok := literal(call.Args[1])
+		if n, err := strconv.Atoi(text); ok && err == nil && n >= 0 && n < all {
+			return n, false, true
+		}
+		return 0, true, isOptind(call.Args[1])
+	}
+	return 0, false, false
+}
+
+// isOptind reports whether a word is $((OPTIND - 1)).
+func isOptind(word *syntax.Word) bool {
+	var b strings.Builder
+	if err := syntax.NewPrinter().Print(&b, word); err != nil {
+		return false
+	}
+	switch strings.NewReplacer(`"`, "", " ", "").Replace(b.String()) {
+	case "$((OPTIND-1))", "$(($OPTIND-1))", "$((${OPTIND}-1))":
+		return true
+	}
+	return false
 }

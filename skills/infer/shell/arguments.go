@@ -1,0 +1,211 @@
+package shell
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// arguments is the state of a script's positional parameters, and the command
+// line as far as it is read.
+type arguments struct {
+	script *script
+	line   *CommandLine
+
+	unset     bool // an unset parameter is an error
+	shifted   int  // arguments that are gone
+	looped    bool // the options were read
+	getopts   bool // by getopts, and are not shifted yet
+	consumed  bool // nothing is left behind the options
+	places    []positional
+	variables map[string]string // the defaults of variables
+	computed  map[string]bool   // variables with a default that is no text
+	fromPlace map[string]int    // the place that a variable was set from, negative before the options
+	careful   map[int]string    // by place, the reason why it must not begin with -
+	needed    map[string]bool   // variables that must be set
+	atLeast   int               // arguments, by a test of $#
+}
+
+func newArguments(s *script) *arguments {
+	return &arguments{
+		script: s, line: &CommandLine{}, variables: map[string]string{}, computed: map[string]bool{},
+		fromPlace: map[string]int{}, careful: map[int]string{}, needed: map[string]bool{},
+	}
+}
+
+// add adds a positional at a place of those that are left.
+func (a *arguments) add(at int, p positional) bool {
+	if a.getopts || a.consumed || at > maxOptions {
+		return false
+	}
+	p.index = a.shifted + at
+	i := slices.IndexFunc(a.places, func(q positional) bool { return q.index == p.index })
+	if i < 0 {
+		a.places = append(a.places, p)
+		return len(a.places) <= maxOptions
+	}
+	known := &a.places[i]
+	if known.name == "" {
+		known.name = p.name
+	}
+	if known.fallback == "" {
+		known.fallback = p.fallback
+	}
+	known.required = known.required || p.required
+	return known.rest == p.rest
+}
+
+// take sets a variable from a place.
+func (a *arguments) take(at int, variable string, exp *syntax.Expansion) bool {
+	p := positional{name: strings.ToLower(variable), required: a.unset && exp == nil}
+	if exp != nil {
+		text, glob, ok := literal(exp.Word)
+		switch {
+		case isError(exp):
+			p.required = true
+		case ok && !glob:
+			p.fallback = text
+		}
+	}
+	a.fromPlace[variable] = a.shifted + at
+	return a.add(at, p)
+}
+
+// set sets a variable from the script itself. Behind the options only its
+// default counts: NAME="${NAME:-…}".
+func (a *arguments) set(assign *syntax.Assign) {
+	if assign.Name == nil || assign.Naked {
+		return
+	}
+	variable, value := assign.Name.Value, assign.Value
+	if name, exp, ok := bare(value); ok && name == variable && exp != nil {
+		value = exp.Word
+	} else if a.looped {
+		return
+	}
+	text, glob, ok := literal(value)
+	if !ok || glob || assign.Array != nil || assign.Append || strings.HasPrefix(text, "~") {
+		a.computed[variable] = true
+		delete(a.variables, variable)
+		return
+	}
+	a.variables[variable] = text
+}
+
+// need makes a variable, or the argument at a place, required.
+func (a *arguments) need(name string) {
+	if at := place(name); at > 0 && at < all {
+		a.add(at, positional{required: true})
+		return
+	}
+	a.needed[name] = true
+}
+
+// unmet reports whether the script ends where no argument sets a variable.
+func (a *arguments) unmet(variable string) bool {
+	return a.needed[variable] && !a.computed[variable]
+}
+
+// startLoop begins the options. Arguments that were shifted lead; no other may
+// have a name yet.
+func (a *arguments) startLoop() bool {
+	a.looped = true
+	for _, p := range a.places {
+		switch {
+		case p.rest:
+			return false
+		case p.index <= a.shifted:
+			p.required = true
+			p.fallback = ""
+			a.line.leading = append(a.line.leading, p)
+		case p.name != "":
+			return false
+		}
+	}
+	a.places = nil
+	careful := map[int]string{}
+	for variable, at := range a.fromPlace {
+		a.fromPlace[variable] = -at
+		careful[-at] = a.careful[at]
+	}
+	a.careful = careful
+	return inOrder(a.line.leading) && len(a.line.leading) == a.shifted
+}
+
+// inOrder sorts positionals by place, and reports whether none is left out and
+// only the last is all the rest.
+func inOrder(positionals []positional) bool {
+	slices.SortFunc(positionals, func(p, q positional) int { return p.index - q.index })
+	for i, p := range positionals {
+		if p.index != i+1 || p.rest && i != len(positionals)-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// finish completes the command line, and returns nil where it is empty or not
+// certain.
+func (a *arguments) finish() *CommandLine {
+	line := a.line
+	switch {
+	case len(line.positionals) == 0:
+		if !a.settlePlaces() {
+			return nil
+		}
+	case len(a.places) > 0:
+		return nil
+	}
+	for i := range line.options {
+		if o := &line.options[i]; o.kind != flag {
+			o.fallback = a.variables[o.variable]
+			o.required = o.fallback == "" && a.unmet(o.variable)
+		}
+	}
+	for variable, at := range a.fromPlace {
+		for i := range line.positionals {
+			p := &line.positionals[i]
+			p.required = p.required || at == p.index && p.fallback == "" && !p.rest && a.unmet(variable)
+		}
+	}
+	a.name(line.leading, -1)
+	a.name(line.positionals, 1)
+	if line.properties() == 0 || line.Schema().Properties.Len() != line.properties() {
+		return nil
+	}
+	return line
+}
+
+// settlePlaces makes positionals of the places that the script refers to.
+func (a *arguments) settlePlaces() bool {
+	if !inOrder(a.places) {
+		return false
+	}
+	needed := false // by one behind it
+	for i := len(a.places) - 1; i >= 0; i-- {
+		p := &a.places[i]
+		counted := !a.looped && !p.rest && p.index <= a.atLeast
+		p.required = p.required || counted || needed && p.fallback == ""
+		needed = p.required
+	}
+	a.line.positionals = a.places
+	return true
+}
+
+// name names positionals that have no name. The sign is that of their places.
+func (a *arguments) name(positionals []positional, sign int) {
+	for i := range positionals {
+		p := &positionals[i]
+		if p.careful = a.careful[sign*p.index]; p.rest && p.careful == "" {
+			p.careful = a.careful[all]
+		}
+		switch {
+		case p.name == "" && p.rest:
+			p.name = "args"
+		case p.name == "":
+			p.name = fmt.Sprintf("arg%d", p.index)
+		}
+	}
+}

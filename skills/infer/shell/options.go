@@ -1,0 +1,232 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// options reads the loop over a script's options into its arguments.
+type options struct{ args *arguments }
+
+// cases reads the items of a loop's case.
+func (r *options) cases(l *loop) bool {
+	patterns := false // one came before, which may shadow the items behind it
+	stays := false    // the first argument that is no option ends the loop
+	line := r.args.line
+	for _, item := range reachable(l.items) {
+		labels, ok := labelsOf(item)
+		if !ok {
+			return false
+		}
+		e, understood := effectOf(item, l, r.args.script)
+		switch {
+		case labels.kind == isTerminator:
+			line.terminator = understood && !patterns && e.breaks && e.shifts == 1 && len(e.sets) == 0
+			patterns = patterns || !line.terminator // it is not to be sent, nor found further down
+		case !understood:
+			return false
+		case labels.kind == isPattern:
+			patterns = true
+			stays = stays || labels.any && e.breaks
+			if !r.pattern(labels, e) {
+				return false
+			}
+		case patterns || !r.option(labels, e):
+			return false
+		}
+	}
+	// Positionals among the options are read in another way behind "--".
+	line.terminator = line.terminator && !l.each && len(line.positionals) == 0
+	line.inLoop = !line.terminator
+	r.args.shifted = 0
+	r.args.consumed = l.each || !line.terminator && !stays
+	return !l.forever || stays
+}
+
+// pattern reads an item for all arguments but the options before it.
+func (r *options) pattern(l labels, e *effect) bool {
+	set := slices.IndexFunc(e.sets, func(s setting) bool { return s.from == here })
+	switch {
+	case e.touched > 0:
+		return false
+	case !l.any: // it refuses or ignores an unknown option
+		return set < 0 && (e.exits || e.mayExit || !e.breaks && e.shifts == 1)
+	case e.breaks:
+		return e.shifts == 0 && len(e.sets) == 0
+	case set < 0:
+		return e.exits || e.mayExit || e.shifts == 1
+	case e.exits || e.shifts != 1 || len(e.sets) != 1:
+		return false
+	}
+	s := e.sets[set]
+	if s.stripped || !s.plain {
+		return false
+	}
+	p := positional{name: strings.ToLower(s.variable), rest: s.appended, index: 1}
+	if !p.rest {
+		p.fallback = r.args.variables[s.variable]
+		r.args.fromPlace[s.variable] = p.index
+	}
+	r.args.line.positionals = append(r.args.line.positionals, p)
+	return true
+}
+
+// option reads an item of options of one meaning.
+func (r *options) option(l labels, e *effect) bool {
+	o := option{flag: longest(l.flags), name: nameOf(longest(l.flags))}
+	value := slices.IndexFunc(e.sets, func(s setting) bool { return s.from == behind })
+	switch {
+	case l.kind == isJoined:
+		o.kind, value = joined, slices.IndexFunc(e.sets, func(s setting) bool { return s.from == here })
+		if value < 0 || e.touched > 0 || e.shifts != 1 || e.exits || e.breaks || !e.sets[value].stripped {
+			return false
+		}
+	case e.touched == 0 && slices.ContainsFunc(l.flags, e.helps):
+		return true
+	case e.touched > 0:
+		if o.kind = next; e.shifts != 2 || e.exits || e.breaks {
+			return false
+		}
+	case e.breaks || e.shifts != 1 && !e.exits:
+		return false
+	}
+	if len(e.sets) > 0 && o.kind == flag {
+		o.variable = e.sets[0].variable
+	}
+	if value >= 0 {
+		o.variable, o.repeated = e.sets[value].variable, e.sets[value].appended
+	}
+	return r.add(o)
+}
+
+// helps reports whether an option with this effect only tells a person something.
+func (e *effect) helps(name string) bool {
+	return isHelp(name) || (name == "-h" || name == "-V") && (e.exits || e.mayExit)
+}
+
+func longest(flags []string) string {
+	return slices.MaxFunc(flags, func(a, b string) int { return len(a) - len(b) })
+}
+
+// nameOf returns the name of an option's property: "dry_run" of "--dry-run".
+func nameOf(name string) string {
+	return strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_")
+}
+
+// add adds an option; the forms "--name VALUE" and "--name=VALUE" are one.
+func (r *options) add(o option) bool {
+	if len(o.name) == 1 && len(o.variable) > 1 {
+		o.name = strings.ToLower(o.variable)
+	}
+	line := r.args.line
+	i := slices.IndexFunc(line.options, func(known option) bool { return known.flag == o.flag })
+	switch {
+	case i < 0:
+		line.options = append(line.options, o)
+		return len(line.options) <= maxOptions
+	case line.options[i].kind == o.kind || line.options[i].kind == flag || o.kind == flag:
+		return false
+	case o.kind == next:
+		line.options[i] = o
+	}
+	return true
+}
+
+// getopts reads while getopts OPTSTRING NAME; do case $NAME in … Source: the
+// Bash reference manual, "Bourne Shell Builtins", getopts.
+func (r *options) getopts(cond *syntax.Stmt, body []*syntax.Stmt) bool {
+	call := cond.Cmd.(*syntax.CallExpr)
+	if !plain(cond) || len(call.Args) < 3 || len(call.Args) > 4 || r.args.shifted > 0 {
+		return false
+	}
+	if len(call.Args) == 4 {
+		if name, exp, ok := bare(call.Args[3]); !ok || exp != nil || name != "@" {
+			return false
+		}
+	}
+	letters, _, _ := literal(call.Args[1])
+	variable, _, _ := literal(call.Args[2])
+	l := &loop{aliases: map[string]bool{variable: true}, value: "OPTARG"}
+	takes := takesValue(letters)
+	if takes == nil || !l.body(body) || !r.args.startLoop() {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, item := range l.items {
+		letter, ok := letterOf(item, takes, seen)
+		if !ok {
+			return false
+		}
+		if letter == "" {
+			continue
+		}
+		e, ok := effectOf(item, l, r.args.script)
+		if !ok || !r.letter(letter, takes[letter], e) {
+			return false
+		}
+	}
+	r.args.line.terminator, r.args.getopts = true, true
+	return true
+}
+
+// takesValue returns the letters of getopts, and whether each takes a value. It
+// is nil where one is no letter or digit.
+func takesValue(letters string) map[string]bool {
+	letters = strings.TrimPrefix(letters, ":")
+	takes := map[string]bool{}
+	for i := 0; i < len(letters); i++ {
+		letter := letters[i : i+1]
+		if _, twice := takes[letter]; twice || !optionText.MatchString("-"+letter) {
+			return nil
+		}
+		takes[letter] = strings.HasPrefix(letters[i+1:], ":")
+		if takes[letter] {
+			i++
+		}
+	}
+	return takes
+}
+
+// letterOf returns the letter of an item, and "" of an item for faults. The
+// labels seen before are never reached again.
+func letterOf(item *syntax.CaseItem, takes, seen map[string]bool) (letter string, ok bool) {
+	for _, word := range item.Patterns {
+		text, glob, ok := literal(word)
+		switch {
+		case !ok || item.Op != syntax.Break:
+			return "", false
+		case glob && (text == "*" || text == "?"), text == "?", text == ":":
+			seen["*"] = seen["*"] || glob
+			continue
+		case glob || len(text) != 1 || seen["*"] || seen[text]:
+			return "", false
+		}
+		seen[text] = true
+		if _, known := takes[text]; known && letter == "" {
+			letter = text
+		}
+	}
+	return letter, true
+}
+
+func (r *options) letter(letter string, takes bool, e *effect) bool {
+	o := option{flag: "-" + letter, name: letter}
+	if !takes && e.helps(o.flag) {
+		return true
+	}
+	if takes != (e.touched > 0) { // declared and used in different ways
+		return false
+	}
+	if takes {
+		o.kind = next
+	}
+	for _, s := range e.sets {
+		if takes == (s.from == behind) {
+			o.variable, o.repeated = s.variable, takes && s.appended
+			break
+		}
+	}
+	return r.add(o)
+}
