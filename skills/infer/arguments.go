@@ -15,11 +15,12 @@ import (
 )
 
 // Arguments reads the arguments that nobody declared from the sources of the
-// scripts: of the skill, and of its tools. No source is run.
-func Arguments(s *skills.Skill) {
+// scripts: of the skill, and of its tools. No source is run. Sources are those that
+// [Find] read of the skill; nil reads all.
+func Arguments(s *skills.Skill, sources *Sources) {
 	for _, skill := range append([]*skills.Skill{s}, s.Tools...) {
 		if e := skill.Entry; e != nil && e.Inferred {
-			line, notes := readCommandLine(skill)
+			line, notes := readCommandLine(skill, sources)
 			e.Unread = notes
 			if line != nil {
 				e.Args = skills.ParsedCLI{Object: line.Schema(), Files: fileParams(line)}
@@ -52,7 +53,7 @@ type sourceCommandLine struct {
 
 // Argv implements [skills.CommandLine].
 func (s *sourceCommandLine) Argv(args map[string]any) ([]string, error) {
-	s.once.Do(func() { s.line, _ = readCommandLine(s.skill) })
+	s.once.Do(func() { s.line, _ = readCommandLine(s.skill, nil) })
 	if s.line == nil {
 		return nil, fmt.Errorf("the script %s is not the one that was read; reload the skills", s.skill.Entry.Script)
 	}
@@ -70,23 +71,18 @@ const maxScript = 1 << 20
 
 // readCommandLine returns the command line of the skill's script, nil where its
 // source does not tell it, and what else the source does not tell.
-func readCommandLine(s *skills.Skill) (commandLine, []skills.SourceNote) {
+func readCommandLine(s *skills.Skill, sources *Sources) (commandLine, []skills.SourceNote) {
 	script := path.Clean(s.Entry.Script)
+	if module := sources.take(script); module != nil && isPython(s.Entry.Interpreter) {
+		return readModule(script, module)
+	}
 	source, err := skillfs.ReadRegular(s.Files, script, maxScript)
 	if err != nil || len(s.Entry.Interpreter) == 0 { // a call will say so
 		return nil, nil
 	}
 	switch {
-	case s.Entry.Interpreter[0] == "python3":
-		read := python.Read(path.Base(script), source)
-		var notes []skills.SourceNote
-		for _, note := range read.Notes {
-			notes = append(notes, skills.SourceNote{Line: note.Line, Text: note.Text})
-		}
-		if read.CommandLine != nil {
-			return read.CommandLine, notes
-		}
-		return nil, notes
+	case isPython(s.Entry.Interpreter):
+		return readModule(script, python.NewModule(source))
 	case IsShell(s.Entry.Interpreter):
 		source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n")) // as it is run
 		if line := shell.Read(source); line != nil {
@@ -94,4 +90,18 @@ func readCommandLine(s *skills.Skill) (commandLine, []skills.SourceNote) {
 		}
 	}
 	return nil, nil
+}
+
+func isPython(interpreter []string) bool { return len(interpreter) > 0 && interpreter[0] == "python3" }
+
+func readModule(script string, module *python.Module) (commandLine, []skills.SourceNote) {
+	read := module.Read(path.Base(script))
+	var notes []skills.SourceNote
+	for _, note := range read.Notes {
+		notes = append(notes, skills.SourceNote{Line: note.Line, Text: note.Text})
+	}
+	if read.CommandLine == nil { // a nil interface
+		return nil, notes
+	}
+	return read.CommandLine, notes
 }

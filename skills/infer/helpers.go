@@ -15,12 +15,21 @@ import (
 // options between the two.
 var runCommand = regexp.MustCompile(`\b(?:node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|m?js|cjs|sh|bash))\b`)
 
+// scriptExtensions are the ends of names of which a match of runCommand has one. Most
+// lines have none, and are not matched.
+var scriptExtensions = []string{".py", ".js", ".mjs", ".cjs", ".sh", ".bash"}
+
 // findRuns returns the files that the instructions run, one a line.
 func findRuns(instructions string) string {
 	var b strings.Builder
-	for _, m := range runCommand.FindAllStringSubmatch(instructions, -1) {
-		if !slices.ContainsFunc(strings.Fields(m[1]), isProgram) {
-			b.WriteString(m[2] + "\n")
+	for line := range strings.Lines(instructions) {
+		if !containsAny(line, scriptExtensions) {
+			continue
+		}
+		for _, m := range runCommand.FindAllStringSubmatch(line, -1) {
+			if !slices.ContainsFunc(strings.Fields(m[1]), isProgram) {
+				b.WriteString(m[2] + "\n")
+			}
 		}
 	}
 	return b.String()
@@ -103,9 +112,9 @@ func installs(name string, text []byte) bool {
 
 // tests reports whether a script is one of tests. One that also does something
 // else, as with --self-test, or whose function runs those of a project, is not.
-func tests(kind Kind, text []byte) bool {
+func tests(kind Kind, text []byte, module *python.Module) bool {
 	runs := func(call string) bool { return bytes.Contains(text, []byte(call)) }
-	return kind == Python && (runs("unittest.main(") || runs("pytest.main(") || runs("doctest.testmod(")) && !python.Runs(text)
+	return kind == Python && (runs("unittest.main(") || runs("pytest.main(") || runs("doctest.testmod(")) && !module.Runs()
 }
 
 // idleGuardEnds matches the last line of a main guard that may do nothing.
@@ -113,7 +122,7 @@ var idleGuardEnds = regexp.MustCompile(`^\s+(?:pass\b|\.\.\.|raise\b|print\(|(?:
 
 // defines reports whether a script does nothing by itself. Of most that is plain
 // from a line; to parse them all would take five times as long as all else here.
-func defines(kind Kind, text string, guarded bool) bool {
+func defines(kind Kind, text string, guarded bool, module *python.Module) bool {
 	if kind != Python && kind != Bash || len(text) >= maxHead {
 		return false
 	}
@@ -126,7 +135,7 @@ func defines(kind Kind, text string, guarded bool) bool {
 	case guarded && !idleGuardEnds.MatchString(lines[last]), kind == Python && !guarded && pythonActs(lines), kind == Bash && !guarded && shellActs(lines):
 		return false
 	case kind == Python:
-		return !python.Runs([]byte(text))
+		return !module.Runs()
 	}
 	return !shell.Runs([]byte(text))
 }

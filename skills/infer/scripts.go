@@ -12,6 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
 // A Kind is a language whose scripts are understood further.
@@ -64,6 +66,24 @@ const DefaultLimit = 16
 type Options struct {
 	// Limit is how many scripts are returned; 0 is [DefaultLimit].
 	Limit int
+	// Sources gets the sources of the scripts that are returned; nil keeps none.
+	Sources *Sources
+}
+
+// Sources are scripts of one skill that [Find] read, so that [Arguments] neither
+// reads nor parses them again. The zero value is empty. They are not safe for
+// concurrent use.
+type Sources struct{ modules map[string]*python.Module } // by path
+
+// take removes the module of a path and returns it, or nil: a module's arguments are
+// read once.
+func (s *Sources) take(path string) *python.Module {
+	if s == nil {
+		return nil
+	}
+	module := s.modules[path]
+	delete(s.modules, path)
+	return module
 }
 
 // Find returns the entry points of the skill whose folder is fsys. Tests,
@@ -75,7 +95,7 @@ func Find(fsys fs.FS, instructions string, options *Options) Found {
 	if options != nil {
 		o = *options
 	}
-	f := &finder{fsys: fsys, mentions: findMentions(instructions), runs: findMentions(findRuns(instructions)), used: map[string]bool{}, alone: map[string]bool{}, bytes: maxBytes}
+	f := &finder{fsys: fsys, mentions: findMentions(instructions), runs: findMentions(findRuns(instructions)), used: map[string]bool{}, alone: map[string]bool{}, modules: map[string]*python.Module{}, bytes: maxBytes}
 	f.walk(".", 0)
 	f.scripts = slices.DeleteFunc(f.scripts, f.isHelper)
 	all := f.sorted()
@@ -85,6 +105,14 @@ func Find(fsys fs.FS, instructions string, options *Options) Found {
 		found.Rest = append(found.Rest, script.Path)
 	}
 	found.Scripts = all[:limit]
+	if o.Sources != nil {
+		o.Sources.modules = map[string]*python.Module{}
+		for _, script := range found.Scripts {
+			if module := f.modules[script.Path]; module != nil {
+				o.Sources.modules[script.Path] = module
+			}
+		}
+	}
 	return found
 }
 

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
 // How much of a skill is looked at.
@@ -21,9 +23,10 @@ const (
 type finder struct {
 	fsys       fs.FS
 	mentions   mentions
-	runs       mentions        // files that the instructions pass to an interpreter
-	used       map[string]bool // files that others source or import, without extension
-	alone      map[string]bool // scripts with a main guard, or that the instructions run
+	runs       mentions                  // files that the instructions pass to an interpreter
+	used       map[string]bool           // files that others source or import, without extension
+	alone      map[string]bool           // scripts with a main guard, or that the instructions run
+	modules    map[string]*python.Module // Python scripts that were read to their end
 	scripts    []Script
 	files      int // entries seen
 	bytes      int // that may still be read
@@ -66,50 +69,55 @@ func hasManifest(entries []fs.DirEntry) bool {
 
 // look adds the file if it is an entry point.
 func (f *finder) look(name string) {
-	text, ok := f.read(name)
+	text, whole, ok := f.read(name)
 	if !ok {
 		return
 	}
+	module := python.NewModule(text)
 	interpreter := Interpreter(name, text)
 	kind := kindOf(interpreter)
 	f.use(name, kind, text)
 	_, run := f.runs.of(name)
 	run = run && hasKind(name)
 	guard := guarded(kind, text)
-	testing := tests(kind, text)
+	testing := tests(kind, text, module)
 	if len(shebang(text)) == 0 && !guard && !run || !run && (isTest(path.Base(name)) || testing) {
 		return
 	}
 	plain := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
-	if installs(name, text) || !testing && defines(kind, plain, guard) {
+	if installs(name, text) || !testing && defines(kind, plain, guard, module) {
 		return
 	}
 	_, named := f.mentions.of(name)
 	f.alone[name] = guard || run
+	if kind == Python && whole {
+		f.modules[name] = module
+	}
 	f.scripts = append(f.scripts, Script{
 		Path: name, Kind: kind, Interpreter: interpreter, Named: named,
-		Doc: doc(kind, plain), Prompts: prompts(kind, plain),
+		Doc: doc(kind, plain), Prompts: prompts(kind, plain, module),
 	})
 }
 
-// read returns the beginning of a file that is text.
-func (f *finder) read(name string) ([]byte, bool) {
+// read returns the beginning of a file that is text, and whether that is all of it.
+func (f *finder) read(name string) (text []byte, whole, ok bool) {
 	file, err := f.fsys.Open(name)
 	if err != nil {
-		return nil, false
+		return nil, false, false
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, false // it was put there since the folder was read
+		return nil, false, false // it was put there since the folder was read
 	}
-	text, err := io.ReadAll(io.LimitReader(file, firstTry))
+	text, err = io.ReadAll(io.LimitReader(file, firstTry))
 	if err != nil || !promising(name, text) {
-		return nil, false
+		return nil, false, false
 	}
-	rest, err := io.ReadAll(io.LimitReader(file, int64(min(maxHead-firstTry, f.bytes))))
+	limit := min(maxHead-firstTry, f.bytes)
+	rest, err := io.ReadAll(io.LimitReader(file, int64(limit)))
 	f.bytes -= len(text) + len(rest)
 	text = bytes.TrimPrefix(append(text, rest...), []byte("\uFEFF"))
-	return text, err == nil && !bytes.Contains(text, []byte{0})
+	return text, len(rest) < limit, err == nil && !bytes.Contains(text, []byte{0})
 }
 
 // promising reports whether the rest of a file is worth reading: it has a first

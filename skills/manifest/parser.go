@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 )
 
 // Options configure the reading of a skill's manifest. The zero value reads
@@ -22,6 +23,8 @@ type Options struct {
 	NoTools, NoAgents, Plain bool
 	// Ongrid is the location of a skill.json; nil is not known.
 	Ongrid *OngridLocation
+	// Sources gets the sources of the scripts that were found; nil keeps none.
+	Sources *infer.Sources
 }
 
 // An OngridLocation is the location of a skill.json, from which its entry is

@@ -539,7 +539,7 @@ func readFrom(s *skills.Skill, files fs.FS) (done func()) {
 func (c *candidate) parse(o Options) error {
 	data, err := manifest.ReadFile(c.skill.Files, c.file, manifest.MaxSize)
 	c.sum = sum(data)
-	read := manifest.Options{ImageRole: o.ImageRole, Host: o.Host, NoTools: c.noTools, NoAgents: c.noAgents, Plain: c.plain}
+	read := manifest.Options{ImageRole: o.ImageRole, Host: o.Host, NoTools: c.noTools, NoAgents: c.noAgents, Plain: c.plain, Sources: &infer.Sources{}}
 	switch {
 	case err != nil:
 	case c.file == manifest.OngridFile:
@@ -552,7 +552,7 @@ func (c *candidate) parse(o Options) error {
 		err = manifest.ParseSkill(data, c.skill, c.folder, read)
 	}
 	if err == nil {
-		infer.Arguments(c.skill)
+		infer.Arguments(c.skill, read.Sources)
 	}
 	return err
 }

@@ -79,7 +79,7 @@ func TestInferredPasses(t *testing.T) {
 	} {
 		skill := &skills.Skill{Files: fstest.MapFS{script: {Data: []byte(test.source)}}, Entry: &skills.Entry{Script: script, Interpreter: []string{test.interpreter}}}
 		skill.Entry.SetUndeclared()
-		infer.Arguments(skill)
+		infer.Arguments(skill, nil)
 		infer.Bind(skill)
 		passed, err := skill.Entry.Pass(test.args)
 		switch got := strings.Join(passed.Argv, " "); {
@@ -91,7 +91,7 @@ func TestInferredPasses(t *testing.T) {
 	}
 	gone := &skills.Skill{Files: fstest.MapFS{}, Entry: &skills.Entry{Script: "gone.sh", Interpreter: []string{"bash"}}}
 	gone.Entry.SetUndeclared()
-	infer.Arguments(gone)
+	infer.Arguments(gone, nil)
 	if _, ok := gone.Entry.Args.(skills.RawArgv); !ok || gone.Entry.Unread != nil {
 		t.Error("a script that cannot be read has arguments of its own")
 	}

@@ -87,9 +87,9 @@ type function struct {
 	decorators []*node
 	body       []*stmt
 	doc        string
-	mentions   map[string]bool // the names in it
-	scope      *scope          // where it was defined
-	relevant   bool            // it can reach argparse
+	mentions   []string // the names in it, each as often as it occurs
+	scope      *scope   // where it was defined
+	relevant   bool     // it can reach argparse
 	called     bool
 }
 

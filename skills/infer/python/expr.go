@@ -457,12 +457,13 @@ func (r *exprReader) formatted(lit literal, line int) *node {
 // field parses the expression of a replacement field. One with a conversion or a
 // format has no value that is known.
 func (r *exprReader) field(source string, line int) *node {
-	inner := &exprReader{tokenReader{lex: newLexer("(" + source + ")"), depth: r.depth + 1, inside: r.inside}}
+	inner := &exprReader{tokenReader{lex: newLexer("(" + source + ")"), depth: r.depth + 1, inside: r.inside, names: r.names}}
 	inner.lex.line = line
 	inner.lex.fresh = false
 	inner.advance()
 	inner.advance() // the bracket
 	n := inner.expressions()
+	r.names = inner.names
 	if inner.err == nil && inner.is(")") {
 		return n
 	}

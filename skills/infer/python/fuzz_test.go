@@ -24,8 +24,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte) {
 		s := Read("tool.py", source)
 		Tools(source)
-		Runs(source)
-		Asks(source)
+		NewModule(source).Runs()
+		NewModule(source).Asks()
 		if line, err := SyntaxError(source); err != nil && line < 1 {
 			t.Errorf("%v on line %d", err, line)
 		}

@@ -266,9 +266,11 @@ var operators = [...]string{"**=", "//=", ">>=", "<<=", "...", "**", "//", ">>",
 
 func (l *lexer) operator() token {
 	rest := l.src[l.pos:]
-	for _, op := range operators {
-		if strings.HasPrefix(rest, op) {
-			return l.take(tokOp, len(op))
+	if len(rest) > 1 && strings.IndexByte("*/><.=!-:+%&|^@", rest[0]) >= 0 && strings.IndexByte("*/><.=", rest[1]) >= 0 {
+		for _, op := range operators {
+			if strings.HasPrefix(rest, op) {
+				return l.take(tokOp, len(op))
+			}
 		}
 	}
 	switch c := rest[0]; c {

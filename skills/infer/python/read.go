@@ -28,20 +28,24 @@ type Script struct {
 // Read reads the source of the script with this file name, which stands in help
 // texts for %(prog)s. It takes time and memory in proportion to the source, and
 // never fails: notes tell of faults in the source.
-func Read(name string, source []byte) *Script {
+func Read(name string, source []byte) *Script { return NewModule(source).Read(name) }
+
+// Read is like the function [Read]. It is called once: evaluation writes to the
+// module's functions.
+func (m *Module) Read(name string) *Script {
 	s := &Script{}
 	told := &notes{}
-	body, functions, err := parseSource(source)
+	body, err := m.parse()
 	if err != nil {
 		told.add(0, "the source cannot be read: %v", err)
 		s.Notes = told.all
 		return s
 	}
-	findRelevant(body, functions)
+	findRelevant(body, m.functions)
 	s.Doc = docstring(body)
-	s.CommandLine = commandLine(name, s.Doc, len(source), body, told)
+	s.CommandLine = commandLine(name, s.Doc, len(m.source), body, told)
 	if s.CommandLine != nil {
-		s.CommandLine.look(source)
+		s.CommandLine.look(string(m.source))
 	}
 	s.Notes = told.sorted()
 	return s
@@ -108,7 +112,7 @@ func findRelevant(body []*stmt, functions []*function) {
 	for range maxCalls {
 		found := false
 		for _, fn := range functions {
-			for name := range fn.mentions {
+			for _, name := range fn.mentions {
 				if !fn.relevant && (declares(name) || wanted[name]) {
 					fn.relevant, found = true, true
 					wanted[fn.name] = true

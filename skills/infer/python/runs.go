@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Runs reports whether a module does something when it is run, beyond defining
+// Runs reports whether the module does something when it is run, beyond defining
 // names for others to import. A main guard that only prints texts, only raises, or
 // runs the tests of the file does nothing. A source that cannot be read runs.
-func Runs(source []byte) bool {
-	body, _, err := parseSource(source)
+func (m *Module) Runs() bool {
+	body, err := m.parse()
 	if err != nil {
 		return true
 	}
@@ -123,10 +123,10 @@ func callsAny(e *node, wanted func(name string) bool) bool {
 	return slices.ContainsFunc(e.kids, func(kid *node) bool { return callsAny(kid, wanted) })
 }
 
-// Asks reports whether a module calls input, or another function that waits for
+// Asks reports whether the module calls input, or another function that waits for
 // somebody at a terminal. A source that cannot be read may.
-func Asks(source []byte) bool {
-	body, _, err := parseSource(source)
+func (m *Module) Asks() bool {
+	body, err := m.parse()
 	if err != nil {
 		return true
 	}

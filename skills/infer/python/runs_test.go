@@ -41,7 +41,7 @@ func TestRuns(t *testing.T) {
 		"def main():\n    return pytest.main()\nif __name__ == '__main__':\n    sys.exit(main())": true,
 		guard + "x.run()": true,
 	} {
-		if got := Runs([]byte(source)); got != want {
+		if got := NewModule([]byte(source)).Runs(); got != want {
 			t.Errorf("%q: %v, want %v", source, got, want)
 		}
 	}

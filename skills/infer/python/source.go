@@ -7,6 +7,28 @@ import (
 	"unicode/utf8"
 )
 
+// A Module is a Python source that is parsed at most once, when the first method
+// needs it. It is not safe for concurrent use.
+type Module struct {
+	source []byte
+
+	parsed    bool
+	body      []*stmt
+	functions []*function // at any depth
+	err       error
+}
+
+// NewModule returns the module with this source, which must not change.
+func NewModule(source []byte) *Module { return &Module{source: source} }
+
+func (m *Module) parse() ([]*stmt, error) {
+	if !m.parsed {
+		m.parsed = true
+		m.body, m.functions, m.err = parseSource(m.source)
+	}
+	return m.body, m.err
+}
+
 // parseSource parses a module. It returns its functions too, at any depth.
 func parseSource(source []byte) (body []*stmt, functions []*function, err error) {
 	r, err := readerOf(source)

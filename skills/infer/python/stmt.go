@@ -1,9 +1,6 @@
 package python
 
-import (
-	"maps"
-	"strings"
-)
+import "strings"
 
 // A reader parses a source, statement by statement. A statement that it does not
 // understand becomes one that is opaque.
@@ -148,12 +145,13 @@ func (r *reader) decorated() *stmt {
 }
 
 func (r *reader) def(decorators []*node) *stmt {
-	fn := &function{line: r.tok.line, decorators: decorators, mentions: map[string]bool{}}
+	fn := &function{line: r.tok.line, decorators: decorators}
 	outer := r.inside
-	r.functions, r.inside = append(r.functions, fn), nil
+	r.functions, r.inside = append(r.functions, fn), false
 	r.advance()
 	fn.name = r.name()
-	r.inside = fn
+	from := len(r.names)
+	r.inside = true
 	r.typeParameters()
 	r.expect("(")
 	fn.params = r.parameters(")", true)
@@ -162,9 +160,8 @@ func (r *reader) def(decorators []*node) *stmt {
 		r.expressions()
 	}
 	fn.body = r.nested()
-	if r.inside = outer; outer != nil {
-		maps.Copy(outer.mentions, fn.mentions)
-	}
+	fn.mentions = r.names[from:len(r.names):len(r.names)]
+	r.inside = outer
 	fn.doc = docstring(fn.body)
 	return &stmt{kind: sDef, function: fn}
 }
@@ -350,8 +347,12 @@ func (r *reader) simple() *stmt {
 
 // assignment parses the rest of a statement that starts with an expression.
 func (r *reader) assignment(first *node) *stmt {
+	op := r.tok.text
+	if !strings.HasSuffix(op, "=") && !r.is(":") { // as most calls
+		return &stmt{kind: sExpr, value: first}
+	}
 	s := &stmt{kind: sAssign, targets: []*node{first}}
-	switch op := r.tok.text; {
+	switch {
 	case r.accept(":"):
 		s.note = r.expression()
 		if !r.accept("=") {

@@ -12,12 +12,14 @@ type tokenReader struct {
 	tok   token
 	depth int
 	// mentions reports whether the statement has a word that matters to argparse.
-	mentions bool
-	// functions are all that are defined, and inside the one that is being read.
-	functions []*function
-	inside    *function
-	err       error // of the statement
-	broken    int   // the line of the first statement that is not Python's; 0 without one
+	mentions  bool
+	functions []*function // all that are defined
+	inside    bool        // within a function
+	// names are those within functions, in the order of the source: the names in
+	// a function are a part of it, without a copy.
+	names  []string
+	err    error // of the statement
+	broken int   // the line of the first statement that is not Python's; 0 without one
 }
 
 func (r *tokenReader) advance() {
@@ -26,8 +28,8 @@ func (r *tokenReader) advance() {
 		return
 	}
 	r.mentions = r.mentions || declares(r.tok.text)
-	if r.inside != nil {
-		r.inside.mentions[r.tok.text] = true
+	if r.inside {
+		r.names = append(r.names, r.tok.text)
 	}
 }
 
