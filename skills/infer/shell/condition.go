@@ -67,6 +67,11 @@ func clauseTests(expr syntax.TestExpr, not bool) []test {
 	case *syntax.ParenTest:
 		return clauseTests(t.X, not)
 	case *syntax.UnaryTest:
+		if b, ok := t.X.(*syntax.BinaryTest); ok && (b.Op == syntax.AndTest || b.Op == syntax.OrTest) {
+			// The parser reads ! A && B as !(A && B); bash negates only A.
+			first := &syntax.UnaryTest{Op: t.Op, X: b.X}
+			return clauseTests(&syntax.BinaryTest{Op: b.Op, X: first, Y: b.Y}, not)
+		}
 		if t.Op == syntax.TsNot {
 			return clauseTests(t.X, !not)
 		}

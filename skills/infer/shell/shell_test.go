@@ -514,3 +514,23 @@ func TestDescription(t *testing.T) {
 		}
 	}
 }
+
+// A negated test is read as its opposite, in each of the shell's forms.
+func TestRequired(t *testing.T) {
+	for guard, want := range map[string]string{
+		`[ ! -n "$1" ] && exit`:              "x string!",
+		`[[ ! ( -n $1 ) || -z $2 ]] && exit`: "x string!, arg2 string!",
+		`! [ "$1" ] || exit`:                 "x string",
+		`[ -n "$1" ] && exit`:                "x string",
+		`[[ ! -n $1 && -z $2 ]] && exit`:     "x string, arg2 string",
+		`[[ -z $1 && -z $2 ]] && exit`:       "x string, arg2 string",
+		`! [ $# -ge 1 ] && exit`:             "x string!",
+		`(( $# )) || exit`:                   "x string!",
+		`(( $# != 0 )) && exit`:              "x string",
+		`[ $# -le 0 ] && exit`:               "x string!",
+	} {
+		if c := Read([]byte(guard + "\nX=$1\n")); c == nil || schemaLine(c) != want {
+			t.Errorf("%s: %+v, want %s", guard, c, want)
+		}
+	}
+}
