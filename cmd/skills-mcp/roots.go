@@ -180,8 +180,7 @@ func (r *rootSettings) cache(roots []scan.Root) *cache.Store {
 	if err != nil {
 		return nil
 	}
-	return cache.New(cache.Options{
-		File: filepath.Join(dir, "parsed", rootsKey(roots)),
+	return cache.New(filepath.Join(dir, "parsed", rootsKey(roots)), &cache.Options{
 		// Another build may parse the same files differently.
 		Version: fmt.Sprint(readBuilt().Version, info.Size(), info.ModTime().UnixNano()),
 		Logger:  r.logger,

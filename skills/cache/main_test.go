@@ -89,7 +89,7 @@ func (c *counted) Skill(key string, skill *skills.Skill) bool {
 // spared.
 func scanned(t testing.TB, root, file, version string) (catalog *skills.Catalog, hits int) {
 	t.Helper()
-	c := &counter{New(Options{File: file, Version: version}), map[string]int{}}
+	c := &counter{New(file, &Options{Version: version}), map[string]int{}}
 	catalog, err := scan.Scan(context.Background(), []scan.Root{{Source: skills.SourceExtra, Dir: root}}, &scan.Options{Cache: c.open, Folders: 100_000})
 	must(t, err)
 	c.store.Wait()

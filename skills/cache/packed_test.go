@@ -55,7 +55,7 @@ func TestRecheckOfPackages(t *testing.T) {
 	write(t, named, zipped(t, "SKILL.md", "---\nname: named\ndescription: d\n---\n"))
 	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text))
 	roots := []scan.Root{{Source: skills.SourceExtra, Dir: root}, {Source: skills.SourceExtra, Dir: named}}
-	c := &counter{New(Options{File: file, Version: "1"}), map[string]int{}}
+	c := &counter{New(file, &Options{Version: "1"}), map[string]int{}}
 	scanner := scan.NewScanner(roots, &scan.Options{Cache: c.open})
 	before, err := scanner.Scan(t.Context())
 	must(t, err)

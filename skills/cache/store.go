@@ -27,9 +27,6 @@ import (
 
 // Options configure a [Store].
 type Options struct {
-	// File is where the cache is. Its folder is made when there is something to
-	// keep, and has nothing but caches: the newest 16 of them stay.
-	File string
 	// Version tells programs apart that read files otherwise, or to other ends:
 	// what one kept is nothing to the other.
 	Version string
@@ -39,17 +36,24 @@ type Options struct {
 
 // A Store is a file of what was read.
 type Store struct {
+	path    string
 	options Options
 	saving  sync.WaitGroup // goroutines that save
 	file    sync.Mutex     // held while one saves
 }
 
-// New returns the store in a file. Nothing is read before [Store.Open].
-func New(options Options) *Store {
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
+// New returns the store in a file, whose folder it makes when there is something to
+// keep. The folder has nothing but caches: the newest 16 of them stay. Nothing is read
+// before [Store.Open]. Options may be nil.
+func New(file string, options *Options) *Store {
+	s := &Store{path: file}
+	if options != nil {
+		s.options = *options
 	}
-	return &Store{options: options}
+	if s.options.Logger == nil {
+		s.options.Logger = slog.New(slog.DiscardHandler)
+	}
+	return s
 }
 
 // Wait waits until what closed caches learnt is saved.
@@ -59,7 +63,7 @@ func (s *Store) Wait() { s.saving.Wait() }
 // once it is closed.
 func (s *Store) Open() scan.Cache {
 	c := &cache{store: s, skills: map[string]entry{}, folders: map[string]entry{}, now: time.Now()}
-	file, size, err := openFile(s.options.File)
+	file, size, err := openFile(s.path)
 	if err != nil {
 		return c
 	}
@@ -316,7 +320,7 @@ func (c *cache) Close() {
 		c.store.file.Lock()
 		defer c.store.file.Unlock()
 		defer c.closeFile()
-		if err := writeFile(c.store.options.File, func(w io.Writer) error { return format(w, entries, c.store.version()) }); err != nil {
+		if err := writeFile(c.store.path, func(w io.Writer) error { return format(w, entries, c.store.version()) }); err != nil {
 			c.store.options.Logger.Warn("the next start reads all skills again: nothing could be kept", "error", err)
 		}
 	})

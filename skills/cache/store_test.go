@@ -95,7 +95,7 @@ func TestOutdated(t *testing.T) {
 func TestUnsettled(t *testing.T) {
 	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
 	makeSkills(t, root, 5)
-	store := New(Options{File: file})
+	store := New(file, nil)
 	for range 2 {
 		c := store.Open()
 		_, err := scan.Scan(t.Context(), []scan.Root{{Dir: root}}, &scan.Options{Cache: func() scan.Cache { return c }})
@@ -164,7 +164,7 @@ func TestRecheck(t *testing.T) {
 	makeSkills(t, root, 10)
 	scanned(t, root, file, "1")
 	roots := []scan.Root{{Source: skills.SourceExtra, Dir: root}}
-	c := &counter{New(Options{File: file, Version: "1"}), map[string]int{}}
+	c := &counter{New(file, &Options{Version: "1"}), map[string]int{}}
 	scanner := scan.NewScanner(roots, &scan.Options{Cache: c.open})
 	before, err := scanner.Scan(t.Context())
 	must(t, err)
