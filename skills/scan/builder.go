@@ -2,6 +2,8 @@ package scan
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -163,4 +165,38 @@ func unclaimed(u skills.Unclaimed) skills.Problem {
 		why, remedy = "it is one of the skill "+u.By.QualifiedName(), "give it another URI"
 	}
 	return skills.Problem{Severity: skills.Warning, Path: u.Skill.File, Line: u.Line, Message: "the resource " + truncate.String(u.Key(), 80) + " is ignored: " + why, Remedy: remedy}
+}
+
+// load reads the candidates that before does not know, on all processors, and
+// then takes them in the order in which they were found.
+func (b *builder) load(ctx context.Context, o Options, before *memory) {
+	var unknown []*candidate
+	for _, c := range b.candidates {
+		if !before.recall(c) {
+			unknown = append(unknown, c)
+		}
+	}
+	share(len(unknown), func(i int) {
+		if ctx.Err() == nil {
+			unknown[i].load(o, b.cache)
+		}
+	})
+	b.problems = append(b.problems, settleNames(b.candidates)...)
+	for _, behind := range []bool{false, true} {
+		for _, c := range b.candidates {
+			c.held = nil
+			switch {
+			case c.behind != behind || c.copied || errors.Is(c.err, errNoSkill):
+			case c.err != nil:
+				b.problems = append(b.problems, manifest.ProblemOf(c.skill.File, c.err))
+			default:
+				b.addSkill(c.skill, c.root)
+			}
+		}
+	}
+	for _, c := range b.candidates {
+		if c.err == nil && !c.copied {
+			b.addTools(c.skill, c.root)
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -21,10 +23,13 @@ type listed struct {
 	mode fs.FileMode // the type
 }
 
-func (e *listed) Name() string      { return e.name }
-func (e *listed) IsDir() bool       { return e.mode.IsDir() }
+func (e *listed) Name() string { return e.name }
+
+func (e *listed) IsDir() bool { return e.mode.IsDir() }
+
 func (e *listed) Type() fs.FileMode { return e.mode }
-func (e *listed) String() string    { return fs.FormatDirEntry(e) }
+
+func (e *listed) String() string { return fs.FormatDirEntry(e) }
 
 // Info looks at the entry as it is by now.
 func (e *listed) Info() (fs.FileInfo, error) { return fs.Lstat(e.in.fsys, path.Join(e.in.dir, e.name)) }
@@ -54,90 +59,6 @@ func (l *listing) same(other *listing) bool {
 	return true
 }
 
-// list returns the entries of a folder of the root: as the scan before left
-// them, or as they were read ahead, or else read now.
-func (s *scanner) list(dir string) ([]fs.DirEntry, error) {
-	host := s.host(dir)
-	if l := s.before.listing(host); l != nil {
-		s.memory.listings[host] = l
-		return l.entries, nil
-	}
-	if l := s.memory.listing(host); l != nil { // a plugin's folder is walked twice
-		return l.entries, nil
-	}
-	l, read := s.ahead[dir]
-	delete(s.ahead, dir)
-	if !read {
-		var err error
-		if l, err = s.read(dir); err != nil {
-			return nil, err
-		}
-	}
-	if host != "" {
-		s.memory.listings[host] = l
-	}
-	return l.entries, nil
-}
-
-// read reads a folder of the root.
-func (s *scanner) read(dir string) (*listing, error) {
-	host, cache := s.host(dir), s.builder.cache
-	if host == "" || cache == nil {
-		entries, err := fs.ReadDir(s.reader(), dir)
-		return newListing(s.files, dir, entries), err
-	}
-	if entries, known := cache.Folder(host); known {
-		return newListing(s.files, dir, entries), nil
-	}
-	before, statErr := fs.Lstat(s.reader(), dir)
-	entries, err := fs.ReadDir(s.reader(), dir)
-	l := newListing(s.files, dir, entries)
-	if err == nil && statErr == nil {
-		cache.KeepFolder(Look{host, before}, l.entries)
-	}
-	return l, err
-}
-
-// reader is what folders are read with.
-func (s *scanner) reader() fs.FS {
-	if s.held != nil {
-		return *s.held
-	}
-	return s.files
-}
-
-// readAhead reads folders, on all processors. What cannot be read is left to be
-// read, and reported, in its turn.
-func (s *scanner) readAhead(dirs []string) {
-	dirs = s.unread(dirs)
-	read := make([]*listing, len(dirs))
-	share(len(dirs), func(i int) {
-		if s.ctx.Err() == nil {
-			read[i], _ = s.read(dirs[i])
-		}
-	})
-	for i, l := range read {
-		if l != nil {
-			s.ahead[dirs[i]] = l
-		}
-	}
-}
-
-// unread returns the folders that will be read, within the root's limit.
-func (s *scanner) unread(dirs []string) []string {
-	var unread []string
-	room := s.room()
-	for _, dir := range dirs {
-		if len(unread) >= room {
-			break
-		}
-		if s.before.listing(s.host(dir)) == nil && s.ahead[dir] == nil {
-			unread = append(unread, dir)
-		}
-	}
-	return unread
-}
-
 // share calls do for 0 to n-1, on all processors.
 func share(n int, do func(i int)) {
 	const most = 16 // at a time: handing out one by one costs more than a folder
@@ -164,4 +85,61 @@ func share(n int, do func(i int)) {
 	}
 	close(starts)
 	running.Wait()
+}
+
+// Skip reports whether folders of this name are never entered.
+func Skip(name string) bool {
+	switch name {
+	case ".git", "node_modules", ".venv", "__pycache__":
+		return true
+	}
+	return false
+}
+
+// isSkillFile accepts SKILL.md as people write it.
+func isSkillFile(entry fs.DirEntry) bool {
+	return strings.EqualFold(entry.Name(), "SKILL.md") && !entry.IsDir()
+}
+
+// skillFile returns the name of the SKILL.md among a folder's sorted entries, or
+// "". Capitals sort first, so of several SKILL.md itself is preferred.
+func skillFile(entries []fs.DirEntry) string {
+	if i := slices.IndexFunc(entries, isSkillFile); i >= 0 {
+		return entries[i].Name()
+	}
+	return ""
+}
+
+// has reports whether there is a file of this name among a folder's entries.
+func has(entries []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && !e.IsDir() })
+}
+
+// hasFolder reports whether there may be a folder of this name among a folder's
+// entries.
+func hasFolder(entries []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+}
+
+func findSkillFile(fsys fs.FS, dir string) string {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return ""
+	}
+	return skillFile(entries)
+}
+
+// plain reports whether a folder holds nothing but text: no folder, and no file
+// that could be a script.
+func plain(entries []fs.DirEntry) bool {
+	for _, entry := range entries {
+		switch strings.ToLower(path.Ext(entry.Name())) {
+		case ".md", ".txt":
+			if !entry.IsDir() {
+				continue
+			}
+		}
+		return false
+	}
+	return true
 }

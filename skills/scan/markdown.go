@@ -1,20 +1,18 @@
 package scan
 
 import (
-	"errors"
 	"io/fs"
 	"path"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // markdown calls visit for each Markdown file of a plugin's commands or agents:
 // those that the manifest names, or those at and below the folder what. name is
 // the file's path there, without its extension.
-func (s *scanner) markdown(dir, what string, named []string, report manifest.Report, visit func(file, name string)) {
+func (s *finder) markdown(dir, what string, named []string, report manifest.Report, visit func(file, name string)) {
 	if named == nil {
 		standard := path.Join(dir, what)
 		if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
@@ -37,7 +35,7 @@ func (s *scanner) markdown(dir, what string, named []string, report manifest.Rep
 	}
 }
 
-func (s *scanner) markdownIn(plugin, dir, prefix string, depth int, visit func(file, name string)) {
+func (s *finder) markdownIn(plugin, dir, prefix string, depth int, visit func(file, name string)) {
 	if s.ctx.Err() != nil || depth > s.options.Depth || !s.count(dir) {
 		return
 	}
@@ -68,25 +66,23 @@ func markdownName(name string) (stem string, ok bool) {
 	return stem, ok && stem != "" && !strings.EqualFold(stem, "README")
 }
 
-// real returns the path of a file of a plugin with links followed, or "" for one
-// that is not in the plugin.
-func (s *scanner) real(plugin, file string, entry fs.DirEntry) string {
-	if entry.Type().IsRegular() {
-		return file
+// agent reads the agent in a file.
+func (s *finder) agent(file, name string) {
+	shown := s.display(file)
+	agent := &skills.Agent{Source: s.root.Source, File: shown}
+	if s.inPlugin != nil {
+		agent.Plugin, agent.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}
-	if entry.Type()&fs.ModeSymlink == 0 {
-		return ""
+	if !s.builder.enter(agent.Plugin, s.host(file), nil) {
+		return
 	}
-	below := file
-	if plugin != "." {
-		below = strings.TrimPrefix(file, plugin+"/")
-	}
-	real, err := skillfs.Resolve(skillfs.Sub(s.root.FS, plugin), s.host(plugin), below)
-	if errors.Is(err, skillfs.ErrLeaves) {
-		s.problem(skills.Problem{Severity: skills.Warning, Path: s.display(file), Message: "the link leads out of its plugin, or folder, and was not followed", Remedy: "put a file there"})
+	data, err := manifest.ReadFile(s.root.FS, file, manifest.MaxSize)
+	if err == nil {
+		err = manifest.ParseAgent(data, agent, name, s.reporter(shown))
 	}
 	if err != nil {
-		return ""
+		s.reject(shown, err)
+		return
 	}
-	return path.Join(plugin, real)
+	s.builder.addAgent(agent, s.reporter(shown))
 }

@@ -58,7 +58,7 @@ func findMarketplace(root Root, dir string, entries []fs.DirEntry) string {
 
 // A market loads the plugins of one marketplace.
 type market struct {
-	*scanner
+	*pluginReader
 	*manifest.Market
 	dir    string // in the root
 	file   string // for people
@@ -76,8 +76,8 @@ type market struct {
 // marketplace loads the plugins that a marketplace has in its own folder. It notes
 // those that would have to be fetched, and reports whether the folder itself is
 // one of them.
-func (s *scanner) marketplace(dir, at string) (own bool) {
-	m := &market{scanner: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
+func (s *pluginReader) marketplace(dir, at string) (own bool) {
+	m := &market{pluginReader: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
 	m.report = s.reporter(m.file)
 	data, err := manifest.ReadFile(m.root.FS, at, maxMarketplace)
 	if err == nil {

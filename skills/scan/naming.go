@@ -17,12 +17,12 @@ import (
 // settleNames tells skills of one root apart that have the same name: each gets
 // the name of a folder before its own, as alice/deploy and bob/deploy. Copies of
 // one skill count once. addSkill decides which one shadows the other between roots.
-func (b *builder) settleNames() {
+func settleNames(candidates []*candidate) (problems []skills.Problem) {
 	type name struct{ root, plugin, name string }
 	first := map[name]*candidate{}
 	groups := map[name][]*candidate{}
 	var order []name
-	for _, c := range b.candidates {
+	for _, c := range candidates {
 		if c.err != nil {
 			continue
 		}
@@ -43,29 +43,30 @@ func (b *builder) settleNames() {
 			names[joinNames(key.plugin, key.name)] = true
 		}
 		for _, key := range order {
-			b.settleName(groups[key], names)
+			problems = append(problems, settleName(groups[key], names)...)
 		}
 	}
-	for _, c := range b.candidates {
+	for _, c := range candidates {
 		if c.err == nil {
 			c.named(c.above) // which it may have been, or otherwise, by the scan before
 		}
 	}
+	return problems
 }
 
 // settleName names candidates of one root that have the same name.
-func (b *builder) settleName(group []*candidate, names map[string]bool) {
+func settleName(group []*candidate, names map[string]bool) []skills.Problem {
 	group = withoutCopies(rivals(group))
 	if len(group) < 2 {
-		return
+		return nil
 	}
 	var told []string
 	for i, folder := range foldersOf(group, names) {
 		group[i].above = folder
 		told = append(told, fmt.Sprintf("%s (%s)", group[i].with(folder), group[i].skill.File))
 	}
-	b.problems = append(b.problems, skills.Problem{Severity: skills.Warning, Path: group[1].skill.File, Message: fmt.Sprintf("%d different skills have the name %q and are told apart by their folders: %s", len(group), joinNames(group[0].skill.Plugin, group[0].skill.Name), skills.Enumerate(manifest.FirstFew(told, 5), "and")),
-		Remedy: "rename all but one of them"})
+	return []skills.Problem{{Severity: skills.Warning, Path: group[1].skill.File, Message: fmt.Sprintf("%d different skills have the name %q and are told apart by their folders: %s", len(group), joinNames(group[0].skill.Plugin, group[0].skill.Name), skills.Enumerate(manifest.FirstFew(told, 5), "and")),
+		Remedy: "rename all but one of them"}}
 }
 
 // rivals returns the candidates of highest rank, which compete for one name. As in

@@ -1,8 +1,6 @@
 package scan
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -10,8 +8,15 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
+
+// A pluginReader reads the plugins of one root: manifests, marketplaces, hooks,
+// servers, commands and agents.
+type pluginReader struct {
+	*finder
+	found bool            // a plugin or a marketplace
+	skip  map[string]bool // plugins that a marketplace has loaded
+}
 
 // manifests are where a plugin's manifest may be, in its folder: for Claude Code,
 // for Codex, as others have it, and for Gemini CLI. The first one counts.
@@ -45,20 +50,9 @@ func isManifestFolder(dir string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, "-plugin")
 }
 
-// reporter takes down the problems of a file: as many as of a skill.
-func (s *scanner) reporter(file string) manifest.Report {
-	told := 0
-	return func(severity skills.Severity, at manifest.Position, remedy, format string, args ...any) {
-		if told++; told > manifest.MaxProblems && severity != skills.Error {
-			return
-		}
-		s.problem(skills.Problem{Severity: severity, Path: file, Line: at.Line, Col: at.Col, Message: fmt.Sprintf(format, args...), Remedy: remedy})
-	}
-}
-
 // plugin loads the plugin in the folder dir of a root: its manifest, then what
 // it is made of. entry is what a marketplace says of it, or nil.
-func (s *scanner) plugin(dir, manifestPath string, entry *manifest.Plugin) {
+func (s *pluginReader) plugin(dir, manifestPath string, entry *manifest.Plugin) {
 	file := s.display(manifestPath)
 	report := s.reporter(file)
 	data, err := manifest.ReadFile(s.root.FS, manifestPath, manifest.MaxSize)
@@ -83,7 +77,7 @@ func (s *scanner) plugin(dir, manifestPath string, entry *manifest.Plugin) {
 
 // conduit reports whether a manifest is of a plugin of Conduit's that has nothing
 // but code: it has an id, and Python beside it.
-func (s *scanner) conduit(dir, file string, m *manifest.Plugin, report manifest.Report) bool {
+func (s *pluginReader) conduit(dir, file string, m *manifest.Plugin, report manifest.Report) bool {
 	if path.Base(file) != plainManifest || path.Dir(file) != dir || m.ID == "" || !s.isFile(path.Join(dir, "__init__.py")) {
 		return false
 	}
@@ -96,7 +90,7 @@ func (s *scanner) conduit(dir, file string, m *manifest.Plugin, report manifest.
 }
 
 // addPlugin adds a plugin and reads its parts.
-func (s *scanner) addPlugin(dir string, m *manifest.Plugin, report manifest.Report) {
+func (s *pluginReader) addPlugin(dir string, m *manifest.Plugin, report manifest.Report) {
 	plugin := m.Plugin
 	known, rival := s.builder.addPlugin(plugin, s.root)
 	if known {
@@ -115,7 +109,7 @@ func (s *scanner) addPlugin(dir string, m *manifest.Plugin, report manifest.Repo
 	s.hooks(dir, m, report)
 }
 
-func (s *scanner) pluginSkills(dir string, m *manifest.Plugin, report manifest.Report) {
+func (s *pluginReader) pluginSkills(dir string, m *manifest.Plugin, report manifest.Report) {
 	standard := path.Join(dir, "skills")
 	if m.Complete {
 		// what the marketplace names, and nothing else
@@ -135,23 +129,68 @@ func (s *scanner) pluginSkills(dir string, m *manifest.Plugin, report manifest.R
 	}
 }
 
-// there reports whether there is something at a path of the root.
-func (s *scanner) there(name string) bool {
-	_, err := fs.Stat(s.root.FS, name)
-	return fs.ValidPath(name) && err == nil
+// commands takes down the commands of a plugin: Markdown files, each of which is
+// an instruction skill named after its file, as Claude Code does it: that of
+// commands/db/migrate.md is db:migrate.
+func (s *pluginReader) commands(dir string, m *manifest.Plugin, report manifest.Report) {
+	s.markdown(dir, "commands", m.Commands, report, s.command)
 }
 
-// inside returns the path in the root of what a plugin names, with links
-// followed. What leads out of the plugin, or cannot be read, is reported.
-func (s *scanner) inside(dir, what, name string, report manifest.Report) (real string, ok bool) {
-	real, err := skillfs.Resolve(skillfs.Sub(s.root.FS, dir), s.host(dir), path.Clean(name))
-	switch {
-	case errors.Is(err, skillfs.ErrLeaves):
-		report(skills.Error, manifest.Position{}, "put the "+what+" into the plugin's folder", "the %s path %q leads out of the plugin", what, name)
-		return "", false
-	case err != nil:
-		report(skills.Error, manifest.Position{}, "correct the path", "the %s path %q cannot be read: %v", what, name, errors.Unwrap(err))
-		return "", false
+// agents reads the agents of a plugin: Markdown files.
+func (s *pluginReader) agents(dir string, m *manifest.Plugin, report manifest.Report) {
+	s.markdown(dir, "agents", m.Agents, report, s.agent)
+}
+
+// maxShown is how many servers, and how many hooks, of a plugin are kept.
+const maxShown = 100
+
+// hooks reads the hooks of a plugin.
+func (s *pluginReader) hooks(dir string, m *manifest.Plugin, report manifest.Report) {
+	s.inPlugin.Hooks = readPart(s, dir, "hooks/hooks.json", m.Hooks, report, manifest.ParseHookFile)
+	if len(s.inPlugin.Hooks) > 0 {
+		report(skills.Note, manifest.Position{}, "", "its hooks are not run")
 	}
-	return path.Join(dir, real), true
+}
+
+// servers reads the MCP servers of a plugin.
+func (s *pluginReader) servers(dir string, m *manifest.Plugin, report manifest.Report) {
+	s.inPlugin.Servers = readPart(s, dir, ".mcp.json", m.Servers, report, manifest.ParseServerFile)
+	if len(s.inPlugin.Servers) == 0 {
+		return
+	}
+	var names []string
+	for _, server := range s.inPlugin.Servers {
+		names = append(names, server.Name)
+	}
+	report(skills.Note, manifest.Position{}, "", "its MCP servers are not started: %s", skills.Enumerate(manifest.FirstFew(names, 5), "and"))
+}
+
+// readPart returns one part of a plugin: from the manifest, or from the files
+// that it names, or else from the standard file. A file that is refused is a
+// problem of that file alone.
+func readPart[T any](s *pluginReader, dir, standard string, p manifest.Part[T], report manifest.Report, parse func([]byte) ([]T, error)) []T {
+	var files []string
+	switch at := path.Join(dir, standard); {
+	case !p.Given && s.isFile(at):
+		files = []string{at}
+	case p.Given:
+		for _, name := range p.Paths {
+			if at, ok := s.inside(dir, p.Key, name, report); ok {
+				files = append(files, at)
+			}
+		}
+	}
+	all := p.Content
+	for _, file := range files {
+		data, err := manifest.ReadFile(s.root.FS, file, manifest.MaxSize)
+		if err == nil {
+			var content []T
+			content, err = parse(data)
+			all = append(all, content...)
+		}
+		if err != nil {
+			s.reject(s.display(file), err)
+		}
+	}
+	return all[:min(len(all), maxShown)]
 }

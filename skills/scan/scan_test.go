@@ -117,19 +117,20 @@ func TestScanBoundsAreOfOthers(t *testing.T) {
 func TestScanCountsSoFar(t *testing.T) {
 	fsys := files(map[string]string{"a/1/SKILL.md": skillText("a"), "a/2/SKILL.md": skillText("b"), "a/3/SKILL.md": skillText("c")})
 	for _, none := range []bool{true, false} {
-		s := &scanner{ctx: t.Context(), root: Root{FS: fsys, Label: "root"}, files: fsys, builder: newBuilder(), memory: newMemory(), seen: map[string]bool{}}
-		tally := &tally{scanner: s, seen: map[string]bool{}, most: 2}
+		root := &rootReader{root: Root{FS: fsys, Label: "root"}, files: fsys, builder: newBuilder(), memory: newMemory()}
+		w := &walker{rootReader: root, ctx: t.Context(), seen: map[string]bool{}}
+		tally := &tally{walker: w, seen: map[string]bool{}, most: 2}
 		left := []leftOut{{dir: "a", key: "a"}}
 		if none {
 			tally.add(left[0])
 			left = nil
 		}
-		s.reportFolders(tally, left, skills.Note, "too many", "")
+		tally.reportFolders(left, skills.Note, "too many", "")
 		want := "root/a: error: too many; left out from this one on: at least 2 folders with 1 skill\n"
 		if none {
 			want = ""
 		}
-		if got := lines(s.builder.problems); got != want {
+		if got := lines(w.builder.problems); got != want {
 			t.Errorf("%swant %s", got, want)
 		}
 	}

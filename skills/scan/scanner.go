@@ -3,15 +3,13 @@ package scan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Scanner reads the same roots again and again. After its first scan it reads
@@ -104,10 +102,9 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, er
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		r := &scanner{
-			ctx: ctx, options: s.options, root: root, builder: b, seen: map[string]bool{}, skip: map[string]bool{},
-			before: before, memory: m, ahead: map[string]*listing{},
-		}
+		files := &rootReader{root: root, builder: b, memory: m}
+		walker := &walker{rootReader: files, ctx: ctx, options: s.options, seen: map[string]bool{}, before: before, ahead: map[string]*listing{}}
+		r := &rootScan{&pluginReader{finder: &finder{walker}, skip: map[string]bool{}}}
 		r.scan()
 		m.add(root, r.root)
 	}
@@ -121,159 +118,65 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, er
 	return m.catalog, nil
 }
 
-// A memory is what a scan read, for the next. Its paths are host paths without
-// links.
-type memory struct {
-	began      time.Time
-	places     []location
-	listings   map[string]*listing     // by folder
-	probed     map[string]bool         // what the walk looked at beside folders, such as manifests of plugins
-	candidates map[string][]*candidate // by folder, or package
-	catalog    *skills.Catalog
-	cache      Cache // closed; nil where there was none or it was asked
+// Scan reads the roots, which come in order of priority, into a new catalog.
+// A root that does not exist is fine. Options may be nil. A scan that ctx ends
+// early returns the cause.
+func Scan(ctx context.Context, roots []Root, options *Options) (*skills.Catalog, error) {
+	return NewScanner(roots, options).Scan(ctx)
 }
 
-// A location is where a root is.
-type location struct{ given, real string }
+// A rootScan reads one root into the builder.
+type rootScan struct{ *pluginReader }
 
-func newMemory() *memory {
-	return &memory{began: time.Now(), listings: map[string]*listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
-}
-
-// moved reports whether a root came, went or leads elsewhere.
-func (m *memory) moved() bool {
-	for _, p := range m.places {
-		real, err := filepath.EvalSymlinks(p.given)
-		if there := m.listings[p.real] != nil; there != (err == nil) || there && real != p.real {
-			return true
+func (s *rootScan) scan() {
+	if s.root.FS == nil {
+		if err := s.open(); err != nil {
+			s.reject(s.root.String(), err)
+			return
 		}
 	}
-	return false
-}
-
-// tick is more than one of any file system's clock.
-const tick = 2 * time.Second
-
-// recentlyProbed returns what the walk looked at that changed about when it did,
-// or since.
-func (m *memory) recentlyProbed() []string {
-	var recent []string
-	for name := range m.probed {
-		if info, err := os.Lstat(name); err == nil && info.ModTime().After(m.began.Add(-tick)) {
-			recent = append(recent, name)
+	if s.packedRoot() {
+		return
+	}
+	s.hold()
+	defer reportBounds(s.walker)
+	_, err := fs.Stat(s.root.FS, ".")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil:
+		s.reject(s.root.String(), err)
+	case s.root.Plugins:
+		s.walk(".", 0, s.visitPlugin)
+		if s.root.Named && !s.found {
+			s.problem(skills.Problem{Severity: skills.Error, Path: s.root.String(), Message: "there is no plugin in it", Remedy: "name a folder with .claude-plugin/plugin.json, or folders of such; folders of skills are named with --skills"})
 		}
-	}
-	return recent
-}
-
-// listing returns what is known of a folder, or nil.
-func (m *memory) listing(dir string) *listing {
-	if m == nil || dir == "" {
-		return nil
-	}
-	return m.listings[dir]
-}
-
-func (m *memory) add(given, read Root) {
-	if given.Dir != "" {
-		m.places = append(m.places, location{filepath.Clean(given.Dir), filepath.Clean(read.Dir)})
+	case s.root.Commands:
+		s.markdownIn(".", ".", "", 0, s.command)
+	case s.root.Agents:
+		s.markdownIn(".", ".", "", 0, s.agent)
+	default:
+		s.skills(".")
 	}
 }
 
-func (m *memory) take(candidates []*candidate) {
-	for _, c := range candidates {
-		if at := c.place(); at != "" {
-			m.candidates[at] = append(m.candidates[at], c)
-		}
-	}
-}
-
-// locate returns paths as they are without links above them, each once, without
-// those that lie in no root. It is not simple where a root itself may have come,
-// gone or moved.
-func (m *memory) locate(paths []string) (changed []string, simple bool) {
-	for _, name := range paths {
-		name = filepath.Clean(name)
-		for _, p := range m.places {
-			for _, root := range []string{p.given, p.real} {
-				if skillfs.Inside(name, root) {
-					return nil, false
-				}
-				if skillfs.Inside(root, name) {
-					changed = append(changed, filepath.Join(p.real, name[len(root):]))
-				}
-			}
-		}
-	}
-	slices.Sort(changed)
-	return slices.Compact(changed), true
-}
-
-// forget drops what is known at and below paths, and of the folders that they
-// are in.
-func (m *memory) forget(paths []string) {
-	gone := map[string]bool{}
-	for _, name := range paths {
-		gone[name] = true
-		delete(m.listings, filepath.Dir(name))
-		for dir := range upwards(name) {
-			delete(m.candidates, dir)
-		}
-	}
-	covered := func(name string) bool {
-		for dir := range upwards(name) {
-			if gone[dir] {
-				return true
-			}
-		}
+func (s *rootScan) visitPlugin(dir string, entries []fs.DirEntry) (enter bool) {
+	if s.skip[dir] || isManifestFolder(dir) {
 		return false
 	}
-	for dir := range m.listings {
-		if covered(dir) {
-			delete(m.listings, dir)
+	if at := findMarketplace(s.root, dir, entries); at != "" {
+		s.found = true
+		if s.marketplace(dir, at) {
+			return false
 		}
 	}
-	for dir := range m.candidates {
-		if covered(dir) {
-			delete(m.candidates, dir)
-		}
+	manifest := findManifest(s.root.FS, dir, entries)
+	if manifest == "" {
+		return true
 	}
-}
-
-// upwards yields name and the folders that it lies in.
-func upwards(name string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for yield(name) {
-			up := filepath.Dir(name)
-			if up == name {
-				return
-			}
-			name = up
-		}
-	}
-}
-
-// recall finishes c with what is known of the same candidate, if anything is.
-func (m *memory) recall(c *candidate) bool {
-	if m == nil || c.place() == "" {
-		return false
-	}
-	for _, known := range m.candidates[c.place()] {
-		if known.is(c) {
-			c.skill, c.err = known.skill, known.err
-			return true
-		}
+	s.found = true
+	if s.countManifest(dir) {
+		s.plugin(dir, manifest, nil)
 	}
 	return false
-}
-
-// probe returns a view of a root that notes each path which is looked at, except
-// for the entries of folders: listings know those. What is looked at in a skill's
-// own folder belongs to the skill.
-func (m *memory) probe(files fs.FS, host func(name string) string) fs.FS {
-	return &skillfs.View{FS: files, Looked: func(op, name string) {
-		if at := host(name); at != "" && name != "." && op != "readdir" && op != "sub" {
-			m.probed[at] = true
-		}
-	}}
 }

@@ -1,0 +1,150 @@
+package scan
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+// A finder adds the skills of one root to the builder as candidates: folders,
+// packages and commands.
+type finder struct{ *walker }
+
+// skills reads the skills at and below the folder dir.
+func (s *finder) skills(dir string) { s.walk(dir, 0, s.visitSkill) }
+
+func (s *finder) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
+	name, ongrid := skillFile(entries), has(entries, manifest.OngridFile)
+	switch {
+	case name != "":
+		s.skill(dir, name, entries)
+		if ongrid {
+			s.problem(manifest.ProblemOf(s.display(path.Join(dir, manifest.OngridFile)), &manifest.ForeignError{Reason: "there is a " + name + " beside it"}))
+		}
+	case ongrid:
+		s.skill(dir, manifest.OngridFile, nil)
+	default:
+		s.misnamed(dir, entries)
+	}
+	s.packages(dir, entries)
+	return true
+}
+
+// misnamed tells of a file that its author may take for a SKILL.md.
+func (s *finder) misnamed(dir string, entries []fs.DirEntry) {
+	for _, entry := range entries {
+		switch strings.ToLower(entry.Name()) {
+		case "skill.txt", "skill.md.txt", "skill.markdown", "skill.mdx", "skill.rst":
+			s.problem(skills.Problem{Severity: skills.Warning, Path: s.display(path.Join(dir, entry.Name())), Message: "it is not read: a skill is defined by a file SKILL.md", Remedy: "rename it"})
+		}
+	}
+}
+
+// skill takes down that there is a skill in the folder dir, which has entries, or
+// others where they are nil.
+func (s *finder) skill(dir, file string, entries []fs.DirEntry) {
+	skill := &skills.Skill{Dir: s.host(dir), File: s.display(path.Join(dir, file)), Files: skillfs.Sub(s.files, dir)}
+	s.take(skill.Dir, &candidate{
+		skill: skill, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
+		rootFiles: s.files, nested: s.bounds.own != nil,
+		noTools: entries != nil && !has(entries, manifest.ToolsFile), noAgents: entries != nil && !hasFolder(entries, "agents"), plain: entries != nil && plain(entries),
+	})
+}
+
+// command takes down that there is a command in a file.
+func (s *finder) command(file, name string) {
+	folder := path.Dir(file)
+	skill := &skills.Skill{Dir: s.host(folder), File: s.display(file), Files: skillfs.Sub(s.root.FS, folder)}
+	s.take(s.host(file), &candidate{skill: skill, dir: folder, held: s.held, file: path.Base(file), folder: manifest.CommandName(name), command: true})
+}
+
+// take takes down a skill at a host path, unless that was done already.
+func (s *finder) take(at string, c *candidate) {
+	c.root = s.root
+	c.skill.Source, c.skill.Workspace = s.root.Source, s.root.Within
+	if s.inPlugin != nil {
+		c.skill.Plugin, c.skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
+	}
+	counted := c.dir
+	if c.command {
+		counted = path.Join(c.dir, c.file)
+	}
+	if s.builder.enter(c.skill.Plugin, at, c) && (c.packed != nil || s.countManifest(counted)) {
+		s.builder.candidates = append(s.builder.candidates, c)
+	}
+}
+
+// packedRoot takes down a root that is a package, not a folder. It reports
+// whether it is.
+func (s *finder) packedRoot() bool {
+	files, ok := s.root.FS.(skillfs.Dir)
+	if !ok || s.root.Plugins || s.root.Commands || s.root.Agents {
+		return false
+	}
+	if info, err := os.Stat(s.root.Dir); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	files, name := files.Split()
+	if packageEnding(name) == "" && !isPackage(files, name) {
+		return false
+	}
+	s.memory.listings[s.root.Dir] = newListing(nil, "", nil) // the root is there
+	s.pack(files, name, packed{host: s.root.Dir, file: s.root.Dir, named: true})
+	return true
+}
+
+// isPackage reports whether a file begins as a package does, whatever its name.
+func isPackage(files fs.FS, name string) bool {
+	file, err := files.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	source, ok := file.(io.ReaderAt)
+	return ok && skillfs.IsPackage(source)
+}
+
+// packages takes down the packed skills among a folder's entries.
+func (s *finder) packages(dir string, entries []fs.DirEntry) {
+	for _, entry := range entries {
+		ending := packageEnding(entry.Name())
+		if ending == "" || entry.IsDir() {
+			continue
+		}
+		name := s.regular(dir, entry)
+		if name == "" {
+			continue
+		}
+		if !s.count(name) {
+			return
+		}
+		s.pack(s.files, name, packed{host: s.host(name), file: s.display(name), named: strings.EqualFold(ending, dotSkill)})
+	}
+}
+
+// regular returns the file that an entry is, with links followed, or "".
+func (s *finder) regular(dir string, entry fs.DirEntry) string {
+	name := path.Join(dir, entry.Name())
+	if entry.Type().IsRegular() {
+		return name
+	}
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return ""
+	}
+	real, err := skillfs.Resolve(s.root.FS, s.root.Dir, name)
+	if err != nil || !s.isFile(real) {
+		return ""
+	}
+	return real
+}
+
+// pack takes down that a skill may be packed in a file.
+func (s *finder) pack(files fs.FS, name string, at packed) {
+	s.take(at.host, &candidate{skill: &skills.Skill{File: at.file, Files: skillfs.PackageFS(files, name)}, packed: &at})
+}

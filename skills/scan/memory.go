@@ -1,0 +1,169 @@
+package scan
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+// A memory is what a scan read, for the next. Its paths are host paths without
+// links.
+type memory struct {
+	began      time.Time
+	places     []location
+	listings   map[string]*listing     // by folder
+	probed     map[string]bool         // what the walk looked at beside folders, such as manifests of plugins
+	candidates map[string][]*candidate // by folder, or package
+	catalog    *skills.Catalog
+	cache      Cache // closed; nil where there was none or it was asked
+}
+
+// A location is where a root is.
+type location struct{ given, real string }
+
+func newMemory() *memory {
+	return &memory{began: time.Now(), listings: map[string]*listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
+}
+
+// moved reports whether a root came, went or leads elsewhere.
+func (m *memory) moved() bool {
+	for _, p := range m.places {
+		real, err := filepath.EvalSymlinks(p.given)
+		if there := m.listings[p.real] != nil; there != (err == nil) || there && real != p.real {
+			return true
+		}
+	}
+	return false
+}
+
+// tick is more than one of any file system's clock.
+const tick = 2 * time.Second
+
+// recentlyProbed returns what the walk looked at that changed about when it did,
+// or since.
+func (m *memory) recentlyProbed() []string {
+	var recent []string
+	for name := range m.probed {
+		if info, err := os.Lstat(name); err == nil && info.ModTime().After(m.began.Add(-tick)) {
+			recent = append(recent, name)
+		}
+	}
+	return recent
+}
+
+// listing returns what is known of a folder, or nil.
+func (m *memory) listing(dir string) *listing {
+	if m == nil || dir == "" {
+		return nil
+	}
+	return m.listings[dir]
+}
+
+func (m *memory) add(given, read Root) {
+	if given.Dir != "" {
+		m.places = append(m.places, location{filepath.Clean(given.Dir), filepath.Clean(read.Dir)})
+	}
+}
+
+func (m *memory) take(candidates []*candidate) {
+	for _, c := range candidates {
+		if at := c.place(); at != "" {
+			m.candidates[at] = append(m.candidates[at], c)
+		}
+	}
+}
+
+// locate returns paths as they are without links above them, each once, without
+// those that lie in no root. It is not simple where a root itself may have come,
+// gone or moved.
+func (m *memory) locate(paths []string) (changed []string, simple bool) {
+	for _, name := range paths {
+		name = filepath.Clean(name)
+		for _, p := range m.places {
+			for _, root := range []string{p.given, p.real} {
+				if skillfs.Inside(name, root) {
+					return nil, false
+				}
+				if skillfs.Inside(root, name) {
+					changed = append(changed, filepath.Join(p.real, name[len(root):]))
+				}
+			}
+		}
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed), true
+}
+
+// forget drops what is known at and below paths, and of the folders that they
+// are in.
+func (m *memory) forget(paths []string) {
+	gone := map[string]bool{}
+	for _, name := range paths {
+		gone[name] = true
+		delete(m.listings, filepath.Dir(name))
+		for dir := range upwards(name) {
+			delete(m.candidates, dir)
+		}
+	}
+	covered := func(name string) bool {
+		for dir := range upwards(name) {
+			if gone[dir] {
+				return true
+			}
+		}
+		return false
+	}
+	for dir := range m.listings {
+		if covered(dir) {
+			delete(m.listings, dir)
+		}
+	}
+	for dir := range m.candidates {
+		if covered(dir) {
+			delete(m.candidates, dir)
+		}
+	}
+}
+
+// upwards yields name and the folders that it lies in.
+func upwards(name string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for yield(name) {
+			up := filepath.Dir(name)
+			if up == name {
+				return
+			}
+			name = up
+		}
+	}
+}
+
+// recall finishes c with what is known of the same candidate, if anything is.
+func (m *memory) recall(c *candidate) bool {
+	if m == nil || c.place() == "" {
+		return false
+	}
+	for _, known := range m.candidates[c.place()] {
+		if known.is(c) {
+			c.skill, c.err = known.skill, known.err
+			return true
+		}
+	}
+	return false
+}
+
+// probe returns a view of a root that notes each path which is looked at, except
+// for the entries of folders: listings know those. What is looked at in a skill's
+// own folder belongs to the skill.
+func (m *memory) probe(files fs.FS, host func(name string) string) fs.FS {
+	return &skillfs.View{FS: files, Looked: func(op, name string) {
+		if at := host(name); at != "" && name != "." && op != "readdir" && op != "sub" {
+			m.probed[at] = true
+		}
+	}}
+}
