@@ -15,18 +15,18 @@ import (
 type Args interface {
 	// Schema returns the JSON Schema (2020-12) of the arguments: an object.
 	Schema() *jsonschema.Schema
-	// Pass returns what the script is given for arguments that are of the
-	// schema, values of encoding/json. The error is for who wrote them.
+	// Pass returns the script's input for arguments that are of the schema, values of
+	// encoding/json. The error is for who wrote them.
 	Pass(args map[string]any) (Passed, error)
 	// params are the schema's properties, in order.
 	params() []Param
 }
 
-// Passed is what a script is given of a call's arguments.
+// Passed is a script's input: its command line and its standard input.
 type Passed struct {
 	// Argv follows the script on its command line.
 	Argv []string
-	// Stdin is its standard input; nil leaves that to the caller.
+	// Stdin is its standard input; nil is the caller's choice.
 	Stdin []byte
 }
 
@@ -41,7 +41,7 @@ type CommandLine interface {
 
 // ParsedCLI passes arguments as the script's own parser wants them.
 type ParsedCLI struct {
-	// Object is the schema of an object with what can be given.
+	// Object is the schema of an object with the arguments.
 	Object *jsonschema.Schema
 	// Files are the parameters that take names of files or folders.
 	Files []FileParam
@@ -107,8 +107,8 @@ func (in Input) params() []Param {
 	return Properties(in.Object)
 }
 
-// RawArgv passes what a caller writes, word by word: nothing is known of what the
-// script takes.
+// RawArgv passes a caller's words as they are, where the script's arguments are
+// unknown.
 type RawArgv struct{}
 
 // The properties of RawArgv.
@@ -168,7 +168,7 @@ func (f Flags) Pass(args map[string]any) (Passed, error) {
 	return f.PassJoined(args, Joining{Texts: true})
 }
 
-// Joining tells which values that begin with a dash are joined to their name:
+// Joining selects the values beginning with a dash that are joined to their name:
 // "--n=-5".
 type Joining struct{ Numbers, Texts bool }
 

@@ -33,7 +33,7 @@ type Shadow struct {
 // Takes reports whether a workspace's skill has the name of one of the person's.
 func (s Shadow) Takes() bool { return s.By.Workspace != "" && s.Skill.Workspace == "" }
 
-// Problem tells of a shadow that takes.
+// Problem returns the warning for a shadow that takes.
 func (s Shadow) Problem() Problem {
 	name := s.Skill.QualifiedName()
 	return Problem{
@@ -279,9 +279,9 @@ func (c *Catalog) broken(name string) *BrokenError {
 	return nil
 }
 
-// Replaced returns what took the places of skills of before, by those skills. It
-// is for catalogs in which every skill has its name's place still; ok is false
-// where a skill came, went or moved. It costs what changed, and little more.
+// Replaced returns the successors of the skills of before that changed, by those
+// skills; ok is false where a skill came, went or was renamed. Its cost grows
+// with the changes.
 func (c *Catalog) Replaced(before *Catalog) (by map[*Skill]*Skill, ok bool) {
 	if len(c.Skills) != len(before.Skills) {
 		return nil, false

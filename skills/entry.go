@@ -10,7 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// An Entry is what a skill runs.
+// An Entry is the script or program of a skill.
 type Entry struct {
 	// Script is the path of a file in the skill's folder. With [Flags] it may
 	// contain placeholders such as {name} for parameters.
@@ -21,9 +21,9 @@ type Entry struct {
 	// Args is how arguments reach the script; nil is [Flags] without any.
 	Args Args
 	// Inferred says that nobody declared the arguments: Args is read from the
-	// script's source, [RawArgv] where that does not tell.
+	// script's source, or [RawArgv].
 	Inferred bool
-	// Unread notes the parts of inferred arguments that the source does not tell.
+	// Unread notes the parts of inferred arguments that the source does not define.
 	Unread []SourceNote
 	// Closed says that arguments which [Flags] do not declare are refused.
 	Closed bool
@@ -35,16 +35,15 @@ type Entry struct {
 	// Warm is how many sandboxes to have ready for the next calls: 0 is one, and
 	// a negative number none. It is at most [MaxWarm].
 	Warm int
-	// Timeout is the longest that a call may take; 0 leaves it to the
-	// configuration.
+	// Timeout is the longest that a call may take; 0 is the configuration's.
 	Timeout time.Duration
-	// Context says which variables tell the script about its call.
+	// Context selects the variables that describe the call to the script.
 	Context Context
 	// Env are the names of further variables that the script wants. It gets those
 	// that the configuration grants.
 	Env []string
-	// Output is the schema of the object that the script returns (an Args' Schema
-	// is that of what it gets); nil where nobody said.
+	// Output is the schema of the object that the script returns (an Args' Schema is
+	// that of its arguments); nil where nobody said.
 	Output *jsonschema.Schema
 	// OutputJSON says that a script which ends well has printed one JSON value.
 	OutputJSON bool
@@ -58,7 +57,7 @@ type SourceNote struct {
 	Text string
 }
 
-// A Context is a set of variables that tell a script about its call.
+// A Context is a set of variables that describe a call to its script.
 type Context string
 
 // The contexts.
@@ -103,9 +102,10 @@ func (e *Entry) Schema() *jsonschema.Schema {
 // Params are the entry's parameters, in the manifest's order.
 func (e *Entry) Params() []Param { return e.Passing().params() }
 
-// Pass returns what the script is given for arguments that [github.com/skillsmcp/skills-mcp/skills/schema.Validate] has
-// accepted. The error is for who wrote them. What the script's path is made of is
-// not passed as well.
+// Pass returns the script's input for arguments that
+// [github.com/skillsmcp/skills-mcp/skills/schema.Validate] has accepted. The
+// error is for who wrote them. Placeholders of the script's path are not passed
+// as well.
 func (e *Entry) Pass(args map[string]any) (Passed, error) {
 	return e.Passing().Pass(e.WithoutPlaceholders(args))
 }

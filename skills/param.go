@@ -61,7 +61,7 @@ func (p Param) Choices() []string {
 	return all
 }
 
-// paramName is what can be passed as "--name".
+// paramName matches a name that can be passed as "--name".
 var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
 
 // IsParamName reports whether a name can be passed as "--name".

@@ -17,8 +17,8 @@ type Plugin struct {
 	Workspace string
 	// Marketplace is the name of the one that lists the plugin, or "".
 	Marketplace string
-	// Servers and Hooks are what a client would start or run for the plugin. They
-	// are shown, and nothing of them is run.
+	// Servers and Hooks are for a client to start or run. They are shown, and nothing
+	// of them is run.
 	Servers []MCPServer
 	Hooks   []Hook
 }
@@ -54,8 +54,8 @@ type MCPServer struct {
 	Timeout   time.Duration `json:"-"`                 // of a request; 0 is the client's
 }
 
-// An Agent is a role for a model: who it is, and what it may
-// use. Nothing here starts one.
+// An Agent is a role for a model, with the tools that it may use. Nothing here
+// starts one.
 type Agent struct {
 	// Name is the agent's own name, by default its file's.
 	Name string
@@ -77,7 +77,7 @@ type Agent struct {
 	Frontmatter map[string]any
 }
 
-// QualifiedName is "plugin/agent", or the agent's name outside of plugins.
+// QualifiedName returns "plugin/agent", or the agent's name outside of plugins.
 func (a *Agent) QualifiedName() string {
 	if a.Plugin == "" {
 		return a.Name

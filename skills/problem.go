@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// A Severity says what a problem costs.
+// A Severity is the consequence of a problem.
 type Severity string
 
 // The severities.
@@ -19,7 +19,7 @@ const (
 )
 
 // A Problem is why something did not load, or loaded otherwise than its author
-// may expect, and what to do about it.
+// may expect, and the remedy.
 type Problem struct {
 	Severity Severity `json:"severity"`
 	Path     string   `json:"path"`

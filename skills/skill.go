@@ -1,5 +1,5 @@
-// Package skills is the model of what a person has: skills, plugins, agents, and
-// the problems with them, whatever dialect they are written in. It reads no file,
+// Package skills is the model of a person's skills, plugins, agents, and the
+// problems with them, whatever dialect they are written in. It reads no file,
 // runs nothing and knows no protocol.
 //
 // Start with [Catalog], which skills/scan makes of folders, and [Skill].
@@ -22,17 +22,17 @@ type Skill struct {
 	// Name is the skill's own name, by default its folder's; "skill__tool" where
 	// it is one of a skill's Tools.
 	Name string
-	// DisplayName is what a person calls it; "" where nobody said.
+	// DisplayName is the name for people; "" where there is none.
 	DisplayName string
 	// ShortDescription is for a person who chooses among skills, and DefaultPrompt
 	// shows them how to ask for this one; "" where nobody said.
 	ShortDescription, DefaultPrompt string
 	// Plugin is the name of the plugin that the skill belongs to, or "".
 	Plugin string
-	// Folder is the name of a folder that tells the skill from others of its name
+	// Folder is the name of a folder that separates the skill from others of its name
 	// in the same root; "" where there is none.
 	Folder string
-	// Description says what the skill does; "" where nobody said.
+	// Description is the skill's purpose; "" where there is none.
 	Description string
 	// WhenToUse says when to load the skill; "" where nobody said.
 	WhenToUse string
@@ -69,49 +69,48 @@ type Skill struct {
 	// Frontmatter is the whole frontmatter as JSON values, unknown keys included.
 	Frontmatter map[string]any
 
-	// Entry is what the skill runs; nil is an instruction skill.
+	// Entry is the skill's script; nil is an instruction skill.
 	Entry *Entry
-	// Tools are what else there is to run in the folder. Each is a skill of the
-	// catalog too, with the folder and the instructions of this one.
+	// Tools are the other scripts of the folder. Each is a skill of the catalog too,
+	// with the folder and the instructions of this one.
 	Tools []*Skill
 	// Of is the skill that has this one among its Tools, or nil.
 	Of *Skill
-	// Class decides what the sandbox grants to a call.
+	// Class selects the sandbox's grant for a call.
 	Class Class
 	// Arguments are the names of positional arguments of the instructions.
 	Arguments []string
-	// ArgumentHint shows a person what to type after the skill's name.
+	// ArgumentHint is for a person to see after the skill's name.
 	ArgumentHint string
 	// ModelInvocable is false where only a person may call the skill.
 	ModelInvocable bool
 	// UserInvocable is false where the skill is not to be offered to a person.
 	UserInvocable bool
-	// Requires is what the skill needs where it runs.
+	// Requires lists the requirements on the skill's machine.
 	Requires Requires
 	// Paths are globs of the files that the skill is for, slash-separated and
 	// relative to a workspace, with ** and {a,b}; none says nothing.
 	Paths []string
 	// Pinned says that the author wants the skill to be a tool where not all are.
 	Pinned bool
-	// Asks are those whom what the skill runs may ask meanwhile; none says that it
-	// asks nobody.
+	// Asks are those whom the skill's script may ask while it runs; none is nobody.
 	Asks []Asked
 	// Task says how the skill is run for clients that know tasks.
 	Task Task
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
 
-	// Resources are what the skill lets clients read. Another skill may have some
-	// of the URIs: see [Catalog.Resources].
+	// Resources are for clients to read. Another skill may have some of the URIs: see
+	// [Catalog.Resources].
 	Resources []Resource
 
-	// Problems are what is wrong with this skill, though it loaded.
+	// Problems are the faults of this skill, though it loaded.
 	Problems []Problem
 }
 
-// QualifiedName is "plugin/skill", or the skill's name outside of plugins, with
-// "folder/" before it where the same root has another skill of that name. It is
-// unique in a catalog.
+// QualifiedName returns "plugin/skill", or the skill's name outside of plugins,
+// with "folder/" before it where the same root has another skill of that name. It
+// is unique in a catalog.
 func (s *Skill) QualifiedName() string {
 	name := s.Name
 	if s.Folder != "" {
@@ -123,7 +122,7 @@ func (s *Skill) QualifiedName() string {
 	return name
 }
 
-// Owner is the skill that the instructions are of: the one that has this one
+// Owner returns the skill that the instructions are of: the one that has this one
 // among its Tools, or else itself.
 func (s *Skill) Owner() *Skill {
 	if s.Of != nil {
@@ -153,7 +152,7 @@ func (s *Skill) Text() (string, error) {
 	return s.Stored()
 }
 
-// A Class is how much harm a skill can do by what it is granted.
+// A Class is the harm that a skill can do with its grant.
 type Class string
 
 // The classes, from the one that gets least.
@@ -179,7 +178,7 @@ func Sources() []Source {
 	return []Source{SourceSession, SourceUser, SourceSystem, SourceExtra}
 }
 
-// Requires is what a skill needs where it runs, in whichever dialect it says so.
+// Requires lists a skill's requirements on its machine, from every dialect.
 type Requires struct {
 	// OS are the systems that it runs on, as of GOOS; none is any.
 	OS []string `json:"os,omitempty"`
@@ -200,7 +199,7 @@ func (r Requires) Empty() bool {
 	return len(r.OS)+len(r.Bins)+len(r.AnyBins)+len(r.Env)+len(r.Config)+len(r.Capabilities) == 0
 }
 
-// String lists what is needed, for people; "" is nothing.
+// String lists the requirements for people; "" is none.
 func (r Requires) String() string {
 	var parts []string
 	add := func(what string, names []string, conjunction string) {
@@ -217,7 +216,7 @@ func (r Requires) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Needs is what the skill requires, and the interpreter of its script.
+// Needs returns the skill's requirements, with the interpreter of its script.
 func (s *Skill) Needs() Requires {
 	needs := s.Requires
 	if s.Entry != nil && len(s.Entry.Interpreter) > 0 && !slices.Contains(needs.Bins, s.Entry.Interpreter[0]) {
@@ -231,21 +230,21 @@ type Resource struct {
 	// URI names it; "" where Template does.
 	URI string
 	// Template names many, as package uritemplate reads it. Each variable is a
-	// parameter of what the skill runs.
+	// parameter of the skill's script.
 	Template string
 	// Name is never "".
 	Name        string
 	Title       string
 	Description string
 	MIMEType    string // "" where nobody said
-	// File is the path of what is read in the skill's folder; "" where the skill
-	// is run, and its output is what is read.
+	// File is the path of the content in the skill's folder; "" where the skill's
+	// output is the content.
 	File string
 	// Line is where it is declared in the skill's File.
 	Line int
 }
 
-// Key is what no two resources of a catalog share: URI or Template.
+// Key returns the resource's unique key in a catalog: URI or Template.
 func (r Resource) Key() string { return r.URI + r.Template }
 
 // An Asked is whom a script may ask while it runs.
@@ -263,13 +262,13 @@ type Task string
 
 // How a skill is run for clients that know tasks.
 const (
-	TaskLong     Task = ""         // what takes long becomes a task
+	TaskLong     Task = ""         // a long call becomes a task
 	TaskAlways   Task = "always"   // each call is one at once; other clients get the result as ever
 	TaskRequired Task = "required" // likewise, and other clients are refused
 )
 
-// Unread returns a problem for each part of the script's arguments that its source
-// does not tell.
+// Unread returns a problem for each part of the script's arguments that its
+// source does not define.
 func (s *Skill) Unread() []Problem {
 	if s.Entry == nil {
 		return nil

@@ -11,11 +11,11 @@ import (
 // bangCommand matches an inline command of Claude Code's: !`command`.
 var bangCommand = regexp.MustCompile("(?m)(^|\\s)!`[^`\n]+`")
 
-// variable matches what Instantiate replaces, and the backslash that keeps it
-// from being replaced.
+// variable matches the variables of Instantiate, and a backslash that escapes
+// one.
 var variable = regexp.MustCompile(`\\?\$(ARGUMENTS(?:\[\d+\])?|\d+|[A-Za-z_][A-Za-z0-9_-]*|\{CLAUDE_SKILL_DIR\}|\{CLAUDE_PLUGIN_ROOT\})|\{baseDir\}`)
 
-// hasBangCommand looks for one; few texts have the two characters at all.
+// HasInlineCommands reports whether a text has an inline command.
 func HasInlineCommands(text string) bool {
 	return strings.Contains(text, "!`") && bangCommand.MatchString(text)
 }
@@ -29,9 +29,9 @@ var ErrTooLong = fmt.Errorf("with these arguments the instructions would be more
 
 // Instantiate returns the skill's instructions for one use, with arguments and
 // places filled in as Claude Code does: $ARGUMENTS, $ARGUMENTS[N], $N (from 0),
-// $name for a declared argument, ${CLAUDE_SKILL_DIR}, ${CLAUDE_PLUGIN_ROOT},
-// and OpenClaw's {baseDir}. What has no value stays as it is written, and so
-// does what follows a backslash. Arguments that the text does not mention are
+// $name for a declared argument, ${CLAUDE_SKILL_DIR}, ${CLAUDE_PLUGIN_ROOT}, and
+// OpenClaw's {baseDir}. A variable without a value stays as it is written, and so
+// does one behind a backslash. Arguments that the text does not mention are
 // appended. Inline commands are never run; a note says so.
 //
 // dir is the skill's folder as the reader can reach it. The error is that of

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MaxToolName is the longest name of a tool: what the strictest clients leave.
-// They allow 64 characters and put their own prefix before the name.
+// MaxToolName is the longest name of a tool in the strictest clients: they allow
+// 64 characters and put their own prefix before the name.
 const MaxToolName = 47
 
 // PlainToolName is "plugin__skill", or "folder__skill", in the letters that every client accepts in a

@@ -71,8 +71,8 @@ func Enumerate(items []string, conjunction string) string {
 }
 
 // Seconds is a number of seconds, as people and models write timeouts, as a
-// duration: at least a millisecond, and as long as a duration can be where it
-// is more. The error says what to write.
+// duration: at least a millisecond, and as long as a duration can be where it is
+// more. The error has the remedy.
 func Seconds(n float64) (time.Duration, error) {
 	switch {
 	case math.IsNaN(n), math.IsInf(n, 0), n <= 0:

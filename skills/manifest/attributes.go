@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// texts reads what the skill says of itself.
+// texts reads the skill's description and when to use it.
 func (p *parser) texts() {
 	s := p.skill
 	s.Description = strings.TrimSpace(p.fields.text("description"))
@@ -55,7 +55,7 @@ func (p *parser) invocation() {
 	s.ArgumentHint = p.hint()
 }
 
-// hint reads what to type after the skill's name. Most write it like [file],
+// hint reads the text to type after the skill's name. Most write it like [file],
 // which is a list to YAML.
 func (p *parser) hint() string {
 	if node := p.fields.get("argument-hint"); node != nil && node.Kind == yaml.SequenceNode && isWords(node) {
@@ -64,7 +64,7 @@ func (p *parser) hint() string {
 	return p.fields.text("argument-hint")
 }
 
-// class reads what restricts the skill, and fails closed.
+// class reads the skill's class, and fails closed.
 func (p *parser) class() {
 	p.skill.Class = skills.Safe
 	if p.fields.get("class") == nil {
@@ -117,7 +117,7 @@ func (p *parser) pin() {
 	}
 }
 
-// ignored says which fields this server does not honour.
+// ignored reports the fields that this server does not honour.
 func (p *parser) ignored() {
 	for _, field := range []struct{ key, why string }{
 		{"allowed-tools", "it grants nothing here: the sandbox decides what a script can do"},

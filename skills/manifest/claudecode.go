@@ -43,8 +43,8 @@ func (p *parser) commandFile(name string) error {
 	return nil
 }
 
-// ParseAgent reads an agent. agent comes with what is known of its place; name is
-// its file's, with the folders above it.
+// ParseAgent reads an agent. agent comes with its location; name is its file's,
+// with the folders above it.
 func ParseAgent(data []byte, agent *skills.Agent, name string, report Report) error {
 	doc, err := parseDocument(data)
 	if err != nil {

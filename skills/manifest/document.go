@@ -106,8 +106,8 @@ func (d *document) values() (map[string]any, error) {
 	return values, nil
 }
 
-// repairs tells where the frontmatter was found, if not at the top, and of the
-// lines that were quoted to read them.
+// repairs reports frontmatter that is not at the top, and the lines that were
+// quoted to read them.
 func (d *document) repairs(report Report) {
 	if d.late && d.front != nil {
 		severity := skills.Warning
@@ -172,7 +172,7 @@ func invalidLine(data []byte) int {
 	return line
 }
 
-// decodeYAML reads one document. What follows it, such as a field that is indented
+// decodeYAML reads one document. Text behind it, such as a field that is indented
 // less than the first, would be lost without a word, and may restrict the skill.
 func decodeYAML(lines []string) (*yaml.Node, error) {
 	var node, more yaml.Node
@@ -235,8 +235,8 @@ var (
 	zeros     = regexp.MustCompile(`^([-+]?)0+([0-9])`)
 )
 
-// coreNumbers makes the plain scalars of a node what other readers of YAML take
-// them for.
+// coreNumbers gives the plain scalars of a node the types that other readers of
+// YAML see.
 func coreNumbers(node *yaml.Node) {
 	for _, child := range node.Content {
 		coreNumbers(child)

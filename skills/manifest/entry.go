@@ -61,7 +61,7 @@ func (p entryReader) params() skills.Flags {
 }
 
 // closed reads `additional`: whether arguments that params does not declare are
-// passed on. What cannot be read restricts.
+// passed on. An unreadable value restricts.
 func (p entryReader) closed() bool {
 	if node := p.fields.get("params"); node != nil && isSchema(node) {
 		if open, ok := newFields(node, discard).flag("additionalProperties", true); ok && !open {
@@ -76,8 +76,8 @@ func (p entryReader) closed() bool {
 	return !additional
 }
 
-// checkPattern checks what can be known of a script's path that depends on
-// parameters.
+// checkPattern checks a script's path that depends on parameters, as far as it is
+// known.
 func (p entryReader) checkPattern(entry *skills.Entry) error {
 	sample := entry.ExpandScript(func(string) string { return "x" })
 	if !fs.ValidPath(path.Clean(sample)) {

@@ -29,7 +29,7 @@ func (r *Error) Problem(path string) skills.Problem {
 	return skills.Problem{Severity: cmp.Or(r.severity, skills.Error), Path: path, Line: r.at.Line, Col: r.at.Col, Message: r.message, Remedy: r.remedy}
 }
 
-// rejected returns the problem of an item that did not load.
+// ProblemOf returns the problem of an item that did not load.
 func ProblemOf(file string, err error) skills.Problem {
 	var own interface {
 		Problem(file string) skills.Problem
@@ -48,16 +48,16 @@ func ProblemOf(file string, err error) skills.Problem {
 	return skills.Problem{Severity: skills.Error, Path: file, Message: err.Error(), Remedy: "check that it exists and may be read"}
 }
 
-// A position is a place in a file, as its parser counts: line and column from 1,
-// the column in characters. 0 is not known.
+// A Position is a line and a column of a file, as its parser counts: line and
+// column from 1, the column in characters. 0 is not known.
 type Position struct{ Line, Col int }
 
-// reportFunc reports a problem of one file.
+// A Report records a problem of one file.
 type Report func(severity skills.Severity, at Position, remedy, format string, args ...any)
 
 func discard(skills.Severity, Position, string, string, ...any) {}
 
-// readFile reads a manifest of at most limit bytes.
+// ReadFile reads a manifest of at most limit bytes.
 func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	data, err := skillfs.ReadRegular(fsys, name, limit)
 	if errors.Is(err, skillfs.ErrTooLarge) {
@@ -66,5 +66,5 @@ func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// maxManifest is the largest SKILL.md or plugin.json that is read, in bytes.
+// MaxSize is the largest SKILL.md or plugin.json that is read, in bytes.
 const MaxSize = 1 << 20

@@ -26,8 +26,8 @@ type field struct {
 	node *yaml.Node
 }
 
-// fields gives typed access to a mapping of a manifest. What is not of the
-// type asked for is reported once and read as absent.
+// fields gives typed access to a mapping of a manifest. A value of another type
+// is reported once and read as absent.
 type fields struct {
 	list   []field
 	index  map[string]int // in list, by key
@@ -245,8 +245,8 @@ func isWords(node *yaml.Node) bool {
 
 func one(s string) []string { return []string{s} }
 
-// checkExpansion refuses a file whose aliases stand for more than one manifest
-// may hold: each of 64 tools could expand the same list again.
+// checkExpansion refuses a file whose aliases expand to more values than one
+// manifest may have: each of 64 tools could expand the same list again.
 func checkExpansion(node *yaml.Node) error {
 	if _, err := jsonValue(node); err != nil {
 		return Errorf(Position{Line: 1}, "use fewer aliases", "the file is too large: %v", err)

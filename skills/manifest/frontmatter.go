@@ -232,9 +232,9 @@ func opensComment(line string) bool {
 	return at >= 0 && !strings.Contains(line[at:], "-->")
 }
 
-// lost returns the lines of fields that restrict the skill and stand outside of
-// its frontmatter, by their keys. Below a frontmatter with a name or a
-// description there is text, which may speak of such fields.
+// lost returns the lines of restricting fields outside of the frontmatter, by
+// their keys. Below a frontmatter with a name or a description there is text,
+// which may speak of such fields.
 func (d *document) lost() map[string]int {
 	text, at := d.before, 0
 	if !hasKey(d.front, isKey("name")) && !hasKey(d.front, isKey("description")) {

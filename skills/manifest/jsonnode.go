@@ -100,7 +100,7 @@ func (d *jsonReader) skipSpace() {
 // place returns the position of the token that was read last.
 func (d *jsonReader) place() Position { return Position{d.line + 1, d.col + 1} }
 
-// count counts what lies before an offset.
+// count advances line and column to an offset.
 func (d *jsonReader) count(until int64) {
 	text := d.data[d.offset:until]
 	d.line += bytes.Count(text, []byte("\n"))

@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// linxKeys are those that only LinX has.
+// linxKeys are the keys that only LinX has.
 var linxKeys = [...]string{"skill_type", "entry_points", "execution_timeout", "required_capabilities"}
 
 // linxTools reads LinX's fields: a tool for each entry point.
@@ -43,7 +43,8 @@ func (p linxReader) linxTools() {
 	}
 }
 
-// inlineCode says that a package has its code where LinX's data base has it.
+// inlineCode returns a hint where a package has its code in SKILL.md, as in
+// LinX's database.
 func (p linxReader) inlineCode() string {
 	if p.fields.get("code") != nil || inlineTool.MatchString(p.skill.Instructions) {
 		return "; code in SKILL.md itself is not run"

@@ -11,14 +11,14 @@ import (
 // look at its folder.
 const maxMarketPlugins = 2000
 
-// A marketManifest is the content of a marketplace.json.
+// A Market is the content of a marketplace.json.
 type Market struct {
 	Name    string
 	Base    string // the folder that sources are relative to; "" is the marketplace's
 	Entries []MarketEntry
 }
 
-// A marketEntry is a plugin that a marketplace lists.
+// A MarketEntry is a plugin that a marketplace lists.
 type MarketEntry struct {
 	Name     string
 	Source   string // the path of its folder
@@ -60,7 +60,7 @@ func ParseMarket(data []byte, report Report) (*Market, error) {
 	return m, nil
 }
 
-// manifest reads the entry as the manifest of its plugin. strict says that the
+// Plugin reads the entry as the manifest of its plugin. strict says that the
 // plugin's own manifest counts.
 func (e MarketEntry) Plugin(plugin *skills.Plugin, folder string) (m *Plugin, strict bool, err error) {
 	f := e.fields

@@ -55,5 +55,5 @@ func parseJSON5(text string) (*yaml.Node, error) {
 	return parseJSON(plain)
 }
 
-// restricting matches what could be requirements in a text that is not readable.
+// restricting matches words of requirements in a text that is not readable.
 var restricting = regexp.MustCompile(`(?i)openclaw|moltbot|clawdbot|clawdis|requires|["']?os["']?\s*:`)

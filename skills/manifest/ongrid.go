@@ -18,7 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// ongridFile is the manifest of a skill of ongrid's. Others use the name too.
+// OngridFile is the manifest of a skill of ongrid's. Others use the name too.
 const OngridFile = "skill.json"
 
 // ongridTimeout is how long a script of ongrid's may take where it does not say.
@@ -27,7 +27,7 @@ const ongridTimeout = 30 * time.Second
 // ongridCategory is that of a skill of ongrid's which says none.
 const ongridCategory = "external"
 
-// ongridName is what ongrid takes for a name.
+// ongridName matches the names that ongrid accepts.
 var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
 // A ForeignError is the reason why a file is not the manifest that its name
@@ -53,8 +53,8 @@ func ParseOngrid(data []byte, skill *skills.Skill, o Options) error {
 	return parse(skill, &document{front: node}, o, func(p *parser) error { return ongridReader{p}.ongridFile() })
 }
 
-// notOngrid is the error of a skill.json that cannot be used: of one that is meant
-// to be ongrid's, as all are in a root of ongrid's, it is a fault.
+// notOngrid returns the error of a skill.json that cannot be used: of one that is
+// meant to be ongrid's, as all are in a root of ongrid's, it is a fault.
 func notOngrid(at *OngridLocation, meant bool, reason string) error {
 	if at == nil || !at.Meant && (!meant || at.Nested) {
 		return &ForeignError{reason}
@@ -106,8 +106,8 @@ func (p ongridReader) ongridShape() error {
 	return nil
 }
 
-// ongridEntry reads what is run: JSON on standard input, JSON on standard
-// output, and no variables but those that the manifest names.
+// ongridEntry reads the program: JSON on standard input and standard output, and
+// no variables but those that the manifest names.
 func (p ongridReader) ongridEntry() error {
 	given := p.fields.text("entry")
 	script, files, name, err := p.findEntry(given)
@@ -168,7 +168,7 @@ func (p ongridReader) findEntry(entry string) (script string, files fs.FS, name 
 	return script, at.Files, name, nil
 }
 
-// relative is an absolute path of the host from the skill's folder on.
+// relative returns an absolute host path relative to the skill's folder.
 func (at *OngridLocation) relative(name, dir string) (string, error) {
 	if at == nil || at.Root == "" || dir == "" {
 		return "", skillfs.ErrLeaves

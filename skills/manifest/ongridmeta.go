@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ongridPart is ongrid's own part of the metadata.
+// ongridPart returns ongrid's own part of the metadata.
 func (p ongridReader) ongridPart() fields {
 	node := p.fields.get("metadata")
 	if node != nil {
@@ -112,7 +112,7 @@ func ongridClasses() map[string]skills.Class {
 	}
 }
 
-// stricter is the class of the two that is granted less easily.
+// stricter returns the class of the two that is granted less easily.
 func stricter(a, b skills.Class) skills.Class {
 	order := []skills.Class{skills.Safe, skills.Mutating, skills.Dangerous}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]

@@ -132,8 +132,8 @@ func parseParam(f fields, name string, at Position, node *yaml.Node) skills.Para
 	s.Pattern = p.pattern("pattern")
 	switch format := p.text("format"); format {
 	case "path":
-		// Clients know nothing of this format, and some refuse what they do not
-		// know, so it is left out of the schema.
+		// Clients know nothing of this format, and some refuse unknown ones, so the
+		// schema omits it.
 		param.Path = true
 	default:
 		s.Format = format

@@ -86,8 +86,8 @@ func newParser(skill *skills.Skill, doc *document, o Options) *parser {
 	return p
 }
 
-// maxProblems is how many problems of one skill are told. Who mends these is
-// told the rest.
+// MaxProblems is the number of problems reported for one skill. Once these are
+// corrected, the others appear.
 const MaxProblems = 50
 
 // reportIn adds a problem of a file.
@@ -118,7 +118,7 @@ func (p *parser) restrictionAt(at Position, key, want string) {
 // instructionsOnly is the consequence of a restriction that cannot be read.
 const instructionsOnly = "so the skill is loaded as instructions only"
 
-// reject reports why one part was left out.
+// reject reports the error of a part that is omitted.
 func (p *parser) reject(err error) {
 	problem := ProblemOf("", err)
 	p.report(problem.Severity, Position{problem.Line, problem.Col}, problem.Remedy, "%s", problem.Message)

@@ -38,7 +38,8 @@ func (p *parser) paths() {
 	}
 }
 
-// cleanGlob returns a glob as [Skill.Paths] has it, or what is wrong with it.
+// cleanGlob returns a glob in the form of Skill.Paths, or the reason why it
+// cannot be used.
 func cleanGlob(glob string) (cleaned, why string) {
 	if len(glob) > maxPathLength {
 		return "", "is too long"
@@ -66,7 +67,7 @@ func cleanGlob(glob string) (cleaned, why string) {
 // the number of times that a matcher may have to try.
 func alternatives(glob string) int {
 	if strings.Contains(glob, "{") && strings.ContainsAny(glob, `[\`) {
-		return maxAlternatives + 1 // which of the braces are braces is hard to tell
+		return maxAlternatives + 1 // the braces may be escaped
 	}
 	total := 1
 	var open []int // alternatives of each brace that is open

@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A manifest is the content of a plugin.json, or of an entry of a marketplace.
+// A Plugin is the content of a plugin.json, or of an entry of a marketplace.
 type Plugin struct {
 	Plugin *skills.Plugin
 	// id is the plugin's id, which those of Conduit and OpenClaw have.
@@ -78,7 +78,7 @@ func otherParts(f fields) {
 	}
 }
 
-// supplement adds what a marketplace says of the plugin.
+// Supplement adds the fields of a marketplace's entry.
 func (m *Plugin) Supplement(entry *Plugin) {
 	own, other := m.Plugin, entry.Plugin
 	own.Marketplace = other.Marketplace
@@ -100,8 +100,8 @@ func (m *Plugin) Supplement(entry *Plugin) {
 	}
 }
 
-// places are the paths that replace a default folder; a list of none leaves it
-// without another.
+// places returns the paths that replace a default folder; an empty list replaces
+// it by none.
 func places(f fields, key string) []string {
 	paths := f.words(key, one)
 	if node := f.get(key); paths == nil && node != nil && node.Kind == yaml.SequenceNode {

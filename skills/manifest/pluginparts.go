@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A part is what a manifest says of one part of a plugin.
+// A Part is the declaration of one part of a plugin in its manifest.
 type Part[T any] struct {
 	Key     string
 	Given   bool     // false counts the default file
@@ -96,7 +96,7 @@ func parseServer(name string, node *yaml.Node) skills.MCPServer {
 	return server
 }
 
-// withoutUser leaves out the name and password of a URL.
+// withoutUser returns a URL without name and password.
 func withoutUser(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -162,8 +162,8 @@ func hooksOf(outer skills.Hook, node *yaml.Node, depth int) (hooks []skills.Hook
 	return hooks
 }
 
-// runs reads what a hook runs. Source of the keys: Claude Code's hooks have
-// command, prompt or url; Copilot's have bash and powershell.
+// runs reads a hook's command, prompt or URL. Source of the keys: Claude Code's
+// hooks have command, prompt or url; Copilot's have bash and powershell.
 func runs(hook *skills.Hook, f fields) {
 	hook.Type = cmp.Or(f.text("type"), "command")
 	hook.Timeout, hook.Env = f.seconds("timeout"), keys(f, "env")

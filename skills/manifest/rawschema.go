@@ -21,14 +21,14 @@ func (p entryReader) objectSchema(key string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object"}
 }
 
-// outputSchema reads the schema of what a script returns; nil where there is
-// none that can be used.
+// outputSchema reads the schema of a script's result; nil where there is none
+// that can be used.
 func (p entryReader) outputSchema() *jsonschema.Schema {
 	return p.authorSchema("output_schema", "results are not checked")
 }
 
 // authorSchema reads the JSON Schema of an object; nil where there is none that
-// can be used, of which the problem tells the consequence.
+// can be used; the problem states the consequence so.
 func (p entryReader) authorSchema(key, so string) *jsonschema.Schema {
 	node := p.fields.get(key)
 	if node == nil {
@@ -84,7 +84,8 @@ const maxSchemaDepth = 64
 // whatever stands between reads it. A skill does not decide that.
 const headerKey = "x-mcp-header"
 
-// checkSchema refuses what is too deep, and what is not for a skill to say.
+// checkSchema refuses a schema that is too deep or uses a key that skills may not
+// set.
 func checkSchema(node *yaml.Node, left int) error {
 	if left == 0 {
 		return fmt.Errorf("it nests more than %d deep", maxSchemaDepth)

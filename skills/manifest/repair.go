@@ -26,10 +26,9 @@ var plainField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|
 // if YAML cannot read it: "[file] [line]" or "**/*.go".
 var flowField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)(\[[^\]\n]*\][ \t]*[^\s#,\]].*|\*[*./].*)$`)
 
-// quoteColons quotes the plain values that contain a colon, which is what most
-// of the broken frontmatter out there needs, and those that only look like
-// lists or aliases. It returns the lines, and the indices of those that it
-// changed.
+// quoteColons quotes the plain values that contain a colon, the most frequent
+// fault of frontmatter, and those that only look like lists or aliases. It
+// returns the lines, and the indices of those that it changed.
 func quoteColons(lines []string) (repaired []string, changed []int) {
 	repaired = append(repaired, lines...)
 	block := -1 // indentation of the field whose text this is

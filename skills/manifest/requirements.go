@@ -18,7 +18,7 @@ type needs struct {
 	unreadable func(at Position, key, want string)
 }
 
-// in are the needs in the map that key holds; ok is false where there is none.
+// in returns the needs in the map under key; ok is false where there is none.
 func (n needs) in(key string) (inner needs, ok bool) {
 	node := n.get(key)
 	switch {
@@ -77,7 +77,7 @@ func system(name string) string {
 	return name
 }
 
-// requirements reads what each dialect says that the skill needs.
+// requirements reads the skill's requirements in each dialect.
 func (p requirementReader) requirements() {
 	n := needs{p.fields, p.restrictionAt}
 	r := &p.skill.Requires
@@ -117,7 +117,7 @@ func openClawNames() []string { return []string{"openclaw", "moltbot", "clawdbot
 //	metadata: {openclaw: {os: [linux], requires: {bins: [jq], anyBins: [rg, grep], env: [KEY], config: [a.b]}}}
 //
 // Of several names the newest counts. A skill that is `always` there needs its
-// system, and nothing else. What `install` says is never run.
+// system, and nothing else. `install` is never run.
 func (p requirementReader) openClaw(metadata needs) {
 	r := &p.skill.Requires
 	for _, name := range openClawNames() {

@@ -27,8 +27,8 @@ func reserved() []string {
 	return []string{"data", "file", "http", "https", "run", "skill", "skills-mcp", "ui"}
 }
 
-// resources reads what the skill lets clients read. One that cannot be used costs
-// itself.
+// resources reads the resources that clients can read. One that cannot be used
+// costs itself.
 func (p resourceReader) resources() {
 	node := p.fields.get("resources")
 	if node == nil {
@@ -84,7 +84,7 @@ func isMIMEType(text string) bool {
 	return err == nil && strings.Contains(parsed, "/") && len(text) <= maxMIMEType
 }
 
-// checkURI checks what the resource is called.
+// checkURI checks the resource's URI or template.
 func (p resourceReader) checkURI(r skills.Resource, at Position) *Error {
 	shown := truncate.String(r.Key(), maxEcho)
 	if (r.URI == "") == (r.Template == "") {
@@ -130,8 +130,8 @@ func (p resourceReader) checkSource(r *skills.Resource, at Position) *Error {
 	return nil
 }
 
-// checkVariables checks that what is run takes the variables, and needs no others.
-// What a script's source tells is inferred later.
+// checkVariables checks that the script has the variables as parameters, and
+// requires no others. Arguments that are inferred from the source come later.
 func checkVariables(e *skills.Entry, r skills.Resource, at Position) *Error {
 	if e.Inferred {
 		return nil

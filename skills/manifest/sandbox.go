@@ -20,7 +20,7 @@ const (
 	MaxWarm = 8
 )
 
-// sandbox reads what the script needs of its sandbox:
+// sandbox reads the script's requirements of its sandbox:
 //
 //	sandbox: {network: ["api.example.com:443"], warm: 2, env: [API_TOKEN]}
 func (p entryReader) sandbox(entry *skills.Entry) {
@@ -45,8 +45,8 @@ func (p entryReader) sandbox(entry *skills.Entry) {
 	entry.Env = variables(f, "env")
 }
 
-// network reads the hosts. One that cannot be read leaves the skill without
-// what it needs, and so not to be run.
+// network reads the hosts. With one that cannot be read, the skill is
+// unavailable.
 func (p entryReader) network(entry *skills.Entry, f fields) {
 	node := f.get("network")
 	if node == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// ParseSkill reads a SKILL.md. skill comes with what is known of its place:
-// Plugin, Source, Dir, File, Files. folder is the name of its folder.
+// ParseSkill reads a SKILL.md. skill comes with its location: Plugin, Source,
+// Dir, File, Files. folder is the name of its folder.
 func ParseSkill(data []byte, skill *skills.Skill, folder string, o Options) error {
 	doc, err := parseDocument(data)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *parser) skillFile(folder string) error {
 	return nil
 }
 
-// conforming is a name as the Agent Skills specification wants it, and with
+// conforming matches a name as the Agent Skills specification wants it, and with
 // the underscores that Colony allows.
 var conforming = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
 

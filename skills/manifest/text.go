@@ -12,8 +12,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// cleanName makes a name that can be typed and that "plugin/skill" can be
-// split at.
+// CleanName returns a name that can be typed and that "plugin/skill" can be split
+// at.
 func CleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || unicode.IsSpace(r) || !unicode.IsPrint(r) {
@@ -24,7 +24,8 @@ func CleanName(name string) string {
 	return strings.Trim(name, "-.")
 }
 
-// commandName is the name of a command in a file, whose path has no extension.
+// CommandName returns the name of a command in a file, whose path has no
+// extension.
 func CommandName(name string) string { return CleanName(strings.ReplaceAll(name, "/", ":")) }
 
 // hiddenRune finds a character that a person does not see but a model reads.
@@ -33,8 +34,8 @@ func hiddenRune(texts ...string) (rune, bool) {
 	return r, at >= 0
 }
 
-// firstParagraph returns the first text of a Markdown body that is no heading,
-// or what follows "description:" where one of its lines begins so: some files
+// firstParagraph returns the first text of a Markdown body that is no heading, or
+// the text behind "description:" where one of its lines begins so: some files
 // have their fields without the fences.
 func firstParagraph(body string) string {
 	for _, block := range strings.Split(body, "\n\n") {
@@ -104,11 +105,10 @@ func splitTools(text string) []string { return splitOutside(text, '(', ')', ", \
 // splitPaths splits at commas that are not in braces.
 func splitPaths(text string) []string { return splitOutside(text, '{', '}', ",") }
 
-// maxEcho is how much of what an author or a caller wrote a message repeats, in
-// bytes.
+// maxEcho bounds an author's or caller's text that a message quotes, in bytes.
 const maxEcho = 80
 
-// show renders a value of a message, shortened where it is long.
+// Show renders a value of a message, shortened where it is long.
 func Show(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -117,7 +117,7 @@ func Show(value any) string {
 	return truncate.String(string(data), maxEcho)
 }
 
-// firstFew shortens a list to n items, and says how many more there are.
+// FirstFew shortens a list to n items, and says how many more there are.
 func FirstFew(all []string, n int) []string {
 	if len(all) <= n {
 		return all

@@ -14,12 +14,12 @@ import (
 // maxTools is how many tools one list may have.
 const maxTools = 64
 
-// toolName is what may follow "skill__".
+// toolName matches the part of a tool's name behind "skill__".
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // tool returns a new tool of the skill, which shares all that it does not have
-// itself. The skill has been read but for what it runs. The error says why the
-// name cannot be had, and what to do.
+// itself. The skill has been read except for its entry. The error is of a name
+// that cannot be used, with the remedy.
 func (p toolReader) tool(name string, at Position) (*skills.Skill, error) {
 	full := p.skill.Name + "__" + name
 	switch {
@@ -35,19 +35,18 @@ func (p toolReader) tool(name string, at Position) (*skills.Skill, error) {
 	return &tool, nil
 }
 
-// forTool returns a parser of what fields say of a tool. What it finds is a
-// problem of the skill.
+// forTool returns a parser of a tool's fields. Its problems are reported for the
+// skill.
 func (p toolReader) forTool(tool *skills.Skill, f fields) *parser {
 	return &parser{skill: tool, fields: f, doc: p.doc, options: p.options, report: p.report}
 }
 
-// tooMany says that a list ends where it does for us.
+// tooMany reports that a list is longer than [maxTools].
 func (p toolReader) tooMany(at Position) {
 	p.report(skills.Error, at, "declare fewer", "there are more than %d tools; this one and what follows are left out", maxTools)
 }
 
-// describeTool gives a tool of which nobody says what it does the description of
-// its skill.
+// describeTool gives a tool without a description that of its skill.
 func describeTool(tool *skills.Skill) {
 	if tool.Description == "" {
 		tool.Description = BorrowedDescription(tool)
@@ -64,8 +63,7 @@ func (p toolReader) addTool(tool *skills.Skill) {
 	p.skill.Tools = append(p.skill.Tools, tool)
 }
 
-// linxEntry gives what the skill runs the context and the time that LinX gives
-// it.
+// linxEntry gives an entry LinX's context and timeout.
 func (p linxReader) linxEntry(entry *skills.Entry) {
 	if !p.linx {
 		return
@@ -101,7 +99,7 @@ func (p toolReader) function(entry *skills.Entry, name string, in skills.Input) 
 	return nil
 }
 
-// roleOf is the image role for a script of which nobody says where it runs.
+// roleOf returns the image role for a script that declares none.
 func (p toolReader) roleOf(kind infer.Kind) string {
 	if role := p.fields.text("sandbox_image_role"); role != "" {
 		return role

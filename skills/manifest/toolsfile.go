@@ -11,8 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// toolsFileName is the file beside a SKILL.md that declares tools for its
-// scripts.
+// ToolsFile is the file beside a SKILL.md that declares tools for its scripts.
 const ToolsFile = "tools.yaml"
 
 // toolKeys are those of one tool.
@@ -44,7 +43,7 @@ func (p toolReader) toolsFile() {
 		p.withheldTool = len(lostIn(string(data), 0)) > 0
 		return
 	}
-	in := *p.parser // reports what it finds in the file
+	in := *p.parser // reports problems of the file
 	in.report = func(severity skills.Severity, at Position, remedy, format string, args ...any) {
 		p.reportIn(file, severity, at, remedy, format, args...)
 	}
@@ -107,8 +106,8 @@ func (p toolReader) declaredTool(f fields, at Position) error {
 	return nil
 }
 
-// toolRestrictions reads what restricts one tool beyond its skill. One that
-// cannot be read leaves the tool out.
+// toolRestrictions reads what restricts one tool beyond its skill. A tool with an
+// unreadable one is omitted.
 func (p toolReader) toolRestrictions() error {
 	class := skills.Class(p.fields.text("class"))
 	disabled, ok := p.fields.flag("disable-model-invocation", false)

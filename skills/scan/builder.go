@@ -77,7 +77,7 @@ func (b *builder) addSkill(skill *skills.Skill, root Root) {
 }
 
 // addTools takes the tools of a skill that has got its name. They come after all
-// skills: what a tool is called is made up from two names.
+// skills, because a tool's name is made of two names.
 func (b *builder) addTools(skill *skills.Skill, root Root) {
 	if b.skills[skill.QualifiedName()] != skill {
 		return

@@ -50,7 +50,7 @@ func (c *candidate) place() string {
 	return c.skill.Dir
 }
 
-// fresh returns the skill with what is known of its place.
+// fresh returns an unread skill at the same location.
 func (c *candidate) fresh() *skills.Skill {
 	s, files := c.skill, c.skill.Files
 	if view, ok := files.(*skillfs.View); ok {
@@ -59,7 +59,7 @@ func (c *candidate) fresh() *skills.Skill {
 	return &skills.Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir, Workspace: s.Workspace}
 }
 
-// key names the candidate in a cache, with what of the options its reading
+// key returns the candidate's key in a cache, with the options that its reading
 // depends on: see [parser.roleOf].
 func (c *candidate) key(o Options) string {
 	s := c.skill

@@ -36,7 +36,7 @@ func (s *finder) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	return true
 }
 
-// misnamed tells of a file that its author may take for a SKILL.md.
+// misnamed reports a file that its author may mistake for a SKILL.md.
 func (s *finder) misnamed(dir string, entries []fs.DirEntry) {
 	for _, entry := range entries {
 		switch strings.ToLower(entry.Name()) {
@@ -46,8 +46,8 @@ func (s *finder) misnamed(dir string, entries []fs.DirEntry) {
 	}
 }
 
-// skill takes down that there is a skill in the folder dir, which has entries, or
-// others where they are nil.
+// skill adds the skill in the folder dir. entries are the folder's; nil is
+// unknown.
 func (s *finder) skill(dir, file string, entries []fs.DirEntry) {
 	skill := &skills.Skill{Dir: s.host(dir), File: s.display(path.Join(dir, file)), Files: skillfs.Sub(s.files, dir)}
 	s.take(skill.Dir, &candidate{
@@ -57,14 +57,14 @@ func (s *finder) skill(dir, file string, entries []fs.DirEntry) {
 	})
 }
 
-// command takes down that there is a command in a file.
+// command adds the command in a file.
 func (s *finder) command(file, name string) {
 	folder := path.Dir(file)
 	skill := &skills.Skill{Dir: s.host(folder), File: s.display(file), Files: skillfs.Sub(s.root.FS, folder)}
 	s.take(s.host(file), &candidate{skill: skill, dir: folder, held: s.held, file: path.Base(file), folder: manifest.CommandName(name), command: true})
 }
 
-// take takes down a skill at a host path, unless that was done already.
+// take adds a candidate at a host path, unless it was added before.
 func (s *finder) take(at string, c *candidate) {
 	c.root = s.root
 	c.skill.Source, c.skill.Workspace = s.root.Source, s.root.Within
@@ -80,8 +80,8 @@ func (s *finder) take(at string, c *candidate) {
 	}
 }
 
-// packedRoot takes down a root that is a package, not a folder. It reports
-// whether it is.
+// packedRoot adds the skill of a root that is a package, not a folder. It reports
+// whether the root is one.
 func (s *finder) packedRoot() bool {
 	files, ok := s.root.FS.(skillfs.Dir)
 	if !ok || s.root.Plugins || s.root.Commands || s.root.Agents {
@@ -110,7 +110,7 @@ func isPackage(files fs.FS, name string) bool {
 	return ok && skillfs.IsPackage(source)
 }
 
-// packages takes down the packed skills among a folder's entries.
+// packages adds the packed skills among a folder's entries.
 func (s *finder) packages(dir string, entries []fs.DirEntry) {
 	for _, entry := range entries {
 		ending := packageEnding(entry.Name())
@@ -144,7 +144,7 @@ func (s *finder) regular(dir string, entry fs.DirEntry) string {
 	return real
 }
 
-// pack takes down that a skill may be packed in a file.
+// pack adds a file in which a skill may be packed.
 func (s *finder) pack(files fs.FS, name string, at packed) {
 	s.take(at.host, &candidate{skill: &skills.Skill{File: at.file, Files: skillfs.PackageFS(files, name)}, packed: &at})
 }

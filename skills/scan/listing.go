@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// A listing is what a folder holds, as far as a walk needs to know.
+// A listing has the names and types of a folder's entries.
 type listing struct {
 	fsys    fs.FS
 	dir     string
@@ -34,8 +34,7 @@ func (e *listed) String() string { return fs.FormatDirEntry(e) }
 // Info looks at the entry as it is by now.
 func (e *listed) Info() (fs.FileInfo, error) { return fs.Lstat(e.in.fsys, path.Join(e.in.dir, e.name)) }
 
-// newListing keeps the entries of a folder. fsys is what they are looked at with
-// later.
+// newListing returns a listing with the entries of a folder of fsys.
 func newListing(fsys fs.FS, dir string, entries []fs.DirEntry) *listing {
 	l := &listing{fsys: fsys, dir: dir, entries: make([]fs.DirEntry, len(entries))}
 	all := make([]listed, len(entries))

@@ -74,7 +74,7 @@ func readFrom(s *skills.Skill, files fs.FS) (done func()) {
 	}
 }
 
-// parse reads the candidate. What it runs may lie outside of its folder: then
+// parse reads the candidate. Its program may lie outside of its folder: then
 // outside is a path of its root.
 func (c *candidate) parse(o Options) error {
 	data, err := manifest.ReadFile(c.skill.Files, c.file, manifest.MaxSize)
@@ -97,8 +97,8 @@ func (c *candidate) parse(o Options) error {
 	return err
 }
 
-// loadPacked loads a skill from its package. What is kept of a file that has
-// none is a skill without a name.
+// loadPacked loads a skill from its package. The cache has a skill without a name
+// for a file without a skill.
 func (c *candidate) loadPacked(o Options, cache Cache) {
 	c.skill.File = c.packed.file
 	if cache == nil || c.packed.host == "" {
@@ -183,12 +183,12 @@ func (c *candidate) reading(r *readings) (done func()) {
 	}
 }
 
-// looks notes what is looked at in a folder on the host, as it was before.
+// looks records the state of each path of a host folder at the first look.
 type looks struct {
 	files fs.FS
 	dir   string
 	list  []Look
-	links bool // a link was met: what it leads to is not noted
+	links bool // a link was met; its target is not recorded
 }
 
 // view returns the folder's files, whose looks are noted.

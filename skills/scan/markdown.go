@@ -10,18 +10,18 @@ import (
 )
 
 // markdown calls visit for each Markdown file of a plugin's commands or agents:
-// those that the manifest names, or those at and below the folder what. name is
+// those that the manifest names, or those at and below the folder kind. name is
 // the file's path there, without its extension.
-func (s *finder) markdown(dir, what string, named []string, report manifest.Report, visit func(file, name string)) {
+func (s *finder) markdown(dir, kind string, named []string, report manifest.Report, visit func(file, name string)) {
 	if named == nil {
-		standard := path.Join(dir, what)
+		standard := path.Join(dir, kind)
 		if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
 			s.markdownIn(dir, standard, "", 0, visit)
 		}
 		return
 	}
 	for _, name := range named {
-		real, ok := s.inside(dir, what, name, report)
+		real, ok := s.inside(dir, kind, name, report)
 		if !ok {
 			continue
 		}
@@ -30,7 +30,7 @@ func (s *finder) markdown(dir, what string, named []string, report manifest.Repo
 		} else if stem, ok := markdownName(path.Base(real)); ok {
 			visit(real, stem)
 		} else {
-			report(skills.Error, manifest.Position{}, "name a folder, or a file that ends with .md", "the %s path %q is no Markdown file", what, name)
+			report(skills.Error, manifest.Position{}, "name a folder, or a file that ends with .md", "the %s path %q is no Markdown file", kind, name)
 		}
 	}
 }
@@ -59,8 +59,8 @@ func (s *finder) markdownIn(plugin, dir, prefix string, depth int, visit func(fi
 	}
 }
 
-// markdownName returns the name of a Markdown file without its extension. What a
-// folder says of itself is none.
+// markdownName returns the name of a Markdown file without its extension. A
+// README is none.
 func markdownName(name string) (stem string, ok bool) {
 	stem, ok = strings.CutSuffix(name, ".md")
 	return stem, ok && stem != "" && !strings.EqualFold(stem, "README")

@@ -150,8 +150,8 @@ func (m *market) loadShared(dir string, e manifest.MarketEntry) {
 	m.load(dir, e)
 }
 
-// load loads the plugin in a folder. Its own manifest says what it is, unless
-// the marketplace does so with `strict: false`, or there is none.
+// load loads the plugin in a folder. Its own manifest counts, unless the
+// marketplace has `strict: false` or there is none.
 func (m *market) load(dir string, e manifest.MarketEntry) {
 	m.own = m.own || dir == m.dir
 	m.skip[dir] = true

@@ -11,13 +11,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// A memory is what a scan read, for the next. Its paths are host paths without
-// links.
+// A memory records the folders and candidates of a scan, for the next scan. Its
+// paths are host paths without links.
 type memory struct {
 	began      time.Time
 	places     []location
 	listings   map[string]*listing     // by folder
-	probed     map[string]bool         // what the walk looked at beside folders, such as manifests of plugins
+	probed     map[string]bool         // other paths of the walk, such as manifests of plugins
 	candidates map[string][]*candidate // by folder, or package
 	catalog    *skills.Catalog
 	cache      Cache // closed; nil where there was none or it was asked
@@ -44,7 +44,7 @@ func (m *memory) moved() bool {
 // tick is more than one of any file system's clock.
 const tick = 2 * time.Second
 
-// recentlyProbed returns what the walk looked at that changed about when it did,
+// recentlyProbed returns the probed paths that changed shortly before the walk,
 // or since.
 func (m *memory) recentlyProbed() []string {
 	var recent []string
@@ -56,7 +56,7 @@ func (m *memory) recentlyProbed() []string {
 	return recent
 }
 
-// listing returns what is known of a folder, or nil.
+// listing returns the listing of a folder, or nil.
 func (m *memory) listing(dir string) *listing {
 	if m == nil || dir == "" {
 		return nil
@@ -99,8 +99,8 @@ func (m *memory) locate(paths []string) (changed []string, simple bool) {
 	return slices.Compact(changed), true
 }
 
-// forget drops what is known at and below paths, and of the folders that they
-// are in.
+// forget drops the listings and candidates at and below paths, and of the folders
+// that they are in.
 func (m *memory) forget(paths []string) {
 	gone := map[string]bool{}
 	for _, name := range paths {
@@ -143,7 +143,8 @@ func upwards(name string) func(yield func(string) bool) {
 	}
 }
 
-// recall finishes c with what is known of the same candidate, if anything is.
+// recall fills in c from the same candidate of the scan before. It reports
+// whether there was one.
 func (m *memory) recall(c *candidate) bool {
 	if m == nil || c.place() == "" {
 		return false
@@ -158,8 +159,8 @@ func (m *memory) recall(c *candidate) bool {
 }
 
 // probe returns a view of a root that notes each path which is looked at, except
-// for the entries of folders: listings know those. What is looked at in a skill's
-// own folder belongs to the skill.
+// for the entries of folders: listings know those. Looks in a skill's own folder
+// belong to the skill.
 func (m *memory) probe(files fs.FS, host func(name string) string) fs.FS {
 	return &skillfs.View{FS: files, Looked: func(op, name string) {
 		if at := host(name); at != "" && name != "." && op != "readdir" && op != "sub" {

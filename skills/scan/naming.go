@@ -14,9 +14,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// settleNames tells skills of one root apart that have the same name: each gets
-// the name of a folder before its own, as alice/deploy and bob/deploy. Copies of
-// one skill count once. addSkill decides which one shadows the other between roots.
+// settleNames separates skills of one root that have the same name: each gets the
+// name of a folder before its own, as alice/deploy and bob/deploy. Copies of one
+// skill count once. addSkill decides which one shadows the other between roots.
 func settleNames(candidates []*candidate) (problems []skills.Problem) {
 	type name struct{ root, plugin, name string }
 	first := map[name]*candidate{}

@@ -10,8 +10,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// packageEnding returns what of a file's name says that a skill may be packed in
-// it, or "". Sources: LinX's packages; the .skill files of Claude.
+// packageEnding returns the ending of a file's name that marks a package, or "".
+// Sources: LinX's packages; the .skill files of Claude.
 func packageEnding(name string) string {
 	for _, ending := range []string{".zip", ".tar.gz", ".tgz", dotSkill} {
 		if at := len(name) - len(ending); at > 0 && strings.EqualFold(name[at:], ending) {
@@ -25,7 +25,7 @@ func packageEnding(name string) string {
 const dotSkill = ".skill"
 
 // PackageName is the name of the folder that a package is unpacked to: that of
-// the file, without what says how it is packed.
+// the file, without its ending.
 func PackageName(file string) string {
 	name := path.Base(filepath.ToSlash(file))
 	return strings.TrimSuffix(name, packageEnding(name))
@@ -46,7 +46,7 @@ func (p *packed) is(other *packed) bool {
 // one.
 var errNoSkill = errors.New("no skill is packed in it")
 
-// refuse says what an error of opening the package comes to: [errNoSkill] where
+// refuse returns the error for one of opening the package: [errNoSkill] where
 // nobody means it to be a skill.
 func (p *packed) refuse(err error) error {
 	var fault *skillfs.ArchiveError

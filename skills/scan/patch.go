@@ -12,7 +12,7 @@ import (
 
 // patch returns the catalog with the skills read again that have files among
 // paths, if that is all that the paths can have changed; else nil, and nothing
-// has changed. It costs what was touched, not what there is.
+// has changed. Its cost grows with the touched skills, not with the catalog.
 func (m *memory) patch(paths []string, o Options) *skills.Catalog {
 	touched := map[*candidate]bool{}
 	for _, name := range paths {
@@ -43,9 +43,9 @@ func (m *memory) patch(paths []string, o Options) *skills.Catalog {
 	return m.catalog
 }
 
-// isContent reports whether a change of name can have changed nothing but what is
-// in a file: no folder came or went, nothing was a folder's or a link, and the
-// walk did not look at it.
+// isContent reports whether a change of name can have changed nothing but a
+// file's content: no folder came or went, nothing was a folder's or a link, and
+// the walk did not look at it.
 func (m *memory) isContent(name string) bool {
 	known := m.listings[filepath.Dir(name)]
 	if known == nil || m.listings[name] != nil || m.probed[name] {

@@ -50,8 +50,8 @@ func isManifestFolder(dir string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, "-plugin")
 }
 
-// plugin loads the plugin in the folder dir of a root: its manifest, then what
-// it is made of. entry is what a marketplace says of it, or nil.
+// plugin loads the plugin in the folder dir of a root: its manifest, then its
+// parts. entry is the marketplace's entry, or nil.
 func (s *pluginReader) plugin(dir, manifestPath string, entry *manifest.Plugin) {
 	file := s.display(manifestPath)
 	report := s.reporter(file)
@@ -112,7 +112,7 @@ func (s *pluginReader) addPlugin(dir string, m *manifest.Plugin, report manifest
 func (s *pluginReader) pluginSkills(dir string, m *manifest.Plugin, report manifest.Report) {
 	standard := path.Join(dir, "skills")
 	if m.Complete {
-		// what the marketplace names, and nothing else
+		// only the skills that the marketplace names
 	} else if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
 		s.skills(standard)
 	} else if file := findSkillFile(s.root.FS, dir); file != "" {
@@ -129,8 +129,8 @@ func (s *pluginReader) pluginSkills(dir string, m *manifest.Plugin, report manif
 	}
 }
 
-// commands takes down the commands of a plugin: Markdown files, each of which is
-// an instruction skill named after its file, as Claude Code does it: that of
+// commands adds the commands of a plugin: Markdown files, each of which is an
+// instruction skill named after its file, as Claude Code does it: that of
 // commands/db/migrate.md is db:migrate.
 func (s *pluginReader) commands(dir string, m *manifest.Plugin, report manifest.Report) {
 	s.markdown(dir, "commands", m.Commands, report, s.command)

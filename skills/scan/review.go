@@ -21,7 +21,7 @@ func Review(s *skills.Skill) []skills.Problem {
 	return append(undescribed(s), reviewPython(s)...)
 }
 
-// undescribed tells of a tool that has its skill's description for want of its
+// undescribed reports a tool that has its skill's description for want of its
 // own.
 func undescribed(s *skills.Skill) []skills.Problem {
 	if s.Of == nil || s.Description != manifest.BorrowedDescription(s) {

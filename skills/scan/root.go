@@ -50,8 +50,7 @@ func (s *rootReader) open() error {
 	return nil
 }
 
-// hold keeps the root's folder open for the scan, and takes down what is looked
-// at in it.
+// hold keeps the root's folder open for the scan, and records each look in it.
 func (s *rootReader) hold() {
 	if d, ok := s.root.FS.(skillfs.Dir); ok {
 		if held, err := d.Hold(); err == nil {
@@ -63,7 +62,7 @@ func (s *rootReader) hold() {
 	s.root.FS = s.memory.probe(s.files, s.host)
 }
 
-// reader is what folders are read with.
+// reader returns the file system that folders are read from.
 func (s *rootReader) reader() fs.FS {
 	if s.held != nil {
 		return *s.held
@@ -110,8 +109,9 @@ func (s *rootReader) there(name string) bool {
 	return fs.ValidPath(name) && err == nil
 }
 
-// inside returns the path in the root of what a plugin names, with links
-// followed. What leads out of the plugin, or cannot be read, is reported.
+// inside returns the path in the root of a file or folder that a plugin names,
+// with links followed. It reports a path that leads out of the plugin or cannot
+// be read.
 func (s *rootReader) inside(dir, what, name string, report manifest.Report) (real string, ok bool) {
 	real, err := skillfs.Resolve(skillfs.Sub(s.root.FS, dir), s.host(dir), path.Clean(name))
 	switch {
@@ -153,7 +153,7 @@ func (s *rootReader) problem(p skills.Problem) { s.builder.problems = append(s.b
 // reject reports why an item did not load.
 func (s *rootReader) reject(file string, err error) { s.problem(manifest.ProblemOf(file, err)) }
 
-// reporter takes down the problems of a file: as many as of a skill.
+// reporter returns a report for a file, with the same limit as for a skill.
 func (s *rootReader) reporter(file string) manifest.Report {
 	told := 0
 	return func(severity skills.Severity, at manifest.Position, remedy, format string, args ...any) {

@@ -21,7 +21,7 @@ type Root struct {
 	// Within is a host folder above Dir, which others may write to: no link in
 	// it makes Dir a folder outside of it. "" trusts the way to Dir.
 	Within string
-	// FS is what is read; nil is the folder Dir.
+	// FS is read; nil is the folder Dir.
 	FS fs.FS
 	// Label names the root where it has no Dir.
 	Label string
@@ -59,13 +59,12 @@ type Options struct {
 	// it has where it is configured; nil and "" allow all. It is called
 	// concurrently.
 	Disabled func(dir string, names ...string) (why string)
-	// Host says what is wrong with a host of a skill's sandbox.network, and what
-	// to write; nil accepts all. It is called concurrently.
+	// Host returns an error for a host of sandbox.network that cannot be used, with
+	// the remedy; nil accepts all. It is called concurrently.
 	Host func(host string) error
 	// Problems are added to those of each catalog.
 	Problems []skills.Problem
-	// Cache opens what is asked before anything is read, for each scan of all
-	// roots; nil reads everything.
+	// Cache opens the cache for each scan of all roots; nil reads everything.
 	Cache func() Cache
 
 	// readings get each file that a skill is read from; nil where nobody asks.
@@ -79,29 +78,29 @@ const (
 	DefaultFolders   = 200_000 // folders of one root, without those inside of skills
 )
 
-// A Cache keeps what was read for the next start. It may forget anything at any
-// time, and must return nothing that a file has outdated. Its methods are called
-// concurrently. What it returns is not changed.
+// A Cache stores skills and listings for the next start. It may evict anything at
+// any time, and must return nothing that a file has outdated. Its methods are
+// called concurrently. Callers do not change the values that it returns.
 type Cache interface {
-	// Skill fills in what was kept under a key, but for where the skill is, which
-	// it comes with. It reports whether there was anything.
+	// Skill fills in the skill that is stored under a key; its location comes from
+	// the caller. It reports whether there was one.
 	Skill(key string, skill *skills.Skill) bool
-	// KeepSkill keeps a skill as it is now, for as long as what was looked at for
-	// it is the same. Nil keeps nothing: then the looks are for Changed.
+	// KeepSkill stores a skill for as long as its looks are unchanged. Nil stores
+	// nothing: then the looks are for Changed.
 	KeepSkill(key string, skill *skills.Skill, looks []Look)
 	// Folder returns the entries of a host folder, of which names and types count,
 	// and whether they are known.
 	Folder(dir string) ([]fs.DirEntry, bool)
-	// KeepFolder keeps the entries of a folder, which were read after the look.
+	// KeepFolder stores the entries of a folder, which were read after the look.
 	KeepFolder(look Look, entries []fs.DirEntry)
 	// Close is called when the scan is over, and after it at most Changed, once.
 	Close()
-	// Changed returns what of all that was looked at is not as it was, or may not
-	// be: files, and folders whose entries may be others.
+	// Changed returns the paths of all looks that changed, or may have: files, and
+	// folders whose entries may differ.
 	Changed() (files, folders []string)
 }
 
-// A Look is what was found at a host path, with no link followed.
+// A Look is the state of a host path, with no link followed.
 type Look struct {
 	Path string
 	Info fs.FileInfo // nil where nothing was there

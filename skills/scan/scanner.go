@@ -12,9 +12,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A Scanner reads the same roots again and again. After its first scan it reads
-// again what is said to have changed, and no more. Start with [NewScanner]. Its
-// methods may be called from any goroutine; one scan runs at a time.
+// A Scanner reads the same roots again and again. After its first scan it rereads
+// only the paths that changed. Start with [NewScanner]. Its methods may be called
+// from any goroutine; one scan runs at a time.
 type Scanner struct {
 	roots   []Root
 	options Options
@@ -46,17 +46,17 @@ func (s *Scanner) Scan(ctx context.Context) (*skills.Catalog, error) {
 	return s.scan(ctx, nil)
 }
 
-// Rescan returns what [Scanner.Scan] would, if since the last scan nothing has
-// changed but what is at or below paths. These are absolute, and lead to a root
-// as that was given, or without links; others do not matter. The catalog shares
-// the skills that did not change with the one before.
+// Rescan returns the same catalog as [Scanner.Scan], provided that since the last
+// scan only files at or below paths have changed. These are absolute, and lead to
+// a root as that was given, or without links; others do not matter. The catalog
+// shares the skills that did not change with the one before.
 func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last == nil {
 		return s.scan(ctx, nil)
 	}
-	s.last.cache = nil // it knows what was read before
+	s.last.cache = nil // it is of the scan before
 	changed, simple := s.last.locate(paths)
 	if !simple {
 		return s.scan(ctx, nil)
@@ -71,8 +71,8 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, 
 	return s.scan(ctx, s.last)
 }
 
-// Recheck returns what [Scanner.Scan] would, and needs not have been told of any
-// change since the last scan. Without a cache it is a scan.
+// Recheck returns the same catalog as [Scanner.Scan]; the cache finds the changes
+// since the last scan. Without a cache it is a scan.
 func (s *Scanner) Recheck(ctx context.Context) (*skills.Catalog, error) {
 	s.mu.Lock()
 	if s.last == nil || s.last.cache == nil || s.last.moved() {
@@ -89,7 +89,8 @@ func (s *Scanner) Recheck(ctx context.Context) (*skills.Catalog, error) {
 	return s.Rescan(ctx, paths)
 }
 
-// scan reads the roots, but for what before knows; nil knows nothing.
+// scan reads the roots, except for folders and candidates in before; nil reads
+// all.
 func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, error) {
 	s.last = nil
 	b, m := newBuilder(), newMemory()

@@ -182,8 +182,8 @@ func (s *walker) read(dir string) (*listing, error) {
 	return l, err
 }
 
-// readAhead reads folders, on all processors. What cannot be read is left to be
-// read, and reported, in its turn.
+// readAhead reads folders, on all processors. A folder that cannot be read is
+// reported in its turn.
 func (s *walker) readAhead(dirs []string) {
 	dirs = s.unread(dirs)
 	read := make([]*listing, len(dirs))
