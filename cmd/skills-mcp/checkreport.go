@@ -34,7 +34,7 @@ func (r *checkReport) add(ctx context.Context, catalog *skills.Catalog) {
 	r.report(catalog.Problems...)
 	for _, skill := range everySkill(catalog) {
 		r.report(skill.Problems...) // the catalog leaves out those of shadowed ones
-		r.report(scan.Review(skill)...)
+		r.report(check.Review(skill)...)
 		r.dependencies(skill)
 		if skill.Of != nil {
 			continue // a tool of one that is counted, and has its file

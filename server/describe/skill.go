@@ -8,6 +8,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -175,7 +176,7 @@ func (d *Skill) runs(skill *skills.Skill) {
 	if e.Output != nil {
 		d.Output = e.Output
 	}
-	d.Problems = slices.Concat(d.Problems, skill.Unread(), scan.Review(skill))
+	d.Problems = slices.Concat(d.Problems, skill.Unread(), check.Review(skill))
 	declared, problem := Dependencies(skill)
 	d.Dependencies = declared
 	if problem != nil {

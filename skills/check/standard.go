@@ -1,7 +1,8 @@
 // Package check finds where a SKILL.md breaks the Agent Skills standard, and
 // repairs the faults that have one certain remedy.
 //
-// Start with [Standard] for the findings, [Open] for the repair of a file.
+// Start with [Standard] for the findings, [Open] for the repair of a file, [Review]
+// for the faults of a loaded skill.
 // Package scan, which loads skills, tolerates more.
 package check
 
