@@ -60,3 +60,23 @@ func TestLoadBroken(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, &stdout, &stderr)
 	}
 }
+
+// TestLimits keeps the code's own structure: no type has more than 25 methods, and
+// almost no files use each other. Lower maxBack as arrows go.
+func TestLimits(t *testing.T) {
+	const maxMethods, maxBack = 25, 20
+	packages, err := Load(t.Context(), filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := 0
+	for _, p := range packages {
+		if p.Methods.N > maxMethods {
+			t.Errorf("%s: %s has %d methods, more than %d; give its parts types of their own", p.Path, p.Methods.Name, p.Methods.N, maxMethods)
+		}
+		back += len(p.Back)
+	}
+	if back > maxBack {
+		t.Errorf("%d arrows between files point back, more than %d; go run ./integration/house -v lists them", back, maxBack)
+	}
+}
