@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -16,6 +18,11 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	if signal.Ignored(syscall.SIGHUP) {
+		// The tests were started with nohup. Programs inherit that a signal is ignored,
+		// not that it is caught, so that those under test end at it again.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	dir, err := os.MkdirTemp("", "skills-mcp-integration-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
