@@ -6,8 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// auditArch is this architecture in struct seccomp_data.
-const auditArch = unix.AUDIT_ARCH_X86_64
+const (
+	auditArch   = unix.AUDIT_ARCH_X86_64 // this architecture in struct seccomp_data
+	tableColumn = 1                      // of syscallTable
+)
 
 // threadMemory returns the address of what compiled Go reads of its thread,
 // after each call of assembly.

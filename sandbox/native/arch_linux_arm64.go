@@ -2,8 +2,10 @@ package native
 
 import "golang.org/x/sys/unix"
 
-// auditArch is this architecture in struct seccomp_data.
-const auditArch = unix.AUDIT_ARCH_AARCH64
+const (
+	auditArch   = unix.AUDIT_ARCH_AARCH64 // this architecture in struct seccomp_data
+	tableColumn = 2                       // of syscallTable
+)
 
 // threadMemory returns 0: compiled Go has all it needs of its thread in a
 // register.

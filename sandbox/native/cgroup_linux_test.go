@@ -174,8 +174,8 @@ func TestMaps(t *testing.T) {
 		"         0     100000      65534\n":                                   false,
 		"nonsense\n":                                                           false,
 	} {
-		if got := maps(ids, sandbox.Nobody); got != want {
-			t.Errorf("maps(%q) = %v", ids, got)
+		if got := mapsID(ids, sandbox.Nobody); got != want {
+			t.Errorf("mapsID(%q) = %v", ids, got)
 		}
 	}
 }

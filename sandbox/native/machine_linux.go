@@ -34,15 +34,15 @@ func whoAmI() (identity, error) {
 		if err != nil {
 			return own, fmt.Errorf("read own user namespace: %w", err)
 		}
-		if !maps(string(ids), sandbox.Nobody) {
+		if !mapsID(string(ids), sandbox.Nobody) {
 			return own, nil
 		}
 	}
 	return identity{uid: uid, gid: gid, hostUID: uid, hostGID: gid, changes: true}, nil
 }
 
-// maps reports whether a map of user_namespaces(7) has id.
-func maps(ids string, id int) bool {
+// mapsID reports whether a map of user_namespaces(7) has id.
+func mapsID(ids string, id int) bool {
 	for line := range strings.Lines(ids) {
 		var inside, outside, count int
 		if _, err := fmt.Sscan(line, &inside, &outside, &count); err != nil {

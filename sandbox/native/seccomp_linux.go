@@ -3,7 +3,10 @@
 package native
 
 import (
+	_ "embed"
 	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -11,10 +14,28 @@ import (
 
 //go:generate go test -run TestSyscallTable -update
 
-// The filter allows the system calls of Docker's default profile, by a table
-// per architecture that is made from it, less what is below; it refuses the
-// rest, and what future kernels add, with EPERM. Another architecture's calls,
-// 32-bit ones included, end the process.
+// The filter allows the system calls of Docker's default profile, by a table that is made
+// from it, less those judged below. It refuses all others, those of future kernels
+// included, with EPERM. Another architecture's calls, 32-bit ones included, end the
+// process.
+
+// syscallTable has a line for each system call that is allowed whatever its arguments: its
+// name, and its number on each architecture, or "-".
+//
+//go:embed syscalls.txt
+var syscallTable string
+
+// allowedCalls returns the numbers of those calls on this architecture.
+func allowedCalls() []uint32 {
+	var calls []uint32
+	for line := range strings.Lines(syscallTable) {
+		fields := strings.Fields(line)
+		if call, err := strconv.ParseUint(fields[tableColumn], 10, 32); err == nil {
+			calls = append(calls, uint32(call))
+		}
+	}
+	return calls
+}
 
 // newNamespaces are the flags of clone that make namespaces.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
@@ -99,7 +120,7 @@ func filter(refused ...uint32) []bpf.Instruction {
 // spans returns the spans of all numbers. The last one refuses, and with it
 // x32's numbers, which are the highest.
 func spans(refused []uint32) []span {
-	special, known := judged(), slices.DeleteFunc(slices.Clone(allowedCalls()), func(call uint32) bool { return slices.Contains(refused, call) })
+	special, known := judged(), slices.DeleteFunc(allowedCalls(), func(call uint32) bool { return slices.Contains(refused, call) })
 	for call := range special {
 		known = append(known, call)
 	}
