@@ -1,5 +1,7 @@
 package python
 
+import "slices"
+
 type nodeKind int
 
 const (
@@ -24,6 +26,7 @@ const (
 	nComprehension                 // kids: a tuple of the elements, and then target, iterable of each loop
 	nLambda                        // value is its function
 	nWalrus                        // name := kids[0]
+	nAs                            // kids[0] as kids[1]
 )
 
 // A node is a Python expression.
@@ -39,41 +42,40 @@ type node struct {
 type stmtKind int
 
 const (
-	sExpr    stmtKind = iota // value
-	sAssign                  // targets = value
-	sAugment                 // targets[0] op= value
-	sReturn                  // value may be nil
-	sRaise                   // value may be nil
-	sImport                  // imports
-	sDef                     // function
-	sClass                   // class
-	sIf                      // value, body, other
-	sFor                     // targets[0], value, body, other
-	sTry                     // body, handlers, other, final
-	sWith                    // targets and items are pairs; a target may be nil
-	sMaybe                   // while and match: value, and handlers, of which each may run
-	sGlobal                  // names
-	sJump                    // break, continue
-	sOpaque                  // could not be read
+	sExpr     stmtKind = iota // value
+	sAssign                   // targets = value
+	sAugment                  // targets[0] name= value
+	sReturn                   // value may be nil
+	sRaise                    // value may be nil
+	sImport                   // imports
+	sDef                      // function
+	sClass                    // class
+	sCompound                 // name is its first word; clauses; targets[0] of a loop; value of a match
+	sGlobal                   // names; name is global or nonlocal
+	sJump                     // name is break, continue, or "" for pass and a note without a value
+	sOpaque                   // could not be read; name is not "" where it declares arguments
 )
 
 // A stmt is a Python statement.
 type stmt struct {
 	kind     stmtKind
 	line     int
-	name     string // of an operator; break or continue
+	name     string
 	value    *node
 	targets  []*node
-	items    []*node
+	note     *node // the annotation of targets[0]
 	imports  []imported
+	names    []string
 	function *function
 	class    *class
-	names    []string
-	note     *node // the annotation of targets[0]
-	body     []*stmt
-	handlers [][]*stmt
-	other    []*stmt
-	final    []*stmt
+	clauses  []clause
+}
+
+// A clause is a part of a compound statement with a block of its own.
+type clause struct {
+	word  string // if, elif, else, for, while, try, except, finally, with, case
+	value *node  // a condition, the iterable of a loop, the items of a with; may be nil
+	body  []*stmt
 }
 
 // An imported name stands for a dotted path: argparse.ArgumentParser.
@@ -110,6 +112,12 @@ type class struct {
 	// What follows is filled in when it is executed.
 	members map[string]value
 	parents []value
+}
+
+// any reports whether the expression, or a part of it that is no lambda's body, is
+// wanted.
+func (n *node) any(wanted func(*node) bool) bool {
+	return n != nil && (wanted(n) || slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.any(wanted) }))
 }
 
 // dotted returns a name or an attribute of names as it is written, or "".

@@ -95,6 +95,10 @@ func (e *evaluator) eval(n *node, s *scope) value {
 		v := e.eval(n.kids[0], s)
 		e.assign(s, n.name, v)
 		return v
+	case nAs:
+		e.eval(n.kids[0], s)
+		e.bind(n.kids[1], unknown{}, s)
+		return unknown{}
 	case nComprehension:
 		e.unsure++
 		defer func() { e.unsure-- }()

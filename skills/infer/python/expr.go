@@ -81,12 +81,15 @@ func (r *exprReader) expression() *node {
 	if n.kind == nName && r.accept(":=") {
 		return r.node(nWalrus, line, n.name, r.expression())
 	}
-	if !r.accept("if") {
-		return n
+	if r.accept("if") {
+		condition := r.binary(0)
+		r.expect("else")
+		return r.node(nTernary, line, "", condition, n, r.expression())
 	}
-	condition := r.binary(0)
-	r.expect("else")
-	return r.node(nTernary, line, "", condition, n, r.expression())
+	if r.accept("as") { // of with, with or without brackets, and except
+		return r.node(nAs, line, "", n, r.unary())
+	}
+	return n
 }
 
 // parameters parses those of a function, or of a lambda, up to its end.

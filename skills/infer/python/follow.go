@@ -142,7 +142,7 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 			e.stray = &Note{s.line, "a statement that declares arguments could not be read"}
 		}
 	default:
-		e.block(s, f)
+		e.compound(s, f)
 	}
 }
 
@@ -170,45 +170,50 @@ func (f *frame) giveBack(v value) {
 	f.ended = true
 }
 
-// block executes a statement with blocks.
-func (e *evaluator) block(s *stmt, f *frame) {
-	switch s.kind {
-	case sIf:
-		v := e.eval(s.value, f.scope)
-		is, known := truth(v)
-		if parserOf(v) != nil {
-			is, known = true, true
+// compound executes a statement with blocks.
+func (e *evaluator) compound(s *stmt, f *frame) {
+	switch s.name {
+	case "if":
+		e.branch(s.clauses, f)
+		return
+	case "for":
+		e.loop(s, f)
+		return
+	}
+	e.eval(s.value, f.scope)
+	for _, c := range s.clauses {
+		e.eval(c.value, f.scope)
+		if s.name == "while" || c.word == "except" || c.word == "case" {
+			e.runMaybe(c.body, f)
+		} else {
+			e.run(c.body, f)
+		}
+	}
+}
+
+// branch executes the clause of an if whose condition is true, and maybe those whose
+// condition is not known.
+func (e *evaluator) branch(clauses []clause, f *frame) {
+	certain := e.unsure
+	defer func() { e.unsure = certain }()
+	for _, c := range clauses {
+		is, known := true, true
+		if c.value != nil {
+			v := e.eval(c.value, f.scope)
+			if is, known = truth(v); parserOf(v) != nil {
+				is, known = true, true
+			}
 		}
 		switch {
 		case !known:
-			e.runMaybe(s.body, f)
-			e.runMaybe(s.other, f)
+			e.runMaybe(c.body, f)
+			e.unsure++
+		case is && e.unsure > certain:
+			e.runMaybe(c.body, f)
+			return
 		case is:
-			e.run(s.body, f)
-		default:
-			e.run(s.other, f)
-		}
-	case sFor:
-		e.loop(s, f)
-	case sTry:
-		e.run(s.body, f)
-		for _, handler := range s.handlers {
-			e.runMaybe(handler, f)
-		}
-		e.run(s.other, f)
-		e.run(s.final, f)
-	case sWith:
-		for at, item := range s.items {
-			e.eval(item, f.scope)
-			if s.targets[at] != nil {
-				e.bind(s.targets[at], unknown{}, f.scope)
-			}
-		}
-		e.run(s.body, f)
-	case sMaybe:
-		e.eval(s.value, f.scope)
-		for _, body := range s.handlers {
-			e.runMaybe(body, f)
+			e.run(c.body, f)
+			return
 		}
 	}
 }
@@ -216,26 +221,28 @@ func (e *evaluator) block(s *stmt, f *frame) {
 // loop goes through a list that is known, and once through the body of any other
 // loop, which may happen.
 func (e *evaluator) loop(s *stmt, f *frame) {
-	items, ok := iterable(e.eval(s.value, f.scope))
+	round := s.clauses[0]
+	items, ok := iterable(e.eval(round.value, f.scope))
 	if !ok || len(items) > maxUnroll {
 		e.bind(s.targets[0], unknown{}, f.scope)
-		e.runMaybe(s.body, f)
-		e.run(s.other, f)
-		return
+		e.runMaybe(round.body, f)
+		items = nil
 	}
 	for _, item := range items {
 		e.bind(s.targets[0], item, f.scope)
-		e.run(s.body, f)
+		e.run(round.body, f)
 		jumped := f.jumped
 		f.jumped = ""
 		if jumped == "break" && e.unsure == 0 {
-			break
+			return
 		}
 		if f.ended {
 			return
 		}
 	}
-	e.run(s.other, f)
+	for _, otherwise := range s.clauses[1:] {
+		e.run(otherwise.body, f)
+	}
 }
 
 // bind assigns to a target, which may be a tuple, an attribute or an item.

@@ -28,13 +28,13 @@ func (m *Module) Runs() bool {
 // tested reports whether a statement at the top of a module, or in its main guard,
 // runs the tests of the file.
 func tested(s *stmt) bool {
-	return (s.kind == sExpr || s.kind == sRaise) && runsTests(s.value) || s.kind == sIf && slices.ContainsFunc(s.body, tested)
+	return (s.kind == sExpr || s.kind == sRaise) && runsTests(s.value) || s.name == "if" && slices.ContainsFunc(s.clauses[0].body, tested)
 }
 
 // runsTests reports whether an expression is a call that runs tests, or exits with
 // its result.
 func runsTests(n *node) bool {
-	if n == nil || n.kind != nCall {
+	if !isCall(n) {
 		return false
 	}
 	switch dotted(n.kids[0]) {
@@ -47,32 +47,42 @@ func runsTests(n *node) bool {
 }
 
 // acts reports whether a statement at the top of a module is a reason to run it.
+// Defined are the module's functions and classes; true for a function.
 func acts(s *stmt, defined map[string]bool) bool {
-	inner := func(s *stmt) bool { return acts(s, defined) }
+	calls := func(wanted func(name string) bool) func(*node) bool {
+		return func(n *node) bool { return isCall(n) && n.kids[0].kind == nName && wanted(n.kids[0].name) }
+	}
 	switch s.kind {
-	case sImport, sDef, sClass, sGlobal, sRaise, sJump:
-		return s.value != nil && calls(s.value, 1) && !runsTests(s.value)
+	case sImport, sDef, sClass, sGlobal, sJump:
+		return false
+	case sRaise:
+		return s.value.any(nestsCalls) && !runsTests(s.value)
 	case sAssign, sAugment:
-		return s.value != nil && callsAny(s.value, func(name string) bool { return defined[name] })
+		return s.value.any(calls(func(name string) bool { return defined[name] }))
 	case sExpr:
 		return !isIdle(s.value)
-	case sIf, sTry: // handlers only cope with missing modules
-		return s.value != nil && tests(s.value, defined) || slices.ContainsFunc(s.body, inner) || slices.ContainsFunc(s.other, inner) || slices.ContainsFunc(s.final, inner)
+	case sCompound:
+		ownCall := calls(func(name string) bool { _, own := defined[name]; return own })
+		return s.name != "if" && s.name != "try" || slices.ContainsFunc(s.clauses, func(c clause) bool { // handlers only cope with missing modules
+			return c.word != "except" && (c.value.any(ownCall) || slices.ContainsFunc(c.body, func(s *stmt) bool { return acts(s, defined) }))
+		})
 	}
 	return true
 }
 
 // isIdle reports whether an expression is a text, or a call that prepares.
 func isIdle(n *node) bool {
-	if n == nil || n.kind == nConst || n.kind == nFString || n.kind == nName || runsTests(n) {
+	if n.kind == nConst || n.kind == nFString || n.kind == nName || runsTests(n) {
 		return true
 	}
-	if n.kind != nCall {
+	if !isCall(n) {
 		return false
 	}
 	switch dotted(n.kids[0]) {
 	case "print", "exit", "quit", "sys.exit", "os._exit", "sys.stderr.write", "sys.stdout.write": // it may say that it is no program
-		return !slices.ContainsFunc(n.kids[1:], computes)
+		return !slices.ContainsFunc(n.kids[1:], func(arg *node) bool {
+			return !(arg.kind == nKeyword && arg.name == "file") && arg.any(computes)
+		})
 	case "sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir", "logging.basicConfig", "logger.setLevel",
 		"load_dotenv", "dotenv.load_dotenv", "warnings.filterwarnings", "warnings.simplefilter",
 		"matplotlib.use", "plt.switch_backend", "nest_asyncio.apply", "__all__.append", "__all__.extend":
@@ -81,46 +91,16 @@ func isIdle(n *node) bool {
 	return false
 }
 
-// computes reports whether an expression has a call or a variable in it.
+func isCall(n *node) bool { return n != nil && n.kind == nCall }
+
+// nestsCalls reports whether a node is a call with another call in it.
+func nestsCalls(n *node) bool {
+	return isCall(n) && slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.any(isCall) })
+}
+
+// computes reports whether a node is a call or a variable.
 func computes(n *node) bool {
-	switch {
-	case n == nil:
-		return false
-	case n.kind == nKeyword && n.name == "file": // of print
-		return false
-	case n.kind == nName:
-		return !strings.HasPrefix(n.name, "__")
-	}
-	return n.kind == nCall || n.kind == nComprehension || slices.ContainsFunc(n.kids, computes)
-}
-
-// calls reports whether an expression has more than n calls, one in the other.
-func calls(e *node, n int) bool {
-	if e == nil || e.kind == nLambda {
-		return false
-	}
-	if e.kind == nCall {
-		if n--; n < 0 {
-			return true
-		}
-	}
-	return slices.ContainsFunc(e.kids, func(kid *node) bool { return calls(kid, n) })
-}
-
-// tests reports whether a condition uses one of the module's own definitions.
-func tests(condition *node, defined map[string]bool) bool {
-	return callsAny(condition, func(name string) bool { _, ok := defined[name]; return ok })
-}
-
-// callsAny reports whether an expression calls something that is wanted by name.
-func callsAny(e *node, wanted func(name string) bool) bool {
-	if e == nil || e.kind == nLambda {
-		return false
-	}
-	if e.kind == nCall && e.kids[0].kind == nName && wanted(e.kids[0].name) {
-		return true
-	}
-	return slices.ContainsFunc(e.kids, func(kid *node) bool { return callsAny(kid, wanted) })
+	return isCall(n) || n.kind == nComprehension || n.kind == nName && !strings.HasPrefix(n.name, "__")
 }
 
 // Asks reports whether the module calls input, or another function that waits for
@@ -130,59 +110,44 @@ func (m *Module) Asks() bool {
 	if err != nil {
 		return true
 	}
-	a := &asking{own: map[string]bool{}}
-	a.define(body)
-	return a.statements(body)
-}
-
-// asking looks for calls. Names that the module defines are its own.
-type asking struct{ own map[string]bool }
-
-func (a *asking) define(body []*stmt) {
+	own := map[string]bool{} // names that the module defines
 	for _, s := range body {
 		switch s.kind {
 		case sDef:
-			a.own[s.function.name] = true
+			own[s.function.name] = true
 		case sImport:
 			for _, as := range s.imports {
-				a.own[as.name] = a.own[as.name] || as.path != as.name && as.path != "getpass.getpass"
+				own[as.name] = own[as.name] || as.path != as.name && as.path != "getpass.getpass"
 			}
 		case sAssign:
 			for _, target := range s.targets {
-				a.own[target.name] = a.own[target.name] || target.kind == nName
+				own[target.name] = own[target.name] || target.kind == nName
 			}
 		}
 	}
+	return asks(body, own)
 }
 
-func (a *asking) statements(body []*stmt) bool { return slices.ContainsFunc(body, a.statement) }
-
-func (a *asking) statement(s *stmt) bool {
-	if a.calls(s.value) || slices.ContainsFunc(s.items, a.calls) || slices.ContainsFunc(s.handlers, a.statements) {
-		return true
-	}
-	if s.function != nil && a.statements(s.function.body) || s.class != nil && a.statements(s.class.body) {
-		return true
-	}
-	return a.statements(s.body) || a.statements(s.other) || a.statements(s.final)
-}
-
-func (a *asking) calls(e *node) bool {
-	if e == nil {
-		return false
-	}
-	if e.kind == nCall {
-		switch name := dotted(e.kids[0]); name {
+func asks(body []*stmt, own map[string]bool) bool {
+	waits := func(n *node) bool {
+		if fn, ok := n.value.(*function); ok {
+			return asks(fn.body, own)
+		}
+		if n.kind != nCall {
+			return false
+		}
+		switch name := dotted(n.kids[0]); name {
 		case "input", "raw_input", "getpass":
-			if !a.own[name] {
-				return true
-			}
+			return !own[name]
 		case "getpass.getpass":
 			return true
 		}
+		return false
 	}
-	if fn, ok := e.value.(*function); ok && e.kind == nLambda && a.statements(fn.body) {
-		return true
-	}
-	return slices.ContainsFunc(e.kids, a.calls)
+	return slices.ContainsFunc(body, func(s *stmt) bool {
+		return s.value.any(waits) ||
+			s.function != nil && asks(s.function.body, own) ||
+			s.class != nil && asks(s.class.body, own) ||
+			slices.ContainsFunc(s.clauses, func(c clause) bool { return c.value.any(waits) || asks(c.body, own) })
+	})
 }

@@ -106,19 +106,8 @@ func (r *reader) compound() *stmt {
 		return r.def(nil)
 	case "class":
 		return r.class()
-	case "if":
-		return r.ifStatement()
-	case "while":
-		r.advance()
-		s := &stmt{kind: sMaybe, value: r.expression()}
-		s.handlers = [][]*stmt{r.block(), r.elseBlock()}
-		return s
-	case "for":
-		return r.forStatement()
-	case "try":
-		return r.tryStatement()
-	case "with":
-		return r.withStatement()
+	case "if", "while", "for", "try", "with":
+		return r.clauses()
 	case "match":
 		return r.matchStatement()
 	}
@@ -159,20 +148,11 @@ func (r *reader) def(decorators []*node) *stmt {
 	if r.accept("->") {
 		r.expressions()
 	}
-	fn.body = r.nested()
+	fn.body = r.block()
 	fn.mentions = r.names[from:len(r.names):len(r.names)]
 	r.inside = outer
 	fn.doc = docstring(fn.body)
 	return &stmt{kind: sDef, function: fn}
-}
-
-// nested parses a block, one level deeper.
-func (r *reader) nested() []*stmt {
-	defer r.leave()
-	if !r.enter() {
-		return nil
-	}
-	return r.block()
 }
 
 func (r *reader) class() *stmt {
@@ -184,99 +164,55 @@ func (r *reader) class() *stmt {
 		c.bases = r.call(&node{kind: nOpaque}, r.tok.line).kids
 		c.bases = c.bases[min(1, len(c.bases)):]
 	}
-	c.body = r.nested()
+	c.body = r.block()
 	return &stmt{kind: sClass, class: c}
 }
 
-func (r *reader) ifStatement() *stmt {
-	defer r.leave()
-	line := r.tok.line
-	r.advance()
-	s := &stmt{kind: sIf, line: line, value: r.expression()}
-	if !r.enter() {
-		return s
-	}
-	s.body = r.block()
-	if r.err == nil && r.is("elif") {
-		s.other = []*stmt{r.ifStatement()}
-		return s
-	}
-	s.other = r.elseBlock()
-	return s
-}
-
-func (r *reader) elseBlock() []*stmt {
-	if r.err != nil || !r.accept("else") {
-		return nil
-	}
-	return r.block()
-}
-
-func (r *reader) forStatement() *stmt {
-	r.advance()
-	s := &stmt{kind: sFor, targets: []*node{r.targetList()}}
-	r.expect("in")
-	s.value = r.expressions()
-	s.body, s.other = r.block(), r.elseBlock()
-	return s
-}
-
-func (r *reader) tryStatement() *stmt {
-	r.advance()
-	s := &stmt{kind: sTry, body: r.block()}
-	for r.err == nil && r.accept("except") {
-		r.accept("*")
-		if !r.is(":") {
-			r.expressions()
+// clauses parses a compound statement other than match.
+func (r *reader) clauses() *stmt {
+	s := &stmt{kind: sCompound, name: r.tok.text}
+	for word := s.name; r.err == nil && (len(s.clauses) == 0 || r.tok.kind == tokName && follows(s.name, word)); word = r.tok.text {
+		r.advance()
+		c := clause{word: word}
+		switch word {
+		case "for":
+			s.targets = []*node{r.targetList()}
+			r.expect("in")
+			c.value = r.expressions()
+		case "if", "elif", "while":
+			c.value = r.expression()
+		case "with":
+			c.value = r.expressions()
+		case "except":
+			r.accept("*")
+			if !r.is(":") {
+				c.value = r.expressions()
+			}
 		}
-		if r.accept("as") {
-			r.advance()
-		}
-		s.handlers = append(s.handlers, r.block())
-	}
-	s.other = r.elseBlock()
-	if r.err == nil && r.accept("finally") {
-		s.final = r.block()
+		c.body = r.block()
+		s.clauses = append(s.clauses, c)
 	}
 	return s
 }
 
-func (r *reader) withStatement() *stmt {
-	r.advance()
-	back := r.mark()
-	s := &stmt{kind: sWith}
-	if r.accept("(") { // around all items, or a part of the first
-		if r.withItems(s, ")"); r.accept(")") && r.is(":") && r.err == nil {
-			s.body = r.block()
-			return s
-		}
-		back()
-		s = &stmt{kind: sWith}
+// follows reports whether a clause may follow in a statement.
+func follows(statement, clause string) bool {
+	switch clause {
+	case "elif":
+		return statement == "if"
+	case "else":
+		return statement != "with"
+	case "except", "finally":
+		return statement == "try"
 	}
-	r.withItems(s, ":")
-	s.body = r.block()
-	return s
-}
-
-func (r *reader) withItems(s *stmt, end string) {
-	for r.err == nil && !r.is(end) {
-		item := r.expression()
-		var target *node
-		if r.accept("as") {
-			target = r.unary()
-		}
-		s.items, s.targets = append(s.items, item), append(s.targets, target)
-		if !r.accept(",") {
-			break
-		}
-	}
+	return false
 }
 
 // matchStatement parses one. It returns nil where match is a name.
 func (r *reader) matchStatement() *stmt {
 	back := r.mark()
 	r.advance()
-	s := &stmt{kind: sMaybe, value: r.expressions()}
+	s := &stmt{kind: sCompound, name: "match", value: r.expressions()}
 	if !r.accept(":") || r.tok.kind != tokNewline || r.err != nil {
 		back()
 		return nil
@@ -286,7 +222,7 @@ func (r *reader) matchStatement() *stmt {
 	}
 	for r.err == nil && r.accept("case") {
 		r.pass(":")
-		s.handlers = append(s.handlers, r.block())
+		s.clauses = append(s.clauses, clause{word: "case", body: r.block()})
 	}
 	r.acceptKind(tokDedent)
 	return s
