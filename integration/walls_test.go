@@ -114,7 +114,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/audit server/describe server/elicit server/exposure server/httpd server/identity server/live server/policy server/requirements server/run server/skillsext server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/audit server/describe server/elicit server/exposure server/httpd server/identity server/live server/policy server/requirements server/result server/run server/skillsext server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/elicit server/exposure skills/scan",
 	"cmd/skills-mcp/connect":    "",
 	"integration":               "sandbox sandbox/docker sandbox/native",
@@ -134,7 +134,7 @@ var walls = map[string]string{
 	"sandbox/session":           "sandbox",
 	"sandbox/shellproto":        "sandbox",
 	"sandbox/warmpool":          "sandbox",
-	"server":                    "sandbox server/clientroots server/complete server/describe server/elicit server/exposure server/identity server/media server/output server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/transport skills skills/infer skills/scan skills/schema skills/skillfs skills/snapshot skills/truncate skills/uritemplate",
+	"server":                    "server/clientroots server/complete server/describe server/elicit server/exposure server/identity server/media server/output server/result server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/transport skills skills/infer skills/scan skills/schema skills/skillfs skills/snapshot skills/truncate skills/uritemplate",
 	"server/audit":              "server/run",
 	"server/clientroots":        "server/transport",
 	"server/complete":           "",
@@ -148,6 +148,7 @@ var walls = map[string]string{
 	"server/output":             "server/identity",
 	"server/policy":             "sandbox sandbox/egress server/identity server/run skills",
 	"server/requirements":       "sandbox skills skills/atomicfile",
+	"server/result":             "sandbox server/identity server/media server/output server/run server/scriptio server/termtext skills skills/schema",
 	"server/rpc":                "",
 	"server/run":                "sandbox sandbox/session server/elicit server/identity skills skills/dependencies skills/infer skills/schema skills/skillfs skills/snapshot",
 	"server/scriptio":           "server/media skills/schema",
@@ -189,7 +190,7 @@ var libraries = map[string]string{
 	"github.com/gofrs/flock":                   "sandbox/docker server/usage",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/elicit skills skills/cache skills/infer skills/infer/python skills/infer/shell skills/manifest skills/schema",
-	"github.com/mark3labs/mcp-go":              "integration/bench server server/clientroots server/elicit server/rpc server/scriptio server/tasks server/transport",
+	"github.com/mark3labs/mcp-go":              "integration/bench server server/clientroots server/elicit server/result server/rpc server/scriptio server/tasks server/transport",
 	"github.com/santhosh-tekuri/jsonschema/v6": "skills/schema",
 	"github.com/spf13/cobra":                   "cmd/skills-mcp",
 	"github.com/spf13/pflag":                   "cmd/skills-mcp",

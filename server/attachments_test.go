@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/result"
 )
 
 // leaves is a command that prints and leaves files in /out.
@@ -73,7 +74,7 @@ func (b *bench) contents(tool, args string) (rendered []string, runID string) {
 func TestFilesLeft(t *testing.T) {
 	photo := picture(t)
 	wave := append([]byte("RIFF\x24\x00\x00\x00WAVEfmt "), make([]byte, 30)...)
-	large := append(bytes.Clone(photo), make([]byte, maxInlineMedia)...)
+	large := append(bytes.Clone(photo), make([]byte, 1<<20)...)
 	long := bytes.Repeat([]byte("a,b\n"), 4<<10)
 	b := newBench(t, leaves("done\n", sandbox.Files{
 		Taken: []sandbox.File{
@@ -141,13 +142,13 @@ func (b *bench) read(uri string) []byte {
 
 func TestRunSkillNamesFilesLeft(t *testing.T) {
 	b := newBench(t, leaves(strings.Repeat("x", 100<<10), sandbox.Files{Taken: []sandbox.File{{Name: "a.json", Data: []byte("{}")}}, Left: []string{"more"}}))
-	var got RunResult
+	var got result.Run
 	a := b.call("run_skill", `{"name": "demo/run", "params": {"target": "x"}}`)
 	if err := json.Unmarshal(a.StructuredContent, &got); err != nil {
 		t.Fatal(err)
 	}
 	base := "skills-mcp://runs/" + got.RunID + "/"
-	if diff := cmp.Diff([]OutFile{{"a.json", 2, "application/json", base + "out/a.json", "{}"}}, got.Out); diff != "" {
+	if diff := cmp.Diff([]result.File{{Name: "a.json", Size: 2, MIMEType: "application/json", URI: base + "out/a.json", Text: "{}"}}, got.Out); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"more"}, got.OutLeft); diff != "" || got.StdoutURI != base+"stdout" || got.StderrURI != "" || !got.Truncated {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/media"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
@@ -108,7 +109,7 @@ func (d declared) readFile(uri string) ([]mcp.ResourceContents, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", uri, err)
 	}
-	return contentsOf(uri, cmp.Or(d.MIMEType, media.Type(d.File, data)), data), nil
+	return []mcp.ResourceContents{result.Resource(uri, cmp.Or(d.MIMEType, media.Type(d.File, data)), data)}, nil
 }
 
 func tooLarge(uri string) error {

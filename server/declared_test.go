@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/result"
 )
 
 // declare adds a skill with resources to the library.
@@ -72,7 +73,7 @@ func TestDeclaredOutput(t *testing.T) {
 		want   string
 	}{
 		{"text", left("some\n", chart), `{"contents":[{"uri":"notes://monday/1","mimeType":"text/markdown","text":"some\n"}]}`},
-		{"long text", left(strings.Repeat("x", maxText+1)), `{"contents":[{"uri":"notes://monday/1","mimeType":"text/markdown","text":"` + strings.Repeat("x", maxText+1) + `"}]}`},
+		{"long text", left(strings.Repeat("x", result.MaxText+1)), `{"contents":[{"uri":"notes://monday/1","mimeType":"text/markdown","text":"` + strings.Repeat("x", result.MaxText+1) + `"}]}`},
 		{"binary", left("\xff\x00"), `{"contents":[{"uri":"notes://monday/1","mimeType":"text/markdown","blob":"/wA="}]}`},
 		{"file", left(" \n", chart), `{"contents":[{"uri":"notes://monday/1","mimeType":"text/csv","text":"1,2\n"}]}`},
 		{"nothing", left(""), `{"contents":[{"uri":"notes://monday/1","mimeType":"text/markdown","text":""}]}`},

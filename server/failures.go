@@ -10,22 +10,15 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // failed is the structured content of a failed call.
 type failed struct {
-	Error failedCall `json:"error"`
-}
-
-type failedCall struct {
-	Code      run.Code `json:"code"`
-	Message   string   `json:"message"`
-	Retryable bool     `json:"retryable"`
+	Error *run.Error `json:"error"`
 }
 
 // failures answers requests that have failed. The model is told the remedy, and the log
@@ -46,22 +39,22 @@ func (f failures) answer(err error) (*mcp.CallToolResult, error) {
 
 // result returns the result of a failed call.
 func (f failures) result(err error) *mcp.CallToolResult {
-	e := asCallError(err)
+	e := run.AsError(err)
 	if e.Code == run.InternalError || e.Code == run.Unavailable {
 		f.logger.Warn("a call failed", "code", e.Code, "error", err, "cause", e.Err)
 	}
 	return &mcp.CallToolResult{
 		IsError:           true,
 		Content:           []mcp.Content{mcp.NewTextContent(fmt.Sprintf("%s: %s", e.Code, e.Message))},
-		StructuredContent: failed{failedCall{e.Code, e.Message, e.Retryable}},
+		StructuredContent: failed{e},
 	}
 }
 
 // protocol returns the error for a prompt or a resource, whose result cannot be an
 // error: an [*rpc.Error] with the message that a tool would return, or nil if neither
-// the result nor err is an error.
-func (f failures) protocol(result *mcp.CallToolResult, err error) error {
-	if err == nil && !result.IsError {
+// r nor err is an error.
+func (f failures) protocol(r *mcp.CallToolResult, err error) error {
+	if err == nil && !r.IsError {
 		return nil
 	}
 	if failed := (*rpc.Error)(nil); errors.As(err, &failed) {
@@ -69,12 +62,12 @@ func (f failures) protocol(result *mcp.CallToolResult, err error) error {
 	}
 	code := mcp.INTERNAL_ERROR
 	if err != nil {
-		if e := asCallError(err); e.Code == run.InvalidParam || e.Code == run.NotFound {
+		if e := run.AsError(err); e.Code == run.InvalidParam || e.Code == run.NotFound {
 			code = mcp.INVALID_PARAMS
 		}
-		result = f.result(err)
+		r = f.result(err)
 	}
-	return &rpc.Error{Code: code, Message: texts(result.Content)}
+	return &rpc.Error{Code: code, Message: result.Texts(r.Content)}
 }
 
 // recover is deferred where a panic would end the server. It logs a panic and passes
@@ -84,34 +77,6 @@ func (f failures) recover(then func(error)) {
 		f.logger.Error("panic in a call", "panic", p, "stack", string(debug.Stack()))
 		then(&run.Error{Code: run.InternalError, Message: "internal error"})
 	}
-}
-
-// asCallError returns an error of any kind as one for the model.
-func asCallError(err error) *run.Error {
-	var e *run.Error
-	var notFound *skills.NotFoundError
-	var broken *skills.BrokenError
-	switch {
-	case errors.As(err, &e):
-		return e
-	case errors.Is(err, sandbox.ErrClosed):
-		return &run.Error{Code: run.Unavailable, Message: err.Error(), Retryable: true, Err: err}
-	case errors.Is(err, elicit.ErrGone):
-		return &run.Error{Code: run.Timeout, Message: err.Error() + "; make the call again, without requestState", Retryable: true, Err: err}
-	case errors.Is(err, elicit.ErrTwice):
-		return &run.Error{Code: run.Busy, Message: err.Error() + "; wait for that one", Err: err}
-	case errors.As(err, &broken):
-		code := run.InternalError
-		if unreadable, denied := broken.Unreadable(); denied {
-			code = run.PermissionDenied
-		} else if unreadable {
-			code = run.ExecutionError
-		}
-		return &run.Error{Code: code, Message: err.Error() + "; tell the person", Err: err}
-	case errors.As(err, &notFound):
-		return &run.Error{Code: run.NotFound, Message: err.Error() + " (list_skills and search_skills name those there are)", Err: err}
-	}
-	return &run.Error{Code: run.InternalError, Message: err.Error(), Err: err}
 }
 
 // missingCapability returns the [*rpc.Error] for a modern client whose call ended

@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/server/transport"
@@ -54,10 +55,11 @@ func (i *invoker) call(r *request, p *progress) run.Call {
 }
 
 // run runs a skill for a client, with its stderr, and the reasons for which it waits,
-// as progress. The call of req has a session and a timeout only. Without an outcome
+// as progress. The call of req has a session and a timeout only. Without a report
 // there is an error, or in asked the result with the questions that the client has to
 // answer first.
-func (i *invoker) run(r *request, req run.Request) (o *run.Outcome, asked *mcp.CallToolResult, err error) {
+func (i *invoker) run(r *request, req run.Request) (report *result.Report, asked *mcp.CallToolResult, err error) {
+	var o *run.Outcome
 	p := newProgressOf(r, req.Skill.QualifiedName())
 	defer p.close()
 	session, timeout := req.Session, req.Timeout
@@ -81,7 +83,25 @@ func (i *invoker) run(r *request, req run.Request) (o *run.Outcome, asked *mcp.C
 	if missing := missingCapability(r.ctx, err); missing != nil {
 		return nil, nil, missing
 	}
-	return o, asked, err
+	if o == nil {
+		return nil, asked, err
+	}
+	return i.newReport(r, req.Skill, o, err), nil, nil
+}
+
+// newReport returns the report of a run to the client of r.
+func (i *invoker) newReport(r *request, skill *skills.Skill, o *run.Outcome, err error) *result.Report {
+	return result.NewReport(result.Client{
+		Outputs: i.outputs, Owner: r.principal.Key(),
+		Links:  speaks(r.ctx, mcp.ProtocolVersion20250618),
+		Sounds: speaks(r.ctx, mcp.ProtocolVersion20250326),
+	}, skill, o, err)
+}
+
+// speaks reports whether the client speaks a revision of the protocol, or a later one.
+func speaks(ctx context.Context, revision string) bool {
+	version := mcpserver.RequestProtocolVersion(ctx)
+	return version == "" || version >= revision
 }
 
 // used counts a use of a skill.
@@ -178,20 +198,20 @@ func (i *invoker) asTask(r *request, task skills.Task, handle handler) (*mcp.Cal
 
 // execute runs a skill and returns the result of its own tool.
 func (i *invoker) execute(r *request, req run.Request) (*mcp.CallToolResult, error) {
-	outcome, asked, err := i.run(r, req)
-	if outcome == nil {
+	report, asked, err := i.run(r, req)
+	if report == nil {
 		return asked, err
 	}
-	return newRunReport(i.outputs, r, req.Skill, outcome, err).skillResult(req.Skill.Entry, outcome), nil
+	return report.ToolResult(req.Skill.Entry), nil
 }
 
 // report runs a skill and returns the whole result of its run.
 func (i *invoker) report(r *request, req run.Request) (*mcp.CallToolResult, error) {
-	outcome, asked, err := i.run(r, req)
-	if outcome == nil {
+	report, asked, err := i.run(r, req)
+	if report == nil {
 		return asked, err
 	}
-	return newRunReport(i.outputs, r, req.Skill, outcome, err).runResult(outcome)
+	return report.RunResult(), nil
 }
 
 // reportCode runs code and returns the whole result of its run.
@@ -200,7 +220,7 @@ func (i *invoker) reportCode(r *request, req run.CodeRequest) (*mcp.CallToolResu
 	if outcome == nil {
 		return nil, err
 	}
-	return newRunReport(i.outputs, r, req.Skill, outcome, err).runResult(outcome)
+	return i.newReport(r, req.Skill, outcome, err).RunResult(), nil
 }
 
 // leave ends the tasks, questions, outputs and sessions of an owner that has left.

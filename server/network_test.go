@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -65,7 +66,7 @@ func TestConnectionsInResult(t *testing.T) {
 		cmd.Started()
 		return &sandbox.Exit{Sandbox: "script", Connections: made}, nil
 	}})
-	var got RunResult
+	var got result.Run
 	a := b.call("run_skill", `{"name": "run", "params": {"target": "x"}}`)
 	if err := json.Unmarshal(a.StructuredContent, &got); err != nil {
 		t.Fatalf("%v in %s", err, a.StructuredContent)
@@ -73,7 +74,8 @@ func TestConnectionsInResult(t *testing.T) {
 	if diff := cmp.Diff(made, got.Connections); diff != "" {
 		t.Error(diff)
 	}
-	for range maxConnections {
+	const most = 50
+	for range most {
 		made = append(made, sandbox.Connection{Host: "api.example.com:443", Sent: 1, Got: 2})
 	}
 	a = b.call("run_skill", `{"name": "run", "params": {"target": "x"}}`)
@@ -81,7 +83,7 @@ func TestConnectionsInResult(t *testing.T) {
 		t.Fatalf("%v in %s", err, a.StructuredContent)
 	}
 	last := sandbox.Connection{Host: "(2 more; the log names them)", Sent: 2, Got: 4}
-	if n := len(got.Connections); n != maxConnections+1 || got.Connections[n-1] != last {
+	if n := len(got.Connections); n != most+1 || got.Connections[n-1] != last {
 		t.Errorf("%d connections, the last %+v", n, got.Connections[n-1])
 	}
 }

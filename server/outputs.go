@@ -9,11 +9,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // pageSize is how much of an output one page has, in bytes.
-const pageSize = maxText
+const pageSize = result.MaxText
 
 // outputTemplate returns the template of the outputs of runs.
 func outputTemplate() mcp.ResourceTemplate {
@@ -35,10 +36,10 @@ func readOutput(outputs *output.Store, owner identity.Key, uri string) ([]mcp.Re
 		return nil, fmt.Errorf("%s: %w", expired(uri), mcpserver.ErrResourceNotFound)
 	}
 	if !paged {
-		return contentsOf(uri, item.MIMEType, item.Data), nil
+		return []mcp.ResourceContents{result.Resource(uri, item.MIMEType, item.Data)}, nil
 	}
 	page := item.Page(offset, pageSize)
-	contents := contentsOf(uri, item.MIMEType, page.Data)
+	contents := []mcp.ResourceContents{result.Resource(uri, item.MIMEType, page.Data)}
 	if page.Next > 0 {
 		contents = append(contents, mcp.TextResourceContents{
 			URI: output.AtOffset(piece, page.Next), MIMEType: "text/plain",

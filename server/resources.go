@@ -13,6 +13,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -60,19 +61,18 @@ func (s *resources) run(r *request, d declared, uri string, values map[string]st
 	if err != nil {
 		return nil, s.invoke.protocol(nil, err)
 	}
-	outcome, asked, err := s.invoke.run(r, run.Request{Skill: d.Skill, Args: given.values})
-	if outcome == nil {
+	report, asked, err := s.invoke.run(r, run.Request{Skill: d.Skill, Args: given.values})
+	if report == nil {
 		return nil, s.invoke.protocol(asked, err)
 	}
-	a := newRunReport(s.invoke.outputs, r, d.Skill, outcome, err)
-	result := a.skillResult(d.Skill.Entry, outcome)
+	answer := report.ToolResult(d.Skill.Entry)
 	switch {
-	case result.IsError:
-		return nil, s.invoke.protocol(result, nil)
-	case a.output.result != nil:
-		return convert(uri, result.Content), nil
+	case answer.IsError:
+		return nil, s.invoke.protocol(answer, nil)
+	case report.Parsed():
+		return result.Resources(uri, answer.Content), nil
 	}
-	return outputContents(uri, d.MIMEType, outcome)
+	return outputContents(uri, d.MIMEType, report.Outcome)
 }
 
 // outputContents returns the standard output of a run, or else the files that it left.
@@ -82,11 +82,11 @@ func outputContents(uri, mediaType string, o *run.Outcome) ([]mcp.ResourceConten
 	case o.Stdout.Truncated() || len(printed) > maxResource:
 		return nil, tooLarge(uri)
 	case len(bytes.TrimSpace(printed)) > 0 || len(o.Out.Taken) == 0:
-		return contentsOf(uri, cmp.Or(mediaType, media.Type("", printed)), printed), nil
+		return []mcp.ResourceContents{result.Resource(uri, cmp.Or(mediaType, media.Type("", printed)), printed)}, nil
 	}
 	var all []mcp.ResourceContents
 	for _, f := range o.Out.Taken {
-		all = append(all, contentsOf(uri, media.Type(f.Name, f.Data), f.Data)...)
+		all = append(all, result.Resource(uri, media.Type(f.Name, f.Data), f.Data))
 	}
 	return all, nil
 }
@@ -105,7 +105,7 @@ func (s *resources) readSkillFile(_ context.Context, in mcp.ReadResourceRequest)
 	} else if err != nil {
 		return nil, fmt.Errorf("read %s: %w", uri, err)
 	}
-	return contentsOf(uri, media.Type(file.Name, file.Data), file.Data), nil
+	return []mcp.ResourceContents{result.Resource(uri, media.Type(file.Name, file.Data), file.Data)}, nil
 }
 
 // skillResource returns a skill's SKILL.md as an item of a list of resources.

@@ -77,10 +77,14 @@ func (t *sandboxTools) openSandbox() mcpserver.ServerTool {
 			if err != nil {
 				return nil, err
 			}
-			return opened{
-				ContainerID: session.ID, Skill: nameOf(skill), Digest: session.Digest, ImageRole: session.Role,
+			answer := opened{
+				ContainerID: session.ID, Digest: session.Digest, ImageRole: session.Role,
 				Workspaces: append([]string{}, session.Workspaces...), Idle: session.Idle.Seconds(), Lifetime: session.Lifetime.Seconds(),
-			}, nil
+			}
+			if skill != nil {
+				answer.Skill = skill.QualifiedName()
+			}
+			return answer, nil
 		},
 	}.tool(t.toolMaker)
 }

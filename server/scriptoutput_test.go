@@ -11,8 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/server/result"
 )
 
 // A client gets the result that a script declares.
@@ -35,11 +34,11 @@ func TestResultObject(t *testing.T) {
 		"as a kind":        {`{"mcp": {"content": [{"path": "notes.md", "type": "text"}, {"path": "chart.png", "type": "resource_link"}]}}`, []string{"# Notes\n", fmt.Sprint("resource_link image/png skills-mcp://runs/RUN/out/chart.png ", len(photo))}},
 		"only structure":   {`{"mcp": {"structuredContent": {"a": 1}}}`, []string{`{"a": 1}`}},
 		"nothing":          {`{"mcp": {}}`, []string{"skill demo/run has ended well and printed nothing"}},
-		"long":             {`{"mcp": {"content": ["` + strings.Repeat("x", maxText) + `", "y"]}}`, []string{strings.Repeat("x", maxText), "\n[… 1 of 1 bytes cut …]\n", "stdout is cut here. All that was kept of it: skills-mcp://runs/RUN/stdout; read_output returns it, a page at a time.…"}},
+		"long":             {`{"mcp": {"content": ["` + strings.Repeat("x", result.MaxText) + `", "y"]}}`, []string{strings.Repeat("x", result.MaxText), "\n[… 1 of 1 bytes cut …]\n", "stdout is cut here. All that was kept of it: skills-mcp://runs/RUN/stdout; read_output returns it, a page at a time.…"}},
 		"no such file":     {`{"mcp": {"content": ["one", {"path": "gone.png"}]}}`, []string{fault + `content[1]: "gone.png" is not among the files that were taken from /out; whoever maintains it has to fix it`}},
 		"no picture":       {`{"mcp": {"content": [{"path": "notes.md", "type": "image"}]}}`, []string{fault + `content[0]: "notes.md", of the type text/markdown, cannot be shown as image…`}},
 		"broken":           {`{"mcp": {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}}`, []string{fault + "content[0]: data is no picture…"}},
-		"too many texts":   {`{"mcp": {"content": [{"type": "resource", "resource": {"uri": "a:b", "text": "` + strings.Repeat("x", maxText+1) + `"}}]}}`, []string{fault + "content[0]: the texts are larger than 49152 bytes in all…"}},
+		"too many texts":   {`{"mcp": {"content": [{"type": "resource", "resource": {"uri": "a:b", "text": "` + strings.Repeat("x", result.MaxText+1) + `"}}]}}`, []string{fault + "content[0]: the texts are larger than 49152 bytes in all…"}},
 		"too large":        {`{"mcp": {"content": [{"type": "audio", "mimeType": "audio/wav", "data": "` + strings.Repeat("AAAA", 360_000) + `"}]}}`, []string{fault + "content[0]: it is larger than 1048576 bytes…"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,58 +71,12 @@ func TestResultObjectOfFailure(t *testing.T) {
 			t.Errorf("%+v: %+v %s", test, a, a.StructuredContent)
 		}
 		a = b.call("run_skill", `{"name": "run", "params": {"target": "x"}}`)
-		var got RunResult
+		var got result.Run
 		if err := json.Unmarshal(a.StructuredContent, &got); err != nil {
 			t.Fatal(err)
 		}
 		if a.IsError != (test.isError || test.code != 0) || got.Stdout != "why" || string(got.Result) != `{"a":1}` || !strings.Contains(a.text(), test.run) {
 			t.Errorf("%+v: run_skill %+v %+v", test, a, got)
-		}
-	}
-}
-
-// outcomeOf is that of a run which printed this.
-func outcomeOf(stdout string) *run.Outcome {
-	return &run.Outcome{What: "it", Result: &sandbox.Result{Stdout: sandbox.Output{Head: []byte(stdout), Total: int64(len(stdout))}}}
-}
-
-// Old clients are told where a content is that they do not know.
-func TestResultObjectForOldClients(t *testing.T) {
-	r := attachments{outputs: newBench(t, ends(0, "", "")).invoke.outputs, runID: "run-1"}
-	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}, {"type": "resource_link", "uri": "test://x", "name": "x"}]}}`), nil).result.Items
-	contents, err := r.items(items, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := json.Marshal(contents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `[{"type":"text","text":"audio/wav, 4 bytes: skills-mcp://runs/run-1/content/0"},{"type":"text","text":"x: test://x"}]`
-	if string(encoded) != want {
-		t.Errorf("%s, want %s", encoded, want)
-	}
-	if item, ok := r.outputs.Get("", "skills-mcp://runs/run-1/content/0"); !ok || string(item.Data) != "RIFF" {
-		t.Errorf("it is not kept: %+v", item)
-	}
-}
-
-// A file carries the annotations of the script, as any other content does.
-func TestResultObjectAnnotates(t *testing.T) {
-	r := attachments{outputs: newBench(t, ends(0, "", "")).invoke.outputs, runID: "run-1", links: true}
-	const said = `"_meta":{"a":1},"annotations":{"audience":["user"],"priority":0.5}`
-	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"path": "a.txt", "type": "text", `+said+`}, {"path": "a.txt", "type": "resource_link", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
-	contents, err := r.items(items, []sandbox.File{{Name: "a.txt", Data: []byte("a")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, content := range contents {
-		var got map[string]json.RawMessage
-		if err := json.Unmarshal(encoded(content), &got); err != nil {
-			t.Fatal(err)
-		}
-		if have := fmt.Sprintf(`"_meta":%s,"annotations":%s`, got["_meta"], got["annotations"]); have != said {
-			t.Errorf("content[%d]: %s", i, have)
 		}
 	}
 }
@@ -192,44 +145,6 @@ func TestOutputSchemaOfErrors(t *testing.T) {
 	}
 }
 
-// A person who runs a skill by hand is told of output that clients would refuse.
-func TestAdvise(t *testing.T) {
-	for name, c := range map[string]struct {
-		stdout string
-		asks   []skills.Asked
-		fault  string // of CheckOutput
-		advice string
-	}{
-		"plain":                {"hello", nil, "", ""},
-		"an object":            {`{"a": 1}`, nil, "", ""},
-		"a result object":      {`{"mcp": {"content": ["a", {"path": "a.png"}]}}`, nil, "", ""},
-		"a file that is not":   {`{"mcp": {"content": [{"path": "b.png"}]}}`, nil, `"b.png" is not among the files`, ""},
-		"not JSON":             {`{"mcp": {"content": ["a",]}}`, nil, "", "its output has a result object"},
-		"more output":          {"loading\n  {\"mcp\":{\"content\": []}}\n", nil, "", "its output has a result object"},
-		"an undeclared asking": {"{\"mcp\": {\"ask\": \"ok?\"}}\ndone\n", nil, "", `a line of its output asks`},
-		"only that":            {`{"mcp": {"ask": "ok?"}}`, nil, `"ask" is not known`, ""},
-		"a line about it":      {"write {\"mcp\": {}}", nil, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := &run.Outcome{What: "skill a", Result: &sandbox.Result{
-				Stdout: sandbox.Output{Head: []byte(c.stdout), Total: int64(len(c.stdout))},
-				Exit:   sandbox.Exit{Out: sandbox.Files{Taken: []sandbox.File{{Name: "a.png", Data: []byte("x")}}}},
-			}}
-			skill := &skills.Skill{Name: "a", Asks: c.asks}
-			fault := ""
-			if err := CheckOutput(skill, o); err != nil {
-				fault = err.Error()
-			}
-			if (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
-				t.Errorf("fault %q, want %q", fault, c.fault)
-			}
-			if advice := Advise(skill, o); (advice == "") != (c.advice == "") || !strings.HasPrefix(advice, c.advice) {
-				t.Errorf("advice %q, want %q", advice, c.advice)
-			}
-		})
-	}
-}
-
 // Clients and models can read the rest of a truncated stream.
 func TestReadOutput(t *testing.T) {
 	long := strings.Repeat("0123456789abcde\n", 8<<10)
@@ -269,21 +184,6 @@ func TestReadOutput(t *testing.T) {
 	} {
 		if a := b.call("read_output", args); !strings.HasPrefix(a.text(), want) {
 			t.Errorf("%s: %s", args, a.text())
-		}
-	}
-}
-
-// An object that clients would refuse is no structured content.
-func TestStructure(t *testing.T) {
-	for printed, want := range map[string]string{
-		" {\"a\": [1.5e300]}\n": `{"a": [1.5e300]}`,
-		`{"a": 1e400}`:          "",
-		`{} {}`:                 "",
-		`[1]`:                   "",
-		strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200): "",
-	} {
-		if got := jsonObject(sandbox.Output{Head: []byte(printed), Total: int64(len(printed))}); string(got) != want {
-			t.Errorf("%.40q: %q, want %q", printed, got, want)
 		}
 	}
 }

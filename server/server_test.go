@@ -15,6 +15,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -126,7 +127,7 @@ func TestSkillResult(t *testing.T) {
 
 func TestRunSkill(t *testing.T) {
 	b := newBench(t, ends(0, `{"a": 1}`, "said"))
-	var got RunResult
+	var got result.Run
 	a := b.call("run_skill", `{"name": "demo/run", "params": {"target": "x"}}`)
 	if err := json.Unmarshal(a.StructuredContent, &got); err != nil || a.IsError {
 		t.Fatalf("%v in %+v", err, a)
@@ -135,7 +136,7 @@ func TestRunSkill(t *testing.T) {
 		t.Errorf("run %q, digest %q", got.RunID, got.Digest)
 	}
 	got.RunID, got.Digest, got.WallTime = "", "", 0
-	want := RunResult{ExitCode: new(int), Skill: "demo/run", Stdout: `{"a": 1}`, Stderr: "said", Result: json.RawMessage(`{"a":1}`), Sandbox: "script"}
+	want := result.Run{ExitCode: new(int), Skill: "demo/run", Stdout: `{"a": 1}`, Stderr: "said", Result: json.RawMessage(`{"a":1}`), Sandbox: "script"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -179,11 +180,11 @@ func TestRunSkillFailures(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		driver *script
-		want   failedCall
+		want   *run.Error
 	}{
-		{"exit code", ends(4, "", "why"), failedCall{run.ExecutionError, "skill demo/run failed with exit code 4; its error output says why", false}},
-		{"limit", floods, failedCall{run.ExecutionError, "the skill was stopped at its output limit of 10 MB; ask for less at once", false}},
-		{"no sandbox", missing, failedCall{run.Unavailable, "no engine; start one", true}},
+		{"exit code", ends(4, "", "why"), &run.Error{Code: run.ExecutionError, Message: "skill demo/run failed with exit code 4; its error output says why"}},
+		{"limit", floods, &run.Error{Code: run.ExecutionError, Message: "the skill was stopped at its output limit of 10 MB; ask for less at once"}},
+		{"no sandbox", missing, &run.Error{Code: run.Unavailable, Message: "no engine; start one", Retryable: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := newBench(t, test.driver).call("run_skill", `{"name": "demo/run", "params": {"target": "x"}}`)

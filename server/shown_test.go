@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/result"
 )
 
 // shownTo returns the part of a result that Claude Code and Codex pass to their
@@ -113,7 +114,7 @@ func TestNothingIsHidden(t *testing.T) {
 		return nil, &sandbox.LimitError{Limit: sandbox.LimitTime, Value: "5s"}
 	}}
 	const object, mixed = `{"total": 42}`, `{"mcp": {"content": ["said in words"], "structuredContent": {"total": 42}}}`
-	long := `{"total": "` + strings.Repeat("x", maxText) + `"}`
+	long := `{"total": "` + strings.Repeat("x", result.MaxText) + `"}`
 	for name, test := range map[string]struct {
 		driver *script
 		own    []string // parts of the shown result of the skill's own tool

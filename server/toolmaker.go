@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
@@ -178,6 +179,17 @@ func schemaOf[T any]() *jsonschema.Schema {
 }
 
 func hint(b bool) *bool { return &b }
+
+// maxResultChars bounds the result of a run, for clients with a lower limit of their
+// own: 48 KB of stdout, as much of stderr, as much of texts in files, and the
+// growth by quoting.
+const maxResultChars = 4 * result.MaxText
+
+// largeResult returns metadata that asks a client not to cut a result: everything that
+// is too much for a model is cut already.
+func largeResult() *mcp.Meta {
+	return mcp.NewMetaFromMap(map[string]any{"anthropic/maxResultSizeChars": maxResultChars})
+}
 
 // reply returns a result whose text is its structure as JSON.
 func reply(structured any) (*mcp.CallToolResult, error) {

@@ -8,7 +8,6 @@ import (
 	"testing/fstest"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A tool that clients were shown answers as long as its skill is there, also where
@@ -99,20 +98,6 @@ func TestBrokenSkillsSayWhy(t *testing.T) {
 		}
 		if string(got.Error.Code) != c.code || !strings.Contains(got.Error.Message, c.want) {
 			t.Errorf("%s %s: %+v", c.tool, c.args, got)
-		}
-	}
-}
-
-// The code says whether a skill's file could not be read, or is wrong.
-func TestCodesOfBrokenSkills(t *testing.T) {
-	for message, want := range map[string]string{
-		"it cannot be read: permission denied":  "PERMISSION_DENIED",
-		"it cannot be read: input/output error": "EXECUTION_ERROR",
-		"the frontmatter is not closed":         "INTERNAL_ERROR",
-	} {
-		e := asCallError(&skills.BrokenError{Name: "x", Problem: skills.Problem{Severity: skills.Error, Path: "x/SKILL.md", Message: message}})
-		if string(e.Code) != want || !strings.Contains(e.Message, message) {
-			t.Errorf("%s: %+v", message, e)
 		}
 	}
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -105,20 +105,20 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 // outcome is nil if nothing was run.
 func (c *runCommand) finish(skill *skills.Skill, given *runArgs, outcome *run.Outcome, err error) error {
 	if err == nil {
-		err = server.CheckOutput(skill, outcome)
+		err = result.CheckOutput(skill, outcome)
 	}
 	if outcome == nil {
 		return exit(outcome, err)
 	}
 	if given.json {
-		if err := c.printJSON(server.NewRunResult(skill, outcome, err)); err != nil {
+		if err := c.printJSON(result.New(skill, outcome, err)); err != nil {
 			return err
 		}
 	}
 	if outcome.Hint != "" {
 		fmt.Fprintf(c.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
 	}
-	if advice := server.Advise(skill, outcome); advice != "" {
+	if advice := result.Advise(skill, outcome); advice != "" {
 		fmt.Fprintf(c.stderr, "skills-mcp: skill %s: %s\n", skill.QualifiedName(), advice)
 	}
 	if err := takeOut(given, outcome.Out, c.stderr); err != nil {

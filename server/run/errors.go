@@ -8,6 +8,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A Code names the kind of failure that a call met, for programs.
@@ -29,10 +30,10 @@ const (
 // An Error is a failed call. Its message tells the model that made the call what
 // to do next.
 type Error struct {
-	Code      Code
-	Message   string
-	Retryable bool  // the same call may succeed later
-	Err       error // the cause, for the log; may be nil
+	Code      Code   `json:"code"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable"` // the same call may succeed later
+	Err       error  `json:"-"`         // the cause, for the log; may be nil
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -78,6 +79,34 @@ func translate(subject, id string, err error) error {
 		return &Error{Unavailable, unavailable.Error(), true, err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{ExecutionError, "the call was cancelled", true, err}
+	}
+	return &Error{InternalError, err.Error(), false, err}
+}
+
+// AsError returns an error of any kind as one for the model.
+func AsError(err error) *Error {
+	var e *Error
+	var notFound *skills.NotFoundError
+	var broken *skills.BrokenError
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, sandbox.ErrClosed):
+		return &Error{Unavailable, err.Error(), true, err}
+	case errors.Is(err, elicit.ErrGone):
+		return &Error{Timeout, err.Error() + "; make the call again, without requestState", true, err}
+	case errors.Is(err, elicit.ErrTwice):
+		return &Error{Busy, err.Error() + "; wait for that one", false, err}
+	case errors.As(err, &broken):
+		code := InternalError
+		if unreadable, denied := broken.Unreadable(); denied {
+			code = PermissionDenied
+		} else if unreadable {
+			code = ExecutionError
+		}
+		return &Error{code, err.Error() + "; tell the person", false, err}
+	case errors.As(err, &notFound):
+		return &Error{NotFound, err.Error() + " (list_skills and search_skills name those there are)", false, err}
 	}
 	return &Error{InternalError, err.Error(), false, err}
 }

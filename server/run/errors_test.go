@@ -3,9 +3,11 @@ package run
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 func TestTranslate(t *testing.T) {
@@ -30,5 +32,19 @@ func TestTranslate(t *testing.T) {
 	}
 	if translate("", "", nil) != nil {
 		t.Error("no error became one")
+	}
+}
+
+// The code says whether a skill's file could not be read, or is wrong.
+func TestCodesOfBrokenSkills(t *testing.T) {
+	for message, want := range map[string]string{
+		"it cannot be read: permission denied":  "PERMISSION_DENIED",
+		"it cannot be read: input/output error": "EXECUTION_ERROR",
+		"the frontmatter is not closed":         "INTERNAL_ERROR",
+	} {
+		e := AsError(&skills.BrokenError{Name: "x", Problem: skills.Problem{Severity: skills.Error, Path: "x/SKILL.md", Message: message}})
+		if string(e.Code) != want || !strings.Contains(e.Message, message) {
+			t.Errorf("%s: %+v", message, e)
+		}
 	}
 }

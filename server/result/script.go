@@ -1,4 +1,4 @@
-package server
+package result
 
 import (
 	"encoding/json"
@@ -38,8 +38,8 @@ func parseOutput(skill *skills.Skill, o *run.Outcome, err error) scriptOutput {
 		fault = fmt.Errorf("structuredContent is larger than %d bytes; leave it in /out as a file", maxStructure)
 	}
 	if fault != nil {
-		s.result, s.object = nil, nil
-		s.fail(o, unusable(fault))
+		s.object = nil
+		s.reject(o, fault)
 	}
 	if s.err == nil && skill != nil && (s.result == nil || !s.result.IsError) {
 		if fault := schema.CheckOutput(skill.Entry, s.object); fault != nil {
@@ -49,8 +49,21 @@ func parseOutput(skill *skills.Skill, o *run.Outcome, err error) scriptOutput {
 	return s
 }
 
-// unusable words the fault of a result object.
-func unusable(err error) string { return "its result object cannot be used: " + err.Error() }
+// reject drops a result object with a fault.
+func (s *scriptOutput) reject(o *run.Outcome, fault error) {
+	s.result = nil
+	s.fail(o, "its result object cannot be used: "+fault.Error())
+}
+
+// fail counts a run that ended well as failed. One that did not has its reason already.
+func (s *scriptOutput) fail(o *run.Outcome, why string) {
+	if s.err == nil {
+		s.err = &run.Error{Code: run.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to fix it"}
+	}
+}
+
+// failed reports whether the call's result is an error.
+func (s *scriptOutput) failed() bool { return s.err != nil || s.result != nil && s.result.IsError }
 
 // Advise returns advice for the author of a skill whose output clients receive as plain
 // text although it looks like more; "" is none.
@@ -67,20 +80,10 @@ func Advise(skill *skills.Skill, o *run.Outcome) string {
 	return ""
 }
 
-// fail counts a run that ended well as failed. One that did not has its reason already.
-func (s *scriptOutput) fail(o *run.Outcome, why string) {
-	if s.err == nil {
-		s.err = &run.Error{Code: run.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to fix it"}
-	}
-}
-
-// failed reports whether the call's result is an error.
-func (s *scriptOutput) failed() bool { return s.err != nil || s.result != nil && s.result.IsError }
-
 // runError returns the reason for which a run failed, or nil.
 func runError(o *run.Outcome, err error) *run.Error {
 	if err != nil {
-		return asCallError(err)
+		return run.AsError(err)
 	}
 	if o.Code == 0 {
 		return nil

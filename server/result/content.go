@@ -1,4 +1,4 @@
-package server
+package result
 
 import (
 	"encoding/base64"
@@ -16,11 +16,11 @@ const (
 	maxInlineMedia = 1 << 20 // bytes of an image or a sound
 	maxInlineText  = 8 << 10 // bytes of a text
 	maxMedia       = 4 << 20 // bytes of all images and sounds of a result
-	maxTexts       = maxText // bytes of all texts of files
+	maxTexts       = MaxText // bytes of all texts of files
 )
 
-// texts returns the texts among contents, a line each.
-func texts(contents []mcp.Content) string {
+// Texts returns the texts among contents, a line each.
+func Texts(contents []mcp.Content) string {
 	var all []string
 	for _, content := range contents {
 		if text, ok := mcp.AsTextContent(content); ok {
@@ -35,8 +35,8 @@ func onlyTexts(contents []mcp.Content) bool {
 	return !slices.ContainsFunc(contents, func(c mcp.Content) bool { _, text := mcp.AsTextContent(c); return !text })
 }
 
-// linkTo returns a link to a resource of a size in bytes.
-func linkTo(uri, name, description, mediaType string, size int) mcp.ResourceLink {
+// newLink returns a link to a resource of a size in bytes.
+func newLink(uri, name, description, mediaType string, size int) mcp.ResourceLink {
 	link := mcp.NewResourceLink(uri, name, description, mediaType)
 	bytes := int64(size)
 	link.Size = &bytes
@@ -44,7 +44,7 @@ func linkTo(uri, name, description, mediaType string, size int) mcp.ResourceLink
 }
 
 // inlineKind returns the kind of content as which a model can use a file, or "".
-func inlineKind(f *OutFile, data []byte) string {
+func inlineKind(f *File, data []byte) string {
 	switch {
 	case len(data) <= maxInlineMedia && media.IsPicture(f.MIMEType, data):
 		return mcp.ContentTypeImage
@@ -58,7 +58,7 @@ func inlineKind(f *OutFile, data []byte) string {
 
 // contentAs returns a file as content of a kind; "" is the kind as which a model can use
 // it, or else a link. The error says that the file is not of that kind.
-func contentAs(kind string, f *OutFile, data []byte) (mcp.Content, error) {
+func contentAs(kind string, f *File, data []byte) (mcp.Content, error) {
 	encoded := base64.StdEncoding.EncodeToString
 	text := media.IsText(data)
 	switch {
@@ -73,26 +73,24 @@ func contentAs(kind string, f *OutFile, data []byte) (mcp.Content, error) {
 		return mcp.NewImageContent(encoded(data), f.MIMEType), nil
 	case kind == mcp.ContentTypeAudio && strings.HasPrefix(f.MIMEType, "audio/"):
 		return mcp.NewAudioContent(encoded(data), f.MIMEType), nil
-	case kind == mcp.ContentTypeResource && text:
-		return mcp.NewEmbeddedResource(mcp.TextResourceContents{URI: f.URI, MIMEType: f.MIMEType, Text: string(data)}), nil
 	case kind == mcp.ContentTypeResource:
-		return mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: f.URI, MIMEType: f.MIMEType, Blob: encoded(data)}), nil
+		return mcp.NewEmbeddedResource(Resource(f.URI, f.MIMEType, data)), nil
 	case kind == mcp.ContentTypeLink:
-		return linkTo(f.URI, f.Name, "", f.MIMEType, len(data)), nil
+		return newLink(f.URI, f.Name, "", f.MIMEType, len(data)), nil
 	}
 	return nil, fmt.Errorf("%q, of the type %s, cannot be shown as %s", f.Name, f.MIMEType, kind)
 }
 
-// contentsOf returns a file as resources/read does, byte for byte.
-func contentsOf(uri, mediaType string, data []byte) []mcp.ResourceContents {
+// Resource returns data as the contents of a resource: text, or else base64.
+func Resource(uri, mediaType string, data []byte) mcp.ResourceContents {
 	if media.IsText(data) {
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}}
+		return mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}
 	}
-	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}}
+	return mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}
 }
 
-// convert returns contents of a result as those of a resource.
-func convert(uri string, all []mcp.Content) []mcp.ResourceContents {
+// Resources returns contents as those of a resource.
+func Resources(uri string, all []mcp.Content) []mcp.ResourceContents {
 	var converted []mcp.ResourceContents
 	for _, content := range all {
 		switch c := content.(type) {

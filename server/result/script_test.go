@@ -1,0 +1,112 @@
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// outcomeOf returns the outcome of a run that printed stdout.
+func outcomeOf(stdout string) *run.Outcome {
+	return &run.Outcome{What: "it", Result: &sandbox.Result{Stdout: sandbox.Output{Head: []byte(stdout), Total: int64(len(stdout))}}}
+}
+
+// Old clients are told where a content is that they do not know.
+func TestResultObjectForOldClients(t *testing.T) {
+	a := attachments{Client: Client{Outputs: output.New(nil)}, runID: "run-1"}
+	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}, {"type": "resource_link", "uri": "test://x", "name": "x"}]}}`), nil).result.Items
+	contents, err := a.items(items, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(contents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"type":"text","text":"audio/wav, 4 bytes: skills-mcp://runs/run-1/content/0"},{"type":"text","text":"x: test://x"}]`
+	if string(encoded) != want {
+		t.Errorf("%s, want %s", encoded, want)
+	}
+	if item, ok := a.Outputs.Get("", "skills-mcp://runs/run-1/content/0"); !ok || string(item.Data) != "RIFF" {
+		t.Errorf("it is not stored: %+v", item)
+	}
+}
+
+// A file carries the annotations of the script, as any other content does.
+func TestResultObjectAnnotates(t *testing.T) {
+	a := attachments{Client: Client{Outputs: output.New(nil), Links: true}, runID: "run-1"}
+	const said = `"_meta":{"a":1},"annotations":{"audience":["user"],"priority":0.5}`
+	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"path": "a.txt", "type": "text", `+said+`}, {"path": "a.txt", "type": "resource_link", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
+	contents, err := a.items(items, []sandbox.File{{Name: "a.txt", Data: []byte("a")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, content := range contents {
+		var got map[string]json.RawMessage
+		if err := json.Unmarshal(encoded(content), &got); err != nil {
+			t.Fatal(err)
+		}
+		if have := fmt.Sprintf(`"_meta":%s,"annotations":%s`, got["_meta"], got["annotations"]); have != said {
+			t.Errorf("content[%d]: %s", i, have)
+		}
+	}
+}
+
+// A person who runs a skill by hand is told of output that clients would refuse.
+func TestAdvise(t *testing.T) {
+	for name, c := range map[string]struct {
+		stdout string
+		asks   []skills.Asked
+		fault  string // of CheckOutput
+		advice string
+	}{
+		"plain":                {"hello", nil, "", ""},
+		"an object":            {`{"a": 1}`, nil, "", ""},
+		"a result object":      {`{"mcp": {"content": ["a", {"path": "a.png"}]}}`, nil, "", ""},
+		"a file that is not":   {`{"mcp": {"content": [{"path": "b.png"}]}}`, nil, `"b.png" is not among the files`, ""},
+		"not JSON":             {`{"mcp": {"content": ["a",]}}`, nil, "", "its output has a result object"},
+		"more output":          {"loading\n  {\"mcp\":{\"content\": []}}\n", nil, "", "its output has a result object"},
+		"an undeclared asking": {"{\"mcp\": {\"ask\": \"ok?\"}}\ndone\n", nil, "", `a line of its output asks`},
+		"only that":            {`{"mcp": {"ask": "ok?"}}`, nil, `"ask" is not known`, ""},
+		"a line about it":      {"write {\"mcp\": {}}", nil, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &run.Outcome{What: "skill a", Result: &sandbox.Result{
+				Stdout: sandbox.Output{Head: []byte(c.stdout), Total: int64(len(c.stdout))},
+				Exit:   sandbox.Exit{Out: sandbox.Files{Taken: []sandbox.File{{Name: "a.png", Data: []byte("x")}}}},
+			}}
+			skill := &skills.Skill{Name: "a", Asks: c.asks}
+			fault := ""
+			if err := CheckOutput(skill, o); err != nil {
+				fault = err.Error()
+			}
+			if (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
+				t.Errorf("fault %q, want %q", fault, c.fault)
+			}
+			if advice := Advise(skill, o); (advice == "") != (c.advice == "") || !strings.HasPrefix(advice, c.advice) {
+				t.Errorf("advice %q, want %q", advice, c.advice)
+			}
+		})
+	}
+}
+
+// An object that clients would refuse is no structured content.
+func TestStructure(t *testing.T) {
+	for printed, want := range map[string]string{
+		" {\"a\": [1.5e300]}\n": `{"a": [1.5e300]}`,
+		`{"a": 1e400}`:          "",
+		`{} {}`:                 "",
+		`[1]`:                   "",
+		strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200): "",
+	} {
+		if got := jsonObject(sandbox.Output{Head: []byte(printed), Total: int64(len(printed))}); string(got) != want {
+			t.Errorf("%.40q: %q, want %q", printed, got, want)
+		}
+	}
+}
