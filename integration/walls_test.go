@@ -190,7 +190,7 @@ var libraries = map[string]string{
 	"github.com/gofrs/flock":                   "sandbox/docker server/usage",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/elicit skills skills/cache skills/infer skills/infer/python skills/infer/shell skills/manifest skills/schema",
-	"github.com/mark3labs/mcp-go":              "integration/bench server server/clientroots server/elicit server/result server/rpc server/scriptio server/tasks server/transport",
+	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/tasks server/transport",
 	"github.com/santhosh-tekuri/jsonschema/v6": "skills/schema",
 	"github.com/spf13/cobra":                   "cmd/skills-mcp",
 	"github.com/spf13/pflag":                   "cmd/skills-mcp",

@@ -17,13 +17,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test binary is also the contender mcp-go: it starts itself again.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == mcpgoCommand {
-		main()
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestPercentile(t *testing.T) {
 	for _, test := range []struct {
@@ -59,7 +53,7 @@ func TestMedianInterval(t *testing.T) {
 // Every contender is the first of a round as often as the others.
 func TestTakeTurns(t *testing.T) {
 	var order []int
-	_ = takeTurns(3, func(round int) bool { return round < 3 }, func(i int) error { order = append(order, i); return nil })
+	_ = takeTurns([]int{0, 1, 2}, rounds(3), func(i int) error { order = append(order, i); return nil })
 	if want := []int{0, 1, 2, 1, 2, 0, 2, 0, 1}; !slices.Equal(order, want) {
 		t.Errorf("turns %v, want %v", order, want)
 	}
@@ -74,7 +68,7 @@ func TestCompare(t *testing.T) {
 		for _, c := range []struct {
 			contender string
 			factor    float64
-		}{{"skills-mcp", 1.5}, {"skills-mcp" + olderSuffix, 1}, {"mcp-go", 9}} {
+		}{{"skills-mcp", 1.5}, {"skills-mcp" + olderSuffix, 1}, {"other", 9}} {
 			o := r.result("case", c.contender)
 			o.add("p50 ms", noise*c.factor)
 			o.add("requests/s", noise*c.factor)
@@ -82,19 +76,19 @@ func TestCompare(t *testing.T) {
 			o.set("KB", 7)
 		}
 	}
-	r.compare()
+	ratios := r.ratios()
 	var got []string
-	for _, c := range r.Ratios {
-		got = append(got, c.Contender+" "+c.Figure)
-		if c.Worse != (c.Figure == "p50 ms") || c.Rounds != 10 {
+	for _, c := range ratios {
+		got = append(got, c.contender+" "+c.figure)
+		if c.worse != (c.figure == "p50 ms") || c.rounds != 10 {
 			t.Errorf("%+v", c)
 		}
 	}
 	if want := []string{"skills-mcp p50 ms", "skills-mcp requests/s", "skills-mcp CPU µs"}; !slices.Equal(got, want) {
 		t.Errorf("ratios of %q, want %q", got, want)
 	}
-	if r.Ratios[0].Ratio != 1.5 {
-		t.Errorf("%+v, want a ratio of 1.5", r.Ratios[0])
+	if ratios[0].median != 1.5 {
+		t.Errorf("%+v, want a ratio of 1.5", ratios[0])
 	}
 }
 
@@ -114,10 +108,10 @@ func TestSettle(t *testing.T) {
 		asked++
 	}))
 	defer server.Close()
-	e := &engine{base: server.URL, client: server.Client()}
-	waiting, err := e.settle(t.Context(), label("skill", "x"))
-	if err != nil || waiting != 1 || asked <= len(lists) {
-		t.Errorf("%d waiting after asking %d times, error %v", waiting, asked, err)
+	e := newEngine("tcp://" + server.Listener.Addr().String())
+	defer e.client.CloseIdleConnections()
+	if err := e.settle(t.Context(), label("skill", "x")); err != nil || asked <= len(lists) {
+		t.Errorf("asked %d times, error %v", asked, err)
 	}
 }
 
@@ -140,14 +134,14 @@ func TestCall(t *testing.T) {
 	t.Parallel()
 	needScripts(t)
 	r := measured(t, "--only", "bare", "--duration", "1ms")
-	if len(r.Results) != len(parts()) || r.Results[0].Figures[0].Value <= 0 || r.Machine.Cores == 0 {
+	if len(r.Results) != len(callCases()) || r.Results[0].Figures[0].Value <= 0 || r.Machine == "" {
 		t.Errorf("report %+v", r)
 	}
 	var text, markdown strings.Builder
-	if err := r.write(&text, false, false); err != nil || strings.Count(text.String(), " bare ") < len(parts()) {
+	if err := r.write(&text, false); err != nil || strings.Count(text.String(), " bare ") < len(callCases()) {
 		t.Errorf("text %s, error %v", &text, err)
 	}
-	if err := r.write(&markdown, false, true); err != nil || strings.Count(markdown.String(), "\n| bare | ") != len(parts()) {
+	if err := r.write(&markdown, true); err != nil || strings.Count(markdown.String(), "\n| bare | ") != len(callCases()) {
 		t.Errorf("tables %s, error %v", &markdown, err)
 	}
 }
@@ -158,18 +152,18 @@ func TestProtocol(t *testing.T) {
 	t.Parallel()
 	server := build(t)
 	r := measured(t, "protocol", "--binary", server, "--against", server,
-		"--skills", "30", "--rounds", "1", "--duration", "20ms", "--clients", "4", "--requests", "40")
+		"--skills", "30", "--rounds", "1", "--duration", "20ms", "--clients", "8")
 	for _, name := range []string{"tools/list, stdio, legacy", "tools/list, http, modern", "tools/call note, http, legacy", "tools/call load_skill, stdio, modern"} {
-		for _, contender := range []string{"skills-mcp", "skills-mcp" + olderSuffix, "mcp-go"} {
+		for _, contender := range []string{"skills-mcp", "skills-mcp" + olderSuffix} {
 			if o := r.find(name, contender); o == nil || o.figure("requests/s").Value <= 0 {
 				t.Errorf("%s: %s: %+v", name, contender, o)
 			}
 		}
 	}
-	if o := r.find("4 clients at once", "skills-mcp"); o == nil || o.figure("requests").Value != 40 {
+	if o := r.find("8 clients at once", "skills-mcp"); o == nil || o.figure("requests").Value != 40 {
 		t.Errorf("the load: %+v", o)
 	}
-	if len(r.Ratios) == 0 {
+	if len(r.ratios()) == 0 {
 		t.Error("no ratios")
 	}
 }
@@ -187,15 +181,15 @@ func TestScale(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for _, args := range []string{"--only bare,wrong", "--wrong", "bare", "call bare", "--duration -1s", "scale --sizes 7,x", "scale --sizes 0",
-		"scale --starts 0", "scale --duration 1s", "protocol --clients 10 --requests 5"} {
+		"scale --starts -1", "scale --duration 1s"} {
 		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), strings.Fields(args), nil, &stdout, &stderr); code != 2 || stderr.Len() == 0 || stdout.Len() > 0 {
+		if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != 2 || stderr.Len() == 0 || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args, code, &stdout, &stderr)
 		}
 	}
 	for args, want := range map[string]string{"--help": "docker-warm-runsc", "protocol --help": "--clients", "scale --help": "--sizes"} {
 		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), strings.Fields(args), nil, &stdout, &stderr); code != 0 || !strings.Contains(stderr.String(), want) {
+		if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != 0 || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d: %s", args, code, &stderr)
 		}
 	}
@@ -210,12 +204,12 @@ func TestInterrupt(t *testing.T) {
 	defer cancel()
 	var stdout bytes.Buffer
 	log := writerFunc(func(p []byte) (int, error) {
-		if strings.Contains(string(p), parts()[1].String()) {
+		if strings.Contains(string(p), callCases()[1].String()) {
 			cancel()
 		}
 		return len(p), nil
 	})
-	if code := run(ctx, []string{"--only", "bare", "--duration", "1ms"}, nil, &stdout, log); code != 130 {
+	if code := run(ctx, []string{"--only", "bare", "--duration", "1ms"}, &stdout, log); code != 130 {
 		t.Errorf("exit code %d: %s", code, &stdout)
 	}
 	if !strings.Contains(stdout.String(), " bare ") {
@@ -230,18 +224,18 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// measured returns the report of a run. Its rounds are not in it.
+// measured returns the report of a run.
 func measured(t *testing.T, args ...string) *report {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), append(args, "--json"), nil, &stdout, &stderr); code != 0 {
-		t.Fatalf("exit code %d: %s", code, &stderr)
+	var stderr bytes.Buffer
+	b, err := parse(args, &stderr)
+	if err == nil {
+		err = b.run(t.Context())
 	}
-	var r report
-	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
-		t.Fatal(err)
+	if err != nil {
+		t.Fatalf("%v: %s", err, &stderr)
 	}
-	return &r
+	return &b.report
 }
 
 // build returns the file of the server.
@@ -258,7 +252,7 @@ func build(t *testing.T) string {
 func needScripts(t *testing.T) {
 	t.Helper()
 	for _, s := range scripts() {
-		if _, err := find(s.program); err != nil && os.Getenv("CI") != "true" {
+		if _, err := program(s.program); err != nil && os.Getenv("CI") != "true" {
 			t.Skipf("SKIPPED: %v (set CI=true to make this a failure)", err)
 		} else if err != nil {
 			t.Fatal(err)

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,27 +28,11 @@ const (
 	settleTimeout = 2 * time.Minute
 )
 
-// An engine is a client of the Docker Engine API that only reads.
+// An engine is a client of the Docker Engine API.
 type engine struct {
 	host   string
-	info   engineInfo
 	client *http.Client
-	base   string // URL
-}
-
-// engineInfo is the part of the answer to /info that a report names.
-type engineInfo struct {
-	ServerVersion   string
-	OperatingSystem string
-	Driver          string
-	CgroupVersion   string
-	DefaultRuntime  string
-	Runtimes        map[string]any
-}
-
-func (i engineInfo) String() string {
-	return fmt.Sprintf("Docker %s (%s, cgroup version %s, %s of %s)", i.ServerVersion, i.Driver, i.CgroupVersion,
-		i.DefaultRuntime, strings.Join(slices.Sorted(maps.Keys(i.Runtimes)), ", "))
+	info   struct{ ServerVersion, Driver, CgroupVersion, DefaultRuntime string }
 }
 
 // findEngine returns the engine at host, or the first that answers of those that
@@ -63,10 +47,8 @@ func findEngine(ctx context.Context, host string) (*engine, error) {
 	}.Hosts()
 	var errs []error
 	for _, host := range hosts {
-		e, err := newEngine(host)
-		if err == nil {
-			err = e.get(ctx, "/info", nil, &e.info)
-		}
+		e := newEngine(host)
+		err := e.do(ctx, http.MethodGet, "/info", nil, &e.info)
 		if err == nil {
 			return e, nil
 		}
@@ -75,29 +57,21 @@ func findEngine(ctx context.Context, host string) (*engine, error) {
 	return nil, fmt.Errorf("no Docker engine answers: %w", errors.Join(errs...))
 }
 
-func newEngine(host string) (*engine, error) {
-	scheme, address, _ := strings.Cut(host, "://")
-	e := &engine{host: host, base: "http://" + address, client: &http.Client{Transport: &http.Transport{}}}
-	switch scheme {
-	case "unix":
-		e.base = "http://engine"
-		e.client = &http.Client{Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return new(net.Dialer).DialContext(ctx, "unix", address)
-			},
-		}}
-	case "tcp":
-	default:
-		return nil, fmt.Errorf("an engine at %s cannot be looked into; unix:// and tcp:// can", host)
-	}
-	return e, nil
+// newEngine returns a client of the engine at unix://FILE or tcp://HOST:PORT.
+func newEngine(host string) *engine {
+	network, address, _ := strings.Cut(host, "://")
+	return &engine{host: host, client: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, address)
+		},
+	}}}
 }
 
-// get asks the engine for one thing.
-func (e *engine) get(ctx context.Context, path string, query url.Values, answer any) error {
+// do makes a request of the engine. answer is nil for none.
+func (e *engine) do(ctx context.Context, method, path string, query url.Values, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.base+path+"?"+query.Encode(), nil)
+	request, err := http.NewRequestWithContext(ctx, method, "http://engine"+path+"?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -106,28 +80,27 @@ func (e *engine) get(ctx context.Context, path string, query url.Values, answer 
 		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode >= 300 {
 		return fmt.Errorf("the engine answers %s to %s", response.Status, path)
+	}
+	if answer == nil {
+		return nil
 	}
 	return json.NewDecoder(response.Body).Decode(answer)
 }
 
 // A container is one of the engine's.
-type container struct {
-	ID    string `json:"Id"`
-	State string
-}
+type container struct{ ID, State string }
 
-// containers lists those that have one of the labels, running or not.
-func (e *engine) containers(ctx context.Context, labels ...string) ([]container, error) {
-	var all []container
+// containers lists those with one of the labels, running or not, by ID.
+func (e *engine) containers(ctx context.Context, labels ...string) (all []container, err error) {
 	for _, label := range labels { // the engine's own filter wants all of them
 		filters, err := json.Marshal(map[string][]string{"label": {label}})
 		if err != nil {
 			return nil, err
 		}
 		var found []container
-		if err := e.get(ctx, "/containers/json", url.Values{"all": {"1"}, "filters": {string(filters)}}, &found); err != nil {
+		if err := e.do(ctx, http.MethodGet, "/containers/json", url.Values{"all": {"1"}, "filters": {string(filters)}}, &found); err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
@@ -137,9 +110,9 @@ func (e *engine) containers(ctx context.Context, labels ...string) ([]container,
 }
 
 // settle waits until all containers with one of the labels run and have been the
-// same ones for steadyFor, and returns their number: the engine makes and removes
-// none then, and those that wait for a call are ready.
-func (e *engine) settle(ctx context.Context, labels ...string) (waiting int, err error) {
+// same ones for steadyFor: the engine makes and removes none then, and those that
+// wait for a call are ready.
+func (e *engine) settle(ctx context.Context, labels ...string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("containers with the labels %q still come and go after %v", labels, settleTimeout))
 	defer cancel()
 	var before []container
@@ -147,84 +120,60 @@ func (e *engine) settle(ctx context.Context, labels ...string) (waiting int, err
 	for {
 		now, err := e.containers(ctx, labels...)
 		if err != nil {
-			return 0, cmp.Or(context.Cause(ctx), err)
+			return cmp.Or(context.Cause(ctx), err)
 		}
 		running := !slices.ContainsFunc(now, func(c container) bool { return c.State != "running" })
 		if !running || !slices.Equal(before, now) {
 			before, since = now, time.Now()
 		}
 		if time.Since(since) >= steadyFor {
-			return len(now), nil
+			return nil
 		}
 		if err := pause(ctx, poll); err != nil {
-			return 0, err
+			return err
 		}
 	}
 }
 
-// A holding is the memory of one waiting sandbox, in bytes; -1 if it cannot be
-// read.
-type holding struct {
-	own   int64 // of its processes: the cgroup of a container, PSS of an init
-	extra int64 // PSS of the engine's process for it; 0 for none
-}
-
-// holdings returns the memory of the containers that have one of the labels.
-func (e *engine) holdings(ctx context.Context, labels ...string) ([]holding, error) {
+// shims returns the engine's process for each container with one of the labels.
+// All processes of the container are below it.
+func (e *engine) shims(ctx context.Context, labels ...string) (pids []int, err error) {
 	found, err := e.containers(ctx, labels...)
 	if err != nil {
 		return nil, err
 	}
-	var all []holding
 	for _, c := range found {
-		own, err := e.usage(ctx, c)
-		if err != nil {
-			return all, err
+		var inspected struct{ State struct{ Pid int } }
+		if err := e.do(ctx, http.MethodGet, "/containers/"+c.ID+"/json", nil, &inspected); err != nil {
+			return nil, err
 		}
-		extra, err := e.shim(ctx, c)
+		pid, err := strconv.Atoi(procField(fmt.Sprintf("/proc/%d/status", inspected.State.Pid), "PPid"))
 		if err != nil {
-			return all, err
+			return nil, fmt.Errorf("the process of container %s is not on this machine", c.ID)
 		}
-		all = append(all, holding{own, extra})
+		pids = append(pids, pid)
 	}
-	return all, nil
+	return pids, nil
 }
 
-// usage returns the memory of a container's cgroup, without the pages that
-// the kernel may drop.
-func (e *engine) usage(ctx context.Context, c container) (int64, error) {
-	var stats struct {
-		Memory struct {
-			Usage int64
-			Stats map[string]int64
-		} `json:"memory_stats"`
+// remove removes all containers with a label, and waits until they are gone.
+func (e *engine) remove(ctx context.Context, label string) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	for {
+		left, err := e.containers(ctx, label)
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		var errs []error
+		for _, c := range left {
+			errs = append(errs, e.do(ctx, http.MethodDelete, "/containers/"+c.ID, url.Values{"force": {"1"}, "v": {"1"}}, nil))
+		}
+		// One that removes itself is in nobody's way, but is still listed.
+		if err := pause(ctx, poll); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
 	}
-	query := map[string][]string{"stream": {"0"}, "one-shot": {"1"}}
-	if err := e.get(ctx, "/containers/"+c.ID+"/stats", query, &stats); err != nil {
-		return 0, err
-	}
-	m := stats.Memory
-	if m.Usage == 0 { // the runtime keeps its sandboxes out of cgroups
-		return -1, nil
-	}
-	// As docker stats has it, for the two versions of cgroups.
-	if inactive, v1 := m.Stats["total_inactive_file"]; v1 {
-		return m.Usage - inactive, nil
-	}
-	return m.Usage - m.Stats["inactive_file"], nil
-}
-
-// shim returns the memory of the engine's process that started a container, or -1
-// if it is on another machine or cannot be read.
-func (e *engine) shim(ctx context.Context, c container) (int64, error) {
-	var inspected struct{ State struct{ Pid int } }
-	if err := e.get(ctx, "/containers/"+c.ID+"/json", nil, &inspected); err != nil {
-		return 0, err
-	}
-	if parent := procField(fmt.Sprintf("/proc/%d/status", inspected.State.Pid), "PPid"); parent != "" {
-		return pss(parent), nil
-	}
-	return -1, nil
 }
 
 // label returns a label of the driver's, as a filter for containers.

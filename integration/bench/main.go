@@ -10,45 +10,38 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 )
 
 func main() {
 	// Signals stay caught to the end: the cleanup after the first takes a bounded
 	// time.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
 // run is the program; it returns the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) > 0 && args[0] == mcpgoCommand {
-		return exitCode(ctx, stderr, serveMCPGo(args[1:], stdin, stdout))
-	}
-	chosen, o, err := parse(args, stderr)
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	b, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
 	if err != nil {
 		return 2
 	}
-	r, err := bench(ctx, chosen, o, stderr)
-	if r != nil {
-		err = errors.Join(err, r.write(stdout, o.json, o.markdown))
-	}
-	return exitCode(ctx, stderr, err)
-}
-
-// exitCode returns the exit code for err, which it prints.
-func exitCode(ctx context.Context, stderr io.Writer, err error) int {
+	err = b.run(ctx)
+	err = errors.Join(err, b.report.write(stdout, b.markdown))
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "bench: interrupted; the report holds all figures until then")
@@ -60,76 +53,105 @@ func exitCode(ctx context.Context, stderr io.Writer, err error) int {
 	return 0
 }
 
-// suites returns all suites, the default first.
-func suites() []suite {
-	return []suite{callSuite(), protocolSuite(), scaleSuite()}
+// A suite is one set of measurements. It holds the values of its own flags.
+type suite struct {
+	name, about string
+	duration    time.Duration       // the default of --duration; 0 for a suite without it
+	flags       func(*flag.FlagSet) // adds the flags
+	quick       []string            // the flags that --quick sets, as NAME=VALUE
+	// measure adds results to the report, also before an error.
+	measure func(context.Context, *bench) error
 }
 
+// suites returns all suites, the default first.
+func suites() []suite { return []suite{callSuite(), protocolSuite(), scaleSuite()} }
+
+// A bench is one run of a suite.
+type bench struct {
+	report
+	suite    suite
+	markdown bool
+	binary   string        // the server; "" builds it
+	against  string        // an older server; "" compares with none
+	duration time.Duration // of measuring each case, all contenders together
+	log      io.Writer
+	id       string   // of this run, in labels and names
+	dir      string   // holds all files of this run
+	binaries []binary // see servers
+}
+
+// usage begins the help.
 const usage = `Usage: go run ./integration/bench [SUITE] [flags]
 
 Measures skills-mcp on this machine. SUITE is call (the default), protocol or
 scale; SUITE --help describes its figures. Contenders take turns.
 
---against FILE measures an older skills-mcp beside the new one and prints the
-ratio new/old of each figure: the median over all rounds with its 99%% confidence
-interval (in fewer than 8 rounds: the least and the most). "worse" marks an
-interval that lies on the bad side of 1 as a whole; of a hundred figures one may
-do so by chance.
+A figure is the median of all rounds. --against FILE measures an older skills-mcp
+beside the new one and prints the ratio new/old of each figure: the median over
+all rounds with its 99%% confidence interval (in fewer than 8 rounds: the least
+and the most). "worse" marks an interval that lies on the bad side of 1 as a
+whole; of a hundred figures one may do so by chance.
 
 %s
 Flags:
 `
 
-// parse reads the flags. It has printed its error.
-func parse(args []string, stderr io.Writer) (chosen suite, o *options, err error) {
-	chosen, o = suites()[0], &options{}
+// parse reads the arguments. It has printed its error.
+func parse(args []string, stderr io.Writer) (*bench, error) {
+	b := &bench{suite: suites()[0], log: stderr, id: strings.ToLower(rand.Text()[:10])}
 	for _, s := range suites() {
 		if len(args) > 0 && s.name == args[0] {
-			chosen, args = s, args[1:]
+			b.suite, args = s, args[1:]
 		}
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.BoolVar(&o.quick, "quick", false, "measure next to nothing: to see that it works, not for figures")
-	flags.BoolVar(&o.json, "json", false, "print JSON")
-	flags.BoolVar(&o.markdown, "markdown", false, "print tables of Markdown")
-	flags.StringVar(&o.binary, "binary", "", "the `file` of skills-mcp (default: built from ./cmd/skills-mcp)")
-	flags.StringVar(&o.against, "against", "", "the `file` of an older skills-mcp to compare with")
-	if chosen.duration > 0 {
-		flags.DurationVar(&o.duration, "duration", chosen.duration, "how long to measure each case, all contenders together")
+	flags.BoolVar(&b.markdown, "markdown", false, "print tables of Markdown")
+	flags.StringVar(&b.binary, "binary", "", "the `file` of skills-mcp (default: built from ./cmd/skills-mcp)")
+	flags.StringVar(&b.against, "against", "", "the `file` of an older skills-mcp to compare with")
+	if b.suite.duration > 0 {
+		flags.DurationVar(&b.duration, "duration", b.suite.duration, "how long to measure each case, all contenders together")
 	}
-	chosen.flags(flags)
+	b.suite.flags(flags)
+	flags.BoolFunc("quick", "measure next to nothing: to see that it works, not for figures; flags after it still count", func(string) error {
+		b.Quick = true
+		return b.setQuick(flags)
+	})
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, usage, chosen.about)
+		fmt.Fprintf(stderr, usage, b.suite.about)
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
-		return chosen, nil, err
-	}
-	if o.quick {
-		chosen.quick(o)
-	}
-	err = chosen.check()
-	if flags.NArg() > 0 || o.duration < 0 {
-		err = fmt.Errorf("no arguments but a suite first, and no negative duration: %q", args)
-	}
-	if err != nil {
-		fmt.Fprintln(stderr, "bench:", err)
-		return chosen, nil, err
-	}
-	return chosen, o, nil
-}
-
-// bench measures a suite. The report holds all figures so far, also with an
-// error.
-func bench(ctx context.Context, chosen suite, o *options, log io.Writer) (r *report, err error) {
-	s, err := newSetup(ctx, o, log)
-	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
-	r = &report{Suite: chosen.name, Quick: o.quick, Machine: thisMachine()}
-	err = chosen.measure(ctx, s, r)
-	r.compare()
-	return r, err
+	if flags.NArg() > 0 || b.duration < 0 {
+		err := fmt.Errorf("no arguments but a suite first, and no negative duration: %q", args)
+		fmt.Fprintln(stderr, "bench:", err)
+		return nil, err
+	}
+	return b, nil
+}
+
+// setQuick sets the flags that --quick stands for.
+func (b *bench) setQuick(flags *flag.FlagSet) error {
+	var errs []error
+	for _, setting := range b.suite.quick {
+		name, value, _ := strings.Cut(setting, "=")
+		errs = append(errs, flags.Set(name, value))
+	}
+	return errors.Join(errs...)
+}
+
+// run measures the suite. The report holds all figures so far, also with an
+// error.
+func (b *bench) run(ctx context.Context) (err error) {
+	b.Suite, b.Machine = b.suite.name, thisMachine()
+	if b.dir, err = os.MkdirTemp("", "skills-mcp-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	if err := os.Chmod(b.dir, 0o755); err != nil { // some contenders read it as nobody
+		return err
+	}
+	return b.suite.measure(ctx, b)
 }

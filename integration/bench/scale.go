@@ -15,16 +15,19 @@ import (
 	"github.com/skillsmcp/skills-mcp/integration/bench/catalog"
 )
 
-// scaleOptions are the flags of the suite scale.
-type scaleOptions struct {
+// scale is a run of the suite scale.
+type scale struct {
+	*bench
 	sizes  []int // numbers of skills
-	starts int   // of each kind, for each size
-	edits  int   // for each size
+	starts uint  // of each kind, for each size
+	edits  uint  // for each size
 }
 
 func scaleSuite() suite {
-	o := &scaleOptions{sizes: []int{3, 100, 1000, 10_000}}
-	return suite{name: "scale", about: `scale starts "skills-mcp serve" in folders of skills, each with parameters and a
+	s := &scale{sizes: []int{3, 100, 1000, 10_000}}
+	return suite{
+		name: "scale", quick: []string{"sizes=3,100", "starts=1", "edits=1"},
+		about: `scale starts "skills-mcp serve" in folders of skills, each with parameters and a
 script, and changes them. For each of --sizes it prints:
 
   first ms    from the start to the answer to tools/list, with an empty cache
@@ -42,23 +45,17 @@ skill has one of its own: each kind has a notification.
 `,
 		flags: func(f *flag.FlagSet) {
 			f.Func("sizes", "measure at these `numbers` of skills, separated by commas (default 3,100,1000,10000)", func(value string) (err error) {
-				o.sizes, err = parseSizes(value)
+				s.sizes, err = parseSizes(value)
 				return err
 			})
-			f.IntVar(&o.starts, "starts", 8, "how many starts of each kind are measured")
-			f.IntVar(&o.edits, "edits", 8, "how many changes are measured")
+			f.UintVar(&s.starts, "starts", 8, "how many starts of each kind are measured")
+			f.UintVar(&s.edits, "edits", 8, "how many changes are measured")
 		},
-		quick: func(*options) { *o = scaleOptions{sizes: []int{3, 100}, starts: 1, edits: 1} },
-		check: func() error {
-			if o.starts < 1 || o.edits < 1 {
-				return errors.New("at least one start and one change")
-			}
-			return nil
-		},
-		measure: func(ctx context.Context, s *setup, r *report) error {
-			for _, size := range o.sizes {
+		measure: func(ctx context.Context, b *bench) error {
+			s.bench = b
+			for _, size := range s.sizes {
 				fmt.Fprintf(s.log, "bench: %d skills\n", size)
-				if err := s.measureSize(ctx, o, r, size); err != nil {
+				if err := s.measure(ctx, size); err != nil {
 					return fmt.Errorf("%d skills: %w", size, err)
 				}
 			}
@@ -94,14 +91,15 @@ type tenant struct {
 	*result
 	home   string
 	skills int
+	edit   int // number of the last change
 	// The server of the moment, nil for none, and the times of its log lines that
 	// skills were read and of its notifications.
 	server        *process
 	read, notices chan time.Time
 }
 
-// measureSize measures all servers with one number of skills.
-func (s *setup) measureSize(ctx context.Context, o *scaleOptions, r *report, skills int) (err error) {
+// measure measures all servers with one number of skills.
+func (s *scale) measure(ctx context.Context, skills int) (err error) {
 	binaries, err := s.servers(ctx)
 	if err != nil {
 		return err
@@ -114,7 +112,7 @@ func (s *setup) measureSize(ctx context.Context, o *scaleOptions, r *report, ski
 	}()
 	for _, b := range binaries {
 		t := &tenant{
-			binary: b, result: r.result(fmt.Sprintf("%d skills", skills), "skills-mcp"+b.suffix),
+			binary: b, result: s.result(fmt.Sprintf("%d skills", skills), "skills-mcp"+b.suffix),
 			home: filepath.Join(s.dir, strconv.Itoa(skills)+b.suffix), skills: skills,
 		}
 		tenants = append(tenants, t)
@@ -125,8 +123,7 @@ func (s *setup) measureSize(ctx context.Context, o *scaleOptions, r *report, ski
 	if err := pause(ctx, settling); err != nil {
 		return err
 	}
-	err = takeTurns(len(tenants), func(round int) bool { return round < o.starts }, func(i int) error { return tenants[i].starts(ctx) })
-	if err != nil {
+	if err := takeTurns(tenants, rounds(s.starts), func(t *tenant) error { return t.starts(ctx) }); err != nil {
 		return err
 	}
 	for _, t := range tenants {
@@ -134,8 +131,7 @@ func (s *setup) measureSize(ctx context.Context, o *scaleOptions, r *report, ski
 			return err
 		}
 	}
-	edit := 0
-	return takeTurns(len(tenants), func(round int) bool { edit = round; return round < o.edits }, func(i int) error { return tenants[i].change(ctx, edit) })
+	return takeTurns(tenants, rounds(s.edits), func(t *tenant) error { return t.change(ctx) })
 }
 
 // starts measures a start without and one with a cache.
@@ -208,18 +204,19 @@ func (t *tenant) prepareEdits(ctx context.Context) error {
 }
 
 // change writes a file and measures the server's work on it.
-func (t *tenant) change(ctx context.Context, edit int) error {
+func (t *tenant) change(ctx context.Context) error {
+	t.edit++
 	for range len(t.read) { // lines from before
 		<-t.read
 	}
 	before, began := t.server.cpu(), time.Now()
-	i := (edit * 7919) % t.skills
-	if err := catalog.Write(filepath.Join(t.home, "skills", catalog.Name(i)), i, edit+1); err != nil {
+	i := (t.edit * 7919) % t.skills
+	if err := catalog.Write(filepath.Join(t.home, "skills", catalog.Name(i)), i, t.edit); err != nil {
 		return err
 	}
 	read, ok := next(t.read, patience)
 	if !ok {
-		return fmt.Errorf("edit %d was not noticed within %v", edit+1, patience)
+		return fmt.Errorf("edit %d was not noticed within %v", t.edit, patience)
 	}
 	t.add("read ms", milliseconds(read.Sub(began)))
 	count := 0
@@ -235,7 +232,7 @@ func (t *tenant) change(ctx context.Context, edit int) error {
 	}
 	t.add("notices", float64(count))
 	t.add("CPU ms", milliseconds(t.server.cpu()-before))
-	t.set("peak MB", float64(procBytes(strconv.Itoa(t.server.cmd.Process.Pid), "status", "VmHWM"))/(1<<20))
+	t.set("peak MB", procMB(t.server.cmd.Process.Pid, "status", "VmHWM"))
 	return ctx.Err()
 }
 

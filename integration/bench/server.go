@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,14 +18,58 @@ import (
 // host: a person's own may have slow wrappers of an interpreter.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+// A binary is one skills-mcp.
+type binary struct {
+	file   string
+	suffix string // of the names of its contenders
+}
+
+// servers returns the binaries to measure. It builds the first where no flag
+// names it.
+func (b *bench) servers(ctx context.Context) (all []binary, err error) {
+	if b.binaries != nil {
+		return b.binaries, nil
+	}
+	file := b.binary
+	if file == "" {
+		file, err = b.build(ctx)
+	}
+	file, err2 := filepath.Abs(file)
+	all = []binary{{file, ""}}
+	if b.against != "" {
+		older, err := filepath.Abs(b.against)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, binary{older, olderSuffix})
+	}
+	if err := errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	b.binaries = all
+	return all, nil
+}
+
+func (b *bench) build(ctx context.Context) (string, error) {
+	fmt.Fprintln(b.log, "bench: building skills-mcp")
+	file := filepath.Join(b.dir, "skills-mcp")
+	build := exec.CommandContext(ctx, "go", "build", "-o", file, "github.com/skillsmcp/skills-mcp/cmd/skills-mcp")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build skills-mcp: %w\n%s", err, out)
+	}
+	return file, nil
+}
+
 // A process is a server under measurement.
 type process struct {
+	name    string // of its contender
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
 	began   time.Time      // when it was started
 	address string         // URL of its endpoint; "" over standard input and output
 	pipe    *pipe          // its client; nil over HTTP
-	log     tail           // standard error
+	log     string         // the end of standard error
 	reading sync.WaitGroup // the readers of both outputs
 }
 
@@ -47,21 +90,21 @@ func (b binary) serve(home string, o serveOptions) (*process, error) {
 	}
 	cmd.Dir = filepath.Join(home, "work")
 	cmd.Env = append([]string{"HOME=" + home, "XDG_CACHE_HOME=" + cacheOf(home), "XDG_CONFIG_HOME=" + home, "PATH=" + searchPath}, o.env...)
-	return start(cmd, o)
+	return start(cmd, "skills-mcp"+b.suffix, o)
 }
 
 // cacheOf returns the folder of a server's cache.
 func cacheOf(home string) string { return filepath.Join(home, "cache") }
 
 // start starts a server and, over HTTP, waits for its address.
-func start(cmd *exec.Cmd, o serveOptions) (*process, error) {
+func start(cmd *exec.Cmd, name string, o serveOptions) (*process, error) {
 	stdin, err1 := cmd.StdinPipe()
 	stdout, err2 := cmd.StdoutPipe()
 	stderr, err3 := cmd.StderrPipe()
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, stdin: stdin, began: time.Now()}
+	p := &process{name: name, cmd: cmd, stdin: stdin, began: time.Now()}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -94,12 +137,16 @@ func (p *process) readLog(stderr io.Reader, o serveOptions, address chan<- strin
 		if o.logged != nil {
 			o.logged(line)
 		}
-		_, _ = p.log.Write([]byte(line))
+		p.log += line
+		p.log = p.log[max(len(p.log)-2000, 0):]
 		if err != nil {
 			return
 		}
 	}
 }
+
+// atOnce is how many requests or calls are under way in sustained measurements.
+const atOnce = 8
 
 // connect returns n clients, each initialized if it is a legacy one. Over
 // standard input and output all are the same.
@@ -129,12 +176,16 @@ func closeClients(clients []client) {
 }
 
 // cpu returns the processor time of the server so far, without its children.
-func (p *process) cpu() time.Duration { return cpuTime(p.cmd.Process.Pid) }
+// It is 0 without a server.
+func (p *process) cpu() time.Duration {
+	if p == nil {
+		return 0
+	}
+	return cpuTime(p.cmd.Process.Pid)
+}
 
 // rss returns the memory of the process in MB.
-func (p *process) rss() float64 {
-	return float64(procBytes(strconv.Itoa(p.cmd.Process.Pid), "status", "VmRSS")) / (1 << 20)
-}
+func (p *process) rss() float64 { return procMB(p.cmd.Process.Pid, "status", "VmRSS") }
 
 // close ends the server as a client does: by the end of its input, over HTTP by
 // an interrupt. It kills only a server that does not end.
@@ -150,17 +201,15 @@ func (p *process) close() error {
 		err = errors.Join(err, fmt.Errorf("the server ended with %w", wait))
 	}
 	if err != nil {
-		err = fmt.Errorf("%w; its log: %s", err, p.log.text)
+		err = fmt.Errorf("%w; its log: %s", err, p.log)
 	}
 	return err
 }
 
-// A tail holds the last bytes that were written to it.
-type tail struct{ text []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	const limit = 2000
-	t.text = append(t.text, p...)
-	t.text = t.text[max(len(t.text)-limit, 0):]
-	return len(p), nil
+// writeFile writes a file that every user may read, and the folders above it.
+func writeFile(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(content), 0o644)
 }
