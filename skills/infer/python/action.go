@@ -166,7 +166,7 @@ func (a *action) setKind(v value) string {
 		}
 		a.kind = "boolean"
 	case *class:
-		if _, own := v.member("__init__"); own || len(v.parents) != 1 || v.parents[0] != reference("argparse.Action") {
+		if v.members["__init__"] != nil || len(v.ancestors) != 1 || v.ancestors[0] != "argparse.Action" {
 			return "has an action that is not known"
 		}
 		a.kind = "custom"

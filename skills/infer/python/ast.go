@@ -110,8 +110,9 @@ type class struct {
 	bases []*node
 	body  []*stmt
 	// What follows is filled in when it is executed.
-	members map[string]value
-	parents []value
+	members   map[string]value // and the inherited ones
+	ancestors []reference      // that the file does not define; "" where one is not known
+	fields    []*stmt          // annotated, the inherited ones first
 }
 
 // any reports whether the expression, or a part of it that is no lambda's body, is

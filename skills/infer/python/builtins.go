@@ -17,19 +17,19 @@ func (r *reading) plainFunction(name reference, a *arguments) value {
 		return r.rangeOf(a)
 	case "builtins.dict":
 		if !a.spread && len(a.positional) == 0 {
-			return spareKeywords(&function{}, a)
+			return spareKeywords(nil, a)
 		}
 		return unknown{}
 	case "builtins.str":
-		if named, ok := a.first().(unknown); ok && named.path != "" {
-			return named
-		}
 		if text, ok := pyStr(a.first()); ok {
 			return text
 		}
+		if named, ok := a.first().(unknown); ok {
+			return unknown{path: named.path}
+		}
 	case "builtins.isinstance":
-		if kind, ok := (&arguments{positional: a.positional[min(1, len(a.positional)):]}).first().(reference); ok && isText {
-			return kind == "builtins.str"
+		if isText && len(a.positional) == 2 {
+			return a.positional[1] == reference("builtins.str")
 		}
 	case "pathlib.Path", "pathlib.PurePath":
 		return unknown{path: text}
@@ -50,51 +50,48 @@ func (r *reading) plainFunction(name reference, a *arguments) value {
 	return unknown{}
 }
 
+// collection evaluates list(…), sorted(…) and the like. Texts can be sorted.
 func (r *reading) collection(kind string, a *arguments) value {
-	items, ok := itemsOf(a.first())
 	if len(a.positional) == 0 {
 		return &sequence{open: '['}
 	}
 	if v, is := a.first().(argvector); is && kind == "list" {
 		return v
 	}
+	items, ok := itemsOf(a.first())
 	if !ok || !r.charge(len(items)) {
 		return unknown{}
 	}
-	switch items = slices.Clone(items); kind {
+	items = slices.Clone(items)
+	switch kind {
 	case "tuple":
 		return &sequence{items, '('}
 	case "list":
 		return &sequence{items, '['}
 	case "sorted":
-		return sorted(items, a)
+		if len(a.keywords) > 0 || slices.ContainsFunc(items, func(v value) bool { _, ok := v.(string); return !ok }) {
+			return unknown{}
+		}
+		slices.SortFunc(items, func(a, b value) int { return strings.Compare(a.(string), b.(string)) })
+		return &sequence{items, '['}
 	}
 	return &sequence{items, '{'}
 }
 
-// sorted sorts texts.
-func sorted(items []value, a *arguments) value {
-	if len(a.keywords) > 0 || slices.ContainsFunc(items, func(v value) bool { _, ok := v.(string); return !ok }) {
-		return unknown{}
-	}
-	slices.SortFunc(items, func(a, b value) int { return strings.Compare(a.(string), b.(string)) })
-	return &sequence{items, '['}
-}
-
 // rangeOf evaluates range(to) and range(from, to).
 func (r *reading) rangeOf(a *arguments) value {
-	bounds := [2]int64{}
-	for at, v := range a.positional {
+	bounds := []int64{0}
+	for _, v := range a.positional {
 		n, ok := v.(int64)
-		if !ok || at > 1 {
+		if !ok || n < -1<<40 || n > 1<<40 {
 			return unknown{}
 		}
-		bounds[at] = n
+		bounds = append(bounds, n)
 	}
-	if len(a.positional) == 1 {
-		bounds = [2]int64{0, bounds[0]}
+	if len(bounds) == 3 {
+		bounds = bounds[1:]
 	}
-	if bounds[0] < -1<<40 || bounds[1] > 1<<40 || bounds[1]-bounds[0] > maxItems || !r.charge(int(max(bounds[1]-bounds[0], 0))) {
+	if len(bounds) != 2 || bounds[1]-bounds[0] > maxItems || !r.charge(int(max(bounds[1]-bounds[0], 0))) {
 		return unknown{}
 	}
 	seq := &sequence{open: '['}
@@ -109,26 +106,26 @@ func (r *reading) textMethod(s, name string, a *arguments) value {
 	if !r.charge(len(s) / 16) {
 		return unknown{}
 	}
-	if len(a.positional) == 0 && len(a.keywords) == 0 {
-		switch name {
-		case "strip":
-			return strings.TrimSpace(s)
-		case "lower":
-			return strings.ToLower(s)
-		case "upper":
-			return strings.ToUpper(s)
-		case "split":
-			if words := strings.Fields(s); len(words) <= maxItems {
-				return textSequence(words)
+	switch plain := len(a.positional)+len(a.keywords) == 0; {
+	case name == "strip" && plain:
+		return strings.TrimSpace(s)
+	case name == "lower" && plain:
+		return strings.ToLower(s)
+	case name == "upper" && plain:
+		return strings.ToUpper(s)
+	case name == "split" && plain:
+		seq := &sequence{open: '['}
+		for word := range strings.FieldsSeq(s) {
+			if seq.items = append(seq.items, word); len(seq.items) > maxItems {
+				return unknown{}
 			}
 		}
-	}
-	switch name {
-	case "join":
+		return seq
+	case name == "join":
 		return r.join(s, a.first())
-	case "replace":
-		return replace(s, a)
-	case "format":
+	case name == "replace" && len(a.positional) == 2:
+		return replace(s, a.positional[0], a.positional[1])
+	case name == "format":
 		before, _, _ := strings.Cut(s, "{")
 		return unknown{prefix: before}
 	}
@@ -140,29 +137,28 @@ func (r *reading) join(separator string, v value) value {
 	if !ok {
 		return unknown{}
 	}
-	texts, size := make([]string, len(items)), 0
-	for at, item := range items {
-		if texts[at], ok = item.(string); !ok {
+	var texts []string
+	size := 0
+	for _, item := range items {
+		text, ok := item.(string)
+		if size += len(text) + len(separator); !ok || size > maxText {
 			return unknown{}
 		}
-		size += len(texts[at]) + len(separator)
+		texts = append(texts, text)
 	}
-	if size > maxText || !r.charge(size/16) {
+	if !r.charge(size / 16) {
 		return unknown{}
 	}
 	return strings.Join(texts, separator)
 }
 
-func replace(s string, a *arguments) value {
-	if len(a.positional) != 2 {
+func replace(s string, from, to value) value {
+	old, okOld := from.(string)
+	text, okText := to.(string)
+	if !okOld || !okText || old == "" || strings.Count(s, old)*len(text)+len(s) > maxText {
 		return unknown{}
 	}
-	from, okFrom := a.positional[0].(string)
-	to, okTo := a.positional[1].(string)
-	if !okFrom || !okTo || from == "" || strings.Count(s, from)*len(to)+len(s) > maxText {
-		return unknown{}
-	}
-	return strings.ReplaceAll(s, from, to)
+	return strings.ReplaceAll(s, old, text)
 }
 
 // sequenceMethod applies a method to a list. After a method that is not
@@ -180,7 +176,8 @@ func (r *reading) sequenceMethod(s *sequence, name string, a *arguments) {
 	s.items = []value{unknown{}}
 }
 
-// mappingMethod evaluates a method of a dict.
+// mappingMethod evaluates a method of a dict. After one that is not known, the dict
+// has one unknown item.
 func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
 	switch name {
 	case "keys":
@@ -189,10 +186,10 @@ func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
 		return &sequence{slices.Clip(m.values), '['}
 	case "items":
 		seq := &sequence{open: '['}
-		if !r.charge(len(m.keys)) {
-			return unknown{}
-		}
 		for at := range m.keys {
+			if !r.charge(1) {
+				return unknown{}
+			}
 			seq.items = append(seq.items, &sequence{[]value{m.keys[at], m.values[at]}, '('})
 		}
 		return seq
@@ -200,11 +197,10 @@ func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
 		if v, ok := m.get(a.first()); ok {
 			return v
 		}
-		return unknown{}
 	case "copy":
-		return unknown{}
+	default:
+		*m = mapping{keys: []value{unknown{}}, values: []value{unknown{}}}
 	}
-	*m = mapping{keys: []value{unknown{}}, values: []value{unknown{}}}
 	return unknown{}
 }
 
@@ -225,8 +221,8 @@ func (r *reading) operate(op string, a, b value) value {
 		before, _, _ := strings.Cut(format, "%")
 		return unknown{prefix: before}
 	case "/":
-		folder, ok := a.(unknown)
-		if name, is := b.(string); is && ok && folder.path != "" && !path.IsAbs(name) {
+		folder, _ := a.(unknown)
+		if name, is := b.(string); is && folder.path != "" && !path.IsAbs(name) {
 			return unknown{path: path.Join(folder.path, name)}
 		}
 	}
@@ -261,99 +257,89 @@ func (r *reading) add(a, b value) value {
 	case *sequence:
 		y, ok := b.(*sequence)
 		if ok && x.open == y.open && len(x.items)+len(y.items) <= maxItems && r.charge(len(x.items)+len(y.items)) {
-			return &sequence{append(append([]value{}, x.items...), y.items...), x.open}
+			return &sequence{slices.Concat(x.items, y.items), x.open}
 		}
 	}
 	return arithmetic("+", a, b)
 }
 
-// arithmetic computes numbers that certainly do not overflow.
+// arithmetic computes with numbers. The result is unknown where an integer could
+// differ from Python's.
 func arithmetic(op string, a, b value) value {
 	x, okX := toFloat(a)
 	y, okY := toFloat(b)
-	_, whole := a.(int64)
-	_, wholeToo := b.(int64)
 	var f float64
-	switch {
-	case !okX || !okY || y == 0 && (op == "/" || op == "//"):
-		return unknown{}
-	case op == "+":
+	switch op {
+	case "+":
 		f = x + y
-	case op == "-":
+	case "-":
 		f = x - y
-	case op == "*":
+	case "*":
 		f = x * y
-	case op == "/":
-		f, whole = x/y, false
-	case op == "//" && whole && wholeToo:
+	case "/":
+		f = x / y
+	case "//":
 		f = math.Floor(x / y)
-	case op == "**" && y >= 0:
+	case "**":
 		f = math.Pow(x, y)
-	case op == "<<" && whole && wholeToo && y >= 0:
+	case "<<":
 		f = x * math.Pow(2, y)
 	default:
 		return unknown{}
 	}
-	switch {
-	case math.IsInf(f, 0) || math.IsNaN(f):
+	if !okX || !okY || math.IsInf(f, 0) || math.IsNaN(f) {
 		return unknown{}
-	case !whole || !wholeToo:
+	}
+	_, whole := a.(int64)
+	_, wholeToo := b.(int64)
+	const exact = 1 << 53
+	switch {
+	case !whole || !wholeToo || op == "/":
 		return f
-	case math.Abs(f) < 1<<53 && math.Abs(x) < 1<<53 && math.Abs(y) < 1<<53:
+	case f == math.Trunc(f) && max(math.Abs(f), math.Abs(x), math.Abs(y)) < exact:
 		return int64(f)
 	}
 	return unknown{}
 }
 
 func negate(op string, v value) value {
-	is, known := truth(v)
-	if op == "not" && known {
-		return !is
+	if op == "not" {
+		if is, known := truth(v); known {
+			return !is
+		}
+		return unknown{}
 	}
-	switch v := v.(type) {
-	case int64:
-		if op == "-" && v != math.MinInt64 {
-			return -v
-		}
-	case float64:
-		if op == "-" {
-			return -v
-		}
+	if op == "-" {
+		return arithmetic("*", v, int64(-1))
 	}
 	return unknown{}
 }
 
 // wellKnown returns the value of a dotted path. Scripts run on Linux.
 func wellKnown(path string) value {
-	switch path {
-	case "os.name":
-		return "posix"
-	case "sys.platform":
-		return "linux"
-	case "sys.argv":
+	if text, ok := constants[path]; ok {
+		return text
+	}
+	if path == "sys.argv" {
 		return argvector(0)
-	case "argparse.REMAINDER":
-		return "..."
-	case "argparse.SUPPRESS":
-		return suppress
-	case "argparse.OPTIONAL":
-		return "?"
-	case "argparse.ZERO_OR_MORE":
-		return "*"
-	case "argparse.ONE_OR_MORE":
-		return "+"
 	}
 	return reference(path)
 }
 
-// spareKeywords returns the value of **kwargs.
-func spareKeywords(fn *function, a *arguments) value {
+var constants = map[string]string{
+	"os.name": "posix", "sys.platform": "linux",
+	"argparse.SUPPRESS": suppress, "argparse.REMAINDER": "...", "argparse.OPTIONAL": "?", "argparse.ZERO_OR_MORE": "*", "argparse.ONE_OR_MORE": "+",
+}
+
+// spareKeywords returns the value of **kwargs: the keyword arguments of a call that
+// are no parameter's.
+func spareKeywords(params []param, a *arguments) value {
 	if a.spread {
 		return unknown{}
 	}
 	m := &mapping{}
 	for _, k := range a.keywords {
-		if !slices.ContainsFunc(fn.params, func(p param) bool { return p.name == k.name && p.star == "" }) {
+		if !slices.ContainsFunc(params, func(p param) bool { return p.name == k.name && p.star == "" }) {
 			m.set(k.name, k.value)
 		}
 	}

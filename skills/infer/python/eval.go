@@ -74,7 +74,11 @@ func (e *evaluator) eval(n *node, s *scope) value {
 	case nCall:
 		return e.call(n, s)
 	case nTuple, nList, nSet:
-		return e.sequence(n, s)
+		a := e.arguments(n, s)
+		if a.spread {
+			return unknown{}
+		}
+		return &sequence{a.positional, map[nodeKind]byte{nTuple: '(', nList: '[', nSet: '{'}[n.kind]}
 	case nDict:
 		return e.dict(n, s)
 	case nUnary:
@@ -118,7 +122,7 @@ func attribute(object value, name string) value {
 	case reference:
 		return wellKnown(string(o) + "." + name)
 	case *class:
-		if v, ok := o.member(name); ok {
+		if v, ok := o.members[name]; ok {
 			return v
 		}
 	case string, *sequence, *mapping, *parser, *group, *subparsers:
@@ -145,11 +149,7 @@ func (e *evaluator) subscript(n *node, s *scope) value {
 			return &alias{n, s}
 		}
 	case *sequence:
-		at, ok := key.(int64)
-		if at < 0 {
-			at += int64(len(o.items))
-		}
-		if ok && o.open != '{' && at >= 0 && at < int64(len(o.items)) {
+		if at, ok := key.(int64); ok && o.open != '{' && at >= 0 && at < int64(len(o.items)) {
 			return o.items[at]
 		}
 	case *mapping:
@@ -158,27 +158,6 @@ func (e *evaluator) subscript(n *node, s *scope) value {
 		}
 	}
 	return unknown{}
-}
-
-func (e *evaluator) sequence(n *node, s *scope) value {
-	seq := &sequence{open: map[nodeKind]byte{nTuple: '(', nList: '[', nSet: '{'}[n.kind]}
-	certain := true
-	for _, kid := range n.kids {
-		if kid != nil && kid.kind == nStar {
-			items, ok := iterable(e.eval(kid.kids[0], s))
-			certain = certain && ok && e.charge(len(items))
-			seq.items = append(seq.items, items...)
-		} else {
-			seq.items = append(seq.items, e.eval(kid, s))
-		}
-		if len(seq.items) > maxItems {
-			certain, seq.items = false, nil
-		}
-	}
-	if !certain {
-		return unknown{}
-	}
-	return seq
 }
 
 func (e *evaluator) dict(n *node, s *scope) value {
@@ -190,14 +169,13 @@ func (e *evaluator) dict(n *node, s *scope) value {
 			key := e.eval(n.kids[at], s)
 			m.set(key, v)
 			certain = certain && !isUnknown(key)
-		} else if other, ok := v.(*mapping); ok && e.charge(len(other.keys)) {
-			for k, key := range other.keys {
-				m.set(key, other.values[k])
-			}
 		} else {
-			certain = false
+			other, ok := v.(*mapping)
+			certain = certain && ok && e.charge(len(other.keys)) && m.add(other)
 		}
-		certain = certain && len(m.keys) <= maxItems
+		if !certain || len(m.keys) > maxItems {
+			certain, m = false, &mapping{}
+		}
 	}
 	if !certain {
 		return unknown{}
@@ -255,21 +233,20 @@ func (e *evaluator) format(n *node, s *scope) value {
 	return b.String()
 }
 
-// arguments evaluates the arguments of a call.
+// arguments evaluates the arguments of a call, or the items of a list, a tuple or a
+// set.
 func (e *evaluator) arguments(n *node, s *scope) *arguments {
 	a := &arguments{line: n.line}
-	for _, kid := range n.kids[1:] {
+	kids := n.kids
+	if n.kind == nCall {
+		kids = kids[1:]
+	}
+	for _, kid := range kids {
 		switch {
+		case kid == nil:
+			a.spread = true
 		case kid.kind == nStar:
-			v := e.eval(kid.kids[0], s)
-			items, ok := iterable(v)
-			a.spread = a.spread || !ok
-			if rest, is := v.(argvector); is {
-				a.rest = &rest
-			}
-			if e.charge(len(items)) {
-				a.positional = append(a.positional, items...)
-			}
+			e.spread(a, e.eval(kid.kids[0], s))
 		case kid.kind == nKeyword && kid.name == "":
 			e.spreadKeywords(a, e.eval(kid.kids[0], s))
 		case kid.kind == nKeyword:
@@ -277,13 +254,28 @@ func (e *evaluator) arguments(n *node, s *scope) *arguments {
 		default:
 			a.positional = append(a.positional, e.eval(kid, s))
 		}
+		if len(a.positional) > maxItems {
+			a.spread, a.positional = true, nil
+		}
 	}
 	return a
 }
 
+func (e *evaluator) spread(a *arguments, v value) {
+	items, ok := iterable(v)
+	if rest, is := v.(argvector); is {
+		a.rest = &rest
+	}
+	if !ok || !e.charge(len(items)) {
+		a.spread = true
+		return
+	}
+	a.positional = append(a.positional, items...)
+}
+
 func (e *evaluator) spreadKeywords(a *arguments, v value) {
 	m, ok := v.(*mapping)
-	if !ok {
+	if !ok || !e.charge(len(m.keys)) {
 		a.spread = true
 		return
 	}
@@ -292,7 +284,6 @@ func (e *evaluator) spreadKeywords(a *arguments, v value) {
 		a.spread = a.spread || !ok
 		a.keywords = append(a.keywords, keyword{name, m.values[at]})
 	}
-	e.charge(len(m.keys))
 }
 
 // call evaluates a call.

@@ -1,5 +1,10 @@
 package python
 
+import (
+	"slices"
+	"strings"
+)
+
 // A frame is one execution of a function's body.
 type frame struct {
 	scope  *scope
@@ -17,14 +22,13 @@ func (e *evaluator) construct(c *class, a *arguments) value {
 	if c.relevant() && e.unread == nil {
 		e.unread = &Note{a.line, "the class " + c.name + " declares arguments, which is not followed"}
 	}
-	init, _ := c.member("__init__")
-	if fn, ok := init.(*function); ok && fn.relevant {
+	if init, ok := c.members["__init__"].(*function); ok && init.relevant {
 		with := *a
 		with.positional = append([]value{unknown{}}, a.positional...)
-		e.invoke(fn, &with)
-		return unknown{}
+		e.invoke(init, &with)
+	} else {
+		giveAway(a)
 	}
-	giveAway(a)
 	return unknown{}
 }
 
@@ -60,7 +64,7 @@ func (e *evaluator) bindParameters(fn *function, a *arguments, inner *scope) {
 			}
 			rest = nil
 		case p.star == "**":
-			inner.vars[p.name] = spareKeywords(fn, a)
+			inner.vars[p.name] = spareKeywords(fn.params, a)
 		case !p.keyword && len(rest) > 0:
 			inner.vars[p.name], rest = rest[0], rest[1:]
 		default:
@@ -289,13 +293,9 @@ func bindImports(s *stmt, scope *scope) {
 // argparseNames are the names of argparse.__all__ that have a value here.
 var argparseNames = [...]string{"ArgumentParser", "BooleanOptionalAction", "SUPPRESS", "REMAINDER", "OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "FileType", "Namespace", "Action"}
 
+// defineClass executes the body of a class, and adds what it inherits.
 func (e *evaluator) defineClass(c *class, s *scope) {
-	c.members, c.parents = map[string]value{}, nil
-	for _, base := range c.bases {
-		if base.kind != nKeyword {
-			c.parents = append(c.parents, e.eval(base, s))
-		}
-	}
+	c.members, c.ancestors, c.fields = map[string]value{}, nil, nil
 	inner := &scope{vars: c.members, outer: s}
 	e.run(c.body, &frame{scope: inner})
 	for _, member := range c.members {
@@ -303,5 +303,46 @@ func (e *evaluator) defineClass(c *class, s *scope) {
 			fn.scope = s
 		}
 	}
+	for _, base := range c.bases {
+		if base.kind != nKeyword {
+			e.inherit(c, e.eval(base, s))
+		}
+	}
+	c.addFields(c.body)
 	e.assign(s, c.name, c)
+}
+
+// inherit adds a parent's members to a class.
+func (e *evaluator) inherit(c *class, parent value) {
+	of, ok := parent.(*class)
+	if !ok {
+		ref, _ := parent.(reference)
+		c.ancestors = append(c.ancestors, ref)
+		return
+	}
+	if of == c || !e.charge(len(of.members)+len(of.fields)+len(of.ancestors)) {
+		return
+	}
+	c.ancestors = append(c.ancestors, of.ancestors...)
+	c.addFields(of.fields)
+	for name, member := range of.members {
+		if _, own := c.members[name]; !own {
+			c.members[name] = member
+		}
+	}
+}
+
+// addFields adds the statements that declare fields; they replace inherited ones.
+func (c *class) addFields(body []*stmt) {
+	for _, s := range body {
+		if s.note == nil || len(s.targets) != 1 || s.targets[0].kind != nName || strings.HasPrefix(s.targets[0].name, "_") {
+			continue
+		}
+		same := func(other *stmt) bool { return other.targets[0].name == s.targets[0].name }
+		if at := slices.IndexFunc(c.fields, same); at >= 0 {
+			c.fields[at] = s
+		} else if len(c.fields) < maxArguments {
+			c.fields = append(c.fields, s)
+		}
+	}
 }

@@ -228,7 +228,7 @@ func (p *parser) checkClass(line int) {
 		return
 	}
 	for _, own := range []string{"__init__", "add_argument", "parse_args", "parse_known_args", "_get_option_tuples", "convert_arg_line_to_args", "add_subparsers"} {
-		if _, ok := p.class.member(own); ok {
+		if p.class.members[own] != nil {
 			p.poison(line, "the parser's class has a method %s of its own", own)
 		}
 	}

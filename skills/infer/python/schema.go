@@ -30,7 +30,8 @@ func (a *argument) schema(prog string, top bool) *jsonschema.Schema {
 	case a.typ == typeFunction && a.kind == "store" && !mentionsDefault(a.help):
 		switch a.fallback.(type) {
 		case bool, int64, float64:
-			s.Description = sentences(s.Description, "Default: "+reprOf(a.fallback)+".")
+			text, _ := pyRepr(a.fallback)
+			s.Description = sentences(s.Description, "Default: "+text+".")
 		}
 	}
 	return s

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -139,34 +140,27 @@ func (t typeReader) toolClass(c *class) (f Function, ok bool) {
 	if !c.comesFrom("BaseTool", "langchain") || strings.HasPrefix(c.name, "_") {
 		return f, false
 	}
-	run, ok := memberFunction(c, "_run")
+	run, ok := c.members["_run"].(*function)
 	if !ok {
-		if run, ok = memberFunction(c, "_arun"); !ok {
+		if run, ok = c.members["_arun"].(*function); !ok {
 			return f, false
 		}
 	}
-	f = Function{Name: c.name, Python: c.name, Doc: docstring(c.body)}
-	if name, ok := c.text("name"); ok {
-		f.Name = name
-	}
-	if description, ok := c.text("description"); ok {
-		f.Doc = description
-	}
-	if model, declared := c.member("args_schema"); declared && !isNone(model) {
+	f = Function{Name: cmp.Or(c.text("name"), c.name), Python: c.name, Doc: cmp.Or(c.text("description"), docstring(c.body)), Needs: c.needs()}
+	if model := c.members["args_schema"]; model != nil && !isNone(model) {
 		f.Params = t.modelOf(model)
 	} else {
 		bound := *run
 		bound.params = bound.params[min(1, len(bound.params)):] // self
 		f.Params = t.paramsOf(&bound)
 	}
-	f.Needs = c.needs()
 	return f, true
 }
 
 // needs returns the constructor's parameters that have no default.
 func (c *class) needs() []string {
 	var names []string
-	if init, ok := memberFunction(c, "__init__"); ok {
+	if init, ok := c.members["__init__"].(*function); ok {
 		for at, p := range init.params {
 			if at > 0 && p.star == "" && p.fallback == nil {
 				names = append(names, p.name)
@@ -174,23 +168,16 @@ func (c *class) needs() []string {
 		}
 		return names
 	}
-	for _, field := range c.fields() {
-		if field.value == nil && field.targets[0].name != "name" && field.targets[0].name != "description" {
-			names = append(names, field.targets[0].name)
+	for _, field := range c.fields {
+		if name := field.targets[0].name; field.value == nil && name != "name" && name != "description" {
+			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func memberFunction(c *class, name string) (*function, bool) {
-	v, _ := c.member(name)
-	fn, ok := v.(*function)
-	return fn, ok
-}
-
-// text returns a member that is text.
-func (c *class) text(name string) (string, bool) {
-	v, _ := c.member(name)
-	text, ok := v.(string)
-	return strings.TrimSpace(text), ok && strings.TrimSpace(text) != ""
+// text returns a member that is text, and "" for any other.
+func (c *class) text(name string) string {
+	text, _ := c.members[name].(string)
+	return strings.TrimSpace(text)
 }

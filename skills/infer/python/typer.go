@@ -118,7 +118,7 @@ func (t typeReader) typerDefault(param param, a annotated, s *scope) (declared *
 }
 
 // typerType takes the type from the annotation.
-func (a *action) typerType(choices value, schema *jsonschema.Schema, option bool) string {
+func (a *action) typerType(choices *sequence, schema *jsonschema.Schema, option bool) string {
 	if schema == nil {
 		return "has a type that is not known"
 	}

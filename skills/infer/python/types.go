@@ -108,13 +108,7 @@ func (t typeReader) union(kids []*node, s *scope) annotated {
 // generic reads a type with parameters: Optional[X], list[X], Literal["a"].
 func (t typeReader) generic(n *node, s *scope) annotated {
 	base, _ := t.eval(n.kids[0], s).(reference)
-	inner := []*node{n.kids[1]}
-	if n.kids[1].kind == nTuple {
-		inner = n.kids[1].kids
-	}
-	if len(inner) == 0 {
-		return annotated{schema: plainType(base)}
-	}
+	inner := (&alias{n, s}).parameters()
 	switch base.last() {
 	case "Optional":
 		return t.annotation(inner[0], s)
@@ -169,7 +163,7 @@ func (t typeReader) alternatives(inner []*node, s *scope) *jsonschema.Schema {
 
 // choicesOf returns the values of the file's own Enum that an annotation names,
 // and nil for another type.
-func (t typeReader) choicesOf(n *node, s *scope) value {
+func (t typeReader) choicesOf(n *node, s *scope) *sequence {
 	v := t.eval(n, s)
 	for range maxModels { // Optional[Annotated[Mode, …]]
 		named, ok := v.(*alias)
@@ -180,14 +174,10 @@ func (t typeReader) choicesOf(n *node, s *scope) value {
 		if base.last() != "Annotated" && base.last() != "Optional" {
 			return nil
 		}
-		inner := named.node.kids[1]
-		if inner.kind == nTuple && len(inner.kids) > 0 {
-			inner = inner.kids[0]
-		}
-		v = t.eval(inner, named.scope)
+		v = t.eval(named.parameters()[0], named.scope)
 	}
 	c, ok := v.(*class)
-	if !ok || !slices.ContainsFunc(c.parents, func(v value) bool { return v == reference("enum.Enum") || v == reference("enum.StrEnum") }) {
+	if !ok || !slices.ContainsFunc(c.ancestors, func(r reference) bool { return r == "enum.Enum" || r == "enum.StrEnum" }) {
 		return nil
 	}
 	seq := &sequence{open: '['}
@@ -197,26 +187,6 @@ func (t typeReader) choicesOf(n *node, s *scope) value {
 		}
 	}
 	return seq
-}
-
-// fields returns the statements that declare a class's fields: those of the
-// classes of the file that it comes from first.
-func (c *class) fields() []*stmt {
-	var fields []*stmt
-	for _, c := range slices.Backward(c.chain()) {
-		for _, s := range c.body {
-			if s.note == nil || len(s.targets) != 1 || s.targets[0].kind != nName || strings.HasPrefix(s.targets[0].name, "_") {
-				continue
-			}
-			same := func(other *stmt) bool { return other.targets[0].name == s.targets[0].name }
-			if at := slices.IndexFunc(fields, same); at >= 0 {
-				fields[at] = s
-			} else {
-				fields = append(fields, s)
-			}
-		}
-	}
-	return fields
 }
 
 // modelOf returns the schema of a pydantic model; that of any object where the model
@@ -239,22 +209,19 @@ func (t typeReader) model(c *class) *jsonschema.Schema {
 	}
 	t.calls++
 	defer func() { t.calls-- }()
-	for _, s := range c.fields() {
+	for _, s := range c.fields {
 		a := t.annotation(s.note, t.globals)
-		if ref, ok := t.eval(baseOf(s.note), t.globals).(reference); ok && ref.last() == "ClassVar" || a.schema == nil || schema.Properties.Len() == maxArguments {
+		if ref, ok := t.eval(baseOf(s.note), t.globals).(reference); ok && ref.last() == "ClassVar" || a.schema == nil {
 			continue
 		}
 		if choices := t.choicesOf(s.note, t.globals); choices != nil {
-			a.schema.Enum, _ = valueList(choices)
+			a.schema.Enum, _ = choices.json()
 			if len(a.schema.Enum) > 0 && !slices.ContainsFunc(a.schema.Enum, func(v any) bool { _, text := v.(string); return !text }) {
 				a.schema.Type = "string"
 			}
 		}
 		name := s.targets[0].name
 		given := c.members[name]
-		if s.value != nil && given == nil { // of a class that it comes from
-			given = t.eval(s.value, t.globals)
-		}
 		if call, ok := given.(*libraryCall); ok {
 			describeField(a.schema, call)
 			given, _ = call.get(0, "default")

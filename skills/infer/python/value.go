@@ -27,6 +27,14 @@ type alias struct {
 	scope *scope
 }
 
+// parameters returns the parameters of the type, of which there is one at least.
+func (a *alias) parameters() []*node {
+	if p := a.node.kids[1]; p.kind == nTuple && len(p.kids) > 0 {
+		return p.kids
+	}
+	return a.node.kids[1:2]
+}
+
 // A sequence is a list, a tuple, a set or a range.
 type sequence struct {
 	items []value
@@ -154,23 +162,23 @@ func equal(a, b value) (is, known bool) {
 	return false, reflect.TypeOf(a) == reflect.TypeOf(b)
 }
 
-// iterable returns the items that a loop over v goes through, in order.
-func iterable(v value) ([]value, bool) {
+// itemsOf returns the items of a collection; those of a set are in no order.
+func itemsOf(v value) ([]value, bool) {
 	switch v := v.(type) {
 	case *sequence:
-		return v.items, v.open != '{'
+		return v.items, true
 	case *mapping:
 		return v.keys, true
 	}
 	return nil, false
 }
 
-// itemsOf returns the items of a collection in any order.
-func itemsOf(v value) ([]value, bool) {
-	if seq, is := v.(*sequence); is {
-		return seq.items, true
+// iterable returns the items of a loop over v, in order.
+func iterable(v value) ([]value, bool) {
+	if seq, is := v.(*sequence); is && seq.open == '{' {
+		return nil, false
 	}
-	return iterable(v)
+	return itemsOf(v)
 }
 
 func (m *mapping) get(key value) (value, bool) {
@@ -192,8 +200,16 @@ func (m *mapping) set(key, v value) {
 	m.keys, m.values = append(m.keys, key), append(m.values, v)
 }
 
-// pyStr renders a value as Python's str does. It reports false for a value that
-// is not known.
+// add sets all items of another dict.
+func (m *mapping) add(other *mapping) bool {
+	for at, key := range other.keys {
+		m.set(key, other.values[at])
+	}
+	return true
+}
+
+// pyStr renders a constant as Python's str does. It reports false for any other
+// value.
 func pyStr(v value) (string, bool) {
 	if s, ok := v.(string); ok {
 		return s, true
@@ -201,16 +217,13 @@ func pyStr(v value) (string, bool) {
 	return pyRepr(v)
 }
 
-// pyRepr renders a value as Python's repr does.
+// pyRepr renders a constant as Python's repr does.
 func pyRepr(v value) (string, bool) {
 	switch v := v.(type) {
 	case none:
 		return "None", true
 	case bool:
-		if v {
-			return "True", true
-		}
-		return "False", true
+		return map[bool]string{true: "True", false: "False"}[v], true
 	case int64:
 		return strconv.FormatInt(v, 10), true
 	case float64:
@@ -225,20 +238,20 @@ func pyRepr(v value) (string, bool) {
 
 // repr renders a list or a tuple of constants. The order of a set is not known.
 func (s *sequence) repr() (string, bool) {
-	parts := make([]string, len(s.items))
-	for i, item := range s.items {
+	var parts []string
+	for _, item := range s.items {
 		part, ok := pyRepr(item)
 		if _, nested := item.(*sequence); nested || !ok {
 			return "", false
 		}
-		parts[i] = part
+		parts = append(parts, part)
 	}
 	inner := strings.Join(parts, ", ")
-	switch {
-	case s.open == '[':
+	if s.open == '[' {
 		return "[" + inner + "]", true
-	case s.open == '(' && len(parts) == 1:
-		return "(" + inner + ",)", true
+	}
+	if len(parts) == 1 {
+		inner += ","
 	}
 	return "(" + inner + ")", s.open == '('
 }
@@ -275,64 +288,22 @@ func toFloat(v value) (float64, bool) {
 	return 0, false
 }
 
-// member returns the value that a class, or one of the file that it comes from,
-// gives a name.
-func (c *class) member(name string) (value, bool) {
-	for _, own := range c.chain() {
-		if v, ok := own.members[name]; ok {
-			return v, true
-		}
-	}
-	return nil, false
-}
-
 // relevant reports whether a method of the class can reach argparse.
 func (c *class) relevant() bool {
-	for _, own := range c.chain() {
-		for _, member := range own.members {
-			if fn, ok := member.(*function); ok && fn.relevant {
-				return true
-			}
+	for _, member := range c.members {
+		if fn, ok := member.(*function); ok && fn.relevant {
+			return true
 		}
 	}
 	return false
 }
 
-// chain returns a class and the classes of the file that it comes from.
-func (c *class) chain() []*class {
-	var chain []*class
-	for c != nil && len(chain) < maxCalls {
-		chain = append(chain, c)
-		at := slices.IndexFunc(c.parents, func(v value) bool { _, own := v.(*class); return own })
-		if at < 0 {
-			break
-		}
-		c = c.parents[at].(*class)
-	}
-	return chain
-}
-
-// comesFrom reports whether a class, or one of the file that it comes from, has a
-// parent of this name of one of the packages.
+// comesFrom reports whether a class has an ancestor of this name in one of the
+// packages.
 func (c *class) comesFrom(name string, packages ...string) bool {
-	for _, own := range c.chain() {
-		for _, parent := range own.parents {
-			ref, _ := parent.(reference)
-			if ref.last() == name && slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(string(ref), p) }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// textSequence returns a list of texts.
-func textSequence(texts []string) *sequence {
-	seq := &sequence{items: make([]value, len(texts)), open: '['}
-	for i, text := range texts {
-		seq.items[i] = text
-	}
-	return seq
+	return slices.ContainsFunc(c.ancestors, func(r reference) bool {
+		return r.last() == name && slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(string(r), p) })
+	})
 }
 
 func (s *scope) lookup(name string) value {
@@ -371,23 +342,29 @@ func valueJSON(v value) (any, bool) {
 	case bool, string:
 		return v, true
 	case int64:
-		return json.Number(reprOf(v)), true
+		return json.Number(strconv.FormatInt(v, 10)), true
 	case float64:
 		return floatJSON(v), true
 	case *sequence:
-		list := []any{}
-		for _, item := range v.items {
-			one, ok := valueJSON(item)
-			if _, nested := item.(*sequence); !ok || nested {
-				return nil, false
-			}
-			list = append(list, one)
-		}
-		return list, v.open != '{'
+		list, ok := v.json()
+		return list, ok
 	case *mapping:
 		return map[string]any{}, len(v.keys) == 0
 	}
 	return nil, false
+}
+
+// json returns a list or a tuple of constants in JSON.
+func (s *sequence) json() ([]any, bool) {
+	list := []any{}
+	for _, item := range s.items {
+		one, ok := valueJSON(item)
+		if _, nested := item.(*sequence); !ok || nested {
+			return nil, false
+		}
+		list = append(list, one)
+	}
+	return list, s.open != '{'
 }
 
 func floatJSON(f float64) json.Number {
@@ -395,15 +372,4 @@ func floatJSON(f float64) json.Number {
 		return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 	}
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
-}
-
-func valueList(v value) ([]any, bool) {
-	list, ok := valueJSON(v)
-	all, is := list.([]any)
-	return all, ok && is
-}
-
-func reprOf(v value) string {
-	text, _ := pyRepr(v)
-	return text
 }
