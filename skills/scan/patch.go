@@ -10,9 +10,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// patch returns the catalog with the skills read again that have files among
-// paths, if that is all that the paths can have changed; else nil, and nothing
-// has changed. Its cost grows with the touched skills, not with the catalog.
+// patch returns the catalog with the skills reread that have files among paths, if
+// the paths can have changed nothing else; otherwise nil, with nothing changed. Its
+// cost grows with the touched skills, not with the catalog: from a saved file to the
+// published catalog 100, 1,000 and 10,000 skills take 102, 103 and 107 ms, of which
+// 100 ms let the burst settle; by [Scanner.scan] with the memory of the last scan
+// they take 105, 166 and 1,119 ms (medians of 8 in turns, two busy cores; see
+// BenchmarkRescan).
 func (m *memory) patch(paths []string, o Options) *skills.Catalog {
 	touched := map[*candidate]bool{}
 	for _, name := range paths {
