@@ -1,88 +1,58 @@
 package skillfs
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 )
 
-// An Archive is an open package, and a read-only file system of all that it
-// holds: [fs.ReadDirFS] and [fs.StatFS]. A package with a link is refused, so no
-// path leads anywhere else. Files have the modes 0o444 and 0o555, folders 0o555.
-type Archive struct {
-	tree
-	root  string
-	notes []string
+// An archive is an open package. Its file system has files of the modes 0o444 and
+// 0o555 and folders of 0o555. A package with a link is refused, so no path leads out
+// of it.
+type archive struct {
+	*zip.Reader
+	root  string   // the folder with SKILL.md: ".", or one at the top
+	notes []string // pairs of names that some file systems do not distinguish
 	close func() error
 }
 
-// OpenArchive opens the package at a host path, as [NewArchive] does.
-func OpenArchive(path string) (*Archive, error) {
-	// Who opens a named pipe waits for a writer.
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("open package: %w", errIrregular())
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	a, err := NewArchive(file)
-	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("open package: %w", err)
-	}
-	return a, nil
-}
-
-// A PackageFile is an open package, such as an [os.File]. ReadAt must allow concurrent
+// A packageFile is an open package, such as an [os.File]. ReadAt must allow concurrent
 // calls.
-type PackageFile interface {
+type packageFile interface {
 	fs.File
 	io.ReaderAt
 }
 
-// NewArchive reads the list of what a package holds, and no more of a ZIP file. A
-// tar.gz file is unpacked, once, into one temporary file, which does not outlive
-// the process where the system can do that. The file is the archive's from then
-// on; where there is an error, it is still the caller's. The error is an
-// [*ArchiveError] where the package is at fault, and [ErrNoSkill] as well where it has
-// no SKILL.md.
-func NewArchive(file PackageFile) (*Archive, error) {
-	return newLimited(file, limits{MaxPackage, MaxFile, MaxUnpacked})
-}
-
-func newLimited(file PackageFile, l limits) (*Archive, error) {
+// newArchive reads the list of a package's entries, and no more of a ZIP file. A
+// tar.gz file is written anew, as a ZIP file, to a temporary file, which does not
+// outlive the process where the system supports that. close closes the file; after
+// an error it is still the caller's. The error is an [*ArchiveError] where the package
+// is at fault, and [ErrNoSkill] as well where it has no SKILL.md.
+func newArchive(file packageFile, l limits) (*archive, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errIrregular()
+		return nil, &ArchiveError{"", "it is not a regular file", "name a ZIP or tar.gz file"}
 	}
 	if info.Size() > l.packed {
 		return nil, &ArchiveError{"", fmt.Sprintf("it is larger than %d MB", l.packed>>20), "leave out what the skill does not need"}
 	}
-	a := &Archive{tree: tree{limits: l}}
-	release, err := a.read(file, info.Size())
+	c := &contents{limits: l, folders: map[string]bool{}}
+	files, release, err := c.read(file, info.Size())
 	if err != nil {
-		return nil, a.unmeant(err)
+		return nil, c.unmeant(err)
 	}
-	if a.root, err = a.finish(); err != nil {
+	root, err := c.root()
+	if err != nil {
 		release()
-		return nil, a.unmeant(err)
+		return nil, c.unmeant(err)
 	}
-	a.notes = a.sameButCase()
-	a.close = func() error { return errors.Join(file.Close(), release()) }
-	return a, nil
-}
-
-func errIrregular() error {
-	return &ArchiveError{"", "it is not a regular file", "name a ZIP or tar.gz file"}
+	return &archive{files, root, c.sameButCase(), func() error { return errors.Join(file.Close(), release()) }}, nil
 }
 
 // The first bytes of the formats. Sources: PKWARE's APPNOTE 4.3.7 and 4.3.16,
@@ -96,7 +66,7 @@ const (
 // IsPackage reports whether a file begins with the magic bytes of a package.
 func IsPackage(file io.ReaderAt) bool {
 	magic := make([]byte, 4)
-	n, _ := file.ReadAt(magic, 0) // whatever there is
+	n, _ := file.ReadAt(magic, 0) // a shorter file has fewer
 	return isZIP(magic[:n]) || isGzip(magic[:n])
 }
 
@@ -106,29 +76,20 @@ func isZIP(magic []byte) bool {
 
 func isGzip(magic []byte) bool { return bytes.HasPrefix(magic, []byte(gzipMagic)) }
 
-// read fills the tree from the file. What it needed beside the file ends with
-// release.
-func (t *tree) read(file PackageFile, size int64) (release func() error, err error) {
+// read reads the entries of the file. release ends the use of everything beside the
+// file.
+func (c *contents) read(file packageFile, size int64) (files *zip.Reader, release func() error, err error) {
 	magic := make([]byte, 4)
 	n, err := file.ReadAt(magic, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return nil, nil, err
 	}
 	switch magic = magic[:n]; {
 	case isZIP(magic):
-		return func() error { return nil }, t.readZIP(file, size)
+		files, err := c.readZIP(file, size)
+		return files, func() error { return nil }, err
 	case isGzip(magic):
-		return t.unpackTAR(io.NewSectionReader(file, 0, size))
+		return c.unpackTAR(io.NewSectionReader(file, 0, size))
 	}
-	return nil, &ArchiveError{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", "pack the skill's folder with zip -r, or with tar -czf"}
+	return nil, nil, &ArchiveError{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", "pack the skill's folder with zip -r, or with tar -czf"}
 }
-
-// Root is the folder that has SKILL.md: ".", or the name of one folder.
-func (a *Archive) Root() string { return a.root }
-
-// Notes says what is odd about the package, though it is taken: names that are
-// one name where a file system does not tell upper from lower case.
-func (a *Archive) Notes() []string { return a.notes }
-
-// Close ends the use of the package. Nothing of it can be read afterwards.
-func (a *Archive) Close() error { return a.close() }

@@ -93,17 +93,18 @@ func formats() map[string]func(testing.TB, ...entry) []byte {
 }
 
 // opened opens a package from a file.
-func opened(t testing.TB, data []byte) (*Archive, error) {
+func opened(t testing.TB, data []byte) (*archive, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "package")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "package"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := OpenArchive(path)
-	if err == nil {
-		t.Cleanup(func() { a.Close() })
+	p, err := PackageFS(DirFS(dir), "package").Hold()
+	if err != nil {
+		return nil, err
 	}
-	return a, err
+	t.Cleanup(func() { p.Close() })
+	return p.held, nil
 }
 
 const manifest = "---\nname: demo\ndescription: d\n---\n"
@@ -120,10 +121,10 @@ func TestOpen(t *testing.T) {
 			if err := fstest.TestFS(a, "demo/SKILL.md", "demo/scripts/run.py", "demo/empty", "demo/a/b/c", "demo/large"); err != nil {
 				t.Error(err)
 			}
-			if a.Root() != "demo" || a.Notes() != nil {
-				t.Errorf("root %q, notes %q", a.Root(), a.Notes())
+			if a.root != "demo" || a.notes != nil {
+				t.Errorf("root %q, notes %q", a.root, a.notes)
 			}
-			sub, err := fs.Sub(a, a.Root())
+			sub, err := fs.Sub(a, a.root)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +133,7 @@ func TestOpen(t *testing.T) {
 				t.Errorf("%q, %v", text, err)
 			}
 			for name, want := range map[string]fs.FileMode{"demo/scripts/run.py": 0o555, "demo/SKILL.md": 0o444, "demo/scripts": fs.ModeDir | 0o555} {
-				if info, err := a.Stat(name); err != nil || info.Mode() != want {
+				if info, err := fs.Stat(a, name); err != nil || info.Mode() != want {
 					t.Errorf("%s: %v, %v", name, info, err)
 				}
 			}
@@ -160,7 +161,7 @@ func TestRoot(t *testing.T) {
 				entries = append(entries, entry{name, "x", 0})
 			}
 			a, err := opened(t, pack(t, entries...))
-			if test.fail == "" && (err != nil || a.Root() != test.want) || test.fail != "" && !faulty(err, test.fail) {
+			if test.fail == "" && (err != nil || a.root != test.want) || test.fail != "" && !faulty(err, test.fail) {
 				t.Errorf("%s of %q: %v, want %q %q", format, test.files, err, test.want, test.fail)
 			}
 		}
@@ -175,7 +176,7 @@ func faulty(err error, text string) bool {
 
 func TestHostile(t *testing.T) {
 	good := entry{"SKILL.md", manifest, 0}
-	many := make([]entry, MaxEntries+1)
+	many := make([]entry, maxEntries+1)
 	for i := range many {
 		many[i] = entry{fmt.Sprint("f", i), "", 0}
 	}
@@ -193,7 +194,7 @@ func TestHostile(t *testing.T) {
 		"not UTF-8":            {[]entry{good, {"a\xff", "x", 0}}, "not UTF-8"},
 		"a long path":          {[]entry{good, {strings.Repeat("d/", 600), "", 0}}, "longer than 1024 bytes"},
 		"a long name":          {[]entry{good, {strings.Repeat("d", 256), "", 0}}, "longer than 255 bytes"},
-		"deep":                 {[]entry{good, {strings.Repeat("d/", MaxDepth) + "x", "", 0}}, "more than 20 folders deep"},
+		"deep":                 {[]entry{good, {strings.Repeat("d/", maxDepth) + "x", "", 0}}, "more than 20 folders deep"},
 		"link":                 {[]entry{good, {"a", "SKILL.md", fs.ModeSymlink}}, `"a": it is a link; pack the file`},
 		"link that leaves":     {[]entry{good, {"a", "../../etc/passwd", fs.ModeSymlink}}, "it is a link"},
 		"device":               {[]entry{good, {"a", "", fs.ModeDevice}}, "neither a file nor a folder"},
@@ -244,10 +245,11 @@ func TestNotAPackage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := OpenArchive(t.TempDir()); !faulty(err, "not a regular file") {
+	dir := DirFS(t.TempDir())
+	if _, err := PackageFS(dir, ".").Hold(); !faulty(err, "not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := OpenArchive(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := PackageFS(dir, "none").Hold(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing: %v", err)
 	}
 }
@@ -266,9 +268,9 @@ func TestLimits(t *testing.T) {
 		"as large as may be": {limits{1 << 20, 1 << 20, 2 << 20}, []entry{{"SKILL.md", text(1 << 20), 0}, {"a", text(1 << 20), 0}, {"b", "", 0}}, ""},
 	} {
 		for format, pack := range formats() {
-			a, err := newLimited(inMemory(t, pack(t, test.entries...)), test.limits)
+			a, err := newArchive(inMemory(t, pack(t, test.entries...)), test.limits)
 			if err == nil {
-				a.Close()
+				a.close()
 			}
 			if test.want == "" && err != nil || test.want != "" && !faulty(err, test.want) {
 				t.Errorf("%s of %s: %v, want %q", format, name, err, test.want)
@@ -279,12 +281,12 @@ func TestLimits(t *testing.T) {
 
 // What is exported is what holds.
 func TestDefaultLimits(t *testing.T) {
-	large := append([]byte(zipMagic), make([]byte, MaxPackage)...)
+	large := append([]byte(zipMagic), make([]byte, maxPackage)...)
 	if _, err := opened(t, large); !faulty(err, "larger than 50 MB") {
 		t.Error(err)
 	}
 	at := bytes.Index(zipped(t, entry{"SKILL.md", manifest, 0}), []byte("PK\x01\x02"))
-	for size, want := range map[uint32]string{MaxFile: "", MaxFile + 1: "larger than 64 MB"} {
+	for size, want := range map[uint32]string{maxFile: "", maxFile + 1: "larger than 64 MB"} {
 		data := zipped(t, entry{"SKILL.md", manifest, 0})
 		binary.LittleEndian.PutUint32(data[at+24:], size)
 		if _, err := opened(t, data); want == "" && err != nil || want != "" && !faulty(err, want) {
@@ -353,7 +355,7 @@ func TestEndlessStream(t *testing.T) {
 		}
 	}
 	z.Close()
-	if _, err := newLimited(inMemory(t, bomb.Bytes()), limits{1 << 20, 1 << 20, 2 << 20}); !faulty(err, "it unpacks to more than 2 MB") {
+	if _, err := newArchive(inMemory(t, bomb.Bytes()), limits{1 << 20, 1 << 20, 2 << 20}); !faulty(err, "it unpacks to more than 2 MB") {
 		t.Error(err)
 	}
 }
@@ -365,8 +367,8 @@ func TestNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := `"A" and "a" differ only in case: on some machines they are one`
-		if len(a.Notes()) == 0 || a.Notes()[0] != want {
-			t.Errorf("%s: %q", format, a.Notes())
+		if len(a.notes) == 0 || a.notes[0] != want {
+			t.Errorf("%s: %q", format, a.notes)
 		}
 	}
 }
@@ -378,7 +380,7 @@ func TestClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Close(); err != nil {
+		if err := a.close(); err != nil {
 			t.Errorf("%s: %v", format, err)
 		}
 		if _, err := fs.ReadFile(a, "SKILL.md"); err == nil {
@@ -393,14 +395,14 @@ func TestClose(t *testing.T) {
 // A failure of the machine is not blamed on the package.
 func TestNoTemporaryFolder(t *testing.T) {
 	data := tarred(t, entry{"SKILL.md", manifest, 0})
-	path := filepath.Join(t.TempDir(), "package")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "package"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	none := filepath.Join(t.TempDir(), "none")
 	t.Setenv("TMPDIR", none)
 	t.Setenv("TMP", none)
-	_, err := OpenArchive(path)
+	_, err := PackageFS(DirFS(dir), "package").Hold()
 	var fault *ArchiveError
 	if err == nil || errors.As(err, &fault) || !strings.Contains(err.Error(), "temporary file") {
 		t.Error(err)

@@ -65,13 +65,13 @@ func FuzzTAR(f *testing.F) {
 }
 
 func check(t *testing.T, data []byte) {
-	a, err := NewArchive(inMemory(t, data))
+	a, err := newArchive(inMemory(t, data), limits{maxPackage, maxFile, maxUnpacked})
 	if err != nil {
 		return
 	}
-	defer a.Close()
+	defer a.close()
 	entries, total := 0, int64(0)
-	err = fs.WalkDir(a, a.Root(), func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(a, a.root, func(name string, d fs.DirEntry, err error) error {
 		if entries++; err != nil || !fs.ValidPath(name) || d.Type()&^fs.ModeDir != 0 {
 			t.Errorf("%q: %v, %v", name, d, err)
 		}
@@ -83,13 +83,13 @@ func check(t *testing.T, data []byte) {
 			t.Error(err)
 		}
 		text, err := fs.ReadFile(a, name)
-		if err == nil && int64(len(text)) != info.Size() || int64(len(text)) > MaxFile {
+		if err == nil && int64(len(text)) != info.Size() || int64(len(text)) > maxFile {
 			t.Errorf("%q: %d bytes, not %d", name, len(text), info.Size())
 		}
 		total += info.Size()
 		return nil
 	})
-	if err != nil || entries > MaxEntries || total > MaxUnpacked {
+	if err != nil || entries > maxEntries || total > maxUnpacked {
 		t.Errorf("%d entries, %d bytes, %v", entries, total, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 type Package struct {
 	source fs.FS
 	name   string   // of the package in source
-	held   *Archive // open; nil opens it for each operation
+	held   *archive // open; nil opens it for each operation
 }
 
 var (
@@ -25,39 +25,40 @@ func PackageFS(source fs.FS, name string) Package { return Package{source: sourc
 
 var errNoReaderAt = errors.New("its file system cannot read a file from a place on")
 
-// Hold opens the package. The caller closes it. The error is as of [NewArchive].
+// Hold opens the package. The caller closes it. The error is an [*ArchiveError] where
+// the package is at fault, and [ErrNoSkill] as well where it has no SKILL.md.
 func (p Package) Hold() (*Package, error) {
 	file, err := p.source.Open(p.name)
 	if err != nil {
 		return nil, err
 	}
-	readable, ok := file.(PackageFile)
+	readable, ok := file.(packageFile)
 	if !ok {
 		file.Close()
 		return nil, &fs.PathError{Op: "open", Path: p.name, Err: errNoReaderAt}
 	}
-	if p.held, err = NewArchive(readable); err != nil {
+	if p.held, err = newArchive(readable, limits{maxPackage, maxFile, maxUnpacked}); err != nil {
 		file.Close()
 		return nil, err
 	}
 	return &p, nil
 }
 
-// Root returns the folder of the package that holds the skill; see
-// [Archive.Root]. The package must be held.
-func (p Package) Root() string { return p.held.Root() }
+// Root returns the folder of the package that holds the skill: ".", or the name of one
+// at its top. The package must be held.
+func (p Package) Root() string { return p.held.root }
 
-// Notes returns oddities of the package; see [Archive.Notes]. The package must be
-// held.
-func (p Package) Notes() []string { return p.held.Notes() }
+// Notes returns oddities of a package that is accepted: names that are one name where
+// a file system does not distinguish upper and lower case. The package must be held.
+func (p Package) Notes() []string { return p.held.notes }
 
 // Close closes the package of [Package.Hold].
-func (p Package) Close() error { return p.held.Close() }
+func (p Package) Close() error { return p.held.close() }
 
 // Open implements [fs.FS]. The package is open for as long as the file is.
 func (p Package) Open(name string) (fs.File, error) {
 	if p.held != nil {
-		return Sub(p.held, p.held.Root()).Open(name)
+		return Sub(p.held, p.held.root).Open(name)
 	}
 	held, err := p.Hold()
 	if err != nil {
@@ -95,7 +96,7 @@ func inPackage[T any](p Package, op, name string, do func(fs.FS, string) (T, err
 		defer held.Close()
 		p = *held
 	}
-	return do(Sub(p.held, p.held.Root()), name)
+	return do(Sub(p.held, p.held.root), name)
 }
 
 // packedFile is an open file that owns its package.

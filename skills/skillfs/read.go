@@ -24,6 +24,11 @@ func OpenRegular(fsys fs.FS, name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return regular(file, name)
+}
+
+// regular returns an open file, or closes one that is not regular.
+func regular(file fs.File, name string) (fs.File, error) {
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = &NotRegularError{path.Base(name)}
@@ -42,6 +47,25 @@ func ReadRegular(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readAll(file, limit)
+}
+
+// ReadHost is [ReadRegular] for a host path, with links followed. It does not wait
+// for the writer of a named pipe.
+func ReadHost(name string, limit int64) ([]byte, error) {
+	opened, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	file, err := regular(opened, name)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(file, limit)
+}
+
+// readAll reads a file and closes it.
+func readAll(file fs.File, limit int64) ([]byte, error) {
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {
@@ -61,16 +85,4 @@ func ReadHead(fsys fs.FS, name string) ([]byte, error) {
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, 4<<10))
-}
-
-// ReadHost is [ReadRegular] for a host path, with links followed.
-func ReadHost(name string, limit int64) ([]byte, error) { return ReadRegular(host{}, name, limit) }
-
-// host opens host files by their paths. It does not wait for the writer of a
-// named pipe that has replaced a file.
-type host struct{}
-
-// Open implements [fs.FS].
-func (host) Open(name string) (fs.File, error) {
-	return os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 }

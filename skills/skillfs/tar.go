@@ -2,37 +2,82 @@ package skillfs
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bufio"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 )
 
 // headroom is how many bytes beyond its files a tar.gz file may become, with
 // headers and padding.
-const headroom = MaxEntries * 2048
+const headroom = maxEntries * 2048
 
 // errStream ends the reading of too long a stream.
 var errStream = errors.New("the stream is too long")
 
-// unpackTAR unpacks a tar.gz file into a spool, which release ends.
-func (t *tree) unpackTAR(packed io.Reader) (release func() error, err error) {
+// A spool is a temporary file.
+type spool struct {
+	*os.File
+	named bool // it has to be removed
+	size  int64
+}
+
+// A spoolError is an error of the machine, not of the package.
+type spoolError struct{ cause error }
+
+func (e *spoolError) Error() string { return fmt.Sprintf("unpack to a temporary file: %v", e.cause) }
+func (e *spoolError) Unwrap() error { return e.cause }
+
+func newSpool() (*spool, error) {
+	file, err := os.CreateTemp("", "skills-mcp-package-*")
+	if err != nil {
+		return nil, &spoolError{err}
+	}
+	// A file without a name does not outlive the process. Where the system refuses,
+	// close removes it.
+	return &spool{File: file, named: os.Remove(file.Name()) != nil}, nil
+}
+
+// Write appends to the file. Its error is a [*spoolError].
+func (s *spool) Write(p []byte) (int, error) {
+	n, err := s.File.Write(p)
+	s.size += int64(n)
+	if err != nil {
+		err = &spoolError{err}
+	}
+	return n, err
+}
+
+func (s *spool) close() error {
+	err := s.File.Close()
+	if s.named {
+		os.Remove(s.Name())
+	}
+	return err
+}
+
+// unpackTAR rewrites a tar.gz file as a ZIP file in a spool, which release closes.
+func (c *contents) unpackTAR(packed io.Reader) (files *zip.Reader, release func() error, err error) {
 	spool, err := newSpool()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	err = t.readTAR(packed, spool)
+	if err = c.copyTAR(packed, spool); err == nil {
+		files, err = zip.NewReader(spool, spool.size)
+	}
 	switch {
 	case err == nil:
-		return spool.close, nil
+		return files, spool.close, nil
 	case errors.Is(err, errStream):
-		err = &ArchiveError{"", fmt.Sprintf("it unpacks to more than %d MB", t.limits.unpacked>>20), "leave out what the skill does not need"}
+		err = &ArchiveError{"", fmt.Sprintf("it unpacks to more than %d MB", c.limits.unpacked>>20), "leave out what the skill does not need"}
 	case broken(err):
 		err = &ArchiveError{"", "it is no whole tar.gz file: " + err.Error(), "pack the skill anew"}
 	}
 	spool.close()
-	return nil, err
+	return nil, nil, err
 }
 
 // broken reports whether an error is of the stream, not of the machine or of an
@@ -43,54 +88,59 @@ func broken(err error) bool {
 	return !errors.As(err, &entry) && !errors.As(err, &machine)
 }
 
-func (t *tree) readTAR(packed io.Reader, spool *spool) error {
+func (c *contents) copyTAR(packed io.Reader, spool *spool) error {
 	unzipped, err := gzip.NewReader(bufio.NewReader(packed))
 	if err != nil {
 		return err
 	}
-	stream := &boundedReader{unzipped, t.limits.unpacked + headroom}
-	list := tar.NewReader(stream)
+	stream := &boundedReader{unzipped, c.limits.unpacked + headroom}
+	list, out := tar.NewReader(stream), zip.NewWriter(spool)
 	for entries := 0; ; entries++ {
 		header, err := list.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			// Only at its end does gzip's checksum show whether all was right.
-			_, err := io.Copy(io.Discard, stream)
-			return err
+			if _, err := io.Copy(io.Discard, stream); err != nil {
+				return err
+			}
+			return out.Close()
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are checked below
 			return err
-		case entries == MaxEntries:
-			return &ArchiveError{shorten(header.Name), fmt.Sprintf("the package has more than %d entries", MaxEntries), "leave out what the skill does not need"}
+		case entries == maxEntries:
+			return &ArchiveError{shorten(header.Name), fmt.Sprintf("the package has more than %d entries", maxEntries), "leave out what the skill does not need"}
 		}
-		t.meant = t.meant || isManifest(header.Name)
-		if err := t.addTAR(header, list, spool); err != nil {
-			t.meantTAR(list, entries)
+		c.meant = c.meant || isManifest(header.Name)
+		if err := c.addTAR(header, list, out); err != nil {
+			c.meantTAR(list, entries)
 			return err
 		}
 	}
 }
 
-func (t *tree) addTAR(header *tar.Header, content io.Reader, spool *spool) error {
+// addTAR copies an entry, once it is known that it may be there.
+func (c *contents) addTAR(header *tar.Header, content io.Reader, out *zip.Writer) (err error) {
+	copied := &zip.FileHeader{Method: zip.Store, Modified: header.ModTime}
 	switch header.Typeflag {
-	case tar.TypeXGlobalHeader: // what git archive says of the commit
+	case tar.TypeXGlobalHeader: // the commit, of git archive
 		return nil
 	case tar.TypeDir:
-		return t.addDir(header.Name, header.ModTime)
+		copied.Name, err = c.addDir(header.Name)
+	case tar.TypeReg:
+		copied.Name, err = c.addFile(header.Name, header.Size)
+		copied.SetMode(mode(header.FileInfo().Mode()))
 	case tar.TypeSymlink, tar.TypeLink:
 		return errLink(header.Name)
-	case tar.TypeReg:
 	default:
 		return errSpecial(header.Name)
 	}
-	// Whether it may be is known before anything of it is written.
-	at := spool.size
-	err := t.addFile(header.Name, header.FileInfo().Mode(), header.Size, header.ModTime, func() (io.ReadCloser, error) {
-		return spool.open(at, header.Size)
-	})
-	if err != nil {
+	if err != nil || copied.Name == "" {
 		return err
 	}
-	return spool.add(content, header.Size)
+	to, err := out.CreateHeader(copied)
+	if err == nil && header.Typeflag == tar.TypeReg {
+		_, err = io.Copy(to, content)
+	}
+	return err
 }
 
 // boundedReader is an error where more than left is read.
@@ -109,12 +159,12 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 
 // meantTAR looks for a SKILL.md behind an entry that was refused, within the
 // limits that hold for all entries.
-func (t *tree) meantTAR(list *tar.Reader, entries int) {
-	for ; !t.meant && entries < MaxEntries; entries++ {
+func (c *contents) meantTAR(list *tar.Reader, entries int) {
+	for ; !c.meant && entries < maxEntries; entries++ {
 		header, err := list.Next()
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
 			return
 		}
-		t.meant = isManifest(header.Name)
+		c.meant = isManifest(header.Name)
 	}
 }

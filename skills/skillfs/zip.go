@@ -10,12 +10,6 @@ import (
 	"slices"
 )
 
-// errNotDir and errIsDir are what a file system says.
-var (
-	errNotDir = errors.New("not a directory")
-	errIsDir  = errors.New("is a directory")
-)
-
 // maxDirectory is how many bytes of a ZIP file its list of entries may be. The
 // list becomes several times as large in memory, so that is not to be found out
 // once it is there.
@@ -24,48 +18,55 @@ const maxDirectory = 4 << 20
 // errDirectory ends the reading of too long a list.
 var errDirectory = errors.New("the list of entries is too long")
 
-// readZIP adds what a ZIP file's central directory has; what only local headers
-// say is not there.
-func (t *tree) readZIP(file io.ReaderAt, size int64) error {
+// readZIP reads a ZIP file's central directory. Entries that only local headers name
+// do not exist.
+func (c *contents) readZIP(file io.ReaderAt, size int64) (*zip.Reader, error) {
 	source := &meteredReaderAt{ReaderAt: file, left: maxDirectory}
 	list, err := zip.NewReader(source, size)
 	switch {
 	case errors.Is(err, errDirectory):
-		return &ArchiveError{"", fmt.Sprintf("its list of entries is longer than %d MB", maxDirectory>>20), "leave out what the skill does not need"}
+		return nil, &ArchiveError{"", fmt.Sprintf("its list of entries is longer than %d MB", maxDirectory>>20), "leave out what the skill does not need"}
 	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are checked below
-		return &ArchiveError{"", "it is no whole ZIP file: " + err.Error(), "pack the skill anew"}
+		return nil, &ArchiveError{"", "it is no whole ZIP file: " + err.Error(), "pack the skill anew"}
 	}
 	source.unlimited = true
-	t.meantZIP(list.File)
-	for _, f := range list.File {
-		if err := t.addZIP(f); err != nil {
-			return err
+	c.meant = slices.ContainsFunc(list.File, func(f *zip.File) bool { return isManifest(f.Name) })
+	all := list.File
+	list.File = nil
+	for _, f := range all {
+		if f.Name, err = c.addZIP(f); err != nil {
+			return nil, err
+		}
+		if f.Name != "" {
+			list.File = append(list.File, f)
 		}
 	}
-	return nil
+	return list, nil
 }
 
 // The bits of a ZIP entry's flags that say that it, or its header, is
 // encrypted. Source: PKWARE's APPNOTE, 4.4.4.
 const encrypted = 1<<0 | 1<<6 | 1<<13
 
-func (t *tree) addZIP(f *zip.File) error {
-	switch mode := f.Mode(); {
+// addZIP adds an entry, sets its mode, and returns its name in the archive; "" omits
+// it.
+func (c *contents) addZIP(f *zip.File) (name string, err error) {
+	switch packed := f.Mode(); {
 	case f.Flags&encrypted != 0:
-		return &ArchiveError{shorten(f.Name), "it is encrypted", "pack the skill without a password"}
-	case mode.IsDir():
-		return t.addDir(f.Name, f.Modified)
-	case mode&fs.ModeSymlink != 0:
-		return errLink(f.Name)
-	case !mode.IsRegular():
-		return errSpecial(f.Name)
+		return "", &ArchiveError{shorten(f.Name), "it is encrypted", "pack the skill without a password"}
+	case packed.IsDir():
+		return c.addDir(f.Name)
+	case packed&fs.ModeSymlink != 0:
+		return "", errLink(f.Name)
+	case !packed.IsRegular():
+		return "", errSpecial(f.Name)
 	case f.Method != zip.Store && f.Method != zip.Deflate:
-		return &ArchiveError{shorten(f.Name), fmt.Sprintf("it is packed with method %d, which is not read", f.Method), "pack the skill with zip -r"}
-	case f.UncompressedSize64 > math.MaxInt64:
-		return t.addFile(f.Name, 0, math.MaxInt64, f.Modified, nil)
+		return "", &ArchiveError{shorten(f.Name), fmt.Sprintf("it is packed with method %d, which is not read", f.Method), "pack the skill with zip -r"}
+	default:
+		f.SetMode(mode(packed))
 	}
 	// The reader ends with an error where a file is longer than it claims.
-	return t.addFile(f.Name, f.Mode(), int64(f.UncompressedSize64), f.Modified, f.Open)
+	return c.addFile(f.Name, int64(min(f.UncompressedSize64, math.MaxInt64)))
 }
 
 func errLink(entry string) error {
@@ -90,8 +91,4 @@ func (m *meteredReaderAt) ReadAt(p []byte, at int64) (int, error) {
 		}
 	}
 	return m.ReaderAt.ReadAt(p, at)
-}
-
-func (t *tree) meantZIP(list []*zip.File) {
-	t.meant = slices.ContainsFunc(list, func(f *zip.File) bool { return isManifest(f.Name) })
 }
