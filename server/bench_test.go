@@ -34,7 +34,7 @@ func manySkills(b *testing.B) *skills.Catalog {
 func emptyServer(b *testing.B) *Server {
 	runner := sandbox.New(ends(0, "", ""), nil)
 	snapshots := snapshot.New(b.TempDir())
-	s := New(run.New(runner, snapshots, policy.New(nil), nil), Options{Snapshots: snapshots})
+	s := New(run.New(runner, snapshots, policy.New(nil), nil), &Options{Snapshots: snapshots})
 	b.Cleanup(func() {
 		s.Close()
 		if err := runner.Close(); err != nil {

@@ -6,6 +6,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -55,6 +56,16 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// withDefaults returns a copy of o with its defaults; o may be nil.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	return c
+}
+
 // A Server serves the catalog that was published last.
 type Server struct {
 	options   Options
@@ -66,24 +77,22 @@ type Server struct {
 	published *publisher
 }
 
-// New returns a server that runs skills with calls, and has an empty catalog. The
-// caller must close it.
-func New(calls *run.Executor, options Options) *Server {
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	logger := options.Logger
-	p := &publisher{expose: options.Expose, subscriptions: newSubscriptions()}
+// New returns a server that runs skills with calls, and has an empty catalog. Options may
+// be nil. The caller must close it.
+func New(calls *run.Executor, options *Options) *Server {
+	o := options.withDefaults()
+	logger := o.Logger
+	p := &publisher{expose: o.Expose, subscriptions: newSubscriptions()}
 	current := p.view.Load
 	invoke := &invoker{
-		executor: calls, roots: clientroots.New(options.Roots, logger), pending: elicit.NewPendingCalls(),
-		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(nil), usage: options.Usage, failures: failures{logger},
+		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(),
+		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, failures: failures{logger},
 	}
-	finds := &finder{current, options.Reloader}
-	maker, loads := &toolMaker{current, failures{logger}}, &loader{options.Snapshots, invoke.used}
-	sandboxes := &sandboxTools{maker, finds, invoke, options.KeptSandboxes, options.RunCode}
+	finds := &finder{current, o.Reloader}
+	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used}
+	sandboxes := &sandboxTools{maker, finds, invoke, o.KeptSandboxes, o.RunCode}
 	s := &Server{
-		options: options, invoke: invoke, published: p,
+		options: o, invoke: invoke, published: p,
 		prompts: &prompts{current, finds, invoke, loads}, resources: &resources{current, invoke},
 		extension: &extension{current, invoke.tasks, logger},
 	}
@@ -92,7 +101,7 @@ func New(calls *run.Executor, options Options) *Server {
 	s.core.AddResourceTemplates(s.resources.template())
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
 	p.core = s.core
-	p.fixed = newFixedTools(maker, finds, invoke, loads, sandboxes, options.Sandbox)
+	p.fixed = newFixedTools(maker, finds, invoke, loads, sandboxes, o.Sandbox)
 	p.skills = &skillTools{maker, finds, invoke, loads, newArguments[argsOnly](true)}
 	p.publish(&skills.Catalog{})
 	return s

@@ -116,8 +116,8 @@ func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend
 	return err
 }
 
-func serverOptions(s *settings, snapshots *snapshot.Store) server.Options {
-	return server.Options{
+func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
+	return &server.Options{
 		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
 		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
 	}

@@ -1,5 +1,7 @@
 package exposure
 
+import "cmp"
+
 // A Mode limits how many skills are tools.
 type Mode string
 
@@ -35,15 +37,10 @@ type Options struct {
 	Uses map[string]int
 }
 
+// withDefaults returns o with its defaults.
 func (o Options) withDefaults() Options {
-	if o.Mode == "" {
-		o.Mode = Auto
-	}
-	if o.MaxTools == 0 {
-		o.MaxTools = DefaultTools
-	}
-	if o.Chars == 0 {
-		o.Chars = DefaultChars
-	}
+	o.Mode = cmp.Or(o.Mode, Auto)
+	o.MaxTools = cmp.Or(o.MaxTools, DefaultTools)
+	o.Chars = cmp.Or(o.Chars, DefaultChars)
 	return o
 }

@@ -7,6 +7,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,16 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// withDefaults returns a copy of o with its defaults; o may be nil.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	return c
+}
+
 // A Reloader keeps one publisher's catalog fresh. Its methods may be called from
 // any goroutine once Start has returned.
 type Reloader struct {
@@ -77,14 +88,10 @@ type Reloader struct {
 
 // New returns a reloader of the roots of scanner. Options may be nil.
 func New(scanner *scan.Scanner, options *Options) *Reloader {
-	r := &Reloader{scanner: scanner, turn: make(chan struct{}, 1), programs: newNewest(), files: newNewest(), cancel: func() {}}
-	if options != nil {
-		r.options = *options
+	return &Reloader{
+		scanner: scanner, options: options.withDefaults(), turn: make(chan struct{}, 1),
+		programs: newNewest(), files: newNewest(), cancel: func() {},
 	}
-	if r.options.Logger == nil {
-		r.options.Logger = slog.New(slog.DiscardHandler)
-	}
-	return r
 }
 
 // Start scans the roots, publishes the catalog, and keeps it fresh until ctx is

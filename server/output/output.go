@@ -3,9 +3,9 @@
 package output
 
 import (
-	"container/list"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,31 +15,25 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
-// Options bound a [Store]. A zero field means its default.
-type Options struct {
-	Bytes int64         // of all items; 64 MiB
-	Count int           // items; 512
-	Age   time.Duration // of an item; 30 minutes
+// limits bound a [Store].
+type limits struct {
+	bytes int64         // of all items
+	count int           // items
+	age   time.Duration // of an item
 }
 
 // A Store is a cache of items that evicts the oldest. It may be used concurrently.
 type Store struct {
-	options Options
+	limits limits
 
-	mu    sync.Mutex
-	items map[key]*list.Element
-	order *list.List // of *entry, oldest first
-	bytes int64
-}
-
-// A key finds an item: nobody finds another principal's.
-type key struct {
-	owner identity.Key
-	uri   string
+	mu      sync.Mutex // guards the fields below
+	entries []entry    // oldest first; few enough to be searched one by one
+	bytes   int64
 }
 
 type entry struct {
-	key
+	owner identity.Key // nobody else finds it
+	uri   string
 	Item
 	put time.Time
 }
@@ -50,22 +44,9 @@ type Item struct {
 	Data     []byte
 }
 
-// New returns an empty store. Options may be nil.
-func New(options *Options) *Store {
-	s := &Store{items: map[key]*list.Element{}, order: list.New()}
-	if options != nil {
-		s.options = *options
-	}
-	if s.options.Bytes == 0 {
-		s.options.Bytes = 64 << 20
-	}
-	if s.options.Count == 0 {
-		s.options.Count = 512
-	}
-	if s.options.Age == 0 {
-		s.options.Age = 30 * time.Minute
-	}
-	return s
+// New returns an empty store, of at most 512 items and 64 MiB, each for 30 minutes.
+func New() *Store {
+	return &Store{limits: limits{bytes: 64 << 20, count: 512, age: 30 * time.Minute}}
 }
 
 // URI names a piece of a run: "stdout", "stderr", or "out/" and the path of a
@@ -141,18 +122,23 @@ func canonical(uri string) string {
 // Put stores an item for its owner, and evicts the oldest if there is no room. It reports
 // false for an item that is larger than the store.
 func (s *Store) Put(owner identity.Key, uri string, item Item) bool {
-	if int64(len(item.Data)) > s.options.Bytes {
+	if int64(len(item.Data)) > s.limits.bytes {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := key{owner, canonical(uri)}
-	s.remove(s.items[k])
-	s.items[k] = s.order.PushBack(&entry{k, item, time.Now()})
+	now := entry{owner, canonical(uri), item, time.Now()}
+	s.remove(func(e *entry) bool { return e.owner == now.owner && e.uri == now.uri })
+	s.entries = append(s.entries, now)
 	s.bytes += int64(len(item.Data))
-	for s.bytes > s.options.Bytes || s.order.Len() > s.options.Count {
-		s.remove(s.order.Front())
-	}
+	left, bytes := len(s.entries), s.bytes
+	s.remove(func(e *entry) bool {
+		if left <= s.limits.count && bytes <= s.limits.bytes {
+			return false
+		}
+		left, bytes = left-1, bytes-int64(len(e.Data))
+		return true
+	})
 	s.expire()
 	return true
 }
@@ -162,28 +148,28 @@ func (s *Store) Get(owner identity.Key, uri string) (item Item, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	element, ok := s.items[key{owner, canonical(uri)}]
-	if !ok {
+	uri = canonical(uri)
+	at := slices.IndexFunc(s.entries, func(e entry) bool { return e.owner == owner && e.uri == uri })
+	if at < 0 {
 		return Item{}, false
 	}
-	return element.Value.(*entry).Item, true
+	return s.entries[at].Item, true
 }
 
 // A Piece names an item of a run: see [URI].
 type Piece struct{ Run, Name string }
 
-// Pieces returns the names of an owner's items, in no order.
+// Pieces returns the names of an owner's items, oldest first.
 func (s *Store) Pieces(owner identity.Key) []Piece {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
 	var all []Piece
-	for k := range s.items {
-		if k.owner != owner {
-			continue
+	for _, e := range s.entries {
+		if e.owner == owner {
+			run, name, _ := strings.Cut(strings.TrimPrefix(e.uri, prefix()), "/")
+			all = append(all, Piece{run, name})
 		}
-		run, name, _ := strings.Cut(strings.TrimPrefix(k.uri, prefix()), "/")
-		all = append(all, Piece{run, name})
 	}
 	return all
 }
@@ -192,26 +178,21 @@ func (s *Store) Pieces(owner identity.Key) []Piece {
 func (s *Store) Forget(owner identity.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k, element := range s.items {
-		if k.owner == owner {
-			s.remove(element)
-		}
-	}
+	s.remove(func(e *entry) bool { return e.owner == owner })
 }
 
 // expire removes items that are too old.
 func (s *Store) expire() {
-	for first := s.order.Front(); first != nil && time.Since(first.Value.(*entry).put) >= s.options.Age; first = s.order.Front() {
-		s.remove(first)
-	}
+	s.remove(func(e *entry) bool { return time.Since(e.put) >= s.limits.age })
 }
 
-func (s *Store) remove(element *list.Element) {
-	if element == nil {
-		return
-	}
-	e := element.Value.(*entry)
-	s.order.Remove(element)
-	delete(s.items, e.key)
-	s.bytes -= int64(len(e.Data))
+// remove removes the items that which chooses, asked oldest first.
+func (s *Store) remove(which func(*entry) bool) {
+	s.entries = slices.DeleteFunc(s.entries, func(e entry) bool {
+		gone := which(&e)
+		if gone {
+			s.bytes -= int64(len(e.Data))
+		}
+		return gone
+	})
 }

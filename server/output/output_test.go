@@ -26,7 +26,8 @@ func kept(s *Store, owner identity.Key, uris ...string) string {
 
 func TestStoreIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(&Options{Bytes: 10, Count: 3, Age: time.Minute})
+		s := New()
+		s.limits = limits{bytes: 10, count: 3, age: time.Minute}
 		put := func(uri string, size int, want bool) {
 			t.Helper()
 			if got := s.Put("ann", uri, item(size)); got != want {
@@ -57,14 +58,14 @@ func TestStoreIsBounded(t *testing.T) {
 		expect("too old", "a")
 		s.Forget("ann")
 		expect("forgotten", "")
-		if s.bytes != 0 || s.order.Len() != 0 || len(s.items) != 0 {
-			t.Errorf("left: %d bytes, %d, %d", s.bytes, s.order.Len(), len(s.items))
+		if s.bytes != 0 || len(s.entries) != 0 {
+			t.Errorf("left: %d bytes, %d", s.bytes, len(s.entries))
 		}
 	})
 }
 
 func TestOwnersAreApart(t *testing.T) {
-	s := New(nil)
+	s := New()
 	uri := URI("run-1", "out/a b/ü%.txt")
 	if want := "skills-mcp://runs/run-1/out/a%20b/%C3%BC%25.txt"; uri != want {
 		t.Errorf("URI %s, want %s", uri, want)

@@ -6,6 +6,7 @@
 package requirements
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -37,6 +38,16 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// withDefaults returns a copy of o with its defaults; o may be nil.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	return c
+}
+
 // A Checker compares the requirements of skills with the environments in which they
 // run. It may be used concurrently.
 type Checker struct {
@@ -58,15 +69,8 @@ type inventory struct {
 
 // New returns a checker without inventories of sandboxes. Options may be nil.
 func New(options *Options) *Checker {
-	c := &Checker{roles: map[string]*inventory{}}
-	if options != nil {
-		c.options = *options
-	}
-	if c.options.Logger == nil {
-		c.options.Logger = slog.New(slog.DiscardHandler)
-	}
-	c.programs = &programLister{c.options.Dir, c.options.Logger}
-	return c
+	o := options.withDefaults()
+	return &Checker{options: o, programs: &programLister{o.Dir, o.Logger}, roles: map[string]*inventory{}}
 }
 
 // Apply returns the catalog with the skills marked unavailable that lack a

@@ -182,7 +182,7 @@ func lastText(o sandbox.Output) string {
 func CheckOutput(skill *skills.Skill, o *run.Outcome) error {
 	s := parseOutput(skill, o, nil)
 	if s.result != nil {
-		a := attachments{Client: Client{Outputs: output.New(nil), Links: true, Sounds: true}} // whose contents nobody gets
+		a := attachments{Client: Client{Outputs: output.New(), Links: true, Sounds: true}} // whose contents nobody gets
 		if _, err := a.items(s.result.Items, o.Out.Taken); err != nil {
 			s.reject(o, err)
 		}

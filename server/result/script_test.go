@@ -19,7 +19,7 @@ func outcomeOf(stdout string) *run.Outcome {
 
 // Old clients are told where a content is that they do not know.
 func TestResultObjectForOldClients(t *testing.T) {
-	a := attachments{Client: Client{Outputs: output.New(nil)}, runID: "run-1"}
+	a := attachments{Client: Client{Outputs: output.New()}, runID: "run-1"}
 	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}, {"type": "resource_link", "uri": "test://x", "name": "x"}]}}`), nil).result.Items
 	contents, err := a.items(items, nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func TestResultObjectForOldClients(t *testing.T) {
 
 // A file carries the annotations of the script, as any other content does.
 func TestResultObjectAnnotates(t *testing.T) {
-	a := attachments{Client: Client{Outputs: output.New(nil), Links: true}, runID: "run-1"}
+	a := attachments{Client: Client{Outputs: output.New(), Links: true}, runID: "run-1"}
 	const said = `"_meta":{"a":1},"annotations":{"audience":["user"],"priority":0.5}`
 	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"path": "a.txt", "type": "text", `+said+`}, {"path": "a.txt", "type": "resource_link", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
 	contents, err := a.items(items, []sandbox.File{{Name: "a.txt", Data: []byte("a")}})

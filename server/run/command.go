@@ -63,7 +63,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secr
 		Skill:    j.label,
 		Tenant:   j.tenant(),
 		Argv:     program.argv,
-		Env:      append(environment(j, program.args), granted...),
+		Env:      append(environment(j, program.args, d.Grant), granted...),
 		Role:     j.role,
 		Grant:    d.Grant,
 		Limits:   sandbox.Limits{Timeout: j.timeout},
@@ -82,7 +82,7 @@ func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:
 
 // environment returns the variables that tell a program about its call. A script that
 // wants none finds none.
-func environment(j *job, args map[string]any) []string {
+func environment(j *job, args map[string]any, grant sandbox.Grant) []string {
 	context := skills.ContextSkill
 	if j.action == ActionSkill {
 		context = j.skill.Entry.Context
@@ -91,9 +91,9 @@ func environment(j *job, args map[string]any) []string {
 	case j.action == ActionSession || context == skills.ContextNone:
 		return nil
 	case context == skills.ContextLinX:
-		return append(about(j, args), "LINX_AGENT_ID=", "LINX_USER_ID=", "LINX_SESSION_ID="+pseudonym(j.Principal))
+		return append(about(j, args, grant), "LINX_AGENT_ID=", "LINX_USER_ID=", "LINX_SESSION_ID="+pseudonym(j.Principal))
 	}
-	return about(j, args)
+	return about(j, args, grant)
 }
 
 // pseudonym names a principal to a script, which could use the real key as if it were
@@ -104,14 +104,14 @@ func pseudonym(p identity.Principal) string {
 }
 
 // about returns the variables that every program finds.
-func about(j *job, args map[string]any) []string {
+func about(j *job, args map[string]any, grant sandbox.Grant) []string {
 	var env []string
 	if j.skill != nil {
 		env = append(env, "SKILL_NAME="+j.skill.QualifiedName())
 	}
 	env = append(env, "SKILL_RUN_ID="+j.id)
-	if len(j.workspaces) > 0 {
-		env = append(env, "SKILL_WORKSPACE="+j.workspaces[0])
+	if len(grant.Workspaces) > 0 {
+		env = append(env, "SKILL_WORKSPACE="+grant.Workspaces[0])
 	}
 	if args == nil {
 		return env

@@ -8,6 +8,7 @@ package run
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,22 @@ type Options struct {
 	InstallDependencies bool
 }
 
+// withDefaults returns a copy of o with its defaults; o may be nil.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.MaxTimeout = cmp.Or(c.MaxTimeout, sandbox.DefaultLimits().Timeout)
+	if c.Secrets == nil {
+		c.Secrets = Environ(nil)
+	}
+	if c.Recorder == nil {
+		c.Recorder = discard{}
+	}
+	return c
+}
+
 // An Executor calls skills. It may be used concurrently.
 type Executor struct {
 	runner    *sandbox.Runner
@@ -54,24 +71,11 @@ type Executor struct {
 // New returns an executor that runs, with runner, the snapshots of skills that decider
 // allows. Options may be nil.
 func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, options *Options) *Executor {
-	x := &Executor{runner: runner, snapshots: snapshots, decider: decider}
-	if options != nil {
-		x.options = *options
+	o := options.withDefaults()
+	if o.Sessions == nil {
+		o.Sessions = session.New(runner, nil)
 	}
-	if x.options.MaxTimeout == 0 {
-		x.options.MaxTimeout = sandbox.DefaultLimits().Timeout
-	}
-	if x.options.Secrets == nil {
-		x.options.Secrets = Environ(nil)
-	}
-	if x.options.Recorder == nil {
-		x.options.Recorder = discard{}
-	}
-	if x.options.Sessions == nil {
-		x.options.Sessions = session.New(runner, nil)
-	}
-	x.waits = elicit.NewWaitLimiter(x.options.Asking)
-	return x
+	return &Executor{runner, snapshots, decider, elicit.NewWaitLimiter(o.Asking), o}
 }
 
 // Workspaces returns the absolute host folders that skills may be granted.

@@ -95,3 +95,22 @@ func TestPipeline(t *testing.T) {
 		}
 	}
 }
+
+// last grants the last of the workspaces.
+type last struct{ steps }
+
+func (l *last) Decide(_ context.Context, p *run.Proposal) (*run.Decision, error) {
+	return &run.Decision{Grant: sandbox.Grant{Workspaces: p.Workspaces[1:]}}, nil
+}
+
+// SKILL_WORKSPACE names the first workspace that is granted, not the first that there is.
+func TestGrantedWorkspace(t *testing.T) {
+	driver := &keeper{}
+	x := executorOf(t, driver, &last{}, &run.Options{Workspaces: []string{"/one", "/two"}})
+	if _, err := x.Run(t.Context(), run.Request{Skill: demo(t, "script: run.sh")}); err != nil {
+		t.Fatal(err)
+	}
+	if env := strings.Join(driver.commands[0].Env, " "); !strings.Contains(env, "SKILL_WORKSPACE=/two") {
+		t.Errorf("environment %s", env)
+	}
+}

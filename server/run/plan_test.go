@@ -39,7 +39,7 @@ func TestPlan(t *testing.T) {
 		},
 		"a host that is not granted": {
 			fields: "script: run.sh\nclass: mutating\nsandbox: {network: [other.example.com]}",
-			argv:   "bash run.sh", env: "SKILL_NAME SKILL_RUN_ID SKILL_WORKSPACE SKILL_PARAMS", after: time.Minute,
+			argv:   "bash run.sh", env: "SKILL_NAME SKILL_RUN_ID SKILL_PARAMS", after: time.Minute, // and no workspace: nothing is granted
 			err: "connects to other.example.com, which is not granted",
 		},
 	} {

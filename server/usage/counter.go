@@ -7,6 +7,7 @@
 package usage
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"sync"
@@ -20,6 +21,16 @@ const saveDelay = 2 * time.Second
 type Options struct {
 	// Logger gets the errors of writing. The default discards them.
 	Logger *slog.Logger
+}
+
+// withDefaults returns a copy of o with its defaults; o may be nil.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	return c
 }
 
 // A Counter counts the calls of one process. It may be used concurrently.
@@ -40,11 +51,8 @@ type Counter struct {
 // to it until it is closed. Options may be nil.
 func Open(file string, options *Options) *Counter {
 	c := &Counter{
-		file: file, logger: slog.New(slog.DiscardHandler), before: Read(file), pending: map[string]entry{},
+		file: file, logger: options.withDefaults().Logger, before: Read(file), pending: map[string]entry{},
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-	}
-	if options != nil && options.Logger != nil {
-		c.logger = options.Logger
 	}
 	go c.run()
 	return c
