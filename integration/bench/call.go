@@ -10,20 +10,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
 // calls is a run of the suite call.
 type calls struct {
 	*bench
-	only     []string // names of contenders; empty for all
-	host     string   // the engine's address; "" looks for one
-	image    string
-	folder   string  // the skill's: all scripts
-	engine   *engine // nil for none
-	noEngine error   // why engine is nil
-	run      atomic.Int64
+	host
+	only    []string // names of contenders; empty for all
+	address string   // the engine's address; "" looks for one
 }
 
 func callSuite() suite {
@@ -61,7 +56,7 @@ Containers need a Docker engine that sees this machine's folders, with the image
 				c.only, err = parseOnly(value)
 				return err
 			})
-			f.StringVar(&c.host, "host", "", "the engine's `address`, such as unix:///var/run/docker.sock (default: where Docker's tools look)")
+			f.StringVar(&c.address, "host", "", "the engine's `address`, such as unix:///var/run/docker.sock (default: where Docker's tools look)")
 			f.StringVar(&c.image, "image", cmp.Or(os.Getenv("SKILLS_MCP_TEST_IMAGE"), "skills-mcp-test:base"), "the containers' `image`, with bash and python3")
 		},
 		measure: func(ctx context.Context, b *bench) error {
@@ -122,14 +117,15 @@ const rest = 100 * time.Millisecond
 const minRounds = 2
 
 func (c *calls) measure(ctx context.Context) (err error) {
-	c.folder = filepath.Join(c.dir, "skill")
+	c.host.id, c.host.dir = c.bench.id, c.bench.dir
+	c.folder = filepath.Join(c.host.dir, "skill")
 	for _, s := range scripts() {
 		err = errors.Join(err, writeFile(filepath.Join(c.folder, s.file), s.content))
 	}
 	if err != nil {
 		return err
 	}
-	if c.engine, c.noEngine = findEngine(ctx, c.host); c.engine != nil {
+	if c.engine, c.noEngine = findEngine(ctx, c.address); c.engine != nil {
 		defer c.engine.client.CloseIdleConnections()
 		i := c.engine.info
 		c.Machine += fmt.Sprintf("; Docker %s (%s, cgroup version %s, %s), image %s", i.ServerVersion, i.Driver, i.CgroupVersion, i.DefaultRuntime, c.image)
@@ -180,7 +176,7 @@ func (c *calls) open(ctx context.Context) (all []*contender, err error) {
 // openOne sets up a contender and runs a script, as an installed program may not
 // work.
 func (c *calls) openOne(ctx context.Context, e entry, b binary) (*contender, error) {
-	one, err := e.open(c, ctx, e.name+b.suffix, b)
+	one, err := e.open(&c.host, ctx, e.name+b.suffix, b)
 	if err == nil {
 		err = one.call(ctx, scripts()[0], 1)
 	}

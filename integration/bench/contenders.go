@@ -11,12 +11,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/integration/bench/catalog"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
 )
+
+// A host holds what contenders run with.
+type host struct {
+	id, dir  string  // of the bench
+	folder   string  // the skill's: all scripts
+	engine   *engine // nil for none
+	noEngine error   // why engine is nil
+	image    string  // of containers
+	run      atomic.Int64
+}
 
 // A contender is one way to run a script.
 type contender struct {
@@ -44,21 +55,21 @@ type entry struct {
 }
 
 // An opener sets up the contender of a name. b is for servers.
-type opener func(c *calls, ctx context.Context, name string, b binary) (*contender, error)
+type opener func(h *host, ctx context.Context, name string, b binary) (*contender, error)
 
 // entries returns all contenders. Those that people compare are neighbours.
 func entries() []entry {
 	return []entry{
-		{"bare", "the script on the host: nothing can be faster", (*calls).bare, false},
-		{"bwrap", "bubblewrap with all namespaces", (*calls).bubblewrap, false},
-		{"native", "the native driver", (*calls).native, false},
-		{"serve-native", "skills-mcp serve on the native driver: tools/call over stdio", (*calls).serveNative, true},
+		{"bare", "the script on the host: nothing can be faster", (*host).bare, false},
+		{"bwrap", "bubblewrap with all namespaces", (*host).bubblewrap, false},
+		{"native", "the native driver", (*host).native, false},
+		{"serve-native", "skills-mcp serve on the native driver: tools/call over stdio", (*host).serveNative, true},
 		{"docker-warm", "the docker driver with its warm pool, runc", dockerDriver("", always), false},
-		{"serve-docker", "skills-mcp serve on the docker driver: tools/call over stdio", (*calls).serveDocker, true},
+		{"serve-docker", "skills-mcp serve on the docker driver: tools/call over stdio", (*host).serveDocker, true},
 		{"docker-warm-runsc", "the same driver with gVisor, where the engine has a runtime runsc", dockerDriver("runsc", always), false},
 		{"docker-cold", "the docker driver without its pool: each call starts its container", dockerDriver("", never), false},
-		{"docker-exec", "docker exec into one running container: calls share it", (*calls).dockerExec, false},
-		{"docker-run", "docker run --rm with the sandbox's flags", (*calls).dockerRun, false},
+		{"docker-exec", "docker exec into one running container: calls share it", (*host).dockerExec, false},
+		{"docker-run", "docker run --rm with the sandbox's flags", (*host).dockerRun, false},
 	}
 }
 
@@ -105,15 +116,15 @@ func program(name string) (string, error) {
 
 // execute runs a program of the host in the skill's folder, with the environment
 // of a sandbox, and returns its output.
-func (c *calls) execute(ctx context.Context, argv ...string) (string, error) {
+func (h *host) execute(ctx context.Context, argv ...string) (string, error) {
 	file, err := program(argv[0])
 	if err != nil {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, file, argv[1:]...)
-	cmd.Dir = c.folder
+	cmd.Dir = h.folder
 	// The docker command finds the engine, and no configuration of a person's.
-	cmd.Env = append([]string{"PATH=" + searchPath, "LANG=C.UTF-8", "HOME=" + c.dir}, c.engineEnv()...)
+	cmd.Env = append([]string{"PATH=" + searchPath, "LANG=C.UTF-8", "HOME=" + h.dir}, h.engineEnv()...)
 	out, err := cmd.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
@@ -123,17 +134,17 @@ func (c *calls) execute(ctx context.Context, argv ...string) (string, error) {
 }
 
 // engineEnv returns the variable that points programs at the engine.
-func (c *calls) engineEnv() []string {
-	if c.engine == nil {
+func (h *host) engineEnv() []string {
+	if h.engine == nil {
 		return nil
 	}
-	return []string{"DOCKER_HOST=" + c.engine.host}
+	return []string{"DOCKER_HOST=" + h.engine.host}
 }
 
 // command returns a contender that puts words before the script's command.
-func (c *calls) command(name string, words ...string) *contender {
+func (h *host) command(name string, words ...string) *contender {
 	return &contender{name: name, call: func(ctx context.Context, s script, _ int) error {
-		out, err := c.execute(ctx, slices.Concat(words, s.argv())...)
+		out, err := h.execute(ctx, slices.Concat(words, s.argv())...)
 		if err != nil {
 			return err
 		}
@@ -141,56 +152,56 @@ func (c *calls) command(name string, words ...string) *contender {
 	}}
 }
 
-func (c *calls) bare(_ context.Context, name string, _ binary) (*contender, error) {
-	return c.command(name), nil
+func (h *host) bare(_ context.Context, name string, _ binary) (*contender, error) {
+	return h.command(name), nil
 }
 
-func (c *calls) bubblewrap(_ context.Context, name string, _ binary) (*contender, error) {
-	return c.command(name, "bwrap", "--unshare-all", "--die-with-parent", "--new-session",
+func (h *host) bubblewrap(_ context.Context, name string, _ binary) (*contender, error) {
+	return h.command(name, "bwrap", "--unshare-all", "--die-with-parent", "--new-session",
 		"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
 		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
-		"--ro-bind", c.folder, "/skill", "--chdir", "/skill"), nil
+		"--ro-bind", h.folder, "/skill", "--chdir", "/skill"), nil
 }
 
 // hardened returns the flags of docker run that come nearest to the driver's
 // containers.
-func (c *calls) hardened() []string {
+func (h *host) hardened() []string {
 	return []string{
-		"--label", c.ownLabel(),
+		"--label", h.ownLabel(),
 		"--network", "none", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
 		"--user", "65534:65534", "--memory", "512m", "--pids-limit", "128", "--tmpfs", "/tmp",
-		"--volume", c.folder + ":/skill:ro", "--workdir", "/skill",
+		"--volume", h.folder + ":/skill:ro", "--workdir", "/skill",
 	}
 }
 
 // ownLabel marks the containers that the docker command makes.
-func (c *calls) ownLabel() string { return label("bench", c.id) }
+func (h *host) ownLabel() string { return label("bench", h.id) }
 
-func (c *calls) dockerRun(_ context.Context, name string, _ binary) (*contender, error) {
-	if c.engine == nil {
-		return nil, c.noEngine
+func (h *host) dockerRun(_ context.Context, name string, _ binary) (*contender, error) {
+	if h.engine == nil {
+		return nil, h.noEngine
 	}
-	return c.command(name, slices.Concat([]string{"docker", "run", "--rm"}, c.hardened(), []string{c.image})...), nil
+	return h.command(name, slices.Concat([]string{"docker", "run", "--rm"}, h.hardened(), []string{h.image})...), nil
 }
 
-func (c *calls) dockerExec(ctx context.Context, name string, _ binary) (*contender, error) {
-	if c.engine == nil {
-		return nil, c.noEngine
+func (h *host) dockerExec(ctx context.Context, name string, _ binary) (*contender, error) {
+	if h.engine == nil {
+		return nil, h.noEngine
 	}
-	id, err := c.execute(ctx, slices.Concat([]string{"docker", "run", "--detach"}, c.hardened(), []string{c.image, "sleep", "infinity"})...)
-	return c.command(name, "docker", "exec", strings.TrimSpace(id)), err
+	id, err := h.execute(ctx, slices.Concat([]string{"docker", "run", "--detach"}, h.hardened(), []string{h.image, "sleep", "infinity"})...)
+	return h.command(name, "docker", "exec", strings.TrimSpace(id)), err
 }
 
 // driver returns a contender that runs scripts with a driver alone. warm returns
 // how many sandboxes to keep ready for so many calls at once.
-func (c *calls) driver(name string, d sandbox.Driver, warm func(atOnce int) int) *contender {
+func (h *host) driver(name string, d sandbox.Driver, warm func(atOnce int) int) *contender {
 	return &contender{name: name, close: d.Close, call: func(ctx context.Context, s script, atOnce int) error {
 		var stdout, stderr bytes.Buffer
 		exit, err := d.Run(ctx, &sandbox.Command{
-			RunID:  fmt.Sprintf("bench-%s-%d", c.id, c.run.Add(1)),
-			Skill:  c.skill(name, s),
+			RunID:  fmt.Sprintf("bench-%s-%d", h.id, h.run.Add(1)),
+			Skill:  h.skill(name, s),
 			Argv:   s.argv(),
-			Folder: c.folder,
+			Folder: h.folder,
 			Limits: sandbox.DefaultLimits(),
 			Warm:   warm(atOnce),
 			Stdout: &stdout, Stderr: &stderr,
@@ -213,75 +224,75 @@ func never(int) int { return -1 }
 
 // skill returns the name of a script's skill for one contender. No other skill on
 // the engine has it, so containers are found by it.
-func (c *calls) skill(contender string, s script) string {
-	return strings.Join([]string{"bench", c.id, strings.ReplaceAll(contender, "@", "-"), s.name}, "-")
+func (h *host) skill(contender string, s script) string {
+	return strings.Join([]string{"bench", h.id, strings.ReplaceAll(contender, "@", "-"), s.name}, "-")
 }
 
 // labels returns those of a contender's containers.
-func (c *calls) labels(contender string) (all []string) {
+func (h *host) labels(contender string) (all []string) {
 	for _, s := range scripts() {
-		all = append(all, label("skill", c.skill(contender, s)))
+		all = append(all, label("skill", h.skill(contender, s)))
 	}
 	return all
 }
 
-func (c *calls) native(_ context.Context, name string, _ binary) (*contender, error) {
-	return c.driver(name, native.New(nil), always), nil
+func (h *host) native(_ context.Context, name string, _ binary) (*contender, error) {
+	return h.driver(name, native.New(nil), always), nil
 }
 
 // dockerDriver returns the opener of a contender on the docker driver.
 func dockerDriver(runtime string, warm func(int) int) opener {
-	return func(c *calls, _ context.Context, name string, _ binary) (*contender, error) {
-		if c.engine == nil {
-			return nil, c.noEngine
+	return func(h *host, _ context.Context, name string, _ binary) (*contender, error) {
+		if h.engine == nil {
+			return nil, h.noEngine
 		}
-		one := c.driver(name, docker.New(&docker.Options{
-			Images:  map[string]string{"default": c.image},
+		one := h.driver(name, docker.New(&docker.Options{
+			Images:  map[string]string{"default": h.image},
 			Runtime: runtime,
-			Host:    c.engine.host,
-			Dir:     filepath.Join(c.dir, "state"),
+			Host:    h.engine.host,
+			Dir:     filepath.Join(h.dir, "state"),
 		}), warm)
-		one.labels = c.labels(name)
+		one.labels = h.labels(name)
 		return one, nil
 	}
 }
 
-func (c *calls) serveNative(ctx context.Context, name string, b binary) (*contender, error) {
-	return c.serve(ctx, &contender{name: name, alone: "native"}, "native", b)
+func (h *host) serveNative(ctx context.Context, name string, b binary) (*contender, error) {
+	return h.serve(ctx, &contender{name: name, alone: "native"}, "native", b)
 }
 
-func (c *calls) serveDocker(ctx context.Context, name string, b binary) (*contender, error) {
-	if c.engine == nil {
-		return nil, c.noEngine
+func (h *host) serveDocker(ctx context.Context, name string, b binary) (*contender, error) {
+	if h.engine == nil {
+		return nil, h.noEngine
 	}
-	return c.serve(ctx, &contender{name: name, alone: "docker-warm", labels: c.labels(name)}, "docker", b)
+	return h.serve(ctx, &contender{name: name, alone: "docker-warm", labels: h.labels(name)}, "docker", b)
 }
 
 // serve starts a contender's server, with one skill for each script.
-func (c *calls) serve(ctx context.Context, one *contender, driver string, b binary) (*contender, error) {
-	home := filepath.Join(c.dir, one.name)
-	if err := c.writeHome(home, driver, one.name); err != nil {
+func (h *host) serve(ctx context.Context, one *contender, driver string, b binary) (*contender, error) {
+	home := filepath.Join(h.dir, one.name)
+	if err := h.writeHome(home, driver, one.name); err != nil {
 		return nil, err
 	}
-	p, err := b.serve(home, serveOptions{env: c.engineEnv()})
+	p, err := b.serve(home, serveOptions{env: h.engineEnv()})
 	if err != nil {
 		return nil, err
 	}
 	one.server, one.close = p, p.close
-	one.call = func(ctx context.Context, s script, _ int) error { return callTool(ctx, p, c.skill(one.name, s)) }
+	one.call = func(ctx context.Context, s script, _ int) error { return callTool(ctx, p, h.skill(one.name, s)) }
 	return one, p.pipe.initialize(ctx)
 }
 
 // writeHome writes a server's configuration and skills. Its slots are enough for
 // all calls at once.
-func (c *calls) writeHome(home, driver, name string) error {
+func (h *host) writeHome(home, driver, name string) error {
 	errs := []error{
 		os.MkdirAll(filepath.Join(home, "work"), 0o755),
 		catalog.Configure(home, len(scripts()), fmt.Sprintf("images: {default: %q}\nsandbox: {driver: %s, slots: {total: %[3]d, per_caller: %[3]d, queue: %[3]d}}\n",
-			c.image, driver, 2*atOnce)),
+			h.image, driver, 2*atOnce)),
 	}
 	for _, s := range scripts() {
-		skill := c.skill(name, s)
+		skill := h.skill(name, s)
 		folder := filepath.Join(home, "skills", skill)
 		errs = append(errs,
 			writeFile(filepath.Join(folder, "SKILL.md"), fmt.Sprintf("---\nname: %s\ndescription: Prints a line.\nscript: %s\n---\n", skill, s.file)),

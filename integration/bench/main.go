@@ -19,7 +19,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 )
 
 func main() {
@@ -53,32 +52,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// A suite is one set of measurements. It holds the values of its own flags.
-type suite struct {
-	name, about string
-	duration    time.Duration       // the default of --duration; 0 for a suite without it
-	flags       func(*flag.FlagSet) // adds the flags
-	quick       []string            // the flags that --quick sets, as NAME=VALUE
-	// measure adds results to the report, also before an error.
-	measure func(context.Context, *bench) error
-}
-
 // suites returns all suites, the default first.
 func suites() []suite { return []suite{callSuite(), protocolSuite(), scaleSuite()} }
-
-// A bench is one run of a suite.
-type bench struct {
-	report
-	suite    suite
-	markdown bool
-	binary   string        // the server; "" builds it
-	against  string        // an older server; "" compares with none
-	duration time.Duration // of measuring each case, all contenders together
-	log      io.Writer
-	id       string   // of this run, in labels and names
-	dir      string   // holds all files of this run
-	binaries []binary // see servers
-}
 
 // usage begins the help.
 const usage = `Usage: go run ./integration/bench [SUITE] [flags]
@@ -140,18 +115,4 @@ func (b *bench) setQuick(flags *flag.FlagSet) error {
 		errs = append(errs, flags.Set(name, value))
 	}
 	return errors.Join(errs...)
-}
-
-// run measures the suite. The report holds all figures so far, also with an
-// error.
-func (b *bench) run(ctx context.Context) (err error) {
-	b.Suite, b.Machine = b.suite.name, thisMachine()
-	if b.dir, err = os.MkdirTemp("", "skills-mcp-bench-"); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	if err := os.Chmod(b.dir, 0o755); err != nil { // some contenders read it as nobody
-		return err
-	}
-	return b.suite.measure(ctx, b)
 }

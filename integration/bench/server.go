@@ -18,49 +18,6 @@ import (
 // host: a person's own may have slow wrappers of an interpreter.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// A binary is one skills-mcp.
-type binary struct {
-	file   string
-	suffix string // of the names of its contenders
-}
-
-// servers returns the binaries to measure. It builds the first where no flag
-// names it.
-func (b *bench) servers(ctx context.Context) (all []binary, err error) {
-	if b.binaries != nil {
-		return b.binaries, nil
-	}
-	file := b.binary
-	if file == "" {
-		file, err = b.build(ctx)
-	}
-	file, err2 := filepath.Abs(file)
-	all = []binary{{file, ""}}
-	if b.against != "" {
-		older, err := filepath.Abs(b.against)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, binary{older, olderSuffix})
-	}
-	if err := errors.Join(err, err2); err != nil {
-		return nil, err
-	}
-	b.binaries = all
-	return all, nil
-}
-
-func (b *bench) build(ctx context.Context) (string, error) {
-	fmt.Fprintln(b.log, "bench: building skills-mcp")
-	file := filepath.Join(b.dir, "skills-mcp")
-	build := exec.CommandContext(ctx, "go", "build", "-o", file, "github.com/skillsmcp/skills-mcp/cmd/skills-mcp")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build skills-mcp: %w\n%s", err, out)
-	}
-	return file, nil
-}
-
 // A process is a server under measurement.
 type process struct {
 	name    string // of its contender
@@ -204,12 +161,4 @@ func (p *process) close() error {
 		err = fmt.Errorf("%w; its log: %s", err, p.log)
 	}
 	return err
-}
-
-// writeFile writes a file that every user may read, and the folders above it.
-func writeFile(path, content string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(content), 0o644)
 }
