@@ -14,11 +14,9 @@ import (
 
 // A built is the compiled program of one platform, with its metadata.
 type built struct {
-	platform platform
-	program  []byte
-	module   string // the path of this module
-	version  string // the main module's, which Go derives from the tag
-	texts    []file // licences, that of this program first
+	program []byte
+	main    debug.Module // this module; Go derives its version from the tag
+	terms   []file       // licences, that of this program first
 }
 
 // build compiles the program reproducibly: without paths of this machine and
@@ -29,9 +27,9 @@ func build(ctx context.Context, p platform) (*built, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	name := filepath.Join(folder, p.program())
+	name := filepath.Join(folder, p.Program())
 	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "./cmd/skills-mcp")
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.OS, "GOARCH="+p.Arch)
 	compile.Stderr = os.Stderr
 	if err := compile.Run(); err != nil {
 		return nil, err
@@ -44,47 +42,47 @@ func build(ctx context.Context, p platform) (*built, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := licences(ctx, info)
-	if err != nil {
-		return nil, err
-	}
-	return &built{p, program, info.Main.Path, info.Main.Version, texts}, nil
+	terms, err := licences(ctx, info.Deps)
+	return &built{program, info.Main, terms}, err
 }
 
 // licences returns the terms of this program, of Go, and of each linked module, as
 // those terms demand.
-func licences(ctx context.Context, info *debug.BuildInfo) ([]file, error) {
+func licences(ctx context.Context, linked []*debug.Module) ([]file, error) {
 	own, err := os.ReadFile("LICENSE")
 	if err != nil {
 		return nil, fmt.Errorf("not at the top of a checkout: %w", err)
 	}
-	texts := []file{{name: "LICENSE", data: own, mode: 0o644}}
-	add := func(name string, ask ...string) error {
-		folder, err := goOutput(ctx, ask...)
-		if err != nil {
-			return fmt.Errorf("find %s: %w", name, err)
-		}
-		found, err := termsOf(name, folder)
-		texts = append(texts, found...)
-		return err
-	}
-	if err := add("go", "env", "GOROOT"); err != nil {
+	root, err := goOutput(ctx, "env", "GOROOT")
+	if err != nil {
 		return nil, err
 	}
-	for _, module := range info.Deps {
-		if err := add(module.Path, "list", "-m", "-f", "{{.Dir}}", module.Path); err != nil {
+	list := []string{"list", "-m", "-f", "{{.Path}}\t{{.Dir}}"}
+	for _, module := range linked {
+		list = append(list, module.Path)
+	}
+	folders, err := goOutput(ctx, list...)
+	if err != nil {
+		return nil, fmt.Errorf("find the modules: %w", err)
+	}
+	texts := []file{{"LICENSE", own, 0o644}}
+	for line := range strings.SplitSeq("go\t"+root+"\n"+folders, "\n") {
+		module, folder, _ := strings.Cut(line, "\t")
+		found, err := termsOf(module, folder)
+		if err != nil {
 			return nil, err
 		}
+		texts = append(texts, found...)
 	}
 	return texts, nil
 }
 
-// goOutput returns the line that the go command prints.
+// goOutput returns the lines that the go command prints.
 func goOutput(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stderr = os.Stderr
-	line, err := cmd.Output()
-	return strings.TrimSpace(string(line)), err
+	lines, err := cmd.Output()
+	return strings.TrimSpace(string(lines)), err
 }
 
 // termsOf reads the licence and notices of a module. A module without any is an

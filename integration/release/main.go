@@ -7,12 +7,14 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -34,11 +36,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return 2
 	}
-	if err := release(ctx, o, stdout); err != nil {
+	if err := o.write(ctx, stdout); err != nil {
 		fmt.Fprintln(stderr, "release:", err)
 		return 1
 	}
 	return 0
+}
+
+// options are the values of the flags.
+type options struct {
+	version   string
+	out       string
+	platforms []platform
 }
 
 // versions matches Semantic Versioning without build metadata.
@@ -87,4 +96,55 @@ their digests.
 		fmt.Fprintf(stderr, "release: %v (see --help)\n", err)
 	}
 	return o, err
+}
+
+// write writes a bundle for each platform and then server.json, so that all
+// files that server.json names exist.
+func (o *options) write(ctx context.Context, log io.Writer) error {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	r, called := release{Version: o.version}, ""
+	for _, p := range o.platforms {
+		b, err := build(ctx, p)
+		if err != nil {
+			return fmt.Errorf("build for %s: %w", p, err)
+		}
+		r.Module, called = b.main.Path, b.main.Version
+		data, err := b.bundle(r, p)
+		if err != nil {
+			return fmt.Errorf("bundle for %s: %w", p, err)
+		}
+		name := fmt.Sprintf("skills-mcp-%s-%s-%s.mcpb", o.version, p.OS, p.Arch)
+		r.Assets = append(r.Assets, asset{name, fmt.Sprintf("%x", sha256.Sum256(data))})
+		if err := o.save(name, data, log); err != nil {
+			return err
+		}
+	}
+	if called != "v"+o.version {
+		fmt.Fprintf(log, "note: the program calls itself %s; a release is made in a clean checkout of the tag v%s\n", called, o.version)
+	}
+	data, err := render("server.json", r)
+	if err != nil {
+		return err
+	}
+	return o.save("server.json", data, log)
+}
+
+// bundle returns the program as an MCP bundle: a ZIP file with a manifest.json.
+func (b *built) bundle(r release, p platform) ([]byte, error) {
+	manifest, err := r.manifest(p)
+	if err != nil {
+		return nil, err
+	}
+	return pack(append(b.terms, file{"manifest.json", manifest, 0o644}, file{"server/" + p.Program(), b.program, 0o755}))
+}
+
+func (o *options) save(name string, data []byte, log io.Writer) error {
+	file := filepath.Join(o.out, name)
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(log, "%s (%d bytes)\n", file, len(data))
+	return err
 }

@@ -30,13 +30,9 @@ func mcpb(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// save writes a value as JSON into a folder of its own.
-func save(t *testing.T, name string, value any) string {
+// save writes a file into a folder of its own.
+func save(t *testing.T, name string, data []byte) string {
 	t.Helper()
-	data, err := encode(value)
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(file, data, 0o644); err != nil {
 		t.Fatal(err)
@@ -46,24 +42,24 @@ func save(t *testing.T, name string, value any) string {
 
 // mcpb takes the manifest of each platform.
 func TestManifests(t *testing.T) {
-	for _, p := range platforms() {
-		file := save(t, "manifest.json", newManifest(p, "github.com/ann/skills-mcp", "1.2.3"))
-		if out, err := mcpb(t, "validate", file); err != nil || !strings.Contains(out, "validation passes") {
+	r := release{Module: "github.com/ann/skills-mcp", Version: "1.2.3"}
+	for _, p := range append(platforms(), platform{"plan9", "amd64"}) {
+		data, err := r.manifest(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := mcpb(t, "validate", save(t, "manifest.json", data))
+		if valid := err == nil && strings.Contains(out, "validation passes"); valid != (p.OS != "plan9") {
 			t.Errorf("%s: %v\n%s", p, err, out)
 		}
-	}
-	broken := newManifest(platforms()[0], "github.com/ann/skills-mcp", "1.2.3")
-	broken.Compatibility.Platforms = []string{"plan9"}
-	if out, err := mcpb(t, "validate", save(t, "manifest.json", broken)); err == nil {
-		t.Errorf("a system that there is not: %s", out)
 	}
 }
 
 // The registry takes server.json, by its own rules.
 func TestServerJSON(t *testing.T) {
-	r := registered{module: "github.com/ann/skills-mcp", version: "1.2.3"}
+	r := release{Module: "github.com/ann/skills-mcp", Version: "1.2.3"}
 	for _, p := range platforms() {
-		r.assets = append(r.assets, asset{"skills-mcp-1.2.3-" + p.os + "-" + p.arch + ".mcpb", strings.Repeat("0a", 32)})
+		r.Assets = append(r.Assets, asset{"skills-mcp-1.2.3-" + p.OS + "-" + p.Arch + ".mcpb", strings.Repeat("0a", 32)})
 	}
 	program := filepath.Join(t.TempDir(), "offline")
 	build := exec.Command("go", "build", "-o", program, ".")
@@ -71,16 +67,19 @@ func TestServerJSON(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		need(t, "the registry's module cannot be had: "+string(out))
 	}
-	server := r.server()
-	if out, err := exec.Command(program, save(t, "server.json", server)).CombinedOutput(); err != nil {
+	check := func() ([]byte, error) {
+		data, err := render("server.json", r)
+		if want := "https://github.com/ann/skills-mcp/releases/download/v1.2.3/skills-mcp-1.2.3-darwin-amd64.mcpb"; err != nil || !strings.Contains(string(data), `"identifier": "`+want+`"`) {
+			t.Errorf("%v; no package is at %s:\n%s", err, want, data)
+		}
+		return exec.Command(program, save(t, "server.json", data)).CombinedOutput()
+	}
+	if out, err := check(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	server.Packages[0].FileSHA256 = "none"
-	if out, err := exec.Command(program, save(t, "server.json", server)).CombinedOutput(); err == nil {
+	r.Assets[0].SHA256 = "none"
+	if out, err := check(); err == nil {
 		t.Errorf("a digest that is none: %s", out)
-	}
-	if want := "https://github.com/ann/skills-mcp/releases/download/v1.2.3/skills-mcp-1.2.3-darwin-amd64.mcpb"; server.Packages[0].Identifier != want {
-		t.Errorf("the first package is at %s, want %s", server.Packages[0].Identifier, want)
 	}
 }
 
@@ -120,7 +119,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	o, err := parse([]string{"--version", "v1.2.3-rc.1", "--platforms", "linux/arm64,windows/amd64"}, &bytes.Buffer{})
-	if err != nil || o.version != "1.2.3-rc.1" || len(o.platforms) != 2 || o.platforms[1].node() != "win32" {
+	if err != nil || o.version != "1.2.3-rc.1" || len(o.platforms) != 2 || o.platforms[1].System() != "win32" {
 		t.Errorf("%+v %v", o, err)
 	}
 }
