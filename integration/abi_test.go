@@ -17,6 +17,7 @@ var example = regexp.MustCompile("(?s)```(?:bash|python)\n# ([a-z]+)\\.(sh|py)\n
 
 // The examples of the page do what it says.
 func TestSkillABIExamples(t *testing.T) {
+	t.Parallel()
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	page, err := os.ReadFile("../docs/skill-abi.md")
 	if err != nil {

@@ -206,6 +206,7 @@ func answer(state, responses string) string {
 
 // TestAsking has skills ask modern clients.
 func TestAsking(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		w := asking(t, driver)
 		for _, test := range []struct{ skill, key, response, want string }{
@@ -225,6 +226,7 @@ func TestAsking(t *testing.T) {
 
 // TestAskingScenarios are the official suite's other ones.
 func TestAskingScenarios(t *testing.T) {
+	t.Parallel()
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	w := asking(t, "native")
 
@@ -274,6 +276,7 @@ func TestAskingScenarios(t *testing.T) {
 // TestAskingTooMany has more calls wait than a caller may have: the oldest is
 // told so when its answer comes.
 func TestAskingTooMany(t *testing.T) {
+	t.Parallel()
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	w := asking(t, "native")
 	var states []string
@@ -291,6 +294,7 @@ func TestAskingTooMany(t *testing.T) {
 
 // TestAskingLegacy has a skill ask a client by requests.
 func TestAskingLegacy(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		w := asking(t, driver)
 		w.greet(`{"elicitation":{}}`)

@@ -111,6 +111,7 @@ func pythonLibrary(t *testing.T) string {
 // A client initializes, lists and calls: typed tools for the skills, on real
 // code, and errors that are for a model.
 func TestClient(t *testing.T) {
+	t.Parallel()
 	library := pythonLibrary(t)
 	drivers(t, func(t *testing.T, driver string) {
 		hostile := t.TempDir()
@@ -161,6 +162,7 @@ func TestClient(t *testing.T) {
 // Files that come, change, break and go are noticed while the server runs: one
 // notice each, and the neighbours are unharmed.
 func TestLiveReload(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "later", "skills")
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
@@ -243,6 +245,7 @@ func writeFile(t *testing.T, path, content string) {
 // A skill is offered until it is known that its sandbox lacks what it needs: then
 // it has no tool, one notice is sent, and it is still listed with the reason.
 func TestUnavailableIsNoticed(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		dir := t.TempDir()
 		writeFile(t, filepath.Join(dir, "needy", "SKILL.md"), "---\nname: needy\ndescription: Needs what is not there.\nscript: run.sh\nmetadata: {openclaw: {requires: {bins: [no-such-program]}}}\n---\n")

@@ -33,6 +33,7 @@ func structured(content any) map[string]any {
 }
 
 func TestRunCode(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		c, workspace := connectWith(t, driver, "tools: {run_code: true}\n")
 		long := "x='" + strings.Repeat("y", 300<<10) + "'\n"
@@ -75,6 +76,7 @@ func TestRunCode(t *testing.T) {
 // What one call leaves in a kept sandbox, the next finds, and nobody after its
 // end.
 func TestKeptSandbox(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		c, _ := connectWith(t, driver, "tools: {run_code: true, kept_sandboxes: true}\n")
 		text, result := c.call("open_sandbox", map[string]any{"skill": "helper"})

@@ -20,6 +20,7 @@ type suiteRun struct {
 	args    []string
 	// scenarios are those to run, or none where args say which.
 	scenarios []string
+	hurried   bool // it has the scenario that no other test may slow down
 }
 
 // suiteRuns are what must pass: the requirement sets of both generations, the
@@ -27,12 +28,12 @@ type suiteRun struct {
 func suiteRuns() []suiteRun {
 	extension := []string{"sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"}
 	return []suiteRun{
-		{"suite-0.1", "mcp-conformance-0.1", []string{"--suite", "all"}, nil},
-		{"2025-11-25", "mcp-conformance", []string{"--requirements", "2025-11-25"}, nil},
-		{"2026-07-28", "mcp-conformance", []string{"--requirements", "2026-07-28"}, nil},
+		{"suite-0.1", "mcp-conformance-0.1", []string{"--suite", "all"}, nil, false},
+		{"2025-11-25", "mcp-conformance", []string{"--requirements", "2025-11-25"}, nil, false},
+		{"2026-07-28", "mcp-conformance", []string{"--requirements", "2026-07-28"}, nil, true},
 		// An extension belongs to no revision: both are forced.
-		{"skills-2025-11-25", "mcp-conformance", []string{"--spec-version", "2025-11-25", "--force"}, extension},
-		{"skills-2026-07-28", "mcp-conformance", []string{"--spec-version", "2026-07-28", "--force"}, extension},
+		{"skills-2025-11-25", "mcp-conformance", []string{"--spec-version", "2025-11-25", "--force"}, extension, false},
+		{"skills-2026-07-28", "mcp-conformance", []string{"--spec-version", "2026-07-28", "--force"}, extension, false},
 	}
 }
 
@@ -42,13 +43,19 @@ func TestConformance(t *testing.T) {
 	tools := nodeTools(t)
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	for _, run := range suiteRuns() {
-		t.Run(run.name, func(t *testing.T) { run.check(t, tools, "native") })
+		t.Run(run.name, func(t *testing.T) {
+			if !run.hurried {
+				t.Parallel()
+			}
+			run.check(t, tools, "native")
+		})
 	}
 }
 
 // The driver makes no difference to the protocol. One set shows it, of which no
 // scenario gives up before a container can have started.
 func TestConformanceDocker(t *testing.T) {
+	t.Parallel()
 	tools := nodeTools(t)
 	need(t, "SKILLS_MCP_REQUIRE_ENGINE", checkDocker(t.Context()))
 	for _, run := range suiteRuns() {

@@ -30,6 +30,7 @@ import (
 // In a PATTERN, … stands for any text, and {{name}} for any text without quotes, which
 // later lines can use by the same name.
 func TestConversations(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		testscript.Run(t, params("testdata/mcp", driver))
 	})

@@ -12,6 +12,7 @@ import (
 
 // A model and a person are told the same of a skill, field by field.
 func TestShownAlike(t *testing.T) {
+	t.Parallel()
 	config := filepath.Join(t.TempDir(), "config.yaml")
 	writeFile(t, config, configuration())
 	c := connect(t, "native")

@@ -16,6 +16,7 @@ import (
 
 // However the server ends, what runs for it ends first, and nothing is left.
 func TestEnding(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: processes are looked for in /proc")
 	}
@@ -29,6 +30,7 @@ func TestEnding(t *testing.T) {
 			"client gone":  func(t *testing.T, s *process) { s.stdout.Close(); s.stdin.Close() },
 		} {
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				// The number of seconds, an argument from its start, tells this skill's
 				// process from others, and its name its container.
 				number := fmt.Sprintf("%09d", time.Now().UnixNano()%1e9)
@@ -61,6 +63,7 @@ func TestEnding(t *testing.T) {
 // TestKilled has the sandboxes of a server that is killed, which can no longer end
 // them, end soon after their time limit.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: processes are looked for in /proc")
 	}
@@ -96,6 +99,7 @@ func TestKilled(t *testing.T) {
 
 // A person who interrupts a run is told so.
 func TestInterruptedRun(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		home := t.TempDir()
 		writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\n")
@@ -130,6 +134,7 @@ func TestInterruptedRun(t *testing.T) {
 
 // Whoever has seen enough of a list is not told of it.
 func TestUnreadList(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"list"}, {"show", "colony-samples/code-complexity"}} {
 		stdout, pipe, err := os.Pipe()
 		if err != nil {
@@ -161,6 +166,7 @@ sleep "$2"
 // A call that the client cancels ends with all of its processes, and is never
 // answered; the server goes on.
 func TestCancelledCall(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: processes are looked for in /proc")
 	}

@@ -10,6 +10,7 @@ import (
 // Of many skills, a client sees the ones that the workspace has files for, and
 // reaches the others by name. It hears of changes of that.
 func TestExposure(t *testing.T) {
+	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
 	write := func(name, front string) {
 		writeFile(t, filepath.Join(dir, name, "SKILL.md"), "---\nname: "+name+"\ndescription: Is one of many.\n"+front+"---\nHello from "+name+".\n")

@@ -10,6 +10,7 @@ import (
 
 // A call right after a write sees it, before the burst of changes has settled.
 func TestCallsRightAfterWrites(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, body string) {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 // its output, and in a file in /out: a client gets none of them, except in the
 // skill's file itself, which has to match its digest.
 func TestNothingHidden(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	const secret = "\U000e0069\U000e0067\u202e\u200b\u2062\u0085"
 	manifest := strings.ReplaceAll(`---

@@ -129,6 +129,7 @@ const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"pro
 
 // The server ends soon, with streams open and a call running.
 func TestEndOverHTTP(t *testing.T) {
+	t.Parallel()
 	skills := t.TempDir()
 	writeFile(t, filepath.Join(skills, "slow", "SKILL.md"), "---\nname: slow\ndescription: d\nscript: run.sh\n---\n")
 	writeFile(t, filepath.Join(skills, "slow", "run.sh"), "echo begun >&2\nsleep 600\n")
@@ -156,6 +157,7 @@ func TestEndOverHTTP(t *testing.T) {
 
 // Where there is a token, nobody gets in without it.
 func TestToken(t *testing.T) {
+	t.Parallel()
 	const secret = "0123456789abcdef0123"
 	url, stop := serveHTTP(t, []string{"SKILLS_MCP_TOKEN=" + secret})
 	for authorization, status := range map[string]int{
@@ -179,6 +181,7 @@ func TestToken(t *testing.T) {
 // Beside its endpoints the server says where they are; pages of this machine may call
 // them.
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	url, stop := serveHTTP(t, nil)
 	for path, want := range map[string]string{
 		"/other":   "MCP is served at /mcp\n",

@@ -66,9 +66,13 @@ func inspected(t *testing.T, transport, driver string, args ...string) []string 
 func everyEra(t *testing.T, driver string, args []string, test func(t *testing.T, target []string)) {
 	for _, transport := range []string{"stdio", "http"} {
 		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
 			target := inspected(t, transport, driver, args...)
 			for _, era := range []string{"legacy", "modern"} {
-				t.Run(era, func(t *testing.T) { test(t, append([]string{"--protocol-era", era}, target...)) })
+				t.Run(era, func(t *testing.T) {
+					t.Parallel()
+					test(t, append([]string{"--protocol-era", era}, target...))
+				})
 			}
 		})
 	}
@@ -99,6 +103,7 @@ func nodeTools(t *testing.T) string {
 
 // MCP Inspector initializes, lists and calls, on real code.
 func TestInspector(t *testing.T) {
+	t.Parallel()
 	tools := nodeTools(t)
 	library := pythonLibrary(t)
 	drivers(t, func(t *testing.T, driver string) {
@@ -136,6 +141,7 @@ func TestInspector(t *testing.T) {
 // MCP Inspector finds what is served of each skill to be what its entry says:
 // frontmatter, files, sizes and digests.
 func TestInspectorVerifiesSkills(t *testing.T) {
+	t.Parallel()
 	tools := nodeTools(t)
 	args := []string{"--skills", absolute(t, "testdata", "conformance", "skills"), "--skills", oddSkills(t)}
 	everyEra(t, "native", args, func(t *testing.T, target []string) {

@@ -26,6 +26,7 @@ echo done
 // What a script leaves in /out reaches the client, and the person who asks for
 // it on the command line.
 func TestFilesLeft(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		dir := t.TempDir()
 		writeFile(t, filepath.Join(dir, "skills", "leaver", "SKILL.md"), "---\nname: leaver\ndescription: Leaves files.\nscript: run.sh\n---\n")

@@ -33,6 +33,7 @@ func packedSkill(t *testing.T, name, text string) string {
 // A server notices packages that come, change and go: in a folder, and where one
 // alone is named.
 func TestLiveReloadOfPackages(t *testing.T) {
+	t.Parallel()
 	dir, named := filepath.Join(t.TempDir(), "skills"), filepath.Join(t.TempDir(), "named.zip")
 	writeFile(t, filepath.Join(dir, "first.zip"), packedSkill(t, "first", "One."))
 	config := filepath.Join(t.TempDir(), "config.yaml")

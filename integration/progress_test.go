@@ -24,16 +24,23 @@ const progressCalls, progressAtOnce = 300, 8
 // Calls send progress as their last act, eight at a time. None of it comes after
 // its result, none is lost, and none comes to another call.
 func TestProgressOfSkills(t *testing.T) {
+	t.Parallel()
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	for _, generation := range []string{"legacy", "modern"} {
-		t.Run("stdio, "+generation, func(t *testing.T) { progressOnStdio(t, generation == "modern") })
+		t.Run("stdio, "+generation, func(t *testing.T) {
+			t.Parallel()
+			progressOnStdio(t, generation == "modern")
+		})
 	}
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "last", "SKILL.md"), "---\nname: last\ndescription: Speaks last.\nscript: run.sh\n---\n")
 	writeFile(t, filepath.Join(dir, "last", "run.sh"), lastWords)
 	url := endpoint(t, "native", "--skills", dir)
 	for _, generation := range []string{"legacy", "modern"} {
-		t.Run("HTTP, "+generation, func(t *testing.T) { progressOverHTTP(t, url, generation == "modern") })
+		t.Run("HTTP, "+generation, func(t *testing.T) {
+			t.Parallel()
+			progressOverHTTP(t, url, generation == "modern")
+		})
 	}
 }
 

@@ -69,6 +69,7 @@ func (c *client) read(uri string) (string, error) {
 
 // MCP Inspector gets prompts and reads resources, in both generations.
 func TestInspectorPrompts(t *testing.T) {
+	t.Parallel()
 	tools := nodeTools(t)
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	workspace := readingWorkspace(t)
@@ -85,6 +86,7 @@ func TestInspectorPrompts(t *testing.T) {
 			{"contents", `--day tuesday`, []string{"--method", "resources/read", "--uri", "notes:on/tuesday"}},
 		} {
 			t.Run(fmt.Sprintf("%s %s", era, test.args[1]), func(t *testing.T) {
+				t.Parallel()
 				target := inspected(t, "stdio", "native", "--workspace", workspace)
 				result, exit := inspector(t, tools, append([]string{"--protocol-era", era}, target...), test.args...)
 				if exit != 0 || !strings.Contains(string(result[test.field]), test.want) {

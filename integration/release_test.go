@@ -43,6 +43,7 @@ func release(t *testing.T) (bundle string) {
 // A bundle is the same each time, and starts as clients start it, with answers
 // to its questions and without.
 func TestBundle(t *testing.T) {
+	t.Parallel()
 	tools := nodeTools(t)
 	bundle := release(t)
 	if again := release(t); !bytes.Equal(readFile(t, bundle), readFile(t, again)) {
@@ -70,6 +71,7 @@ func TestBundle(t *testing.T) {
 		greets  bool
 	}{"no answers": {"{}", false}, "answers": {string(answers), true}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			names := toolsOf(t, mcpConfig(t, tools, folder, c.answers), home)
 			for _, tool := range manifestTools(t, folder) {
 				if !strings.Contains(names, " "+tool+" ") {

@@ -11,6 +11,7 @@ import (
 // TestClientRoots has a skill read a file of the project that a client has open,
 // which the server was started far from.
 func TestClientRoots(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		home, project := t.TempDir(), t.TempDir()
 		writeFile(t, filepath.Join(project, "notes"), "seven\n")
@@ -38,6 +39,7 @@ func TestClientRoots(t *testing.T) {
 // TestClientRootsHTTP has a client of an HTTP server offer what it likes: it is not
 // asked.
 func TestClientRootsHTTP(t *testing.T) {
+	t.Parallel()
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	url := endpoint(t, "native", "--skills", counter(t))
 	begun := post(t, url, initializing(`{"roots":{}}`))

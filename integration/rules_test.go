@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -15,52 +16,58 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// module is the placeholder that the owner may rename.
+// module returns the module's path, a placeholder that the owner may rename.
 func module(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-m").Output()
+	return packages(t)["integration"].Module.Path
+}
+
+// A pkg is a package as go list describes it.
+type pkg struct {
+	ImportPath, Dir, Doc string
+	Imports, GoFiles     []string
+	Module               struct{ Path string }
+}
+
+// packages returns the packages of the module, by path without the module's.
+func packages(t *testing.T) map[string]pkg {
+	t.Helper()
+	found, err := listPackages()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(out))
+	return found
 }
 
-// pkg is what go list says of a package.
-type pkg struct {
-	ImportPath, Dir, Doc string
-	Imports, Deps        []string
-	GoFiles              []string
-}
-
-// packages lists the packages of the module, by path without the module's.
-func packages(t *testing.T) map[string]pkg {
-	t.Helper()
-	list := exec.Command("go", "list", "-json", "./...")
+// listPackages asks the go command, once for all tests.
+var listPackages = sync.OnceValues(func() (map[string]pkg, error) {
+	list := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,GoFiles,Module", "./...")
 	list.Dir = ".."
 	out, err := list.Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	prefix := module(t) + "/"
 	found := map[string]pkg{}
-	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return found
+			return found, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		found[strings.TrimPrefix(p.ImportPath, prefix)] = p
+		found[strings.TrimPrefix(p.ImportPath, p.Module.Path+"/")] = p
 	}
-}
+})
 
 func under(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
 // Production code imports nothing that is for tests.
 func TestNoTestingInProduction(t *testing.T) {
+	t.Parallel()
 	for path, p := range packages(t) {
 		if slices.Contains(p.Imports, "testing") && path != "sandbox/sandboxtest" {
 			t.Errorf("%s imports testing outside of its tests", path)
@@ -71,6 +78,7 @@ func TestNoTestingInProduction(t *testing.T) {
 // Only cmd reads the environment or ends the program; the native driver's init
 // is a program of its own.
 func TestEnvironmentAndExit(t *testing.T) {
+	t.Parallel()
 	calls := regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Environ|Exit)\(`)
 	for path, p := range packages(t) {
 		if under(path, "cmd") || under(path, "integration") {
@@ -92,6 +100,7 @@ func TestEnvironmentAndExit(t *testing.T) {
 }
 
 func TestPackageDocs(t *testing.T) {
+	t.Parallel()
 	for path, p := range packages(t) {
 		if p.Doc == "" {
 			t.Errorf("%s has no package doc", path)
@@ -102,6 +111,7 @@ func TestPackageDocs(t *testing.T) {
 // No package does anything when it is imported, but for the native driver, whose
 // init process must not wait for the packages of a whole server.
 func TestNoInitFunctions(t *testing.T) {
+	t.Parallel()
 	allowed := map[string]int{"sandbox/native": 1}
 	for path, p := range packages(t) {
 		for _, name := range p.GoFiles {
@@ -121,6 +131,7 @@ func TestNoInitFunctions(t *testing.T) {
 }
 
 func TestNoReplace(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../go.mod")
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +143,7 @@ func TestNoReplace(t *testing.T) {
 
 // The top level is fixed.
 func TestTopLevel(t *testing.T) {
+	t.Parallel()
 	want := []string{
 		".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "cmd", "docs",
 		"go.mod", "go.sum", "integration", "plugins", "sandbox", "server", "skills",
@@ -154,6 +166,7 @@ func TestTopLevel(t *testing.T) {
 
 // The README's commands are those that the tests and CI run.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -174,6 +187,7 @@ func TestReadme(t *testing.T) {
 
 // Who looks for a package finds it in docs/architecture.md.
 func TestArchitecture(t *testing.T) {
+	t.Parallel()
 	page := read(t, "../docs/architecture.md")
 	for name := range packages(t) {
 		if parent := path.Dir(name); parent == "cmd/skills-mcp" || parent == "integration" || strings.HasPrefix(parent, "integration/") {
@@ -188,6 +202,7 @@ func TestArchitecture(t *testing.T) {
 // TestNeeds finds every requirement of the tests in CONTRIBUTING.md, and the command
 // that checks them in both pages.
 func TestNeeds(t *testing.T) {
+	t.Parallel()
 	page := strings.ReplaceAll(read(t, "../CONTRIBUTING.md"), "`", "")
 	for _, need := range Needs() {
 		if !strings.Contains(page, "| "+need.Tests) {
@@ -203,6 +218,7 @@ func TestNeeds(t *testing.T) {
 
 // Pages and messages say "fix".
 func TestWordForRepair(t *testing.T) {
+	t.Parallel()
 	mend := regexp.MustCompile(`(?i)\bmend(s|ed|ing)?\b`)
 	pages, err := filepath.Glob("../docs/*.md")
 	if err != nil {
@@ -231,11 +247,13 @@ func TestWordForRepair(t *testing.T) {
 
 // What the documentation links to exists, headings too.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	pages, err := filepath.Glob("../docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}
 	links := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]+)?\)`)
+	anchors := map[string][]string{} // by page
 	for _, page := range append(pages, "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md") {
 		for _, link := range links.FindAllStringSubmatch(read(t, page), -1) {
 			to := filepath.Join(filepath.Dir(page), link[1])
@@ -244,7 +262,12 @@ func TestLinks(t *testing.T) {
 			}
 			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s links to %s, which does not exist", page, link[1])
-			} else if link[2] != "" && !slices.Contains(headings(read(t, to)), link[2]) {
+				continue
+			}
+			if link[2] != "" && anchors[to] == nil {
+				anchors[to] = headings(read(t, to))
+			}
+			if link[2] != "" && !slices.Contains(anchors[to], link[2]) {
 				t.Errorf("%s links to %s%s: there is no such heading", page, link[1], link[2])
 			}
 		}
@@ -263,8 +286,9 @@ func read(t *testing.T, path string) string {
 // headings are the anchors that a page has.
 func headings(page string) []string {
 	var all []string
+	left := regexp.MustCompile(`[^\pL\pN_ -]`)
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
-		kept := regexp.MustCompile(`[^\pL\pN_ -]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		kept := left.ReplaceAllString(strings.ToLower(heading[1]), "")
 		all = append(all, "#"+strings.ReplaceAll(kept, " ", "-"))
 	}
 	return all
@@ -273,6 +297,7 @@ func headings(page string) []string {
 // The messages that docs/troubleshooting.md quotes are the program's: each part
 // between "…" is in a string of its source. One is the system's.
 func TestTroubleshooting(t *testing.T) {
+	t.Parallel()
 	var all strings.Builder
 	for _, p := range packages(t) {
 		sources, err := filepath.Glob(filepath.Join(p.Dir, "*.go")) // of other systems, too

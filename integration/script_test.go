@@ -13,11 +13,13 @@ import (
 
 // TestCommandLine runs the scripts that need no sandbox.
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, params("testdata/cli", "native"))
 }
 
 // TestRunning runs the scripts that run skills, with each driver.
 func TestRunning(t *testing.T) {
+	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
 		testscript.Run(t, params("testdata/driver", driver))
 	})

@@ -29,12 +29,14 @@ func sdkRuns() []sdkRun {
 // The official TypeScript SDKs list, call, ask, cancel and are told of changes,
 // beside skills that mean harm.
 func TestSDKs(t *testing.T) {
+	t.Parallel()
 	tools := nodeTools(t)
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	scripts := sdkScripts(t, tools)
 	for _, transport := range []string{"stdio", "http"} {
 		for _, run := range sdkRuns() {
 			t.Run(transport+"/"+run.name, func(t *testing.T) {
+				t.Parallel()
 				runSDK(t, tools, filepath.Join(scripts, run.script), run.target(t, transport))
 			})
 		}

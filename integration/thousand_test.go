@@ -90,6 +90,7 @@ func edits(t *testing.T, home string, heard func(notices int)) {
 // Of a thousand skills, tools/list stays short. A new one makes one notice for
 // each who listens, of both generations; a change that no tool shows makes none.
 func TestThousandSkillsOverHTTP(t *testing.T) {
+	t.Parallel()
 	home := thousand(t)
 	base, stop := serveHTTP(t, nil, "--config", filepath.Join(home, "config.yaml"))
 	url := base + "/mcp"
@@ -141,6 +142,7 @@ func checkList(t *testing.T, generation, answer string) {
 // On standard input and output one client may do both: what it listens for is
 // tagged, and the plain notice is that of the legacy one.
 func TestThousandSkillsOnStdio(t *testing.T) {
+	t.Parallel()
 	home := thousand(t)
 	s := startIn(t, home, "native")
 	s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)

@@ -17,6 +17,7 @@ var step = regexp.MustCompile("(?s)```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?")
 // Inspector is the one that integration/node-tools installs; without it, its commands
 // are left out.
 func TestTutorial(t *testing.T) {
+	t.Parallel()
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -51,7 +52,7 @@ func TestTutorial(t *testing.T) {
 			commands = "set -e\n" + commands
 		}
 		shell := exec.CommandContext(t.Context(), "sh", "-c", `cd "$(cat "$PLACE")" || exit; `+commands+"\npwd > \"$PLACE\"\n")
-		shell.Env = append(os.Environ(), "HOME="+home, "PLACE="+place, "GOBIN="+filepath.Join(home, "bin"), "GOCACHE="+builds, "GOMODCACHE="+modules,
+		shell.Env = append(os.Environ(), "HOME="+home, "PLACE="+place, "CGO_ENABLED=0", "GOBIN="+filepath.Join(home, "bin"), "GOCACHE="+builds, "GOMODCACHE="+modules,
 			"TMPDIR="+filepath.Join(home, "tmp"), // files in a temporary folder are warned of
 			"XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", "SKILLS_MCP_CONFIG=", "PATH="+filepath.Join(home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		out, err := shell.CombinedOutput()

@@ -11,6 +11,7 @@ import (
 // TestWalls keeps every import of ours where the table walls allows it, and the table
 // free of rows and names that nothing needs.
 func TestWalls(t *testing.T) {
+	t.Parallel()
 	prefix := module(t) + "/"
 	found := packages(t)
 	for _, name := range slices.Sorted(maps.Keys(found)) {
@@ -37,6 +38,7 @@ func TestWalls(t *testing.T) {
 // TestLibraries confines each library to a few packages, so that a successor is a
 // small change.
 func TestLibraries(t *testing.T) {
+	t.Parallel()
 	users := map[string][]string{}
 	for name, p := range packages(t) {
 		for library := range libraries {
@@ -71,6 +73,7 @@ func compare(t *testing.T, name string, allowed, imported []string) {
 
 // TestFloors: the children of a folder lie either all below it, or all above it.
 func TestFloors(t *testing.T) {
+	t.Parallel()
 	for name := range walls {
 		var below, above []string
 		for other, row := range walls {
@@ -93,6 +96,7 @@ func TestFloors(t *testing.T) {
 // TestMeetingPlace: the model imports nothing of ours, and skills and sandboxes do
 // not know each other.
 func TestMeetingPlace(t *testing.T) {
+	t.Parallel()
 	if walls["skills"] != "" {
 		t.Errorf("skills imports %s", walls["skills"])
 	}
