@@ -14,12 +14,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
-// missing reports whether an error says that nothing is there.
+// maxFile is the largest file that is read or written, in bytes.
+const maxFile = 256 << 20
+
+// missing reports whether an error is of a path without a file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// openFile opens a file and returns how large it is.
+// openFile opens a file and returns its size.
 func openFile(name string) (file *os.File, size int64, err error) {
 	if file, err = os.Open(name); err != nil {
 		return nil, 0, err
@@ -34,7 +37,7 @@ func openFile(name string) (file *os.File, size int64, err error) {
 	return file, info.Size(), nil
 }
 
-// readPart returns what is in a file from one offset to another.
+// readPart returns the content of a file from one offset to another.
 func readPart(file io.ReaderAt, from, to int64) (string, error) {
 	var b strings.Builder
 	b.Grow(int(to - from))
@@ -45,7 +48,7 @@ func readPart(file io.ReaderAt, from, to int64) (string, error) {
 	return b.String(), err
 }
 
-// writeFile replaces a file as a whole by what content writes.
+// writeFile replaces a file by the output of content.
 func writeFile(name string, content func(io.Writer) error) error {
 	err := atomicfile.Write(name, func(w io.Writer) error { return content(&bounded{w, maxFile}) })
 	if err != nil {
@@ -54,10 +57,10 @@ func writeFile(name string, content func(io.Writer) error) error {
 	return prune(filepath.Dir(name))
 }
 
-// maxCaches is how many files stay in a folder: those of other sets of roots.
+// maxCaches is the maximum number of files in a folder: each set of roots has one.
 const maxCaches = 16
 
-// prune removes the oldest files of a folder.
+// prune removes the oldest files of a folder beyond maxCaches.
 func prune(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -78,7 +81,7 @@ func prune(dir string) error {
 	return nil
 }
 
-// bounded fails once more than so many bytes are written.
+// A bounded writer fails after left bytes.
 type bounded struct {
 	io.Writer
 	left int

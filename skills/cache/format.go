@@ -6,46 +6,37 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
+	"math"
 	"slices"
 )
 
-// A file is the magic, the long texts, the body, and the footer: the offset of
-// the body, and a checksum of it with that offset. The body is the version and the
-// entries, each as key, looks, value and where its text is.
+// A file is the magic, the long texts, the body, and the footer: the offset of the
+// body, and a checksum of the body with that offset. The body is the version and the
+// entries, each as key, looks, value and the location of its text.
 
-// maxFile is the largest file that is read or written, in bytes.
-const maxFile = 256 << 20
-
-const magic = "skills-mcp parse cache 2\n"
+const magic = "skills-mcp parse cache 3\n"
 
 // footerSize is the size of an offset and a checksum.
 const footerSize = 8 + 4
 
-var checksums = crc32.MakeTable(crc32.Castagnoli)
-
-// format writes the content of a file. An entry whose text cannot be read any
-// more is left out.
+// format writes the content of a file: entries by key. It leaves out an entry whose
+// text is not readable any more.
 func format(to io.Writer, entries map[string]entry, version string) error {
 	w := bufio.NewWriterSize(to, 1<<20)
-	if _, err := w.WriteString(magic); err != nil {
-		return err
-	}
+	_, _ = w.WriteString(magic) // an error stays until Flush
 	keys := slices.Sorted(maps.Keys(entries))
-	texts, body, err := writeTexts(w, keys, entries)
-	if err != nil {
-		return err
-	}
+	texts, body := writeTexts(w, keys, entries)
 	sum := crc32.New(checksums)
 	writeBody(io.MultiWriter(w, sum), keys, entries, texts, version)
 	footer := binary.LittleEndian.AppendUint64(nil, body)
 	_, _ = sum.Write(footer) // it never fails
 	_, _ = w.Write(binary.LittleEndian.AppendUint32(footer, sum.Sum32()))
-	return w.Flush() // has the first error of all
+	return w.Flush()
 }
 
-// writeTexts writes the texts, and returns where they are, by key, and where they
-// end.
-func writeTexts(w *bufio.Writer, keys []string, entries map[string]entry) (texts map[string]*text, end uint64, err error) {
+// writeTexts writes the texts. It returns their locations by key, and the offset
+// behind them.
+func writeTexts(w io.Writer, keys []string, entries map[string]entry) (texts map[string]*text, end uint64) {
 	texts, end = map[string]*text{}, uint64(len(magic))
 	for _, key := range keys {
 		t := entries[key].text
@@ -56,50 +47,44 @@ func writeTexts(w *bufio.Writer, keys []string, entries map[string]entry) (texts
 		if err != nil {
 			continue
 		}
-		if _, err := w.WriteString(s); err != nil {
-			return nil, 0, err
-		}
+		_, _ = io.WriteString(w, s)
 		texts[key] = &text{at: end, n: uint64(len(s)), sum: crc32.Checksum([]byte(s), checksums)}
 		end += uint64(len(s))
 	}
-	return texts, end, nil
+	return texts, end
 }
 
 func writeBody(w io.Writer, keys []string, entries map[string]entry, texts map[string]*text, version string) {
-	line := appendString(nil, version)
-	_, _ = w.Write(line) // an error stays until Flush
+	c := codec{}
+	c.string(version)
+	_, _ = w.Write(c.written)
 	for _, key := range keys {
 		e, at := entries[key], texts[key]
 		if e.text != nil && at == nil {
 			continue
 		}
-		line = appendString(appendString(appendString(line[:0], key), e.looks), e.value)
-		_, _ = w.Write(appendText(line, at))
+		e.text, c.written = at, c.written[:0]
+		c.entry(key, e, nil, math.MaxUint64)
+		_, _ = w.Write(c.written)
 	}
 }
 
-// parse reads what format wrote, but for the texts.
-func (c *cache) parse(file source, size int64, version string) error {
+// parse returns the entries that format wrote, by key. Their texts stay in the file.
+func parse(file source, size int64, version string) (map[string]entry, error) {
 	body, end, err := readBody(file, size)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r := reader{rest: body}
-	if r.string() != version {
-		return errCorrupt
+	c := codec{reading: true, unread: body}
+	if c.string("") != version {
+		return nil, errCorrupt
 	}
-	for r.rest != "" {
-		key, e := r.string(), entry{looks: r.string(), value: r.string(), text: r.text(file, end)}
-		switch {
-		case r.broken || key == "":
-			return errCorrupt
-		case key[0] == 's':
-			c.skills[key[1:]] = e
-		default:
-			c.folders[key[1:]] = e
-		}
+	entries := map[string]entry{}
+	for c.unread != "" {
+		key, e := c.entry("", entry{}, file, end)
+		entries[key] = e
 	}
-	return nil
+	return entries, c.err
 }
 
 // readBody returns the body of a file and its offset.
@@ -124,7 +109,7 @@ func readBody(file source, size int64) (body string, at uint64, err error) {
 	return body, at, nil
 }
 
-// checksum sums a text without copying the whole of it.
+// checksum returns the checksum of a text, of which it copies one part at a time.
 func checksum(text string) uint32 {
 	var sum uint32
 	buffer := make([]byte, 64<<10)

@@ -1,13 +1,13 @@
-// Package cache keeps what was read of skills in a file, so that the next
-// start reads only what has changed since. Start with [New].
+// Package cache stores the skills that a scan read in a file, so that the next start
+// reads only those that have changed. Start with [New].
 //
-// What is kept counts for as long as every file that was looked at for it has the
-// same device, inode, size, mode and times (on systems other than Linux: size,
-// mode and time of change). A file that changed within the last two seconds is
-// not kept: it could change again without a trace. A cache that is damaged, of
-// another version or too large is as good as none; where long instructions alone
-// are damaged, whoever asks for them is told. Nothing of it is executed: what runs
-// is read from the skill's folder at each call.
+// An entry is valid as long as every file that the scan looked at has the same
+// device, inode, size, mode and times (on systems other than Linux: size, mode and
+// time of change). A file that changed within the last two seconds is not stored: it
+// could change again without a trace. A cache that is damaged, of another version or
+// too large counts as empty; if only long instructions are damaged, reading them is
+// an error. No content of the cache is executed: each call reads its script from the
+// skill's folder.
 package cache
 
 import (
@@ -22,29 +22,28 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
-	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // Options configure a [Store].
 type Options struct {
-	// Version tells programs apart that read files otherwise, or to other ends:
-	// what one kept is nothing to the other.
+	// Version identifies the program and its settings. A cache of another version
+	// counts as empty.
 	Version string
-	// Logger is told why nothing could be kept; nil discards it.
+	// Logger gets the reason why a file was not written; nil discards it.
 	Logger *slog.Logger
 }
 
-// A Store is a file of what was read.
+// A Store is a file of skills and folders.
 type Store struct {
 	path    string
 	options Options
 	saving  sync.WaitGroup // goroutines that save
-	file    sync.Mutex     // held while one saves
+	file    sync.Mutex     // held by the one that writes the file
 }
 
-// New returns the store in a file, whose folder it makes when there is something to
-// keep. The folder has nothing but caches: the newest 16 of them stay. Nothing is read
-// before [Store.Open]. Options may be nil.
+// New returns the store in a file. The first save makes the file's folder, which
+// holds caches only: a save removes all but the newest 16. New reads nothing. Options
+// may be nil.
 func New(file string, options *Options) *Store {
 	s := &Store{path: file}
 	if options != nil {
@@ -56,19 +55,19 @@ func New(file string, options *Options) *Store {
 	return s
 }
 
-// Wait waits until what closed caches learnt is saved.
+// Wait waits until all closed caches are saved.
 func (s *Store) Wait() { s.saving.Wait() }
 
-// Open reads the file, for one scan. What it learns is saved in the background
-// once it is closed.
+// Open reads the file, for one scan. Closing the cache saves its new entries in the
+// background.
 func (s *Store) Open() scan.Cache {
-	c := &cache{store: s, skills: map[string]entry{}, folders: map[string]entry{}, now: time.Now()}
+	c := &cache{store: s, now: time.Now()}
 	file, size, err := openFile(s.path)
 	if err != nil {
 		return c
 	}
-	if err := c.parse(file, size, s.version()); err != nil {
-		c.skills, c.folders = map[string]entry{}, map[string]entry{}
+	if c.entries, err = parse(file, size, s.version()); err != nil {
+		c.entries = nil
 		file.Close() // nothing refers to it
 		return c
 	}
@@ -79,35 +78,32 @@ func (s *Store) Open() scan.Cache {
 }
 
 func (s *Store) version() string {
-	return s.options.Version + " " + layout(reflect.TypeFor[skills.Skill]()) + layout(reflect.TypeFor[skills.Input]()) + layout(reflect.TypeFor[skills.ParsedCLI]())
+	version := s.options.Version
+	for _, t := range append(concrete[1:], reflect.TypeFor[skills.Skill]()) {
+		version += " " + layout(t)
+	}
+	return version
 }
 
-// A cache is the content of a file, and what was learnt since.
+// A cache is the content of a file, and the new entries of a scan. The keys of entries
+// are "s" and the key of a skill, and "f" and the path of a folder.
 type cache struct {
-	store *Store
-	now   time.Time // when it was opened
-	file  *os.File  // closed by Close; nil where skills have it still, and it is closed after the last of them
-
-	// Those of the file are not changed.
-	skills, folders map[string]entry // by key, and by path
+	store   *Store
+	now     time.Time        // of Open
+	file    *os.File         // closed by Close; nil if skills read it later: it is closed after the last of them
+	entries map[string]entry // of the file; not changed
 
 	mu      sync.Mutex
-	used    map[string]entry // what was of use or learnt, by "s" + key or "f" + path
-	learnt  int
-	doubted []string // files that could change without a trace
-	opened  []string // and folders
+	used    map[string]entry // the valid entries that were asked for, and the new ones
+	added   int              // new entries
+	doubted []string         // files that could change without a trace
+	opened  []string         // folders that could
 }
 
-// An entry is one thing that is kept. The strings are parts of the file's text.
-type entry struct {
-	looks string // what was looked at
-	value string
-	text  *text // long instructions; nil where they are part of the value
-}
-
-// kept is a skill, with its tools, without its place, which is part of the key.
-// Of a package the key does not say where in it the skill's file is.
-func kept(s *skills.Skill) skills.Skill {
+// withoutPlace returns a copy of a skill and its tools without their location, which
+// the key names. The key of a package does not name the skill's file in it, which
+// remains.
+func withoutPlace(s *skills.Skill) skills.Skill {
 	c := *s
 	c.Files, c.Source, c.PluginDir, c.Plugin, c.Workspace, c.Of, c.Stored = nil, "", "", "", "", nil, nil
 	if c.Dir != "" {
@@ -115,14 +111,14 @@ func kept(s *skills.Skill) skills.Skill {
 	}
 	c.Tools = slices.Clone(s.Tools)
 	for i, tool := range c.Tools {
-		without := kept(tool)
-		without.File = tool.File // it may be another than the skill's
+		without := withoutPlace(tool)
+		without.File = tool.File // it may differ from the skill's
 		c.Tools[i] = &without
 	}
 	return c
 }
 
-// place puts a skill and its tools where at is.
+// place gives a skill and its tools the location of another.
 func place(s, at *skills.Skill) {
 	s.Files, s.Source, s.Dir, s.PluginDir, s.Plugin, s.Workspace = at.Files, at.Source, at.Dir, at.PluginDir, at.Plugin, at.Workspace
 	if s.Dir != "" {
@@ -137,20 +133,16 @@ func place(s, at *skills.Skill) {
 
 // Skill implements [scan.Cache].
 func (c *cache) Skill(key string, skill *skills.Skill) bool {
-	e, found := c.skills[key]
+	e, found := c.entries["s"+key]
 	if !found || !e.current() {
 		return false
 	}
-	var known skills.Skill
-	r := reader{rest: e.value}
-	if r.value(reflect.ValueOf(&known).Elem(), 0); r.broken {
+	stored, err := decode[skills.Skill](e.value)
+	if err != nil || e.text != nil && !e.text.fill(&stored) {
 		return false
 	}
-	if e.text != nil && !e.text.fill(&known) {
-		return false
-	}
-	place(&known, skill)
-	*skill = known
+	place(&stored, skill)
+	*skill = stored
 	for _, tool := range skill.Tools {
 		tool.Of = skill
 	}
@@ -160,37 +152,33 @@ func (c *cache) Skill(key string, skill *skills.Skill) bool {
 
 // KeepSkill implements [scan.Cache].
 func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []scan.Look) {
-	written, settled := c.write(looks)
+	encoded, settled := encodeLooks(looks, c.now)
 	if !settled || skill == nil {
 		c.doubt(&c.doubted, looks)
 		return
 	}
-	copied := kept(skill)
+	stored := withoutPlace(skill)
 	var long *text
-	if len(copied.Instructions) > longText {
-		long, copied.Instructions = &text{new: copied.Instructions}, ""
+	if len(stored.Instructions) > longText {
+		long, stored.Instructions = &text{new: stored.Instructions}, ""
 	}
-	value, err := appendValue(nil, reflect.ValueOf(copied), 0)
+	value, err := encode(stored)
 	if err != nil {
 		c.store.options.Logger.Debug("a skill is not kept for the next start", "skill", skill.File, "error", err)
 		return
 	}
-	c.learn("s"+key, entry{written, string(value), long})
+	c.add("s"+key, entry{encoded, value, long})
 }
 
 // Folder implements [scan.Cache].
 func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
-	e, found := c.folders[dir]
+	e, found := c.entries["f"+dir]
 	if !found || !e.current() {
 		return nil, false
 	}
-	r := reader{rest: e.value}
-	n, _ := r.length()
-	entries := make([]fs.DirEntry, 0, min(n, firstRoom))
-	for i := 0; i < n && !r.broken; i++ {
-		entries = append(entries, dirEntry{r.string(), fs.FileMode(r.uint())})
-	}
-	if r.broken {
+	r := codec{reading: true, unread: e.value}
+	entries := r.folder(nil)
+	if r.err != nil {
 		return nil, false
 	}
 	c.use("f"+dir, e)
@@ -199,43 +187,14 @@ func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
 
 // KeepFolder implements [scan.Cache].
 func (c *cache) KeepFolder(at scan.Look, entries []fs.DirEntry) {
-	written, settled := c.write([]scan.Look{at})
+	encoded, settled := encodeLooks([]scan.Look{at}, c.now)
 	if !settled {
 		c.doubt(&c.opened, []scan.Look{at})
 		return
 	}
-	value := appendUint(nil, uint64(len(entries))+1)
-	for _, e := range entries {
-		value = appendUint(appendString(value, e.Name()), uint64(e.Type()))
-	}
-	c.learn("f"+at.Path, entry{looks: written, value: string(value)})
-}
-
-// dirEntry is the name and type of an entry that was there.
-type dirEntry struct {
-	name string
-	mode fs.FileMode
-}
-
-func (e dirEntry) Name() string               { return e.name }
-func (e dirEntry) IsDir() bool                { return e.mode.IsDir() }
-func (e dirEntry) Type() fs.FileMode          { return e.mode }
-func (e dirEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
-
-// write writes what was looked at, and reports whether all of it had settled.
-func (c *cache) write(looks []scan.Look) (written string, settled bool) {
-	b := appendUint(nil, uint64(len(looks)))
-	for _, l := range looks {
-		var s stamp.Stamp
-		if l.Info != nil {
-			s = stamp.Of(l.Info)
-		}
-		if !s.Settled(c.now) {
-			return "", false
-		}
-		b = appendStamp(appendString(b, l.Path), s)
-	}
-	return string(b), true
+	w := codec{}
+	w.folder(entries)
+	c.add("f"+at.Path, entry{looks: encoded, value: string(w.written)})
 }
 
 func (c *cache) doubt(list *[]string, looks []scan.Look) {
@@ -244,28 +203,6 @@ func (c *cache) doubt(list *[]string, looks []scan.Look) {
 	for _, l := range looks {
 		*list = append(*list, l.Path)
 	}
-}
-
-// current reports whether all that was looked at is as it was.
-func (e entry) current() bool {
-	_, current := e.outdated()
-	return current
-}
-
-// outdated returns the first path that is not as it was, if one is not.
-func (e entry) outdated() (path string, current bool) {
-	r := reader{rest: e.looks}
-	for range r.uint() {
-		path, was := r.string(), r.stamp()
-		if r.broken {
-			return "", false
-		}
-		is, err := stamp.Look(path)
-		if err != nil && !missing(err) || is != was {
-			return path, false
-		}
-	}
-	return "", !r.broken
 }
 
 // Changed implements [scan.Cache].
@@ -291,23 +228,23 @@ func (c *cache) use(key string, e entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.used == nil {
-		c.used = make(map[string]entry, len(c.skills)+len(c.folders))
+		c.used = make(map[string]entry, len(c.entries))
 	}
 	c.used[key] = e
 }
 
-func (c *cache) learn(key string, e entry) {
+func (c *cache) add(key string, e entry) {
 	c.use(key, e)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.learnt++
+	c.added++
 }
 
-// Close implements [scan.Cache]: it saves what was of use and what was learnt,
-// if anything was, and forgets the rest.
+// Close implements [scan.Cache]. If there are new entries, it saves them and those
+// that were asked for, and drops the others.
 func (c *cache) Close() {
-	c.skills, c.folders = nil, nil
-	if c.learnt == 0 {
+	c.entries = nil
+	if c.added == 0 {
 		c.closeFile()
 		return
 	}

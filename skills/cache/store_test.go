@@ -201,16 +201,16 @@ func TestEveryFieldComesBack(t *testing.T) {
 		}
 		skill := reflect.New(kind).Elem()
 		fill(t, random, skill.Field(i), 0)
-		b, err := appendValue(nil, skill, 0)
+		b, err := encode(skill.Interface().(skills.Skill))
 		if err != nil {
 			t.Errorf("%s: %v", field.Name, err)
 			continue
 		}
-		got := reflect.New(kind).Elem()
-		r := reader{rest: string(b)}
-		r.value(got, 0)
-		if diff := cmp.Diff(skill.Interface(), got.Interface(), schemas()); diff != "" || r.broken || r.rest != "" {
-			t.Errorf("%s (-kept +read):\n%s", field.Name, diff)
+		var got skills.Skill
+		c := codec{reading: true, unread: b}
+		c.value(reflect.ValueOf(&got).Elem())
+		if diff := cmp.Diff(skill.Interface(), got, schemas()); diff != "" || c.err != nil || c.unread != "" {
+			t.Errorf("%s (-kept +read), %v:\n%s", field.Name, c.err, diff)
 		}
 		if skill.Field(i).IsZero() {
 			t.Errorf("%s was not tried", field.Name)
@@ -285,7 +285,7 @@ func TestUnkeepable(t *testing.T) {
 		"func":   {"x": func() {}},
 		"nested": {"x": nested},
 	} {
-		if _, err := appendValue(nil, reflect.ValueOf(skills.Skill{Frontmatter: value}), 0); !errors.Is(err, errKind) {
+		if _, err := encode(skills.Skill{Frontmatter: value}); !errors.Is(err, errKind) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -298,13 +298,12 @@ func TestTools(t *testing.T) {
 	tool.File = "/d/tools.yaml"
 	tool.Name, tool.Of, tool.Entry = "demo__run", skill, &skills.Entry{Script: "run.sh", Args: skills.Flags{{Name: "a", Required: true}}}
 	skill.Tools = []*skills.Skill{&tool}
-	value, err := appendValue(nil, reflect.ValueOf(kept(skill)), 0)
+	value, err := encode(withoutPlace(skill))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cache{skills: map[string]entry{}, used: map[string]entry{}}
-	looks, _ := c.write(nil)
-	c.skills["key"] = entry{looks: looks, value: string(value)}
+	looks, _ := encodeLooks(nil, time.Now())
+	c := &cache{entries: map[string]entry{"skey": {looks: looks, value: value}}}
 	got := &skills.Skill{Dir: "/d", File: "/d/SKILL.md", Plugin: "p", Source: skills.SourceUser}
 	if !c.Skill("key", got) {
 		t.Fatal("it is not kept")
@@ -326,37 +325,35 @@ func (inMemory) Name() string { return "memory" }
 // shields the rest.
 func FuzzParse(f *testing.F) {
 	skill := skills.Skill{Name: "a", Frontmatter: map[string]any{"k": []any{int64(1), "x"}}, Entry: &skills.Entry{Args: skills.Flags{{Name: "p", Schema: &jsonschema.Schema{Type: "string", Default: "d"}}}}}
-	value, err := appendValue(nil, reflect.ValueOf(skill), 0)
+	value, err := encode(skill)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(string(value), "")
+	f.Add(value, "")
 	f.Add("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", strings.Repeat("\x0e\x02", 100))
 	f.Fuzz(func(t *testing.T, value, looks string) {
-		c := &cache{skills: map[string]entry{}, folders: map[string]entry{}}
 		var content strings.Builder
 		must(t, format(&content, map[string]entry{"sk": {looks: looks, value: value, text: &text{new: looks}}, "f/d": {looks: looks, value: value}}, "v"))
-		if err := c.parse(inMemory{strings.NewReader(content.String())}, int64(content.Len()), "v"); err != nil {
+		entries, err := parse(inMemory{strings.NewReader(content.String())}, int64(content.Len()), "v")
+		if err != nil {
 			t.Fatal(err)
 		}
-		if e := c.skills["k"]; looks != "" {
+		if e := entries["sk"]; looks != "" {
 			if text, err := e.text.read(); err != nil || text != looks {
 				t.Errorf("text %q, %v, want %q", text, err, looks)
 			}
 		}
 		for _, content := range []string{value + looks, magic + value + looks} {
-			if err := c.parse(inMemory{strings.NewReader(content)}, int64(len(content)), "v"); err == nil {
+			if _, err := parse(inMemory{strings.NewReader(content)}, int64(len(content)), "v"); err == nil {
 				t.Skip()
 			}
 		}
-		var got skills.Skill
-		r := reader{rest: value}
-		r.value(reflect.ValueOf(&got).Elem(), 0)
-		if !r.broken {
-			if _, err := appendValue(nil, reflect.ValueOf(got), 0); err != nil {
-				t.Errorf("what was read cannot be written: %v", err)
+		if got, err := decode[skills.Skill](value); err == nil {
+			if _, err := encode(got); err != nil {
+				t.Errorf("a skill that was read cannot be written: %v", err)
 			}
 		}
+		c := &cache{entries: entries}
 		c.Folder("/d")
 	})
 }

@@ -9,18 +9,20 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Instructions are most of what is kept, and few of them are read while a server
-// runs. So the long ones stay in the file until somebody asks. That file stays
-// what it was for who has it open: a newer one takes its name, not its place.
+// Instructions are most of the cache, and a server reads few of them. So the long
+// ones stay in the file until somebody asks. An open file keeps its content: a newer
+// one replaces its name only.
 
-// longText is how long instructions are that stay in the file, in bytes: below
-// that, they take no more room than to say where they are.
+// longText is the length from which instructions stay in the file, in bytes: their
+// location takes as much memory as a shorter text.
 const longText = 512
 
-// lazy is false where a file that is open keeps another from taking its name.
+// lazy is false on systems where an open file cannot be replaced.
 const lazy = runtime.GOOS != "windows"
 
-// A source is the file that texts are in.
+var checksums = crc32.MakeTable(crc32.Castagnoli)
+
+// A source is the file with the texts.
 type source interface {
 	io.ReaderAt
 	Name() string
@@ -28,7 +30,7 @@ type source interface {
 
 // A text is a part of a file, or is still to be written to one.
 type text struct {
-	new string // where file is nil
+	new string // if file is nil
 
 	file source
 	at   uint64 // offset
@@ -53,8 +55,8 @@ func (t *text) read() (string, error) {
 	return string(b), nil
 }
 
-// fill has a skill read the text when it is asked for, or gives it now. It reports
-// whether the text is there.
+// fill makes a skill read the text when somebody asks for it, or sets it now. It
+// reports whether the text is readable.
 func (t *text) fill(s *skills.Skill) bool {
 	if lazy {
 		s.Stored = t.read
@@ -65,23 +67,19 @@ func (t *text) fill(s *skills.Skill) bool {
 	return err == nil
 }
 
-// appendText appends where a text is; nil, and one of no length, is none.
-func appendText(b []byte, t *text) []byte {
-	if t == nil || t.n == 0 {
-		return appendUint(b, 0)
+// text writes or reads the location of a text in a file, before the offset end. Nil,
+// and a text of no length, is none.
+func (c *codec) text(t *text, file source, end uint64) *text {
+	if t == nil {
+		t = &text{}
 	}
-	return appendUint(appendUint(appendUint(b, t.n), t.at), uint64(t.sum))
-}
-
-// text returns where a text is that ends before an offset of the file, or nil.
-func (r *reader) text(file source, before uint64) *text {
-	n := r.uint()
+	n := c.uint(t.n)
 	if n == 0 {
 		return nil
 	}
-	t := &text{file: file, n: n, at: r.uint(), sum: uint32(r.uint())}
-	if t.at > before || t.n > before-t.at {
-		r.fail()
+	t = &text{file: file, n: n, at: c.uint(t.at), sum: uint32(c.uint(uint64(t.sum)))}
+	if t.at > end || t.n > end-t.at {
+		c.fail(errCorrupt)
 	}
 	return t
 }

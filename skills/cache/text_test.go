@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,8 +85,10 @@ func TestDamagedText(t *testing.T) {
 // What claims to be where it cannot be is damage.
 func TestTextOutside(t *testing.T) {
 	for _, at := range []text{{at: 90, n: 11}, {at: 101, n: 1}, {at: 1, n: 1 << 63}} {
-		r := reader{rest: string(appendText(nil, &at))}
-		if r.text(nil, 100); !r.broken {
+		w := codec{}
+		w.text(&at, nil, math.MaxUint64)
+		r := codec{reading: true, unread: string(w.written)}
+		if r.text(nil, nil, 100); r.err == nil {
 			t.Errorf("a text of %d bytes at %d of 100", at.n, at.at)
 		}
 	}

@@ -1,0 +1,100 @@
+package cache
+
+import (
+	"io/fs"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
+)
+
+// An entry is one skill or folder of the cache. Its strings are parts of the file's
+// text.
+type entry struct {
+	looks string // the encoded looks
+	value string // the encoded skill or folder
+	text  *text  // long instructions; nil if they are part of the value
+}
+
+// entry writes or reads an entry with its key.
+func (c *codec) entry(key string, e entry, file source, end uint64) (string, entry) {
+	return c.string(key), entry{looks: c.string(e.looks), value: c.string(e.value), text: c.text(e.text, file, end)}
+}
+
+func (c *codec) stamp(s stamp.Stamp) stamp.Stamp {
+	return stamp.Stamp{
+		Dev: c.uint(s.Dev), Ino: c.uint(s.Ino), Size: c.uint(s.Size), Mode: c.uint(s.Mode),
+		Changed: int64(c.uint(uint64(s.Changed))), Modified: int64(c.uint(uint64(s.Modified))),
+	}
+}
+
+// encodeLooks returns looks as text, and reports whether all of them had settled
+// before now.
+func encodeLooks(looks []scan.Look, now time.Time) (text string, settled bool) {
+	c := codec{}
+	c.uint(uint64(len(looks)))
+	for _, l := range looks {
+		var s stamp.Stamp
+		if l.Info != nil {
+			s = stamp.Of(l.Info)
+		}
+		if !s.Settled(now) {
+			return "", false
+		}
+		c.string(l.Path)
+		c.stamp(s)
+	}
+	return string(c.written), true
+}
+
+// current reports whether no look of the entry has changed.
+func (e entry) current() bool {
+	_, current := e.outdated()
+	return current
+}
+
+// outdated returns the first path that has changed, if one has.
+func (e entry) outdated() (path string, current bool) {
+	c := codec{reading: true, unread: e.looks}
+	for range c.uint(0) {
+		path, was := c.string(""), c.stamp(stamp.Stamp{})
+		if c.err != nil {
+			return "", false
+		}
+		is, err := stamp.Look(path)
+		if err != nil && !missing(err) || is != was {
+			return path, false
+		}
+	}
+	return "", c.err == nil
+}
+
+// folder writes or reads the names and types of a folder's entries.
+func (c *codec) folder(entries []fs.DirEntry) []fs.DirEntry {
+	n := c.length(len(entries))
+	if c.reading {
+		entries = make([]fs.DirEntry, 0, max(0, min(n, firstRoom)))
+	}
+	for i := 0; i < n && c.err == nil; i++ {
+		var e dirEntry
+		if !c.reading {
+			e = dirEntry{entries[i].Name(), entries[i].Type()}
+		}
+		e = dirEntry{c.string(e.name), fs.FileMode(c.uint(uint64(e.mode)))}
+		if c.reading {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// A dirEntry is the name and type of an entry of a folder.
+type dirEntry struct {
+	name string
+	mode fs.FileMode
+}
+
+func (e dirEntry) Name() string               { return e.name }
+func (e dirEntry) IsDir() bool                { return e.mode.IsDir() }
+func (e dirEntry) Type() fs.FileMode          { return e.mode }
+func (e dirEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
