@@ -23,7 +23,7 @@ const (
 	nBool                          // kids[0] name kids[1], name is and, or
 	nTernary                       // kids: condition, then, else
 	nFString                       // kids are the parts
-	nComprehension                 // kids: a tuple of the elements, and then target, iterable of each loop
+	nComprehension                 // kids: the element (nSlice of a dict), and then target, iterable of each loop
 	nLambda                        // value is its function
 	nWalrus                        // name := kids[0]
 	nAs                            // kids[0] as kids[1]
@@ -89,9 +89,9 @@ type function struct {
 	decorators []*node
 	body       []*stmt
 	doc        string
-	mentions   []string // the names in it, each as often as it occurs
-	scope      *scope   // where it was defined
-	relevant   bool     // it can reach argparse
+	tokens     []token // of its parameters and its body
+	scope      *scope  // where it was defined
+	relevant   bool    // it can reach argparse
 	called     bool
 }
 

@@ -2,6 +2,7 @@ package python
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,20 +17,27 @@ const (
 	tokDedent
 	tokName
 	tokNumber
-	tokString
+	tokString // a literal that is not formatted
+	tokFormat // the prefix and the quotes at the start of an f-string
+	tokText   // the text of an f-string between its fields, or of a field's format
+	tokQuotes // the quotes at the end of an f-string
 	tokOp
 )
 
-// A token is one of Python's lexical analysis. Text is the source, with the
-// prefix and the quotes of a string.
+// A token is one of Python's lexical analysis. Text is the source.
 type token struct {
 	kind tokenKind
-	text string
 	line int
+	text string
 }
 
-// maxIndents is CPython's own limit of nested blocks (MAXINDENT).
-const maxIndents = 100
+// Bounds of a source. CPython's parser ends at 200 brackets and 100 blocks
+// (MAXINDENT), its compiler at a depth of a few thousand.
+const (
+	maxIndents = 100
+	maxNesting = 200
+	maxDepth   = 1000
+)
 
 var (
 	errUnclosedString = errors.New("a string is not closed")
@@ -39,89 +47,97 @@ var (
 	errCharacter      = errors.New("a character is none of Python's")
 )
 
-// A lexer splits a source into tokens, each once.
+// A sourceError is an error on a line, from 1.
+type sourceError struct {
+	line int
+	err  error
+}
+
+func (e *sourceError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+
+// A lexer splits a source into tokens.
 type lexer struct {
 	src     string
 	pos     int
 	line    int
-	nesting []byte // open brackets
-	indents []int  // columns of open blocks
-	pending int    // dedents still to be told
-	fresh   bool   // at the start of a logical line
+	tokens  []token
+	open    []opening
+	indents []int // columns of open blocks
 	err     error
 }
 
-func newLexer(src string) *lexer {
-	return &lexer{src: src, line: 1, indents: []int{0}, fresh: true}
+// An opening is a bracket that is not closed yet, or a part of an f-string: its
+// text f, a field F in it, or the format : of a field.
+type opening struct {
+	kind   byte
+	quotes string // of the f-string
+	raw    bool   // it has no escapes
 }
 
-// next returns the following token. After the end, and after an error, it
-// returns tokEnd for ever.
-func (l *lexer) next() token {
+// lex returns the tokens of a source, of which the last is tokEnd. The error is a
+// [sourceError].
+func lex(src string) ([]token, error) {
+	l := &lexer{src: src, line: 1, indents: []int{0}, tokens: make([]token, 0, len(src)/4+2)}
+	for l.err == nil && l.indentation() {
+		l.logicalLine()
+	}
+	l.closeBlocks(0)
 	if l.err != nil {
-		return token{kind: tokEnd, line: l.line}
+		return nil, &sourceError{l.line, l.err}
 	}
-	if l.pending > 0 {
-		l.pending--
-		return token{kind: tokDedent, line: l.line}
+	l.emit(tokEnd, 0)
+	return l.tokens, nil
+}
+
+func (l *lexer) emit(kind tokenKind, length int) {
+	l.tokens = append(l.tokens, token{kind, l.line, l.src[l.pos : l.pos+length]})
+	l.pos += length
+}
+
+// emitText emits a token that may have line ends in it.
+func (l *lexer) emitText(kind tokenKind, length int) {
+	l.emit(kind, length)
+	l.line += strings.Count(l.src[l.pos-length:l.pos], "\n")
+}
+
+func (l *lexer) fail(err error) {
+	if l.err == nil {
+		l.err = err
 	}
-	if l.fresh && len(l.nesting) == 0 {
-		if tok, ok := l.indentation(); ok {
-			return tok
+}
+
+// indentation skips blank lines, and opens or closes blocks before the first other
+// line. It reports whether there is one.
+func (l *lexer) indentation() bool {
+	for {
+		column := l.skipIndent()
+		switch {
+		case l.pos == len(l.src):
+			return false
+		case l.src[l.pos] == '#':
+			l.skipComment()
+		case l.src[l.pos] == '\n':
+			l.pos++
+			l.line++
+		case column <= l.indents[len(l.indents)-1]:
+			l.closeBlocks(column)
+			return true
+		case len(l.indents) > maxIndents:
+			l.fail(errTooDeep)
+			return true
+		default:
+			l.indents = append(l.indents, column)
+			l.emit(tokIndent, 0)
+			return true
 		}
 	}
-	l.skipBlanks()
-	if l.pos >= len(l.src) {
-		return l.end()
-	}
-	return l.scan()
 }
 
-func (l *lexer) fail(err error) token {
-	l.err = err
-	return token{kind: tokEnd, line: l.line}
-}
-
-// end closes the last line and the open blocks.
-func (l *lexer) end() token {
-	if len(l.nesting) > 0 {
-		return l.fail(errBrackets)
-	}
-	if !l.fresh {
-		l.fresh = true
-		return token{kind: tokNewline, line: l.line}
-	}
-	if len(l.indents) > 1 {
-		l.indents = l.indents[:len(l.indents)-1]
-		return token{kind: tokDedent, line: l.line}
-	}
-	return token{kind: tokEnd, line: l.line}
-}
-
-// indentation passes blank lines and tells whether the first other line opens
-// or closes blocks.
-func (l *lexer) indentation() (token, bool) {
-	for l.pos < len(l.src) {
-		column, at := measure(l.src, l.pos)
-		l.pos = at
-		if at < len(l.src) && (l.src[at] == '#' || l.src[at] == '\n') {
-			l.skipLine()
-			continue
-		}
-		if at == len(l.src) {
-			return token{}, false
-		}
-		l.fresh = false
-		return l.block(column)
-	}
-	return token{}, false
-}
-
-// measure returns the column of a line's first character, as CPython counts it
-// (tabs to multiples of eight), and where it is.
-func measure(src string, at int) (column, end int) {
-	for ; at < len(src); at++ {
-		switch src[at] {
+// skipIndent skips the blanks at the start of a line and returns the column of what
+// follows, as CPython counts it: tabs go to multiples of eight.
+func (l *lexer) skipIndent() (column int) {
+	for ; l.pos < len(l.src); l.pos++ {
+		switch l.src[l.pos] {
 		case ' ':
 			column++
 		case '\t':
@@ -129,45 +145,52 @@ func measure(src string, at int) (column, end int) {
 		case '\f':
 			column = 0
 		default:
-			return column, at
+			return column
 		}
 	}
-	return column, at
+	return column
 }
 
-func (l *lexer) skipLine() {
-	if i := strings.IndexByte(l.src[l.pos:], '\n'); i >= 0 {
-		l.pos += i + 1
-		l.line++
-		return
-	}
-	l.pos = len(l.src)
-}
-
-func (l *lexer) block(column int) (token, bool) {
-	top := l.indents[len(l.indents)-1]
-	switch {
-	case column == top:
-		return token{}, false
-	case column > top:
-		if len(l.indents) > maxIndents {
-			return l.fail(errTooDeep), true
-		}
-		l.indents = append(l.indents, column)
-		return token{kind: tokIndent, line: l.line}, true
-	}
+// closeBlocks closes the blocks that begin right of a column.
+func (l *lexer) closeBlocks(column int) {
 	for column < l.indents[len(l.indents)-1] {
 		l.indents = l.indents[:len(l.indents)-1]
-		l.pending++
+		l.emit(tokDedent, 0)
 	}
 	if column != l.indents[len(l.indents)-1] {
-		return l.fail(errIndent), true
+		l.fail(errIndent)
 	}
-	l.pending--
-	return token{kind: tokDedent, line: l.line}, true
 }
 
-// skipBlanks passes blanks, comments and line ends between the tokens of one
+// logicalLine splits the source up to the end of a line that is outside of brackets
+// and strings.
+func (l *lexer) logicalLine() {
+	for l.err == nil {
+		if o := l.top(); o.kind == 'f' || o.kind == ':' {
+			l.text(o)
+			continue
+		}
+		l.skipBlanks()
+		switch {
+		case l.pos < len(l.src) && l.src[l.pos] != '\n':
+			l.scan()
+		case len(l.open) > 0:
+			l.fail(errBrackets)
+		default:
+			l.emitText(tokNewline, min(1, len(l.src)-l.pos))
+			return
+		}
+	}
+}
+
+func (l *lexer) top() opening {
+	if len(l.open) == 0 {
+		return opening{}
+	}
+	return l.open[len(l.open)-1]
+}
+
+// skipBlanks skips blanks, comments and line ends between the tokens of one
 // logical line.
 func (l *lexer) skipBlanks() {
 	for l.pos < len(l.src) {
@@ -175,15 +198,11 @@ func (l *lexer) skipBlanks() {
 		case c == ' ' || c == '\t' || c == '\f':
 			l.pos++
 		case c == '#':
-			if i := strings.IndexByte(l.src[l.pos:], '\n'); i >= 0 {
-				l.pos += i
-			} else {
-				l.pos = len(l.src)
-			}
+			l.skipComment()
 		case c == '\\' && strings.HasPrefix(l.src[l.pos:], "\\\n"):
 			l.pos += 2
 			l.line++
-		case c == '\n' && len(l.nesting) > 0:
+		case c == '\n' && len(l.open) > 0:
 			l.pos++
 			l.line++
 		default:
@@ -192,33 +211,33 @@ func (l *lexer) skipBlanks() {
 	}
 }
 
-func (l *lexer) scan() token {
-	c := l.src[l.pos]
-	switch {
-	case c == '\n':
-		tok := token{kind: tokNewline, line: l.line}
-		l.pos++
-		l.line++
-		l.fresh = true
-		return tok
-	case isDigit(c), c == '.' && l.pos+1 < len(l.src) && isDigit(l.src[l.pos+1]):
-		return l.take(tokNumber, numberLength(l.src[l.pos:]))
-	case c == '"' || c == '\'':
-		return l.stringToken(0)
+func (l *lexer) skipComment() {
+	if i := strings.IndexByte(l.src[l.pos:], '\n'); i >= 0 {
+		l.pos += i
+	} else {
+		l.pos = len(l.src)
 	}
-	if n := nameLength(l.src[l.pos:]); n > 0 {
-		if rest := l.src[l.pos+n:]; n <= 2 && rest != "" && (rest[0] == '"' || rest[0] == '\'') && isStringPrefix(l.src[l.pos:l.pos+n]) {
-			return l.stringToken(n)
-		}
-		return l.take(tokName, n)
-	}
-	return l.operator()
 }
 
-func (l *lexer) take(kind tokenKind, n int) token {
-	tok := token{kind, l.src[l.pos : l.pos+n], l.line}
-	l.pos += n
-	return tok
+func (l *lexer) scan() {
+	rest := l.src[l.pos:]
+	switch c := rest[0]; {
+	case isDigit(c), c == '.' && len(rest) > 1 && isDigit(rest[1]):
+		l.emit(tokNumber, numberLength(rest))
+		return
+	case c == '"' || c == '\'':
+		l.literal(0)
+		return
+	}
+	n := nameLength(rest)
+	switch {
+	case n == 0:
+		l.operator(rest)
+	case n <= 2 && n < len(rest) && (rest[n] == '"' || rest[n] == '\'') && isStringPrefix(rest[:n]):
+		l.literal(n)
+	default:
+		l.emit(tokName, n)
+	}
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
@@ -247,9 +266,8 @@ func nameLength(s string) int {
 // numberLength returns the length of a number, right or not; the value is
 // judged where it is needed.
 func numberLength(s string) int {
-	hex := len(s) > 1 && s[0] == '0' && (s[1]|0x20 == 'x')
-	i := 0
-	for ; i < len(s); i++ {
+	hex := len(s) > 1 && s[0] == '0' && s[1]|0x20 == 'x'
+	for i := range len(s) {
 		c := s[i]
 		switch {
 		case isDigit(c), c == '_', c == '.', 'a' <= c|0x20 && c|0x20 <= 'z':
@@ -258,62 +276,122 @@ func numberLength(s string) int {
 			return i
 		}
 	}
-	return i
+	return len(s)
+}
+
+// literal scans a string whose quotes come after a prefix. Of an f-string it scans
+// the start.
+func (l *lexer) literal(prefix int) {
+	rest := l.src[l.pos+prefix:]
+	o := opening{kind: 's', quotes: rest[:1]}
+	if strings.HasPrefix(rest[1:], strings.Repeat(o.quotes, 2)) {
+		o.quotes = rest[:3]
+	}
+	start := prefix + len(o.quotes)
+	if strings.ContainsAny(l.src[l.pos:l.pos+prefix], "fFtT") {
+		o.kind, o.raw = 'f', strings.ContainsAny(l.src[l.pos:l.pos+prefix], "rR")
+		l.push(o)
+		l.emit(tokFormat, start)
+	} else if n := o.textLength(l.src[l.pos+start:]); n < 0 {
+		l.fail(errUnclosedString)
+	} else {
+		l.emitText(tokString, start+n+len(o.quotes))
+	}
+}
+
+func (l *lexer) push(o opening) {
+	if l.open = append(l.open, o); len(l.open) > maxNesting {
+		l.fail(errTooDeep)
+	}
+}
+
+// textLength returns the length of the text that s starts with, up to the quotes, or
+// to a brace in an f-string; -1 where it does not end.
+func (o opening) textLength(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && (o.kind == 's' || i+1 < len(s) && s[i+1] != '{' && s[i+1] != '}'):
+			if i++; o.kind != 's' && !o.raw && strings.HasPrefix(s[i:], "N{") {
+				i += max(0, strings.IndexByte(s[i:], '}'))
+			}
+		case c == o.quotes[0] && strings.HasPrefix(s[i:], o.quotes):
+			return i
+		case c == '\n' && len(o.quotes) == 1:
+			return -1
+		case (c == '{' || c == '}') && o.kind != 's':
+			if o.kind == ':' || i+1 == len(s) || s[i+1] != c {
+				return i
+			}
+			i++
+		}
+	}
+	return -1
+}
+
+// text scans text of an f-string, and the brace or the quotes at its end.
+func (l *lexer) text(o opening) {
+	n := o.textLength(l.src[l.pos:])
+	if n < 0 {
+		l.fail(errUnclosedString)
+		return
+	}
+	if n > 0 {
+		l.emitText(tokText, n)
+	}
+	switch l.src[l.pos] {
+	case '{':
+		l.push(opening{'F', o.quotes, o.raw})
+		l.emit(tokOp, 1)
+	case '}':
+		if o.kind != ':' {
+			l.fail(errBrackets)
+			return
+		}
+		l.open = l.open[:len(l.open)-2] // and the field
+		l.emit(tokOp, 1)
+	default:
+		if o.kind == ':' {
+			l.fail(errUnclosedString)
+		}
+		l.open = l.open[:len(l.open)-1]
+		l.emit(tokQuotes, len(o.quotes))
+	}
 }
 
 // operators have more than one character; the longest come first.
 var operators = [...]string{"**=", "//=", ">>=", "<<=", "...", "**", "//", ">>", "<<", "<=", ">=", "==", "!=", "->", ":=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", "<>"}
 
-func (l *lexer) operator() token {
-	rest := l.src[l.pos:]
+func (l *lexer) operator(rest string) {
+	o := l.top()
+	if o.kind == 'F' && rest[0] == ':' {
+		l.push(opening{':', o.quotes, o.raw})
+		l.emit(tokOp, 1)
+		return
+	}
 	if len(rest) > 1 && strings.IndexByte("*/><.=!-:+%&|^@", rest[0]) >= 0 && strings.IndexByte("*/><.=", rest[1]) >= 0 {
 		for _, op := range operators {
 			if strings.HasPrefix(rest, op) {
-				return l.take(tokOp, len(op))
+				l.emit(tokOp, len(op))
+				return
 			}
 		}
 	}
 	switch c := rest[0]; c {
 	case '(', '[', '{':
-		if len(l.nesting) == maxNesting {
-			return l.fail(errTooDeep)
-		}
-		l.nesting = append(l.nesting, c)
+		l.push(opening{kind: c})
 	case ')', ']', '}':
-		if !l.closes(c) {
-			return l.fail(errBrackets)
+		if !o.closedBy(c) {
+			l.fail(errBrackets)
+			return
 		}
-		l.nesting = l.nesting[:len(l.nesting)-1]
+		l.open = l.open[:len(l.open)-1]
 	case '+', '-', '*', '/', '%', '@', '&', '|', '^', '~', '<', '>', ',', ':', '.', ';', '=', '!', '`', '$', '?':
 	default:
-		return l.fail(errCharacter)
+		l.fail(errCharacter)
 	}
-	return l.take(tokOp, 1)
+	l.emit(tokOp, 1)
 }
 
-func (l *lexer) closes(c byte) bool {
-	if len(l.nesting) == 0 {
-		return false
-	}
-	open := l.nesting[len(l.nesting)-1]
-	return open == '(' && c == ')' || open == '[' && c == ']' || open == '{' && c == '}'
+func (o opening) closedBy(c byte) bool {
+	return o.kind == '(' && c == ')' || o.kind == '[' && c == ']' || (o.kind == '{' || o.kind == 'F') && c == '}'
 }
-
-// stringToken takes a string whose quotes start after a prefix.
-func (l *lexer) stringToken(prefix int) token {
-	formatted := strings.ContainsAny(l.src[l.pos:l.pos+prefix], "fFtT")
-	n := stringLength(l.src[l.pos+prefix:], formatted, 0)
-	if n < 0 {
-		return l.fail(errUnclosedString)
-	}
-	tok := l.take(tokString, prefix+n)
-	l.line += strings.Count(tok.text, "\n")
-	return tok
-}
-
-// Bounds of one expression. Python's own parser ends at 200 brackets, and its
-// compiler at a depth of a few thousand.
-const (
-	maxNesting = 200
-	maxDepth   = 1000
-)

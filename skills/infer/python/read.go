@@ -112,8 +112,8 @@ func findRelevant(body []*stmt, functions []*function) {
 	for range maxCalls {
 		found := false
 		for _, fn := range functions {
-			for _, name := range fn.mentions {
-				if !fn.relevant && (declares(name) || wanted[name]) {
+			for _, tok := range fn.tokens {
+				if !fn.relevant && tok.kind == tokName && (declares(tok.text) || wanted[tok.text]) {
 					fn.relevant, found = true, true
 					wanted[fn.name] = true
 				}

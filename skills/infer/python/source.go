@@ -2,9 +2,9 @@ package python
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Module is a Python source that is parsed at most once, when the first method
@@ -15,6 +15,7 @@ type Module struct {
 	parsed    bool
 	body      []*stmt
 	functions []*function // at any depth
+	broken    int         // the line of the first statement that could not be read; 0 without one
 	err       error
 }
 
@@ -22,54 +23,50 @@ type Module struct {
 func NewModule(source []byte) *Module { return &Module{source: source} }
 
 func (m *Module) parse() ([]*stmt, error) {
-	if !m.parsed {
-		m.parsed = true
-		m.body, m.functions, m.err = parseSource(m.source)
+	if m.parsed {
+		return m.body, m.err
 	}
-	return m.body, m.err
+	m.parsed = true
+	text, err := sourceText(m.source)
+	if err != nil {
+		m.err = err
+		return nil, err
+	}
+	tokens, err := lex(text)
+	if err != nil {
+		m.err = err
+		return nil, err
+	}
+	r := &reader{exprReader: exprReader{newTokenReader(tokens)}}
+	m.body = r.statements(tokEnd)
+	m.functions, m.broken = r.functions, r.broken
+	return m.body, nil
 }
 
-// parseSource parses a module. It returns its functions too, at any depth.
-func parseSource(source []byte) (body []*stmt, functions []*function, err error) {
-	r, err := readerOf(source)
-	if err != nil {
-		return nil, nil, err
-	}
-	body, err = r.module()
-	if err != nil {
-		return nil, nil, fmt.Errorf("line %d: %w", r.lex.line, err)
-	}
-	return body, r.functions, nil
-}
-
-func readerOf(source []byte) (*reader, error) {
-	if len(source) > MaxSource {
-		return nil, fmt.Errorf("it is larger than %d KiB", MaxSource>>10)
-	}
+// sourceText returns the text of a source, with line ends as Python sees them.
+func sourceText(source []byte) (string, error) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
-	if bytes.IndexByte(source, 0) >= 0 {
-		return nil, fmt.Errorf("it holds a NUL")
+	switch {
+	case len(source) > MaxSource:
+		return "", fmt.Errorf("it is larger than %d KiB", MaxSource>>10)
+	case bytes.IndexByte(source, 0) >= 0:
+		return "", errors.New("it holds a NUL")
 	}
-	if !utf8.Valid(source) {
-		source = bytes.ToValidUTF8(source, []byte("\ufffd"))
-	}
-	text := strings.ReplaceAll(string(source), "\r\n", "\n")
-	return newReader(strings.ReplaceAll(text, "\r", "\n")), nil
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(source), "\ufffd"), "\r\n", "\n")
+	return strings.ReplaceAll(text, "\r", "\n"), nil
 }
 
 // SyntaxError returns why Python would refuse a source, and the line, from 1; nil
 // where nothing is certain. Of 8,834 files that Python 3.13 reads it refuses two,
 // both of them tests of Python's grammar; of 166 that Python refuses it finds half.
 func SyntaxError(source []byte) (line int, err error) {
-	r, err := readerOf(source)
-	if err != nil {
-		return 0, nil
+	m := NewModule(source)
+	_, err = m.parse()
+	if err == nil && m.broken > 0 {
+		return m.broken, errSyntax
 	}
-	if _, err = r.module(); err == nil && r.broken > 0 {
-		return r.broken, errSyntax
+	if at, ok := err.(*sourceError); ok && at.err != errTooDeep && at.err != errCharacter {
+		return at.line, at.err
 	}
-	if err == errTooDeep || err == errCharacter {
-		return 0, nil
-	}
-	return r.lex.line, err
+	return 0, nil
 }

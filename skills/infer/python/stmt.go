@@ -1,19 +1,17 @@
 package python
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A reader parses a source, statement by statement. A statement that it does not
 // understand becomes one that is opaque.
-type reader struct{ exprReader }
-
-func newReader(src string) *reader {
-	r := &reader{exprReader{tokenReader{lex: newLexer(src)}}}
-	r.advance()
-	return r
+type reader struct {
+	exprReader
+	functions []*function // all that are defined
+	broken    int         // the line of the first statement that is not Python's; 0 without one
 }
-
-// module parses the whole source. The error is the lexer's.
-func (r *reader) module() ([]*stmt, error) { return r.statements(tokEnd), r.lex.err }
 
 // statements parses up to a token of this kind, or the end.
 func (r *reader) statements(until tokenKind) []*stmt {
@@ -33,13 +31,11 @@ func (r *reader) statements(until tokenKind) []*stmt {
 // same line.
 func (r *reader) block() []*stmt {
 	r.expect(":")
-	if r.err != nil {
-		return nil
-	}
-	if r.tok.kind != tokNewline {
+	if r.err == nil && r.tok.kind != tokNewline {
 		return r.simpleLine()
 	}
-	if !r.indent() {
+	r.indent()
+	if r.err != nil {
 		return nil
 	}
 	body := r.statements(tokDedent)
@@ -47,44 +43,47 @@ func (r *reader) block() []*stmt {
 	return body
 }
 
+// indent reads the end of a line and the indentation of the next.
+func (r *reader) indent() {
+	r.expectKind(tokNewline)
+	r.expectKind(tokIndent)
+}
+
 // statement parses a compound statement, or a line of simple ones. It always
-// takes at least one token.
+// reads at least one token.
 func (r *reader) statement() []*stmt {
-	line := r.tok.line
-	r.mentions = r.tok.kind == tokName && declares(r.tok.text)
+	from := r.at
 	s := r.compound()
 	if s == nil {
 		return r.simpleLine()
 	}
-	s.line = line
 	if r.err != nil {
-		return []*stmt{r.skip(line)}
+		return []*stmt{r.skip(from)}
 	}
+	s.line = r.tokens[from].line
 	return []*stmt{s}
 }
 
-// skip passes the rest of a statement that is not understood, with its block.
-func (r *reader) skip(line int) *stmt {
+// skip skips the rest of a statement that is not understood, with its block.
+func (r *reader) skip(from int) *stmt {
+	s := &stmt{kind: sOpaque, line: r.tokens[from].line}
 	if r.broken == 0 && r.err == errSyntax {
-		r.broken = line
+		r.broken = s.line
 	}
 	r.err = nil
 	for r.tok.kind != tokNewline && r.tok.kind != tokEnd && r.tok.kind != tokIndent && r.tok.kind != tokDedent {
 		r.advance()
 	}
 	r.acceptKind(tokNewline)
-	for open := 0; r.tok.kind == tokIndent || open > 0 && r.tok.kind != tokEnd; r.advance() {
-		if r.tok.kind == tokIndent {
+	for open := 0; r.tok.kind == tokIndent || open > 0; r.advance() {
+		switch r.tok.kind {
+		case tokIndent:
 			open++
-		} else if r.tok.kind == tokDedent {
-			if open--; open == 0 {
-				r.advance()
-				break
-			}
+		case tokDedent:
+			open--
 		}
 	}
-	s := &stmt{kind: sOpaque, line: line}
-	if r.mentions {
+	if slices.ContainsFunc(r.tokens[from:r.at], func(t token) bool { return t.kind == tokName && declares(t.text) }) {
 		s.name = "mentions"
 	}
 	return s
@@ -109,7 +108,9 @@ func (r *reader) compound() *stmt {
 	case "if", "while", "for", "try", "with":
 		return r.clauses()
 	case "match":
-		return r.matchStatement()
+		if r.endsLine(":") { // else it is a name
+			return r.matchStatement()
+		}
 	}
 	return nil
 }
@@ -117,7 +118,7 @@ func (r *reader) compound() *stmt {
 func (r *reader) decorated() *stmt {
 	var decorators []*node
 	for r.err == nil && r.accept("@") {
-		decorators = append(decorators, r.expression())
+		decorators = append(decorators, r.expression(loosest))
 		if !r.acceptKind(tokNewline) {
 			r.fail(errSyntax)
 		}
@@ -135,22 +136,19 @@ func (r *reader) decorated() *stmt {
 
 func (r *reader) def(decorators []*node) *stmt {
 	fn := &function{line: r.tok.line, decorators: decorators}
-	outer := r.inside
-	r.functions, r.inside = append(r.functions, fn), false
+	r.functions = append(r.functions, fn)
 	r.advance()
 	fn.name = r.name()
-	from := len(r.names)
-	r.inside = true
+	from := r.at
 	r.typeParameters()
 	r.expect("(")
 	fn.params = r.parameters(")", true)
 	r.expect(")")
 	if r.accept("->") {
-		r.expressions()
+		r.expressions(ternary)
 	}
 	fn.body = r.block()
-	fn.mentions = r.names[from:len(r.names):len(r.names)]
-	r.inside = outer
+	fn.tokens = r.tokens[from:r.at]
 	fn.doc = docstring(fn.body)
 	return &stmt{kind: sDef, function: fn}
 }
@@ -161,8 +159,7 @@ func (r *reader) class() *stmt {
 	c.name = r.name()
 	r.typeParameters()
 	if r.accept("(") {
-		c.bases = r.call(&node{kind: nOpaque}, r.tok.line).kids
-		c.bases = c.bases[min(1, len(c.bases)):]
+		c.bases, _ = r.elements(")", nKeyword)
 	}
 	c.body = r.block()
 	return &stmt{kind: sClass, class: c}
@@ -176,17 +173,17 @@ func (r *reader) clauses() *stmt {
 		c := clause{word: word}
 		switch word {
 		case "for":
-			s.targets = []*node{r.targetList()}
+			s.targets = []*node{r.expressions(bitOr)}
 			r.expect("in")
-			c.value = r.expressions()
+			c.value = r.expressions(loosest)
 		case "if", "elif", "while":
-			c.value = r.expression()
+			c.value = r.expression(loosest)
 		case "with":
-			c.value = r.expressions()
+			c.value = r.expressions(loosest)
 		case "except":
 			r.accept("*")
 			if !r.is(":") {
-				c.value = r.expressions()
+				c.value = r.expressions(loosest)
 			}
 		}
 		c.body = r.block()
@@ -208,20 +205,13 @@ func follows(statement, clause string) bool {
 	return false
 }
 
-// matchStatement parses one. It returns nil where match is a name.
 func (r *reader) matchStatement() *stmt {
-	back := r.mark()
 	r.advance()
-	s := &stmt{kind: sCompound, name: "match", value: r.expressions()}
-	if !r.accept(":") || r.tok.kind != tokNewline || r.err != nil {
-		back()
-		return nil
-	}
-	if !r.indent() {
-		return s
-	}
+	s := &stmt{kind: sCompound, name: "match", value: r.expressions(loosest)}
+	r.expect(":")
+	r.indent()
 	for r.err == nil && r.accept("case") {
-		r.pass(":")
+		r.skipTo(":")
 		s.clauses = append(s.clauses, clause{word: "case", body: r.block()})
 	}
 	r.acceptKind(tokDedent)
@@ -232,50 +222,43 @@ func (r *reader) matchStatement() *stmt {
 func (r *reader) simpleLine() []*stmt {
 	var all []*stmt
 	for {
-		line := r.tok.line
+		from := r.at
 		s := r.simple()
-		s.line = line
-		if r.err == nil && r.tok.kind != tokNewline && r.tok.kind != tokEnd && !r.is(";") {
+		s.line = r.tokens[from].line
+		if r.tok.kind != tokNewline && !r.is(";") {
 			r.fail(errSyntax)
 		}
 		if r.err != nil {
-			return append(all, r.skip(line))
+			return append(all, r.skip(from))
 		}
 		all = append(all, s)
 		if !r.accept(";") || r.tok.kind == tokNewline {
-			break
+			r.acceptKind(tokNewline)
+			return all
 		}
 	}
-	r.acceptKind(tokNewline)
-	return all
 }
 
 func (r *reader) simple() *stmt {
-	line := r.tok.line
 	if r.tok.kind == tokName {
 		switch word := r.tok.text; word {
-		case "import":
+		case "import", "from":
 			return r.importStatement()
-		case "from":
-			return r.fromStatement()
 		case "return", "raise":
-			return r.result(word)
+			return r.result()
 		case "global", "nonlocal":
 			return r.globalStatement()
-		case "pass":
+		case "pass", "break", "continue":
 			r.advance()
-			return &stmt{kind: sJump}
-		case "break", "continue":
-			r.advance()
-			return &stmt{kind: sJump, name: word}
+			return &stmt{kind: sJump, name: strings.TrimPrefix(word, "pass")}
 		case "assert", "del":
 			r.advance()
-			return &stmt{kind: sExpr, value: r.expressions()}
+			return &stmt{kind: sExpr, value: r.expressions(loosest)}
 		}
 	}
-	first := r.expressions()
+	first := r.expressions(loosest)
 	if first.kind == nName && first.name == "type" && r.tok.kind == tokName && !isKeyword(r.tok.text) { // type X[T] = …
-		first = r.node(nName, line, r.name())
+		first = &node{kind: nName, line: first.line, name: r.name()}
 		r.typeParameters()
 	}
 	return r.assignment(first)
@@ -283,95 +266,74 @@ func (r *reader) simple() *stmt {
 
 // assignment parses the rest of a statement that starts with an expression.
 func (r *reader) assignment(first *node) *stmt {
-	op := r.tok.text
-	if !strings.HasSuffix(op, "=") && !r.is(":") { // as most calls
-		return &stmt{kind: sExpr, value: first}
-	}
 	s := &stmt{kind: sAssign, targets: []*node{first}}
-	switch {
-	case r.accept(":"):
-		s.note = r.expression()
-		if !r.accept("=") {
-			s.kind = sJump
-			return s
-		}
-		s.value = r.expressions()
+	switch op := r.tok.text; {
 	case r.is("="):
 		for r.err == nil && r.accept("=") {
-			s.value = r.expressions()
+			s.value = r.expressions(loosest)
 			if r.is("=") {
 				s.targets = append(s.targets, s.value)
 			}
 		}
-	case r.tok.kind == tokOp && len(op) >= 2 && strings.HasSuffix(op, "=") && precedence(r.tok) < 0 && op != ":=":
+	case r.accept(":"):
+		s.note = r.expression(ternary)
+		if !r.accept("=") {
+			s.kind = sJump
+			return s
+		}
+		s.value = r.expressions(loosest)
+	case r.tok.kind == tokOp && strings.HasSuffix(op, "=") && levelOf(r.tok) < 0:
 		r.advance()
-		s.kind, s.name, s.value = sAugment, strings.TrimSuffix(op, "="), r.expressions()
+		s.kind, s.name, s.value = sAugment, strings.TrimSuffix(op, "="), r.expressions(loosest)
 	default:
 		return &stmt{kind: sExpr, value: first}
 	}
 	return s
 }
 
-func (r *reader) result(word string) *stmt {
+func (r *reader) result() *stmt {
 	s := &stmt{kind: sReturn}
-	if word == "raise" {
+	if r.accept("raise") {
 		s.kind = sRaise
+	} else {
+		r.advance()
 	}
-	r.advance()
 	if !r.endsList() {
-		s.value = r.expressions()
+		s.value = r.expressions(loosest)
 	}
-	if word == "raise" && r.accept("from") {
-		r.expressions()
+	if s.kind == sRaise && r.accept("from") {
+		r.expression(loosest)
 	}
 	return s
 }
 
 func (r *reader) globalStatement() *stmt {
-	s := &stmt{kind: sGlobal, name: r.tok.text}
-	r.advance()
-	for r.tok.kind == tokName {
+	s := &stmt{kind: sGlobal, name: r.name()}
+	for len(s.names) == 0 || r.accept(",") {
 		s.names = append(s.names, r.name())
-		if !r.accept(",") {
-			break
-		}
 	}
 	return s
 }
 
+// importStatement parses "import a.b as c" and "from a import b as c".
 func (r *reader) importStatement() *stmt {
 	s := &stmt{kind: sImport}
-	r.advance()
-	for r.err == nil {
-		path := r.dotted()
-		first, _, _ := strings.Cut(path, ".")
-		as := imported{first, first}
-		if r.accept("as") {
-			as = imported{r.name(), path}
-		}
-		s.imports = append(s.imports, as)
-		if !r.accept(",") {
-			break
-		}
+	module := ""
+	if r.accept("from") {
+		module = r.dotted() + "."
 	}
-	return s
-}
-
-func (r *reader) fromStatement() *stmt {
-	s := &stmt{kind: sImport}
-	r.advance()
-	module := r.dotted()
 	r.expect("import")
-	if r.accept("*") {
-		s.imports = []imported{{"*", module}}
+	if module != "" && r.accept("*") {
+		s.imports = []imported{{"*", strings.TrimSuffix(module, ".")}}
 		return s
 	}
-	bracket := r.accept("(")
-	for r.err == nil && r.tok.kind == tokName {
-		as := imported{r.tok.text, module + "." + r.tok.text}
-		r.advance()
+	bracket := module != "" && r.accept("(")
+	for r.err == nil && !(bracket && r.is(")")) {
+		path := r.dotted()
+		name, _, _ := strings.Cut(path, ".")
+		as := imported{name, module + name}
 		if r.accept("as") {
-			as.name = r.name()
+			as = imported{r.name(), module + path}
 		}
 		s.imports = append(s.imports, as)
 		if !r.accept(",") {

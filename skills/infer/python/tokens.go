@@ -2,34 +2,27 @@ package python
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
-// A tokenReader reads the tokens of a source. Of each statement it keeps the first
-// error.
+var errSyntax = errors.New("it is not Python's syntax")
+
+// A tokenReader reads tokens. Of each statement it keeps the first error.
 type tokenReader struct {
-	lex   *lexer
-	tok   token
-	depth int
-	// mentions reports whether the statement has a word that matters to argparse.
-	mentions  bool
-	functions []*function // all that are defined
-	inside    bool        // within a function
-	// names are those within functions, in the order of the source: the names in
-	// a function are a part of it, without a copy.
-	names  []string
+	tokens []token
+	at     int // the index of tok
+	tok    *token
+	depth  int
 	err    error // of the statement
-	broken int   // the line of the first statement that is not Python's; 0 without one
 }
 
+func newTokenReader(tokens []token) tokenReader { return tokenReader{tokens: tokens, tok: &tokens[0]} }
+
 func (r *tokenReader) advance() {
-	r.tok = r.lex.next()
-	if r.tok.kind != tokName {
-		return
-	}
-	r.mentions = r.mentions || declares(r.tok.text)
-	if r.inside {
-		r.names = append(r.names, r.tok.text)
+	if r.at < len(r.tokens)-1 {
+		r.at++
+		r.tok = &r.tokens[r.at]
 	}
 }
 
@@ -60,57 +53,26 @@ func (r *tokenReader) expect(text string) {
 	}
 }
 
+func (r *tokenReader) expectKind(kind tokenKind) {
+	if !r.acceptKind(kind) {
+		r.fail(errSyntax)
+	}
+}
+
 func (r *tokenReader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// enter counts the depth of the recursion; the caller leaves again.
-func (r *tokenReader) enter() bool {
-	r.depth++
-	if r.depth > maxNesting {
-		r.fail(errTooDeep)
-	}
-	return r.err == nil
-}
-
-func (r *tokenReader) leave() { r.depth-- }
-
-// name takes a name that is defined.
+// name reads a name that is defined.
 func (r *tokenReader) name() string {
 	name := r.tok.text
-	if !r.acceptKind(tokName) {
-		r.fail(errSyntax)
-	}
+	r.expectKind(tokName)
 	return name
 }
 
-// mark returns a function that takes the reader back to where it is now.
-func (r *tokenReader) mark() (back func()) {
-	saved, lex := *r, *r.lex
-	return func() { *r, *saved.lex = saved, lex }
-}
-
-// pass skips to a token of this text outside of brackets, or to the end of the
-// line.
-func (r *tokenReader) pass(until string) {
-	for open := 0; r.err == nil && !(open == 0 && r.is(until)); r.advance() {
-		switch {
-		case r.tok.kind == tokNewline || r.tok.kind == tokEnd:
-			r.fail(errSyntax)
-			return
-		case r.tok.kind != tokOp:
-		case strings.Contains("([{", r.tok.text):
-			open++
-		case strings.Contains(")]}", r.tok.text):
-			open--
-		}
-	}
-}
-
-var errSyntax = errors.New("it is not Python's syntax")
-
+// dotted reads a path of an import: a.b, or ..a.
 func (r *tokenReader) dotted() string {
 	var path strings.Builder
 	for r.tok.kind == tokName && !isKeyword(r.tok.text) || r.is(".") || r.is("...") {
@@ -123,20 +85,35 @@ func (r *tokenReader) dotted() string {
 	return path.String()
 }
 
-// indent passes the end of a line and the indentation of the next.
-func (r *tokenReader) indent() bool {
-	if !r.acceptKind(tokNewline) || !r.acceptKind(tokIndent) {
-		r.fail(errSyntax)
+// skipTo skips to a token of this text outside of brackets. One on a later line is an
+// error.
+func (r *tokenReader) skipTo(text string) {
+	for open := 0; r.err == nil && !(open == 0 && r.is(text)); r.advance() {
+		switch {
+		case r.tok.kind == tokNewline || r.tok.kind == tokEnd:
+			r.fail(errSyntax)
+		case r.tok.kind != tokOp:
+		case strings.Contains("([{", r.tok.text):
+			open++
+		case strings.Contains(")]}", r.tok.text):
+			open--
+		}
 	}
-	return r.err == nil
 }
 
-// typeParameters passes those of "def f[T](x: T)".
+// typeParameters skips those of "def f[T](x: T)".
 func (r *tokenReader) typeParameters() {
 	if r.accept("[") {
-		r.pass("]")
+		r.skipTo("]")
 		r.accept("]")
 	}
+}
+
+// endsLine reports whether the last token of the logical line is this operator.
+func (r *tokenReader) endsLine(text string) bool {
+	rest := r.tokens[r.at:]
+	end := slices.IndexFunc(rest, func(t token) bool { return t.kind == tokNewline })
+	return end > 0 && rest[end-1].kind == tokOp && rest[end-1].text == text
 }
 
 func isKeyword(name string) bool {
@@ -145,18 +122,4 @@ func isKeyword(name string) bool {
 		return true
 	}
 	return false
-}
-
-// operator takes an operator, of which some are two words.
-func (r *tokenReader) operator() string {
-	op := r.tok.text
-	r.advance()
-	switch {
-	case op == "is" && r.accept("not"):
-		return "is not"
-	case op == "not":
-		r.expect("in")
-		return "not in"
-	}
-	return op
 }

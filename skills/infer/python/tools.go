@@ -27,7 +27,7 @@ type Function struct {
 // source; none where the source cannot be read. Arguments that have a model of
 // another file (args_schema) have a schema that takes any.
 func Tools(source []byte) []Function {
-	body, _, err := parseSource(source)
+	body, err := NewModule(source).parse()
 	if err != nil {
 		return nil
 	}

@@ -51,9 +51,8 @@ func (t typeReader) annotation(n *node, s *scope) annotated {
 
 // quoted reads an annotation that is written as text.
 func (t typeReader) quoted(text string, s *scope) annotated {
-	r := newReader(text + "\n")
-	n := r.expression()
-	if r.err != nil || n.kind == nConst || len(text) > 200 {
+	n, err := parseExpression(text)
+	if err != nil || n.kind == nConst || len(text) > 200 {
 		return annotated{schema: &jsonschema.Schema{}}
 	}
 	return t.annotation(n, s)
