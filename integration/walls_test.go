@@ -195,6 +195,7 @@ var libraries = map[string]string{
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/elicit skills skills/cache skills/infer skills/infer/python skills/infer/shell skills/manifest skills/schema",
 	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/tasks server/transport",
+	"github.com/rogpeppe/go-internal":          "sandbox/sandboxtest",
 	"github.com/santhosh-tekuri/jsonschema/v6": "skills/schema",
 	"github.com/spf13/cobra":                   "cmd/skills-mcp",
 	"github.com/spf13/pflag":                   "cmd/skills-mcp",

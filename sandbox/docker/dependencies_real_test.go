@@ -242,6 +242,7 @@ func declared(kind string, digest string, files ...string) sandbox.Dependencies 
 }
 
 func TestDependencies(t *testing.T) {
+	t.Parallel()
 	d := layerDriver(t)
 	python := declared(sandbox.Python, "p1", "requirements.txt", "demo-skill==1.0\n", "requires-python", ">=3.8\n")
 	node := declared(sandbox.Node, "n1", "package.json", `{"dependencies": {"demo-skill": "file:/opt/packages/demo-skill-1.0.0.tgz"}}`)

@@ -30,6 +30,7 @@ func TestHostileShell(t *testing.T) {
 		"closes its output":    `os.close(1); os.close(2); time.sleep(3600)`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // those that hang are waited for
 			d := realDriver(t)
 			hostile := imageWithShell(t, d, "#!/usr/bin/python3 -SE\nimport os, sys, time\n"+script+"\n")
 			d.roles = map[string]string{"default": testImage(), "hostile": hostile}

@@ -67,6 +67,7 @@ func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // Nobody waits for an engine that hangs longer than it takes to be sure.
 func TestCloseWithoutAnswer(t *testing.T) {
+	t.Parallel() // it waits
 	f := newFake(t)
 	d := New(&Options{Host: f.socket, Images: map[string]string{"default": "base"}})
 	if _, err := d.Run(t.Context(), command()); err != nil { // and one waits for the next
@@ -88,6 +89,7 @@ func TestCloseWithoutAnswer(t *testing.T) {
 
 // An image is not blamed for an engine that hangs.
 func TestLateAnswer(t *testing.T) {
+	t.Parallel() // it waits
 	f := newFake(t)
 	d := f.driver(t, Options{})
 	e, err := d.connect(t.Context())

@@ -101,6 +101,7 @@ func containers(t testing.TB, d *Driver) []container.Summary {
 }
 
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	realEngine(t)
 	sandboxtest.RunWith(t, func(t *testing.T) sandbox.Driver { return realDriver(t) }, sandboxtest.Traits{HostUser: true})
 }

@@ -13,6 +13,7 @@ import (
 
 // TestGVisor runs the suite with gVisor, a kernel of its own for each sandbox.
 func TestGVisor(t *testing.T) {
+	t.Parallel()
 	sandboxtest.RunWith(t, drivers(gVisor(t)), sandboxtest.Traits{OwnKernel: true})
 }
 
@@ -25,6 +26,7 @@ func gVisor(t *testing.T) Options {
 // TestPodman runs the suite on Podman's compatible service. Version 4.3 notes
 // nowhere that the kernel ended a process for its memory.
 func TestPodman(t *testing.T) {
+	t.Parallel()
 	sandboxtest.RunWith(t, drivers(podman(t)), sandboxtest.Traits{SilentMemory: true, HostUser: true})
 }
 

@@ -2,8 +2,11 @@ package sandboxtest
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,7 +41,7 @@ func (s suite) output(t *testing.T) {
 				feed.Close()
 			}
 		})
-		if _, err := s.start(t)(t.Context(), cmd); err != nil {
+		if _, err := s.once(t)(t.Context(), cmd); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -84,15 +87,30 @@ func Hostile() map[string]string {
 }
 
 func (s suite) arguments(t *testing.T) {
-	run := s.start(t)
-	for name, value := range Hostile() {
-		t.Run(name, func(t *testing.T) {
-			r, err := run(t.Context(), bash(`printf %s/ "$#"; printf %s "$2"`, "--value", value))
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantStdout(t, r, "2/"+value)
-		})
+	hostile := Hostile()
+	const long = "100 KB" // by itself: the slowest shells read some 10 KB in a second
+	s.arrive(t, map[string]string{long: hostile[long]})
+	delete(hostile, long)
+	s.arrive(t, hostile)
+}
+
+// arrive passes values, by name, to a command that prints its arguments.
+func (s suite) arrive(t *testing.T, values map[string]string) {
+	t.Helper()
+	names := slices.Sorted(maps.Keys(values))
+	var args []string
+	for _, name := range names {
+		args = append(args, "--value", values[name])
+	}
+	r := s.bash(t, `printf '%s\0' "$#" "$@"`, args...)
+	got := strings.Split(string(r.Stdout.Bytes()), "\x00")
+	if len(got) != len(args)+2 || got[0] != fmt.Sprint(len(args)) {
+		t.Fatalf("%d arguments arrived as %.80q and %d texts; exit %d, stderr: %s", len(args), got[0], len(got), r.Code, r.Stderr.Bytes())
+	}
+	for i, arg := range args {
+		if got[i+1] != arg {
+			t.Errorf("%s arrived as %.800q, want %.800q", names[i/2], got[i+1], arg)
+		}
 	}
 }
 
@@ -131,12 +149,21 @@ func (s suite) stdin(t *testing.T) {
 }
 
 func (s suite) environment(t *testing.T) {
-	t.Setenv("SKILLS_MCP_SUITE_SECRET", "of the host")
-	cmd := bash(`echo "$HOME $TMPDIR $LANG $GIVEN${SKILLS_MCP_SUITE_SECRET-}"; command -v ls >/dev/null && pwd`)
+	cmd := bash(`echo "$HOME $TMPDIR $LANG $GIVEN"; command -v ls >/dev/null && pwd; env -0 >&2`)
 	cmd.Env = []string{"GIVEN=a=b c"}
-	r, err := s.start(t)(t.Context(), cmd)
+	r, err := s.once(t)(t.Context(), cmd)
 	must(t, err)
 	wantStdout(t, r, "/tmp /tmp C.UTF-8 a=b c\n/skill\n")
+	own := []string{
+		"HOME", "TMPDIR", "LANG", "PATH", "GIVEN",
+		"PWD", "OLDPWD", "SHLVL", "_", // bash's
+		"HOSTNAME", "TERM", "container", // an engine's
+	}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(r.Stderr.Bytes()), "\x00"), "\x00") {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(own, name) {
+			t.Errorf("the command has the variable %q", entry)
+		}
+	}
 }
 
 // secrets searches all command lines of the machine, which all its users can read, for a

@@ -24,6 +24,8 @@ import (
 const (
 	// markName is the variable that marks every process of an attack.
 	markName = "SUITE_MARK"
+	// sharedKey is the key of a segment of shared memory, in decimal as the host lists it.
+	sharedKey = "1522427489" // 0x5abe5a61
 	// secretPrefix begins each secret; no script knows the rest.
 	secretPrefix = "host-secret-"
 	// settle bounds the time in which the remains of an attack disappear.

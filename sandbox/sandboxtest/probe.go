@@ -6,44 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// takeScript defines take(counts), which allocates that many of each resource that the
-// kernel limits for a user. It returns the names of the resources that ran out.
-const takeScript = `
-import array
-held = []
-def signal_queued(n):
-    return libc.sigqueue(os.getpid(), signal.SIGRTMAX, None) == 0
-def timer(n):
-    return libc.syscall(222 if x86 else 107, 0, None, ctypes.byref(ctypes.c_int())) == 0
-def message_queue(n):
-    name = b"suite%d.%d" % (os.getpid(), n)
-    held.append(libc.syscall(240 if x86 else 180, name, os.O_RDWR | os.O_CREAT, 0o600, None))
-    libc.syscall(241 if x86 else 181, name) # it is there until it is closed
-    return held[-1] >= 0
-def descriptors_in_flight(n):
-    pair = socket.socketpair()
-    held.extend(pair)
-    try:
-        pair[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 200))])
-    except OSError:
-        return False
-    return True
-def inotify(n):
-    return libc.inotify_init1(0) >= 0
-def take(counts):
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMAX])
-    things = (signal_queued, timer, message_queue, descriptors_in_flight, inotify)
-    return [f.__name__ for f, count in zip(things, counts) if not all(map(f, range(count)))]
-`
-
-// probeScript prints the resources of which fewer are left than any program may need.
-const probeScript = prelude + takeScript + `
-print(*take((8, 8, 1, 1, 4)))
-`
+// probeScript returns the script that prints the resources of which fewer are left than any
+// program may need.
+func probeScript() string { return prelude() + "print(*take((8, 8, 1, 1, 4)))" }
 
 // runProbed runs a command that writes to stderr when it waits, and then probes, as the
 // users whose resources it may have allocated, which ones are denied.
@@ -54,9 +24,7 @@ func (h *host) runProbed(ctx context.Context, t *testing.T, cmd sandbox.Command)
 		users = append(users, uid)
 	}
 	for _, uid := range users {
-		if denied := deniedTo(t, uid); len(denied) > 0 {
-			t.Skipf("SKIPPED: user %d has too little of %q before the attack", uid, denied)
-		}
+		awaitResources(t, uid)
 	}
 	stdin, feed, err := os.Pipe()
 	must(t, err)
@@ -87,10 +55,22 @@ func (h *host) runProbed(ctx context.Context, t *testing.T, cmd sandbox.Command)
 	return o
 }
 
+// awaitResources waits until a user has its resources: another driver's suite, which runs
+// at the same time, may make the same attack.
+func awaitResources(t *testing.T, uid int) {
+	t.Helper()
+	deadline := time.Now().Add(attackTimeout)
+	for denied := deniedTo(t, uid); len(denied) > 0; denied = deniedTo(t, uid) {
+		if time.Now().After(deadline) {
+			t.Skipf("SKIPPED: user %d has too little of %q before the attack", uid, denied)
+		}
+	}
+}
+
 // deniedTo returns the resources that a process of a user on the host cannot get.
 func deniedTo(t *testing.T, uid int) []string {
 	t.Helper()
-	cmd := hostCommand(uid, "env", "PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", probeScript)
+	cmd := hostCommand(uid, "env", "PATH=/usr/local/bin:/usr/bin:/bin", "python3", "-c", probeScript())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Skipf("SKIPPED: the host cannot be looked at by a python3 of user %d: %v: %s", uid, err, out)

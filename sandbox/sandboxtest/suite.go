@@ -52,10 +52,21 @@ func (s suite) start(t *testing.T) func(ctx context.Context, cmd sandbox.Command
 	}
 }
 
+// once is start for a driver's only command.
+func (s suite) once(t *testing.T) func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error) {
+	t.Helper()
+	run := s.start(t)
+	return func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error) {
+		t.Helper()
+		cmd.Warm = -1 // there is no next one
+		return run(ctx, cmd)
+	}
+}
+
 // bash runs one bash script and fails the test when it could not be run.
 func (s suite) bash(t *testing.T, script string, args ...string) *sandbox.Result {
 	t.Helper()
-	result, err := s.start(t)(t.Context(), bash(script, args...))
+	result, err := s.once(t)(t.Context(), bash(script, args...))
 	if err != nil {
 		t.Fatalf("run: %v", err)
 	}
