@@ -32,8 +32,7 @@ func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 		if at > 0 {
 			argv = append(argv, l.name[strings.LastIndexByte(l.name, ' ')+1:])
 		}
-		w := &writer{level: l, args: args, below: path[at+1:], path: path}
-		part, err := w.write()
+		part, err := (&writer{level: l, args: args, below: path[at+1:], path: path}).write()
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +41,7 @@ func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 	if len(argv) > maxArgv {
 		return nil, fmt.Errorf("the command line has %d arguments, of at most %d", len(argv), maxArgv)
 	}
-	return argv, ambiguous(path, argv)
+	return argv, nil
 }
 
 // givenNames returns the names of the arguments that are not null, sorted.
@@ -103,43 +102,4 @@ func checkNames(args map[string]any, path []*level) error {
 		}
 	}
 	return nil
-}
-
-// ambiguous refuses a command line with an option of a sub-command that a level
-// above takes for the start of several of its own. argparse gives up there.
-func ambiguous(path []*level, argv []string) error {
-	options := argv
-	if end := slices.Index(argv, "--"); end >= 0 {
-		options = argv[:end]
-	}
-	for _, l := range path {
-		for _, token := range options {
-			name, _, _ := strings.Cut(token, "=")
-			if l.dialect != argparseDialect || !strings.HasPrefix(name, "--") || l.parser.flags[name] != nil {
-				continue
-			}
-			begun := 0
-			for flag := range l.parser.flags {
-				if strings.HasPrefix(flag, name) {
-					begun++
-				}
-			}
-			if begun > 1 {
-				return fault(ownerOf(name, path), "cannot be given: the script takes %s for several of its options", name)
-			}
-		}
-	}
-	return nil
-}
-
-// ownerOf returns the property that a flag belongs to.
-func ownerOf(flag string, path []*level) string {
-	for _, l := range path {
-		for _, arg := range l.arguments {
-			if slices.Contains(arg.flags, flag) {
-				return arg.property.name
-			}
-		}
-	}
-	return flag
 }

@@ -1,13 +1,14 @@
 package python
 
 import (
+	"fmt"
+	"math"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
 // placeholder matches a conversion of a help text.
-var placeholder = regexp.MustCompile(`%(?:%|\((\w+)\)(?:(s|r)|(d|i|f|\.\df)))`)
+var placeholder = regexp.MustCompile(`%(?:%|\((\w+)\)(?:([sr])|(\.?\d*[dif])))`)
 
 // expandedHelp returns the help of an argument as argparse prints it, in one
 // line: with %(default)s and the like filled in, and an ellipsis for a value that
@@ -20,10 +21,9 @@ func (a *action) expandedHelp(prog string) string {
 		}
 		v := a.parameter(m[1], prog)
 		text, ok := pyStr(v)
-		switch {
-		case m[2] == "r":
+		if m[2] == "r" {
 			text, ok = pyRepr(v)
-		case m[3] != "":
+		} else if m[3] != "" {
 			text, ok = numberText(v, m[3])
 		}
 		if !ok {
@@ -37,14 +37,10 @@ func (a *action) expandedHelp(prog string) string {
 // numberText renders a number by %d, %f or %.2f.
 func numberText(v value, conversion string) (string, bool) {
 	f, ok := toFloat(v)
-	digits := 6
-	switch conversion[0] {
-	case '.':
-		digits = int(conversion[1] - '0')
-	case 'd', 'i':
-		digits = 0
+	if strings.HasSuffix(conversion, "f") {
+		return fmt.Sprintf("%"+conversion, f), ok
 	}
-	return strconv.FormatFloat(f, 'f', digits, 64), ok
+	return fmt.Sprintf("%.0f", math.Trunc(f)), ok
 }
 
 // parameter returns the value of %(name)s.
@@ -55,21 +51,20 @@ func (a *action) parameter(name, prog string) value {
 	case "dest":
 		return a.dest
 	case "default":
-		switch a.fallback {
-		case nil:
+		if a.fallback == nil {
 			return none{}
-		case suppress:
-			return unknown{}
 		}
-		return a.fallback
+		if a.fallback != suppress {
+			return a.fallback
+		}
 	case "const":
 		return a.constant
 	case "choices":
 		items, ok := iterable(a.choices)
-		texts := make([]string, len(items))
-		for i, item := range items {
+		var texts []string
+		for _, item := range items {
 			text, known := pyStr(item)
-			texts[i], ok = text, ok && known
+			texts, ok = append(texts, text), ok && known
 		}
 		if ok {
 			return strings.Join(texts, ", ")

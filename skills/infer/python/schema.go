@@ -1,7 +1,9 @@
 package python
 
 import (
+	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,32 +58,22 @@ func (a *argument) shape() *jsonschema.Schema {
 // values describes the values of one flag.
 func (a *argument) values() *jsonschema.Schema {
 	item := a.item()
-	switch a.nargs {
-	case "":
-		if a.kind == "extend" {
-			return &jsonschema.Schema{Type: "array", Items: item} // each text is a list of its characters
-		}
-		return item
-	case "?":
-		if a.alone() {
-			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{item, {Const: true, Description: "The option without a value."}}}
-		}
-		return item
-	case "*", "...":
-		return &jsonschema.Schema{Type: "array", Items: item}
-	case "+":
-		return &jsonschema.Schema{Type: "array", Items: item, MinItems: one()}
-	}
-	n, err := strconv.ParseUint(a.nargs, 10, 16)
-	if err != nil {
+	switch {
+	case a.alone():
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{item, {Const: true, Description: "The option without a value."}}}
+	case a.nargs == "?" || a.nargs == "" && a.kind != "extend":
 		return item
 	}
-	return &jsonschema.Schema{Type: "array", Items: item, MinItems: &n, MaxItems: &n}
-}
-
-func one() *uint64 {
-	n := uint64(1)
-	return &n
+	s := &jsonschema.Schema{Type: "array", Items: item}
+	if n := a.span(); a.nargs != "" { // else each text is a list of its characters
+		if n.least > 0 {
+			s.MinItems = new(uint64(n.least))
+		}
+		if n.least == n.most {
+			s.MaxItems = new(uint64(n.most))
+		}
+	}
+	return s
 }
 
 // alone reports whether an option means something without its value. argparse
@@ -96,40 +88,24 @@ func (a *argument) alone() bool {
 
 // item describes one value.
 func (a *argument) item() *jsonschema.Schema {
-	s := &jsonschema.Schema{}
-	switch a.typ {
-	case typeInteger:
-		s.Type = "integer"
-	case typeNumber:
-		s.Type = "number"
-	case typeBool, typeTruth:
-		s.Type = "boolean"
-	case typeJSON:
-		s.Description = "Any value."
-	default:
-		s.Type = "string"
+	types := map[valueType]string{typeInteger: "integer", typeNumber: "number", typeBool: "boolean", typeTruth: "boolean"}
+	s := &jsonschema.Schema{Type: cmp.Or(types[a.typ], "string"), Enum: a.enum()}
+	if a.typ == typeJSON {
+		s.Type, s.Description = "", "Any value."
 	}
-	s.Enum = a.enum()
 	return s
 }
 
 // enum returns the choices, or nil where they are not known, or are none that a
 // text of the command line could become.
 func (a *argument) enum() []any {
-	items, ok := iterable(a.choices)
-	if seq, is := a.choices.(*sequence); is {
-		items, ok = seq.items, true
-	}
-	if !ok {
+	items, _ := itemsOf(a.choices)
+	if slices.ContainsFunc(items, isUnknown) {
 		return nil
 	}
 	var enum []any
 	for _, item := range items {
-		v, ok := a.itemJSON(item)
-		if isUnknown(item) {
-			return nil
-		}
-		if ok && !slices.Contains(enum, v) {
+		if v, ok := a.itemJSON(item); ok && !slices.Contains(enum, v) {
 			enum = append(enum, v)
 		}
 	}
@@ -288,21 +264,15 @@ func sentence(text string) string {
 // propertyName makes a name of a dest that every client takes: letters, digits,
 // _ and -.
 func propertyName(dest string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r == '_', r == '-', '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
-			return r
-		}
-		return '_'
-	}, dest)
-	if len(name) > maxName {
-		name = name[:maxName]
-	}
+	name := foreign.ReplaceAllString(dest, "_")
+	name = name[:min(len(name), maxName)]
 	if strings.Trim(name, "_-") == "" {
 		return "argument"
 	}
 	return name
 }
+
+var foreign = regexp.MustCompile(`[^\w-]`)
 
 // maxName is the maximum length of a property's name in the models' interfaces.
 const maxName = 60

@@ -41,8 +41,12 @@ func (a *action) span() span {
 	return span{n, n}
 }
 
-// texts returns the values of an array as they are written.
+// texts returns one value, or the values of an array, as they are written.
 func (a *argument) texts(v any) ([]string, error) {
+	if a.nargs == "" || a.nargs == "?" {
+		text, err := a.text(v)
+		return []string{text}, err
+	}
 	list, ok := v.([]any)
 	switch n := a.span(); {
 	case !ok:

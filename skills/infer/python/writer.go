@@ -14,36 +14,34 @@ type writer struct {
 	path    []*level
 	below   []*level
 	options []written
-	words   []word // of positional arguments
+	words   []written // positional arguments, those without values too
 }
 
-// written is an option on the command line, perhaps several times.
+// A written argument is one with what stands for it on the command line.
 type written struct {
 	arg    *argument
 	tokens []string
-	open   bool // the last takes all values that follow
-}
-
-// A word is a positional argument with its values.
-type word struct {
-	arg    *argument
-	values []string
+	open   bool // an option of which the last takes all values that follow
 }
 
 // write returns the command line of the level.
 func (w *writer) write() ([]string, error) {
 	for _, arg := range w.level.arguments {
 		v := w.args[arg.property.name]
-		absent := v == nil || w.writtenBelow(arg)
+		if w.writtenBelow(arg) {
+			v = nil
+		}
 		var err error
 		switch {
-		case absent && arg.positional():
-			w.words = append(w.words, word{arg, nil})
-		case absent:
 		case arg.positional():
 			err = w.positional(arg, v)
+		case v == nil:
+		case !arg.takesValue():
+			err = w.flag(arg, v)
+		case arg.kind == "append" || arg.kind == "extend" && arg.nargs == "":
+			err = w.repeated(arg, v)
 		default:
-			err = w.argument(arg, v)
+			err = w.option(arg, v)
 		}
 		if err != nil {
 			return nil, err
@@ -53,6 +51,9 @@ func (w *writer) write() ([]string, error) {
 		return nil, err
 	}
 	if err := w.overridden(); err != nil {
+		return nil, err
+	}
+	if err := w.distributes(); err != nil {
 		return nil, err
 	}
 	return w.assemble()
@@ -92,7 +93,7 @@ func (w *writer) exclusive() error {
 		var given, names []string
 		for _, arg := range m.members {
 			names = append(names, arg.property.name)
-			if slices.ContainsFunc(w.options, func(o written) bool { return o.arg == arg }) || slices.ContainsFunc(w.words, func(word word) bool { return word.arg == arg && word.values != nil }) {
+			if slices.ContainsFunc(slices.Concat(w.options, w.words), func(o written) bool { return o.arg == arg && o.tokens != nil }) {
 				given = append(given, arg.property.name)
 			}
 		}
@@ -117,14 +118,38 @@ func (w *writer) put(arg *argument, open bool, tokens ...string) {
 	w.options[last].open = open
 }
 
-// argument writes an option with its value, or its values.
-func (w *writer) argument(arg *argument, v any) error {
-	if !arg.takesValue() {
-		return w.flag(arg, v)
+// flag writes an option without a value.
+func (w *writer) flag(arg *argument, v any) error {
+	name := arg.property.name
+	if arg.kind == "count" {
+		n, ok := wholeNumber(v)
+		if !ok || !n.IsInt64() || n.Int64() < 0 || n.Int64() > maxCount {
+			return fault(name, "must be an integer from 0 to %d", maxCount)
+		}
+		for range n.Int64() {
+			w.put(arg, false, arg.longest())
+		}
+		return nil
 	}
-	if arg.kind != "append" && (arg.kind != "extend" || arg.nargs != "") {
-		return w.option(arg, v)
+	on, ok := v.(bool)
+	if !ok {
+		return fault(name, "must be true or false")
 	}
+	flags := map[bool]string{true: arg.longest(), false: arg.off}
+	if arg.kind == "store_false" && !arg.flagged {
+		flags = map[bool]string{false: arg.longest()}
+	}
+	switch flag := flags[on]; {
+	case flag != "":
+		w.put(arg, false, flag)
+	case arg.kind == "boolean", (arg.kind == "store_true" || arg.kind == "store_false" && !arg.flagged) && arg.fallback == !on:
+		return fault(name, "cannot be %t: the script has no option for it", on)
+	}
+	return nil
+}
+
+// repeated writes an option once for each item of an array.
+func (w *writer) repeated(arg *argument, v any) error {
 	list, ok := v.([]any)
 	if !ok {
 		return fault(arg.property.name, "must be an array")
@@ -137,75 +162,32 @@ func (w *writer) argument(arg *argument, v any) error {
 	return nil
 }
 
-// flag writes an option without a value.
-func (w *writer) flag(arg *argument, v any) error {
-	name, flag := arg.property.name, arg.longest()
-	on, ok := v.(bool)
-	switch {
-	case arg.kind == "count":
-		n, ok := wholeNumber(v)
-		if !ok || !n.IsInt64() || n.Int64() < 0 || n.Int64() > maxCount {
-			return fault(name, "must be an integer from 0 to %d", maxCount)
-		}
-		for range n.Int64() {
-			w.put(arg, false, flag)
-		}
-	case !ok:
-		return fault(name, "must be true or false")
-	case arg.kind == "boolean" && !on:
-		if arg.off == "" {
-			return fault(name, "cannot be false: the script has no option for it")
-		}
-		w.put(arg, false, arg.off)
-	case arg.kind == "store_false" && !arg.flagged:
-		if !on {
-			w.put(arg, false, flag)
-		} else if arg.fallback == false {
-			return fault(name, "cannot be true: the script has no option for it")
-		}
-	case on:
-		w.put(arg, false, flag)
-	case arg.kind == "store_true" && arg.fallback == true:
-		return fault(name, "cannot be false: the script has no option for it")
-	}
-	return nil
-}
-
 // option writes an option with one value, or with the values of an array.
 func (w *writer) option(arg *argument, v any) error {
 	flag := arg.longest()
-	switch {
-	case arg.nargs == "?" && v == true && arg.alone():
+	if arg.nargs == "?" && v == true && arg.alone() {
 		w.put(arg, true, flag)
 		return nil
-	case arg.nargs == "" || arg.nargs == "?":
-		text, err := arg.text(v)
-		if err == nil {
-			w.put(arg, false, w.level.dialect.with(flag, text)...)
-		}
-		return err
 	}
 	texts, err := arg.texts(v)
-	if err != nil {
+	switch span := arg.span(); {
+	case err != nil:
 		return err
-	}
-	span := arg.span()
-	switch {
 	case arg.nargs == "...":
 		return fault(arg.property.name, "takes all that follows, which cannot be written")
 	case len(texts) == 1:
 		w.put(arg, false, w.level.dialect.with(flag, texts[0])...)
-		return nil
-	}
-	for _, text := range texts {
-		if w.level.dialect == argparseDialect && w.looksLikeOption(text) {
-			return fault(arg.property.name, "cannot hold %q beside other values: the script would take it for an option", text)
+	default:
+		for _, text := range texts {
+			if w.level.dialect == argparseDialect && w.looksLikeOption(text) {
+				return fault(arg.property.name, "cannot hold %q beside other values: the script would take it for an option", text)
+			}
+			if err := w.readable(arg, text); err != nil {
+				return err
+			}
 		}
-		if err := w.readable(arg, text); err != nil {
-			return err
-		}
+		w.put(arg, span.least != span.most, append([]string{flag}, texts...)...)
 	}
-	w.put(arg, span.least != span.most, append([]string{flag}, texts...)...)
 	return nil
 }
 
@@ -245,52 +227,44 @@ func (w *writer) readable(arg *argument, text string) error {
 	return nil
 }
 
-// positional takes the values of a positional argument.
+// positional takes the values of a positional argument, of which there are none for
+// nil.
 func (w *writer) positional(arg *argument, v any) error {
-	values := make([]string, 1)
-	var err error
-	if arg.nargs == "" || arg.nargs == "?" {
-		values[0], err = arg.text(v)
-	} else {
-		values, err = arg.texts(v)
+	if v == nil {
+		w.words = append(w.words, written{arg: arg})
+		return nil
+	}
+	values, err := arg.texts(v)
+	if err != nil {
+		return err
 	}
 	for _, text := range values {
-		if err == nil {
-			err = w.readable(arg, text)
+		if err := w.readable(arg, text); err != nil {
+			return err
 		}
 	}
-	w.words = append(w.words, word{arg, values})
-	return err
+	w.words = append(w.words, written{arg: arg, tokens: values})
+	return nil
 }
 
 // assemble puts a level's command line together: options, and last the
 // positional arguments.
 func (w *writer) assemble() ([]string, error) {
-	// An option that is closed ends one that is open.
-	slices.SortStableFunc(w.options, func(a, b written) int {
-		switch {
-		case a.open == b.open:
-			return 0
-		case a.open:
-			return -1
-		}
-		return 1
-	})
 	var argv, words []string
-	for _, option := range w.options {
-		argv = append(argv, option.tokens...)
-	}
-	if err := w.distributes(); err != nil {
-		return nil, err
+	hangs := false // the last option would take what follows
+	for _, open := range []bool{true, false} {
+		for _, option := range w.options {
+			if option.open == open {
+				argv, hangs = append(argv, option.tokens...), open
+			}
+		}
 	}
 	var first *argument // with a value
 	for _, word := range w.words {
-		if first == nil && len(word.values) > 0 {
+		if words = append(words, word.tokens...); first == nil && len(words) > 0 {
 			first = word.arg
 		}
-		words = append(words, word.values...)
 	}
-	hangs := len(w.options) > 0 && w.options[len(w.options)-1].open
 	switch {
 	case first == nil && hangs && len(w.below) > 0:
 		return nil, fault(w.options[0].arg.property.name, "cannot be given before a command: the script would take the command for one of its values")
@@ -313,12 +287,10 @@ func (w *writer) distributes() error {
 	var counts []int
 	var spans []span
 	for _, word := range w.words {
-		counts = append(counts, len(word.values))
-		spans = append(spans, word.arg.span())
+		counts, spans = append(counts, len(word.tokens)), append(spans, word.arg.span())
 	}
 	if w.level.chooser != nil { // the last of them
-		counts = append(counts, min(len(w.below), 1))
-		spans = append(spans, span{1, math.MaxInt32})
+		counts, spans = append(counts, min(len(w.below), 1)), append(spans, span{1, math.MaxInt32})
 	}
 	got := distribute(counts, spans)
 	for i, word := range w.words {
@@ -326,7 +298,7 @@ func (w *writer) distributes() error {
 			return fault(word.arg.property.name, "cannot be told from the other positional arguments; give those before it too")
 		}
 	}
-	if len(w.below) > 0 && got[len(got)-1] == 0 {
+	if len(w.below) > 0 && got[len(w.words)] == 0 {
 		return fault(w.level.chooser.name, "cannot be told from the positional arguments before it")
 	}
 	return nil
@@ -361,7 +333,7 @@ func (w *writer) clickDistributes() error {
 		switch {
 		case word.arg.nargs == "*":
 			missing = ""
-		case len(word.values) == 0:
+		case len(word.tokens) == 0:
 			missing = word.arg.property.name
 		case missing != "":
 			return fault(word.arg.property.name, "can only be given with %q", missing)
