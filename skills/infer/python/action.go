@@ -38,21 +38,20 @@ type action struct {
 	choices  value // nil where there are none
 	required bool
 	help     string
-	metavar  value
 	hidden   bool     // help=SUPPRESS
 	off      string   // the flag that turns it off
 	truths   []string // how true and false are written for a function of the file
 	file     fileUse
 }
 
-// takesValue reports whether something follows the flag.
-func (a *action) takesValue() bool {
-	switch a.kind {
-	case "store", "append", "extend", "custom":
-		return true
-	}
-	return false
+// takesValues are the actions of argparse, and whether something follows their flags.
+var takesValues = map[string]bool{
+	"store": true, "append": true, "extend": true, "custom": true,
+	"store_const": false, "store_true": false, "store_false": false, "append_const": false, "count": false, "boolean": false, "help": false, "version": false,
 }
+
+// takesValue reports whether something follows the flag.
+func (a *action) takesValue() bool { return takesValues[a.kind] }
 
 func (a *action) positional() bool { return len(a.flags) == 0 }
 
@@ -77,35 +76,28 @@ func (a *action) negate() {
 // setName takes the flags, or the name of a positional argument.
 func (a *action) setName(args *arguments) string {
 	dest, given := args.get(-1, "dest")
-	if given {
-		text, ok := dest.(string)
-		if !ok {
-			return "has a dest that is computed"
-		}
-		a.dest = text
+	var ok bool
+	if a.dest, ok = dest.(string); given && !ok {
+		return "has a dest that is computed"
 	}
 	var names []string
 	for _, v := range args.positional {
-		text, ok := v.(string)
-		if !ok || text == "" {
+		text, _ := v.(string)
+		if text == "" {
 			return "has flags that are computed"
 		}
 		names = append(names, text)
 	}
 	switch {
-	case len(names) == 0:
+	case len(names) == 1 && !isFlag(names[0]) && given:
+		return "has a dest and a name"
 	case len(names) == 1 && !isFlag(names[0]):
-		if given {
-			return "has a dest and a name"
-		}
 		a.dest = names[0]
 	case slices.ContainsFunc(names, func(name string) bool { return !isFlag(name) }):
 		return "mixes flags and names"
-	default:
+	case len(names) > 0:
 		a.flags = names
-		if a.dest == "" {
-			a.dest = strings.ReplaceAll(strings.TrimLeft(a.longest(), "-"), "-", "_")
-		}
+		a.dest = cmp.Or(a.dest, strings.ReplaceAll(strings.TrimLeft(a.longest(), "-"), "-", "_"))
 	}
 	if a.dest == "" {
 		return "has no name"
@@ -136,16 +128,15 @@ func (a *action) settings(args *arguments) string {
 	if a.nargs != "" && !a.takesValue() {
 		return "has nargs, which its action does not take"
 	}
-	a.given = args.named("type", none{})
-	a.typ = typeOf(a.given)
-	a.file = fileUseOf(a.given)
+	a.setType(args.named("type", none{}))
 	a.constant = args.named("const", nil)
-	if v, given := args.get(-1, "choices"); given && !isNone(v) {
+	if v := args.named("choices", none{}); !isNone(v) {
 		a.choices = v
 	}
-	a.required = args.named("required", false) == true
+	required, given := args.get(-1, "required")
+	a.required = required == true
 	if a.positional() {
-		if _, given := args.get(-1, "required"); given {
+		if given {
 			return "is positional and says whether it is required"
 		}
 		if !a.takesValue() {
@@ -157,29 +148,25 @@ func (a *action) settings(args *arguments) string {
 }
 
 func (a *action) setKind(v value) string {
+	a.kind = ""
 	switch v := v.(type) {
 	case string:
 		a.kind = v
 	case reference:
-		if v != "argparse.BooleanOptionalAction" {
-			return "has an action that is not known"
+		if v == "argparse.BooleanOptionalAction" {
+			a.kind = "boolean"
 		}
-		a.kind = "boolean"
 	case *class:
-		if v.members["__init__"] != nil || len(v.ancestors) != 1 || v.ancestors[0] != "argparse.Action" {
-			return "has an action that is not known"
+		if v.members["__init__"] == nil && len(v.ancestors) == 1 && v.ancestors[0] == "argparse.Action" {
+			a.kind = "custom"
 		}
-		a.kind = "custom"
 	default:
 		return "has an action that is computed"
 	}
-	switch a.kind {
-	case "help", "version":
-		a.hidden = true
-	case "store", "store_const", "store_true", "store_false", "append", "append_const", "extend", "count", "boolean", "custom":
-	default:
+	if _, known := takesValues[a.kind]; !known {
 		return "has an action that is not known"
 	}
+	a.hidden = a.kind == "help" || a.kind == "version"
 	return ""
 }
 
@@ -190,44 +177,9 @@ func nargsOf(v value) (string, bool) {
 	case int64:
 		return strconv.FormatInt(v, 10), v > 0 && v <= maxArguments
 	case string:
-		switch v {
-		case "?", "*", "+", "...":
-			return v, true
-		}
+		return v, v == "?" || v == "*" || v == "+" || v == "..."
 	}
 	return "", false
-}
-
-func typeOf(v value) valueType {
-	switch v {
-	case none{}, reference("builtins.str"):
-		return typeString
-	case reference("builtins.int"):
-		return typeInteger
-	case reference("builtins.float"):
-		return typeNumber
-	case reference("builtins.bool"):
-		return typeBool
-	case reference("json.loads"):
-		return typeJSON
-	case reference("pathlib.Path"), reference("pathlib.PurePath"):
-		return typePath
-	}
-	return typeFunction
-}
-
-func (a *action) describe(args *arguments) {
-	a.metavar = args.named("metavar", none{})
-	switch help := args.named("help", none{}).(type) {
-	case string:
-		a.help = help
-		a.hidden = a.hidden || help == suppress
-	case unknown:
-		a.help = help.prefix
-	}
-	if a.help == suppress {
-		a.help = ""
-	}
 }
 
 // A fileUse is the use of a file that an argument's type implies.
@@ -236,33 +188,52 @@ type fileUse int
 const (
 	noFile fileUse = iota
 	namesFile
-	readsFile
+	readsFile // or writes, by its mode
 	writesFile
 )
 
-func fileUseOf(v value) fileUse {
+// valueTypes are the types of argparse and click that are known.
+var valueTypes = map[reference]struct {
+	typ  valueType
+	file fileUse
+}{
+	"builtins.str": {typ: typeString}, "click.STRING": {typ: typeString}, "click.UNPROCESSED": {typ: typeString}, "click.Choice": {typ: typeString},
+	"builtins.int": {typ: typeInteger}, "click.INT": {typ: typeInteger}, "click.IntRange": {typ: typeInteger},
+	"builtins.float": {typ: typeNumber}, "click.FLOAT": {typ: typeNumber}, "click.FloatRange": {typ: typeNumber},
+	"builtins.bool": {typ: typeBool}, "click.BOOL": {typ: typeTruth},
+	"json.loads":   {typ: typeJSON},
+	"pathlib.Path": {typePath, namesFile}, "pathlib.PurePath": {typePath, namesFile}, "click.Path": {typePath, namesFile},
+	"click.File": {typePath, readsFile}, "builtins.open": {typeFunction, readsFile}, "argparse.FileType": {typeFunction, readsFile},
+}
+
+// setType takes the type of a value, which makes it of a text.
+func (a *action) setType(v value) {
 	name, _ := v.(reference)
 	call, called := v.(*libraryCall)
 	if called {
 		name = call.name
 	}
-	switch name {
-	case "pathlib.Path", "pathlib.PurePath", "click.Path":
-		return namesFile
-	case "builtins.open", "click.File", "argparse.FileType":
-		if called {
-			mode, _ := call.get(0, "mode")
-			return writes(mode)
-		}
-		return readsFile
+	known, ok := valueTypes[name]
+	a.given, a.typ, a.file = v, known.typ, known.file
+	if !ok && !isNone(v) {
+		a.typ = typeFunction
 	}
-	return noFile
+	if called && a.file == readsFile {
+		mode, _ := call.get(0, "mode")
+		if text, _ := mode.(string); strings.ContainsAny(text, "wax+") {
+			a.file = writesFile
+		}
+	}
 }
 
-// writes returns the use of a file opened in this mode.
-func writes(mode value) fileUse {
-	if text, ok := mode.(string); ok && strings.ContainsAny(text, "wax+") {
-		return writesFile
+func (a *action) describe(args *arguments) {
+	switch help := args.named("help", none{}).(type) {
+	case string:
+		a.help = help
+	case unknown:
+		a.help = help.prefix
 	}
-	return readsFile
+	if a.help == suppress {
+		a.help, a.hidden = "", true
+	}
 }

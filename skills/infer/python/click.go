@@ -56,7 +56,7 @@ func (p *parser) clickParam(kind string, a *arguments) {
 	case "argument":
 		p.clickArgument(a)
 	case "confirmation_option":
-		p.add(&action{line: a.line, kind: "store_true", flags: []string{"--yes"}, dest: "yes", help: "Confirm without being asked.", required: true}, nil, a.line)
+		p.add(&action{line: a.line, kind: "store_true", flags: []string{"--yes"}, dest: "yes", help: "Confirm without being asked.", required: true}, a.line)
 	case "password_option":
 		p.poison(a.line, "it asks for a password")
 	case "version_option", "help_option", "pass_context", "pass_obj", "make_pass_decorator":
@@ -76,7 +76,7 @@ func (p *parser) clickOption(a *arguments) {
 		return
 	}
 	if !act.hidden || act.required {
-		p.add(act, nil, a.line)
+		p.add(act, a.line)
 	}
 }
 
@@ -152,30 +152,28 @@ func (a *action) clickFlag() string {
 }
 
 func (a *action) clickType(args *arguments) string {
-	typ, given := args.get(-1, "type")
-	if !given || isNone(typ) {
+	typ := args.named("type", none{})
+	if isNone(typ) {
 		typ = inferred(a.fallback)
 	}
 	switch v := typ.(type) {
 	case *libraryCall:
-		a.typ = clickTypeOf(v.name)
 		if v.name == "click.Choice" {
 			a.choices = v.first()
 		}
-	case reference:
-		a.typ = clickTypeOf(v)
-	case *function:
-		a.typ = typeFunction
+	case reference, *function:
 	default:
 		return "has a type that is computed"
 	}
-	a.file = fileUseOf(typ)
-	nargs, ok := args.named("nargs", int64(1)).(int64)
+	if a.setType(typ); a.typ == typeBool {
+		a.typ = typeTruth
+	}
+	nargs, _ := args.named("nargs", int64(1)).(int64)
 	switch {
-	case !ok || nargs < -1 || nargs == 0 || nargs > maxArguments:
-		return "has nargs that are computed"
 	case nargs == -1:
 		a.nargs = "*"
+	case nargs < 1 || nargs > maxArguments:
+		return "has nargs that are computed"
 	case nargs > 1:
 		a.nargs, _ = nargsOf(nargs)
 	}
@@ -192,27 +190,14 @@ func inferred(v value) value {
 	case float64:
 		return reference("builtins.float")
 	case *sequence:
-		if len(v.items) > 0 {
+		if len(v.items) == 0 {
+			break
+		}
+		if _, nested := v.items[0].(*sequence); !nested { // it may hold itself
 			return inferred(v.items[0])
 		}
 	}
 	return reference("builtins.str")
-}
-
-func clickTypeOf(v reference) valueType {
-	switch v {
-	case "builtins.str", "click.STRING", "click.UNPROCESSED", "click.Choice":
-		return typeString
-	case "builtins.int", "click.INT", "click.IntRange":
-		return typeInteger
-	case "builtins.float", "click.FLOAT", "click.FloatRange":
-		return typeNumber
-	case "builtins.bool", "click.BOOL":
-		return typeTruth
-	case "pathlib.Path", "click.Path", "click.File":
-		return typePath
-	}
-	return typeFunction
 }
 
 func (p *parser) clickArgument(a *arguments) {
@@ -230,7 +215,7 @@ func (p *parser) clickArgument(a *arguments) {
 	}
 	act.required = a.named("required", act.fallback == nil && act.nargs != "*") == true
 	act.clickPlace()
-	p.add(act, nil, a.line)
+	p.add(act, a.line)
 }
 
 // clickPlace gives a positional argument the nargs of argparse that accept as many

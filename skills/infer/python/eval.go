@@ -297,7 +297,7 @@ func (e *evaluator) call(n *node, s *scope) value {
 	case reference:
 		return e.libraryFunction(f, a)
 	case *function:
-		if f.relevant || slices.ContainsFunc(a.positional, declaresOn) {
+		if f.relevant || slices.ContainsFunc(a.positional, func(v value) bool { return parserOf(v) != nil }) {
 			return e.invoke(f, a)
 		}
 		f.called = true

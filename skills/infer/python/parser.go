@@ -1,7 +1,9 @@
 package python
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -96,7 +98,7 @@ func (p *parser) tellOmitted(told *notes) {
 }
 
 // add registers an argument, whose flags must be new.
-func (p *parser) add(act *action, g *group, line int) {
+func (p *parser) add(act *action, line int) {
 	if len(p.actions) == maxArguments {
 		p.poison(line, "it has more than %d arguments", maxArguments)
 		return
@@ -108,27 +110,20 @@ func (p *parser) add(act *action, g *group, line int) {
 		p.flags[flag] = act
 	}
 	p.actions = append(p.actions, act)
-	if g != nil {
-		g.members = append(g.members, act)
-	}
 }
 
 // inherit takes over the arguments of a parent.
 func (p *parser) inherit(parent *parser, line int) {
-	if parent.broken != nil && p.broken == nil {
-		p.broken = parent.broken
-	}
+	p.broken = cmp.Or(p.broken, parent.broken)
 	if parent.subs != nil {
 		p.poison(line, "a parent of the parser has sub-commands")
 	}
 	p.parents = append(p.parents, parent)
 	p.omitted = append(p.omitted, parent.omitted...)
 	for _, act := range parent.actions {
-		p.add(act, nil, line)
+		p.add(act, line)
 	}
-	for name, v := range parent.defaults {
-		p.defaults[name] = v
-	}
+	maps.Copy(p.defaults, parent.defaults)
 	p.mutexes = append(p.mutexes, parent.mutexes...)
 }
 
@@ -214,7 +209,7 @@ func (r *reading) newParser(c *class, a *arguments) *parser {
 	}
 	p.argDefault = a.named("argument_default", nil)
 	if is, known := truth(a.named("add_help", true)); is || !known {
-		p.add(&action{flags: []string{"-h", "--help"}, kind: "help", dest: "help", hidden: true}, nil, a.line)
+		p.add(&action{flags: []string{"-h", "--help"}, kind: "help", dest: "help", hidden: true}, a.line)
 	}
 	if parents, ok := a.get(-1, "parents"); ok {
 		p.addParents(r, parents, a.line)
@@ -241,7 +236,6 @@ func (p *parser) addParents(r *reading, parents value, line int) {
 	items, ok := iterable(parents)
 	if !ok {
 		p.poison(line, "the parents of the parser are computed")
-		return
 	}
 	for _, item := range items {
 		parent, ok := item.(*parser)
@@ -260,8 +254,6 @@ func (p *parser) addParents(r *reading, parents value, line int) {
 // call evaluates a method of a parser.
 func (p *parser) call(r *reading, name string, a *arguments) value {
 	switch name {
-	case "add_argument", "add_argument_group", "add_mutually_exclusive_group", "set_defaults":
-		return (&group{parser: p}).call(r, name, a)
 	case "add_subparsers":
 		return p.addSubparsers(r, a)
 	case "parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args":
@@ -269,7 +261,7 @@ func (p *parser) call(r *reading, name string, a *arguments) value {
 	case "_add_action", "_add_container_actions", "_remove_action", "_handle_conflict_resolve":
 		p.poison(a.line, "the parser is changed with %s", name)
 	default:
-		giveAway(a)
+		return (&group{parser: p}).call(r, name, a)
 	}
 	return unknown{}
 }
@@ -278,7 +270,7 @@ func (p *parser) call(r *reading, name string, a *arguments) value {
 func (g *group) call(r *reading, name string, a *arguments) value {
 	switch name {
 	case "add_argument":
-		return g.parser.addArgument(r, g, a)
+		return g.addArgument(r, a)
 	case "add_argument_group":
 		return &group{parser: g.parser}
 	case "add_mutually_exclusive_group":
@@ -295,14 +287,13 @@ func (g *group) call(r *reading, name string, a *arguments) value {
 
 func (p *parser) setDefaults(r *reading, a *arguments) {
 	for _, k := range a.keywords {
-		v := k.value
 		if r.unsure > 0 {
-			v = unknown{}
+			k.value = unknown{}
 		}
-		p.defaults[k.name] = v
+		p.defaults[k.name] = k.value
 		for _, act := range p.actions {
 			if act.dest == k.name {
-				act.fallback = v
+				act.fallback = k.value
 			}
 		}
 	}
@@ -311,19 +302,14 @@ func (p *parser) setDefaults(r *reading, a *arguments) {
 // parsed records a call of parse_args, which must read the script's own arguments.
 func (p *parser) parsed(r *reading, name string, a *arguments) {
 	from, ok := a.get(0, "args")
-	if !ok {
-		from = none{}
-	}
-	switch v := from.(type) {
-	case none:
-	case argvector:
-		if v != 1 {
-			p.poison(a.line, "%s reads sys.argv from %d", name, v)
-		}
-	case unknown:
-		if !v.parameter {
-			p.poison(a.line, "what %s reads is computed", name)
-		}
+	v, _ := from.(unknown)
+	argv, own := from.(argvector)
+	switch {
+	case !ok || isNone(from) || from == argvector(1) || v.parameter:
+	case own:
+		p.poison(a.line, "%s reads sys.argv from %d", name, argv)
+	case isUnknown(from):
+		p.poison(a.line, "what %s reads is computed", name)
 	default:
 		p.poison(a.line, "%s does not read the script's arguments", name)
 	}
@@ -339,8 +325,8 @@ func (p *parser) addSubparsers(r *reading, a *arguments) value {
 		p.poison(a.line, "its sub-commands are computed")
 	}
 	s := &subparsers{parser: p, required: a.named("required", false) == true, class: p.class, after: len(p.actions)}
-	if s.dest, _ = a.named("dest", none{}).(string); s.dest == suppress {
-		s.dest = ""
+	if dest, _ := a.named("dest", none{}).(string); dest != suppress {
+		s.dest = dest
 	}
 	if given, ok := a.get(-1, "parser_class"); ok {
 		c, is := given.(*class)
@@ -379,9 +365,8 @@ func (s *subparsers) call(r *reading, method string, a *arguments) value {
 	}
 	aliases, _ := iterable(a.named("aliases", none{}))
 	for _, alias := range aliases {
-		if text, is := alias.(string); is {
-			c.others = append(c.others, text)
-		}
+		text, _ := alias.(string)
+		c.others = append(c.others, text)
 	}
 	if child.description == "" && c.help != suppress {
 		child.description = c.help
@@ -391,48 +376,36 @@ func (s *subparsers) call(r *reading, method string, a *arguments) value {
 }
 
 // addArgument declares an argument, or leaves it out where it is not known.
-func (p *parser) addArgument(r *reading, g *group, a *arguments) value {
-	act, problem := p.newAction(r, a)
+func (g *group) addArgument(r *reading, a *arguments) value {
+	act, problem := g.parser.newAction(r, a)
 	if problem == "" && r.unsure > 0 {
 		problem = "depends on a condition"
 	}
 	if problem != "" {
-		p.leaveOut(act, a, problem)
+		g.parser.leaveOut(act, a, problem)
 		return act
 	}
-	if g != nil && !g.exclusive {
-		g = nil
+	g.parser.add(act, a.line)
+	if g.exclusive {
+		g.members = append(g.members, act)
 	}
-	p.add(act, g, a.line)
 	return act
 }
 
 // leaveOut passes over an option that may be absent. Without any other argument
 // no call would work, so then the whole command line is not known.
 func (p *parser) leaveOut(act *action, a *arguments, problem string) {
-	name := strings.Join(act.flags, ", ")
-	if name == "" {
-		name = "an argument"
-	}
-	required := a.named("required", false)
-	if !looksOptional(a) || required != false {
+	name := cmp.Or(strings.Join(act.flags, ", "), "an argument")
+	option := slices.ContainsFunc(a.positional, func(v value) bool { // as far as its flags are known
+		text, _ := v.(string)
+		u, _ := v.(unknown)
+		return isFlag(text) || isFlag(u.prefix)
+	})
+	if !option || a.named("required", false) != false {
 		p.poison(a.line, "%s %s", name, problem)
 		return
 	}
 	p.omit(a.line, act.flags, "%s %s", name, problem)
-}
-
-// looksOptional reports whether the flags, as far as they are known, are an
-// option's.
-func looksOptional(a *arguments) bool {
-	for _, v := range a.positional {
-		text, _ := v.(string)
-		u, _ := v.(unknown)
-		if isFlag(text) || isFlag(u.prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // inherit takes the default that the parser has for the argument.
@@ -512,31 +485,23 @@ func parserOf(v value) *parser {
 	return nil
 }
 
-// declaresOn reports whether a function that is given a value can declare arguments.
-func declaresOn(v value) bool {
-	switch v.(type) {
-	case *parser, *group, *subparsers:
-		return true
+// newAction returns an argument as add_argument declares it, and why it is not known.
+func (p *parser) newAction(r *reading, a *arguments) (act *action, problem string) {
+	act = &action{line: a.line, kind: "store"}
+	problem = act.setName(a)
+	if problem == "" && a.spread {
+		problem = "has settings that are computed"
 	}
-	return false
-}
-
-func (p *parser) newAction(r *reading, a *arguments) (*action, string) {
-	act := &action{line: a.line, kind: "store"}
-	if problem := act.setName(a); problem != "" {
-		return act, problem
+	if problem == "" {
+		problem = act.settings(a)
 	}
-	if a.spread {
-		return act, "has settings that are computed"
+	if problem == "" {
+		r.tryTruths(act)
+		act.describe(a)
+		act.negate()
+		act.inherit(p, a)
 	}
-	if problem := act.settings(a); problem != "" {
-		return act, problem
-	}
-	r.tryTruths(act)
-	act.describe(a)
-	act.negate()
-	act.inherit(p, a)
-	return act, ""
+	return act, problem
 }
 
 // tryTruths finds out whether a function of the file that is an argument's type
@@ -564,32 +529,24 @@ func (r *reading) charge(n int) bool {
 // chosen returns the one parser that reads the script's arguments, and nil where
 // there is none, or it is not known.
 func (r *reading) chosen() *parser {
-	if r.steps <= 0 {
-		r.notes.add(0, "the script is too long to follow")
-		return nil
-	}
-	if r.stray != nil {
-		r.notes.add(r.stray.Line, "%s", r.stray.Text)
-		return nil
-	}
-	if len(r.parses) == 0 {
-		if r.unread != nil {
-			r.notes.add(r.unread.Line, "%s", r.unread.Text)
-		}
-		return nil
-	}
-	last := r.parses[len(r.parses)-1]
-	for _, other := range r.parses {
-		if !other.parser.precedes(last.parser) {
-			r.notes.add(last.line, "several parsers read the arguments")
-			return nil
+	why := r.stray
+	switch at := len(r.parses) - 1; {
+	case r.steps <= 0:
+		why = &Note{0, "the script is too long to follow"}
+	case why != nil:
+	case at < 0:
+		why = r.unread
+	case slices.ContainsFunc(r.parses, func(other parse) bool { return !other.parser.precedes(r.parses[at].parser) }):
+		why = &Note{r.parses[at].line, "several parsers read the arguments"}
+	default:
+		if why = r.parses[at].parser.fault(0, new(int)); why == nil {
+			return r.parses[at].parser
 		}
 	}
-	if broken := last.parser.fault(0, new(int)); broken != nil {
-		r.notes.add(broken.Line, "%s", broken.Text)
-		return nil
+	if why != nil {
+		r.notes.add(why.Line, "%s", why.Text)
 	}
-	return last.parser
+	return nil
 }
 
 func (r *reading) setAttribute(object value, name string, v value, line int) {

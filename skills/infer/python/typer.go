@@ -86,7 +86,7 @@ func (t typeReader) typerDeclare(p *parser, fn *function, param param, s *scope)
 	case problem != "":
 		p.omit(fn.line, nil, "the parameter %s %s", param.name, problem)
 	case !act.hidden || act.required:
-		p.add(act, nil, fn.line)
+		p.add(act, fn.line)
 	}
 }
 
@@ -185,7 +185,7 @@ func (t typeReader) typerCallback(app *parser, fn *function, a *arguments, s *sc
 		app.broken = declared.broken
 	}
 	for _, act := range declared.actions {
-		app.add(act, nil, act.line)
+		app.add(act, act.line)
 	}
 	if app.description == "" {
 		app.description = declared.description
