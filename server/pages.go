@@ -13,7 +13,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// Bounds of one page of a list for a model.
+// Bounds of one page of a list: of skills for a model, or of prompts/list. Clients make
+// each prompt an entry of a menu, and some read the first page only; [anyPrompt] reaches
+// the rest.
 const (
 	maxPage     = 100
 	maxPageSize = 32 << 10 // bytes
@@ -22,11 +24,11 @@ const (
 // pageOf returns the items from a cursor on, as many as fit on a page, and the cursor of
 // the next page.
 func pageOf[I, O any](items []I, cursor string, show func(I) O) (page []O, next string, err error) {
+	page = []O{}
 	from, ok := position(mcp.Cursor(cursor))
 	if !ok || from > len(items) {
-		return nil, "", &run.Error{Code: run.InvalidParam, Message: `"cursor" is none of this list's; leave it out to begin`}
+		return page, "", &run.Error{Code: run.InvalidParam, Message: `"cursor" is none of this list's; leave it out to begin`}
 	}
-	page = []O{}
 	size := 0
 	for i, item := range items[from:] {
 		shown := show(item)

@@ -15,35 +15,18 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
-// How much one page of prompts/list has. Clients make each prompt an entry of a
-// menu, and some read the first page only; [anyPrompt] reaches the rest.
-const (
-	maxPrompts     = 100
-	maxPromptsSize = 32 << 10 // bytes
-)
-
-// promptPage returns the prompts from a cursor on, and the next cursor. The prompt of a
-// skill is made when it is listed: for some, a script is read.
+// promptPage returns the prompts from a cursor on, and the next cursor: first [anyPrompt],
+// then those of skills. The prompt of a skill is made when it is listed: for some, a
+// script is read.
 func (v *view) promptPage(cursor mcp.Cursor) (page []mcp.Prompt, next mcp.Cursor) {
-	page = []mcp.Prompt{}
-	from, ok := position(cursor)
-	if !ok {
-		return page, "" // mcp-go has refused a cursor of another kind
-	}
-	if from == 0 {
-		page = append(page, usePrompt())
-	}
-	offered := v.offered()
-	size := 0
-	for i := from; i < len(offered); i++ {
-		p := v.promptOf(offered[i])
-		size += len(encoded(p))
-		if len(page) >= maxPrompts || size > maxPromptsSize && i > from {
-			return page, cursorAt(i)
+	all := append([]*skills.Skill{nil}, v.offered()...)
+	page, after, _ := pageOf(all, string(cursor), func(skill *skills.Skill) mcp.Prompt { // mcp-go has refused a cursor of another kind
+		if skill == nil {
+			return usePrompt()
 		}
-		page = append(page, p)
-	}
-	return page, ""
+		return v.promptOf(skill)
+	})
+	return page, mcp.Cursor(after)
 }
 
 // forwardPrompt makes mcp-go call the handler of [anyPrompt] for every prompt: it would

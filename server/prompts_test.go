@@ -134,7 +134,7 @@ func TestPromptsAreBounded(t *testing.T) {
 		if err := json.Unmarshal([]byte(list), &page); err != nil {
 			t.Fatal(err)
 		}
-		if len(page.Prompts) > maxPrompts || len(list) > maxPromptsSize+4<<10 || len(page.Prompts) == 0 {
+		if len(page.Prompts) > maxPage || len(list) > maxPageSize+4<<10 || len(page.Prompts) == 0 {
 			t.Errorf("a page of %d prompts and %d bytes", len(page.Prompts), len(list))
 		}
 		for _, p := range page.Prompts {

@@ -121,50 +121,40 @@ func fingerprint(tools []mcpserver.ServerTool) []byte {
 // logChanges logs the problems and skills that a catalog has and the one before had
 // not.
 func logChanges(logger *slog.Logger, before, after *skills.Catalog) {
-	known := map[skills.Problem]bool{}
-	for _, p := range before.Problems {
+	for _, p := range added(before.Problems, after.Problems, same[skills.Problem]) {
 		if p.Severity == skills.Error {
-			known[p] = true
-		}
-	}
-	for _, p := range after.Problems {
-		if p.Severity == skills.Error && !known[p] {
 			logger.Warn("a skill did not load as written", "problem", p.String())
 		}
 	}
-	taken := map[skills.Problem]bool{}
-	for _, p := range before.Taken() {
-		taken[p] = true
+	for _, p := range added(before.Taken(), after.Taken(), same[skills.Problem]) {
+		logger.Warn("the workspace hides what is the person's", "problem", p.String())
 	}
-	for _, p := range after.Taken() {
-		if !taken[p] {
-			logger.Warn("the workspace hides what is the person's", "problem", p.String())
-		}
-	}
-	logLoaded(logger, before, after)
-	hidden := map[[2]string]bool{}
-	for _, shadow := range before.Shadowed {
-		hidden[[2]string{shadow.Skill.File, shadow.By.File}] = true
-	}
-	for _, shadow := range after.Shadowed {
-		if !hidden[[2]string{shadow.Skill.File, shadow.By.File}] {
-			logger.Info("a skill is shadowed", "skill", shadow.Skill.QualifiedName(), "file", shadow.Skill.File, "by", shadow.By.File)
-		}
-	}
-}
-
-// logLoaded logs each skill that is new or was read again, with its manifest.
-func logLoaded(logger *slog.Logger, before, after *skills.Catalog) {
 	if !logger.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}
-	known := map[*skills.Skill]bool{}
-	for _, skill := range before.Skills {
-		known[skill] = true
-	}
-	for _, skill := range after.Skills {
-		if !known[skill] && skill.Of == nil {
+	for _, skill := range added(before.Skills, after.Skills, same[*skills.Skill]) {
+		if skill.Of == nil {
 			logger.Info("a skill is loaded", "skill", skill.QualifiedName(), "file", skill.File)
 		}
 	}
+	files := func(s skills.Shadow) [2]string { return [2]string{s.Skill.File, s.By.File} }
+	for _, s := range added(before.Shadowed, after.Shadowed, files) {
+		logger.Info("a skill is shadowed", "skill", s.Skill.QualifiedName(), "file", s.Skill.File, "by", s.By.File)
+	}
+}
+
+func same[T any](item T) T { return item }
+
+// added returns the items of after whose key no item of before has.
+func added[T any, K comparable](before, after []T, key func(T) K) (items []T) {
+	known := make(map[K]bool, len(before))
+	for _, item := range before {
+		known[key(item)] = true
+	}
+	for _, item := range after {
+		if !known[key(item)] {
+			items = append(items, item)
+		}
+	}
+	return items
 }

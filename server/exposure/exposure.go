@@ -94,8 +94,8 @@ type chooser struct {
 	result  *Exposure
 }
 
-func (c *chooser) decide(skill *skills.Skill, reach Reach, why string) {
-	c.result.decisions[skill.QualifiedName()] = Decision{reach, why}
+func (c *chooser) decide(r ranked, reach Reach, why string) {
+	c.result.decisions[r.name] = Decision{reach, why}
 }
 
 // setAside decides on the skills that cannot be tools.
@@ -104,9 +104,9 @@ func (c *chooser) setAside() {
 	for _, r := range c.ranked {
 		switch {
 		case r.skill.Unavailable != "": // also to a person
-			c.decide(r.skill, ByNobody, "it is unavailable")
+			c.decide(r, ByNobody, "it is unavailable")
 		case !r.skill.ModelInvocable:
-			c.decide(r.skill, ByNobody, "only a person may call it")
+			c.decide(r, ByNobody, "only a person may call it")
 		default:
 			left = append(left, r)
 		}
@@ -137,7 +137,7 @@ func (c *chooser) allFit() bool {
 		return false
 	}
 	for _, r := range large {
-		c.decide(r.skill, BySearch, "its tool alone is larger than expose.catalog_chars")
+		c.decide(r, BySearch, "its tool alone is larger than expose.catalog_chars")
 	}
 	c.ranked = fitting
 	return true
@@ -167,7 +167,7 @@ func (c *chooser) skillsFit() bool {
 	}
 	for _, r := range all {
 		if r.isGuest() {
-			c.decide(r.skill, BySearch, "not all fit; load_skill of "+r.skill.Of.QualifiedName()+" names it")
+			c.decide(r, BySearch, "not all fit; load_skill of "+r.skill.Of.QualifiedName()+" names it")
 		}
 	}
 	return true
@@ -175,7 +175,7 @@ func (c *chooser) skillsFit() bool {
 
 func (c *chooser) takeAll(why string) {
 	for _, r := range c.ranked {
-		c.decide(r.skill, ByTool, cmp.Or(r.reason(), why))
+		c.decide(r, ByTool, cmp.Or(r.reason(), why))
 	}
 }
 
@@ -185,18 +185,18 @@ func (c *chooser) takeFirst() {
 	for _, r := range c.ranked {
 		switch {
 		case c.options.Mode == Search && r.level != byPerson:
-			c.decide(r.skill, BySearch, "only pinned skills are tools (expose.mode: search)")
+			c.decide(r, BySearch, "only pinned skills are tools (expose.mode: search)")
 			continue
 		case r.level == byNobody:
-			c.decide(r.skill, BySearch, "not all fit; not pinned, never used")
+			c.decide(r, BySearch, "not all fit; not pinned, never used")
 			continue
 		}
 		if cost := c.cost(r.skill).Whole; tools > 0 && cost <= room {
 			tools, room = tools-1, room-cost
-			c.decide(r.skill, ByTool, r.reason())
+			c.decide(r, ByTool, r.reason())
 			continue
 		}
-		c.decide(r.skill, BySearch, r.reason()+"; over the limits of expose")
+		c.decide(r, BySearch, r.reason()+"; over the limits of expose")
 	}
 }
 

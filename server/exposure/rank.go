@@ -56,7 +56,7 @@ func rank(all []*skills.Skill, active map[string]bool, o Options) []ranked {
 	for i, skill := range all {
 		list[i] = rankOf(skill, active, o)
 	}
-	slices.SortStableFunc(list, func(a, b ranked) int {
+	slices.SortFunc(list, func(a, b ranked) int {
 		return cmp.Or(
 			cmp.Compare(a.order(), b.order()), cmp.Compare(a.pin, b.pin), cmp.Compare(b.uses, a.uses),
 			cmp.Compare(a.name, b.name))

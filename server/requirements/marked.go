@@ -28,7 +28,7 @@ func (m *marked) apply(catalog *skills.Catalog, where func(*skills.Skill) enviro
 	if reused && len(m.copies) == len(last.copies) {
 		m.after = last.after
 	} else {
-		m.after = reenvironment(catalog, m.copies)
+		m.after = replaced(catalog, m.copies)
 	}
 	return m.after
 }
@@ -101,9 +101,9 @@ func (k mark) copy(s *skills.Skill) *skills.Skill {
 	return &copied
 }
 
-// reenvironment returns the catalog with the copies in the places of its skills, and the
+// replaced returns the catalog with the copies in the places of its skills, and the
 // problems that they have beyond those. It is the catalog itself without copies.
-func reenvironment(catalog *skills.Catalog, copies map[*skills.Skill]*skills.Skill) *skills.Catalog {
+func replaced(catalog *skills.Catalog, copies map[*skills.Skill]*skills.Skill) *skills.Catalog {
 	if len(copies) == 0 {
 		return catalog
 	}
@@ -121,30 +121,7 @@ func reenvironment(catalog *skills.Catalog, copies map[*skills.Skill]*skills.Ski
 			next.Shadowed[i].By = copied
 		}
 	}
-	next.Problems = merge(catalog.Problems, inOrder(problems))
+	next.Problems = slices.Concat(catalog.Problems, problems)
+	slices.SortStableFunc(next.Problems, skills.CompareProblems)
 	return &next
-}
-
-// inOrder returns problems as a catalog has them.
-func inOrder(problems []skills.Problem) []skills.Problem {
-	problems = slices.Clone(problems)
-	slices.SortStableFunc(problems, skills.CompareProblems)
-	return problems
-}
-
-// merge merges problems that are in order. Where two compare as equal, those of a
-// come first.
-func merge(a, b []skills.Problem) []skills.Problem {
-	if len(b) == 0 {
-		return a
-	}
-	all := make([]skills.Problem, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if skills.CompareProblems(b[0], a[0]) < 0 {
-			all, b = append(all, b[0]), b[1:]
-		} else {
-			all, a = append(all, a[0]), a[1:]
-		}
-	}
-	return append(append(all, a...), b...)
 }

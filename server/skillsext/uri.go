@@ -54,19 +54,7 @@ func at(skill *skills.Skill, name string) string {
 // of a path: the first segment is in the place of the host, and must have no port or
 // user.
 func escape(name string) string {
-	var b strings.Builder
-	for _, c := range []byte(name) {
-		if plain(c) {
-			b.WriteByte(c)
-		} else {
-			b.WriteString("%" + string("0123456789ABCDEF"[c>>4]) + string("0123456789ABCDEF"[c&15]))
-		}
-	}
-	return b.String()
-}
-
-func plain(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~/", c) >= 0
+	return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(name), "+", "%20"), "%2F", "/")
 }
 
 // split returns the names of a URI's path. ok is false for a URI that names no file or
