@@ -38,9 +38,9 @@ func (s *extension) listen(ctx context.Context, params json.RawMessage, send fun
 // methods returns the methods by name.
 func (s *extension) methods() map[string]rpc.Method {
 	methods := s.tasks.Methods(owner)
-	methods["skills/list"] = rpc.Method{Handle: s.listSkills, Cacheable: true}
-	methods["skills/get"] = rpc.Method{Handle: s.getSkill, Cacheable: true}
-	methods["resources/directory/read"] = rpc.Method{Handle: s.readDirectory, Cacheable: true}
+	methods["skills/list"] = skillMethod(s.listSkills, func(skillParams) any { return nil })
+	methods["skills/get"] = skillMethod(s.getSkill, atURI)
+	methods["resources/directory/read"] = skillMethod(s.readDirectory, atURI)
 	return methods
 }
 
@@ -50,59 +50,54 @@ type skillParams struct {
 	Cursor string `json:"cursor"`
 }
 
-func decodeSkillParams(params json.RawMessage) (p skillParams, err error) {
-	if len(params) > 0 && json.Unmarshal(params, &p) != nil {
-		err = rpc.InvalidParams("the parameters must be an object; its uri and cursor are strings", nil)
-	}
-	return p, err
+// atURI returns the data of an error about a URI.
+func atURI(in skillParams) any {
+	return struct {
+		URI string `json:"uri"`
+	}{in.URI}
 }
 
-func (s *extension) listSkills(ctx context.Context, params json.RawMessage) (any, error) {
-	in, err := decodeSkillParams(params)
-	if err != nil {
-		return nil, err
-	}
+// skillMethod returns a method of the Skills extension. A refusal gets the code that the
+// extension defines for it, and the data that about returns.
+func skillMethod(handle func(ctx context.Context, in skillParams) (any, error), about func(skillParams) any) rpc.Method {
+	return rpc.Method{Cacheable: true, Handle: func(ctx context.Context, params json.RawMessage) (any, error) {
+		var in skillParams
+		if len(params) > 0 && json.Unmarshal(params, &in) != nil {
+			return nil, rpc.InvalidParams("the parameters must be an object; its uri and cursor are strings", nil)
+		}
+		result, err := handle(ctx, in)
+		if why, ok := errors.AsType[*skillsext.NotServedError](err); ok {
+			return nil, rpc.InvalidParams(why.Message, about(in))
+		}
+		return result, err
+	}}
+}
+
+func (s *extension) listSkills(ctx context.Context, in skillParams) (any, error) {
 	entries, next, err := s.view().library.List(ctx, in.Cursor, s.logger)
-	if err != nil {
-		return nil, refused(err, nil)
-	}
 	return struct {
 		Skills []json.RawMessage `json:"skills"`
 		Next   string            `json:"nextCursor,omitempty"`
-	}{entries, next}, nil
+	}{entries, next}, err
 }
 
-func (s *extension) getSkill(ctx context.Context, params json.RawMessage) (any, error) {
-	in, err := decodeSkillParams(params)
-	if err != nil {
-		return nil, err
-	}
+func (s *extension) getSkill(ctx context.Context, in skillParams) (any, error) {
 	entry, err := s.view().library.Get(ctx, in.URI)
-	if err != nil {
-		return nil, refused(err, atURI{in.URI})
-	}
 	return struct {
 		Skill *skillsext.Entry `json:"skill"`
-	}{entry}, nil
+	}{entry}, err
 }
 
-func (s *extension) readDirectory(_ context.Context, params json.RawMessage) (any, error) {
-	in, err := decodeSkillParams(params)
-	if err != nil {
-		return nil, err
-	}
+func (s *extension) readDirectory(_ context.Context, in skillParams) (any, error) {
 	children, next, err := s.view().library.Directory(in.URI, in.Cursor)
-	if err != nil {
-		return nil, refused(err, atURI{in.URI})
+	resources := []mcp.Resource{}
+	for _, child := range children {
+		resources = append(resources, childResource(child))
 	}
-	result := struct {
+	return struct {
 		Resources []mcp.Resource `json:"resources"`
 		Next      string         `json:"nextCursor,omitempty"`
-	}{[]mcp.Resource{}, next}
-	for _, child := range children {
-		result.Resources = append(result.Resources, childResource(child))
-	}
-	return result, nil
+	}{resources, next}, err
 }
 
 func childResource(c skillsext.Child) mcp.Resource {
@@ -115,17 +110,4 @@ func childResource(c skillsext.Child) mcp.Resource {
 		return r
 	}
 	return mcp.Resource{URI: c.URI, Name: c.Name, MIMEType: media.Type(c.Name, c.Head), Size: &c.Size}
-}
-
-// atURI is the data of an error about a URI.
-type atURI struct {
-	URI string `json:"uri"`
-}
-
-// refused returns an error with the code that the extension defines for it.
-func refused(err error, data any) error {
-	if why := (*skillsext.NotServedError)(nil); errors.As(err, &why) {
-		return rpc.InvalidParams(why.Message, data)
-	}
-	return err
 }

@@ -25,20 +25,24 @@ func fixedNames() []string {
 // fixedTools make the tools that exist for every catalog.
 type fixedTools struct {
 	*toolMaker
-	find      *finder
-	invoke    *invoker
-	loader    *loader
-	sandboxes *sandboxTools
-	sandbox   describe.Sandbox       // of plans
-	constant  []mcpserver.ServerTool // those that no view changes
+	find     *finder
+	invoke   *invoker
+	loader   *loader
+	options  *Options
+	constant []mcpserver.ServerTool // those that no view changes
 }
 
-func newFixedTools(m *toolMaker, find *finder, invoke *invoker, loader *loader, sandboxes *sandboxTools, sandbox describe.Sandbox) *fixedTools {
-	t := &fixedTools{toolMaker: m, find: find, invoke: invoke, loader: loader, sandboxes: sandboxes, sandbox: sandbox}
-	t.constant = append(sandboxes.tools(),
-		t.getSkill(), t.listPlugins(), t.listSkills(), t.loadSkill(),
-		readOutputTool(m, invoke.outputs), t.reloadSkills(), t.runSkill(),
-	)
+func newFixedTools(m *toolMaker, find *finder, invoke *invoker, loader *loader, options *Options) *fixedTools {
+	t := &fixedTools{toolMaker: m, find: find, invoke: invoke, loader: loader, options: options}
+	t.constant = []mcpserver.ServerTool{
+		t.getSkill(), t.listPlugins(), t.listSkills(), t.loadSkill(), t.readOutput(), t.reloadSkills(), t.runSkill(),
+	}
+	if options.KeptSandboxes {
+		t.constant = append(t.constant, t.openSandbox(), t.closeSandbox())
+	}
+	if options.RunCode {
+		t.constant = append(t.constant, t.runCode())
+	}
 	return t
 }
 
@@ -157,7 +161,7 @@ func (t *fixedTools) describer(v *view) *describe.View {
 		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Shadowed: v.catalog.Shadowed, ForModel: true,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
 			command, err := t.invoke.executor.Plan(ctx, skill, t.invoke.workspaces(ctx))
-			return t.sandbox.Plan(skill, command, err)
+			return t.options.Sandbox.Plan(skill, command, err)
 		},
 	}
 }
@@ -263,7 +267,7 @@ type runArgs struct {
 
 func (t *fixedTools) runSkill() mcpserver.ServerTool {
 	return fixedTool[runArgs]{
-		name: "run_skill", title: "Run a skill", runs: true, writes: true, meta: largeResult(), hidden: t.sandboxes.hiddenArgs(),
+		name: "run_skill", title: "Run a skill", runs: true, writes: true, meta: largeResult(), hidden: t.hiddenArgs(),
 		description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
 		handle: func(r *request, args runArgs) (any, error) {
 			if err := onlyRunArgs(r.args); err != nil {
@@ -279,7 +283,7 @@ func (t *fixedTools) runSkill() mcpserver.ServerTool {
 			if req.Timeout, err = seconds(args.Timeout); err != nil {
 				return nil, err
 			}
-			if req.Session, err = t.sandboxes.session(args.ContainerID); err != nil {
+			if req.Session, err = t.session(args.ContainerID); err != nil {
 				return nil, err
 			}
 			return t.invoke.asTask(r, skill.Task, func(r *request) (*mcp.CallToolResult, error) { return t.invoke.report(r, req) })

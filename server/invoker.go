@@ -45,13 +45,11 @@ func (i *invoker) workspaces(ctx context.Context) []string {
 	return i.executor.Workspaces()
 }
 
-// call returns the fields that every call of the client has.
-func (i *invoker) call(r *request, p *progress) run.Call {
-	group, connection := share(r.ctx)
-	return run.Call{
-		Principal: r.principal, Group: group, Connection: connection, Workspaces: i.workspaces(r.ctx),
-		Stderr: p, Progress: p.say, Warn: p.warn,
-	}
+// complete sets the fields that every call of the client has.
+func (i *invoker) complete(c *run.Call, r *request, p *progress) {
+	c.Principal, c.Workspaces = r.principal, i.workspaces(r.ctx)
+	c.Group, c.Connection = share(r.ctx)
+	c.Stderr, c.Progress, c.Warn = p, p.say, p.warn
 }
 
 // run runs a skill for a client, with its stderr, and the reasons for which it waits,
@@ -62,9 +60,7 @@ func (i *invoker) run(r *request, req run.Request) (report *result.Report, asked
 	var o *run.Outcome
 	p := newProgressOf(r, req.Skill.QualifiedName())
 	defer p.close()
-	session, timeout := req.Session, req.Timeout
-	req.Call = i.call(r, p)
-	req.Session, req.Timeout = session, timeout
+	i.complete(&req.Call, r, p)
 	switch {
 	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
 		o, err = i.executor.Run(r.ctx, req)
@@ -150,9 +146,7 @@ func (i *invoker) runBetween(r *request, req run.Request, p *progress) (o *run.O
 func (i *invoker) runCode(r *request, req run.CodeRequest) (*run.Outcome, error) {
 	p := newProgressOf(r, "run_code")
 	defer p.close()
-	session, timeout := req.Session, req.Timeout
-	req.Call = i.call(r, p)
-	req.Session, req.Timeout = session, timeout
+	i.complete(&req.Call, r, p)
 	return i.executor.RunCode(r.ctx, req)
 }
 
@@ -160,7 +154,7 @@ func (i *invoker) runCode(r *request, req run.CodeRequest) (*run.Outcome, error)
 func (i *invoker) openSession(r *request, req run.OpenRequest) (*run.Session, error) {
 	p := newProgressOf(r, "open_sandbox")
 	defer p.close()
-	req.Call = i.call(r, p)
+	i.complete(&req.Call, r, p)
 	return i.executor.OpenSession(r.ctx, req)
 }
 

@@ -1,47 +1,26 @@
 package server
 
 import (
+	"time"
+
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// sandboxTools make the tools for sessions and for code, which are off unless the person
-// turns them on.
-type sandboxTools struct {
-	*toolMaker
-	find     *finder
-	invoke   *invoker
-	sessions bool // open_sandbox and close_sandbox are offered
-	runCode  bool // run_code is offered
-}
-
-// tools returns the tools that are offered.
-func (t *sandboxTools) tools() []mcpserver.ServerTool {
-	var tools []mcpserver.ServerTool
-	if t.sessions {
-		tools = append(tools, t.openSandbox(), t.closeSandbox())
-	}
-	if t.runCode {
-		tools = append(tools, t.runCodeTool())
-	}
-	return tools
-}
-
 // hiddenArgs returns the arguments that are not offered, because there are no sessions.
-func (t *sandboxTools) hiddenArgs() []string {
-	if t.sessions {
+func (t *fixedTools) hiddenArgs() []string {
+	if t.options.KeptSandboxes {
 		return nil
 	}
 	return []string{"container_id"}
 }
 
 // session returns the ID of a session from the argument container_id.
-func (t *sandboxTools) session(id string) (string, error) {
-	if id != "" && !t.sessions {
+func (t *fixedTools) session(id string) (string, error) {
+	if id != "" && !t.options.KeptSandboxes {
 		return "", &run.Error{Code: run.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
 	}
 	return id, nil
@@ -64,7 +43,7 @@ type opened struct {
 	Lifetime    float64  `json:"lifetime_seconds"`
 }
 
-func (t *sandboxTools) openSandbox() mcpserver.ServerTool {
+func (t *fixedTools) openSandbox() mcpserver.ServerTool {
 	return fixedTool[openArgs]{
 		name: "open_sandbox", title: "Open a sandbox", runs: true,
 		description: "Open a sandbox that keeps files in /tmp and /out, and processes, between calls: pass its container_id to run_skill or run_code. Workspaces are read-only, there is no network. It ends when it is idle, after its lifetime, or with close_sandbox.",
@@ -98,7 +77,7 @@ type closed struct {
 	Closed string `json:"closed"`
 }
 
-func (t *sandboxTools) closeSandbox() mcpserver.ServerTool {
+func (t *fixedTools) closeSandbox() mcpserver.ServerTool {
 	return fixedTool[closeArgs]{
 		name: "close_sandbox", title: "Close a sandbox", runs: true,
 		description: "End a sandbox of open_sandbox, with all files and processes in it.",
@@ -117,7 +96,7 @@ type codeArgs struct {
 	ContainerID string   `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox of open_sandbox instead of a fresh one."`
 }
 
-func (t *sandboxTools) runCodeTool() mcpserver.ServerTool {
+func (t *fixedTools) runCode() mcpserver.ServerTool {
 	return fixedTool[codeArgs]{
 		name: "run_code", title: "Run code", runs: true, meta: largeResult(), hidden: t.hiddenArgs(),
 		description: "Run a program that you wrote, in a fresh sandbox, and return its exit code and output. Workspaces are read-only, there is no network; files that it leaves in /out come back. Use it for what a skill's instructions ask you to run.",

@@ -90,7 +90,6 @@ func New(calls *run.Executor, options *Options) *Server {
 	}
 	finds := &finder{current, o.Reloader}
 	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used}
-	sandboxes := &sandboxTools{maker, finds, invoke, o.KeptSandboxes, o.RunCode}
 	s := &Server{
 		options: o, invoke: invoke, published: p,
 		prompts: &prompts{current, finds, invoke, loads}, resources: &resources{current, invoke},
@@ -101,7 +100,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	s.core.AddResourceTemplates(s.resources.template())
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
 	p.core = s.core
-	p.fixed = newFixedTools(maker, finds, invoke, loads, sandboxes, o.Sandbox)
+	p.fixed = newFixedTools(maker, finds, invoke, loads, &o)
 	p.skills = &skillTools{maker, finds, invoke, loads, newArguments[argsOnly](true)}
 	p.publish(&skills.Catalog{})
 	return s
