@@ -20,6 +20,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -162,9 +163,29 @@ type Grant struct {
 // Aliased reports whether the first workspace is also seen at [WorkspaceDir]. It
 // is, unless that is on the own path of one.
 func (g Grant) Aliased() bool {
-	return len(g.Workspaces) > 0 && !slices.ContainsFunc(g.Workspaces, func(w string) bool {
-		return w == WorkspaceDir || strings.HasPrefix(w, WorkspaceDir+"/")
-	})
+	return len(g.Workspaces) > 0 && !slices.ContainsFunc(g.Workspaces, func(w string) bool { return Within(w, WorkspaceDir) })
+}
+
+// Around returns the outermost of the other workspaces that a workspace is below, or "".
+// A command that may write there can put a symbolic link on the way to it.
+func (g Grant) Around(workspace string) string {
+	outermost := workspace
+	for _, other := range g.Workspaces {
+		if Within(outermost, other) {
+			outermost = other
+		}
+	}
+	if outermost == workspace {
+		return ""
+	}
+	return outermost
+}
+
+// Within reports whether path is folder or below it. Both are absolute. It looks at no
+// symbolic link.
+func Within(path, folder string) bool {
+	below, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(below)
 }
 
 // A Warmer is a [Driver] that has sandboxes ready for the next commands of a

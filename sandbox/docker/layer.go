@@ -16,6 +16,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
 
 // The labels of every image that this package makes of dependencies.
@@ -78,7 +79,7 @@ func (l *layer) spec(e *engine) *spec {
 // installerPath is where the installer looks for programs: not among those of
 // packages that were installed before, which must not be run with the network.
 func (l *layer) installerPath() string {
-	dirs := slices.DeleteFunc(strings.Split(searchPath(l.base.env), ":"), func(dir string) bool { return strings.HasPrefix(dir, layerDir+"/") })
+	dirs := slices.DeleteFunc(strings.Split(searchPath(l.base.env), ":"), func(dir string) bool { return sandbox.Within(dir, layerDir) })
 	return strings.Join(dirs, ":")
 }
 
@@ -147,7 +148,7 @@ func exports(env []string) []byte {
 	var script bytes.Buffer
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		fmt.Fprintf(&script, "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+		fmt.Fprintf(&script, "export %s=%s\n", name, shellproto.Quote(value))
 	}
 	return script.Bytes()
 }

@@ -24,7 +24,8 @@ func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 		if err != nil {
 			return nil, err
 		}
-		if outer := around(folder, cmd.Grant.Workspaces); outer != "" {
+		// An engine follows a link on the way to a workspace in another one.
+		if outer := cmd.Grant.Around(folder); outer != "" {
 			if i == 0 {
 				return nil, fmt.Errorf("mount workspace %s: it is in workspace %s; name that one first, or leave one out", folder, outer)
 			}
@@ -81,24 +82,11 @@ func ownPath(folder string) (string, error) {
 		return "", fmt.Errorf("mount workspace %s: it would hide the sandbox's own %s", folder, own)
 	}
 	for _, taken := range []string{sandbox.SkillDir, sandbox.OutDir, "/proc", "/sys", "/dev"} {
-		if own == taken || strings.HasPrefix(own, taken+"/") {
+		if sandbox.Within(own, taken) {
 			return "", fmt.Errorf("mount workspace %s: it would hide the sandbox's own %s", folder, taken)
 		}
 	}
 	return own, nil
-}
-
-// around returns a workspace that folder is below, and "" when there is none.
-// Such a folder is not mounted: an earlier command can have put a symbolic link
-// on the way to it, or do so now, and the engine would follow it out.
-func around(folder string, workspaces []string) string {
-	for _, other := range workspaces {
-		below, err := filepath.Rel(other, folder)
-		if err == nil && below != "." && filepath.IsLocal(below) {
-			return other
-		}
-	}
-	return ""
 }
 
 // withoutVolumes covers the volumes that an image declares. The engine would

@@ -186,7 +186,7 @@ const rootHome = "/root"
 // it for the image's own rootHome.
 func hidden(mounts []mount.Mount) bool {
 	return at(mounts, rootHome) == nil && slices.ContainsFunc(mounts, func(m mount.Mount) bool {
-		return strings.HasPrefix(m.Target, rootHome+"/")
+		return sandbox.Within(m.Target, rootHome)
 	})
 }
 

@@ -387,7 +387,7 @@ func (c *cgroups) offer(folder string, unified bool, controller string) {
 // the user's app.slice. The own one rarely can, as one with processes in it has
 // no children with controllers.
 func (c *cgroups) offerUnified(point mountPoint, path string) {
-	for folder := point.folder(path); within(folder, point.path); folder = filepath.Dir(folder) {
+	for folder := point.folder(path); sandbox.Within(folder, point.path); folder = filepath.Dir(folder) {
 		enabled, err := os.ReadFile(filepath.Join(folder, "cgroup.subtree_control"))
 		controllers := strings.Fields(string(enabled))
 		if err == nil && slices.Contains(controllers, "memory") {
@@ -409,9 +409,10 @@ type mountPoint struct {
 	path string
 }
 
-// folder returns where the cgroup at path is seen, "" when it is not.
+// folder returns where the cgroup at path is seen, "" when it is not: a root that begins
+// with "/.." is outside of the server's cgroup namespace.
 func (p mountPoint) folder(path string) string {
-	if path == "" || !within(path, p.root) {
+	if path == "" || strings.HasPrefix(p.root, "/..") || !sandbox.Within(path, p.root) {
 		return ""
 	}
 	return filepath.Join(p.path, strings.TrimPrefix(path, p.root))

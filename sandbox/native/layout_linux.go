@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // systemFolders are the host's, read-only in every sandbox. /opt is among them
@@ -150,12 +151,12 @@ func checkWorkspace(path string) error {
 		return fmt.Errorf("workspace %q: not a clean absolute path", path)
 	}
 	for _, closed := range closedFolders {
-		if within(path, closed) {
+		if sandbox.Within(path, closed) {
 			return fmt.Errorf("workspace %s: %s is the sandbox's own; choose another folder", path, closed)
 		}
 	}
 	for _, own := range slices.Concat(closedFolders[:], openFolders[:]) {
-		if within(own, path) {
+		if sandbox.Within(own, path) {
 			return fmt.Errorf("workspace %s: it would cover the sandbox's own %s; choose a folder below it", path, own)
 		}
 	}
@@ -171,9 +172,4 @@ func checkFolder(path string) error {
 		return fmt.Errorf("%s is not a folder", path)
 	}
 	return nil
-}
-
-// within reports whether path is folder or below it; both are clean.
-func within(path, folder string) bool {
-	return path == folder || folder == "/" || strings.HasPrefix(path, folder+"/")
 }

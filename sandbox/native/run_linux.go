@@ -239,24 +239,13 @@ func commandMounts(cmd *sandbox.Command) ([]mount, error) {
 			return nil, err
 		}
 		if i == 0 && cmd.Grant.Aliased() {
-			mounts = append(mounts, mount{Source: path, Around: around(path, workspaces), Target: sandbox.WorkspaceDir, Write: cmd.Grant.Write})
+			mounts = append(mounts, mount{Source: path, Around: cmd.Grant.Around(path), Target: sandbox.WorkspaceDir, Write: cmd.Grant.Write})
 		}
 	}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(workspaces))) {
-		mounts = append(mounts, mount{Source: path, Around: around(path, workspaces), Target: path, Write: cmd.Grant.Write})
+		mounts = append(mounts, mount{Source: path, Around: cmd.Grant.Around(path), Target: path, Write: cmd.Grant.Write})
 	}
 	return mounts, nil
-}
-
-// around returns the outermost workspace that path is below, "" when none is.
-func around(path string, workspaces []string) string {
-	outermost := ""
-	for _, other := range workspaces {
-		if other != path && within(path, other) && (outermost == "" || within(outermost, other)) {
-			outermost = other
-		}
-	}
-	return outermost
 }
 
 // checkCommandLine returns an error for arguments or an environment that no

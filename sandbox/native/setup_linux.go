@@ -82,7 +82,7 @@ func raiseLoopback(s *sequence) {
 // moveTemplate moves the template's mounts and links to the new root: those at
 // the top, with all below them.
 func moveTemplate(s *sequence, l *layout) {
-	inside := func(path string) bool { return within(path, "/etc") || within(path, "/dev") }
+	inside := func(path string) bool { return sandbox.Within(path, "/etc") || sandbox.Within(path, "/dev") }
 	top := []mount{{Target: "/etc"}, {Target: "/dev"}}
 	for _, m := range l.Mounts {
 		if !inside(m.Target) {

@@ -218,10 +218,11 @@ func variables(env []string) (plain, odd []string) {
 	return plain, odd
 }
 
-// word quotes s as one word of a shell, in one line.
-func word(s string) string {
-	return "'" + strings.NewReplacer("'", `'\''`, "\n", `'"$skills_mcp_nl"'`).Replace(s) + "'"
-}
+// Quote quotes s as one word of a POSIX shell.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// word quotes s as one word of a line.
+func word(s string) string { return strings.ReplaceAll(Quote(s), "\n", `'"$skills_mcp_nl"'`) }
 
 // The limits of Linux: execve(2), "Limits on size of arguments and environment". The
 // total leaves room for the variables of the engine and the image.
