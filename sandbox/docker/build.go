@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/docker/docker/api/types/build"
@@ -47,23 +48,15 @@ func (d *Driver) BuildImage(ctx context.Context, tag, base string, output io.Wri
 	return d.lost(e, notBuilt(e, tag, err))
 }
 
-// buildContext is the folder that is sent to the engine, as a tar archive.
+// buildContext returns the folder that is sent to the engine, as a tar archive.
 func buildContext() (io.Reader, error) {
 	var buffer bytes.Buffer
 	archive := tar.NewWriter(&buffer)
-	for _, name := range []string{"Dockerfile", "install"} {
-		text, err := fullImage.ReadFile("image/" + name)
-		if err != nil {
-			return nil, err
-		}
-		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
-			return nil, err
-		}
-		if _, err := archive.Write(text); err != nil {
-			return nil, err
-		}
+	files, err := fs.Sub(fullImage, "image")
+	if err == nil {
+		err = archive.AddFS(files)
 	}
-	return &buffer, archive.Close()
+	return &buffer, errors.Join(err, archive.Close())
 }
 
 // copyBuild writes the output of a build to output. Of the pull of the base image

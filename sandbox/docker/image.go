@@ -60,7 +60,7 @@ func notPulled(e *engine, role, ref string, err error) error {
 	if gone(err) {
 		return e.failed("pull the image "+ref, err)
 	}
-	message := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
+	message := engineSays(err)
 	remedy := fmt.Sprintf("pull it with: docker pull %s, or set %s to an image that is there", ref, setting(role))
 	if wantsLogin(message) {
 		remedy = "the registry wants a login, which pulls from here do not use: " + remedy

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -110,52 +108,13 @@ func (c *copies) copyFolder(ctx context.Context, e *engine, image *image, folder
 	return err
 }
 
-// pack writes the files of a folder as a tar archive. They belong to root there:
-// a command can read them all the same.
+// pack writes the files of a folder as a tar archive.
 func pack(to io.Writer, folder string) error {
 	archive := tar.NewWriter(to)
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		return packEntry(archive, path, filepath.ToSlash(name), entry)
-	})
-	if err != nil {
+	if err := archive.AddFS(os.DirFS(folder)); err != nil {
 		return err
 	}
 	return archive.Close()
-}
-
-func packEntry(archive *tar.Writer, path, name string, entry fs.DirEntry) error {
-	info, err := entry.Info()
-	if err != nil {
-		return err
-	}
-	link := ""
-	if info.Mode()&fs.ModeSymlink != 0 {
-		if link, err = os.Readlink(path); err != nil {
-			return err
-		}
-	}
-	header, err := tar.FileInfoHeader(info, filepath.ToSlash(link))
-	if err != nil {
-		return err
-	}
-	header.Name, header.Uid, header.Gid, header.Uname, header.Gname = name, 0, 0, "", ""
-	if err := archive.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = io.Copy(archive, file)
-	return err
 }
 
 // get returns the copy of a folder on e. The first who asks for it makes it.
