@@ -431,6 +431,7 @@ type reading struct {
 	notes  *notes
 	steps  int // left
 	calls  int // depth of calls
+	types  int // depth of annotations
 	unsure int // conditions around the statement that are not known
 	parses []parse
 	stray  *Note // a declaration whose parser is not known

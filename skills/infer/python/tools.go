@@ -93,18 +93,16 @@ func (t typeReader) paramsOf(fn *function) *jsonschema.Schema {
 		if p.star != "" || p.name == "callbacks" || p.name == "run_manager" || schema.Properties.Len() == maxArguments {
 			continue
 		}
-		a := t.annotation(p.annotation, t.globals)
-		if a.injected {
+		property, _ := t.annotation(p.annotation, t.globals)
+		if property == nil {
 			continue
 		}
-		if a.schema.Description == "" {
-			a.schema.Description = described[p.name]
-		}
+		property.Description = cmp.Or(property.Description, described[p.name])
 		var standard value
 		if p.fallback != nil {
 			standard = t.eval(p.fallback, t.globals)
 		}
-		addParameter(schema, p.name, a.schema, standard)
+		addParameter(schema, p.name, property, standard)
 	}
 	return schema
 }

@@ -55,19 +55,18 @@ func (t typeReader) typerDeclare(p *parser, fn *function, param param, s *scope)
 	if ref, ok := t.eval(param.annotation, s).(reference); ok && (ref == "typer.Context" || ref == "click.Context") {
 		return
 	}
-	a := t.annotation(param.annotation, s)
+	schema, extras := t.annotation(param.annotation, s)
 	act := &action{line: fn.line, kind: "store", dest: param.name}
-	declared, standard := t.typerDefault(param, a, s)
+	settings, names := &arguments{}, []value(nil)
+	declared, standard := t.typerDefault(param, extras, s)
 	option := standard != nil
-	settings := &arguments{}
-	var names []value
 	if declared != nil {
 		option, settings, names = declared.name == "typer.Option", declared.arguments, declared.positional
-		if !slices.Contains(a.extras, value(declared)) && len(names) > 0 {
+		if !slices.Contains(extras, value(declared)) && len(names) > 0 {
 			names = names[1:] // the default
 		}
 	}
-	problem := act.typerType(t.choicesOf(param.annotation, s), a.schema, option)
+	problem := act.typerType(t.choicesOf(param.annotation, s), schema, option)
 	if param.star != "" || settings.spread || settings.named("callback", nil) != nil && standard == nil || settings.named("parser", settings.named("click_type", nil)) != nil {
 		problem = "has settings that are computed"
 	}
@@ -92,27 +91,20 @@ func (t typeReader) typerDeclare(p *parser, fn *function, param param, s *scope)
 
 // typerDefault returns typer's own declaration of a parameter, and the default;
 // nil where it is required.
-func (t typeReader) typerDefault(param param, a annotated, s *scope) (declared *libraryCall, standard value) {
-	ofTyper := func(v value) bool {
-		call, ok := v.(*libraryCall)
-		if ok && strings.HasPrefix(string(call.name), "typer.") {
+func (t typeReader) typerDefault(param param, extras []value, s *scope) (declared *libraryCall, standard value) {
+	if param.fallback != nil {
+		standard = t.eval(param.fallback, s)
+	}
+	for _, v := range append([]value{standard}, extras...) {
+		if call, ok := v.(*libraryCall); ok && strings.HasPrefix(string(call.name), "typer.") {
 			declared = call
-			return true
 		}
-		return false
 	}
-	for _, extra := range a.extras {
-		ofTyper(extra)
-	}
-	if param.fallback == nil {
-		return declared, nil
-	}
-	standard = t.eval(param.fallback, s)
-	if ofTyper(standard) {
+	if declared != nil && standard == value(declared) {
 		standard, _ = declared.get(0, "default")
 	}
 	if standard == (ellipsis{}) {
-		return declared, nil
+		standard = nil
 	}
 	return declared, standard
 }
@@ -129,25 +121,21 @@ func (a *action) typerType(choices *sequence, schema *jsonschema.Schema, option 
 			a.kind, a.nargs = "store", "*"
 		}
 	}
+	types := map[string]valueType{"string": typePath /* any text */, "integer": typeInteger, "number": typeNumber, "boolean": typeTruth}
+	typ, known := types[schema.Type]
 	switch {
 	case choices != nil:
 		a.choices = choices
-	case schema.Type == "string" && schema.Enum == nil:
-		a.typ = typePath // any text
-	case schema.Type == "string":
+	case schema.Enum != nil && schema.Type == "string":
 		seq := &sequence{open: '['}
 		for _, v := range schema.Enum {
 			seq.items = append(seq.items, v)
 		}
 		a.choices = seq
-	case schema.Type == "integer":
-		a.typ = typeInteger
-	case schema.Type == "number":
-		a.typ = typeNumber
-	case schema.Type == "boolean":
-		a.typ = typeTruth
-	default:
+	case !known:
 		return "has a type that is not known"
+	default:
+		a.typ = typ
 	}
 	return ""
 }

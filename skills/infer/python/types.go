@@ -11,19 +11,15 @@ import (
 // A typeReader reads annotations.
 type typeReader struct{ *evaluator }
 
-// An annotated type of a parameter, as far as it is known.
-type annotated struct {
-	schema   *jsonschema.Schema
-	injected bool    // the library gives it, no caller
-	extras   []value // the further arguments of Annotated
-}
-
-// annotation reads the type of a parameter. What it does not know may be any
-// value.
-func (t typeReader) annotation(n *node, s *scope) annotated {
-	if n == nil {
-		return annotated{schema: &jsonschema.Schema{}}
+// annotation returns the schema of a parameter's type, and the further arguments of
+// Annotated. The schema is nil where LangChain gives the parameter, and no caller.
+// What is not known may be any value.
+func (t typeReader) annotation(n *node, s *scope) (schema *jsonschema.Schema, extras []value) {
+	if t.types >= maxTypes || n == nil {
+		return &jsonschema.Schema{}, nil
 	}
+	t.types++
+	defer func() { t.types-- }()
 	switch n.kind {
 	case nConst:
 		if text, ok := n.value.(string); ok {
@@ -31,29 +27,32 @@ func (t typeReader) annotation(n *node, s *scope) annotated {
 		}
 	case nBinary:
 		if n.name == "|" {
-			return t.union(n.kids, s)
+			return t.union(n.kids, s), nil
 		}
 	case nSubscript:
 		return t.generic(n, s)
 	}
-	v := t.eval(n, s)
-	if named, ok := v.(*alias); ok {
-		return t.annotation(named.node, named.scope)
+	switch v := t.eval(n, s).(type) {
+	case *alias:
+		return t.annotation(v.node, v.scope)
+	case *class:
+		if v.isModel() {
+			return t.model(v), nil
+		}
+	case reference:
+		if injects(v) {
+			return nil, nil
+		}
+		return plainType(v), nil
 	}
-	if injects(v) {
-		return annotated{injected: true}
-	}
-	if c, ok := v.(*class); ok && c.comesFrom("BaseModel", "pydantic", "langchain") {
-		return annotated{schema: t.model(c)}
-	}
-	return annotated{schema: plainType(v)}
+	return &jsonschema.Schema{}, nil
 }
 
 // quoted reads an annotation that is written as text.
-func (t typeReader) quoted(text string, s *scope) annotated {
+func (t typeReader) quoted(text string, s *scope) (*jsonschema.Schema, []value) {
 	n, err := parseExpression(text)
 	if err != nil || n.kind == nConst || len(text) > 200 {
-		return annotated{schema: &jsonschema.Schema{}}
+		return &jsonschema.Schema{}, nil
 	}
 	return t.annotation(n, s)
 }
@@ -65,84 +64,69 @@ func injects(v value) bool {
 	return name == "RunnableConfig" || name == "ToolRuntime" || strings.HasPrefix(name, "Injected") || strings.HasSuffix(name, "CallbackManagerForToolRun")
 }
 
-func plainType(v value) *jsonschema.Schema {
-	ref, _ := v.(reference)
-	switch ref.last() {
-	case "str", "Path", "date", "datetime", "UUID":
-		return &jsonschema.Schema{Type: "string"}
-	case "int":
-		return &jsonschema.Schema{Type: "integer"}
-	case "float":
-		return &jsonschema.Schema{Type: "number"}
-	case "bool":
-		return &jsonschema.Schema{Type: "boolean"}
-	case "list", "List", "tuple", "Tuple", "set", "Set", "Sequence", "Iterable":
-		return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Description: "Any value."}}
-	case "dict", "Dict", "Mapping":
-		return &jsonschema.Schema{Type: "object"}
+// jsonTypes are the types of JSON that Python's have.
+var jsonTypes = map[string]string{
+	"str": "string", "Path": "string", "date": "string", "datetime": "string", "UUID": "string", "int": "integer", "float": "number", "bool": "boolean",
+	"list": "array", "List": "array", "tuple": "array", "Tuple": "array", "set": "array", "Set": "array", "Sequence": "array", "Iterable": "array",
+	"dict": "object", "Dict": "object", "Mapping": "object",
+}
+
+func plainType(v reference) *jsonschema.Schema {
+	schema := &jsonschema.Schema{Type: jsonTypes[v.last()]}
+	if schema.Type == "array" {
+		schema.Items = &jsonschema.Schema{Description: "Any value."}
 	}
-	return &jsonschema.Schema{}
+	return schema
 }
 
 // union reads X | None, which is X, and X | Y, which is any value.
-func (t typeReader) union(kids []*node, s *scope) annotated {
-	var a annotated
-	for _, kid := range kids {
-		if kid != nil && kid.kind == nConst && isNone(kid.value) {
-			continue
+func (t typeReader) union(kids []*node, s *scope) (schema *jsonschema.Schema) {
+	for at, kid := range slices.DeleteFunc(slices.Clone(kids), func(n *node) bool { return n.kind == nConst && isNone(n.value) }) {
+		one, _ := t.annotation(kid, s)
+		if schema = one; at > 0 {
+			schema = &jsonschema.Schema{}
 		}
-		one := t.annotation(kid, s)
-		a.injected = a.injected || one.injected
-		if a.schema != nil {
-			one.schema = &jsonschema.Schema{}
-		}
-		a.schema = one.schema
 	}
-	if a.schema == nil {
-		a.schema = &jsonschema.Schema{}
-	}
-	return a
+	return schema
 }
 
 // generic reads a type with parameters: Optional[X], list[X], Literal["a"].
-func (t typeReader) generic(n *node, s *scope) annotated {
+func (t typeReader) generic(n *node, s *scope) (*jsonschema.Schema, []value) {
 	base, _ := t.eval(n.kids[0], s).(reference)
 	inner := (&alias{n, s}).parameters()
 	switch base.last() {
 	case "Optional":
 		return t.annotation(inner[0], s)
 	case "Union":
-		return t.union(inner, s)
+		return t.union(inner, s), nil
 	case "Annotated":
 		return t.extended(inner, s)
 	case "Literal":
-		return annotated{schema: t.alternatives(inner, s)}
-	case "list", "List", "set", "Set", "Sequence", "Iterable":
-		item := t.annotation(inner[0], s)
-		if item.schema == nil || item.schema.Type == "" {
-			return annotated{schema: plainType(base)}
-		}
-		return annotated{schema: &jsonschema.Schema{Type: "array", Items: item.schema}}
+		return t.alternatives(inner, s), nil
 	}
-	return annotated{schema: plainType(base)}
+	schema := plainType(base)
+	if schema.Type == "array" && strings.ToLower(base.last()) != "tuple" {
+		if item, _ := t.annotation(inner[0], s); item != nil && item.Type != "" {
+			schema.Items = item
+		}
+	}
+	return schema, nil
 }
 
 // extended reads Annotated[X, …], of which a text describes the parameter.
-func (t typeReader) extended(inner []*node, s *scope) annotated {
-	a := t.annotation(inner[0], s)
+func (t typeReader) extended(inner []*node, s *scope) (schema *jsonschema.Schema, extras []value) {
+	schema, _ = t.annotation(inner[0], s)
 	for _, kid := range inner[1:] {
 		v := t.eval(kid, s)
-		a.extras = append(a.extras, v)
-		callee := v
-		if kid.kind == nCall {
-			callee = t.eval(kid.kids[0], s)
+		extras = append(extras, v)
+		if kid.kind == nCall && injects(t.eval(kid.kids[0], s)) || injects(v) {
+			schema = nil
 		}
-		a.injected = a.injected || injects(callee)
-		if text, ok := v.(string); ok && a.schema != nil {
-			a.schema.Description = text
+		if text, ok := v.(string); ok && schema != nil {
+			schema.Description = text
 		}
 	}
-	return a
+	return schema, extras
 }
 
 func (t typeReader) alternatives(inner []*node, s *scope) *jsonschema.Schema {
@@ -188,13 +172,15 @@ func (t typeReader) choicesOf(n *node, s *scope) *sequence {
 	return seq
 }
 
+func (c *class) isModel() bool { return c.comesFrom("BaseModel", "pydantic", "langchain") }
+
 // modelOf returns the schema of a pydantic model; that of any object where the model
 // is not defined in the file.
 func (t typeReader) modelOf(v value) *jsonschema.Schema {
 	if call, ok := v.(*libraryCall); ok {
 		v, _ = call.get(0, "default")
 	}
-	if c, ok := v.(*class); ok && c.comesFrom("BaseModel", "pydantic", "langchain") {
+	if c, ok := v.(*class); ok && c.isModel() {
 		return t.model(c)
 	}
 	return &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
@@ -202,38 +188,36 @@ func (t typeReader) modelOf(v value) *jsonschema.Schema {
 
 // model describes a model's fields. One that names itself ends where calls do.
 func (t typeReader) model(c *class) *jsonschema.Schema {
-	schema := newObject()
+	object := newObject()
 	if t.calls >= maxModels || !t.charge(1) {
 		return &jsonschema.Schema{Type: "object"}
 	}
 	t.calls++
 	defer func() { t.calls-- }()
 	for _, s := range c.fields {
-		a := t.annotation(s.note, t.globals)
-		if ref, ok := t.eval(baseOf(s.note), t.globals).(reference); ok && ref.last() == "ClassVar" || a.schema == nil {
+		schema, _ := t.annotation(s.note, t.globals)
+		if schema == nil || strings.HasSuffix(dotted(baseOf(s.note)), "ClassVar") {
 			continue
 		}
 		if choices := t.choicesOf(s.note, t.globals); choices != nil {
-			a.schema.Enum, _ = choices.json()
-			if len(a.schema.Enum) > 0 && !slices.ContainsFunc(a.schema.Enum, func(v any) bool { _, text := v.(string); return !text }) {
-				a.schema.Type = "string"
+			schema.Enum, _ = choices.json()
+			if len(schema.Enum) > 0 && !slices.ContainsFunc(schema.Enum, func(v any) bool { _, text := v.(string); return !text }) {
+				schema.Type = "string"
 			}
 		}
 		name := s.targets[0].name
 		given := c.members[name]
 		if call, ok := given.(*libraryCall); ok {
-			describeField(a.schema, call)
+			describeField(schema, call)
 			given, _ = call.get(0, "default")
-			if factory, ok := call.get(-1, "default_factory"); ok {
-				given = factory
-			}
+			given = call.named("default_factory", given)
 		}
 		if given == (ellipsis{}) {
 			given = nil
 		}
-		addParameter(schema, name, a.schema, given)
+		addParameter(object, name, schema, given)
 	}
-	return schema
+	return object
 }
 
 // newObject returns the schema of an object with no properties yet.
@@ -255,8 +239,12 @@ func addParameter(object *jsonschema.Schema, name string, property *jsonschema.S
 	object.Properties.Set(name, property)
 }
 
-// maxModels bounds the nesting of models.
-const maxModels = 4
+const (
+	// maxModels bounds the nesting of models.
+	maxModels = 4
+	// maxTypes bounds the nesting of types: they may be recursive.
+	maxTypes = 32
+)
 
 // baseOf returns X of X[…].
 func baseOf(n *node) *node {
@@ -272,10 +260,7 @@ func describeField(s *jsonschema.Schema, field *libraryCall) {
 		s.Description = text
 	}
 	for name, to := range map[string]*json.Number{"ge": &s.Minimum, "le": &s.Maximum, "gt": &s.ExclusiveMinimum, "lt": &s.ExclusiveMaximum} {
-		if v, ok := valueJSON(field.named(name, nil)); ok {
-			if n, ok := v.(json.Number); ok {
-				*to = n
-			}
-		}
+		v, _ := valueJSON(field.named(name, nil))
+		*to, _ = v.(json.Number)
 	}
 }
