@@ -120,7 +120,7 @@ func TestMeetingPlace(t *testing.T) {
 var walls = map[string]string{
 	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/audit server/describe server/elicit server/exposure server/httpd server/identity server/live server/policy server/requirements server/result server/run server/skillsext server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/elicit server/exposure skills/scan",
-	"cmd/skills-mcp/connect":    "",
+	"cmd/skills-mcp/connect":    "skills/skillfs",
 	"integration":               "sandbox sandbox/docker sandbox/native",
 	"integration/bench":         "integration/bench/catalog sandbox sandbox/docker sandbox/native",
 	"integration/bench/catalog": "",

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // maxFile bounds an edited file, in bytes. That of Claude Code holds a history.
@@ -82,7 +84,7 @@ func (t Target) contains(file string) error {
 		if err != nil {
 			return err
 		}
-		if rel, err := filepath.Rel(within, real); err != nil || !filepath.IsLocal(rel) {
+		if !skillfs.Inside(within, real) {
 			return fmt.Errorf("%s leads out of the project by a link, to %s; remove the link, or leave --project out", t.File, real)
 		}
 		return nil

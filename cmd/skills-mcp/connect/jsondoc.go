@@ -23,7 +23,7 @@ func parseJSON(data []byte) (*jsonDoc, error) {
 	if empty(data) {
 		data = []byte("{}" + newline(data))
 	}
-	if depth(data) > maxDepth {
+	if deepest(data, skipJSON) > maxDepth {
 		return nil, fmt.Errorf("it is nested deeper than %d", maxDepth)
 	}
 	root, err := hujson.Parse(data)
@@ -38,51 +38,6 @@ func parseJSON(data []byte) (*jsonDoc, error) {
 
 // empty reports whether a file has only blanks, as a new one.
 func empty(data []byte) bool { return len(bytes.Trim(data, " \t\r\n")) == 0 }
-
-// depth returns the nesting of a file's brackets, without those in strings and
-// comments.
-func depth(data []byte) int {
-	deepest, now := 0, 0
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '"':
-			i = skipString(data, i) - 1
-		case c == '/' && bytes.HasPrefix(data[i:], []byte("//")):
-			i = skipTo(data, i, "\n") - 1
-		case c == '/' && bytes.HasPrefix(data[i:], []byte("/*")):
-			i = skipTo(data, i+2, "*/") - 1
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
-}
-
-// skipString returns the offset after the string that begins at i, whose first byte
-// is its quote. It may have escapes.
-func skipString(data []byte, i int) int {
-	quote := data[i]
-	for i++; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case quote:
-			return i + 1
-		}
-	}
-	return len(data)
-}
-
-// skipTo returns the offset after the next mark, or the end.
-func skipTo(data []byte, i int, mark string) int {
-	if at := bytes.Index(data[i:], []byte(mark)); at >= 0 {
-		return i + at + len(mark)
-	}
-	return len(data)
-}
 
 func line(data []byte, offset int) int { return 1 + bytes.Count(data[:offset], []byte("\n")) }
 

@@ -79,7 +79,7 @@ func (f tomlFormat) tree(data []byte) (map[string]any, error) {
 	if len(data) > maxTOML {
 		return nil, fmt.Errorf("it is larger than %d MiB", maxTOML>>20)
 	}
-	if depth, parts := tomlDepth(data); max(depth, parts) > maxTOMLDepth {
+	if max(deepest(data, skipTOML), mostDots(data)) > maxTOMLDepth {
 		return nil, fmt.Errorf("it is nested deeper than %d", maxTOMLDepth)
 	}
 	tree := map[string]any{}

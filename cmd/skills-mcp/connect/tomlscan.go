@@ -17,17 +17,19 @@ type table struct {
 // statements calls visit for each header and each "key = value" of a valid file,
 // with the range of its lines.
 func statements(data []byte, visit func(start, end int, header bool)) {
-	for i := 0; i < len(data); {
-		switch c := data[i]; c {
-		case '\n', '\r', ' ', '\t':
-			i++
-		case '#':
-			i = skipTo(data, i, "\n")
-		default:
-			start := bytes.LastIndexByte(data[:i], '\n') + 1
-			i = skipStatement(data, i)
-			visit(start, i, c == '[')
+	start, level, header := -1, 0, false
+	for i, c := range structure(data, skipTOML) {
+		level += nesting(c)
+		switch {
+		case start < 0 && !strings.ContainsRune(" \t\r\n", rune(c)):
+			start, header = bytes.LastIndexByte(data[:i], '\n')+1, c == '['
+		case start >= 0 && level == 0 && c == '\n':
+			visit(start, i+1, header)
+			start = -1
 		}
+	}
+	if start >= 0 {
+		visit(start, len(data), header)
 	}
 }
 
@@ -65,14 +67,9 @@ func inline(data []byte, name string) bool {
 
 // keyOf returns the key of a line "key = value".
 func keyOf(statement []byte) toml.Key {
-	for i := 0; i < len(statement); {
-		switch statement[i] {
-		case '"', '\'':
-			i = skipTOMLString(statement, i)
-		case '=':
+	for i, c := range structure(statement, skipTOML) {
+		if c == '=' {
 			return lastKey(append(bytes.Clone(statement[:i]), "= 0"...))
-		default:
-			i++
 		}
 	}
 	return nil
@@ -95,30 +92,13 @@ func lastKey(text []byte) toml.Key {
 	return nil
 }
 
-// skipStatement returns the offset of the line after a header or a "key = value"
-// that begins at i.
-func skipStatement(data []byte, i int) int {
-	for depth := 0; i < len(data); {
-		switch data[i] {
-		case '"', '\'':
-			i = skipTOMLString(data, i)
-			continue
-		case '#':
-			i = skipTo(data, i, "\n") - 1
-			if data[i] != '\n' {
-				return len(data)
-			}
-			continue
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		case '\n':
-			if depth == 0 {
-				return i + 1
-			}
-		}
-		i++
+// skipTOML is a [skipper] of TOML's strings and comments.
+func skipTOML(data []byte, i int) int {
+	switch data[i] {
+	case '"', '\'':
+		return skipTOMLString(data, i)
+	case '#':
+		return lineEnd(data, i)
 	}
 	return i
 }
@@ -155,31 +135,17 @@ func skipLines(data []byte, i int, triple string) int {
 	return len(data)
 }
 
-// tomlDepth returns the deepest nesting of arrays and inline tables, and the
-// highest number of dots in a key.
-func tomlDepth(data []byte) (depth, dots int) {
-	level, row := 0, 0
-	for i := 0; i < len(data); {
-		switch data[i] {
-		case '"', '\'':
-			i = skipTOMLString(data, i)
-			continue
-		case '#':
-			i = skipTo(data, i, "\n")
-			row = 0
-			continue
-		case '[', '{':
-			level++
-			depth = max(depth, level)
-		case ']', '}':
-			level--
+// mostDots returns the highest number of dots in a key.
+func mostDots(data []byte) (most int) {
+	dots := 0
+	for _, c := range structure(data, skipTOML) {
+		switch c {
 		case '.':
-			row++
-			dots = max(dots, row)
+			dots++
+			most = max(most, dots)
 		case '\n', '=', ',':
-			row = 0
+			dots = 0
 		}
-		i++
 	}
-	return depth, dots
+	return most
 }
