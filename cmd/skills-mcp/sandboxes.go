@@ -18,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -35,7 +36,7 @@ type sandboxSettings struct {
 
 // runner returns a runner of commands in sandboxes, which the caller closes.
 func (s *sandboxSettings) runner() *sandbox.Runner {
-	slots := s.Slots()
+	slots := admission.Slots(s.Sandbox.Slots)
 	return sandbox.New(s.driver(), &sandbox.Options{Admission: admission.New(&slots), Limits: s.Limits()})
 }
 
@@ -142,7 +143,7 @@ func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Man
 		Secrets:    run.Environ(environ(s.Sandbox.Env)),
 		Recorder:   audit.Log{Logger: s.logger},
 		MaxTimeout: s.Limits().Timeout,
-		Asking:     s.Asking(),
+		Asking:     elicit.Limits(s.Sandbox.Asking),
 
 		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
 	})

@@ -78,7 +78,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	defer saved()
 	runner := s.sandboxes.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	limits := s.Sessions()
+	limits := session.Limits(s.Sandbox.Kept)
 	sessions := session.New(runner, &limits)
 	defer sessions.Close()
 	reloader, options := newReloader(s, scanner, runner), serverOptions(s, snapshots)

@@ -113,10 +113,11 @@ type Limits struct {
 	Tmp     Size          `yaml:"tmp"`
 }
 
-// Slots bound how many calls run at once, and how many wait.
+// Slots bound how many calls run at once, and how many wait. They convert to
+// [admission.Slots].
 type Slots struct {
 	Total     int `yaml:"total"` // 0 is twice the number of processors
-	PerCaller int `yaml:"per_caller"`
+	PerTenant int `yaml:"per_caller"`
 	PerSkill  int `yaml:"per_skill"` // 0 is all but one
 	Queue     int `yaml:"queue"`
 }
@@ -128,15 +129,16 @@ type Pool struct {
 	Idle   time.Duration `yaml:"idle"`   // how long one waits for a call
 }
 
-// Kept bounds the sandboxes that live between calls.
+// Kept bounds the sandboxes that live between calls. It converts to [session.Limits].
 type Kept struct {
+	PerTenant int           `yaml:"per_caller"`
 	Total     int           `yaml:"total"`
-	PerCaller int           `yaml:"per_caller"`
 	Idle      time.Duration `yaml:"idle"`
 	Lifetime  time.Duration `yaml:"lifetime"`
 }
 
-// Asking bounds the calls that wait for an answer to a question.
+// Asking bounds the calls that wait for an answer to a question. It converts to
+// [elicit.Limits].
 type Asking struct {
 	Wait      time.Duration `yaml:"wait"` // for one answer
 	Total     int           `yaml:"total"`
@@ -154,8 +156,7 @@ const (
 
 // Default returns the configuration without a file.
 func Default() *Config {
-	limits, slots, kept := sandbox.DefaultLimits(), admission.DefaultSlots(), session.DefaultLimits()
-	asking := elicit.DefaultLimits()
+	limits, slots := sandbox.DefaultLimits(), admission.DefaultSlots()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
 		Scan:   Scan{Depth: scan.DefaultDepth, Manifests: scan.DefaultManifests, Folders: scan.DefaultFolders},
@@ -163,10 +164,10 @@ func Default() *Config {
 		Sandbox: Sandbox{
 			Driver: "auto",
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
-			Slots:  Slots{PerCaller: slots.PerTenant, Queue: slots.Queue},
+			Slots:  Slots{PerTenant: slots.PerTenant, Queue: slots.Queue},
 			Pool:   Pool{Max: 8, Memory: 1 << 30, Idle: 5 * time.Minute},
-			Kept:   Kept{kept.Total, kept.PerTenant, kept.Idle, kept.Lifetime},
-			Asking: Asking{asking.Wait, asking.Total, asking.PerCaller},
+			Kept:   Kept(session.DefaultLimits()),
+			Asking: Asking(elicit.DefaultLimits()),
 
 			Dependencies: DependenciesReport,
 		},
@@ -179,24 +180,6 @@ func Default() *Config {
 func (c *Config) Limits() sandbox.Limits {
 	l := c.Sandbox.Limits
 	return sandbox.Limits{Memory: int64(l.Memory), CPUs: l.CPUs, PIDs: l.PIDs, Timeout: l.Timeout, Output: int64(l.Output), Tmp: int64(l.Tmp)}
-}
-
-// Slots returns the limits of concurrent calls.
-func (c *Config) Slots() admission.Slots {
-	s := c.Sandbox.Slots
-	return admission.Slots{Total: s.Total, PerTenant: s.PerCaller, PerSkill: s.PerSkill, Queue: s.Queue}
-}
-
-// Sessions returns the limits of sandboxes kept between calls.
-func (c *Config) Sessions() session.Limits {
-	k := c.Sandbox.Kept
-	return session.Limits{Total: k.Total, PerTenant: k.PerCaller, Idle: k.Idle, Lifetime: k.Lifetime}
-}
-
-// Asking returns the limits of calls that wait for an answer.
-func (c *Config) Asking() elicit.Limits {
-	a := c.Sandbox.Asking
-	return elicit.Limits{Wait: a.Wait, Total: a.Total, PerCaller: a.PerCaller}
 }
 
 // Hosts returns the rules of the hosts that skills may be granted.
