@@ -63,17 +63,11 @@ func (d *diagnosis) sections(ctx context.Context, registry bool) ([]section, err
 		{Name: "skills-mcp", Findings: d.checkSetup()},
 		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(d.exposed(ctx, d.catalog)))},
 	}
-	if d.Sandbox.Driver != "native" {
-		driver := d.sandboxes.docker()
-		tried, err := d.tryDriver(ctx, driver, section{Name: "docker", Findings: checkDocker(ctx, driver, registry)})
-		if err != nil {
-			return nil, err
+	for _, name := range []string{"docker", "native"} {
+		if chosen := d.Sandbox.Driver; chosen != name && chosen != "auto" {
+			continue
 		}
-		sections = append(sections, tried)
-	}
-	if d.Sandbox.Driver != "docker" {
-		driver := d.sandboxes.native()
-		tried, err := d.tryDriver(ctx, driver, section{Name: "native", Findings: driver.Check(ctx)})
+		tried, err := d.tryDriver(ctx, name, registry)
 		if err != nil {
 			return nil, err
 		}
@@ -97,9 +91,18 @@ func checkDocker(ctx context.Context, d *docker.Driver, registry bool) []sandbox
 // trial is the subject of the finding about the test command.
 const trial = "a command"
 
-// tryDriver adds to a driver's findings whether a command runs in its sandbox, from a
-// snapshot and with the workspaces, as a skill's does. It closes the driver.
-func (d *diagnosis) tryDriver(ctx context.Context, driver sandbox.Driver, checked section) (tried section, err error) {
+// tryDriver checks a driver, and whether a command runs in its sandbox, from a snapshot
+// and with the workspaces, as a skill's does.
+func (d *diagnosis) tryDriver(ctx context.Context, name string, registry bool) (checked section, err error) {
+	var driver sandbox.Driver
+	checked.Name = name
+	if name == "docker" {
+		d := d.sandboxes.docker()
+		driver, checked.Findings = d, checkDocker(ctx, d, registry)
+	} else {
+		d := d.sandboxes.native()
+		driver, checked.Findings = d, d.Check(ctx)
+	}
 	runner := sandbox.New(driver, &sandbox.Options{Limits: d.Limits()})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	if checked.Findings[0].Level == sandbox.LevelFailed { // no engine, or no namespaces
@@ -113,41 +116,33 @@ func (d *diagnosis) tryDriver(ctx context.Context, driver sandbox.Driver, checke
 		checked.Findings = append(checked.Findings, found)
 	case checked.Findings[image].Level == sandbox.LevelWarning:
 		checked.outcome = untried
-		checked.Findings = append(checked.Findings, sandbox.Finding{
-			Subject: trial, Level: sandbox.LevelWarning, Detail: "not tried, as its image is not there",
-			Remedy: "pull the image, or ask whether it can be had: skills-mcp doctor --registry",
-		})
+		checked.Findings = append(checked.Findings, warning(trial, "not tried, as its image is not there",
+			"pull the image, or ask whether it can be had: skills-mcp doctor --registry"))
 	}
 	return checked, nil
 }
 
 func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
-	found := sandbox.Finding{Subject: trial, Level: sandbox.LevelFailed}
 	snapshots, err := openSnapshots()
 	if err != nil {
-		found.Detail = err.Error()
-		return found, failed
+		return failure(trial, err.Error(), ""), failed
 	}
 	snap, err := snapshots.Take(ctx, &zip.Reader{}, snapshot.Use{}) // a folder without files
 	if err != nil {
-		found.Detail, found.Remedy = "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy
-		return found, failed
+		return failure(trial, "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy), failed
 	}
 	result, err := runner.Run(ctx, sandbox.Command{
 		RunID: "doctor-" + strings.ToLower(rand.Text()), Skill: "doctor", Argv: []string{"true"}, Folder: snap.Dir,
 		Grant: sandbox.Grant{Workspaces: d.workspaces.folders}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
 	})
-	var none *sandbox.UnavailableError
-	switch {
-	case errors.As(err, &none):
-		found.Detail, found.Remedy = none.Reason, none.Remedy
-		return found, unavailable
-	case err != nil:
-		found.Detail = err.Error()
-		return found, failed
-	case result.Exit.Code != 0:
-		found.Detail = fmt.Sprintf("true ended with %d: %s", result.Exit.Code, flat(string(result.Stderr.Head)))
-		return found, failed
+	if none, ok := errors.AsType[*sandbox.UnavailableError](err); ok {
+		return failure(trial, none.Reason, none.Remedy), unavailable
+	}
+	if err != nil {
+		return failure(trial, err.Error(), ""), failed
+	}
+	if result.Exit.Code != 0 {
+		return failure(trial, fmt.Sprintf("true ended with %d: %s", result.Exit.Code, flat(string(result.Stderr.Head))), ""), failed
 	}
 	return ok(trial, "ran in %s", result.Exit.Sandbox), ran
 }
@@ -159,19 +154,33 @@ func ok(subject, format string, args ...any) sandbox.Finding {
 	return sandbox.Finding{Subject: subject, Level: sandbox.LevelOK, Detail: fmt.Sprintf(format, args...)}
 }
 
+func warning(subject, detail, remedy string) sandbox.Finding {
+	return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: detail, Remedy: remedy}
+}
+
+func failure(subject, detail, remedy string) sandbox.Finding {
+	return sandbox.Finding{Subject: subject, Level: sandbox.LevelFailed, Detail: detail, Remedy: remedy}
+}
+
+// problem returns the warning about a file.
+func problem(subject string, p skills.Problem) sandbox.Finding {
+	where := p.Path
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d", where, p.Line)
+	}
+	return warning(subject, flat(where+": "+p.Message), flat(p.Remedy))
+}
+
 func (d *diagnosis) checkSetup() []sandbox.Finding {
 	findings := []sandbox.Finding{
 		ok("version", "%s", readBuilt().Version),
 		ok("configuration", "%s", cmp.Or(d.File, "none; the defaults hold")),
 	}
 	if len(d.workspaces.folders) == 0 {
-		findings = append(findings, sandbox.Finding{
-			Subject: "workspace", Level: sandbox.LevelWarning, Detail: "none, so skills see no files of yours",
-			Remedy: "start it in a project's folder, or add --workspace DIR",
-		})
+		findings = append(findings, warning("workspace", "none, so skills see no files of yours", "start it in a project's folder, or add --workspace DIR"))
 	}
 	for _, p := range d.workspaces.problems {
-		findings = append(findings, sandbox.Finding{Subject: "project", Level: sandbox.LevelWarning, Detail: flat(p.Path + ": " + p.Message), Remedy: p.Remedy})
+		findings = append(findings, problem("project", p))
 	}
 	if d.workspaces.project != nil {
 		findings = append(findings, ok("project", "%s", filepath.Join(d.workspaces.folders[0], config.ProjectFile)))
@@ -179,9 +188,7 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 	for _, w := range d.workspaces.folders {
 		found := ok("workspace", "%s", w)
 		if note := unwritable(w, os.Getuid()); note != "" {
-			found.Level = sandbox.LevelWarning
-			found.Detail += ", which skills can only read"
-			found.Remedy = note
+			found = warning("workspace", w+", which skills can only read", note)
 		}
 		findings = append(findings, found)
 	}
@@ -191,7 +198,7 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 		err = writable(filepath.Join(store, "snapshots"))
 	}
 	if err != nil {
-		return append(findings, sandbox.Finding{Subject: "cache", Level: sandbox.LevelFailed, Detail: err.Error(), Remedy: cacheRemedy})
+		return append(findings, failure("cache", err.Error(), cacheRemedy))
 	}
 	return append(findings, ok("cache", "%s", store))
 }
@@ -214,15 +221,11 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 	findings = append(findings, d.checkWatches())
 	for _, p := range d.catalog.Problems {
 		if p.Severity == skills.Error {
-			where := p.Path
-			if p.Line > 0 {
-				where = fmt.Sprintf("%s:%d", where, p.Line)
-			}
-			findings = append(findings, sandbox.Finding{Subject: "problem", Level: sandbox.LevelWarning, Detail: flat(where + ": " + p.Message), Remedy: flat(p.Remedy)})
+			findings = append(findings, problem("problem", p))
 		}
 	}
 	for _, p := range d.catalog.Taken() {
-		findings = append(findings, sandbox.Finding{Subject: "hidden", Level: sandbox.LevelWarning, Detail: flat(p.Path + ": " + p.Message), Remedy: flat(p.Remedy)})
+		findings = append(findings, problem("hidden", p))
 	}
 	return findings
 }
@@ -246,10 +249,7 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 		if _, err := os.Stat(root.Dir); err == nil {
 			findings = append(findings, ok(string(root.Source), "%s in %s", kind, root.Dir))
 		} else if root.Source == skills.SourceExtra {
-			findings = append(findings, sandbox.Finding{
-				Subject: string(root.Source), Level: sandbox.LevelWarning, Detail: root.Dir + " does not exist",
-				Remedy: "make the folder, or correct --skills, --plugins or the configuration",
-			})
+			findings = append(findings, warning(string(root.Source), root.Dir+" does not exist", "make the folder, or correct --skills, --plugins or the configuration"))
 		}
 	}
 	return findings
@@ -265,10 +265,7 @@ func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 	findings := []sandbox.Finding{ok("tools", "%s", detail)}
 	for _, pattern := range d.Expose.Pin {
 		if !slices.ContainsFunc(exposed.Order(), func(skill *skills.Skill) bool { return exposure.Matches(pattern, skill) }) {
-			findings = append(findings, sandbox.Finding{
-				Subject: "pin", Level: sandbox.LevelWarning, Detail: fmt.Sprintf("expose.pin has %q, which no skill is called", pattern),
-				Remedy: "list names the skills there are",
-			})
+			findings = append(findings, warning("pin", fmt.Sprintf("expose.pin has %q, which no skill is called", pattern), "list names the skills there are"))
 		}
 	}
 	return findings
@@ -276,49 +273,36 @@ func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 
 // checkWatches reports whether changes of skills are noticed, and how soon.
 func (d *diagnosis) checkWatches() sandbox.Finding {
-	const subject = "changes"
 	watcher, err := d.roots.watcher(slog.New(slog.DiscardHandler))
 	if err != nil {
-		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: "they are not noticed: " + err.Error(), Remedy: "call reload_skills after one"}
+		return warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
 	}
 	defer watcher.Close()
-	return watchFinding(subject, watcher.Gaps())
+	return watchFinding("changes", watcher.Gaps())
 }
 
 // watchFinding explains the gaps of a watcher.
 func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
-	var polled, unseen []watch.Gap
-	for _, gap := range gaps {
-		if errors.Is(gap.Err, watch.ErrLimit) {
-			polled = append(polled, gap)
-		} else {
-			unseen = append(unseen, gap)
+	polled := slices.DeleteFunc(slices.Clone(gaps), func(g watch.Gap) bool { return !errors.Is(g.Err, watch.ErrLimit) })
+	unseen := slices.IndexFunc(gaps, func(g watch.Gap) bool { return !errors.Is(g.Err, watch.ErrLimit) })
+	if unseen >= 0 {
+		gap, remedy := gaps[unseen], "call reload_skills after one, or fix that"
+		if errors.Is(gap.Err, watch.ErrFolders) {
+			remedy = "raise scan.folders in the configuration, or name the folders that have skills with --skills"
 		}
+		return warning(subject, "they are not noticed in "+gap.Path+": "+gap.Err.Error(), remedy)
 	}
-	f := sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning}
-	switch {
-	case len(unseen) > 0:
-		f.Detail = "they are not noticed in " + unseen[0].Path + ": " + unseen[0].Err.Error()
-		f.Remedy = "call reload_skills after one, or fix that"
-		if errors.Is(unseen[0].Err, watch.ErrFolders) {
-			f.Remedy = "raise scan.folders in the configuration, or name the folders that have skills with --skills"
-		}
-	case len(polled) > 0:
-		f.Detail = "they are noticed late in " + count(len(polled), "folder") + ", which are polled: " + polled[0].Err.Error()
-		f.Remedy = "as root, run: sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024; to keep it, write that into /etc/sysctl.d/"
-	default:
-		return ok(subject, "noticed at once")
+	if len(polled) > 0 {
+		return warning(subject, "they are noticed late in "+count(len(polled), "folder")+", which are polled: "+polled[0].Err.Error(),
+			"as root, run: sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024; to keep it, write that into /etc/sysctl.d/")
 	}
-	return f
+	return ok(subject, "noticed at once")
 }
 
 // verdict returns which driver will run skills: as a call does, it tries the next one
 // only if the first has no sandbox to offer. Without a cache no driver works.
 func verdict(driver string, sections []section) sandbox.Finding {
-	found := sandbox.Finding{
-		Subject: "skills run in", Level: sandbox.LevelFailed, Detail: "nothing: instructions are served, but no script can run (driver: " + driver + ")",
-		Remedy: "fix what failed above",
-	}
+	found := failure("skills run in", "nothing: instructions are served, but no script can run (driver: "+driver+")", "fix what failed above")
 	if !sections[0].works() {
 		return found
 	}
@@ -337,7 +321,7 @@ func verdict(driver string, sections []section) sandbox.Finding {
 		}
 	}
 	if first != "" {
-		found.Level, found.Detail, found.Remedy = sandbox.LevelWarning, first, "see the image above"
+		return warning(found.Subject, first, "see the image above")
 	}
 	return found
 }
