@@ -15,9 +15,8 @@ type Arrow struct {
 	Name     string // one of the definitions that From uses
 }
 
-// arrows returns the number of arrows between the files of a package, and those
-// among them that point back: of files that use each other, both arrows. Uses of
-// package-level names, methods and fields count.
+// arrows returns the number of arrows between the files of a package, and the back
+// arrows: both arrows of two files that use each other.
 func arrows(p *packages.Package) (total int, back []Arrow) {
 	uses := usesBetweenFiles(p)
 	for _, from := range slices.Sorted(maps.Keys(uses)) {
@@ -31,7 +30,7 @@ func arrows(p *packages.Package) (total int, back []Arrow) {
 	return total, back
 }
 
-// usesBetweenFiles returns, by the using and the used file, one name that is used.
+// usesBetweenFiles returns one name for each arrow, by the using and the used file.
 func usesBetweenFiles(p *packages.Package) map[string]map[string]string {
 	uses := map[string]map[string]string{}
 	for id, object := range p.TypesInfo.Uses {

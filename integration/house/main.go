@@ -3,8 +3,8 @@
 //
 //	go run ./integration/house [-v] [FOLDER]
 //
-// FOLDER is the root of a checkout, by default the current folder: measure two
-// checkouts to see what a change did. Start with [Load].
+// FOLDER is the root of a checkout, by default the current folder. Two checkouts show
+// the effect of a change. Start with [Load].
 package main
 
 import (
@@ -72,7 +72,7 @@ func report(w io.Writer, packages []*Package, verbose bool) error {
 	return nil
 }
 
-// sum adds up the packages below a top-level folder; "" adds up all.
+// sum returns the figures of a top-level folder; of the module for "".
 func sum(packages []*Package, top string) *Package {
 	total := &Package{Path: "all"}
 	if top != "" {
@@ -86,6 +86,7 @@ func sum(packages []*Package, top string) *Package {
 	return total
 }
 
+// writeRow writes the figures of a package, or of several.
 func writeRow(w io.Writer, p *Package) {
 	share := 0.0
 	if p.Comments > 0 {

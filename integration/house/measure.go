@@ -14,7 +14,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// A Count is a number of a named thing, such as the lines of a function.
+// A Count is the size of something with a name, such as the lines of a function.
 type Count struct {
 	Name string
 	N    int
@@ -28,19 +28,20 @@ func (c *Count) max(other Count) {
 	}
 }
 
-// A Package holds the figures of one package, without its test files.
+// A Package holds the figures of one package, or the sum of several. Test files do
+// not count.
 type Package struct {
 	Path           string
 	Files, Lines   int
 	Exported       int     // package-level names, methods and fields of exported types
 	Methods        Count   // the largest method set, with unexported methods
 	Function, File Count   // the longest, in lines
-	Comments, What int     // lines of comments, and those that have the word "what"
+	Comments, What int     // lines of comments, and those with "what"
 	Arrows         int     // uses between two files, counted once for each direction
 	Back           []Arrow // arrows whose files use each other
 }
 
-// add sums up what can be summed, for the whole module.
+// add adds the figures of another package, and keeps the larger of each maximum.
 func (p *Package) add(q *Package) {
 	p.Files += q.Files
 	p.Lines += q.Lines
@@ -54,8 +55,8 @@ func (p *Package) add(q *Package) {
 	p.File.max(q.File)
 }
 
-// Load measures the packages of the module in dir, sorted by path. The error is that
-// of the first package that does not compile.
+// Load measures the packages of the module in dir, sorted by path. A package that does
+// not compile is an error.
 func Load(ctx context.Context, dir string) ([]*Package, error) {
 	loaded, err := packages.Load(&packages.Config{Context: ctx, Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, "./...")
 	if err != nil {
@@ -95,8 +96,8 @@ func measure(p *packages.Package) *Package {
 	return m
 }
 
-// comments counts the lines of comments, and those with the word "what": a sign of a
-// clause where a noun is missing.
+// comments counts the lines of comments. Those with "what" count apart: the word is a
+// sign of a clause where a noun is missing.
 func (m *Package) comments(file *ast.File) {
 	for _, group := range file.Comments {
 		for line := range strings.SplitSeq(strings.TrimSuffix(group.Text(), "\n"), "\n") {
@@ -110,7 +111,7 @@ func (m *Package) comments(file *ast.File) {
 
 func notLetter(r rune) bool { return r < 'a' || r > 'z' }
 
-// function counts one function, and a method for its type.
+// function measures a function, and counts a method for its type.
 func (m *Package) function(fset *token.FileSet, f *ast.FuncDecl, methods map[string]int) {
 	name := f.Name.Name
 	if f.Recv != nil {
@@ -122,7 +123,8 @@ func (m *Package) function(fset *token.FileSet, f *ast.FuncDecl, methods map[str
 	m.Function.max(Count{name, fset.Position(f.End()).Line - fset.Position(f.Pos()).Line + 1})
 }
 
-// exported counts what other packages can name.
+// exported returns the number of names that other packages can use: package-level
+// names, and the methods and fields of types.
 func exported(p *types.Package) int {
 	n := 0
 	for _, name := range p.Scope().Names() {
