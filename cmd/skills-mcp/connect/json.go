@@ -56,13 +56,14 @@ func (f jsonFormat) set(data []byte, name string, written fields) ([]byte, error
 	section, entry, err := doc.find(f.section, name)
 	switch {
 	case err != nil:
-		return nil, err
 	case entry != nil:
-		return doc.replace(*entry, written), nil
+		err = doc.replace(entry, written)
 	case section != nil:
-		return doc.insert(section.Value, name, written), nil
+		err = doc.insert(section.Value, name, written)
+	default:
+		err = doc.insert(doc.root, f.section, fields{{name, written}})
 	}
-	return doc.insert(doc.root, f.section, fields{{name, written}}), nil
+	return doc.root.Pack(), err
 }
 
 func (f jsonFormat) remove(data []byte, name string) ([]byte, error) {
@@ -74,5 +75,6 @@ func (f jsonFormat) remove(data []byte, name string) ([]byte, error) {
 	if err != nil || entry == nil {
 		return data, err
 	}
-	return doc.delete(section.Value, name)
+	remove(section.Value.Value.(*hujson.Object), entry)
+	return doc.root.Pack(), nil
 }

@@ -2,9 +2,9 @@ package connect
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -70,16 +70,15 @@ func (d *jsonDoc) member(object hujson.Value, key string) (*hujson.ObjectMember,
 	return found, nil
 }
 
-// render returns a value in the file's own formatting.
-func (d *jsonDoc) render(value any, prefix string) string {
+// render returns a value in the file's own formatting, for a line of an indentation.
+func (d *jsonDoc) render(value any, indent string) (hujson.Value, error) {
+	text := encode(value, indent, d.unit())
 	if !d.compact() {
-		return strings.ReplaceAll(encode(value, prefix, d.unit()), "\n", newline(d.data))
+		return hujson.Parse([]byte(strings.ReplaceAll(text, "\n", newline(d.data))))
 	}
-	var out bytes.Buffer
-	if json.Compact(&out, []byte(encode(value, "", ""))) != nil {
-		return "null"
-	}
-	return out.String()
+	rendered, err := hujson.Parse([]byte(text))
+	rendered.Minimize()
+	return rendered, err
 }
 
 // compact reports whether the file is one line, with something in it.
@@ -107,25 +106,26 @@ func (d *jsonDoc) indent(offset int) (blank string, first bool) {
 }
 
 // insert adds a member after an object's members and their comments.
-func (d *jsonDoc) insert(object hujson.Value, key string, value any) []byte {
-	members := object.Value.(*hujson.Object).Members
-	end := object.EndOffset - len("}")
-	inner := bytes.TrimRight(d.data[object.StartOffset+1:end], " \t\r\n")
-	splices, comma := []splice(nil), ""
-	if n := len(members); n > 0 {
-		if last := members[n-1].Value; last.AfterExtra == nil {
-			splices = append(splices, splice{last.EndOffset, last.EndOffset, ","})
-		} else {
-			comma = "," // a trailing comma, as before
-		}
-	}
-	text := encode(key, "", "") + ":" + d.render(value, "") + comma
+func (d *jsonDoc) insert(object hujson.Value, key string, value any) error {
+	o := object.Value.(*hujson.Object)
+	var indent, before, between, after string
 	if !d.compact() {
 		base, _ := d.indent(object.StartOffset)
-		indent := d.memberIndent(base, members)
-		text = newline(d.data) + indent + encode(key, "", "") + ": " + d.render(value, indent) + comma + newline(d.data) + base
+		indent = d.memberIndent(base, o.Members)
+		before, between, after = newline(d.data)+indent, " ", newline(d.data)+base
 	}
-	return apply(d.data, append(splices, splice{object.StartOffset + 1 + len(inner), end, text})...)
+	rendered, err := d.render(value, indent)
+	if err != nil {
+		return err
+	}
+	rendered.BeforeExtra = hujson.Extra(between)
+	if n := len(o.Members); n > 0 && o.Members[n-1].Value.AfterExtra != nil {
+		rendered.AfterExtra = hujson.Extra{} // a trailing comma, as before
+	}
+	comments := bytes.TrimRight(o.AfterExtra, " \t\r\n")
+	name := hujson.Value{BeforeExtra: slices.Concat(comments, []byte(before)), Value: hujson.Literal(encode(key, "", ""))}
+	o.Members, o.AfterExtra = append(o.Members, hujson.ObjectMember{Name: name, Value: rendered}), hujson.Extra(after)
+	return nil
 }
 
 // memberIndent is that of the members that an object has, where they have lines
@@ -139,61 +139,43 @@ func (d *jsonDoc) memberIndent(base string, members []hujson.ObjectMember) strin
 	return base + d.unit()
 }
 
-func (d *jsonDoc) replace(member hujson.ObjectMember, value any) []byte {
+func (d *jsonDoc) replace(member *hujson.ObjectMember, value any) error {
 	indent, _ := d.indent(member.Name.StartOffset)
-	return apply(d.data, splice{member.Value.StartOffset, member.Value.EndOffset, d.render(value, indent)})
+	rendered, err := d.render(value, indent)
+	member.Value.Value = rendered.Value
+	return err
 }
 
-var errNoMember = errors.New("the entry is not there")
-
-// delete removes the member of a key and one comma. Comments around it stay.
-func (d *jsonDoc) delete(object hujson.Value, key string) ([]byte, error) {
-	obj := object.Value.(*hujson.Object)
-	for i, member := range obj.Members {
-		if member.Name.Value.(hujson.Literal).String() != key {
-			continue
-		}
-		if len(obj.Members) == 1 && !d.hasComments(object, member) {
-			return apply(d.data, splice{object.StartOffset, object.EndOffset, "{}"}), nil
-		}
-		start, end := d.wholeLines(member.Name.StartOffset, member.Value.EndOffset)
-		splices := []splice{{start, end, ""}}
-		if comma := commaOf(obj.Members, i); comma >= end || comma >= 0 && comma < start {
-			splices = append(splices, splice{comma, comma + 1, ""})
-		}
-		return apply(d.data, splices...), nil
+// remove removes a member of an object and one comma. Comments around it stay.
+func remove(o *hujson.Object, member *hujson.ObjectMember) {
+	i := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return m.Name.StartOffset == member.Name.StartOffset })
+	before, after := member.Name.BeforeExtra, member.Value.AfterExtra
+	o.Members = slices.Delete(o.Members, i, i+1)
+	if i < len(o.Members) {
+		next := &o.Members[i].Name
+		next.BeforeExtra = withoutLine(before, slices.Concat(after, next.BeforeExtra))
+		return
 	}
-	return nil, errNoMember
+	if i > 0 { // the last; the one before it has a comma
+		last := &o.Members[i-1].Value
+		if after == nil {
+			before, last.AfterExtra = slices.Concat(last.AfterExtra, before), nil
+		} else if last.AfterExtra == nil {
+			last.AfterExtra = hujson.Extra{}
+		}
+	}
+	o.AfterExtra = withoutLine(before, slices.Concat(after, o.AfterExtra))
+	if i == 0 && empty(o.AfterExtra) {
+		o.AfterExtra = nil
+	}
 }
 
-// hasComments reports whether an object has anything beside one member.
-func (d *jsonDoc) hasComments(object hujson.Value, member hujson.ObjectMember) bool {
-	around := string(d.data[object.StartOffset+1:member.Name.StartOffset]) + string(d.data[member.Value.EndOffset:object.EndOffset-1])
-	return strings.Trim(around, " \t\r\n,") != ""
-}
-
-// wholeLines widens a range to its lines, with a comma after it, if they have
+// withoutLine joins the text before and after a member, without its lines if they had
 // nothing else.
-func (d *jsonDoc) wholeLines(start, end int) (from, to int) {
-	indent, first := d.indent(start)
-	rest := d.data[end:]
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 && first {
-		if tail := strings.TrimSpace(string(rest[:i])); tail == "" || tail == "," {
-			return start - len(indent), end + i + 1
-		}
+func withoutLine(before, after []byte) hujson.Extra {
+	blank, rest, ended := bytes.Cut(after, []byte("\n"))
+	if start := bytes.TrimRight(before, " \t"); ended && empty(blank) && bytes.HasSuffix(start, []byte("\n")) {
+		return slices.Concat(start, rest)
 	}
-	return start, end
-}
-
-// commaOf returns the offset of the comma to remove with a member: the one after
-// it, or else the one before; -1 if there is none.
-func commaOf(members []hujson.ObjectMember, i int) int {
-	after := func(v hujson.Value) int { return v.EndOffset + len(v.AfterExtra) }
-	if i < len(members)-1 || members[i].Value.AfterExtra != nil {
-		return after(members[i].Value)
-	}
-	if i > 0 {
-		return after(members[i-1].Value)
-	}
-	return -1
+	return slices.Concat(before, after)
 }
