@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -139,4 +141,55 @@ func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog,
 		return nil, fmt.Errorf("there is no skill and no plugin at %s", path)
 	}
 	return catalog, nil
+}
+
+// findRepairs returns the possible repairs of each SKILL.md of the catalogs, loaded or
+// not. Loading has reported unreadable files.
+func findRepairs(catalogs []*skills.Catalog, strict bool) []*check.Repair {
+	var found []*check.Repair
+	for _, file := range skillFiles(catalogs) {
+		if repair, err := check.Open(file, strict); err == nil && repair != nil {
+			found = append(found, repair)
+		}
+	}
+	return found
+}
+
+// skillFiles returns the paths of each SKILL.md that the catalogs mention.
+func skillFiles(catalogs []*skills.Catalog) []string {
+	var files []string
+	for _, catalog := range catalogs {
+		for _, skill := range everySkill(catalog) {
+			if skill.Dir != "" && isSkillFile(skill.File) {
+				files = append(files, skill.File)
+			}
+		}
+		for _, p := range catalog.Problems {
+			if isSkillFile(p.Path) {
+				files = append(files, p.Path)
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// writeRepairs writes each repair as a whole, prints its changes to out and its error
+// to stderr, and reports whether one has failed.
+func writeRepairs(repairs []*check.Repair, out, stderr io.Writer) (failed bool) {
+	for _, r := range repairs {
+		if err := r.Write(); err != nil {
+			fmt.Fprintf(stderr, "skills-mcp: %s is not fixed: %v\n", r.Path, err)
+			failed = true
+			continue
+		}
+		for _, change := range r.Changes {
+			place := fmt.Sprintf("%s:%d", r.Path, change.Line)
+			if change.Col > 0 {
+				place += fmt.Sprintf(":%d", change.Col)
+			}
+			fmt.Fprintf(out, "%s: fixed: %s\n", place, change.Message)
+		}
+	}
+	return failed
 }
