@@ -11,6 +11,16 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
+// A Kind is a language whose scripts are understood further.
+type Kind string
+
+// The kinds; "" is any other language.
+const (
+	Bash   Kind = "bash" // and sh, dash, ash
+	Python Kind = "python"
+	Node   Kind = "node"
+)
+
 // FindScript returns the path of a script in the skill's folder with all links
 // followed. The error is [fs.ErrNotExist] where there is no such file, or says why it
 // cannot be run.
@@ -120,4 +130,14 @@ func kindOf(interpreter []string) Kind {
 		return Python
 	}
 	return ""
+}
+
+// hasKind reports whether a file is of a language that is understood, by its
+// extension alone.
+func hasKind(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".py", ".sh", ".bash", ".js", ".mjs", ".cjs":
+		return true
+	}
+	return false
 }

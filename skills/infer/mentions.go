@@ -2,6 +2,8 @@ package infer
 
 import (
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -83,3 +85,30 @@ func (m mentions) of(name string) (int, bool) {
 	}
 	return best, found
 }
+
+// runCommand matches a file that a command passes to an interpreter, with the
+// options between the two.
+var runCommand = regexp.MustCompile(`\b(?:node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|m?js|cjs|sh|bash))\b`)
+
+// scriptExtensions are the ends of names of which a match of runCommand has one. Most
+// lines have none, and are not matched.
+var scriptExtensions = []string{".py", ".js", ".mjs", ".cjs", ".sh", ".bash"}
+
+// findRuns returns the files that the instructions run, one a line.
+func findRuns(instructions string) string {
+	var b strings.Builder
+	for line := range strings.Lines(instructions) {
+		if !containsAny(line, scriptExtensions) {
+			continue
+		}
+		for _, m := range runCommand.FindAllStringSubmatch(line, -1) {
+			if !slices.ContainsFunc(strings.Fields(m[1]), isProgram) {
+				b.WriteString(m[2] + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// isProgram reports whether an option names the program, so that no file does.
+func isProgram(option string) bool { return option == "-m" || option == "-c" || option == "-e" }

@@ -2,12 +2,10 @@ package infer
 
 import (
 	"bytes"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/skillsmcp/skills-mcp/skills/infer/python"
-	"github.com/skillsmcp/skills-mcp/skills/infer/shell"
 )
 
 // The forms of main guards.
@@ -17,8 +15,8 @@ var (
 	bashGuard   = regexp.MustCompile(`\$\{?BASH_SOURCE(?:\[0\])?\}?"?\s*={1,2}\s*"?\$\{?0|\$\{?0\}?"?\s*={1,2}\s*"?\$\{?BASH_SOURCE`)
 )
 
-// guarded reports whether a script does something only where it is run itself.
-// Few files have a guard's words, and only those are matched.
+// guarded reports whether a script has a main guard. Few files have the words of one,
+// and only those are matched.
 func guarded(kind Kind, text []byte) bool {
 	has := func(words string) bool { return bytes.Contains(text, []byte(words)) }
 	switch kind {
@@ -32,9 +30,9 @@ func guarded(kind Kind, text []byte) bool {
 	return false
 }
 
-// hasPythonGuard reports whether a line begins with a main guard. Only the lines with
-// an "if" are matched, each from its start: a search of the whole text took a tenth
-// of a scan.
+// hasPythonGuard reports whether a line begins with a main guard. It matches only the
+// lines with an "if", each from its start: a search of the whole text took a tenth of
+// a scan.
 func hasPythonGuard(text []byte) bool {
 	for {
 		if bytes.HasPrefix(text, []byte("if")) && pythonGuard.Match(text) {
@@ -48,19 +46,20 @@ func hasPythonGuard(text []byte) bool {
 	}
 }
 
-// The forms of questions to whoever sits at a terminal.
+// The forms of questions to somebody at a terminal.
 var (
 	pythonPrompt = regexp.MustCompile(`(?:^|[^\w.])(?:input|raw_input|getpass)\s*\(|\bgetpass\.getpass\s*\(`)
 	bashPrompt   = regexp.MustCompile(`(?:^|[\s;&|({])read\s+(?:-[a-zA-Z]+\s+(?:[0-9]+\s+)?)*-[a-zA-Z]*p|(?:^|[\s;])select\s+\w+\s+in\b`)
 	nodePrompt   = regexp.MustCompile(`\b\w+\.question\s*\(|\binquirer\b|\bprompts?\s*\(`)
 )
 
-// asking are the words that a line of each pattern has. To look for them first
-// costs a hundredth of matching every line.
-func asking(kind Kind) (pattern *regexp.Regexp, comment string, words []string) {
+// prompting returns the pattern of a line with a question, the mark of comments, and
+// words of which each such line has one. To search for the words first costs a
+// hundredth of matching every line.
+func prompting(kind Kind) (pattern *regexp.Regexp, comment string, words []string) {
 	switch kind {
 	case Python:
-		return pythonPrompt, "#", []string{"input(", "input (", "input  ", "input\t", "getpass(", "getpass (", "getpass  ", "getpass\t"}
+		return pythonPrompt, "#", []string{"input", "getpass"}
 	case Bash:
 		return bashPrompt, "#", []string{"read", "select"}
 	case Node:
@@ -72,40 +71,35 @@ func asking(kind Kind) (pattern *regexp.Regexp, comment string, words []string) 
 // onTerminal matches a script's test for a terminal.
 var onTerminal = regexp.MustCompile(`\bisatty\(|\bisTTY\b|\[\s+!?\s*-t [01]\b`)
 
-// terminalWords are the words of which a match of onTerminal has one. To look for them
+// terminalWords are words of which a match of onTerminal has one. To search for them
 // first costs a hundredth of matching the source, which takes 2.5 ms for 16 KB.
 var terminalWords = []string{"isatty(", "isTTY", "-t "}
 
-// asksWith are the modules that a Node.js script asks with.
+// asksWith matches the modules that a Node.js script asks with.
 var asksWith = regexp.MustCompile(`["'](?:node:)?(?:readline(?:/promises)?|readline-sync|inquirer|@inquirer/[\w-]+|prompts|prompt|prompt-sync|enquirer)["']`)
 
-// prompts reports whether a script asks for input, whoever runs it. Most do not
-// have the words for it, and only the others are parsed.
-func prompts(kind Kind, text string, module *python.Module) bool {
+// prompts reports whether a script asks for input, whoever runs it. Module is nil for
+// Node.js.
+func prompts(kind Kind, text string, m module) bool {
 	if !mayPrompt(kind, text) || containsAny(text, terminalWords) && onTerminal.MatchString(text) {
 		return false
 	}
-	switch kind {
-	case Python:
-		return module.Asks()
-	case Bash:
-		return shell.Asks([]byte(text))
+	if m == nil {
+		return asksWith.MatchString(text)
 	}
-	return asksWith.MatchString(text)
+	return m.Asks()
 }
 
-// mayPrompt reports whether a line of a script, comments aside, looks like a
-// question.
+// mayPrompt reports whether a line of a script looks like a question, and is no
+// comment or definition.
 func mayPrompt(kind Kind, text string) bool {
-	pattern, comment, words := asking(kind)
+	pattern, comment, words := prompting(kind)
 	if !containsAny(text, words) {
 		return false
 	}
 	for line := range strings.Lines(text) {
-		if !containsAny(line, words) || strings.HasPrefix(strings.TrimSpace(line), comment) || isDefinition(line) {
-			continue
-		}
-		if pattern.MatchString(line) {
+		start := strings.TrimSpace(line)
+		if containsAny(line, words) && !strings.HasPrefix(start, comment) && !strings.HasPrefix(start, "def ") && !strings.HasPrefix(start, "function ") && pattern.MatchString(line) {
 			return true
 		}
 	}
@@ -116,9 +110,13 @@ func containsAny(line string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
 }
 
-// isDefinition reports whether a line declares a function, which may have a name
-// like those that ask.
-func isDefinition(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, "def ") || strings.HasPrefix(line, "function ")
+// installs reports whether a script is a package's own setup.py.
+func installs(name string, text []byte) bool {
+	return path.Base(name) == "setup.py" && (bytes.Contains(text, []byte("setuptools")) || bytes.Contains(text, []byte("distutils")))
+}
+
+// tests reports whether a script runs its own tests and does nothing else.
+func tests(kind Kind, text []byte, m module) bool {
+	has := func(call string) bool { return bytes.Contains(text, []byte(call)) }
+	return kind == Python && (has("unittest.main(") || has("pytest.main(") || has("doctest.testmod(")) && !m.Runs()
 }

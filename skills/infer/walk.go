@@ -5,32 +5,59 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
-
-	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
-// How much of a skill is looked at.
+// The limits of a skill that is searched.
 const (
-	maxDepth = 5        // folders, one in the other
+	maxDepth = 5        // folders inside each other
 	maxFiles = 2000     // entries of folders
 	maxHead  = 64 << 10 // bytes of one script
 	maxBytes = 2 << 20  // bytes of all
-	firstTry = 512      // bytes that show whether a file without extension is a script
+	firstTry = 512      // bytes that decide whether a file without extension is a script
 )
 
-// finder looks through one skill's folder.
+// A Script is an entry point: a file with a first line "#!…" or a main guard, or one
+// that the instructions run, if it does more than define names for others.
+type Script struct {
+	// Path is slash-separated, in the skill's folder.
+	Path string
+	// Name is a name for a tool: of [a-z0-9_-], and unique in the skill.
+	Name string
+	Kind Kind
+	// Interpreter is the command that the script is passed to.
+	Interpreter []string
+	// Doc is the module docstring or the comment at the top, without its parts for
+	// programs and lawyers; "" if there is none. It is at most 2 KiB.
+	Doc string
+	// Named reports that the skill's instructions name the script.
+	Named bool
+	// Prompts reports that the script seems to ask somebody for input, which nobody
+	// answers in a sandbox.
+	Prompts bool
+}
+
+// A finder collects the scripts of one skill's folder.
 type finder struct {
 	fsys       fs.FS
 	mentions   mentions
-	runs       mentions                  // files that the instructions pass to an interpreter
-	used       map[string]bool           // files that others source or import, without extension
-	alone      map[string]bool           // scripts with a main guard, or that the instructions run
-	modules    map[string]*python.Module // Python scripts that were read to their end
+	runs       mentions          // files that the instructions pass to an interpreter
+	used       map[string]bool   // files that others source or import, without extension
+	alone      map[string]bool   // scripts with a main guard, or that the instructions run
+	modules    map[string]module // scripts that were read to their end
 	scripts    []Script
 	files      int // entries seen
 	bytes      int // that may still be read
 	incomplete bool
+}
+
+func newFinder(fsys fs.FS, instructions string) *finder {
+	return &finder{
+		fsys: fsys, mentions: findMentions(instructions), runs: findMentions(findRuns(instructions)),
+		used: map[string]bool{}, alone: map[string]bool{}, modules: map[string]module{}, bytes: maxBytes,
+	}
 }
 
 func (f *finder) walk(dir string, depth int) {
@@ -59,12 +86,7 @@ func (f *finder) walk(dir string, depth int) {
 
 // hasManifest reports whether a folder is a skill of its own.
 func hasManifest(entries []fs.DirEntry) bool {
-	for _, entry := range entries {
-		if strings.EqualFold(entry.Name(), "SKILL.md") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), "SKILL.md") })
 }
 
 // look adds the file if it is an entry point.
@@ -73,29 +95,29 @@ func (f *finder) look(name string) {
 	if !ok {
 		return
 	}
-	module := python.NewModule(text)
 	interpreter := Interpreter(name, text)
 	kind := kindOf(interpreter)
+	m := newModule(kind, text)
 	f.use(name, kind, text)
 	_, run := f.runs.of(name)
 	run = run && hasKind(name)
 	guard := guarded(kind, text)
-	testing := tests(kind, text, module)
+	testing := tests(kind, text, m)
 	if len(shebang(text)) == 0 && !guard && !run || !run && (isTest(path.Base(name)) || testing) {
 		return
 	}
-	plain := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
-	if installs(name, text) || !testing && defines(kind, plain, guard, module) {
+	if installs(name, text) || !testing && whole && m != nil && !m.Runs() {
 		return
 	}
 	_, named := f.mentions.of(name)
 	f.alone[name] = guard || run
-	if kind == Python && whole {
-		f.modules[name] = module
+	if whole {
+		f.modules[name] = m
 	}
+	plain := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
 	f.scripts = append(f.scripts, Script{
 		Path: name, Kind: kind, Interpreter: interpreter, Named: named,
-		Doc: doc(kind, plain), Prompts: prompts(kind, plain, module),
+		Doc: doc(kind, plain), Prompts: prompts(kind, plain, m),
 	})
 }
 
@@ -107,7 +129,7 @@ func (f *finder) read(name string) (text []byte, whole, ok bool) {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, false, false // it was put there since the folder was read
+		return nil, false, false // it is newer than the list of the folder
 	}
 	text, err = io.ReadAll(io.LimitReader(file, firstTry))
 	if err != nil || !promising(name, text) {
@@ -127,11 +149,106 @@ func promising(name string, head []byte) bool {
 	return len(shebang(head)) > 0 || hasKind(name)
 }
 
-// hasKind reports whether a file is of a language that is understood, by its
-// extension alone.
-func hasKind(name string) bool {
+// The forms in which a script uses another one.
+var (
+	sourced   = regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:source|\.)[ \t]+(.*)`)
+	shellName = regexp.MustCompile(`[\w.-]+\.(?:sh|bash)\b`)
+	imported  = regexp.MustCompile(`(?:\brequire\(|\bfrom|\bimport\(?)\s*["'](\.{1,2}/[^"'\n]+)["']`)
+)
+
+// use records the files that a script sources or imports. Of a file that a shell
+// script sources only the name is known: the folder is computed. Few lines have the
+// words, and only those are matched.
+func (f *finder) use(name string, kind Kind, text []byte) {
+	has := func(line []byte, words string) bool { return bytes.Contains(line, []byte(words)) }
+	for line := range bytes.Lines(text) {
+		switch {
+		case kind == Bash && (has(line, ".sh") || has(line, ".bash")) && (has(line, "source") || has(line, ". ")):
+			if m := sourced.FindSubmatch(line); m != nil {
+				for _, name := range shellName.FindAll(m[1], -1) {
+					f.used[string(name)] = true
+				}
+			}
+		case kind == Node && has(line, "./"):
+			for _, m := range imported.FindAllSubmatch(line, -1) {
+				target := path.Join(path.Dir(name), string(m[1]))
+				f.used[target] = true
+				f.used[strings.TrimSuffix(target, path.Ext(target))] = true
+			}
+		}
+	}
+}
+
+// isHelper reports whether other scripts use the script, and nothing shows that it is
+// run by itself; or whether it was built into another one.
+func (f *finder) isHelper(s Script) bool {
+	if f.isSource(s) {
+		return true
+	}
+	if f.alone[s.Path] {
+		return false
+	}
+	switch s.Kind {
+	case Bash:
+		return f.used[path.Base(s.Path)]
+	case Node:
+		return f.used[s.Path] || f.used[strings.TrimSuffix(s.Path, path.Ext(s.Path))]
+	}
+	return false
+}
+
+// isSource reports whether a TypeScript file has its JavaScript beside it, or in
+// a folder for builds.
+func (f *finder) isSource(s Script) bool {
+	ext := path.Ext(s.Path)
+	if ext != ".ts" && ext != ".mts" && ext != ".cts" {
+		return false
+	}
+	stem := strings.TrimSuffix(s.Path, ext)
+	dir, base := path.Split(stem)
+	stems := []string{stem}
+	for _, built := range []string{"dist", "build", "lib", "out"} {
+		stems = append(stems, dir+built+"/"+base, strings.Replace("/"+stem, "/src/", "/"+built+"/", 1)[1:])
+	}
+	return slices.ContainsFunc(f.scripts, func(other Script) bool {
+		ext := path.Ext(other.Path)
+		return (ext == ".js" || ext == ".mjs" || ext == ".cjs") && slices.Contains(stems, strings.TrimSuffix(other.Path, ext))
+	})
+}
+
+// skipFile reports whether a file of this name is never an entry point.
+func skipFile(name string) bool {
+	switch name {
+	case "conftest.py", "__init__.py":
+		return true
+	}
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(stem, ".d") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec")
+}
+
+// isTest reports whether a file of this name is a test, unless the instructions
+// run it: "ab_test.py" may be about statistics.
+func isTest(name string) bool {
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	return strings.HasPrefix(name, "test_") || strings.HasPrefix(name, "test-") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "-test")
+}
+
+// skipDir reports whether a folder of this name has no entry points of the
+// skill.
+func skipDir(name string) bool {
+	switch name {
+	case "test", "tests", "__tests__", "testdata", "test-data", "test_data", "fixture", "fixtures", "__fixtures__", "__mocks__", "test-fixtures", "test_fixtures",
+		"node_modules", "site-packages", "venv", "vendor", "third_party", "__pycache__":
+		return true
+	}
+	return strings.HasPrefix(name, ".")
+}
+
+// mayBeScript reports whether the extension is one of scripts. Files of other
+// kinds are not opened.
+func mayBeScript(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".py", ".sh", ".bash", ".js", ".mjs", ".cjs":
+	case "", ".py", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".pl", ".php", ".lua", ".r", ".awk", ".tcl":
 		return true
 	}
 	return false

@@ -13,7 +13,7 @@ func (p toolReader) scriptTools() {
 	if p.options.Plain || p.skill.Entry != nil || len(p.skill.Tools) > 0 || p.failed || p.withheldTool {
 		return
 	}
-	found := infer.Find(p.skill.Files, p.skill.Instructions, &infer.Options{Sources: p.options.Sources})
+	found := infer.Find(p.skill.Files, p.skill.Instructions, p.options.Sources)
 	for _, script := range found.Scripts {
 		p.scriptTool(script)
 	}

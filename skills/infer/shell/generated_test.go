@@ -15,7 +15,7 @@ func TestGenerated(t *testing.T) {
 	read := 0
 	for range 2500 {
 		text, variables := generate(random)
-		c := Read([]byte(text))
+		c := lineOf([]byte(text))
 		if c == nil {
 			continue
 		}
@@ -109,7 +109,7 @@ func TestGeneratedGetopts(t *testing.T) {
 	read := 0
 	for range 800 {
 		text, variables := generateGetopts(random)
-		if c := Read([]byte(text)); c != nil {
+		if c := lineOf([]byte(text)); c != nil {
 			read++
 			checkAgainstBash(t, random, text, variables, c)
 		}

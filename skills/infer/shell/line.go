@@ -4,10 +4,6 @@ import "github.com/invopop/jsonschema"
 
 // A CommandLine is a script's options and positional arguments. It is immutable.
 type CommandLine struct {
-	// Description is the text of the script's function usage, or the comment at
-	// its top. It is at most 2 KiB.
-	Description string
-
 	leading     []positional // before the options
 	options     []option
 	positionals []positional // behind the options

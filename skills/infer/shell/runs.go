@@ -7,11 +7,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Runs reports whether a script does something when it is run, beyond defining
+// Runs reports whether the script does something when it is run, beyond defining
 // functions and variables for others that source it. A script that only prints
 // how to source it does nothing. A source that cannot be read runs.
-func Runs(source []byte) bool {
-	file := parse(source)
+func (m *Module) Runs() bool {
+	file := m.parse()
 	if file == nil {
 		return true
 	}
@@ -60,10 +60,10 @@ func tells(word *syntax.Word) bool {
 	})
 }
 
-// Asks reports whether a script has a command that waits for a person at a
+// Asks reports whether the script has a command that waits for a person at a
 // terminal: read -p, or select. It is true of a source that cannot be read.
-func Asks(source []byte) bool {
-	file := parse(source)
+func (m *Module) Asks() bool {
+	file := m.parse()
 	return file == nil || contains(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case *syntax.ForClause:

@@ -22,7 +22,7 @@ func TestRuns(t *testing.T) {
 		def + "if [ x ]; then :; else log; fi": true,
 		def + "[[ \"$0\" == \"$BASH_SOURCE\" ]] && { echo \"source $0\"; exit 1; }": false,
 	} {
-		if got := Runs([]byte(source)); got != want {
+		if got := NewModule([]byte(source)).Runs(); got != want {
 			t.Errorf("%q: %v, want %v", source, got, want)
 		}
 	}

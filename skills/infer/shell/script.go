@@ -24,7 +24,7 @@ func parse(source []byte) *syntax.File {
 	if len(source) > maxSource || bytes.IndexByte(source, 0) >= 0 || brackets > maxBrackets {
 		return nil
 	}
-	text := strings.ReplaceAll(strings.TrimPrefix(string(source), "\uFEFF"), "\r\n", "\n")
+	text := strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(source), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
 	file, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil

@@ -1,17 +1,41 @@
 // Package shell reads from the text of a shell script how it is called: its
 // getopts, its loop over options with a case, or its positional parameters. It
-// runs nothing. A script that does more with its arguments than the few known
-// forms is not read at all.
+// runs nothing. It does not read a script that does more with its arguments than the
+// few known forms.
 //
-// Start with [Read].
+// Start with [NewModule].
 package shell
 
-// Read returns the options and arguments of a script, as bash or sh reads it. It
-// is nil where they are not certain, and where there are none. The time grows
-// with the size of the source.
-func Read(source []byte) *CommandLine {
-	file := parse(source)
-	if file == nil {
+import (
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A Module is the source of a script for bash or sh. It is parsed at most once, when
+// the first method needs it, and is not safe for concurrent use.
+type Module struct {
+	source []byte
+
+	parsed bool
+	file   *syntax.File // nil if the source cannot be read
+}
+
+// NewModule returns the module with this source, which must not change.
+func NewModule(source []byte) *Module { return &Module{source: source} }
+
+func (m *Module) parse() *syntax.File {
+	if !m.parsed {
+		m.parsed, m.file = true, parse(m.source)
+	}
+	return m.file
+}
+
+// Read returns the options and arguments of the script. It is nil if they are not
+// certain, and if there are none. The time grows with the size of the source.
+func (m *Module) Read() *CommandLine {
+	file := m.parse()
+	if file == nil || !utf8.Valid(m.source) { // a default could have other bytes
 		return nil
 	}
 	s := newScript(file)
@@ -19,14 +43,8 @@ func Read(source []byte) *CommandLine {
 		return nil
 	}
 	line := newReader(s).read(s.steps())
-	if line == nil {
-		return nil
+	if line != nil {
+		line.explain(usageText(s.functions) + "\n" + topComment(file))
 	}
-	usage, comment := usageText(s.functions), topComment(file)
-	line.explain(usage + "\n" + comment)
-	if usage == "" {
-		usage = comment
-	}
-	line.Description = bound(usage)
 	return line
 }

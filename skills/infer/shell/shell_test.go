@@ -11,6 +11,9 @@ import (
 	"go.uber.org/goleak"
 )
 
+// lineOf returns the command line of a script.
+func lineOf(source []byte) *CommandLine { return NewModule(source).Read() }
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // decode reads arguments as the server does.
@@ -344,7 +347,7 @@ func TestPlain(t *testing.T) {
 	for _, test := range plainScripts() {
 		t.Run(test.name, func(t *testing.T) {
 			text := "#!/bin/bash\n" + dump + test.text + "\n"
-			c := Read([]byte(text))
+			c := lineOf([]byte(text))
 			if c == nil {
 				t.Fatal("not read")
 			}
@@ -376,7 +379,7 @@ func TestPlain(t *testing.T) {
 func TestHostileValues(t *testing.T) {
 	for _, test := range plainScripts() {
 		text := "#!/bin/bash\n" + dump + test.text + "\n"
-		c := Read([]byte(text))
+		c := lineOf([]byte(text))
 		if c == nil {
 			t.Errorf("%s: not read", test.name)
 			continue
@@ -466,14 +469,14 @@ func TestNotPlain(t *testing.T) {
 		"large":                       "X=$1\n" + strings.Repeat("#", maxSource),
 		"brackets":                    "X=$1\n" + strings.Repeat("(", maxBrackets+1),
 	} {
-		if c := Read([]byte(text + "\n")); c != nil {
+		if c := lineOf([]byte(text + "\n")); c != nil {
 			t.Errorf("%s: read as %s", name, schemaLine(c))
 		}
 	}
 }
 
 func TestArgvErrors(t *testing.T) {
-	c := Read([]byte(plainScripts()[2].text))
+	c := lineOf([]byte(plainScripts()[2].text))
 	for args, want := range map[string]string{
 		`{}`:                             `"name" is missing`,
 		`{"name": null}`:                 `"name" is missing`,
@@ -488,25 +491,14 @@ func TestArgvErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
-	places := Read([]byte("A=$1\nB=${2:-x}\nC=$3\n"))
+	places := lineOf([]byte("A=$1\nB=${2:-x}\nC=$3\n"))
 	if _, err := places.Argv(map[string]any{"a": "1", "c": "3"}); err == nil || err.Error() != `"b" is missing: it comes before "c", which is given` {
 		t.Error(err)
 	}
 }
 
-func TestDescription(t *testing.T) {
-	for text, want := range map[string]string{
-		"#!/bin/bash\n# Copies a file.\n#\n# Usage: x FROM\nFROM=$1\n":                "Copies a file.\n\nUsage: x FROM",
-		"#!/bin/bash\r\n# A.\r\nFROM=$1\r\n":                                          "A.",
-		"# Top.\nusage() {\n  cat <<EOF\nUsage: $0 FROM\nEOF\n  exit 1\n}\nFROM=$1\n": "Usage: $0 FROM",
-		"usage() { echo \"Usage: x\"; echo; echo -e 'Copies.'; }\nFROM=$1\n":          "Usage: x\n\nCopies.",
-		"FROM=$1\n": "",
-	} {
-		if c := Read([]byte(text)); c == nil || c.Description != want {
-			t.Errorf("%q: %+v, want %q", text, c, want)
-		}
-	}
-	c := Read([]byte("# Options:\n#   -n, --name NAME   whose it is\n#   --size=N\twhat size\n#   -v: more words\n" +
+func TestHelp(t *testing.T) {
+	c := lineOf([]byte("# Options:\n#   -n, --name NAME   whose it is\n#   --size=N\twhat size\n#   -v: more words\n" +
 		"while [ $# -gt 0 ]; do case $1 in -n|--name) N=$2; shift 2;; --size) S=$2; shift 2;; -v) V=1; shift;; esac; done\n"))
 	for name, want := range map[string]string{"name": "whose it is", "size": "what size"} {
 		if s, _ := c.Schema().Properties.Get(name); s == nil || s.Description != want {
@@ -529,7 +521,7 @@ func TestRequired(t *testing.T) {
 		`(( $# != 0 )) && exit`:              "x string",
 		`[ $# -le 0 ] && exit`:               "x string!",
 	} {
-		if c := Read([]byte(guard + "\nX=$1\n")); c == nil || schemaLine(c) != want {
+		if c := lineOf([]byte(guard + "\nX=$1\n")); c == nil || schemaLine(c) != want {
 			t.Errorf("%s: %+v, want %s", guard, c, want)
 		}
 	}
