@@ -1,10 +1,6 @@
 package python
 
-import (
-	"regexp"
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // Files returns the arguments that name files or folders, by their property: those
 // whose type is a path or a file, and those that the script opens or looks up.
@@ -38,107 +34,54 @@ func (l *level) each(do func(*argument)) {
 	}
 }
 
-// writeMode matches the mode of a file opened for writing.
-var writeMode = regexp.MustCompile(`^,\s*(?:mode\s*=\s*)?["'][rbt]*[wax+]`)
+// code is the tokens of a script.
+type code []token
 
-// A usePattern matches the use of a variable, which may have a dot, at the start of
-// s, whose first word has this length. It returns the variable, a text on its use, and
-// the length of the match, 0 without one.
-type usePattern func(s string, word int) (variable, text string, n int)
+func (c code) text(at int) string { return c[min(at, len(c)-1)].text }
 
-// eachMatch calls found for the matches of a pattern in a source, which do not
-// overlap. The patterns are functions: as regular expressions they took a quarter
-// of the time of [Read].
-func eachMatch(source string, match usePattern, found func(variable, text string)) {
-	for at := 0; at < len(source); {
-		n := wordLength(source[at:])
-		if n > 0 && (at == 0 || wordLength(source[at-1:at]) == 0) { // not in the middle of a word, where a match may end
-			if variable, text, length := match(source[at:], n); length > 0 {
-				found(variable, text)
-				n = length
-			}
-		}
-		at += max(n, 1)
+// variable returns the name of an argument that stands at an index, and the index
+// after it: args.name where it is a member, else name. An index of 0 says that there
+// is none.
+func (c code) variable(at int, member bool) (name string, after int) {
+	switch {
+	case c[at].kind != tokName || at > 0 && !member && c[at-1].text == ".":
+		return "", 0
+	case !member:
+		return c[at].text, at + 1
+	case c.text(at+1) == "." && c[at+2].kind == tokName:
+		return c[at+2].text, at + 3
 	}
+	return "", 0
 }
 
-// matchOpen matches a call that takes a variable for a file, with the text after it:
-// open(args.out, "w").
-func matchOpen(s string, word int) (variable, after string, n int) {
-	n = openerLength(s, word)
-	if n == 0 || !strings.HasPrefix(s[n:], "(") {
-		return "", "", 0
+// opens reports whether a call of a function that opens or looks up files begins at
+// an index.
+func (c code) opens(at int) bool {
+	if c.text(at+1) != "(" {
+		return false
 	}
-	n = skipSpace(s, n+1)
-	length := variableLength(s[n:])
-	variable = s[n : n+length]
-	n = skipSpace(s, n+length)
-	if length == 0 || n == len(s) || s[n] != ',' && s[n] != ')' {
-		return "", "", 0
-	}
-	end := n + 1
-	for range 24 { // characters that have the mode
-		r, size := utf8.DecodeRuneInString(s[end:])
-		if size == 0 || r == '\n' {
-			break
-		}
-		end += size
-	}
-	return variable, s[n:end], end
-}
-
-// openerLength returns the length of the name of a function that opens or looks up
-// files, 0 where s starts with none. The first word of s has n bytes.
-func openerLength(s string, n int) int {
-	switch s[:n] {
+	member := at > 1 && c[at-1].text == "."
+	switch c[at].text {
 	case "open", "Path", "read_csv", "read_excel", "read_json", "loadtxt", "glob":
-		return n
-	case "os":
-	default:
-		return 0
-	}
-	member, ok := strings.CutPrefix(s[n:], ".")
-	if !ok {
-		return 0
-	}
-	m := wordLength(member)
-	switch n += 1 + m; member[:m] {
+		return true
 	case "listdir", "walk", "scandir", "stat", "makedirs", "mkdir":
-		return n
-	case "path":
-		if m = wordLength(strings.TrimPrefix(member[m:], ".")); m > 0 && s[n] == '.' {
-			return n + 1 + m
-		}
+		return member && c[at-2].text == "os"
 	}
-	return 0
+	return member && at > 3 && c[at-2].text == "path" && c[at-4].text == "os"
 }
 
-// matchPathMethod matches a method of a path: Path(args.out).exists.
-func matchPathMethod(s string, word int) (variable, method string, n int) {
-	if strings.HasPrefix(s, "Path(") {
-		start := skipSpace(s, len("Path("))
-		if variable, method, n = matchMethod(s[start:], wordLength(s[start:])); n > 0 {
-			return variable, method, start + n
-		}
+// writes reports whether the arguments of a call from an index on begin with the mode
+// of a file that is written.
+func (c code) writes(at int) bool {
+	if c.text(at) != "," {
+		return false
 	}
-	return matchMethod(s, word)
-}
-
-func matchMethod(s string, word int) (variable, method string, n int) {
-	if word == 0 || word == len(s) || strings.IndexByte(".) \t\n\f\r", s[word]) < 0 {
-		return "", "", 0 // as most words
+	if at++; c.text(at) == "mode" {
+		at += 2
 	}
-	for _, length := range [...]int{variableLength(s), word} {
-		n = skipSpace(s, length)
-		if strings.HasPrefix(s[n:], ")") {
-			n++
-		}
-		rest, ok := strings.CutPrefix(s[n:], ".")
-		if method = rest[:wordLength(rest)]; ok && isPathMethod(method) {
-			return s[:length], method, n + 1 + len(method)
-		}
-	}
-	return "", "", 0
+	mode := c.text(at)
+	flag := strings.TrimLeft(mode, `"'rbt`)
+	return strings.ContainsAny(mode[:min(1, len(mode))], `"'`) && strings.ContainsAny(flag[:min(1, len(flag))], "wax+")
 }
 
 func isPathMethod(name string) bool {
@@ -149,60 +92,36 @@ func isPathMethod(name string) bool {
 	return false
 }
 
-// variableLength returns the length of a name, or of one with a member, that s
-// starts with.
-func variableLength(s string) int {
-	n := wordLength(s)
-	if n > 0 && strings.HasPrefix(s[n:], ".") {
-		if member := wordLength(s[n+1:]); member > 0 {
-			return n + 1 + member
+// eachUse calls found for the arguments that a script opens, open(args.out, "w"), and
+// for those of which it uses a method of a path, Path(args.out).exists(). They are
+// members in argparse, and plain names in click and typer.
+func (c code) eachUse(member bool, found func(name string, writes bool)) {
+	for at := range c {
+		if c.opens(at) {
+			name, after := c.variable(at+2, member)
+			if next := c.text(after); after > 0 && (next == "," || next == ")") {
+				found(name, c.writes(after))
+			}
+		}
+		name, after := c.variable(at, member)
+		if after > 0 && c.text(after) == ")" {
+			after++
+		}
+		if method := c.text(after + 1); after > 0 && c.text(after) == "." && isPathMethod(method) {
+			found(name, strings.HasPrefix(method, "write") || method == "mkdir")
 		}
 	}
-	return n
 }
 
-// wordLength returns the number of ASCII letters, digits and underscores that s
-// starts with.
-func wordLength(s string) int {
-	for i := range len(s) {
-		if c := s[i]; c != '_' && !isDigit(c) && (c|0x20 < 'a' || 'z' < c|0x20) {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// skipSpace returns the index of the first byte from at on that is not white space.
-func skipSpace(s string, at int) int {
-	for at < len(s) && strings.IndexByte(" \t\n\f\r", s[at]) >= 0 {
-		at++
-	}
-	return at
-}
-
-// look finds the uses of arguments as files in the script, by the names that it has
-// for them: args.name in argparse, and name in click and typer.
-func (c *CommandLine) look(source string) {
+// look finds the uses of arguments as files in the script.
+func (c *CommandLine) look(script code) {
 	used := map[string]File{}
-	see := func(name string, written bool) {
+	click := c.top.dialect == clickDialect
+	script.eachUse(!click, func(name string, written bool) {
 		f := used[name]
 		// A plain name may be another function's, which says less.
-		f.Written, f.Read = f.Written || written, f.Read || !written || c.top.dialect == clickDialect
+		f.Written, f.Read = f.Written || written, f.Read || !written || click
 		used[name] = f
-	}
-	name := func(seen string) string {
-		_, member, dotted := strings.Cut(seen, ".")
-		switch {
-		case dotted && c.top.dialect == argparseDialect:
-			return member
-		case !dotted && c.top.dialect == clickDialect:
-			return seen
-		}
-		return ""
-	}
-	eachMatch(source, matchOpen, func(variable, rest string) { see(name(variable), writeMode.MatchString(rest)) })
-	eachMatch(source, matchPathMethod, func(variable, method string) {
-		see(name(variable), strings.HasPrefix(method, "write") || method == "mkdir")
 	})
 	c.files = map[string]File{}
 	c.top.each(func(arg *argument) {

@@ -45,7 +45,7 @@ func (m *Module) Read(name string) *Script {
 	s.Doc = docstring(body)
 	s.CommandLine = commandLine(name, s.Doc, len(m.source), body, told)
 	if s.CommandLine != nil {
-		s.CommandLine.look(string(m.source))
+		s.CommandLine.look(m.tokens)
 	}
 	s.Notes = told.sorted()
 	return s

@@ -13,6 +13,7 @@ type Module struct {
 	source []byte
 
 	parsed    bool
+	tokens    []token
 	body      []*stmt
 	functions []*function // at any depth
 	broken    int         // the line of the first statement that could not be read; 0 without one
@@ -39,7 +40,7 @@ func (m *Module) parse() ([]*stmt, error) {
 	}
 	r := &reader{exprReader: exprReader{newTokenReader(tokens)}}
 	m.body = r.statements(tokEnd)
-	m.functions, m.broken = r.functions, r.broken
+	m.tokens, m.functions, m.broken = tokens, r.functions, r.broken
 	return m.body, nil
 }
 
