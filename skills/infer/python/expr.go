@@ -7,13 +7,10 @@ type exprReader struct{ tokenReader }
 
 // parseExpression parses a source that is one expression.
 func parseExpression(source string) (*node, error) {
-	tokens, err := lex(source)
-	if err != nil {
-		return nil, err
-	}
-	r := &exprReader{newTokenReader(tokens)}
-	n := r.expression(loosest)
-	return n, r.err
+	l := lex(source)
+	r := &exprReader{newTokenReader(l.tokens)}
+	r.err = l.err
+	return r.expression(loosest), r.err
 }
 
 // Levels of the operators, from loosest.
@@ -37,7 +34,7 @@ const (
 // levelOf returns the level of an operator between two operands, and -1 for any other
 // token.
 func levelOf(tok *token) int {
-	if tok.kind != tokOp && tok.kind != tokName {
+	if tok.kind != tokOp {
 		return -1
 	}
 	switch tok.text {
@@ -105,9 +102,9 @@ func (r *exprReader) endsList() bool {
 	case tokEnd, tokNewline:
 		return true
 	case tokOp:
-		return strings.Contains(")]}=:;", r.tok.text) || strings.HasSuffix(r.tok.text, "=") && r.tok.text != "=="
+		return strings.Contains(")]}=:;", r.tok.text) || r.tok.text == "in" || r.tok.text == "from" || strings.HasSuffix(r.tok.text, "=") && r.tok.text != "=="
 	}
-	return r.is("in")
+	return false
 }
 
 // expression parses one without commas, with operators of this level and tighter ones.
@@ -168,11 +165,11 @@ func (r *exprReader) operand(level int) *node {
 	case tokNumber:
 		r.advance()
 		return r.trailers(constant(line, number(text)))
-	case tokName, tokOp:
+	case tokName:
 		r.advance()
-	}
-	if r.err != nil {
-		return &node{line: line}
+		return r.trailers(name(line, text))
+	case tokOp:
+		r.advance()
 	}
 	switch text {
 	case "not":
@@ -194,7 +191,18 @@ func (r *exprReader) operand(level int) *node {
 		}
 		return &node{line: line}
 	}
-	return r.trailers(r.atom(line, text))
+	return r.trailers(r.brackets(line, text))
+}
+
+// name returns a variable, or a constant with a name.
+func name(line int, text string) *node {
+	switch text {
+	case "None":
+		return constant(line, none{})
+	case "True", "False":
+		return constant(line, text == "True")
+	}
+	return &node{kind: nName, line: line, name: text}
 }
 
 func (r *exprReader) lambda(line int) *node {
@@ -234,13 +242,9 @@ func (r *exprReader) parameters(end string, annotated bool) []param {
 	return params
 }
 
-// atom parses an expression of which the first token, an operator or a word, is read.
-func (r *exprReader) atom(line int, text string) *node {
-	switch text {
-	case "None":
-		return constant(line, none{})
-	case "True", "False":
-		return constant(line, text == "True")
+// brackets parses an expression in brackets, of which the first is read.
+func (r *exprReader) brackets(line int, open string) *node {
+	switch open {
 	case "...":
 		return constant(line, ellipsis{})
 	case "(":
@@ -256,10 +260,8 @@ func (r *exprReader) atom(line int, text string) *node {
 		kids, _ := r.elements("}", nSlice)
 		return r.braces(line, kids)
 	}
-	if isKeyword(text) || nameLength(text) == 0 {
-		r.fail(errSyntax)
-	}
-	return &node{kind: nName, line: line, name: text}
+	r.fail(errSyntax)
+	return &node{line: line}
 }
 
 func (r *exprReader) collection(kind nodeKind, line int, kids []*node) *node {

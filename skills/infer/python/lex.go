@@ -2,7 +2,6 @@ package python
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,7 +20,7 @@ const (
 	tokFormat // the prefix and the quotes at the start of an f-string
 	tokText   // the text of an f-string between its fields, or of a field's format
 	tokQuotes // the quotes at the end of an f-string
-	tokOp
+	tokOp     // or a keyword
 )
 
 // A token is one of Python's lexical analysis. Text is the source.
@@ -47,14 +46,6 @@ var (
 	errCharacter      = errors.New("a character is none of Python's")
 )
 
-// A sourceError is an error on a line, from 1.
-type sourceError struct {
-	line int
-	err  error
-}
-
-func (e *sourceError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
-
 // A lexer splits a source into tokens.
 type lexer struct {
 	src     string
@@ -63,30 +54,26 @@ type lexer struct {
 	tokens  []token
 	open    []opening
 	indents []int // columns of open blocks
-	err     error
+	err     error // on this line
 }
 
 // An opening is a bracket that is not closed yet, or a part of an f-string: its
-// text f, a field F in it, or the format : of a field.
+// text f, a field F in it, or the format : of a field. Kind s is any other string.
 type opening struct {
 	kind   byte
 	quotes string // of the f-string
 	raw    bool   // it has no escapes
 }
 
-// lex returns the tokens of a source, of which the last is tokEnd. The error is a
-// [sourceError].
-func lex(src string) ([]token, error) {
+// lex returns a lexer at the end of a source. The last token is tokEnd.
+func lex(src string) *lexer {
 	l := &lexer{src: src, line: 1, indents: []int{0}, tokens: make([]token, 0, len(src)/4+2)}
 	for l.err == nil && l.indentation() {
 		l.logicalLine()
 	}
 	l.closeBlocks(0)
-	if l.err != nil {
-		return nil, &sourceError{l.line, l.err}
-	}
 	l.emit(tokEnd, 0)
-	return l.tokens, nil
+	return l
 }
 
 func (l *lexer) emit(kind tokenKind, length int) {
@@ -212,11 +199,8 @@ func (l *lexer) skipBlanks() {
 }
 
 func (l *lexer) skipComment() {
-	if i := strings.IndexByte(l.src[l.pos:], '\n'); i >= 0 {
-		l.pos += i
-	} else {
-		l.pos = len(l.src)
-	}
+	line, _, _ := strings.Cut(l.src[l.pos:], "\n")
+	l.pos += len(line)
 }
 
 func (l *lexer) scan() {
@@ -235,9 +219,20 @@ func (l *lexer) scan() {
 		l.operator(rest)
 	case n <= 2 && n < len(rest) && (rest[n] == '"' || rest[n] == '\'') && isStringPrefix(rest[:n]):
 		l.literal(n)
+	case isKeyword(rest[:n]):
+		l.emit(tokOp, n)
 	default:
 		l.emit(tokName, n)
 	}
+}
+
+func isKeyword(name string) bool {
+	switch name {
+	case "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if",
+		"import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield":
+		return true
+	}
+	return false
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
@@ -282,26 +277,36 @@ func numberLength(s string) int {
 // literal scans a string whose quotes come after a prefix. Of an f-string it scans
 // the start.
 func (l *lexer) literal(prefix int) {
-	rest := l.src[l.pos+prefix:]
-	o := opening{kind: 's', quotes: rest[:1]}
-	if strings.HasPrefix(rest[1:], strings.Repeat(o.quotes, 2)) {
-		o.quotes = rest[:3]
+	rest := l.src[l.pos:]
+	letters, quotes := rest[:prefix], rest[prefix:prefix+1]
+	if len(rest) > prefix+2 && rest[prefix+1] == quotes[0] && rest[prefix+2] == quotes[0] {
+		quotes = rest[prefix : prefix+3]
 	}
-	start := prefix + len(o.quotes)
-	if strings.ContainsAny(l.src[l.pos:l.pos+prefix], "fFtT") {
-		o.kind, o.raw = 'f', strings.ContainsAny(l.src[l.pos:l.pos+prefix], "rR")
+	start := prefix + len(quotes)
+	o := opening{'s', quotes, strings.ContainsAny(letters, "rR")}
+	if strings.ContainsAny(letters, "fFtT") {
+		o.kind = 'f'
 		l.push(o)
 		l.emit(tokFormat, start)
-	} else if n := o.textLength(l.src[l.pos+start:]); n < 0 {
+	} else if n := o.textLength(rest[start:]); n < 0 {
 		l.fail(errUnclosedString)
 	} else {
-		l.emitText(tokString, start+n+len(o.quotes))
+		l.emitText(tokString, start+n+len(quotes))
 	}
 }
 
 func (l *lexer) push(o opening) {
 	if l.open = append(l.open, o); len(l.open) > maxNesting {
 		l.fail(errTooDeep)
+	}
+}
+
+// pop closes the last opening; where it does not fit, it fails.
+func (l *lexer) pop(fits bool, err error) {
+	if fits {
+		l.open = l.open[:len(l.open)-1]
+	} else {
+		l.fail(err)
 	}
 }
 
@@ -343,17 +348,10 @@ func (l *lexer) text(o opening) {
 		l.push(opening{'F', o.quotes, o.raw})
 		l.emit(tokOp, 1)
 	case '}':
-		if o.kind != ':' {
-			l.fail(errBrackets)
-			return
-		}
-		l.open = l.open[:len(l.open)-2] // and the field
+		l.pop(o.kind == ':', errBrackets)
 		l.emit(tokOp, 1)
 	default:
-		if o.kind == ':' {
-			l.fail(errUnclosedString)
-		}
-		l.open = l.open[:len(l.open)-1]
+		l.pop(o.kind == 'f', errUnclosedString)
 		l.emit(tokQuotes, len(o.quotes))
 	}
 }
@@ -364,11 +362,8 @@ var operators = [...]string{"**=", "//=", ">>=", "<<=", "...", "**", "//", ">>",
 func (l *lexer) operator(rest string) {
 	o := l.top()
 	if o.kind == 'F' && rest[0] == ':' {
-		l.push(opening{':', o.quotes, o.raw})
-		l.emit(tokOp, 1)
-		return
-	}
-	if len(rest) > 1 && strings.IndexByte("*/><.=!-:+%&|^@", rest[0]) >= 0 && strings.IndexByte("*/><.=", rest[1]) >= 0 {
+		l.open[len(l.open)-1].kind = ':'
+	} else if len(rest) > 1 && strings.IndexByte("*/><.=!-:+%&|^@", rest[0]) >= 0 && strings.IndexByte("*/><.=", rest[1]) >= 0 {
 		for _, op := range operators {
 			if strings.HasPrefix(rest, op) {
 				l.emit(tokOp, len(op))
@@ -380,18 +375,10 @@ func (l *lexer) operator(rest string) {
 	case '(', '[', '{':
 		l.push(opening{kind: c})
 	case ')', ']', '}':
-		if !o.closedBy(c) {
-			l.fail(errBrackets)
-			return
-		}
-		l.open = l.open[:len(l.open)-1]
+		l.pop(o.kind == '(' && c == ')' || o.kind == '[' && c == ']' || (o.kind == '{' || o.kind == 'F') && c == '}', errBrackets)
 	case '+', '-', '*', '/', '%', '@', '&', '|', '^', '~', '<', '>', ',', ':', '.', ';', '=', '!', '`', '$', '?':
 	default:
 		l.fail(errCharacter)
 	}
 	l.emit(tokOp, 1)
-}
-
-func (o opening) closedBy(c byte) bool {
-	return o.kind == '(' && c == ')' || o.kind == '[' && c == ']' || (o.kind == '{' || o.kind == 'F') && c == '}'
 }

@@ -16,7 +16,7 @@ type Module struct {
 	tokens    []token
 	body      []*stmt
 	functions []*function // at any depth
-	broken    int         // the line of the first statement that could not be read; 0 without one
+	broken    int         // the line where it is not Python's, or of the first such statement; 0 without one
 	err       error
 }
 
@@ -33,14 +33,14 @@ func (m *Module) parse() ([]*stmt, error) {
 		m.err = err
 		return nil, err
 	}
-	tokens, err := lex(text)
-	if err != nil {
-		m.err = err
-		return nil, err
+	l := lex(text)
+	if l.err != nil {
+		m.broken, m.err = l.line, fmt.Errorf("line %d: %w", l.line, l.err)
+		return nil, m.err
 	}
-	r := &reader{exprReader: exprReader{newTokenReader(tokens)}}
+	r := &reader{exprReader: exprReader{newTokenReader(l.tokens)}}
 	m.body = r.statements(tokEnd)
-	m.tokens, m.functions, m.broken = tokens, r.functions, r.broken
+	m.tokens, m.functions, m.broken = l.tokens, r.functions, r.broken
 	return m.body, nil
 }
 
@@ -63,11 +63,12 @@ func sourceText(source []byte) (string, error) {
 func SyntaxError(source []byte) (line int, err error) {
 	m := NewModule(source)
 	_, err = m.parse()
-	if err == nil && m.broken > 0 {
+	switch cause := errors.Unwrap(err); {
+	case err == nil && m.broken > 0:
 		return m.broken, errSyntax
+	case cause == nil || cause == errTooDeep || cause == errCharacter:
+		return 0, nil
+	default:
+		return m.broken, cause
 	}
-	if at, ok := err.(*sourceError); ok && at.err != errTooDeep && at.err != errCharacter {
-		return at.line, at.err
-	}
-	return 0, nil
 }

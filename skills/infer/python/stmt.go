@@ -94,23 +94,16 @@ func (r *reader) compound() *stmt {
 	if r.is("@") {
 		return r.decorated()
 	}
-	if r.tok.kind != tokName {
-		return nil
-	}
-	switch r.tok.text {
-	case "async":
-		r.advance()
-		return r.compound()
-	case "def":
-		return r.def(nil)
-	case "class":
+	r.accept("async")
+	switch {
+	case r.is("def"):
+		return r.def()
+	case r.is("class"):
 		return r.class()
-	case "if", "while", "for", "try", "with":
+	case r.is("if"), r.is("while"), r.is("for"), r.is("try"), r.is("with"):
 		return r.clauses()
-	case "match":
-		if r.endsLine(":") { // else it is a name
-			return r.matchStatement()
-		}
+	case r.is("match") && r.endsLine(":"): // else it is a name
+		return r.matchStatement()
 	}
 	return nil
 }
@@ -119,23 +112,21 @@ func (r *reader) decorated() *stmt {
 	var decorators []*node
 	for r.err == nil && r.accept("@") {
 		decorators = append(decorators, r.expression(loosest))
-		if !r.acceptKind(tokNewline) {
-			r.fail(errSyntax)
-		}
+		r.expectKind(tokNewline)
 	}
-	r.accept("async")
+	s := r.compound()
 	switch {
-	case r.err == nil && r.is("def"):
-		return r.def(decorators)
-	case r.err == nil && r.is("class"):
-		return r.class()
+	case s == nil || s.function == nil && s.class == nil:
+		r.fail(errSyntax)
+		return &stmt{}
+	case s.function != nil:
+		s.function.decorators = decorators
 	}
-	r.fail(errSyntax)
-	return &stmt{kind: sOpaque}
+	return s
 }
 
-func (r *reader) def(decorators []*node) *stmt {
-	fn := &function{line: r.tok.line, decorators: decorators}
+func (r *reader) def() *stmt {
+	fn := &function{line: r.tok.line}
 	r.functions = append(r.functions, fn)
 	r.advance()
 	fn.name = r.name()
@@ -168,10 +159,10 @@ func (r *reader) class() *stmt {
 // clauses parses a compound statement other than match.
 func (r *reader) clauses() *stmt {
 	s := &stmt{kind: sCompound, name: r.tok.text}
-	for word := s.name; r.err == nil && (len(s.clauses) == 0 || r.tok.kind == tokName && follows(s.name, word)); word = r.tok.text {
+	for first := true; r.err == nil && (first || r.is("elif") || r.is("else") || r.is("except") || r.is("finally")); first = false {
+		c := clause{word: r.tok.text}
 		r.advance()
-		c := clause{word: word}
-		switch word {
+		switch c.word {
 		case "for":
 			s.targets = []*node{r.expressions(bitOr)}
 			r.expect("in")
@@ -190,19 +181,6 @@ func (r *reader) clauses() *stmt {
 		s.clauses = append(s.clauses, c)
 	}
 	return s
-}
-
-// follows reports whether a clause may follow in a statement.
-func follows(statement, clause string) bool {
-	switch clause {
-	case "elif":
-		return statement == "if"
-	case "else":
-		return statement != "with"
-	case "except", "finally":
-		return statement == "try"
-	}
-	return false
 }
 
 func (r *reader) matchStatement() *stmt {
@@ -240,28 +218,42 @@ func (r *reader) simpleLine() []*stmt {
 }
 
 func (r *reader) simple() *stmt {
-	if r.tok.kind == tokName {
-		switch word := r.tok.text; word {
-		case "import", "from":
-			return r.importStatement()
-		case "return", "raise":
-			return r.result()
-		case "global", "nonlocal":
-			return r.globalStatement()
-		case "pass", "break", "continue":
-			r.advance()
-			return &stmt{kind: sJump, name: strings.TrimPrefix(word, "pass")}
-		case "assert", "del":
-			r.advance()
-			return &stmt{kind: sExpr, value: r.expressions(loosest)}
+	switch word := r.tok.text; {
+	case r.is("import"), r.is("from"):
+		return r.importStatement()
+	case r.accept("return"):
+		return &stmt{kind: sReturn, value: r.optional()}
+	case r.accept("raise"):
+		s := &stmt{kind: sRaise, value: r.optional()}
+		if r.accept("from") {
+			r.expression(loosest)
 		}
+		return s
+	case r.accept("global"), r.accept("nonlocal"):
+		s := &stmt{kind: sGlobal, name: word}
+		for len(s.names) == 0 || r.accept(",") {
+			s.names = append(s.names, r.name())
+		}
+		return s
+	case r.accept("pass"), r.accept("break"), r.accept("continue"):
+		return &stmt{kind: sJump, name: strings.TrimPrefix(word, "pass")}
+	case r.accept("assert"), r.accept("del"):
+		return &stmt{kind: sExpr, value: r.expressions(loosest)}
 	}
 	first := r.expressions(loosest)
-	if first.kind == nName && first.name == "type" && r.tok.kind == tokName && !isKeyword(r.tok.text) { // type X[T] = …
-		first = &node{kind: nName, line: first.line, name: r.name()}
+	if first.name == "type" && r.tok.kind == tokName { // type X[T] = …
+		first = name(first.line, r.name())
 		r.typeParameters()
 	}
 	return r.assignment(first)
+}
+
+// optional parses expressions that may be missing.
+func (r *reader) optional() *node {
+	if r.endsList() {
+		return nil
+	}
+	return r.expressions(loosest)
 }
 
 // assignment parses the rest of a statement that starts with an expression.
@@ -287,30 +279,6 @@ func (r *reader) assignment(first *node) *stmt {
 		s.kind, s.name, s.value = sAugment, strings.TrimSuffix(op, "="), r.expressions(loosest)
 	default:
 		return &stmt{kind: sExpr, value: first}
-	}
-	return s
-}
-
-func (r *reader) result() *stmt {
-	s := &stmt{kind: sReturn}
-	if r.accept("raise") {
-		s.kind = sRaise
-	} else {
-		r.advance()
-	}
-	if !r.endsList() {
-		s.value = r.expressions(loosest)
-	}
-	if s.kind == sRaise && r.accept("from") {
-		r.expression(loosest)
-	}
-	return s
-}
-
-func (r *reader) globalStatement() *stmt {
-	s := &stmt{kind: sGlobal, name: r.name()}
-	for len(s.names) == 0 || r.accept(",") {
-		s.names = append(s.names, r.name())
 	}
 	return s
 }

@@ -75,7 +75,7 @@ func (r *tokenReader) name() string {
 // dotted reads a path of an import: a.b, or ..a.
 func (r *tokenReader) dotted() string {
 	var path strings.Builder
-	for r.tok.kind == tokName && !isKeyword(r.tok.text) || r.is(".") || r.is("...") {
+	for r.tok.kind == tokName || r.is(".") || r.is("...") {
 		path.WriteString(r.tok.text)
 		r.advance()
 	}
@@ -114,12 +114,4 @@ func (r *tokenReader) endsLine(text string) bool {
 	rest := r.tokens[r.at:]
 	end := slices.IndexFunc(rest, func(t token) bool { return t.kind == tokNewline })
 	return end > 0 && rest[end-1].kind == tokOp && rest[end-1].text == text
-}
-
-func isKeyword(name string) bool {
-	switch name {
-	case "and", "as", "assert", "async", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "await":
-		return true
-	}
-	return false
 }
