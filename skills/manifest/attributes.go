@@ -48,9 +48,7 @@ func (p *parser) invocation() {
 		disabled = true
 	}
 	s.ModelInvocable = !disabled
-	if s.UserInvocable, ok = p.fields.flag("user-invocable", true); !ok {
-		p.fields.wrongType("user-invocable", "true or false")
-	}
+	s.UserInvocable = p.fields.boolean("user-invocable", true)
 	s.Arguments = p.fields.words("arguments", strings.Fields)
 	s.ArgumentHint = p.hint()
 }
@@ -109,17 +107,12 @@ func (p *parser) task() {
 	}
 }
 
-// pin reads whether the author wants the skill to be a tool where not all are.
-func (p *parser) pin() {
-	var ok bool
-	if p.skill.Pinned, ok = p.fields.flag("pin", false); !ok {
-		p.fields.wrongType("pin", "true or false")
-	}
-}
-
 // ignored reports the fields that this server does not honour.
 func (p *parser) ignored() {
-	for _, field := range []struct{ key, why string }{
+	for _, field := range [...]struct{ key, why string }{
+		{"requires", "only metadata can say what a skill needs where it runs"},
+		{"command-dispatch", "commands are not passed on to tools"},
+		{"context", "the instructions are read in the caller's own context"},
 		{"allowed-tools", "it grants nothing here: the sandbox decides what a script can do"},
 		{"disallowed-tools", "it forbids nothing here: the sandbox decides what a script can do"},
 		{"hooks", "hooks are not run"},

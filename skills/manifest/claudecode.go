@@ -14,7 +14,7 @@ func ParseCommand(data []byte, skill *skills.Skill, name string, o Options) erro
 	if err != nil {
 		return err
 	}
-	return parse(skill, doc, o, func(p *parser) error { return p.commandFile(name) })
+	return newParser(skill, doc, o).commandFile(name)
 }
 
 // commandFile reads the content of a command's file.
@@ -38,7 +38,7 @@ func (p *parser) commandFile(name string) error {
 	restrictionReader{p}.misplaced()
 	requirementReader{p}.requirements()
 	p.paths()
-	p.pin()
+	skill.Pinned = p.fields.boolean("pin", false)
 	p.ignored()
 	return nil
 }

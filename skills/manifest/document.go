@@ -139,7 +139,9 @@ func plainText(data []byte) (string, error) {
 	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
 }
 
-// parseYAML reads a file that is YAML as a whole, into a mapping.
+// parseYAML reads a file that is YAML as a whole, into a mapping. It refuses a file
+// whose aliases expand to more values than one manifest may have: each of 64 tools
+// could expand the same list again.
 func parseYAML(data []byte) (*yaml.Node, error) {
 	text, err := plainText(data)
 	if err != nil {
@@ -153,6 +155,9 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 		return nil, doc.syntaxError("the file", lines, err)
 	case node == nil || node.Kind != yaml.MappingNode:
 		return nil, Errorf(Position{Line: 1}, `write each field as "key: value"`, "the file is not a mapping")
+	}
+	if _, err := jsonValue(node); err != nil {
+		return nil, Errorf(Position{Line: 1}, "use fewer aliases", "the file is too large: %v", err)
 	}
 	return node, nil
 }

@@ -106,8 +106,7 @@ func (f fields) flag(key string, otherwise bool) (value, ok bool) {
 		return otherwise, true
 	}
 	if n.Kind == yaml.ScalarNode {
-		switch strings.ToLower(n.Value) {
-		case "true", "yes", "on", "1":
+		if slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(n.Value)) {
 			return true, true
 		}
 		if isFalse(n.Value) {
@@ -117,12 +116,18 @@ func (f fields) flag(key string, otherwise bool) (value, ok bool) {
 	return otherwise, false
 }
 
-func isFalse(text string) bool {
-	switch strings.ToLower(text) {
-	case "false", "no", "off", "0":
-		return true
+// boolean is [fields.flag] for a field that restricts nothing: one that is not
+// readable is reported.
+func (f fields) boolean(key string, otherwise bool) bool {
+	value, ok := f.flag(key, otherwise)
+	if !ok {
+		f.wrongType(key, "true or false")
 	}
-	return false
+	return value
+}
+
+func isFalse(text string) bool {
+	return slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(text))
 }
 
 // seconds returns a time, or 0 where there is none.
@@ -244,12 +249,3 @@ func isWords(node *yaml.Node) bool {
 }
 
 func one(s string) []string { return []string{s} }
-
-// checkExpansion refuses a file whose aliases expand to more values than one
-// manifest may have: each of 64 tools could expand the same list again.
-func checkExpansion(node *yaml.Node) error {
-	if _, err := jsonValue(node); err != nil {
-		return Errorf(Position{Line: 1}, "use fewer aliases", "the file is too large: %v", err)
-	}
-	return nil
-}

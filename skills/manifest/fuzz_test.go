@@ -99,11 +99,8 @@ func FuzzTools(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(filepath.Join(dir, ToolsFile), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
 		skill := &skills.Skill{Files: skillfs.DirFS(dir), Dir: dir, File: "SKILL.md"}
-		if err := ParseSkill([]byte("---\nname: demo\ndescription: d\n---\n"), skill, "demo", Options{}); err != nil {
+		if err := ParseSkill([]byte("---\nname: demo\ndescription: d\n---\n"), skill, "demo", Options{Tools: File{Data: data}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, tool := range skill.Tools {

@@ -135,9 +135,8 @@ func TestToolsThatAreLeftOut(t *testing.T) {
 		t.Run(test.file, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, "x.sh", "#!/bin/sh\necho\n")
-			write(t, dir, "tools.yaml", test.file)
 			skill := &skills.Skill{Files: skillfs.DirFS(dir), File: "SKILL.md"}
-			if err := ParseSkill([]byte("---\nname: folder\ndescription: d\n---\nRun x.sh.\n"), skill, "folder", Options{}); err != nil {
+			if err := ParseSkill([]byte("---\nname: folder\ndescription: d\n---\nRun x.sh.\n"), skill, "folder", Options{Tools: File{Data: []byte(test.file)}}); err != nil {
 				t.Fatal(err)
 			}
 			if len(skill.Tools) != test.tools {

@@ -64,10 +64,7 @@ func ParseMarket(data []byte, report Report) (*Market, error) {
 // plugin's own manifest counts.
 func (e MarketEntry) Plugin(plugin *skills.Plugin, folder string) (m *Plugin, strict bool, err error) {
 	f := e.fields
-	strict, ok := f.flag("strict", true)
-	if !ok {
-		f.wrongType("strict", "true or false")
-	}
+	strict = f.boolean("strict", true)
 	m, err = readManifest(f, plugin, folder)
 	if err == nil {
 		m.Complete = !strict && f.get("skills") != nil

@@ -50,7 +50,7 @@ func ParseOngrid(data []byte, skill *skills.Skill, o Options) error {
 	if err != nil {
 		return notOngrid(o.Ongrid, true, err.Error())
 	}
-	return parse(skill, &document{front: node}, o, func(p *parser) error { return ongridReader{p}.ongridFile() })
+	return ongridReader{newParser(skill, &document{front: node}, o)}.ongridFile()
 }
 
 // notOngrid returns the error of a skill.json that cannot be used: of one that is

@@ -2,16 +2,14 @@ package manifest
 
 import (
 	"bytes"
-	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"gopkg.in/yaml.v3"
 )
 
-// openAIFile is Codex's file with a skill's presentation and policy.
-const openAIFile = "agents/openai.yaml"
+// OpenAIFile is Codex's file with a skill's presentation and policy.
+const OpenAIFile = "agents/openai.yaml"
 
 // openAI reads the file, where there is one:
 //
@@ -22,28 +20,14 @@ const openAIFile = "agents/openai.yaml"
 // Icons and colours are for Codex alone. A file that cannot be read might keep
 // models from the skill, so it does.
 func (p *parser) openAI() {
-	if p.options.NoAgents {
+	file := p.options.Agent
+	if file.Err == nil && len(bytes.TrimSpace(file.Data)) == 0 {
 		return
 	}
-	data, err := ReadFile(p.skill.Files, openAIFile, MaxSize)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(data)) == 0 {
-		return
-	}
-	file := beside(p.skill.File, openAIFile)
-	var node *yaml.Node
-	if err == nil {
-		node, err = parseYAML(data)
-	}
-	if err == nil {
-		err = checkExpansion(node)
-	}
-	if err != nil {
-		p.skill.Problems = append(p.skill.Problems, ProblemOf(file, err))
+	node, report := p.sideFile(OpenAIFile, file)
+	if node == nil {
 		p.skill.ModelInvocable = false
 		return
-	}
-	report := func(severity skills.Severity, at Position, remedy, format string, args ...any) {
-		p.reportIn(file, severity, at, remedy, format, args...)
 	}
 	top := newFields(node, report)
 	shown := newFields(top.get("interface"), report)

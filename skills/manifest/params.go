@@ -120,10 +120,7 @@ func parseParam(f fields, name string, at Position, node *yaml.Node) skills.Para
 	p := newFields(node, func(s skills.Severity, at Position, remedy, format string, args ...any) {
 		f.report(s, at, remedy, "parameter %q: %s", name, fmt.Sprintf(format, args...))
 	})
-	var ok bool
-	if param.Required, ok = p.flag("required", false); !ok {
-		p.wrongType("required", "true or false")
-	}
+	param.Required = p.boolean("required", false)
 	s := param.Schema
 	s.Type = paramType(f, name, p.pos("type"), p.text("type"))
 	s.Description = p.text("description")

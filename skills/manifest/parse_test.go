@@ -89,8 +89,8 @@ func FuzzOpenAI(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		skill := &skills.Skill{Files: fstest.MapFS{openAIFile: {Data: data}}, File: "SKILL.md"}
-		if err := ParseSkill([]byte("---\nname: a\ndescription: d\n---\n"), skill, "a", Options{}); err != nil {
+		skill := &skills.Skill{Files: fstest.MapFS{}, File: "SKILL.md"}
+		if err := ParseSkill([]byte("---\nname: a\ndescription: d\n---\n"), skill, "a", Options{Agent: File{Data: data}}); err != nil {
 			t.Fatal(err)
 		}
 		checkServed(t, skill)

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 )
@@ -18,13 +20,20 @@ type Options struct {
 	// Host returns an error for a host of sandbox.network that cannot be used, with
 	// the remedy; nil accepts all.
 	Host func(host string) error
-	// NoTools says that the folder has no tools.yaml, NoAgents that it has no
-	// folder agents, and Plain that it has no other file that could be run.
-	NoTools, NoAgents, Plain bool
+	// Tools is the tools.yaml beside a SKILL.md, and Agent its agents/openai.yaml.
+	Tools, Agent File
+	// Plain says that the folder has no other file that could be run.
+	Plain bool
 	// Ongrid is the location of a skill.json; nil is not known.
 	Ongrid *OngridLocation
 	// Sources gets the sources of the scripts that were found; nil keeps none.
 	Sources *infer.Sources
+}
+
+// A File is a file beside a manifest, as it was read. The zero value is none.
+type File struct {
+	Data []byte
+	Err  error
 }
 
 // An OngridLocation is the location of a skill.json, from which its entry is
@@ -72,11 +81,6 @@ type (
 	resourceReader    struct{ *parser } // resources that clients can read
 )
 
-// parse reads a manifest into a skill with read.
-func parse(skill *skills.Skill, doc *document, o Options, read func(*parser) error) error {
-	return read(newParser(skill, doc, o))
-}
-
 func newParser(skill *skills.Skill, doc *document, o Options) *parser {
 	p := &parser{skill: skill, doc: doc, options: o}
 	p.report = func(severity skills.Severity, at Position, remedy, format string, args ...any) {
@@ -99,6 +103,24 @@ func (p *parser) reportIn(file string, severity skills.Severity, at Position, re
 		Severity: severity, Path: file, Line: at.Line, Col: at.Col,
 		Message: fmt.Sprintf(format, args...), Remedy: remedy,
 	})
+}
+
+// sideFile returns the mapping in a YAML file beside the manifest, and the report of
+// the file. The mapping is nil for a file that cannot be read, which is a problem of
+// its own.
+func (p *parser) sideFile(name string, f File) (*yaml.Node, Report) {
+	file := beside(p.skill.File, name)
+	node, err := (*yaml.Node)(nil), f.Err
+	if err == nil {
+		node, err = parseYAML(f.Data)
+	}
+	if err != nil {
+		p.skill.Problems = append(p.skill.Problems, ProblemOf(file, err))
+		return nil, nil
+	}
+	return node, func(severity skills.Severity, at Position, remedy, format string, args ...any) {
+		p.reportIn(file, severity, at, remedy, format, args...)
+	}
 }
 
 func (p *parser) raw() (err error) {

@@ -11,60 +11,52 @@ import (
 // maxNeeds is how many things of one kind a skill may need.
 const maxNeeds = 256
 
-// needs reads the requirements of one dialect after the other.
-type needs struct {
-	fields
-	// unreadable is called for a key that restricts the skill and cannot be read.
-	unreadable func(at Position, key, want string)
-}
-
-// in returns the needs in the map under key; ok is false where there is none.
-func (n needs) in(key string) (inner needs, ok bool) {
-	node := n.get(key)
+// in returns the fields of the map under key; ok is false where there is none.
+func (p requirementReader) in(f fields, key string) (inner fields, ok bool) {
+	node := f.get(key)
 	switch {
 	case node == nil:
-		return needs{}, false
+		return fields{}, false
 	case node.Kind != yaml.MappingNode:
-		n.unreadable(n.pos(key), key, "a map")
-		return needs{}, false
+		p.restrictionAt(f.pos(key), key, "a map")
+		return fields{}, false
 	}
-	return needs{newFields(node, n.report), n.unreadable}, true
+	return newFields(node, f.report), true
 }
 
-// add appends the words of key, a list or words with commas between them, that
-// are not yet in list.
-func (n needs) add(list []string, key string) []string {
-	node := n.get(key)
+// add appends to list the words of key, a list or words with commas between them,
+// that it does not have.
+func (p requirementReader) add(list *[]string, f fields, key string) {
+	node := f.get(key)
 	if node == nil {
-		return list
+		return
 	}
 	if !isWords(node) {
-		n.unreadable(n.pos(key), key, "a list of words")
-		return list
+		p.restrictionAt(f.pos(key), key, "a list of words")
+		return
 	}
-	words := n.words(key, func(s string) []string { return strings.Split(s, ",") })
-	for _, word := range words {
+	for _, word := range f.words(key, func(s string) []string { return strings.Split(s, ",") }) {
 		word = strings.TrimSpace(word)
 		switch {
-		case word == "" || slices.Contains(list, word):
-		case len(list) == maxNeeds:
-			n.unreadable(n.pos(key), key, "a shorter list")
-			return list
+		case word == "" || slices.Contains(*list, word):
+		case len(*list) == maxNeeds:
+			p.restrictionAt(f.pos(key), key, "a shorter list")
+			return
 		default:
-			list = append(list, word)
+			*list = append(*list, word)
 		}
 	}
-	return list
 }
 
-// systems appends the systems of key to list, by the names that Go has for them.
-func (n needs) systems(list []string, key string) []string {
-	for _, name := range n.add(nil, key) {
-		if name = system(name); !slices.Contains(list, name) {
-			list = append(list, name)
+// systems appends to list the systems of key, by the names that Go has for them.
+func (p requirementReader) systems(list *[]string, f fields, key string) {
+	var names []string
+	p.add(&names, f, key)
+	for _, name := range names {
+		if name = system(name); !slices.Contains(*list, name) {
+			*list = append(*list, name)
 		}
 	}
-	return list
 }
 
 func system(name string) string {
@@ -79,38 +71,32 @@ func system(name string) string {
 
 // requirements reads the skill's requirements in each dialect.
 func (p requirementReader) requirements() {
-	n := needs{p.fields, p.restrictionAt}
-	r := &p.skill.Requires
 	if metadata, ok := p.metadata(); ok {
 		p.openClaw(metadata)
-		onGrid(r, metadata)
+		p.onGrid(metadata)
 	}
-	linX(r, n)
+	p.linX()
 	p.foreign()
 }
 
-// metadata returns the map that `metadata` is, or that it holds as text of JSON
-// or JSON5. Metadata of other types says nothing; a text that looks like
-// requirements and cannot be read is a restriction.
-func (p requirementReader) metadata() (inner needs, ok bool) {
+// metadata returns the map in `metadata`, or in its text of JSON or JSON5. Metadata of
+// other types has no requirements; a text that looks like them and cannot be read is
+// a restriction.
+func (p requirementReader) metadata() (inner fields, ok bool) {
 	node := p.fields.get("metadata")
 	if node == nil {
-		return needs{}, false
+		return fields{}, false
 	}
-	at := p.fields.pos("metadata")
 	node, err := unquoted(node)
 	if err != nil {
-		p.restrictionAt(at, "metadata", "a map, or JSON")
-		return needs{}, false
+		p.restrictionAt(p.fields.pos("metadata"), "metadata", "a map, or JSON")
+		return fields{}, false
 	}
-	if node.Kind != yaml.MappingNode {
-		return needs{}, false
-	}
-	return needs{newFields(node, discard), p.restrictionAt}, true
+	return newFields(node, discard), node.Kind == yaml.MappingNode
 }
 
 // openClawNames are the names that OpenClaw has had, the newest first.
-func openClawNames() []string { return []string{"openclaw", "moltbot", "clawdbot", "clawdis"} }
+var openClawNames = [...]string{"openclaw", "moltbot", "clawdbot", "clawdis"}
 
 // openClaw reads the requirements in OpenClaw's part of the metadata:
 //
@@ -118,68 +104,65 @@ func openClawNames() []string { return []string{"openclaw", "moltbot", "clawdbot
 //
 // Of several names the newest counts. A skill that is `always` there needs its
 // system, and nothing else. `install` is never run.
-func (p requirementReader) openClaw(metadata needs) {
-	r := &p.skill.Requires
-	for _, name := range openClawNames() {
+func (p requirementReader) openClaw(metadata fields) {
+	for _, name := range openClawNames {
 		node := metadata.get(name)
 		if node == nil {
 			continue
 		}
 		node, err := unquoted(node)
 		if err != nil || node.Kind != yaml.MappingNode {
-			metadata.unreadable(metadata.pos(name), "metadata."+name, "a map")
+			p.restrictionAt(metadata.pos(name), "metadata."+name, "a map")
 			return
 		}
-		own := needs{newFields(node, discard), metadata.unreadable}
+		own := newFields(node, discard)
 		if own.get("install") != nil {
 			p.report(skills.Note, p.fields.pos("metadata"), "", `"install" is not honoured: nothing of it is run`)
 		}
 		p.skill.Key = own.text("skillKey")
-		r.OS = own.systems(r.OS, "os")
+		p.systems(&p.skill.Requires.OS, own, "os")
 		if always, ok := own.flag("always", false); !ok || !always {
-			programs(r, own)
+			p.programs(own)
 		}
 		return
 	}
 }
 
 // programs reads a map `requires`, as OpenClaw and ongrid write it.
-func programs(r *skills.Requires, n needs) {
-	requires, ok := n.in("requires")
-	if !ok {
-		return
+func (p requirementReader) programs(f fields) {
+	r := &p.skill.Requires
+	if requires, ok := p.in(f, "requires"); ok {
+		p.add(&r.Bins, requires, "bins")
+		p.add(&r.AnyBins, requires, "anyBins")
+		p.add(&r.Env, requires, "env")
+		p.add(&r.Config, requires, "config")
 	}
-	r.Bins = requires.add(r.Bins, "bins")
-	r.AnyBins = requires.add(r.AnyBins, "anyBins")
-	r.Env = requires.add(r.Env, "env")
-	r.Config = requires.add(r.Config, "config")
 }
 
 // linX reads the requirements of LinX:
 //
 //	gating: {binaries: [jq], env_vars: [KEY]}
 //	required_capabilities: [network]
-func linX(r *skills.Requires, top needs) {
-	r.Capabilities = top.add(r.Capabilities, "required_capabilities")
-	gating, ok := top.in("gating")
-	if !ok {
-		return
+func (p requirementReader) linX() {
+	r := &p.skill.Requires
+	p.add(&r.Capabilities, p.fields, "required_capabilities")
+	if gating, ok := p.in(p.fields, "gating"); ok {
+		p.add(&r.Bins, gating, "binaries")
+		p.add(&r.Env, gating, "env_vars")
 	}
-	r.Bins = gating.add(r.Bins, "binaries")
-	r.Env = gating.add(r.Env, "env_vars")
 }
 
 // onGrid reads the requirements that ongrid has in the metadata without a name
 // of its own:
 //
 //	metadata: {os: [linux], requires: {bins: [jq], config: [a.b]}}
-func onGrid(r *skills.Requires, metadata needs) {
-	r.OS = metadata.systems(r.OS, "os")
-	programs(r, metadata)
+func (p requirementReader) onGrid(metadata fields) {
+	p.systems(&p.skill.Requires.OS, metadata, "os")
+	p.programs(metadata)
 }
 
-// foreign notes the keys that are like one that is read, and those of other
-// dialects that have no effect here. All others are kept, and nothing is said.
+// foreign notes the keys that are nearly one that is read. Others are kept without a
+// word.
 func (p requirementReader) foreign() {
 	known := owners()
 	for _, f := range p.fields.list {
@@ -192,15 +175,6 @@ func (p requirementReader) foreign() {
 				severity = skills.Warning // the field runs or restricts something
 			}
 			p.report(severity, f.at, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
-		}
-	}
-	for _, field := range []struct{ key, why string }{
-		{"requires", "only metadata can say what a skill needs where it runs"},
-		{"command-dispatch", "commands are not passed on to tools"},
-		{"context", "the instructions are read in the caller's own context"},
-	} {
-		if p.fields.get(field.key) != nil {
-			p.report(skills.Note, p.fields.pos(field.key), "", "%q is not honoured: %s", field.key, field.why)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func ParseSkill(data []byte, skill *skills.Skill, folder string, o Options) erro
 	if err != nil {
 		return err
 	}
-	return parse(skill, doc, o, func(p *parser) error { return p.skillFile(folder) })
+	return newParser(skill, doc, o).skillFile(folder)
 }
 
 // skillFile reads the content of a SKILL.md in a folder.
@@ -37,7 +37,7 @@ func (p *parser) skillFile(folder string) error {
 	p.openAI()
 	restrictionReader{p}.misplaced()
 	p.paths()
-	p.pin()
+	p.skill.Pinned = p.fields.boolean("pin", false)
 	p.asks()
 	p.task()
 	p.class()

@@ -2,8 +2,6 @@ package manifest
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -23,30 +21,17 @@ var toolKeys = [...]string{
 // toolsFile reads the file, where there is one. A tool that cannot be read costs
 // itself alone.
 func (p toolReader) toolsFile() {
-	if p.options.NoTools {
+	file := p.options.Tools
+	if file.Err == nil && file.Data == nil {
 		return
 	}
-	data, err := ReadFile(p.skill.Files, ToolsFile, MaxSize)
-	if errors.Is(err, fs.ErrNotExist) {
+	node, report := p.sideFile(ToolsFile, file)
+	if node == nil {
+		p.withheldTool = len(lostIn(string(file.Data), 0)) > 0
 		return
 	}
-	file := beside(p.skill.File, ToolsFile)
-	var node *yaml.Node
-	if err == nil {
-		node, err = parseYAML(data)
-	}
-	if err == nil {
-		err = checkExpansion(node)
-	}
-	if err != nil {
-		p.skill.Problems = append(p.skill.Problems, ProblemOf(file, err))
-		p.withheldTool = len(lostIn(string(data), 0)) > 0
-		return
-	}
-	in := *p.parser // reports problems of the file
-	in.report = func(severity skills.Severity, at Position, remedy, format string, args ...any) {
-		p.reportIn(file, severity, at, remedy, format, args...)
-	}
+	in := *p.parser
+	in.report = report
 	toolReader{&in}.tools(node)
 	p.withheldTool = in.withheldTool
 }

@@ -79,7 +79,7 @@ func readFrom(s *skills.Skill, files fs.FS) (done func()) {
 func (c *candidate) parse(o Options) error {
 	data, err := manifest.ReadFile(c.skill.Files, c.file, manifest.MaxSize)
 	c.sum = sum(data)
-	read := manifest.Options{ImageRole: o.ImageRole, Host: o.Host, NoTools: c.noTools, NoAgents: c.noAgents, Plain: c.plain, Sources: &infer.Sources{}}
+	read := manifest.Options{ImageRole: o.ImageRole, Host: o.Host, Plain: c.plain, Sources: &infer.Sources{}}
 	switch {
 	case err != nil:
 	case c.file == manifest.OngridFile:
@@ -89,12 +89,25 @@ func (c *candidate) parse(o Options) error {
 	case c.command:
 		err = manifest.ParseCommand(data, c.skill, c.folder, read)
 	default:
+		read.Tools, read.Agent = c.beside(manifest.ToolsFile, c.noTools), c.beside(manifest.OpenAIFile, c.noAgents)
 		err = manifest.ParseSkill(data, c.skill, c.folder, read)
 	}
 	if err == nil {
 		infer.Arguments(c.skill, read.Sources)
 	}
 	return err
+}
+
+// beside reads a file beside the manifest, unless it is known to be absent.
+func (c *candidate) beside(name string, absent bool) manifest.File {
+	if absent {
+		return manifest.File{}
+	}
+	data, err := manifest.ReadFile(c.skill.Files, name, manifest.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return manifest.File{}
+	}
+	return manifest.File{Data: data, Err: err}
 }
 
 // loadPacked loads a skill from its package. The cache has a skill without a name
