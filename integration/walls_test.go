@@ -179,7 +179,7 @@ var walls = map[string]string{
 	"skills/stamp":              "",
 	"skills/truncate":           "",
 	"skills/uritemplate":        "",
-	"skills/watch":              "skills/scan",
+	"skills/watch":              "skills/scan skills/skillfs",
 }
 
 // libraries has the packages that may import a library of others.

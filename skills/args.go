@@ -10,8 +10,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Args is how a call's arguments reach a script. There are [Flags], [ParsedCLI],
-// [Input] and [RawArgv], and no others.
+// Args passes a call's arguments to a script. The implementations are [Flags],
+// [ParsedCLI], [Input] and [RawArgv], and no others.
 type Args interface {
 	// Schema returns the JSON Schema (2020-12) of the arguments: an object.
 	Schema() *jsonschema.Schema

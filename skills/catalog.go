@@ -12,7 +12,7 @@ import (
 
 // A Catalog is the result of one scan. It is not changed once it is published.
 type Catalog struct {
-	// Skills are those that count, sorted by qualified name.
+	// Skills are the skills that count, sorted by qualified name.
 	Skills []*Skill
 	// Plugins are sorted by name; of the same name, the first ranks highest.
 	Plugins []*Plugin
@@ -72,7 +72,7 @@ func (c *Catalog) Taken() []Problem {
 type NotFoundError struct {
 	Name    string
 	Closest []string
-	// Ambiguous says that Closest are those that Name could mean.
+	// Ambiguous says that Name could mean each of Closest.
 	Ambiguous bool
 }
 
@@ -86,7 +86,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("there is no skill %q; did you mean %s?", e.Name, Enumerate(e.Closest, "or"))
 }
 
-// Count is how many skills there are, without those that are tools of others.
+// Count returns the number of skills, without the tools of others.
 func (c *Catalog) Count() int {
 	n := 0
 	for _, s := range c.Skills {
@@ -125,7 +125,8 @@ func (c *Catalog) Lookup(name string) (*Skill, error) {
 	return nil, err
 }
 
-// Place is where a qualified name is among the catalog's skills, or would be.
+// Place returns the index of a qualified name among the catalog's skills, or the
+// index at which it would be.
 func (c *Catalog) Place(qualified string) (at int, found bool) {
 	return slices.BinarySearchFunc(c.Skills, qualified, func(s *Skill, name string) int {
 		return cmp.Compare(s.QualifiedName(), name)
@@ -166,7 +167,7 @@ func (c *Catalog) closest(name string) []string {
 	return names
 }
 
-// maxWords is how many words of a query count: each is looked for in all skills.
+// maxWords bounds the words of a query: each is searched in all skills.
 const maxWords = 32
 
 // Search returns the skills in which every word of query occurs, best first: a

@@ -18,7 +18,7 @@ type Entry struct {
 	// Interpreter is the command that the script is passed to; none runs the
 	// script as a program.
 	Interpreter []string
-	// Args is how arguments reach the script; nil is [Flags] without any.
+	// Args passes arguments to the script; nil is [Flags] without any.
 	Args Args
 	// Inferred says that nobody declared the arguments: Args is read from the
 	// script's source, or [RawArgv].
@@ -32,8 +32,8 @@ type Entry struct {
 	// Network are the hosts that the script connects to, as the manifest has
 	// them, such as "api.example.com:443". Only a grant makes them reachable.
 	Network []string
-	// Warm is how many sandboxes to have ready for the next calls: 0 is one, and
-	// a negative number none. It is at most [MaxWarm].
+	// Warm is the number of sandboxes to prepare for the next calls: 0 is one, and
+	// a negative number none. It is at most 8.
 	Warm int
 	// Timeout is the longest that a call may take; 0 is the configuration's.
 	Timeout time.Duration

@@ -74,7 +74,7 @@ func FindHidden(text string) (int, rune) {
 	return -1, 0
 }
 
-// A HiddenPlace is where a hidden character is in a text.
+// A HiddenPlace is the position of a hidden character in a text.
 type HiddenPlace struct {
 	Line, Col int // from 1; Col in characters
 	Rune      rune

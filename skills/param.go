@@ -29,7 +29,7 @@ type Param struct {
 // Help describes the parameter to a person, with the values that it can have.
 func (p Param) Help() string {
 	help := p.Schema.Description
-	if values := p.Values(); values != nil {
+	if values := p.values(); values != nil {
 		help += fmt.Sprintf(" One of: %s.", strings.Trim(fmt.Sprint(values), "[]"))
 	}
 	if p.Schema.Default != nil {
@@ -38,22 +38,23 @@ func (p Param) Help() string {
 	return strings.TrimSpace(help)
 }
 
-// Values are all that the parameter, or an item of it, can be; nil where that is
-// not said.
-func (p Param) Values() []any {
+// values returns the values that the parameter, or an item of it, can have; nil
+// where none are declared.
+func (p Param) values() []any {
 	if p.Schema.Items != nil && p.Schema.Enum == nil {
 		return p.Schema.Items.Enum
 	}
 	return p.Schema.Enum
 }
 
-// Choices are the same as a person writes them.
+// Choices returns the values that the parameter, or an item of it, can have, as a
+// person writes them.
 func (p Param) Choices() []string {
 	if p.Schema.Type == "boolean" {
 		return []string{"true", "false"}
 	}
 	var all []string
-	for _, value := range p.Values() {
+	for _, value := range p.values() {
 		if text, err := Render(value, p.Schema.Type); err == nil {
 			all = append(all, text)
 		}

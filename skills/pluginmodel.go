@@ -64,12 +64,12 @@ type Agent struct {
 	Plugin, PluginDir string
 	// Description says when to use the agent; "" where nobody said.
 	Description string
-	// Tools are those that it may use, as it names them; none is all.
+	// Tools are the tools that it may use, as it names them; none is all.
 	Tools []string
-	// Model is the one that it wants; "" is any.
+	// Model is the name of the model that it wants; "" is any.
 	Model  string
 	Source Source
-	// File is where the agent is defined, for people.
+	// File is the path of the agent's definition, for people.
 	File string
 	// Instructions are the text below the frontmatter, for the model that is it.
 	Instructions string

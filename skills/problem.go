@@ -18,8 +18,8 @@ const (
 	Note    Severity = "note"    // it says something that this server does not honour
 )
 
-// A Problem is why something did not load, or loaded otherwise than its author
-// may expect, and the remedy.
+// A Problem is the reason why something did not load, or loaded otherwise than its
+// author may expect, with the remedy.
 type Problem struct {
 	Severity Severity `json:"severity"`
 	Path     string   `json:"path"`

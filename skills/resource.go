@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// maxCatalogResources is how many resources all skills may have. Clients are sent
-// all of them at once.
+// maxCatalogResources bounds the resources of all skills. Clients receive all of them
+// at once.
 const maxCatalogResources = 256
 
 // A Declared is a resource, and the skill that has it.

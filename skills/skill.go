@@ -48,11 +48,11 @@ type Skill struct {
 	Dir string
 	// PluginDir is the absolute host folder of the plugin, or "" outside of one.
 	PluginDir string
-	// Workspace is the folder that others may write to ([Root.Within]) and that the
+	// Workspace is the folder that others may write to and that the
 	// skill comes from; "" for a skill that is the person's, or that they name with
 	// a root of their own. A skill can claim any name, so grants go by this.
 	Workspace string
-	// File is where the skill is defined, for people.
+	// File is the path of the skill's definition, for people.
 	File string
 	// Files are the folder's contents. Nothing in it leads out of the folder. Who
 	// reads many of them uses [github.com/skillsmcp/skills-mcp/skills/skillfs.Hold].
@@ -64,7 +64,7 @@ type Skill struct {
 	// Instructions are the text below the frontmatter, for a model. They are ""
 	// where Stored has them: see [Skill.Text].
 	Instructions string
-	// Stored reads instructions that a [Cache] kept out of memory; else it is nil.
+	// Stored reads instructions that a cache keeps out of memory; else it is nil.
 	Stored func() (string, error)
 	// Frontmatter is the whole frontmatter as JSON values, unknown keys included.
 	Frontmatter map[string]any
@@ -93,7 +93,7 @@ type Skill struct {
 	Paths []string
 	// Pinned says that the author wants the skill to be a tool where not all are.
 	Pinned bool
-	// Asks are those whom the skill's script may ask while it runs; none is nobody.
+	// Asks lists whom the skill's script may ask while it runs; none is nobody.
 	Asks []Asked
 	// Task says how the skill is run for clients that know tasks.
 	Task Task
@@ -190,7 +190,7 @@ type Requires struct {
 	Env []string `json:"env,omitempty"`
 	// Config are settings of its author's agent that have to be on.
 	Config []string `json:"config,omitempty"`
-	// Capabilities are what its author's agent has to let it do.
+	// Capabilities are permissions that its author's agent has to give it.
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 
@@ -240,14 +240,14 @@ type Resource struct {
 	// File is the path of the content in the skill's folder; "" where the skill's
 	// output is the content.
 	File string
-	// Line is where it is declared in the skill's File.
+	// Line is the line of its declaration in the skill's File.
 	Line int
 }
 
 // Key returns the resource's unique key in a catalog: URI or Template.
 func (r Resource) Key() string { return r.URI + r.Template }
 
-// An Asked is whom a script may ask while it runs.
+// An Asked is a person or program that a script may ask while it runs.
 type Asked string
 
 // Whom a script may ask.

@@ -20,7 +20,7 @@ func HasInlineCommands(text string) bool {
 	return strings.Contains(text, "!`") && bangCommand.MatchString(text)
 }
 
-// maxFilledIn is how much may be put into instructions, in bytes: each mention of
+// maxFilledIn bounds the text put into instructions, in bytes: each mention of
 // the arguments repeats them.
 const maxFilledIn = 2 << 20
 

@@ -5,6 +5,7 @@
 package activation
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -15,36 +16,24 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Defaults of [Options].
-const (
-	DefaultEntries = 20_000 // files and folders of one workspace
-	DefaultDepth   = 12     // nested folders
-	DefaultTime    = 2 * time.Second
-)
-
 // Options configure [Find]. A nil *Options, and every zero field, means the
 // default.
 type Options struct {
-	Entries int           // bounds the files and folders read of one workspace
-	Depth   int           // bounds the levels of folders below a workspace
-	Time    time.Duration // bounds the whole search
+	Entries int           // bounds the files and folders read of one workspace; 20,000
+	Depth   int           // bounds the levels of folders below a workspace; 12
+	Time    time.Duration // bounds the whole search; 2 s
 }
 
+// withDefaults returns a copy of o with its defaults; o may be nil.
 func (o *Options) withDefaults() Options {
 	var c Options
 	if o != nil {
 		c = *o
 	}
-	orDefault(&c.Entries, DefaultEntries)
-	orDefault(&c.Depth, DefaultDepth)
-	orDefault(&c.Time, DefaultTime)
+	c.Entries = cmp.Or(c.Entries, 20_000)
+	c.Depth = cmp.Or(c.Depth, 12)
+	c.Time = cmp.Or(c.Time, 2*time.Second)
 	return c
-}
-
-func orDefault[T int | time.Duration](field *T, value T) {
-	if *field <= 0 {
-		*field = value
-	}
 }
 
 // Wanted reports whether any usable skill of the catalog has globs. If none has,

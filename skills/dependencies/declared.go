@@ -13,8 +13,8 @@ const (
 	Node   = "node"
 )
 
-// MaxPackages bounds the packages that one skill may declare of a kind.
-const MaxPackages = 500
+// maxPackages bounds the packages that one skill may declare of a kind.
+const maxPackages = 500
 
 // Declared holds the packages of one kind that a skill declares.
 type Declared struct {

@@ -116,7 +116,7 @@ func TestNearest(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	long := strings.Repeat("a\n", MaxPackages+1)
+	long := strings.Repeat("a\n", maxPackages+1)
 	for want, files := range map[string]fstest.MapFS{
 		`requirements.txt:2: "--index-url https://evil.example" is not taken`: folder("requirements.txt", "a\n--index-url https://evil.example\n"),
 		`"-r other.txt"`:                             folder("requirements.txt", "-r other.txt"),

@@ -66,8 +66,8 @@ func (m manifest) declare(lock []byte) (*Declared, error) {
 		return nil, notFromRegistry(strange)
 	}
 	d := &Declared{Kind: Node, File: manifestFile, Packages: m.packages()}
-	if len(d.Packages) > MaxPackages {
-		return nil, &Error{manifestFile, 0, fmt.Sprintf("it names %d packages, and at most %d are taken", len(d.Packages), MaxPackages), "name fewer"}
+	if len(d.Packages) > maxPackages {
+		return nil, &Error{manifestFile, 0, fmt.Sprintf("it names %d packages, and at most %d are taken", len(d.Packages), maxPackages), "name fewer"}
 	}
 	plain, err := json.Marshal(m)
 	if err != nil {

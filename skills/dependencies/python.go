@@ -186,8 +186,8 @@ func declarePython(file string, requirements []requirement) (*Declared, error) {
 		lock.WriteString(r.text + "\n")
 		d.Packages = append(d.Packages, strings.TrimSpace(ofHashes.ReplaceAllString(r.text, "")))
 	}
-	if len(d.Packages) > MaxPackages {
-		return nil, &Error{file, 0, fmt.Sprintf("it names %d packages, and at most %d are taken", len(d.Packages), MaxPackages), "name fewer"}
+	if len(d.Packages) > maxPackages {
+		return nil, &Error{file, 0, fmt.Sprintf("it names %d packages, and at most %d are taken", len(d.Packages), maxPackages), "name fewer"}
 	}
 	d.Lock = []File{{requirementsFile, []byte(lock.String())}}
 	return d, nil

@@ -87,7 +87,7 @@ func (p *parser) asks() {
 	for _, word := range p.fields.words("asks", strings.Fields) {
 		switch asked := skills.Asked(word); {
 		case !slices.Contains(all, asked):
-			p.report(skills.Warning, p.fields.pos("asks"), "write person, model or roots", "%s in %q is nobody who can be asked, and is ignored", Show(word), "asks")
+			p.report(skills.Warning, p.fields.pos("asks"), "write person, model or roots", "%s in %q is nobody who can be asked, and is ignored", show(word), "asks")
 		case !slices.Contains(p.skill.Asks, asked):
 			p.skill.Asks = append(p.skill.Asks, asked)
 		}

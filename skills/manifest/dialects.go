@@ -15,8 +15,8 @@ type dialect struct {
 // Standard is the dialect of the Agent Skills standard.
 const Standard = "Agent Skills"
 
-// dialects are those that are read, and which keys each of them owns. A key that
-// several share is the first one's.
+// dialects returns the supported dialects, with the keys that each of them owns. A key
+// that several share belongs to the first.
 func dialects() []dialect {
 	return []dialect{
 		{Standard, []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -92,12 +93,7 @@ func (p entryReader) checkPattern(entry *skills.Entry) error {
 }
 
 func declares(e *skills.Entry, name string) bool {
-	for _, p := range e.Params() {
-		if p.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Params(), func(p skills.Param) bool { return p.Name == name })
 }
 
 func (p entryReader) unavailable(reason, remedy string) {

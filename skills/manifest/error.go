@@ -20,6 +20,7 @@ type Error struct {
 
 func (r *Error) Error() string { return r.message }
 
+// Errorf returns the error of an item that cannot be loaded, at a position of its file.
 func Errorf(at Position, remedy, format string, args ...any) *Error {
 	return &Error{at: at, message: fmt.Sprintf(format, args...), remedy: remedy}
 }

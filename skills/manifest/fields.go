@@ -167,8 +167,8 @@ func (f fields) words(key string, split func(string) []string) []string {
 	return nil
 }
 
-// maxValues is how many values one manifest may expand to. Aliases could make
-// it any number.
+// maxValues bounds the values that one manifest expands to. With aliases it could be
+// any number.
 const maxValues = 100_000
 
 // jsonValue returns a YAML node as the values of encoding/json: map[string]any,

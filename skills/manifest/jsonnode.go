@@ -28,8 +28,8 @@ func parseJSON(data []byte) (*yaml.Node, error) {
 	return d.value()
 }
 
-// placeAt returns the position of the character that ends at offset, which
-// is where a syntax error was noticed.
+// placeAt returns the position of the character that ends at offset, the place of a
+// syntax error.
 func placeAt(data []byte, offset int64) Position {
 	before := data[:max(0, min(offset, int64(len(data)))-1)]
 	d := &jsonReader{data: before}

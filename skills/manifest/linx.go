@@ -96,7 +96,7 @@ func (p linxReader) entryPoint(point field) error {
 	return nil
 }
 
-// maxModules is how many Python files of a LinX package are read for functions.
+// maxModules bounds the Python files of a LinX package that are read for functions.
 const maxModules = 16
 
 // functions makes tools of the functions that LangChain's @tool decorates, in the

@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxMarketPlugins is how many plugins one marketplace may list. Each costs a
-// look at its folder.
+// maxMarketPlugins bounds the plugins that one marketplace lists. Each costs a look at
+// its folder.
 const maxMarketPlugins = 2000
 
 // A Market is the content of a marketplace.json.

@@ -21,10 +21,10 @@ import (
 // OngridFile is the manifest of a skill of ongrid's. Others use the name too.
 const OngridFile = "skill.json"
 
-// ongridTimeout is how long a script of ongrid's may take where it does not say.
+// ongridTimeout is the default timeout of a script of ongrid's.
 const ongridTimeout = 30 * time.Second
 
-// ongridCategory is that of a skill of ongrid's which says none.
+// ongridCategory is the default category of a skill of ongrid's.
 const ongridCategory = "external"
 
 // ongridName matches the names that ongrid accepts.
@@ -101,7 +101,7 @@ func (p ongridReader) ongridShape() error {
 		}
 	}
 	if name := p.fields.text("name"); len(name) > 64 || !ongridName.MatchString(name) {
-		return notOngrid(p.options.Ongrid, false, fmt.Sprintf("the name %s is not of a-z, 0-9 and _", Show(name)))
+		return notOngrid(p.options.Ongrid, false, fmt.Sprintf("the name %s is not of a-z, 0-9 and _", show(name)))
 	}
 	return nil
 }
@@ -115,11 +115,11 @@ func (p ongridReader) ongridEntry() error {
 	case errors.Is(err, skillfs.ErrLeaves):
 		return Errorf(p.fields.pos("entry"), "put the program into the skill's folder, or below the folder that skills are looked for in", "entry %q leads out of that folder", given)
 	case err != nil || !isExecutable(files, name):
-		return notOngrid(p.options.Ongrid, true, fmt.Sprintf("entry %s is not an executable file", Show(given)))
+		return notOngrid(p.options.Ongrid, true, fmt.Sprintf("entry %s is not an executable file", show(given)))
 	}
 	head, err := skillfs.ReadHead(files, name)
 	if err != nil {
-		return notOngrid(p.options.Ongrid, true, fmt.Sprintf("entry %s cannot be read", Show(given)))
+		return notOngrid(p.options.Ongrid, true, fmt.Sprintf("entry %s cannot be read", show(given)))
 	}
 	p.skill.Entry = p.ongridCall(script, program(name, head))
 	return nil

@@ -47,7 +47,7 @@ func (p *parser) openAI() {
 	for _, node := range tools.Content {
 		tool := newFields(deref(node), discard)
 		if name := tool.text("value"); tool.text("type") == "mcp" && name != "" {
-			report(skills.Note, posOf(deref(node)), "", "it relies on the MCP server %s, which your client has to have", Show(name))
+			report(skills.Note, posOf(deref(node)), "", "it relies on the MCP server %s, which your client has to have", show(name))
 		}
 	}
 }

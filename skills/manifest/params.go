@@ -36,7 +36,7 @@ func parseParams(f fields) []skills.Param {
 	return nil
 }
 
-// maxParams is how many parameters an entry may have. A tool's schema of
+// maxParams bounds the parameters of an entry. A tool's schema of
 // thousands helps nobody.
 const maxParams = 256
 

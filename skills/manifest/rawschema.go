@@ -60,11 +60,11 @@ func (p entryReader) authorSchema(key, so string) *jsonschema.Schema {
 	return s
 }
 
-// maxSchema is how large a schema may be, in bytes of JSON: every client reads
-// it with every list of tools.
+// maxSchema bounds the size of a schema, in bytes of JSON: every client reads it with
+// every list of tools.
 const maxSchema = 64 << 10
 
-// usable says why a schema cannot be served or checked against.
+// usable returns why a schema cannot be served or checked against, or nil.
 func usable(s *jsonschema.Schema) error {
 	encoded, err := json.Marshal(s)
 	switch {
@@ -76,8 +76,8 @@ func usable(s *jsonschema.Schema) error {
 	return schema.New(s).Err()
 }
 
-// maxSchemaDepth is how deep a schema may nest. Each level costs a look at all
-// that is below it, here and where the schema is written.
+// maxSchemaDepth bounds the nesting of a schema. Each level costs a look at everything
+// below it, here and where the schema is written.
 const maxSchemaDepth = 64
 
 // headerKey has a client copy an argument into a header of its request, where

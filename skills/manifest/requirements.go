@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxNeeds is how many things of one kind a skill may need.
+// maxNeeds bounds the requirements of one kind that a skill has.
 const maxNeeds = 256
 
 // in returns the fields of the map under key; ok is false where there is none.

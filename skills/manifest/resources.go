@@ -16,10 +16,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxResources is how many resources one skill may have.
+// maxResources bounds the resources of one skill.
 const maxResources = 64
 
-// maxMIMEType is how long a type may be, in bytes.
+// maxMIMEType bounds the length of a type, in bytes.
 const maxMIMEType = 128
 
 // reserved are the schemes of URIs that mean something already.

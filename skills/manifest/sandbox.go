@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// maxHosts is how many hosts a skill may declare.
+	// maxHosts bounds the hosts that a skill declares.
 	maxHosts = 64
-	// maxVariables is how many variables it may want.
+	// maxVariables bounds the variables that it wants.
 	maxVariables = 64
-	// MaxWarm is how many sandboxes a skill may ask to have ready.
-	MaxWarm = 8
+	// maxWarm bounds the prepared sandboxes of a skill.
+	maxWarm = 8
 )
 
 // sandbox reads the script's requirements of its sandbox:
@@ -84,7 +84,7 @@ func (p entryReader) checkHost(item *yaml.Node) error {
 	return p.options.Host(item.Value)
 }
 
-// warm reads how many sandboxes to have ready: a number, or false for none.
+// warm reads the number of sandboxes to prepare; false is none.
 func warm(f fields) int {
 	node := f.get("warm")
 	if node == nil {
@@ -98,13 +98,13 @@ func warm(f fields) int {
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(node.Value))
 	if node.Kind != yaml.ScalarNode || err != nil || n < 0 {
-		f.wrongType("warm", fmt.Sprintf("a number from 0 to %d, or false", MaxWarm))
+		f.wrongType("warm", fmt.Sprintf("a number from 0 to %d, or false", maxWarm))
 		return 0
 	}
-	if n > MaxWarm {
-		f.report(skills.Warning, f.pos("warm"), fmt.Sprintf("write at most %d", MaxWarm), `"warm" is %d; %d are had ready`, n, MaxWarm)
+	if n > maxWarm {
+		f.report(skills.Warning, f.pos("warm"), fmt.Sprintf("write at most %d", maxWarm), `"warm" is %d; %d are had ready`, n, maxWarm)
 	}
-	return min(n, MaxWarm)
+	return min(n, maxWarm)
 }
 
 // environmentName is a variable's.
@@ -116,7 +116,7 @@ func variables(f fields, key string) []string {
 	for _, name := range f.words(key, strings.Fields) {
 		switch {
 		case !environmentName.MatchString(name):
-			f.report(skills.Warning, f.pos(key), "write names of variables", "%s in %q is not the name of a variable and is ignored", Show(name), key)
+			f.report(skills.Warning, f.pos(key), "write names of variables", "%s in %q is not the name of a variable and is ignored", show(name), key)
 		case slices.Contains(names, name):
 		case len(names) == maxVariables:
 			f.report(skills.Warning, f.pos(key), "name fewer", "%q has more than %d variables; the rest is ignored", key, maxVariables)

@@ -108,8 +108,8 @@ func splitPaths(text string) []string { return splitOutside(text, '{', '}', ",")
 // maxEcho bounds an author's or caller's text that a message quotes, in bytes.
 const maxEcho = 80
 
-// Show renders a value of a message, shortened where it is long.
-func Show(value any) string {
+// show renders a value of a message, shortened where it is long.
+func show(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)

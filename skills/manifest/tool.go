@@ -11,7 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 )
 
-// maxTools is how many tools one list may have.
+// maxTools bounds the tools of one list.
 const maxTools = 64
 
 // toolName matches the part of a tool's name behind "skill__".
@@ -53,6 +53,7 @@ func describeTool(tool *skills.Skill) {
 	}
 }
 
+// BorrowedDescription returns the description of a tool that has none: its skill's.
 func BorrowedDescription(tool *skills.Skill) string {
 	return strings.TrimSpace(fmt.Sprintf("Run %s of the skill %s. %s", tool.Entry.Script, tool.Of.QualifiedName(), tool.Of.Description))
 }
@@ -74,7 +75,7 @@ func (p linxReader) linxEntry(entry *skills.Entry) {
 	}
 }
 
-// toolArgs says how arguments reach the script where that is not as flags.
+// toolArgs sets how arguments reach a script that does not take them as flags.
 func (p toolReader) toolArgs() error {
 	entry := p.skill.Entry
 	function := p.fields.text("function")

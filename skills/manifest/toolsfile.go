@@ -12,7 +12,7 @@ import (
 // ToolsFile is the file beside a SKILL.md that declares tools for its scripts.
 const ToolsFile = "tools.yaml"
 
-// toolKeys are those of one tool.
+// toolKeys are the keys of one tool.
 var toolKeys = [...]string{
 	"additional", "asks", "class", "description", "disable-model-invocation", "execution_timeout", "function", "name", "output_schema", "params",
 	"sandbox", "sandbox_image_role", "script", "task", "timeout_seconds", "when_to_use",

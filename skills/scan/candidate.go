@@ -41,8 +41,8 @@ func (c *candidate) is(other *candidate) bool {
 		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && a.Workspace == b.Workspace && c.packed.is(other.packed)
 }
 
-// place is the host folder, or the package, that the candidate is in; "" where
-// it has none.
+// place returns the host folder, or the package, that the candidate is in; "" for
+// one on no host.
 func (c *candidate) place() string {
 	if c.packed != nil {
 		return c.packed.host
@@ -70,7 +70,7 @@ func (c *candidate) key(o Options) string {
 	}, "\x00")
 }
 
-// manifests are the host files that the candidate is read from.
+// manifests returns the host files that the candidate is read from.
 func (c *candidate) manifests() []string {
 	switch {
 	case c.packed != nil:

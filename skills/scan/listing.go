@@ -47,15 +47,9 @@ func newListing(fsys fs.FS, dir string, entries []fs.DirEntry) *listing {
 
 // same reports whether two listings have the same names, of the same types.
 func (l *listing) same(other *listing) bool {
-	if len(l.entries) != len(other.entries) {
-		return false
-	}
-	for i, e := range l.entries {
-		if o := other.entries[i]; o.Name() != e.Name() || o.Type() != e.Type() {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(l.entries, other.entries, func(a, b fs.DirEntry) bool {
+		return a.Name() == b.Name() && a.Type() == b.Type()
+	})
 }
 
 // share calls do for 0 to n-1, on all processors.
@@ -126,6 +120,22 @@ func findSkillFile(fsys fs.FS, dir string) string {
 		return ""
 	}
 	return skillFile(entries)
+}
+
+// firstFile returns the first of names, paths in dir, that is a regular file, or "".
+// entries are the folder's; nil is unknown.
+func firstFile(fsys fs.FS, dir string, names []string, entries []fs.DirEntry) string {
+	for _, name := range names {
+		first, _, _ := strings.Cut(name, "/")
+		if entries != nil && !hasFolder(entries, first) {
+			continue
+		}
+		at := path.Join(dir, name)
+		if info, err := fs.Stat(fsys, at); err == nil && info.Mode().IsRegular() {
+			return at
+		}
+	}
+	return ""
 }
 
 // plain reports whether a folder holds nothing but text: no folder, and no file

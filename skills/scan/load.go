@@ -129,16 +129,17 @@ func (c *candidate) loadPacked(o Options, cache Cache) {
 	if info, err := os.Lstat(look.Path); err == nil {
 		look.Info = info
 	}
-	switch c.err = c.parsePacked(o); {
+	c.err = c.parsePacked(o)
+	read := c.skill
+	switch {
 	case look.Info == nil || !look.Info.Mode().IsRegular():
-		cache.KeepSkill(key, nil, []Look{look})
-	case c.err == nil:
-		cache.KeepSkill(key, c.skill, []Look{look})
+		read = nil
 	case errors.Is(c.err, errNoSkill):
-		cache.KeepSkill(key, &skills.Skill{}, []Look{look})
-	default:
-		cache.KeepSkill(key, nil, []Look{look})
+		read = &skills.Skill{}
+	case c.err != nil:
+		read = nil
 	}
+	cache.KeepSkill(key, read, []Look{look})
 }
 
 func (c *candidate) parsePacked(o Options) error {
@@ -169,7 +170,7 @@ func (c *candidate) parsePacked(o Options) error {
 	return nil
 }
 
-// reading notes how the candidate's files are before it is read; done keeps that.
+// reading notes the state of the candidate's files before it is read; done stores it.
 func (c *candidate) reading(r *readings) (done func()) {
 	if r == nil {
 		return func() {}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -14,8 +13,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// marketplaces are where a folder of plugins may say which there are: for Claude
-// Code, for Codex, and as some repositories have it.
+// marketplaces are the paths of a marketplace's file in its folder: for Claude Code,
+// for Codex, and last as some repositories have it.
 var marketplaces = [...]string{".claude-plugin/marketplace.json", codexMarketplace, "marketplace.json"}
 
 const codexMarketplace = ".agents/plugins/marketplace.json"
@@ -23,8 +22,7 @@ const codexMarketplace = ".agents/plugins/marketplace.json"
 // maxMarketplace is the largest marketplace.json that is read, in bytes.
 const maxMarketplace = 4 << 20
 
-// maxSharing is how many of them may be the same folder: each has its skills
-// read again.
+// maxSharing bounds the plugins of one folder: each reads its skills again.
 const maxSharing = 64
 
 // otherAgents reports whether a folder is another agent's own, such as
@@ -42,18 +40,11 @@ func isCodexFolder(root Root) bool {
 // findMarketplace returns the path of the marketplace.json in a folder of a root
 // with these entries, or "".
 func findMarketplace(root Root, dir string, entries []fs.DirEntry) string {
-	for _, name := range marketplaces {
-		first, _, _ := strings.Cut(name, "/")
-		there := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == first })
-		if !there || first == name && (otherAgents(dir) || dir == "." && isCodexFolder(root)) {
-			continue
-		}
-		at := path.Join(dir, name)
-		if info, err := fs.Stat(root.FS, at); err == nil && info.Mode().IsRegular() {
-			return at
-		}
+	names := marketplaces[:]
+	if otherAgents(dir) || dir == "." && isCodexFolder(root) {
+		names = names[:len(names)-1]
 	}
-	return ""
+	return firstFile(root.FS, dir, names, entries)
 }
 
 // A market loads the plugins of one marketplace.
@@ -65,8 +56,8 @@ type market struct {
 	report manifest.Report
 	// elsewhere are plugins that would have to be fetched.
 	elsewhere []string
-	// read are the folders whose own manifest was read, and shared is how many
-	// plugins each is.
+	// read has the folders whose own manifest was read, and shared the number of
+	// plugins of each.
 	read   map[string]bool
 	shared map[string]int
 	// own is set by a plugin that is the marketplace's folder itself.

@@ -2,6 +2,8 @@ package scan
 
 import (
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +25,7 @@ type memory struct {
 	cache      Cache // closed; nil where there was none or it was asked
 }
 
-// A location is where a root is.
+// A location is the host folder of a root, as given and without links.
 type location struct{ given, real string }
 
 func newMemory() *memory {
@@ -118,20 +120,12 @@ func (m *memory) forget(paths []string) {
 		}
 		return false
 	}
-	for dir := range m.listings {
-		if covered(dir) {
-			delete(m.listings, dir)
-		}
-	}
-	for dir := range m.candidates {
-		if covered(dir) {
-			delete(m.candidates, dir)
-		}
-	}
+	maps.DeleteFunc(m.listings, func(dir string, _ *listing) bool { return covered(dir) })
+	maps.DeleteFunc(m.candidates, func(dir string, _ []*candidate) bool { return covered(dir) })
 }
 
 // upwards yields name and the folders that it lies in.
-func upwards(name string) func(yield func(string) bool) {
+func upwards(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for yield(name) {
 			up := filepath.Dir(name)

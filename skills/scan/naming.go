@@ -164,13 +164,13 @@ func foldersOf(group []*candidate, names map[string]bool) []string {
 	return folders
 }
 
-// with is the qualified name that the candidate would have with a folder.
+// with returns the qualified name that the candidate would have with a folder.
 func (c *candidate) with(folder string) string {
 	return joinNames(c.skill.Plugin, folder, c.skill.Name)
 }
 
-// way is the folders that lead to the candidate, the root's first, without those
-// that are called as in any other place. There is at least one.
+// way returns the folders that lead to the candidate, the root's first, without
+// those whose names all places share. There is at least one.
 func (c *candidate) way() []string {
 	root := c.root.String()
 	below := strings.TrimPrefix(filepath.ToSlash(c.skill.File), filepath.ToSlash(root))
@@ -203,14 +203,14 @@ func joinNames(names ...string) string {
 	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), "/")
 }
 
-// How much of a skill is compared. A larger one is the copy of none.
+// The bounds of a comparison. A larger skill is the copy of none.
 const (
 	maxSameFiles = 1000
 	maxSameBytes = 16 << 20
 )
 
-// digest is of the candidate's manifest, or of all its files; ok is false where
-// they are too many or cannot be read. A command is one file.
+// digest returns the hash of the candidate's manifest, or of all its files; ok is
+// false where they are too many or cannot be read. A command is one file.
 func (c *candidate) digest(all bool) (sum [sha256.Size]byte, ok bool) {
 	files, release, err := skillfs.Hold(c.skill.Files)
 	if err != nil {

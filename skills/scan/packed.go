@@ -24,14 +24,14 @@ func packageEnding(name string) string {
 // dotSkill ends the name of a file that is meant to be nothing but a skill.
 const dotSkill = ".skill"
 
-// PackageName is the name of the folder that a package is unpacked to: that of
-// the file, without its ending.
+// PackageName returns the name of the folder that a package is unpacked to: the
+// file's, without its ending.
 func PackageName(file string) string {
 	name := path.Base(filepath.ToSlash(file))
 	return strings.TrimSuffix(name, packageEnding(name))
 }
 
-// packed is where a package is.
+// packed is the location of a package.
 type packed struct {
 	host  string // its host path; "" where there is none
 	file  string // its path for people
@@ -42,8 +42,7 @@ func (p *packed) is(other *packed) bool {
 	return p == other || p != nil && other != nil && *p == *other
 }
 
-// errNoSkill is the error of a file that is no package, and that nobody takes for
-// one.
+// errNoSkill is the error of a file that is no package and is not meant to be one.
 var errNoSkill = errors.New("no skill is packed in it")
 
 // refuse returns the error for one of opening the package: [errNoSkill] where
@@ -61,7 +60,7 @@ func (p *packed) refuse(err error) error {
 	return &refusal{fault, skills.Note}
 }
 
-// refusal is why a package is not taken.
+// refusal is the error of a package that is not accepted.
 type refusal struct {
 	fault    *skillfs.ArchiveError
 	severity skills.Severity

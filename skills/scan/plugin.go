@@ -18,8 +18,8 @@ type pluginReader struct {
 	skip  map[string]bool // plugins that a marketplace has loaded
 }
 
-// manifests are where a plugin's manifest may be, in its folder: for Claude Code,
-// for Codex, as others have it, and for Gemini CLI. The first one counts.
+// manifests are the paths of a plugin's manifest in its folder: for Claude Code, for
+// Codex, as others have it, and for Gemini CLI. The first one counts.
 var manifests = [...]string{".claude-plugin/plugin.json", ".codex-plugin/plugin.json", plainManifest, geminiManifest}
 
 const (
@@ -30,17 +30,7 @@ const (
 // findManifest returns the path of the manifest in a folder, or "". The entries of
 // the folder may be nil.
 func findManifest(fsys fs.FS, dir string, entries []fs.DirEntry) string {
-	for _, name := range manifests {
-		first, _, _ := strings.Cut(name, "/")
-		if entries != nil && !hasFolder(entries, first) {
-			continue
-		}
-		at := path.Join(dir, name)
-		if info, err := fs.Stat(fsys, at); err == nil && info.Mode().IsRegular() {
-			return at
-		}
-	}
-	return ""
+	return firstFile(fsys, dir, manifests[:], entries)
 }
 
 // isManifestFolder reports whether a folder holds the manifest of the plugin that
@@ -141,7 +131,7 @@ func (s *pluginReader) agents(dir string, m *manifest.Plugin, report manifest.Re
 	s.markdown(dir, "agents", m.Agents, report, s.agent)
 }
 
-// maxShown is how many servers, and how many hooks, of a plugin are kept.
+// maxShown bounds the servers, and the hooks, of a plugin.
 const maxShown = 100
 
 // hooks reads the hooks of a plugin.

@@ -13,7 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
-// readings are the files that skills were read from, as they were then.
+// readings records the files that skills were read from, as they were then.
 type readings struct{ byFile sync.Map } // host path: reading
 
 // A reading is a file as it was read.
@@ -23,7 +23,7 @@ type reading struct {
 	settled bool        // another change has another stamp
 }
 
-// look returns a file as it is, but for its content.
+// look returns the current state of a file, without the sum of its content.
 func look(file string) reading {
 	info, err := os.Stat(file) // follows links
 	if err != nil {

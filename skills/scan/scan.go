@@ -44,7 +44,7 @@ func (r Root) String() string { return cmp.Or(r.Dir, r.Label) }
 
 // Options configure [Scan]. The zero value is usable.
 type Options struct {
-	// Depth is how many folders below a root are entered; 0 is [DefaultDepth].
+	// Depth bounds the levels of folders below a root; 0 is [DefaultDepth].
 	Depth int
 	// Manifests bounds the skills, commands and plugins read below one root; 0 is
 	// [DefaultManifests].
@@ -71,7 +71,7 @@ type Options struct {
 	readings *readings
 }
 
-// How far a root is read where nobody says otherwise.
+// The default bounds of a root.
 const (
 	DefaultDepth     = 12      // folders below the root, one in the other
 	DefaultManifests = 20_000  // skills, commands and plugins of one root

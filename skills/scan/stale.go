@@ -32,20 +32,17 @@ func (s *Scanner) Stale(skill *skills.Skill) (paths []string) {
 	return paths
 }
 
-// packageOf is the package that a file for people is in, or "".
+// packageOf returns the package that a file for people lies in, or "".
 func (s *Scanner) packageOf(file string) string {
-	for ; len(file) > 1 && filepath.IsAbs(file); file = filepath.Dir(file) {
-		if _, ok := s.readings.byFile.Load(file); ok {
-			return file
-		}
-		if filepath.Dir(file) == file {
-			break
+	for at := range upwards(file) {
+		if _, ok := s.readings.byFile.Load(at); ok {
+			return at
 		}
 	}
 	return ""
 }
 
-// there is a path, or the folder above it that is gone.
+// there returns a path, or the topmost folder above it that is missing.
 func there(name string) string {
 	for {
 		up := filepath.Dir(name)

@@ -12,27 +12,25 @@ import (
 )
 
 const (
-	// maxDepth is how deep a value may nest. Some clients give up soon after it.
+	// maxDepth bounds the nesting of a value. Some clients give up soon after it.
 	maxDepth = 128
-	// maxNumber is how long a number may be, in bytes.
+	// maxNumber bounds the length of a number, in bytes.
 	maxNumber = 512
 )
 
 // Decode decodes one JSON value, with numbers as they are written. The error is
-// for one that cannot be decoded, or that [Sane] refuses.
+// for one that cannot be decoded, or that sane refuses.
 func Decode(data []byte) (any, error) {
 	value, err := validator.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("it is not JSON")
 	}
-	return value, Sane(value)
+	return value, sane(value, maxDepth)
 }
 
-// Sane refuses values of encoding/json that a stranger may write to do harm: that
+// sane refuses values of encoding/json that a stranger may write to do harm: that
 // nest too deep, and numbers beyond float64. The validator makes exact fractions
 // of numbers: 1e-999999 costs it milliseconds, and 1e9999999 a panic.
-func Sane(value any) error { return sane(value, maxDepth) }
-
 func sane(value any, left int) error {
 	if left == 0 {
 		return fmt.Errorf("it nests more than %d deep", maxDepth)

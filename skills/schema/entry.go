@@ -30,12 +30,12 @@ func CheckOutput(e *skills.Entry, object []byte) error {
 	if object == nil {
 		return errors.New("it is not one JSON object")
 	}
-	return compiledOf(e).output.CheckOutput(object)
+	return compiledOf(e).output.checkOutput(object)
 }
 
-// Accepts reports whether a value of encoding/json is valid for the parameter. It is
+// accepts reports whether a value of encoding/json is valid for the parameter. It is
 // false where the parameter's own schema alone cannot tell.
-func Accepts(p skills.Param, value any) bool {
+func accepts(p skills.Param, value any) bool {
 	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	object.Properties.Set(p.Name, p.Schema)
 	return New(object).CheckArguments(map[string]any{p.Name: value}) == nil
@@ -69,7 +69,7 @@ func ReadText(e *skills.Entry, p skills.Param, text string) any {
 	switch p.Schema.Type {
 	case "": // of several types, or any
 		_, flags := e.Passing().(skills.Flags) // which pass text as it is
-		if err == nil && !flags && Accepts(p, value) {
+		if err == nil && !flags && accepts(p, value) {
 			return value
 		}
 	case "integer", "number", "boolean", "object":

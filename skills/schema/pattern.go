@@ -7,7 +7,7 @@ import (
 	"regexp/syntax"
 )
 
-// maxPatternSize is how large the program of a pattern may be, in parts of the
+// maxPatternSize bounds the program of a pattern, in parts of the
 // pattern with repetitions written out: "(ab){1000}" has some 2000. It takes the
 // time to compile it, at each reading and each call.
 const maxPatternSize = 5_000

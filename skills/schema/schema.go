@@ -104,15 +104,15 @@ func (s *Schema) CheckArguments(args map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if err := Sane(args); err != nil {
+	if err := sane(args, maxDepth); err != nil {
 		return &ArgumentError{[]string{err.Error()}}
 	}
 	return worded(compiled.Validate(args), argumentFaults)
 }
 
-// CheckOutput returns the faults of a script's output, a JSON object, as an
+// checkOutput returns the faults of a script's output, a JSON object, as an
 // [*ArgumentError] with JSON Pointers (RFC 6901), or nil. It names five at most.
-func (s *Schema) CheckOutput(object []byte) error {
+func (s *Schema) checkOutput(object []byte) error {
 	value, err := Decode(object)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // ErrLeaves is the error of a path that leads out of its folder.
 var ErrLeaves = errors.New("it leads out of its folder")
 
-// maxLinks is how many symbolic links one path may pass, as on Linux.
+// maxLinks bounds the symbolic links on one path, as on Linux.
 const maxLinks = 40
 
 // Resolve follows the symbolic links in name, a slash-separated path in fsys, and

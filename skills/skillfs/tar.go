@@ -11,8 +11,7 @@ import (
 	"os"
 )
 
-// headroom is how many bytes beyond its files a tar.gz file may become, with
-// headers and padding.
+// headroom bounds the bytes of a tar.gz file's headers and padding.
 const headroom = maxEntries * 2048
 
 // errStream ends the reading of too long a stream.

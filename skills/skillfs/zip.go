@@ -10,9 +10,8 @@ import (
 	"slices"
 )
 
-// maxDirectory is how many bytes of a ZIP file its list of entries may be. The
-// list becomes several times as large in memory, so that is not to be found out
-// once it is there.
+// maxDirectory bounds the list of entries of a ZIP file, in bytes. The list becomes
+// several times as large in memory, so it is bounded before it is read.
 const maxDirectory = 4 << 20
 
 // errDirectory ends the reading of too long a list.

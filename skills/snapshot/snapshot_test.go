@@ -202,7 +202,7 @@ func TestTakeConcurrently(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	fsys := demo()
-	for i := range MaxFiles {
+	for i := range maxFiles {
 		fsys[fmt.Sprintf("many/%d", i)] = &fstest.MapFile{}
 	}
 	dir := t.TempDir()

@@ -11,8 +11,8 @@ import (
 
 // Limits of one skill's folder. [Store.Take] fails on a larger one.
 const (
-	MaxFiles = 20_000
-	MaxBytes = 256 << 20
+	maxFiles = 20_000
+	maxBytes = 256 << 20
 )
 
 // A tree lists the entries of a folder to copy, sorted, each after its parent.
@@ -56,8 +56,8 @@ func list(fsys fs.FS) (tree, error) {
 		}
 		t = append(t, e)
 		bytes += e.size
-		if len(t) > MaxFiles || bytes > MaxBytes {
-			return fmt.Errorf("the skill's folder is larger than %d files or %d MiB", MaxFiles, MaxBytes>>20)
+		if len(t) > maxFiles || bytes > maxBytes {
+			return fmt.Errorf("the skill's folder is larger than %d files or %d MiB", maxFiles, maxBytes>>20)
 		}
 		return nil
 	})

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // run applies batches and sends the touched paths, until batches is closed; then
@@ -149,7 +151,7 @@ func (t *tree) touchFile(r *repair, path string) {
 	}
 	name := filepath.Base(path)
 	for f := range at.folders {
-		if !t.options.Skip(name) {
+		if !scan.Skip(name) {
 			r.touched[site{f, name}.path()] = struct{}{}
 		}
 	}
@@ -177,7 +179,7 @@ func (t *tree) invalidate(r *repair, path string) {
 	name := filepath.Base(path)
 	r.invalidateLookups(at, name)
 	for f := range at.folders {
-		if !t.options.Skip(name) {
+		if !scan.Skip(name) {
 			r.touched[site{f, name}.path()] = struct{}{}
 			r.sites[site{f, name}] = struct{}{}
 		}

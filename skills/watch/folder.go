@@ -1,6 +1,10 @@
 package watch
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
 
 // A folder is a root, or a folder or a symbolic link below one. The same folder
 // on disk is in the tree once for each path that leads to it.
@@ -41,7 +45,7 @@ func (f *folder) add(child *folder) {
 // loops reports whether f, a link, leads to a folder that f itself lies in.
 func (f *folder) loops() bool {
 	for up := f.parent; up != nil; up = up.parent {
-		if within(up.real, f.real) {
+		if skillfs.Inside(f.real, up.real) {
 			return true
 		}
 	}
@@ -51,4 +55,4 @@ func (f *folder) loops() bool {
 // leaves reports whether f, a link, leads out of its root. A stranger's link, to /
 // perhaps, must not cost watches at every start; the scanner does not follow such
 // links either.
-func (f *folder) leaves() bool { return !within(f.real, f.root.real) }
+func (f *folder) leaves() bool { return !skillfs.Inside(f.root.real, f.real) }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -79,7 +81,7 @@ func (p *probe) touchedBy(action func()) []string {
 	for {
 		paths := p.next().Paths
 		touched = append(touched, slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-			return within(path, p.bell)
+			return skillfs.Inside(p.bell, path)
 		})...)
 		if slices.Contains(paths, ring) {
 			return append([]string{}, shortest(touched)...)

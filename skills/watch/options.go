@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -23,36 +24,21 @@ type Options struct {
 	// Folders bounds the watched folders and links below one root; those nearest
 	// to the root come first. Reaching it is a [Gap]. 2000 if zero.
 	Folders int
-	// Skip reports whether to ignore a name below a root, of a file or folder. It
-	// is called from one goroutine at a time. If nil, [scan.Skip].
-	Skip func(name string) bool
 
 	// Logger receives messages for the operator. If nil, [slog.Default].
 	Logger *slog.Logger
 }
 
-// withDefaults returns a copy of o with every zero field set. o may be nil.
+// withDefaults returns a copy of o with its defaults; o may be nil.
 func (o *Options) withDefaults() Options {
 	var c Options
 	if o != nil {
 		c = *o
 	}
-	orDefault(&c.Quiet, 100*time.Millisecond)
-	orDefault(&c.MaxDelay, time.Second)
-	orDefault(&c.Depth, scan.DefaultDepth)
-	orDefault(&c.Folders, 2000)
-	c.MaxDelay = max(c.MaxDelay, c.Quiet)
-	if c.Skip == nil {
-		c.Skip = scan.Skip
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Quiet = cmp.Or(c.Quiet, 100*time.Millisecond)
+	c.MaxDelay = max(cmp.Or(c.MaxDelay, time.Second), c.Quiet)
+	c.Depth = cmp.Or(c.Depth, scan.DefaultDepth)
+	c.Folders = cmp.Or(c.Folders, 2000)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
-}
-
-func orDefault[T int | time.Duration](field *T, value T) {
-	if *field <= 0 {
-		*field = value
-	}
 }

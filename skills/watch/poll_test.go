@@ -13,6 +13,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // settled makes a file, or changes what is in one, as of long ago, so that the
@@ -94,7 +96,7 @@ func TestPollingTakesTurns(t *testing.T) {
 	}
 	old := time.Now().Add(-time.Hour)
 	s := newStand(t, Options{}, func(folder string) error {
-		if within(folder, root) && folder != root {
+		if skillfs.Inside(root, folder) && folder != root {
 			return syscall.ENOSPC
 		}
 		return nil

@@ -4,8 +4,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Change lists the paths that one settled burst of events touched.
@@ -81,7 +82,7 @@ func (p *pending) rootsTouched() map[string]struct{} {
 	touched := map[string]struct{}{}
 	for path := range p.paths {
 		for _, root := range p.roots {
-			if within(path, root) {
+			if skillfs.Inside(root, path) {
 				touched[root] = struct{}{}
 			}
 		}
@@ -113,11 +114,3 @@ func (p *pending) covered(path string) bool {
 		path = dir
 	}
 }
-
-// within reports whether path is folder or lies below it. Both are clean.
-func within(path, folder string) bool {
-	rest, ok := strings.CutPrefix(path, folder)
-	return ok && (rest == "" || strings.HasSuffix(folder, separator) || strings.HasPrefix(rest, separator))
-}
-
-const separator = string(filepath.Separator)

@@ -167,20 +167,3 @@ func TestPathsBelowOthersAreLeftOut(t *testing.T) {
 		}
 	}
 }
-
-func TestWithin(t *testing.T) {
-	for _, test := range []struct {
-		path, folder string
-		want         bool
-	}{
-		{"/a", "/a", true},
-		{"/a/b", "/a", true},
-		{"/ab", "/a", false},
-		{"/a", "/a/b", false},
-		{"/a", "/", true},
-	} {
-		if got := within(filepath.FromSlash(test.path), filepath.FromSlash(test.folder)); got != test.want {
-			t.Errorf("within(%q, %q) = %v", test.path, test.folder, got)
-		}
-	}
-}

@@ -112,4 +112,4 @@ func split(path string) []string {
 }
 
 // top returns the folder that the absolute path starts from: "/", or a volume.
-func top(path string) string { return filepath.VolumeName(path) + separator }
+func top(path string) string { return filepath.VolumeName(path) + string(filepath.Separator) }

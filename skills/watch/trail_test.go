@@ -58,7 +58,7 @@ func steps(base string, t trail) string {
 	var steps []string
 	for _, l := range t.lookups {
 		if rest, ok := strings.CutPrefix(l.dir, base); ok {
-			steps = append(steps, strings.TrimPrefix(filepath.ToSlash(rest+separator+l.name), "/"))
+			steps = append(steps, strings.TrimPrefix(filepath.ToSlash(rest+string(filepath.Separator)+l.name), "/"))
 		} else if len(steps) == 0 || steps[len(steps)-1] != "TOP" {
 			steps = append(steps, "TOP")
 		}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // A tree mirrors the folders on disk with their watches. One goroutine uses it at a
@@ -76,7 +78,7 @@ func (t *tree) attach(s site, mode fs.FileMode) *folder {
 	link := mode&fs.ModeSymlink != 0
 	depth := s.parent.depth + 1
 	tooDeep := depth > t.options.Depth
-	if !link && (!mode.IsDir() || tooDeep) || t.options.Skip(s.name) {
+	if !link && (!mode.IsDir() || tooDeep) || scan.Skip(s.name) {
 		return nil
 	}
 	root := s.parent.root

@@ -14,6 +14,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A fakeNotifier is a notifier that keeps its watches as inotify does, by
@@ -86,7 +88,7 @@ func (s *stand) watched(base string, want ...string) {
 	s.Helper()
 	var got []string
 	for path := range s.source.watches {
-		if within(path, base) {
+		if skillfs.Inside(base, path) {
 			got = append(got, path)
 		}
 	}
@@ -302,7 +304,7 @@ func TestNothingIsHeldForWhatIsGone(t *testing.T) {
 	s.event(fsnotify.Remove, root, root)
 
 	for path, at := range s.places.byPath {
-		if len(at.folders) > 0 || len(at.lookups) == 0 || within(path, root) {
+		if len(at.folders) > 0 || len(at.lookups) == 0 || skillfs.Inside(root, path) {
 			t.Errorf("place %s is still held: %+v", path, at)
 		}
 	}

@@ -183,7 +183,7 @@ func TestRootsInRootsAndTwice(t *testing.T) {
 	outer := tempDir(t)
 	inner := mkdir(t, outer, "inner")
 	other := link(t, outer, filepath.Join(tempDir(t), "other"))
-	p := newProbe(t, outer, inner, outer+separator, other)
+	p := newProbe(t, outer, inner, outer+string(filepath.Separator), other)
 
 	p.expect(func() { write(t, inner, "SKILL.md") },
 		filepath.Join(inner, "SKILL.md"), filepath.Join(other, "inner", "SKILL.md"))
