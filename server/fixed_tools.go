@@ -22,16 +22,6 @@ func fixedNames() []string {
 	}
 }
 
-// fixedTools make the tools that exist for every catalog.
-type fixedTools struct {
-	*toolMaker
-	find     *finder
-	invoke   *invoker
-	loader   *loader
-	options  *Options
-	constant []mcpserver.ServerTool // those that no view changes
-}
-
 func newFixedTools(m *toolMaker, find *finder, invoke *invoker, loader *loader, options *Options) *fixedTools {
 	t := &fixedTools{toolMaker: m, find: find, invoke: invoke, loader: loader, options: options}
 	t.constant = []mcpserver.ServerTool{

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Max is the number of values in one answer (completion/complete).
-const Max = 100
+// maxValues is the number of values in one answer (completion/complete).
+const maxValues = 100
 
 // A List is the first values, best first.
 type List struct {
-	Values []string // at most [Max]
+	Values []string // at most 100
 	Total  int      // number of all values; 0 if that is unknown
 	More   bool     // there are more than Values
 }
@@ -45,5 +45,5 @@ func Of(all []string, text string) List {
 
 // first returns a list of the first values.
 func first(all []string) List {
-	return List{Values: all[:min(len(all), Max)], Total: len(all), More: len(all) > Max}
+	return List{Values: all[:min(len(all), maxValues)], Total: len(all), More: len(all) > maxValues}
 }

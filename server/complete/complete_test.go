@@ -26,8 +26,8 @@ func TestOf(t *testing.T) {
 		{[]string{"undo", "Do", "redo", "dot"}, "do", List{[]string{"Do", "dot", "redo", "undo"}, 4, false}},
 		{[]string{"a", "a", "b"}, "a", List{[]string{"a"}, 1, false}},
 		{[]string{"a"}, "x", List{[]string{}, 0, false}},
-		{many, "v", List{many[:Max], 250, true}},
-		{many[:Max], "v", List{many[:Max], Max, false}},
+		{many, "v", List{many[:maxValues], 250, true}},
+		{many[:maxValues], "v", List{many[:maxValues], maxValues, false}},
 	} {
 		if diff := cmp.Diff(test.want, Of(test.all, test.text)); diff != "" {
 			t.Errorf("%q: %s", test.text, diff)
@@ -107,7 +107,7 @@ func TestPathsAreBounded(t *testing.T) {
 		}
 	}
 	got := Paths(t.Context(), []string{dir}, "f")
-	if len(got.Values) != Max || got.Total != 300 || !got.More || got.Values[0] != "f000" || got.Values[Max-1] != "f099" {
+	if len(got.Values) != maxValues || got.Total != 300 || !got.More || got.Values[0] != "f000" || got.Values[maxValues-1] != "f099" {
 		t.Errorf("%d values, %d in all, more %t", len(got.Values), got.Total, got.More)
 	}
 	ended, end := context.WithCancel(t.Context())

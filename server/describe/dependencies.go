@@ -19,7 +19,7 @@ func Dependencies(skill *skills.Skill) ([]dependencies.Declared, *skills.Problem
 	}
 	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
-		return nil, nil // loading has said what cannot be read
+		return nil, nil // loading has reported it
 	}
 	defer release()
 	found, err := dependencies.Find(files, path.Clean(skill.Entry.Script), skill.Entry.Interpreter)

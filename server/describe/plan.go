@@ -12,11 +12,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A Plan says what a person's call of a skill would execute, and what it would see
-// and may do. In the place of each value is its parameter's name, as "<name>".
+// A Plan is the command that a person's call of a skill would run, with its mounts and
+// its grant. In the place of each value is its parameter's name, as "<name>".
 type Plan struct {
 	Argv        []string `json:"argv"`
-	Stdin       string   `json:"stdin,omitempty"` // what it reads there, in words
+	Stdin       string   `json:"stdin,omitempty"` // its content, in words
 	Folder      string   `json:"folder"`          // where it runs, in the sandbox
 	Environment []string `json:"environment"`     // names
 	Driver      string   `json:"driver"`          // auto, docker or native
@@ -48,19 +48,19 @@ type Limits struct {
 	File    int64   `json:"file_bytes"`
 }
 
-// A Refusal says why a call would not run.
+// A Refusal is the reason why a call would not run.
 type Refusal struct {
 	Code    string `json:"code"` // a [run.Code]
 	Message string `json:"message"`
 }
 
-// A Sandbox is how the configuration has commands run.
+// A Sandbox is the configuration of the sandbox.
 type Sandbox struct {
 	Driver string            // auto, docker or native
 	Images map[string]string // by role
 	Limits sandbox.Limits
-	// Unwritable says why skills cannot write to a workspace that they are granted;
-	// "" where they can. A nil one says nothing.
+	// Unwritable returns the reason why skills cannot write to a workspace that they
+	// are granted, or ""; nil always returns "".
 	Unwritable func(workspace string) string
 }
 

@@ -27,12 +27,12 @@ type Skill struct {
 	Workspace   string   `json:"workspace,omitempty"` // the folder that others may write to and that it is from
 	URI         string   `json:"uri,omitempty"`       // of its SKILL.md
 	Unlisted    string   `json:"unlisted,omitempty"`  // why skills/list of MCP leaves it out
-	Tools       []string `json:"tools,omitempty"`     // names of what else it runs
+	Tools       []string `json:"tools,omitempty"`     // names of the skills that it has as tools
 	Of          string   `json:"of,omitempty"`        // name of the skill whose tool it is
 	Prompt      string   `json:"prompt,omitempty"`    // name of its prompt
 	Arguments   []string `json:"arguments,omitempty"` // names of positional arguments of the instructions
 
-	// What a call runs; all are left out where there is nothing to run.
+	// The script that a call runs; all are left out for instructions.
 	Script       string                  `json:"script,omitempty"`
 	Interpreter  []string                `json:"interpreter,omitempty"`
 	ImageRole    string                  `json:"image_role,omitempty"` // "" is the default
@@ -61,7 +61,7 @@ type Skill struct {
 type Resource struct {
 	URI      string `json:"uri,omitempty"`
 	Template string `json:"uri_template,omitempty"`
-	File     string `json:"file,omitempty"` // "" is what the skill prints
+	File     string `json:"file,omitempty"` // "" is the output of the skill
 }
 
 // A View describes the skills of one catalog.
@@ -75,7 +75,7 @@ type View struct {
 	Shadowed []skills.Shadow
 	// Plan returns the plan of a call; nil where the skill has nothing to run.
 	Plan func(context.Context, *skills.Skill) *Plan
-	// ForModel cuts what a model reads to the bounds below, and leaves out the
+	// ForModel cuts texts to the bounds below for a model, and leaves out the
 	// instructions that only a person may follow.
 	ForModel bool
 }
@@ -87,8 +87,8 @@ const (
 	allFiles = 1 << 20
 )
 
-// Tool returns the name of a skill's tool, or "" where it has none.
-func (v *View) Tool(skill *skills.Skill) string {
+// tool returns the name of a skill's tool, or "" where it has none.
+func (v *View) tool(skill *skills.Skill) string {
 	if v.Exposed.Of(skill).Reach != exposure.ByTool {
 		return ""
 	}
@@ -97,7 +97,7 @@ func (v *View) Tool(skill *skills.Skill) string {
 
 // Listed describes a skill in a list for a person.
 func (v *View) Listed(skill *skills.Skill) Listed {
-	return Listed{Summarize(skill, v.Tool(skill)), v.Exposed.Of(skill), skill.File, skill.Category}
+	return Listed{summarize(skill, v.tool(skill)), v.Exposed.Of(skill), skill.File, skill.Category}
 }
 
 // Skill describes a skill in full. Its files are read for that. The error is that
@@ -142,7 +142,7 @@ func (v *View) content(ctx context.Context, skill *skills.Skill, d *Skill) error
 	if v.ForModel {
 		d.Body, most = truncate.String(d.Body, maxBody), maxFiles
 	}
-	d.Files = Files(skill, most)
+	d.Files = files(skill, most)
 	digest, err := snapshot.Digest(ctx, skill.Files)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -166,8 +166,7 @@ func (v *View) served(ctx context.Context, skill *skills.Skill, d *Skill) {
 	}
 }
 
-// runs adds what a call runs, and the problems that only a look into the script
-// finds.
+// runs adds the script of a skill, and the problems that only a look into it finds.
 func (d *Skill) runs(skill *skills.Skill) {
 	e := skill.Entry
 	d.Script, d.Interpreter, d.ImageRole = e.Script, e.Interpreter, e.ImageRole
@@ -190,7 +189,7 @@ func (d *Skill) runs(skill *skills.Skill) {
 	}
 }
 
-// place tells of a skill that has another's name, or whose name another has.
+// place adds that a skill has the name of another, or another has its name.
 func (d *Skill) place(shadowed []skills.Shadow, skill *skills.Skill) {
 	for _, shadow := range shadowed {
 		if shadow.Skill.File == skill.File && (shadow.Skill.Name == skill.Name || shadow.Skill.Name == skill.Owner().Name) {
@@ -224,16 +223,16 @@ func resources(catalog *skills.Catalog, skill *skills.Skill) (all []Resource) {
 	return all
 }
 
-// Files returns the paths of a skill's files, sorted, at most most of them.
-// What cannot be read is left out.
-func Files(skill *skills.Skill, most int) []string {
+// files returns the paths of a skill's files, sorted, at most most of them.
+// Folders that cannot be read are left out.
+func files(skill *skills.Skill, most int) []string {
 	names := []string{}
-	files, release, err := skillfs.Hold(skill.Files)
+	folder, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
 		return names
 	}
 	defer release()
-	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && d != nil && d.IsDir():
 			return fs.SkipDir

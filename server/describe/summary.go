@@ -1,6 +1,6 @@
-// Package describe says what a skill, a plugin or the plan of a call looks like to
-// somebody: to a model, on the command line, or to a program that reads JSON. Each
-// has one Go type, whose JSON is the same wherever it is shown.
+// Package describe returns the descriptions of skills, plugins and planned calls, for
+// models, the command line and programs that read JSON. Each has one Go type, whose JSON
+// is the same wherever it is shown.
 //
 // Start with [View].
 package describe
@@ -17,20 +17,20 @@ type Summary struct {
 	Tool        string        `json:"tool,omitempty"` // of its own; "" where it has none
 	Source      skills.Source `json:"source"`
 	Class       skills.Class  `json:"class"`
-	Kind        string        `json:"kind"`  // see [Kind]
+	Kind        string        `json:"kind"`  // "executable" or "instructions"
 	State       string        `json:"state"` // see [State]
 	Description string        `json:"description"`
 }
 
-// Summarize describes a skill whose tool, if it has one, is called tool.
-func Summarize(skill *skills.Skill, tool string) Summary {
+// summarize describes a skill whose tool, if it has one, is called tool.
+func summarize(skill *skills.Skill, tool string) Summary {
 	return Summary{
 		Name: skill.QualifiedName(), Tool: tool, Source: skill.Source, Class: skill.Class,
-		Kind: Kind(skill), State: State(skill), Description: skill.Description,
+		Kind: kind(skill), State: State(skill), Description: skill.Description,
 	}
 }
 
-// State says in a word or two whether a model can use a skill: "ready",
+// State returns whether a model can use a skill, in a word or two: "ready",
 // "unavailable: why", "person only", or "needs approval".
 func State(skill *skills.Skill) string {
 	switch {
@@ -44,8 +44,8 @@ func State(skill *skills.Skill) string {
 	return "ready"
 }
 
-// Kind says what a call of a skill does: "executable" or "instructions".
-func Kind(skill *skills.Skill) string {
+// kind returns the kind of a skill: "executable" or "instructions".
+func kind(skill *skills.Skill) string {
 	if skill.Entry != nil {
 		return "executable"
 	}
@@ -62,7 +62,7 @@ type Choice struct {
 	Parameters []Parameter `json:"parameters,omitempty"` // the first 16
 }
 
-// A Parameter is one in a list.
+// A Parameter is a parameter of a skill in a list.
 type Parameter struct {
 	Name     string `json:"name"`
 	Type     string `json:"type,omitempty"`
@@ -78,7 +78,7 @@ const (
 
 // Choose describes a skill whose tool, if it has one, is called tool.
 func Choose(skill *skills.Skill, tool string) Choice {
-	c := Choice{Summary: Summarize(skill, tool), WhenToUse: truncate.String(skill.WhenToUse, maxText)}
+	c := Choice{Summary: summarize(skill, tool), WhenToUse: truncate.String(skill.WhenToUse, maxText)}
 	c.Description = truncate.String(c.Description, maxText)
 	if skill.Entry != nil {
 		params := skill.Entry.Params()
@@ -97,7 +97,7 @@ type Listed struct {
 	Category string `json:"category,omitempty"`
 }
 
-// Hide says of a skill that another one has its name.
+// Hide marks a skill whose name another skill has.
 func (l *Listed) Hide(shadow skills.Shadow) {
 	l.Tool, l.State = "", "shadowed by "+shadow.By.File
 	l.Decision = exposure.Decision{Reach: exposure.ByNobody, Why: "another skill has its name"}

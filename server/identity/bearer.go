@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Challenge is the error of a request whose sender is not proved, or may not do
-// what it asks for. It says how the client is answered (RFC 9110, RFC 6750).
+// A Challenge is the error of a request whose sender is not proved or not allowed, with
+// the answer for the client (RFC 9110, RFC 6750).
 type Challenge struct {
 	Status       int    // 400, 401 or 403
 	Authenticate string // the header WWW-Authenticate; "" sends none

@@ -1,6 +1,6 @@
 // Package identity defines who makes a request: a [Principal], whichever way the request
 // came in. A listener authenticates it and puts it into the request's context with
-// [NewContext]; its [Key] owns what the request creates.
+// [NewContext]; its [Key] owns the objects that the request creates.
 package identity
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Kind says how a principal is known.
+// A Kind is the way in which a principal is proved.
 type Kind string
 
 const (
@@ -50,7 +50,7 @@ type Principal struct {
 type Key string
 
 // Key returns the principal's key. Scopes are no part of it: a token that was renewed
-// with others still finds what it left.
+// with others still finds its objects.
 func (p Principal) Key() Key {
 	parts := []string{string(p.Kind), p.ID, p.Profile, p.Session}
 	for i, part := range parts {

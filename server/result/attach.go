@@ -18,7 +18,7 @@ import (
 
 // A Client receives a report.
 type Client struct {
-	Outputs *output.Store // of what the report links to
+	Outputs *output.Store // gets the data of the links
 	Owner   identity.Key  // of these outputs
 	// Links and Sounds report that the client knows these kinds of content.
 	Links, Sounds bool

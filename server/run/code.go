@@ -13,8 +13,8 @@ import (
 // maxCode is the longest code that is run, in bytes.
 const maxCode = 1 << 20
 
-// Languages returns the languages that code may be written in.
-func Languages() []string { return []string{"bash", "python", "node"} }
+// languages returns the languages that code may be written in.
+func languages() []string { return []string{"bash", "python", "node"} }
 
 // RunCode runs code that a model wrote. For the outcome and the error see
 // [Executor.Run].
@@ -59,7 +59,7 @@ func (x *Executor) codeJob(r *CodeRequest) (*job, error) {
 func checkCode(r *CodeRequest) error {
 	switch {
 	case interpreterOf(r.Language) == nil:
-		return invalid("%q is no language that is run; write one of %s", r.Language, strings.Join(Languages(), ", "))
+		return invalid("%q is no language that is run; write one of %s", r.Language, strings.Join(languages(), ", "))
 	case strings.TrimSpace(r.Code) == "":
 		return invalid("the code is empty; write what is to be run")
 	case len(r.Code) > maxCode:

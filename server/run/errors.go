@@ -27,8 +27,8 @@ const (
 	InternalError    Code = "INTERNAL_ERROR"
 )
 
-// An Error is a failed call. Its message tells the model that made the call what
-// to do next.
+// An Error is a failed call. Its message tells the model that made the call the next
+// step.
 type Error struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"`

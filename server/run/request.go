@@ -64,7 +64,7 @@ type Request struct {
 // A CodeRequest asks to run code that a model wrote.
 type CodeRequest struct {
 	Call
-	Language string // one of Languages
+	Language string // bash, python or node
 	Code     string
 	Args     []string
 	// Skill is the skill whose folder is mounted at /skill; nil mounts an empty one.

@@ -13,8 +13,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Dynamic takes the place of the resources of a skill that exceeds the limits of hosts.
-const Dynamic = "dynamic"
+// dynamic takes the place of the resources of a skill that exceeds the limits of hosts.
+const dynamic = "dynamic"
 
 // maxSkillFile is the largest SKILL.md that loads, in bytes.
 const maxSkillFile = 1 << 20
@@ -24,7 +24,7 @@ type Entry struct {
 	URI string `json:"uri"`
 	// Frontmatter is the frontmatter of SKILL.md, verbatim.
 	Frontmatter map[string]any `json:"frontmatter"`
-	// Resources are a []Resource, of all files; or [Dynamic].
+	// Resources are a []Resource, of all files; or "dynamic".
 	Resources any `json:"resources"`
 }
 
@@ -99,7 +99,7 @@ func unfit(skill *skills.Skill, why string) error {
 	return &NotServedError{"skill " + skill.QualifiedName() + " does not conform to the Skills extension: " + why}
 }
 
-// resources returns the descriptions of all files, or [Dynamic]. data is the content of
+// resources returns the descriptions of all files, or "dynamic". data is the content of
 // SKILL.md: its digest must be of the bytes that the frontmatter was read from.
 func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.FS, data []byte) (any, error) {
 	items, excess, err := tree(ctx, files)
@@ -107,7 +107,7 @@ func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.F
 		return nil, err
 	}
 	if excess {
-		return Dynamic, nil
+		return dynamic, nil
 	}
 	all := make([]Resource, 0, len(items))
 	for _, item := range items {

@@ -219,7 +219,7 @@ func TestExcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (entry.Resources == Dynamic) != test.excess {
+			if (entry.Resources == dynamic) != test.excess {
 				t.Errorf("resources %.200v", entry.Resources)
 			}
 			if p := Excess(t.Context(), l.Skill("skill://a")); (p != nil) != test.excess {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"slices"
 	"sort"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -25,17 +26,13 @@ const (
 // It omits skills that do not conform to the extension, and logs those that cannot be
 // read.
 func (l *Library) List(ctx context.Context, cursor string, log *slog.Logger) (entries []json.RawMessage, next string, err error) {
-	i, err := l.after(cursor)
+	left, err := l.after(cursor)
 	if err != nil {
 		return nil, "", err
 	}
 	entries = []json.RawMessage{}
 	var encoded, bytes int64
-	for ; i < len(l.catalog.Skills); i++ {
-		skill := l.catalog.Skills[i]
-		if !Listed(skill) {
-			continue
-		}
+	for i, skill := range left {
 		entry, err := l.entry(ctx, skill)
 		switch refused := (*NotServedError)(nil); {
 		case ctx.Err() != nil:
@@ -53,34 +50,46 @@ func (l *Library) List(ctx context.Context, cursor string, log *slog.Logger) (en
 		entries = append(entries, line)
 		encoded, bytes = encoded+int64(len(line)), bytes+entry.size()
 		if len(entries) == pageSkills || encoded >= pageEncoded || bytes >= pageBytes {
-			return entries, l.cursor(i), nil
+			return entries, nextCursor(left, i+1), nil
 		}
 	}
 	return entries, "", nil
 }
 
-// cursor returns the cursor of the page after a skill, or "" if no skill follows.
-func (l *Library) cursor(last int) string {
-	for _, skill := range l.catalog.Skills[last+1:] {
-		if Listed(skill) {
-			return encodeCursor(l.catalog.Skills[last].QualifiedName())
-		}
+// Listing returns one page of the listed skills, conforming or not, and the cursor of the
+// next page, or "".
+func (l *Library) Listing(cursor string) (page []*skills.Skill, next string, err error) {
+	left, err := l.after(cursor)
+	if err != nil {
+		return nil, "", err
 	}
-	return ""
+	n := min(len(left), pageChildren)
+	return left[:n], nextCursor(left, n), nil
 }
 
-// after returns the index at which the page of a cursor begins, also if the catalog has
-// changed since.
-func (l *Library) after(cursor string) (int, error) {
+// after returns the listed skills from a cursor on, also if the catalog has changed since.
+func (l *Library) after(cursor string) ([]*skills.Skill, error) {
 	name, err := decodeCursor(cursor)
-	if err != nil || cursor == "" {
-		return 0, err
+	if err != nil {
+		return nil, err
 	}
-	i, found := l.catalog.Place(name)
+	i, found := 0, false
+	if cursor != "" {
+		i, found = l.catalog.Place(name)
+	}
 	if found {
 		i++
 	}
-	return i, nil
+	return slices.DeleteFunc(slices.Clone(l.catalog.Skills[i:]), func(s *skills.Skill) bool { return !Listed(s) }), nil
+}
+
+// nextCursor returns the cursor of the page after the first n skills, or "" if no skill
+// follows.
+func nextCursor(all []*skills.Skill, n int) string {
+	if n == len(all) {
+		return ""
+	}
+	return encodeCursor(all[n-1].QualifiedName())
 }
 
 // encodeCursor returns a cursor in base64, which mcp-go demands for its own lists.
@@ -92,25 +101,6 @@ func decodeCursor(cursor string) (name string, err error) {
 		return "", &NotServedError{"the cursor is not one of this server; list from the beginning"}
 	}
 	return string(decoded), nil
-}
-
-// Listing returns one page of the listed skills, conforming or not, and the cursor of the
-// next page, or "".
-func (l *Library) Listing(cursor string) (page []*skills.Skill, next string, err error) {
-	i, err := l.after(cursor)
-	if err != nil {
-		return nil, "", err
-	}
-	for ; i < len(l.catalog.Skills); i++ {
-		if !Listed(l.catalog.Skills[i]) {
-			continue
-		}
-		page = append(page, l.catalog.Skills[i])
-		if len(page) == pageChildren {
-			return page, l.cursor(i), nil
-		}
-	}
-	return page, "", nil
 }
 
 // A Child is a file or a folder in a folder.

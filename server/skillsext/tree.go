@@ -85,32 +85,24 @@ func fileInfo(files fs.FS, name string, d fs.DirEntry) (fs.FileInfo, error) {
 
 // look returns the state of the file or folder at a path, by the rules of tree.
 func look(files fs.FS, name string) (fs.FileInfo, error) {
-	missing := &fs.PathError{Op: "look", Path: name, Err: fs.ErrNotExist}
 	if name == "." {
 		return fs.Stat(files, name)
 	}
-	names := strings.Split(name, "/")
-	for i, last := range names {
-		at := path.Join(names[:i+1]...)
-		info, err := fs.Lstat(files, at)
-		switch {
-		case err != nil:
-			return nil, err
-		case !served(last):
-			return nil, missing
-		case i < len(names)-1 && !info.IsDir():
-			return nil, missing
-		case i == len(names)-1 && info.IsDir():
-			return info, nil
-		case i == len(names)-1:
-			info, err := fileInfo(files, at, fs.FileInfoToDirEntry(info))
-			if info == nil && err == nil {
-				err = missing
-			}
-			return info, err
-		}
+	missing := &fs.PathError{Op: "look", Path: name, Err: fs.ErrNotExist}
+	if parent, err := look(files, path.Dir(name)); err != nil {
+		return nil, err
+	} else if !parent.IsDir() || !served(path.Base(name)) {
+		return nil, missing
 	}
-	return nil, missing
+	info, err := fs.Lstat(files, name)
+	if err != nil || info.IsDir() {
+		return info, err
+	}
+	info, err = fileInfo(files, name, fs.FileInfoToDirEntry(info))
+	if info == nil && err == nil {
+		err = missing
+	}
+	return info, err
 }
 
 // Excess returns the problem of a skill whose folder exceeds the limits, or nil.

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"cmp"
+	"log/slog"
+
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// Options configure a [Server].
+type Options struct {
+	// Version is the server's version in its replies to initialize.
+	Version string
+	// Reloader keeps the published catalog fresh; nil leaves that to callers of
+	// [Server.Publish].
+	Reloader Reloader
+	// Snapshots keeps the folders of bundled skills on disk.
+	Snapshots *snapshot.Store
+	// RunCode offers the tool run_code, which runs a model's own code.
+	RunCode bool
+	// KeptSandboxes offers sandboxes that are kept between calls.
+	KeptSandboxes bool
+	// Sandbox describes the runner, for the plans of get_skill.
+	Sandbox describe.Sandbox
+	// Expose bounds and orders the skills that are tools of their own.
+	Expose exposure.Options
+	// Roots chooses the workspaces of a legacy client among the folders that it
+	// names as its roots, absolute paths, in place of the server's own; none leaves
+	// it with these. Where it is nil, no client is asked.
+	Roots func(folders []string) (workspaces []string)
+	// Usage counts the calls of skills, by qualified name; nil counts none.
+	// It must not block.
+	Usage Usage
+	// Logger gets entries for the operator; nil discards them.
+	Logger *slog.Logger
+}
+
+// withDefaults returns a copy of o with its defaults; o may be nil.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	return c
+}
