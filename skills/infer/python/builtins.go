@@ -106,21 +106,9 @@ func (r *reading) textMethod(s, name string, a *arguments) value {
 	if !r.charge(len(s) / 16) {
 		return unknown{}
 	}
-	switch plain := len(a.positional)+len(a.keywords) == 0; {
-	case name == "strip" && plain:
-		return strings.TrimSpace(s)
-	case name == "lower" && plain:
+	switch {
+	case name == "lower" && len(a.positional) == 0:
 		return strings.ToLower(s)
-	case name == "upper" && plain:
-		return strings.ToUpper(s)
-	case name == "split" && plain:
-		seq := &sequence{open: '['}
-		for word := range strings.FieldsSeq(s) {
-			if seq.items = append(seq.items, word); len(seq.items) > maxItems {
-				return unknown{}
-			}
-		}
-		return seq
 	case name == "join":
 		return r.join(s, a.first())
 	case name == "replace" && len(a.positional) == 2:
@@ -159,21 +147,6 @@ func replace(s string, from, to value) value {
 		return unknown{}
 	}
 	return strings.ReplaceAll(s, old, text)
-}
-
-// sequenceMethod applies a method to a list. After a method that is not
-// known, the list has one unknown item.
-func (r *reading) sequenceMethod(s *sequence, name string, a *arguments) {
-	switch name {
-	case "index", "count", "copy":
-		return
-	case "append", "add":
-		if r.unsure == 0 && len(s.items) < maxItems {
-			s.items = append(s.items, a.first())
-			return
-		}
-	}
-	s.items = []value{unknown{}}
 }
 
 // mappingMethod evaluates a method of a dict. After one that is not known, the dict

@@ -1,6 +1,8 @@
 package python
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -9,26 +11,26 @@ func (r *reading) newCommand(name string, line int) *parser {
 	return &parser{line: line, dialect: clickDialect, name: name, prog: r.prog, defaults: map[string]value{}, flags: map[string]*action{}}
 }
 
-// commandName returns the name that click gives a function's command.
-func commandName(function string) string {
-	return strings.ReplaceAll(strings.ToLower(function), "_", "-")
+// commandOf returns the command of a function, with the arguments of its decorator.
+func (r *reading) commandOf(fn *function, a *arguments) *parser {
+	p := r.newCommand(strings.ReplaceAll(strings.ToLower(fn.name), "_", "-"), fn.line)
+	given, _ := a.get(0, "name")
+	if name, ok := given.(string); ok {
+		p.name = name
+	}
+	p.description, _, _ = strings.Cut(cmp.Or(a.help(), fn.doc), "\f")
+	p.description = strings.TrimSpace(p.description)
+	return p
 }
 
 func (r *reading) clickCommand(fn *function, kind string, a *arguments) *parser {
-	p := r.newCommand(commandName(fn.name), fn.line)
-	given, ok := a.get(0, "name")
-	if text, is := given.(string); is {
-		p.name = text
-	}
+	p := r.commandOf(fn, a)
 	if a.spread || a.named("cls", none{}) != (none{}) {
 		p.poison(a.line, "the command is made by a class, or with arguments, that are not known")
 	}
-	if !ok && suffixed(fn.name) {
+	if _, named := a.get(0, "name"); !named && suffixed(fn.name) {
 		p.poison(a.line, "the command's name depends on click's version")
 	}
-	p.description, _ = a.named("help", fn.doc).(string)
-	p.description, _, _ = strings.Cut(p.description, "\f")
-	p.description = strings.TrimSpace(p.description)
 	if kind == "group" {
 		p.subs = &subparsers{parser: p, required: a.named("invoke_without_command", false) != true}
 		if a.named("chain", false) != false {
@@ -40,12 +42,7 @@ func (r *reading) clickCommand(fn *function, kind string, a *arguments) *parser 
 
 // suffixed reports whether click 8.2 and later shorten a function's name.
 func suffixed(name string) bool {
-	for _, suffix := range []string{"_command", "_cmd", "_group", "_grp"} {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"_command", "_cmd", "_group", "_grp"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // clickParam declares the parameter of one decorator.
@@ -83,13 +80,12 @@ func (p *parser) clickOption(a *arguments) {
 // clickNames takes the flags of an option: "-s", "--shout/--no-shout", "name".
 func (a *action) clickNames(args *arguments) string {
 	for _, v := range args.positional {
-		text, ok := v.(string)
-		if !ok || text == "" {
-			return "has flags that are computed"
-		}
+		text, _ := v.(string)
 		on, off, two := strings.Cut(text, "/")
 		on, off = strings.TrimSpace(on), strings.TrimSpace(off)
 		switch {
+		case text == "":
+			return "has flags that are computed"
 		case !isFlag(text) && !two:
 			a.dest = text
 			continue
@@ -103,11 +99,13 @@ func (a *action) clickNames(args *arguments) string {
 	if len(a.flags) == 0 || args.spread {
 		return "has flags that are computed"
 	}
-	if a.dest == "" {
-		a.dest = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(a.longest(), "-"), "-", "_"))
-	}
+	a.dest = cmp.Or(a.dest, clickName(strings.TrimLeft(a.longest(), "-")))
 	return ""
 }
+
+// clickName returns the name of the parameter that click makes of a flag's or an
+// argument's.
+func clickName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }
 
 func (a *action) clickSettings(args *arguments) string {
 	a.describe(args)
@@ -207,7 +205,7 @@ func (p *parser) clickArgument(a *arguments) {
 		p.poison(a.line, "an argument has a name that is computed")
 		return
 	}
-	act.dest = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+	act.dest = clickName(name)
 	act.fallback = a.named("default", nil)
 	if problem := act.clickType(a); problem != "" {
 		p.poison(a.line, "%s %s", name, problem)

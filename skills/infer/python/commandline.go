@@ -1,8 +1,10 @@
 package python
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -103,12 +105,9 @@ func (c *CommandLine) branch(l *level, above []*argument, told *notes) {
 	for _, command := range subs.commands {
 		schema.Enum = append(schema.Enum, command.name)
 	}
-	name := propertyName(subs.dest)
-	if subs.dest == "" {
-		name = "command"
-	}
+	name := propertyName(cmp.Or(subs.dest, "command"))
 	l.must = subs.required
-	l.chooser = c.declare(c.free(l, name), schema, l.must, l.name)
+	l.chooser = c.declare(l, name, schema, l.must)
 	for _, command := range subs.commands {
 		l.commands = append(l.commands, c.level(command.parser, strings.TrimSpace(l.name+" "+command.name), above, told))
 	}
@@ -116,40 +115,31 @@ func (c *CommandLine) branch(l *level, above []*argument, told *notes) {
 
 // describe lists the sub-commands with their help texts.
 func (s *subparsers) describe() string {
-	var parts []string
-	if s.help != "" && s.help != suppress {
-		parts = append(parts, sentence(s.help))
-	}
+	parts := []string{s.help}
 	for _, command := range s.commands {
-		if command.help != "" && command.help != suppress {
+		if command.help != "" {
 			help := strings.ReplaceAll(strings.ReplaceAll(command.help, "%%", "%"), "%(prog)s", command.parser.prog)
-			parts = append(parts, fmt.Sprintf("%s: %s", command.name, sentence(help)))
+			parts = append(parts, fmt.Sprintf("%s: %s", command.name, help))
 		}
 	}
-	if len(parts) == 0 {
-		return "The sub-command."
-	}
-	return strings.Join(parts, " ")
+	return cmp.Or(sentences(parts...), "The sub-command.")
 }
 
 // place finds the property of an argument: one that another sub-command means
 // the same by, or a new one.
-func (c *CommandLine) place(l *level, arg *argument, name string, above []*argument, used map[*property]bool) (p *property) {
-	defer func() {
-		if arg.required && l.name != "" && !p.required {
-			p.needs = append(p.needs, l.name)
-		}
-	}()
-	schema := arg.schema(l.parser.prog, l.name == "")
-	same := fingerprint(arg, arg.schema(l.parser.prog, false))
-	if other := c.byName[name]; other != nil && !used[other] && other.same == same && l.name != "" && !blocked(arg, other, above) {
-		if other.commands != nil {
-			other.commands = append(other.commands, l.name)
-		}
-		return other
+func (c *CommandLine) place(l *level, arg *argument, name string, above []*argument, used map[*property]bool) *property {
+	data, _ := json.Marshal(arg.schema(l.parser.prog, false))
+	same := fmt.Sprintf("%s %s %t %s", arg.kind, arg.nargs, arg.flagged, data)
+	p := c.byName[name]
+	if p == nil || used[p] || p.same != same || l.name == "" || blocked(arg, p, above) {
+		p = c.declare(l, name, arg.schema(l.parser.prog, l.name == ""), arg.required)
+		p.same = same
+	} else if p.commands != nil {
+		p.commands = append(p.commands, l.name)
 	}
-	p = c.declare(c.free(l, name), schema, arg.required && l.name == "", l.name)
-	p.same = same
+	if arg.required && l.name != "" && !p.required {
+		p.needs = append(p.needs, l.name)
+	}
 	return p
 }
 
@@ -161,57 +151,39 @@ func blocked(arg *argument, p *property, above []*argument) bool {
 	})
 }
 
-func fingerprint(arg *argument, schema *jsonschema.Schema) string {
-	data, err := json.Marshal(schema)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%s %s %t %s", arg.kind, arg.nargs, arg.flagged, data)
-}
-
-func (c *CommandLine) declare(name string, schema *jsonschema.Schema, required bool, command string) *property {
-	p := &property{name: name, schema: schema, required: required && command == ""}
-	if command != "" {
-		p.commands = []string{command}
-	}
-	c.properties = append(c.properties, p)
-	c.byName[name] = p
-	return p
-}
-
-// free returns a name that no property has.
-func (c *CommandLine) free(l *level, name string) string {
-	if c.byName[name] == nil {
-		return name
-	}
+// declare adds a property, which has a name of its own.
+func (c *CommandLine) declare(l *level, name string, schema *jsonschema.Schema, required bool) *property {
+	p := &property{schema: schema, required: required && l.name == ""}
 	if l.name != "" {
+		p.commands = []string{l.name}
+	}
+	if c.byName[name] != nil && l.name != "" {
 		name = propertyName(strings.ReplaceAll(l.name, " ", "_") + "_" + name)
 	}
-	unique := name
-	for n := 2; c.byName[unique] != nil; n++ {
-		unique = fmt.Sprintf("%s_%d", name, n)
+	p.name = name
+	for n := 2; c.byName[p.name] != nil; n++ {
+		p.name = fmt.Sprintf("%s_%d", name, n)
 	}
-	return unique
+	c.properties = append(c.properties, p)
+	c.byName[p.name] = p
+	return p
 }
 
 // Refuses reports whether the script certainly takes a flag such as "--name" for a
 // mistake: argparse reads it, and knows no option that begins so.
 func (c *CommandLine) Refuses(flag string) bool {
 	p := c.top.parser
-	if p.dialect != argparseDialect || p.lenient || p.subs != nil || strings.ContainsFunc(flag, func(r rune) bool { return r == '=' }) {
+	if p.dialect != argparseDialect || p.lenient || p.subs != nil || strings.Contains(flag, "=") {
 		return false
 	}
+	known := slices.Collect(maps.Keys(p.flags))
 	for _, o := range p.omitted {
-		if len(o.names) == 0 || slices.ContainsFunc(o.names, func(name string) bool { return strings.HasPrefix(name, flag) }) {
+		if known = append(known, o.names...); len(o.names) == 0 {
 			return false
 		}
 	}
-	for known := range p.flags {
-		if strings.HasPrefix(known, flag) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(p.actions, func(act *action) bool { return act.nargs == "..." })
+	return !slices.ContainsFunc(known, func(name string) bool { return strings.HasPrefix(name, flag) }) &&
+		!slices.ContainsFunc(p.actions, func(act *action) bool { return act.nargs == "..." })
 }
 
 // exclude notes the mutually exclusive groups of a level in its properties.

@@ -195,11 +195,7 @@ func (e *evaluator) boolean(n *node, s *scope) value {
 	}
 	e.unsure++
 	defer func() { e.unsure-- }()
-	right := e.eval(n.kids[1], s)
-	if _, is := left.(argvector); is && n.name == "or" {
-		return left // a default for a script without arguments
-	}
-	return eitherOf(left, right)
+	return eitherOf(left, e.eval(n.kids[1], s))
 }
 
 func (e *evaluator) ternary(n *node, s *scope) value {
@@ -332,7 +328,9 @@ func (e *evaluator) callMethod(m method, a *arguments) value {
 	case string:
 		return e.textMethod(o, m.name, a)
 	case *sequence:
-		e.sequenceMethod(o, m.name, a)
+		if m.name != "index" && m.name != "count" && m.name != "copy" {
+			o.items = []value{unknown{}} // it may change the list
+		}
 		return unknown{}
 	case *mapping:
 		return e.mappingMethod(o, m.name, a)

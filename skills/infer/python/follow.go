@@ -103,7 +103,6 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 	switch s.kind {
 	case sExpr:
 		e.eval(s.value, f.scope)
-		f.ended = f.ended || e.unsure == 0 && endsProgram(s.value)
 	case sAssign:
 		v := e.eval(s.value, f.scope)
 		for _, target := range s.targets {
@@ -148,18 +147,6 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 	default:
 		e.compound(s, f)
 	}
-}
-
-// endsProgram reports whether an expression is a call of sys.exit or exit.
-func endsProgram(n *node) bool {
-	if n.kind != nCall {
-		return false
-	}
-	switch dotted(n.kids[0]) {
-	case "exit", "quit", "sys.exit":
-		return true
-	}
-	return false
 }
 
 // giveBack takes the value of a return. Of several returns, those of None are for

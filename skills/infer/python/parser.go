@@ -334,7 +334,7 @@ func (p *parser) addSubparsers(r *reading, a *arguments) value {
 			p.poison(a.line, "the class of its sub-commands is not known")
 		}
 	}
-	s.help, _ = a.named("help", none{}).(string)
+	s.help = a.help()
 	p.subs = s
 	return s
 }
@@ -358,8 +358,7 @@ func (s *subparsers) call(r *reading, method string, a *arguments) value {
 		s.parser.poison(a.line, "the sub-command %s is one too many", name)
 		return child
 	}
-	c := &command{name: name, parser: child}
-	c.help, _ = a.named("help", none{}).(string)
+	c := &command{name: name, parser: child, help: a.help()}
 	if _, has := a.get(-1, "prog"); !has {
 		child.prog = s.parser.prog + " " + name
 	}
@@ -368,9 +367,7 @@ func (s *subparsers) call(r *reading, method string, a *arguments) value {
 		text, _ := alias.(string)
 		c.others = append(c.others, text)
 	}
-	if child.description == "" && c.help != suppress {
-		child.description = c.help
-	}
+	child.description = cmp.Or(child.description, c.help)
 	s.commands = append(s.commands, c)
 	return child
 }

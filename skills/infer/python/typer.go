@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,24 +27,13 @@ func (p *parser) only() *parser {
 		return p
 	}
 	only := p.subs.commands[0].parser
-	if p.broken != nil && only.broken == nil {
-		only.broken = p.broken
-	}
+	only.broken = cmp.Or(only.broken, p.broken)
 	return only
 }
 
 // typerCommand makes a command of a function's parameters.
 func (t typeReader) typerCommand(fn *function, a *arguments, s *scope) *parser {
-	p := t.newCommand(commandName(fn.name), fn.line)
-	if given, _ := a.get(0, "name"); given != nil {
-		if name, ok := given.(string); ok {
-			p.name = name
-		}
-	}
-	p.description = strings.TrimSpace(fn.doc)
-	if help, ok := a.named("help", nil).(string); ok {
-		p.description = help
-	}
+	p := t.commandOf(fn, a)
 	for _, param := range fn.params {
 		t.typerDeclare(p, fn, param, s)
 	}
@@ -169,13 +159,9 @@ func (t typeReader) typerCallback(app *parser, fn *function, a *arguments, s *sc
 	declared := t.typerCommand(fn, &arguments{}, s)
 	app.grouped = true
 	app.subs.required = app.subs.required && a.named("invoke_without_command", false) != true
-	if app.broken == nil {
-		app.broken = declared.broken
-	}
+	app.broken = cmp.Or(app.broken, declared.broken)
 	for _, act := range declared.actions {
 		app.add(act, act.line)
 	}
-	if app.description == "" {
-		app.description = declared.description
-	}
+	app.description = cmp.Or(app.description, declared.description)
 }
