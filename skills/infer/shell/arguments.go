@@ -19,7 +19,7 @@ type arguments struct {
 	looped    bool // the options were read
 	getopts   bool // by getopts, and are not shifted yet
 	consumed  bool // nothing is left behind the options
-	places    []positional
+	places    []argument
 	variables map[string]string // the defaults of variables
 	computed  map[string]bool   // variables with a default that is no text
 	fromPlace map[string]int    // the place that a variable was set from, negative before the options
@@ -36,12 +36,12 @@ func newArguments(s *script) *arguments {
 }
 
 // add adds a positional at a place of those that are left.
-func (a *arguments) add(at int, p positional) bool {
+func (a *arguments) add(at int, p argument) bool {
 	if a.getopts || a.consumed || at > maxOptions {
 		return false
 	}
 	p.index = a.shifted + at
-	i := slices.IndexFunc(a.places, func(q positional) bool { return q.index == p.index })
+	i := slices.IndexFunc(a.places, func(q argument) bool { return q.index == p.index })
 	if i < 0 {
 		a.places = append(a.places, p)
 		return len(a.places) <= maxOptions
@@ -54,12 +54,12 @@ func (a *arguments) add(at int, p positional) bool {
 		known.fallback = p.fallback
 	}
 	known.required = known.required || p.required
-	return known.rest == p.rest
+	return known.list == p.list
 }
 
 // take sets a variable from a place.
 func (a *arguments) take(at int, variable string, exp *syntax.Expansion) bool {
-	p := positional{name: strings.ToLower(variable), required: a.unset && exp == nil}
+	p := argument{name: strings.ToLower(variable), required: a.unset && exp == nil}
 	if exp != nil {
 		text, glob, ok := literal(exp.Word)
 		switch {
@@ -97,7 +97,7 @@ func (a *arguments) set(assign *syntax.Assign) {
 // need makes a variable, or the argument at a place, required.
 func (a *arguments) need(name string) {
 	if at := place(name); at > 0 && at < all {
-		a.add(at, positional{required: true})
+		a.add(at, argument{required: true})
 		return
 	}
 	a.needed[name] = true
@@ -114,7 +114,7 @@ func (a *arguments) startLoop() bool {
 	a.looped = true
 	for _, p := range a.places {
 		switch {
-		case p.rest:
+		case p.list:
 			return false
 		case p.index <= a.shifted:
 			p.required = true
@@ -136,10 +136,10 @@ func (a *arguments) startLoop() bool {
 
 // inOrder sorts positionals by place, and reports whether none is left out and
 // only the last is all the rest.
-func inOrder(positionals []positional) bool {
-	slices.SortFunc(positionals, func(p, q positional) int { return p.index - q.index })
+func inOrder(positionals []argument) bool {
+	slices.SortFunc(positionals, func(p, q argument) int { return p.index - q.index })
 	for i, p := range positionals {
-		if p.index != i+1 || p.rest && i != len(positionals)-1 {
+		if p.index != i+1 || p.list && i != len(positionals)-1 {
 			return false
 		}
 	}
@@ -167,12 +167,13 @@ func (a *arguments) finish() *CommandLine {
 	for variable, at := range a.fromPlace {
 		for i := range line.positionals {
 			p := &line.positionals[i]
-			p.required = p.required || at == p.index && p.fallback == "" && !p.rest && a.unmet(variable)
+			p.required = p.required || at == p.index && p.fallback == "" && !p.list && a.unmet(variable)
 		}
 	}
 	a.name(line.leading, -1)
 	a.name(line.positionals, 1)
-	if line.properties() == 0 || line.Schema().Properties.Len() != line.properties() {
+	n := len(line.leading) + len(line.options) + len(line.positionals)
+	if n == 0 || line.Schema().Properties.Len() != n { // two have the same name
 		return nil
 	}
 	return line
@@ -186,7 +187,7 @@ func (a *arguments) settlePlaces() bool {
 	needed := false // by one behind it
 	for i := len(a.places) - 1; i >= 0; i-- {
 		p := &a.places[i]
-		counted := !a.looped && !p.rest && p.index <= a.atLeast
+		counted := !a.looped && !p.list && p.index <= a.atLeast
 		p.required = p.required || counted || needed && p.fallback == ""
 		needed = p.required
 	}
@@ -195,14 +196,14 @@ func (a *arguments) settlePlaces() bool {
 }
 
 // name names positionals that have no name. The sign is that of their places.
-func (a *arguments) name(positionals []positional, sign int) {
+func (a *arguments) name(positionals []argument, sign int) {
 	for i := range positionals {
 		p := &positionals[i]
-		if p.careful = a.careful[sign*p.index]; p.rest && p.careful == "" {
+		if p.careful = a.careful[sign*p.index]; p.list && p.careful == "" {
 			p.careful = a.careful[all]
 		}
 		switch {
-		case p.name == "" && p.rest:
+		case p.name == "" && p.list:
 			p.name = "args"
 		case p.name == "":
 			p.name = fmt.Sprintf("arg%d", p.index)

@@ -18,8 +18,9 @@ type ArgumentError struct {
 func (e *ArgumentError) Error() string { return fmt.Sprintf("%q %s", e.Name, e.Message) }
 
 // Argv returns the command line for arguments of [CommandLine.Schema], values of
-// encoding/json; null is as good as absent. It is an [*ArgumentError] where one
-// is missing, unknown, of a wrong type, or would be read as an option.
+// encoding/json. An argument that is null counts as absent. The error is an
+// [*ArgumentError] if one is missing, unknown or of a wrong type, or if the script
+// would read it as an option.
 func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 	properties := c.Schema().Properties
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -27,118 +28,93 @@ func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 			return nil, &ArgumentError{name, "is not one of the script's arguments"}
 		}
 	}
-	argv, err := c.places(c.leading, args, false)
+	argv, err := c.words(c.leading, args, false)
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range c.options {
-		words, err := o.words(args[o.name])
-		if err != nil {
-			return nil, err
-		}
-		argv = append(argv, words...)
-	}
-	behind, err := c.places(c.positionals, args, c.inLoop)
+	options, err := c.words(c.options, args, false)
 	if err != nil {
 		return nil, err
 	}
+	behind, err := c.words(c.positionals, args, c.inLoop)
+	if err != nil {
+		return nil, err
+	}
+	argv = append(argv, options...)
 	if len(behind) > 0 && c.terminator {
 		argv = append(argv, "--")
 	}
 	return append(argv, behind...), nil
 }
 
-func (o option) words(value any) ([]string, error) {
-	if o.kind == flag && value != nil {
-		return o.flagWords(value)
-	}
-	values, err := texts(o.name, value, o.repeated)
-	if err != nil {
-		return nil, err
-	}
-	if len(values) == 0 && o.required {
-		return nil, &ArgumentError{o.name, "is missing"}
-	}
-	var words []string
-	for _, text := range values {
-		if o.kind == joined {
-			words = append(words, o.flag+"="+text)
-		} else {
-			words = append(words, o.flag, text)
-		}
-	}
-	return words, nil
-}
-
-func (o option) flagWords(value any) ([]string, error) {
-	on, ok := value.(bool)
-	switch {
-	case !ok:
-		return nil, &ArgumentError{o.name, "must be true or false"}
-	case on:
-		return []string{o.flag}, nil
-	}
-	return nil, nil
-}
-
-// places returns the values of positionals, up to the last that is given. None
-// before it may be absent.
-func (c *CommandLine) places(all []positional, args map[string]any, inLoop bool) ([]string, error) {
-	var words []string
+// words returns the words of arguments. No positional before one that is given may be
+// absent.
+func (c *CommandLine) words(all []argument, args map[string]any, inLoop bool) ([]string, error) {
+	var argv []string
 	missing := ""
-	for _, p := range all {
-		values, err := texts(p.name, args[p.name], p.rest)
+	for _, a := range all {
+		words, err := c.wordsOf(a, args[a.name], inLoop)
 		switch {
 		case err != nil:
 			return nil, err
-		case len(values) == 0 && p.required:
-			return nil, &ArgumentError{p.name, "is missing"}
-		case len(values) == 0:
-			missing = p.name
-			continue
-		case missing != "":
-			return nil, &ArgumentError{missing, fmt.Sprintf("is missing: it comes before %q, which is given", p.name)}
+		case len(words) == 0 && a.kind == positional:
+			missing = a.name
+		case len(words) > 0 && missing != "":
+			return nil, &ArgumentError{missing, fmt.Sprintf("is missing: it comes before %q, which is given", a.name)}
 		}
-		for _, value := range values {
-			if fault := c.fault(p, value, inLoop); fault != "" {
-				return nil, &ArgumentError{p.name, fault}
-			}
+		argv = append(argv, words...)
+	}
+	return argv, nil
+}
+
+func (c *CommandLine) wordsOf(a argument, value any, inLoop bool) (words []string, err error) {
+	if a.kind == flag && value != nil {
+		on, ok := value.(bool)
+		if !ok {
+			return nil, &ArgumentError{a.name, "must be true or false"}
 		}
-		words = append(words, values...)
+		if on {
+			words = []string{a.flag}
+		}
+		return words, nil
+	}
+	values, isList := value.([]any)
+	if value != nil && !(isList && a.list) {
+		values = []any{value}
+	}
+	for _, value := range values {
+		text, err := textOf(a.name, value)
+		if err != nil {
+			return nil, err
+		}
+		switch fault := c.fault(a, text, inLoop); {
+		case fault != "":
+			return nil, &ArgumentError{a.name, fault}
+		case a.kind == joined:
+			words = append(words, a.flag+"="+text)
+		case a.kind == next:
+			words = append(words, a.flag, text)
+		default:
+			words = append(words, text)
+		}
+	}
+	if len(words) == 0 && a.required {
+		return nil, &ArgumentError{a.name, "is missing"}
 	}
 	return words, nil
 }
 
-// texts returns the texts of a value, or of each in a list where one is allowed.
-// Null has none.
-func texts(name string, value any, list bool) ([]string, error) {
-	if value == nil {
-		return nil, nil
-	}
-	values, isList := value.([]any)
-	if !list || !isList {
-		values = []any{value}
-	}
-	var texts []string
-	for _, v := range values {
-		text, err := textOf(name, v)
-		if err != nil {
-			return nil, err
-		}
-		texts = append(texts, text)
-	}
-	return texts, nil
-}
-
-// fault returns the reason why a positional cannot have a value, or "".
-func (c *CommandLine) fault(p positional, value string, inLoop bool) string {
+// fault returns the reason why an argument cannot have a value, or "".
+func (c *CommandLine) fault(a argument, value string, inLoop bool) string {
 	switch {
+	case a.kind != positional:
+		return ""
 	case value == "" && c.notEmpty:
 		return "must not be empty: the script stops reading there"
 	case !strings.HasPrefix(value, "-"):
 		return ""
-	case p.careful != "":
-		return "must not begin with -: " + p.careful
+	case a.careful != "":
+		return "must not begin with -: " + a.careful
 	case inLoop:
 		return "must not begin with -: the script would read it as an option"
 	}

@@ -50,7 +50,7 @@ func checkFlags(t *testing.T, c *CommandLine, argv []string, value string) {
 	i := len(c.leading)
 	for _, o := range c.options {
 		times := 1
-		if o.repeated {
+		if o.list {
 			times = 2
 		}
 		for range times {

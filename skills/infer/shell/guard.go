@@ -68,7 +68,7 @@ func (a *arguments) choose(c *syntax.CaseClause) {
 	if place(name) > 0 {
 		at = a.shifted + place(name)
 	}
-	i := slices.IndexFunc(a.places, func(p positional) bool { return p.index == at && !p.rest })
+	i := slices.IndexFunc(a.places, func(p argument) bool { return p.index == at && !p.list })
 	if !ok || i < 0 {
 		return
 	}

@@ -64,8 +64,8 @@ func (r *options) pattern(l labels, e *effect) bool {
 	if s.stripped || !s.plain {
 		return false
 	}
-	p := positional{name: strings.ToLower(s.variable), rest: s.appended, index: 1}
-	if !p.rest {
+	p := argument{name: strings.ToLower(s.variable), list: s.appended, index: 1}
+	if !p.list {
 		p.fallback = r.args.variables[s.variable]
 		r.args.fromPlace[s.variable] = p.index
 	}
@@ -75,14 +75,18 @@ func (r *options) pattern(l labels, e *effect) bool {
 
 // option reads an item of options of one meaning.
 func (r *options) option(l labels, e *effect) bool {
-	o := option{flag: longest(l.flags), name: nameOf(longest(l.flags))}
-	value := slices.IndexFunc(e.sets, func(s setting) bool { return s.from == behind })
+	from := behind
+	if l.kind == isJoined {
+		from = here
+	}
+	o := argument{flag: longest(l.flags), name: nameOf(longest(l.flags)), kind: flag}
+	value := slices.IndexFunc(e.sets, func(s setting) bool { return s.from == from })
 	switch {
 	case l.kind == isJoined:
-		o.kind, value = joined, slices.IndexFunc(e.sets, func(s setting) bool { return s.from == here })
 		if value < 0 || e.touched > 0 || e.shifts != 1 || e.exits || e.breaks || !e.sets[value].stripped {
 			return false
 		}
+		o.kind = joined
 	case e.touched == 0 && slices.ContainsFunc(l.flags, e.helps):
 		return true
 	case e.touched > 0:
@@ -92,11 +96,11 @@ func (r *options) option(l labels, e *effect) bool {
 	case e.breaks || e.shifts != 1 && !e.exits:
 		return false
 	}
-	if len(e.sets) > 0 && o.kind == flag {
+	switch {
+	case value >= 0:
+		o.variable, o.list = e.sets[value].variable, e.sets[value].appended
+	case len(e.sets) > 0 && o.kind == flag:
 		o.variable = e.sets[0].variable
-	}
-	if value >= 0 {
-		o.variable, o.repeated = e.sets[value].variable, e.sets[value].appended
 	}
 	return r.add(o)
 }
@@ -116,12 +120,12 @@ func nameOf(name string) string {
 }
 
 // add adds an option; the forms "--name VALUE" and "--name=VALUE" are one.
-func (r *options) add(o option) bool {
+func (r *options) add(o argument) bool {
 	if len(o.name) == 1 && len(o.variable) > 1 {
 		o.name = strings.ToLower(o.variable)
 	}
 	line := r.args.line
-	i := slices.IndexFunc(line.options, func(known option) bool { return known.flag == o.flag })
+	i := slices.IndexFunc(line.options, func(known argument) bool { return known.flag == o.flag })
 	switch {
 	case i < 0:
 		line.options = append(line.options, o)
@@ -137,17 +141,15 @@ func (r *options) add(o option) bool {
 // getopts reads while getopts OPTSTRING NAME; do case $NAME in … Source: the
 // Bash reference manual, "Bourne Shell Builtins", getopts.
 func (r *options) getopts(cond *syntax.Stmt, body []*syntax.Stmt) bool {
-	call := cond.Cmd.(*syntax.CallExpr)
-	if !plain(cond) || len(call.Args) < 3 || len(call.Args) > 4 || r.args.shifted > 0 {
+	words := cond.Cmd.(*syntax.CallExpr).Args
+	if !plain(cond) || len(words) < 3 || len(words) > 4 || r.args.shifted > 0 {
 		return false
 	}
-	if len(call.Args) == 4 {
-		if name, exp, ok := bare(call.Args[3]); !ok || exp != nil || name != "@" {
-			return false
-		}
+	if name, exp, ok := bare(words[len(words)-1]); len(words) == 4 && (!ok || exp != nil || name != "@") {
+		return false
 	}
-	letters, _, _ := literal(call.Args[1])
-	variable, _, _ := literal(call.Args[2])
+	letters, _, _ := literal(words[1])
+	variable, _, _ := literal(words[2])
 	l := &loop{aliases: map[string]bool{variable: true}, value: "OPTARG"}
 	takes := takesValue(letters)
 	if takes == nil || !l.body(body) || !r.args.startLoop() {
@@ -163,7 +165,7 @@ func (r *options) getopts(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 			continue
 		}
 		e, ok := effectOf(item, l, r.args.script)
-		if !ok || !r.letter(letter, takes[letter], e) {
+		if !ok || takes[letter] != (e.touched > 0) || !r.option(labels{flags: []string{"-" + letter}}, e) {
 			return false
 		}
 	}
@@ -172,25 +174,21 @@ func (r *options) getopts(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 }
 
 // takesValue returns the letters of getopts, and whether each takes a value. It
-// is nil where one is no letter or digit.
+// is nil if one is no letter or digit.
 func takesValue(letters string) map[string]bool {
-	letters = strings.TrimPrefix(letters, ":")
 	takes := map[string]bool{}
-	for i := 0; i < len(letters); i++ {
-		letter := letters[i : i+1]
+	for letters = strings.TrimPrefix(letters, ":"); letters != ""; {
+		letter, rest := letters[:1], letters[1:]
 		if _, twice := takes[letter]; twice || !optionText.MatchString("-"+letter) {
 			return nil
 		}
-		takes[letter] = strings.HasPrefix(letters[i+1:], ":")
-		if takes[letter] {
-			i++
-		}
+		letters, takes[letter] = strings.CutPrefix(rest, ":")
 	}
 	return takes
 }
 
-// letterOf returns the letter of an item, and "" of an item for faults. The
-// labels seen before are never reached again.
+// letterOf returns the letter of an item, and "" of an item for faults. An item never
+// gets the letters that were seen before.
 func letterOf(item *syntax.CaseItem, takes, seen map[string]bool) (letter string, ok bool) {
 	for _, word := range item.Patterns {
 		text, glob, ok := literal(word)
@@ -209,24 +207,4 @@ func letterOf(item *syntax.CaseItem, takes, seen map[string]bool) (letter string
 		}
 	}
 	return letter, true
-}
-
-func (r *options) letter(letter string, takes bool, e *effect) bool {
-	o := option{flag: "-" + letter, name: letter}
-	if !takes && e.helps(o.flag) {
-		return true
-	}
-	if takes != (e.touched > 0) { // declared and used in different ways
-		return false
-	}
-	if takes {
-		o.kind = next
-	}
-	for _, s := range e.sets {
-		if takes == (s.from == behind) {
-			o.variable, o.repeated = s.variable, takes && s.appended
-			break
-		}
-	}
-	return r.add(o)
 }

@@ -144,7 +144,7 @@ func (r *reader) iterate(c *syntax.ForClause, variable string) bool {
 	if len(name) < 3 {
 		name = "args"
 	}
-	return r.args.add(1, positional{name: name, rest: true})
+	return r.args.add(1, argument{name: name, list: true})
 }
 
 // shift reads a command shift.
@@ -176,7 +176,7 @@ func (r *reader) assign(a *syntax.Assign) bool {
 	}
 	if a.Array != nil && len(a.Array.Elems) == 1 && !a.Append {
 		if name, exp, ok := bare(a.Array.Elems[0].Value); ok && place(name) == all && exp == nil {
-			return r.args.add(1, positional{name: strings.ToLower(variable), rest: true})
+			return r.args.add(1, argument{name: strings.ToLower(variable), list: true})
 		}
 	}
 	r.args.set(a)
@@ -195,7 +195,7 @@ func (r *reader) other(node syntax.Node) bool {
 	}
 	slices.Sort(places)
 	for _, at := range slices.Compact(places) {
-		if !r.args.add(at, positional{required: r.args.unset && !defaulted(node, at)}) {
+		if !r.args.add(at, argument{required: r.args.unset && !defaulted(node, at)}) {
 			return false
 		}
 	}

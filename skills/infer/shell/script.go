@@ -17,30 +17,31 @@ const (
 	maxInlined  = 3 // functions, one in the other
 )
 
-// parse returns the syntax tree of a script as bash reads it, with its comments,
-// and nil of one that is no script or over a limit.
-func parse(source []byte) *syntax.File {
+// parse returns the text of a script and its syntax tree as bash reads it. The tree is
+// nil if it is no script or over a limit.
+func parse(source []byte) (text string, file *syntax.File) {
 	brackets := bytes.Count(source, []byte("(")) + bytes.Count(source, []byte("["))
 	if len(source) > maxSource || bytes.IndexByte(source, 0) >= 0 || brackets > maxBrackets {
-		return nil
+		return "", nil
 	}
-	text := strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(source), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
-	file, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	text = strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(source), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		return nil
+		return "", nil
 	}
-	return file
+	return text, file
 }
 
 // A script is a syntax tree with its functions.
 type script struct {
+	text      string
 	file      *syntax.File
-	functions map[string]*syntax.Stmt // of the top level; nil where declared twice
+	functions map[string]*syntax.Stmt // of the top level; nil if declared twice
 	ending    map[string]bool         // commands that may end the script
 }
 
-func newScript(file *syntax.File) *script {
-	s := &script{file: file, functions: map[string]*syntax.Stmt{}}
+func newScript(text string, file *syntax.File) *script {
+	s := &script{text: text, file: file, functions: map[string]*syntax.Stmt{}}
 	for _, stmt := range file.Stmts {
 		f, ok := stmt.Cmd.(*syntax.FuncDecl)
 		if !ok || f.Name == nil {

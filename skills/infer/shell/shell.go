@@ -18,6 +18,7 @@ type Module struct {
 	source []byte
 
 	parsed bool
+	text   string
 	file   *syntax.File // nil if the source cannot be read
 }
 
@@ -26,7 +27,8 @@ func NewModule(source []byte) *Module { return &Module{source: source} }
 
 func (m *Module) parse() *syntax.File {
 	if !m.parsed {
-		m.parsed, m.file = true, parse(m.source)
+		m.parsed = true
+		m.text, m.file = parse(m.source)
 	}
 	return m.file
 }
@@ -38,13 +40,13 @@ func (m *Module) Read() *CommandLine {
 	if file == nil || !utf8.Valid(m.source) { // a default could have other bytes
 		return nil
 	}
-	s := newScript(file)
+	s := newScript(m.text, file)
 	if s.shadows() {
 		return nil
 	}
 	line := newReader(s).read(s.steps())
 	if line != nil {
-		line.explain(usageText(s.functions) + "\n" + topComment(file))
+		line.explain(s.usage())
 	}
 	return line
 }

@@ -401,7 +401,7 @@ func TestHostileValues(t *testing.T) {
 					args[property] = []any{value}
 				}
 				for _, p := range slices.Concat(c.leading, c.positionals) { // what comes before has to be there
-					if args[p.name] == nil && !p.rest && property != p.name && !slices.ContainsFunc(c.options, func(o option) bool { return o.name == property }) {
+					if args[p.name] == nil && !p.list && property != p.name && !slices.ContainsFunc(c.options, func(o argument) bool { return o.name == property }) {
 						args[p.name] = "base"
 					}
 				}
