@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -27,7 +28,11 @@ func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
 		word := p.words[0]
 		p.words = p.words[1:]
 		if word == "--" && takesWords(skill) {
-			p.given.params["args"] = anyWords(p.words)
+			list := []any{}
+			for _, word := range p.words {
+				list = append(list, word)
+			}
+			p.given.params["args"] = list
 			break
 		}
 		name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
@@ -105,14 +110,6 @@ func takesWords(skill *skills.Skill) bool {
 	return words
 }
 
-func anyWords(words []string) []any {
-	list := make([]any, len(words))
-	for i, word := range words {
-		list[i] = word
-	}
-	return list
-}
-
 func declared(skill *skills.Skill, name string) *skills.Param {
 	if skill.Entry == nil {
 		return nil
@@ -139,50 +136,49 @@ func spelled(skill *skills.Skill, name string) *skills.Param {
 
 // option parses one of run's own options; own is false for any other.
 func (g *runArgs) option(name string, next func() (string, error)) (own bool, err error) {
-	switch name {
-	case "help":
-		g.help = true
-	case "stdin":
-		g.stdin = true
-	case "json":
-		g.json = true
-	case "force":
-		g.force = true
-	case "out":
-		g.out, err = next()
-		if err == nil && g.out == "" {
-			err = errors.New("--out is empty; name a folder")
-		}
-		return true, err
-	case "timeout":
-		text, err := next()
-		if err != nil {
-			return true, err
-		}
-		seconds, err := json.Number(text).Float64()
-		if err == nil {
-			g.timeout, err = skills.Seconds(seconds)
-		}
-		if err != nil {
-			return true, fmt.Errorf("--timeout is %q; write a number of seconds above 0", text)
-		}
-	case "args-json":
-		text, err := next()
-		if err != nil {
-			return true, err
-		}
-		value, err := skills.DecodeJSON(text)
-		object, ok := value.(map[string]any)
-		if err != nil || !ok {
-			return true, errors.New("--args-json is not a JSON object")
-		}
-		for name, value := range object {
-			g.params[name] = value
-		}
-	default:
+	if set := map[string]*bool{"help": &g.help, "stdin": &g.stdin, "json": &g.json, "force": &g.force}[name]; set != nil {
+		*set = true
+		return true, nil
+	}
+	set := map[string]func(text string) error{"out": g.setOut, "timeout": g.setTimeout, "args-json": g.setParams}[name]
+	if set == nil {
 		return false, nil
 	}
-	return true, nil
+	text, err := next()
+	if err == nil {
+		err = set(text)
+	}
+	return true, err
+}
+
+func (g *runArgs) setOut(text string) error {
+	g.out = text
+	if text == "" {
+		return errors.New("--out is empty; name a folder")
+	}
+	return nil
+}
+
+func (g *runArgs) setTimeout(text string) error {
+	seconds, err := json.Number(text).Float64()
+	if err == nil {
+		g.timeout, err = skills.Seconds(seconds)
+	}
+	if err != nil {
+		return fmt.Errorf("--timeout is %q; write a number of seconds above 0", text)
+	}
+	return nil
+}
+
+// setParams adds the parameters of --args-json.
+func (g *runArgs) setParams(text string) error {
+	value, err := skills.DecodeJSON(text)
+	object, ok := value.(map[string]any)
+	if err != nil || !ok {
+		return errors.New("--args-json is not a JSON object")
+	}
+	maps.Copy(g.params, object)
+	return nil
 }
 
 // add parses the text of an option as a value of its parameter. An array is given
