@@ -2,6 +2,7 @@ package python
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,4 +237,22 @@ func (a *action) describe(args *arguments) {
 	if a.help == suppress {
 		a.help, a.hidden = "", true
 	}
+}
+
+// A span is the number of values that an argument takes.
+type span struct{ least, most int }
+
+func (a *action) span() span {
+	switch a.nargs {
+	case "":
+		return span{1, 1}
+	case "?":
+		return span{0, 1}
+	case "*", "...":
+		return span{0, math.MaxInt32}
+	case "+":
+		return span{1, math.MaxInt32}
+	}
+	n, _ := strconv.Atoi(a.nargs)
+	return span{n, n}
 }

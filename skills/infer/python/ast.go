@@ -33,10 +33,14 @@ const (
 type node struct {
 	kind  nodeKind
 	line  int
-	depth int // of the tree below
 	name  string
 	value value
 	kids  []*node
+}
+
+// parent returns the node of these parts.
+func parent(kind nodeKind, line int, name string, kids ...*node) *node {
+	return &node{kind: kind, line: line, name: name, kids: kids}
 }
 
 type stmtKind int
@@ -148,6 +152,10 @@ func declares(name string) bool {
 // *libraryCall, *alias, method, argvector, *parser, *group, *subparsers, *action,
 // or unknown.
 type value any
+
+// A reference is a name that the file does not define, with its module:
+// argparse.ArgumentParser, builtins.int.
+type reference string
 
 // A scope holds the variables of a module, a class or a call.
 type scope struct {

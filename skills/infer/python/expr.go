@@ -66,22 +66,6 @@ func levelOf(tok *token) int {
 	return -1
 }
 
-func (r *exprReader) node(kind nodeKind, line int, name string, kids ...*node) *node {
-	n := &node{kind: kind, line: line, name: name, kids: kids}
-	for _, kid := range kids {
-		if kid != nil && kid.depth >= n.depth {
-			n.depth = kid.depth + 1
-		}
-	}
-	if n.depth > maxDepth {
-		r.fail(errTooDeep)
-		return &node{line: line}
-	}
-	return n
-}
-
-func constant(line int, v value) *node { return &node{kind: nConst, line: line, value: v} }
-
 // expressions parses "a, b, *c", with operators of this level and tighter ones: a
 // tuple where there is a comma.
 func (r *exprReader) expressions(level int) *node {
@@ -94,7 +78,7 @@ func (r *exprReader) expressions(level int) *node {
 	for r.err == nil && r.accept(",") && !r.endsList() {
 		kids = append(kids, r.expression(level))
 	}
-	return r.node(nTuple, line, "", kids...)
+	return parent(nTuple, line, "", kids...)
 }
 
 func (r *exprReader) endsList() bool {
@@ -109,11 +93,9 @@ func (r *exprReader) endsList() bool {
 
 // expression parses one without commas, with operators of this level and tighter ones.
 func (r *exprReader) expression(level int) *node {
-	r.depth++
-	defer func() { r.depth-- }()
-	if r.depth > maxNesting {
-		r.fail(errTooDeep)
-	}
+	before := r.depth
+	defer func() { r.depth = before }()
+	r.nest()
 	n := r.operand(level)
 	for r.err == nil {
 		at := levelOf(r.tok)
@@ -121,8 +103,16 @@ func (r *exprReader) expression(level int) *node {
 			break
 		}
 		n = r.operation(at, n)
+		r.nest()
 	}
 	return n
+}
+
+// nest counts that the current expression is one deeper.
+func (r *exprReader) nest() {
+	if r.depth++; r.depth > maxDepth {
+		r.fail(errTooDeep)
+	}
 }
 
 // operation parses an operator of this level and its right side.
@@ -133,15 +123,15 @@ func (r *exprReader) operation(level int, left *node) *node {
 	case op == "if":
 		condition := r.expression(boolOr)
 		r.expect("else")
-		return r.node(nTernary, line, "", condition, left, r.expression(ternary))
+		return parent(nTernary, line, "", condition, left, r.expression(ternary))
 	case op == "as":
-		return r.node(nAs, line, "", left, r.operand(power))
+		return parent(nAs, line, "", left, r.operand(power))
 	case op == ":=" && left.kind == nName:
-		return r.node(nWalrus, line, left.name, r.expression(ternary))
+		return parent(nWalrus, line, left.name, r.expression(ternary))
 	case op == ":=":
 		r.fail(errSyntax)
 	case op == "**":
-		return r.node(nBinary, line, op, left, r.expression(sign))
+		return parent(nBinary, line, op, left, r.expression(sign))
 	case op == "is" && r.accept("not"):
 		op = "is not"
 	case op == "not":
@@ -152,7 +142,7 @@ func (r *exprReader) operation(level int, left *node) *node {
 	if level <= boolAnd {
 		kind = nBool
 	}
-	return r.node(kind, line, op, left, r.expression(level+1))
+	return parent(kind, line, op, left, r.expression(level+1))
 }
 
 // operand parses an expression without operators between operands. Those of the
@@ -173,13 +163,13 @@ func (r *exprReader) operand(level int) *node {
 	}
 	switch text {
 	case "not":
-		return r.node(nUnary, line, text, r.expression(boolNot))
+		return parent(nUnary, line, text, r.expression(boolNot))
 	case "-", "+", "~":
-		return r.node(nUnary, line, text, r.expression(sign))
+		return parent(nUnary, line, text, r.expression(sign))
 	case "*":
-		return r.node(nStar, line, "", r.expression(level))
+		return parent(nStar, line, "", r.expression(level))
 	case "**":
-		return r.node(nKeyword, line, "", r.expression(level))
+		return parent(nKeyword, line, "", r.expression(level))
 	case "await":
 		return r.expression(power)
 	case "lambda":
@@ -252,7 +242,7 @@ func (r *exprReader) brackets(line int, open string) *node {
 		if len(kids) == 1 && !comma {
 			return kids[0]
 		}
-		return r.node(nTuple, line, "", kids...)
+		return parent(nTuple, line, "", kids...)
 	case "[":
 		kids, _ := r.elements("]", nOpaque)
 		return r.collection(nList, line, kids)
@@ -268,7 +258,7 @@ func (r *exprReader) collection(kind nodeKind, line int, kids []*node) *node {
 	if len(kids) == 1 && kids[0].kind == nComprehension {
 		return kids[0]
 	}
-	return r.node(kind, line, "", kids...)
+	return parent(kind, line, "", kids...)
 }
 
 // braces returns the dict or the set of elements.
@@ -317,9 +307,9 @@ func (r *exprReader) element(end string, beside nodeKind) *node {
 				parts[at] = r.expression(loosest)
 			}
 		}
-		n = r.node(nSlice, line, "", parts...)
+		n = parent(nSlice, line, "", parts...)
 	case beside == nKeyword && n.kind == nName && r.accept("="):
-		n = r.node(nKeyword, line, n.name, r.expression(loosest))
+		n = parent(nKeyword, line, n.name, r.expression(loosest))
 	}
 	return r.comprehension(n)
 }
@@ -343,21 +333,21 @@ func (r *exprReader) comprehension(element *node) *node {
 	if r.is(",") { // in Python 2
 		r.fail(errSyntax)
 	}
-	return r.node(nComprehension, element.line, "", kids...)
+	return parent(nComprehension, element.line, "", kids...)
 }
 
 // trailers parses calls, attributes and subscripts after an atom.
 func (r *exprReader) trailers(n *node) *node {
-	for r.err == nil {
+	for ; r.err == nil; r.nest() {
 		line := r.tok.line
 		switch {
 		case r.accept("."):
-			n = r.node(nAttribute, line, r.name(), n)
+			n = parent(nAttribute, line, r.name(), n)
 		case r.accept("("):
 			kids, _ := r.elements(")", nKeyword)
-			n = r.node(nCall, line, "", append([]*node{n}, kids...)...)
+			n = parent(nCall, line, "", append([]*node{n}, kids...)...)
 		case r.accept("["):
-			n = r.node(nSubscript, line, "", n, r.subscript(line))
+			n = parent(nSubscript, line, "", n, r.subscript(line))
 		default:
 			return n
 		}
@@ -373,5 +363,72 @@ func (r *exprReader) subscript(line int) *node {
 	if len(kids) == 1 && !comma {
 		return kids[0]
 	}
-	return r.node(nTuple, line, "", kids...)
+	return parent(nTuple, line, "", kids...)
+}
+
+// strings parses adjacent string literals, which are one.
+func (r *exprReader) strings() *node {
+	line := r.tok.line
+	var parts []*node
+	for r.err == nil {
+		switch r.tok.kind {
+		case tokString:
+			parts = append(parts, literal(r.tok))
+			r.advance()
+			continue
+		case tokFormat:
+			parts = r.formatted(parts)
+			continue
+		}
+		break
+	}
+	var text strings.Builder
+	for _, part := range parts {
+		s, plain := part.value.(string)
+		if !plain {
+			return parent(nFString, line, "", parts...)
+		}
+		text.WriteString(s)
+	}
+	return constant(line, text.String())
+}
+
+// formatted appends the parts of an f-string.
+func (r *exprReader) formatted(parts []*node) []*node {
+	raw := strings.ContainsAny(r.tok.text, "rR")
+	r.advance()
+	for r.err == nil && !r.acceptKind(tokQuotes) {
+		if r.tok.kind == tokText {
+			text := strings.ReplaceAll(strings.ReplaceAll(r.tok.text, "{{", "{"), "}}", "}")
+			parts = append(parts, constant(r.tok.line, unescape(text, raw)))
+			r.advance()
+		} else {
+			parts = append(parts, r.field())
+		}
+	}
+	return parts
+}
+
+// field parses a replacement field. One with a conversion or a format has no value
+// that is known.
+func (r *exprReader) field() *node {
+	line := r.tok.line
+	r.expect("{")
+	n := r.expressions(loosest)
+	if r.accept("}") {
+		return n
+	}
+	r.accept("=")
+	if r.accept("!") {
+		r.name()
+	}
+	if r.accept(":") {
+		for r.err == nil && !r.is("}") {
+			if !r.acceptKind(tokText) {
+				r.field()
+			}
+		}
+	}
+	r.expect("}")
+	return &node{line: line}
 }

@@ -34,17 +34,12 @@ func (l *level) each(do func(*argument)) {
 	}
 }
 
-// code is the tokens of a script.
-type code []token
-
-func (c code) text(at int) string { return c[min(at, len(c)-1)].text }
-
 // variable returns the name of an argument that stands at an index, and the index
 // after it: args.name where it is a member, else name. An index of 0 says that there
 // is none.
 func (c code) variable(at int, member bool) (name string, after int) {
 	switch {
-	case c[at].kind != tokName || at > 0 && !member && c[at-1].text == ".":
+	case c[at].kind != tokName || !member && c.text(at-1) == ".":
 		return "", 0
 	case !member:
 		return c[at].text, at + 1
@@ -60,14 +55,14 @@ func (c code) opens(at int) bool {
 	if c.text(at+1) != "(" {
 		return false
 	}
-	member := at > 1 && c[at-1].text == "."
+	member := c.text(at-1) == "."
 	switch c[at].text {
 	case "open", "Path", "read_csv", "read_excel", "read_json", "loadtxt", "glob":
 		return true
 	case "listdir", "walk", "scandir", "stat", "makedirs", "mkdir":
-		return member && c[at-2].text == "os"
+		return member && c.text(at-2) == "os"
 	}
-	return member && at > 3 && c[at-2].text == "path" && c[at-4].text == "os"
+	return member && c.text(at-2) == "path" && c.text(at-4) == "os"
 }
 
 // writes reports whether the arguments of a call from an index on begin with the mode

@@ -125,29 +125,21 @@ func (m *Module) Asks() bool {
 			}
 		}
 	}
-	return asks(body, own)
-}
-
-func asks(body []*stmt, own map[string]bool) bool {
-	waits := func(n *node) bool {
-		if fn, ok := n.value.(*function); ok {
-			return asks(fn.body, own)
+	for at := range m.tokens {
+		name, before := m.tokens.text(at), m.tokens.text(at-1)
+		if m.tokens.text(at+1) != "(" || before == "def" {
+			continue
 		}
-		if n.kind != nCall {
-			return false
+		switch {
+		case name == "getpass" && before == ".":
+			if m.tokens.text(at-2) == "getpass" {
+				return true
+			}
+		case name == "input", name == "raw_input", name == "getpass":
+			if before != "." && !own[name] {
+				return true
+			}
 		}
-		switch name := dotted(n.kids[0]); name {
-		case "input", "raw_input", "getpass":
-			return !own[name]
-		case "getpass.getpass":
-			return true
-		}
-		return false
 	}
-	return slices.ContainsFunc(body, func(s *stmt) bool {
-		return s.value.any(waits) ||
-			s.function != nil && asks(s.function.body, own) ||
-			s.class != nil && asks(s.class.body, own) ||
-			slices.ContainsFunc(s.clauses, func(c clause) bool { return c.value.any(waits) || asks(c.body, own) })
-	})
+	return false
 }

@@ -13,7 +13,7 @@ type Module struct {
 	source []byte
 
 	parsed    bool
-	tokens    []token
+	tokens    code
 	body      []*stmt
 	functions []*function // at any depth
 	broken    int         // the line where it is not Python's, or of the first such statement; 0 without one

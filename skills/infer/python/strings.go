@@ -5,32 +5,7 @@ import (
 	"strings"
 )
 
-// strings parses adjacent string literals, which are one.
-func (r *exprReader) strings() *node {
-	line := r.tok.line
-	var parts []*node
-	for r.err == nil {
-		switch r.tok.kind {
-		case tokString:
-			parts = append(parts, literal(r.tok))
-			r.advance()
-			continue
-		case tokFormat:
-			parts = r.formatted(parts)
-			continue
-		}
-		break
-	}
-	var text strings.Builder
-	for _, part := range parts {
-		s, plain := part.value.(string)
-		if !plain {
-			return r.node(nFString, line, "", parts...)
-		}
-		text.WriteString(s)
-	}
-	return constant(line, text.String())
-}
+func constant(line int, v value) *node { return &node{kind: nConst, line: line, value: v} }
 
 // literal returns the constant of a string that is not formatted.
 func literal(tok *token) *node {
@@ -44,46 +19,6 @@ func literal(tok *token) *node {
 		quotes = 3
 	}
 	return constant(tok.line, unescape(body[quotes:len(body)-quotes], strings.Contains(prefix, "r")))
-}
-
-// formatted appends the parts of an f-string.
-func (r *exprReader) formatted(parts []*node) []*node {
-	raw := strings.ContainsAny(r.tok.text, "rR")
-	r.advance()
-	for r.err == nil && !r.acceptKind(tokQuotes) {
-		if r.tok.kind == tokText {
-			text := strings.ReplaceAll(strings.ReplaceAll(r.tok.text, "{{", "{"), "}}", "}")
-			parts = append(parts, constant(r.tok.line, unescape(text, raw)))
-			r.advance()
-		} else {
-			parts = append(parts, r.field())
-		}
-	}
-	return parts
-}
-
-// field parses a replacement field. One with a conversion or a format has no value
-// that is known.
-func (r *exprReader) field() *node {
-	line := r.tok.line
-	r.expect("{")
-	n := r.expressions(loosest)
-	if r.accept("}") {
-		return n
-	}
-	r.accept("=")
-	if r.accept("!") {
-		r.name()
-	}
-	if r.accept(":") {
-		for r.err == nil && !r.is("}") {
-			if !r.acceptKind(tokText) {
-				r.field()
-			}
-		}
-	}
-	r.expect("}")
-	return &node{line: line}
 }
 
 // number returns the value of a literal, unknown where it has none of int64 or

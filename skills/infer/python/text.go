@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -21,24 +20,6 @@ func (e *ValueError) Error() string { return fmt.Sprintf("%q %s", e.Property, e.
 
 func fault(property, format string, args ...any) error {
 	return &ValueError{property, fmt.Sprintf(format, args...)}
-}
-
-// A span is the number of values that an argument takes.
-type span struct{ least, most int }
-
-func (a *action) span() span {
-	switch a.nargs {
-	case "":
-		return span{1, 1}
-	case "?":
-		return span{0, 1}
-	case "*", "...":
-		return span{0, math.MaxInt32}
-	case "+":
-		return span{1, math.MaxInt32}
-	}
-	n, _ := strconv.Atoi(a.nargs)
-	return span{n, n}
 }
 
 // texts returns one value, or the values of an array, as they are written.

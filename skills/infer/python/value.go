@@ -47,10 +47,6 @@ type mapping struct {
 	index        map[value]int
 }
 
-// A reference is a name that the file does not define, with its module:
-// argparse.ArgumentParser, builtins.int.
-type reference string
-
 // A method is a method of a value that is known, before its call.
 type method struct {
 	receiver value
