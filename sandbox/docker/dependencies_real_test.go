@@ -97,7 +97,13 @@ type testArchive struct {
 
 func (a *testArchive) text(name, text string) {
 	a.t.Helper()
-	err := a.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))})
+	a.add(&tar.Header{Name: name}, text)
+}
+
+func (a *testArchive) add(header *tar.Header, text string) {
+	a.t.Helper()
+	header.Mode, header.Size = 0o755, int64(len(text))
+	err := a.WriteHeader(header)
 	if err == nil {
 		_, err = a.Write([]byte(text))
 	}
@@ -112,13 +118,17 @@ func (a *testArchive) copy(from, to string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	a.text(to, string(data))
+	info, err := os.Stat(from)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.add(&tar.Header{Name: to, ModTime: info.ModTime()}, string(data)) // compiled Python notes its source's time
 }
 
 func (a *testArchive) tree(from, to string) {
 	a.t.Helper()
 	err := filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() && !strings.HasSuffix(name, ".pyc") {
+		if err == nil && entry.Type().IsRegular() {
 			below, _ := filepath.Rel(from, name)
 			a.copy(name, path.Join(to, filepath.ToSlash(below)))
 		}
@@ -351,6 +361,7 @@ func checkFailures(t *testing.T, d *Driver) {
 			[]string{"the Node packages", "package-lock.json", "are in sync"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			_, err := output(t, d, "true", test.deps)
 			var unavailable *sandbox.UnavailableError
 			if !errors.As(err, &unavailable) {

@@ -125,7 +125,7 @@ func requirements() map[string]attack {
 		"flood both outputs":                           {limits: sandbox.Limits{Output: 64 << 10}, judge: limited(sandbox.LimitOutput)},
 		"never end a line":                             {judge: whole(8*megabyte, 7)},
 
-		"fork without end":                     {limits: sandbox.Limits{PIDs: 64, Timeout: 3 * time.Second}, judge: refusedOrEnded},
+		"fork without end":                     {limits: sandbox.Limits{PIDs: 64, Timeout: 2 * time.Second}, judge: refusedOrEnded},
 		"take all memory":                      {limits: memory, judge: atMost(96*megabyte, refusedOrEnded)},
 		"take all memory by what is in memory": {limits: sandbox.Limits{Tmp: 16 * megabyte}, judge: atMost(16*megabyte, ended)},
 		"take all memory by shared memory":     {limits: memory, judge: atMost(96*megabyte, ended)},
@@ -137,10 +137,10 @@ func requirements() map[string]attack {
 		"go on after the end":                   {judge: exactly("", 7)},
 		"ignore being told to end":              {limits: seconds(1), judge: limited(sandbox.LimitTime)},
 		"take all that the kernel gives a user": {probed: true},
-		"use all processors":                    {limits: seconds(2), judge: limited(sandbox.LimitTime)},
+		"use all processors":                    {limits: seconds(1), judge: limited(sandbox.LimitTime)},
 		// Its parents may pass a signal on to it.
 		"end what runs it":  {limits: seconds(10), judge: refusedOrEnded},
-		"stop what runs it": {limits: seconds(5), judge: codeOrFailure(7)},
+		"stop what runs it": {limits: seconds(3), judge: codeOrFailure(7)},
 	}
 }
 

@@ -19,7 +19,7 @@ func (s suite) limits(t *testing.T) {
 		t.Helper()
 		cmd := bash(script)
 		cmd.Limits = limits
-		return s.once(t)(t.Context(), cmd)
+		return s.once(t.Context(), cmd)
 	}
 	wantLimit := func(t *testing.T, r *sandbox.Result, err error, limit string) {
 		t.Helper()
@@ -97,7 +97,7 @@ func (s suite) ending(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cmd := bash(`trap '' TERM INT; echo running >&2; sleep 600 & wait; sleep 600`)
 		cmd.Stderr = writer(func([]byte) { cancel(cause) })
-		r, err := s.once(t)(ctx, cmd)
+		r, err := s.once(ctx, cmd)
 		if !errors.Is(err, cause) || r == nil {
 			t.Errorf("result %v, error %v; want a result and the cause", r, err)
 		}
@@ -105,7 +105,7 @@ func (s suite) ending(t *testing.T) {
 	t.Run("before the start", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := s.once(t)(ctx, bash(`true`)); !errors.Is(err, context.Canceled) {
+		if _, err := s.once(ctx, bash(`true`)); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want the cancellation", err)
 		}
 	})
@@ -159,7 +159,7 @@ EOF`)
 
 func (s suite) unavailable(t *testing.T) {
 	t.Run("program", func(t *testing.T) {
-		_, err := s.once(t)(t.Context(), sandbox.Command{Argv: []string{"no-such-program", "x"}})
+		_, err := s.once(t.Context(), sandbox.Command{Argv: []string{"no-such-program", "x"}})
 		var e *sandbox.UnavailableError
 		if !errors.As(err, &e) || !strings.Contains(e.Reason, "no-such-program") || e.Remedy == "" {
 			t.Errorf("error %v, want an unavailable program with a remedy", err)
@@ -168,12 +168,12 @@ func (s suite) unavailable(t *testing.T) {
 	t.Run("folder", func(t *testing.T) {
 		cmd := bash(`true`)
 		cmd.Folder = filepath.Join(t.TempDir(), "gone")
-		if _, err := s.once(t)(t.Context(), cmd); err == nil {
+		if _, err := s.once(t.Context(), cmd); err == nil {
 			t.Error("ran without its folder")
 		}
 	})
 	t.Run("an argument that is too long", func(t *testing.T) {
-		_, err := s.once(t)(t.Context(), bash(`true`, strings.Repeat("x", 4<<20)))
+		_, err := s.once(t.Context(), bash(`true`, strings.Repeat("x", 4<<20)))
 		if err == nil || !strings.Contains(err.Error(), "argument") {
 			t.Errorf("error %v, want one about the arguments", err)
 		}

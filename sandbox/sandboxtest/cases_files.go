@@ -23,7 +23,7 @@ func (s suite) filesystem(t *testing.T) {
 		mkdir /tmp/a && ln -s /etc /tmp/a/b && rm -r /tmp/a
 		exit 0`)
 	cmd.Folder = Folder(t, map[string]string{"SKILL.md": "skill\n", "scripts/run.sh": "script\n"})
-	r, err := s.once(t)(t.Context(), cmd)
+	r, err := s.once(t.Context(), cmd)
 	must(t, err)
 	wantStdout(t, r, "skill\nscript\nkept\ntmpfs\nkept\ntmpfs\n")
 	if entries, err := os.ReadDir(cmd.Folder); err != nil || len(entries) != 2 {
@@ -36,7 +36,7 @@ func (s suite) workspace(t *testing.T) {
 	t.Run("read-only", func(t *testing.T) {
 		cmd := bash(`cat /workspace/a.txt "$1/a.txt" "$2/b.txt"; (echo x >"$1/new" || echo x >/workspace/new) 2>/dev/null || echo refused`, first, second)
 		cmd.Grant.Workspaces = []string{first, second}
-		r, err := s.once(t)(t.Context(), cmd)
+		r, err := s.once(t.Context(), cmd)
 		must(t, err)
 		wantStdout(t, r, "first\nfirst\nsecond\nrefused\n")
 	})
@@ -44,7 +44,7 @@ func (s suite) workspace(t *testing.T) {
 		must(t, os.Chmod(first, 0o777)) // the command may run as nobody
 		cmd := bash(`umask; echo one >/workspace/new && echo two >>"$1/new"`, first)
 		cmd.Grant = sandbox.Grant{Workspaces: []string{first}, Write: true}
-		r, err := s.once(t)(t.Context(), cmd)
+		r, err := s.once(t.Context(), cmd)
 		must(t, err)
 		wantStdout(t, r, "0022\n")
 		got, err := os.ReadFile(filepath.Join(first, "new"))
@@ -65,7 +65,7 @@ func (s suite) workspace(t *testing.T) {
 			must(t, os.Chmod(filepath.Join(folder, "file"), 0o666))
 			cmd := bash(`cat "$1/file"; (echo x >"$1/file") 2>/dev/null || echo refused`, folder)
 			cmd.Grant.Workspaces = []string{folder}
-			r, err := s.once(t)(t.Context(), cmd)
+			r, err := s.once(t.Context(), cmd)
 			if err != nil {
 				if text := err.Error(); !strings.Contains(text, "workspace") {
 					t.Errorf("workspace %q: error %v, want one that tells of the workspace", name, err)
@@ -79,7 +79,7 @@ func (s suite) workspace(t *testing.T) {
 		for _, path := range []string{"/", sandbox.SkillDir, "/proc", "/dev", sandbox.OutDir, "relative"} {
 			cmd := bash(`echo ran`)
 			cmd.Grant.Workspaces = []string{path}
-			if r, err := s.once(t)(t.Context(), cmd); err == nil {
+			if r, err := s.once(t.Context(), cmd); err == nil {
 				t.Errorf("workspace %s: ran: %s", path, r.Stdout.Bytes())
 			}
 		}

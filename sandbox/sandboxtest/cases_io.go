@@ -41,7 +41,7 @@ func (s suite) output(t *testing.T) {
 				feed.Close()
 			}
 		})
-		if _, err := s.once(t)(t.Context(), cmd); err != nil {
+		if _, err := s.once(t.Context(), cmd); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -151,7 +151,7 @@ func (s suite) stdin(t *testing.T) {
 func (s suite) environment(t *testing.T) {
 	cmd := bash(`echo "$HOME $TMPDIR $LANG $GIVEN"; command -v ls >/dev/null && pwd; env -0 >&2`)
 	cmd.Env = []string{"GIVEN=a=b c"}
-	r, err := s.once(t)(t.Context(), cmd)
+	r, err := s.once(t.Context(), cmd)
 	must(t, err)
 	wantStdout(t, r, "/tmp /tmp C.UTF-8 a=b c\n/skill\n")
 	own := []string{

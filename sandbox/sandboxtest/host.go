@@ -2,7 +2,6 @@ package sandboxtest
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -37,7 +36,7 @@ const (
 // A host is the target of attacks: files, a process and listeners of the host, and
 // another call in a sandbox.
 type host struct {
-	start func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error)
+	start run
 
 	secret     string // in the secret file, and in the environments of processes
 	secretFile string // granted to nobody
@@ -56,7 +55,7 @@ type host struct {
 
 // newHost returns a host whose listeners and process end with the test. It has no
 // victim.
-func newHost(t *testing.T, start func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error)) *host {
+func newHost(t *testing.T, start run) *host {
 	t.Helper()
 	h := &host{start: start, secret: secretPrefix + strings.ToLower(rand.Text())}
 	h.secretFile = filepath.Join(Folder(t, map[string]string{"secret": h.secret}), "secret")

@@ -19,29 +19,26 @@ func Run(t *testing.T, newDriver func(t *testing.T) sandbox.Driver) {
 
 // RunWith runs the suite on a driver with traits.
 func RunWith(t *testing.T, newDriver func(t *testing.T) sandbox.Driver, traits Traits) {
-	suite{newDriver, traits}.run(t)
-}
-
-// run runs all cases.
-func (s suite) run(t *testing.T) {
-	t.Run("Output", s.output)
-	t.Run("ExitCode", s.exitCode)
-	t.Run("Arguments", s.arguments)
-	t.Run("Stdin", s.stdin)
-	t.Run("Dialogue", s.dialogue)
-	t.Run("Environment", s.environment)
-	t.Run("Secrets", s.secrets)
-	t.Run("Filesystem", s.filesystem)
-	t.Run("Workspace", s.workspace)
-	t.Run("Identity", s.identity)
-	t.Run("Network", s.network)
-	t.Run("Escape", s.escape)
-	t.Run("Fresh", s.fresh)
-	t.Run("Out", s.out)
-	t.Run("Kept", s.kept)
-	t.Run("Limits", s.limits)
-	t.Run("Ending", s.ending)
-	t.Run("Unavailable", s.unavailable)
-	t.Run("Concurrent", s.concurrent)
-	t.Run("Attacks", s.attacks)
+	suite{newDriver: newDriver, traits: traits}.each(t, map[string]func(suite, *testing.T){
+		"Output":      suite.output,
+		"ExitCode":    suite.exitCode,
+		"Arguments":   suite.arguments,
+		"Stdin":       suite.stdin,
+		"Dialogue":    suite.dialogue,
+		"Environment": suite.environment,
+		"Secrets":     suite.secrets,
+		"Filesystem":  suite.filesystem,
+		"Workspace":   suite.workspace,
+		"Identity":    suite.identity,
+		"Network":     suite.network,
+		"Escape":      suite.escape,
+		"Fresh":       suite.fresh,
+		"Out":         suite.out,
+		"Kept":        suite.kept,
+		"Limits":      suite.limits,
+		"Ending":      suite.ending,
+		"Unavailable": suite.unavailable,
+		"Concurrent":  suite.concurrent,
+		"Attacks":     suite.attacks,
+	})
 }

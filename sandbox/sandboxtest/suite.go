@@ -3,9 +3,12 @@ package sandboxtest
 import (
 	"context"
 	"crypto/rand"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -29,10 +32,30 @@ type Traits struct {
 type suite struct {
 	newDriver func(t *testing.T) sandbox.Driver
 	traits    Traits
+	// once runs a command with the driver of a case, which has no sandbox ready for the
+	// next.
+	once run
+}
+
+// A run runs a command.
+type run func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error)
+
+// each runs the cases, each with a driver of its own.
+func (s suite) each(t *testing.T, cases map[string]func(s suite, t *testing.T)) {
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		t.Run(name, func(t *testing.T) {
+			start := sync.OnceValue(func() run { return s.start(t) })
+			s.once = func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error) {
+				cmd.Warm = -1
+				return start()(ctx, cmd)
+			}
+			cases[name](s, t)
+		})
+	}
 }
 
 // start returns a function that runs a command with a driver of t's own.
-func (s suite) start(t *testing.T) func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error) {
+func (s suite) start(t *testing.T) run {
 	t.Helper()
 	t.TempDir() // registers the removal of all of them, so that it is after the close of the driver
 	runner := sandbox.New(s.newDriver(t), nil)
@@ -52,21 +75,10 @@ func (s suite) start(t *testing.T) func(ctx context.Context, cmd sandbox.Command
 	}
 }
 
-// once is start for a driver's only command.
-func (s suite) once(t *testing.T) func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error) {
-	t.Helper()
-	run := s.start(t)
-	return func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error) {
-		t.Helper()
-		cmd.Warm = -1 // there is no next one
-		return run(ctx, cmd)
-	}
-}
-
 // bash runs one bash script and fails the test when it could not be run.
 func (s suite) bash(t *testing.T, script string, args ...string) *sandbox.Result {
 	t.Helper()
-	result, err := s.once(t)(t.Context(), bash(script, args...))
+	result, err := s.once(t.Context(), bash(script, args...))
 	if err != nil {
 		t.Fatalf("run: %v", err)
 	}
