@@ -66,7 +66,7 @@ func (a *layers) layer(ctx context.Context, e *engine, l *layer, progress func(s
 	return found, err
 }
 
-// markEvery is how often the use of a layer is marked.
+// markEvery is the interval between marks of a layer that is in use.
 const markEvery = 24 * time.Hour
 
 // markUsed lets the engine note that a layer is in use: an engine keeps when an

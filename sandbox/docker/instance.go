@@ -22,7 +22,7 @@ import (
 // its caller: another call may use it, or it would be one that nobody knows of.
 const makeTimeout = 2 * time.Minute
 
-// A instance is a container that was made for one command, which it waits for.
+// An instance is a container that was made for one command, which it waits for.
 type instance struct {
 	owner    *owner
 	engine   *engine

@@ -84,7 +84,7 @@ func (l *layer) installerPath() string {
 }
 
 // environ returns the variables by which a command finds its dependencies. Programs of packages
-// come last in PATH: they must not stand in the way of the image's.
+// come last in PATH: they must not hide the image's.
 func (l *layer) environ() []string {
 	path := searchPath(l.base.env)
 	if l.deps.Kind == sandbox.Node {

@@ -12,7 +12,7 @@ import (
 	dockerimage "github.com/docker/docker/api/types/image"
 )
 
-// LayerUnused is how long a layer of dependencies is kept that nobody uses.
+// LayerUnused is the time after which an unused layer of dependencies is removed.
 const LayerUnused = 30 * 24 * time.Hour
 
 // A Layer is an image with the dependencies of skills, made from the image of a

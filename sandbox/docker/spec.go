@@ -90,7 +90,7 @@ func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
 	}, nil
 }
 
-// key is the same for containers that can stand in for each other.
+// key returns the same for containers that can replace each other.
 func (s *spec) key() string {
 	text, _ := json.Marshal([]any{s.config, s.host}) // plain data: it cannot fail
 	sum := sha256.Sum256(text)

@@ -11,8 +11,8 @@ const (
 	tableColumn = 1                      // of syscallTable
 )
 
-// threadMemory returns the address of what compiled Go reads of its thread,
-// after each call of assembly.
+// threadMemory returns the address of the thread's memory that compiled Go reads after each
+// call of assembly.
 func threadMemory() uintptr {
 	const getFS = 0x1003 // ARCH_GET_FS
 	var base uintptr

@@ -67,7 +67,7 @@ func (h *hierarchy) entry() string {
 // server may not make any.
 type cgroup struct {
 	owner   *cgroups
-	folders []cgroupFolder // what was made
+	folders []cgroupFolder // those that were made
 	limits  sandbox.Limits // that are set
 	kills   int64          // by the kernel, for memory, that are known of
 	refused bool           // a folder was refused, so this is not used again
@@ -276,7 +276,7 @@ func counter(text, key string) int64 {
 
 // release returns a cgroup whose processes have ended.
 func (g *cgroup) release() {
-	g.ranOutOfMemory() // what was before is nothing to the next
+	g.ranOutOfMemory() // kills of this sandbox do not count for the next
 	if !g.owner.putSpare(g) {
 		g.remove()
 	}
@@ -331,7 +331,7 @@ func (g *cgroup) remove() {
 	}
 }
 
-// wantedControllers are those that limits are set with.
+// wantedControllers names the controllers of the limits.
 var wantedControllers = [...]string{"memory", "pids", "cpu"}
 
 // findCgroups returns the folders where the server may make cgroups. It removes

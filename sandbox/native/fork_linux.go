@@ -122,7 +122,7 @@ type initProcess struct {
 	exeMajor, exeMinor uint32 // the file that this process executes
 	exeInode           uint64
 
-	all, before uint64         // sets of signals: every one, and what the zygote blocks
+	all, before uint64         // sets of signals: every one, and those that the zygote blocks
 	child       uint64         // SIGCHLD alone
 	zero        [2]byte        // "0"
 	signals     int32          // descriptor that is readable when a child has ended
@@ -151,7 +151,7 @@ type commandOutcome struct {
 
 const (
 	memoryBytes = 20 << 20 // touched only as far as it is used
-	maxSequence = 16 << 20 // far above what the kernel takes as arguments and environment
+	maxSequence = 16 << 20 // far above the kernel's limit for arguments and environment
 	maxGroups   = 4
 
 	forkFlags = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS |

@@ -31,7 +31,7 @@ var etcPatterns = [...]string{
 // devices are the host's device files that every sandbox has.
 var devices = [...]string{"null", "zero", "full", "random", "urandom"}
 
-// maskedPaths are those that Docker covers, and that exist without /sys.
+// maskedPaths lists the paths that Docker covers, less those in /sys.
 var maskedPaths = [...]string{"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys",
 	"/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi"}
 

@@ -7,10 +7,10 @@
 // namespaces that no other command ever had:
 //
 //   - The root is a fresh tmpfs, read-only once it is built. It has the host's
-//     /usr, /bin, /sbin, /lib*, /opt and /nix/store, and from /etc what the
-//     dynamic linker and interpreters need, all read-only without setuid or
-//     devices; what the host has anywhere else is not there. An interpreter
-//     below a home folder is therefore not seen.
+//     /usr, /bin, /sbin, /lib*, /opt and /nix/store, and from /etc the files that
+//     the dynamic linker and interpreters need, all read-only without setuid or
+//     devices. Nothing else of the host is there: an interpreter below a home
+//     folder is not seen.
 //   - /proc is its own, read-only, with the sensitive parts covered. /dev has
 //     null, zero, full, random, urandom, the standard streams and a small shm.
 //     There is no /sys.
@@ -21,12 +21,12 @@
 //     sockets.
 //   - It is the person's own user, or nobody where the server is root; it has no
 //     capabilities in any set and cannot gain privileges, and its user namespace
-//     has power over none of the others; a seccomp filter lets through what
-//     Docker's default profile does, and less in places; it is in a session
+//     has power over none of the others; a seccomp filter allows the calls of
+//     Docker's default profile, less some; it is in a session
 //     without a terminal; nothing is inherited but the three streams. An ordinary
 //     user's supplementary groups stay, as only root may drop them.
 //   - Memory, processes and processor time are bounded by a cgroup of its own
-//     where the server may make one. Where it may not, resource limits stand in:
+//     where the server may make one. Where it may not, resource limits replace it:
 //     memory is then bounded for each process, not for all of them, and
 //     processor time by the deadline only. [Driver.Check] says which it is.
 //

@@ -215,7 +215,7 @@ func (p *pool) fillOne() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil {
-		p.filling = false // the next call says what is wrong, if it still is
+		p.filling = false // the next call returns the error, if it still occurs
 		return false
 	}
 	p.idle = append(p.idle, b)

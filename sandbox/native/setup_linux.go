@@ -258,8 +258,8 @@ type resourceLimit struct {
 	value    uint64
 }
 
-// resourceLimits are what every process of a sandbox inherits and none can
-// raise. They stand behind the cgroup's limits, and stand in where there is none.
+// resourceLimits returns the limits that every process of a sandbox inherits and none can
+// raise. They back the cgroup's limits, and replace them where there is none.
 func (b *instance) resourceLimits(limits sandbox.Limits) []resourceLimit {
 	list := []resourceLimit{
 		{unix.RLIMIT_CORE, 0},

@@ -92,8 +92,8 @@ func drain(to io.Writer, from *os.File) {
 
 // strayTime bounds how long outputs are awaited when all processes of the
 // sandbox have ended. Their streams are then closed, unless the command handed
-// one to a process outside, over a socket file in a workspace; and what was
-// written is copied, unless the writer blocks.
+// one to a process outside, over a socket file in a workspace; and all output so
+// far is copied, unless the writer blocks.
 const strayTime = 400 * time.Millisecond
 
 // finish waits until all output is copied, after the sandbox's end.

@@ -52,7 +52,7 @@ func (z *zygote) start(h *host, theirs *os.File) error {
 	started := make(chan error)
 	go func() {
 		// The kernel kills the zygote when the thread that started it ends, as it
-		// does when the server ends in whatever way. So one thread does this and
+		// does at any end of the server. So one thread does this and
 		// then does nothing but wait.
 		runtime.LockOSThread()
 		defer close(z.ended)

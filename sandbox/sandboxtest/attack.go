@@ -43,9 +43,6 @@ type attack struct {
 	probed bool
 }
 
-// tried is the last line of every script that runs to its end.
-const tried = "tried\n"
-
 // attackTimeout bounds a script without a limit of its own.
 const attackTimeout = 60 * time.Second
 

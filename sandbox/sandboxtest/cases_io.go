@@ -89,13 +89,13 @@ func Hostile() map[string]string {
 func (s suite) arguments(t *testing.T) {
 	hostile := Hostile()
 	const long = "100 KB" // by itself: the slowest shells read some 10 KB in a second
-	s.arrive(t, map[string]string{long: hostile[long]})
+	arrive(t, s, map[string]string{long: hostile[long]})
 	delete(hostile, long)
-	s.arrive(t, hostile)
+	arrive(t, s, hostile)
 }
 
 // arrive passes values, by name, to a command that prints its arguments.
-func (s suite) arrive(t *testing.T, values map[string]string) {
+func arrive(t *testing.T, s suite, values map[string]string) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(values))
 	var args []string

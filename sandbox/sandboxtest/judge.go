@@ -34,6 +34,9 @@ func (o outcome) String() string {
 	return fmt.Sprintf("exit %d, error %v, stdout %.800q, stderr %.800q", o.result.Code, o.err, o.result.Stdout.Bytes(), o.result.Stderr.Bytes())
 }
 
+// tried is the last line of every script that runs to its end.
+const tried = "tried\n"
+
 // A judge returns an error for a wrong outcome.
 type judge func(o outcome) error
 

@@ -19,7 +19,7 @@ func Run(t *testing.T, newDriver func(t *testing.T) sandbox.Driver) {
 
 // RunWith runs the suite on a driver with traits.
 func RunWith(t *testing.T, newDriver func(t *testing.T) sandbox.Driver, traits Traits) {
-	suite{newDriver: newDriver, traits: traits}.each(t, map[string]func(suite, *testing.T){
+	runCases(t, suite{newDriver: newDriver, traits: traits}, map[string]func(suite, *testing.T){
 		"Output":      suite.output,
 		"ExitCode":    suite.exitCode,
 		"Arguments":   suite.arguments,

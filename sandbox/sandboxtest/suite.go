@@ -40,8 +40,8 @@ type suite struct {
 // A run runs a command.
 type run func(ctx context.Context, cmd sandbox.Command) (*sandbox.Result, error)
 
-// each runs the cases, each with a driver of its own.
-func (s suite) each(t *testing.T, cases map[string]func(s suite, t *testing.T)) {
+// runCases runs the cases of s, each with a driver of its own.
+func runCases(t *testing.T, s suite, cases map[string]func(s suite, t *testing.T)) {
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		t.Run(name, func(t *testing.T) {
 			start := sync.OnceValue(func() run { return s.start(t) })
