@@ -171,9 +171,9 @@ func TestOldClients(t *testing.T) {
 	} {
 		b := newBench(t, driver)
 		c := &versioned{client: client{id: version}}
-		ctx := b.MCP().WithContext(t.Context(), c)
-		b.MCP().HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
-		encoded, err := json.Marshal(b.MCP().HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__run","arguments":{"target":"x"}}}`)))
+		ctx := b.core.WithContext(t.Context(), c)
+		b.core.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
+		encoded, err := json.Marshal(b.core.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__run","arguments":{"target":"x"}}}`)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestOutputIsItsCallers(t *testing.T) {
 	ann := b.connect()
 	ask := func(c *client, method, params string) string {
 		t.Helper()
-		answer, err := json.Marshal(b.MCP().HandleMessage(b.MCP().WithContext(t.Context(), c), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`)))
+		answer, err := json.Marshal(b.core.HandleMessage(b.core.WithContext(t.Context(), c), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestOutputIsItsCallers(t *testing.T) {
 	if got := ask(&client{id: "bob"}, "resources/read", read); !strings.Contains(got, gone) {
 		t.Errorf("another reads %s", got)
 	}
-	b.MCP().UnregisterSession(t.Context(), ann.id)
+	b.core.UnregisterSession(t.Context(), ann.id)
 	if got := ask(ann, "resources/read", read); !strings.Contains(got, gone) {
 		t.Errorf("after it left: %s", got)
 	}

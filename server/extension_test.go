@@ -208,7 +208,7 @@ func (s *subscriber) IsSubscribedToResource(uri string) bool {
 func (s *subscriber) do(b *bench, method, uri string) {
 	b.t.Helper()
 	message := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"uri":%q}}`, method, uri)
-	answer, err := json.Marshal(b.MCP().HandleMessage(b.MCP().WithContext(b.t.Context(), s), json.RawMessage(message)))
+	answer, err := json.Marshal(b.core.HandleMessage(b.core.WithContext(b.t.Context(), s), json.RawMessage(message)))
 	if err != nil || !strings.Contains(string(answer), `"result":{}`) {
 		b.t.Fatalf("%s: %s, %v", method, answer, err)
 	}
@@ -231,7 +231,7 @@ func TestSubscriptions(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))
 	b.shelves()
 	s := &subscriber{client: &client{id: "subscriber", in: make(chan mcp.JSONRPCNotification, 100)}}
-	if err := b.MCP().RegisterSession(t.Context(), s); err != nil {
+	if err := b.core.RegisterSession(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	other := b.connect()
@@ -271,7 +271,7 @@ func TestSubscriptions(t *testing.T) {
 	if slices.Contains(other.notices(), "notifications/resources/updated") {
 		t.Error("somebody who did not subscribe was told")
 	}
-	b.MCP().UnregisterSession(context.Background(), s.SessionID())
+	b.core.UnregisterSession(context.Background(), s.SessionID())
 	b.publish()
 	if n := len(b.published.subscriptions.digests); n != 0 {
 		t.Errorf("%d digests are kept for nobody", n)

@@ -127,7 +127,7 @@ func (b *bench) publish() (changed bool) {
 func (b *bench) ask(method, params string) string {
 	b.t.Helper()
 	message := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
-	answer, err := json.Marshal(b.MCP().HandleMessage(b.t.Context(), json.RawMessage(message)))
+	answer, err := json.Marshal(b.core.HandleMessage(b.t.Context(), json.RawMessage(message)))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func (c *client) NotificationChannel() chan<- mcp.JSONRPCNotification {
 func (b *bench) connect() *client {
 	b.t.Helper()
 	c := &client{id: b.t.Name(), in: make(chan mcp.JSONRPCNotification, 100)}
-	if err := b.MCP().RegisterSession(b.t.Context(), c); err != nil {
+	if err := b.core.RegisterSession(b.t.Context(), c); err != nil {
 		b.t.Fatal(err)
 	}
 	return c

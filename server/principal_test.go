@@ -43,12 +43,12 @@ func TestLeave(t *testing.T) {
 	driver := &keeper{}
 	b := newBenchWith(t, driver, allTools)
 	first, second := &member{client{id: "1"}, "ann"}, &member{client{id: "2"}, "ann"}
-	if err := b.MCP().RegisterSession(t.Context(), first); err != nil {
+	if err := b.core.RegisterSession(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
 	id := b.as(first, "open_sandbox", `{}`)["container_id"].(string)
 	run := `{"language": "bash", "code": "true", "container_id": "` + id + `"}`
-	b.MCP().UnregisterSession(t.Context(), "1")
+	b.core.UnregisterSession(t.Context(), "1")
 	if got := code(b.as(second, "run_code", run)); got != nil {
 		t.Errorf("from the other session: %v", got)
 	}

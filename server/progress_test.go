@@ -189,7 +189,7 @@ func TestLogsOfCall(t *testing.T) {
 			if test.level != "" {
 				c.level = mcp.LoggingLevel(test.level)
 			}
-			b.MCP().HandleMessage(b.MCP().WithContext(t.Context(), c), json.RawMessage(
+			b.core.HandleMessage(b.core.WithContext(t.Context(), c), json.RawMessage(
 				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+test.meta+`"name":"demo__run","arguments":{"target":"x"}}}`))
 			close(c.in)
 			var got []string

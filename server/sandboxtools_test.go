@@ -87,7 +87,7 @@ func TestSandboxToolsList(t *testing.T) {
 func (b *bench) as(c mcpserver.ClientSession, tool, args string) map[string]any {
 	b.t.Helper()
 	message := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, args)
-	encoded, err := json.Marshal(b.MCP().HandleMessage(b.MCP().WithContext(b.t.Context(), c), json.RawMessage(message)))
+	encoded, err := json.Marshal(b.core.HandleMessage(b.core.WithContext(b.t.Context(), c), json.RawMessage(message)))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestKeptSandboxTools(t *testing.T) {
 
 	// Its client's leaving ends it too.
 	again := b.as(ann, "open_sandbox", `{}`)["container_id"].(string)
-	b.MCP().UnregisterSession(t.Context(), ann.id)
+	b.core.UnregisterSession(t.Context(), ann.id)
 	if got := code(b.as(ann, "close_sandbox", `{"container_id": "`+again+`"}`)); got != "NOT_FOUND" {
 		t.Errorf("after its client left: %v", got)
 	}

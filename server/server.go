@@ -130,9 +130,6 @@ func (s *Server) Backend() transport.Backend {
 	}
 }
 
-// MCP returns the protocol core.
-func (s *Server) MCP() *mcpserver.MCPServer { return s.core }
-
 // Catalog returns the catalog that was published last.
 func (s *Server) Catalog() *skills.Catalog { return s.published.view.Load().catalog }
 

@@ -324,7 +324,7 @@ func TestProgressOfCall(t *testing.T) {
 	}})
 	c := b.connect()
 	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo__run","arguments":{"target":"x"},"_meta":{"progressToken":"tok"}}}`
-	b.MCP().HandleMessage(b.MCP().WithContext(t.Context(), c), json.RawMessage(message))
+	b.core.HandleMessage(b.core.WithContext(t.Context(), c), json.RawMessage(message))
 	var got []string
 	for {
 		select {

@@ -64,7 +64,7 @@ type Checker struct {
 // inventory is the set of programs in a role's sandboxes. It is immutable.
 type inventory struct {
 	base     sandbox.Base
-	programs map[string]bool
+	programs []string // sorted
 }
 
 // New returns a checker without inventories of sandboxes. Options may be nil.
@@ -126,7 +126,7 @@ func (c *Checker) host() environment {
 	asked := map[string]bool{}
 	at := environment{
 		os: runtime.GOOS, name: "this machine", programs: "this machine's PATH", remedy: "install it",
-		env: c.options.HostEnv, envRemedy: export, config: c.config, capability: c.capability,
+		env: c.options.HostEnv, envRemedy: export, config: c.options.Config, capabilities: c.options.Capabilities,
 	}
 	if has := c.options.HostHas; has != nil {
 		at.has = func(name string) bool {
@@ -143,12 +143,15 @@ func (c *Checker) host() environment {
 
 // sandbox returns the environment of scripts: Linux, on any machine.
 func (c *Checker) sandbox(role string) environment {
-	at := environment{os: "linux", name: "the sandbox", env: c.env, envRemedy: grant, config: c.config, capability: c.capability}
+	at := environment{os: "linux", name: "the sandbox", env: c.env, envRemedy: grant, config: c.options.Config, capabilities: c.options.Capabilities}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k := c.roles[role]; k != nil {
 		at.programs, at.remedy = k.base.Name, k.base.Remedy
-		at.has = func(name string) bool { return k.programs[name] }
+		at.has = func(name string) bool {
+			_, found := slices.BinarySearch(k.programs, name)
+			return found
+		}
 	}
 	return at
 }
@@ -167,10 +170,6 @@ func everywhere(name string) bool {
 	}
 	return false
 }
-
-func (c *Checker) config(name string) bool { return slices.Contains(c.options.Config, name) }
-
-func (c *Checker) capability(name string) bool { return slices.Contains(c.options.Capabilities, name) }
 
 // Wants returns the roles whose programs the skills of a catalog require, sorted.
 // Only executable skills count; sh, bash and python3, which nearly every image has, do

@@ -23,8 +23,8 @@ type environment struct {
 	env func(name string) bool
 	// envRemedy returns the remedy for variables that are not set; nil has none.
 	envRemedy func(names []string) string
-	// config and capability report whether a name is provided.
-	config, capability func(name string) bool
+	// config and capabilities are the names that are provided.
+	config, capabilities []string
 	// remedy is the remedy for a missing program.
 	remedy string
 }
@@ -58,10 +58,10 @@ func lacks(r skills.Requires, at environment) (reason, remedy string) {
 		}
 		add(remedy, "needs %s in the environment of %s", skills.Enumerate(gone, "and"), at.name)
 	}
-	if gone := missing(r.Config, at.config); len(gone) > 0 {
+	if gone := missing(r.Config, in(at.config)); len(gone) > 0 {
 		add("name it in provides.config, if it is so", "needs %s in its agent's configuration", skills.Enumerate(gone, "and"))
 	}
-	if gone := missing(r.Capabilities, at.capability); len(gone) > 0 {
+	if gone := missing(r.Capabilities, in(at.capabilities)); len(gone) > 0 {
 		add("name it in provides.capabilities, if it is so", "needs the capability %s", skills.Enumerate(gone, "and"))
 	}
 	return strings.Join(reasons, "; "), strings.Join(remedies, "; ")
@@ -75,4 +75,9 @@ func missing(names []string, has func(string) bool) (gone []string) {
 		}
 	}
 	return gone
+}
+
+// in returns a function that reports whether a name is among names.
+func in(names []string) func(name string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
 }

@@ -17,7 +17,7 @@ func only(names ...string) func(string) bool {
 func TestLacks(t *testing.T) {
 	at := environment{
 		os: "linux", name: "the sandbox", programs: `image "default"`, has: only("jq", "grep"), env: only("HOME"),
-		config: only("a.b"), capability: only("network"), remedy: "set images.default to an image that has it",
+		config: []string{"a.b"}, capabilities: []string{"network"}, remedy: "set images.default to an image that has it",
 		envRemedy: func(names []string) string { return "grant " + strings.Join(names, " ") },
 	}
 	unknown := at

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,8 +45,8 @@ type programLister struct {
 
 // of returns the programs of a role's sandboxes, from the cache or by a run in one,
 // which fills the cache.
-func (l *programLister) of(ctx context.Context, runner *sandbox.Runner, role string, base sandbox.Base) (map[string]bool, error) {
-	if cached, ok := l.load(base); ok {
+func (l *programLister) of(ctx context.Context, runner *sandbox.Runner, role string, base sandbox.Base) ([]string, error) {
+	if cached := l.load(base); len(cached) > 0 {
 		return cached, nil
 	}
 	found, err := l.run(ctx, runner, role)
@@ -61,7 +60,7 @@ func (l *programLister) of(ctx context.Context, runner *sandbox.Runner, role str
 }
 
 // run lists the programs in a sandbox without a workspace and with an empty folder.
-func (l *programLister) run(ctx context.Context, runner *sandbox.Runner, role string) (map[string]bool, error) {
+func (l *programLister) run(ctx context.Context, runner *sandbox.Runner, role string) ([]string, error) {
 	folder, err := l.folder()
 	if err != nil {
 		return nil, err
@@ -78,12 +77,9 @@ func (l *programLister) run(ctx context.Context, runner *sandbox.Runner, role st
 	if result.Code != 0 {
 		return nil, fmt.Errorf("the shell has failed with exit code %d", result.Code)
 	}
-	found := map[string]bool{}
-	for line := range strings.Lines(string(result.Stdout.Bytes())) {
-		if name := strings.TrimSuffix(line, "\n"); name != "" {
-			found[name] = true
-		}
-	}
+	found := strings.FieldsFunc(string(result.Stdout.Bytes()), func(r rune) bool { return r == '\n' })
+	slices.Sort(found)
+	found = slices.Compact(found)
 	if len(found) == 0 || len(found) > maxPrograms {
 		return nil, fmt.Errorf("it has found %d, which cannot be", len(found))
 	}
@@ -110,36 +106,28 @@ func (l *programLister) file(base sandbox.Base) string {
 	return filepath.Join(l.dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-// load returns the cached programs. It reports false for a file that cannot be read.
-func (l *programLister) load(base sandbox.Base) (programs map[string]bool, ok bool) {
-	if l.dir == "" {
-		return nil, false
-	}
-	info, err := os.Stat(l.file(base))
-	if err != nil || info.Size() > maxCached || !info.Mode().IsRegular() {
-		return nil, false
-	}
-	data, err := os.ReadFile(l.file(base))
-	if err != nil {
-		return nil, false
-	}
-	var names []string
-	if err := json.Unmarshal(data, &names); err != nil || len(names) == 0 {
-		return nil, false
-	}
-	programs = make(map[string]bool, len(names))
-	for _, name := range names {
-		programs[name] = true
-	}
-	return programs, true
-}
-
-// save writes the cache atomically.
-func (l *programLister) save(base sandbox.Base, programs map[string]bool) error {
+// load returns the cached programs, or none if the file cannot be read.
+func (l *programLister) load(base sandbox.Base) (programs []string) {
 	if l.dir == "" {
 		return nil
 	}
-	data, err := json.Marshal(slices.Sorted(maps.Keys(programs)))
+	info, err := os.Stat(l.file(base))
+	if err != nil || info.Size() > maxCached || !info.Mode().IsRegular() {
+		return nil
+	}
+	data, err := os.ReadFile(l.file(base))
+	if err != nil || json.Unmarshal(data, &programs) != nil {
+		return nil
+	}
+	return programs
+}
+
+// save writes the cache atomically.
+func (l *programLister) save(base sandbox.Base, programs []string) error {
+	if l.dir == "" {
+		return nil
+	}
+	data, err := json.Marshal(programs)
 	if err != nil {
 		return err
 	}

@@ -45,10 +45,11 @@ func invalid(format string, args ...any) error {
 	return &Error{InvalidParam, fmt.Sprintf(format, args...), false, nil}
 }
 
-// translate returns the [*Error] for an error of package sandbox, or nil for nil.
-// subject begins the message, such as "the skill"; id is that of the session
+// translate returns the [*Error] for an error of package sandbox, of a decider or of
+// secrets, whose own [*Error] stays; nil for nil. subject begins the message, such as "the skill"; id is that of the session
 // that the call names, if it names one.
 func translate(subject, id string, err error) error {
+	var own *Error
 	var limit *sandbox.LimitError
 	var unanswered *elicit.WaitError
 	var missing *elicit.MissingError
@@ -57,6 +58,8 @@ func translate(subject, id string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &own):
+		return err
 	case errors.Is(err, session.ErrNotFound):
 		return &Error{NotFound, fmt.Sprintf("there is no sandbox %q of yours: it was never opened, or has ended; open one with open_sandbox", id), false, err}
 	case errors.Is(err, sandbox.ErrBusy):

@@ -10,7 +10,6 @@ import (
 	"archive/zip"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -122,10 +121,10 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 	}
 	d, err := x.decider.Decide(ctx, p)
 	if err != nil {
-		return p, refusal(err)
+		return p, translate("the call", "", err)
 	}
 	if err := command(ctx, j, p, d, x.options.Secrets); err != nil {
-		return p, refusal(err)
+		return p, translate("the call", "", err)
 	}
 	p.Command.Folder = snap.Dir
 	if err := fits(j, p.Command); err != nil {
@@ -136,7 +135,7 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 			return p, err
 		}
 	}
-	return p, refusal(x.decider.Approve(ctx, p))
+	return p, translate("the call", "", x.decider.Approve(ctx, p))
 }
 
 // proposal returns the proposal of a job, without digest and command.
@@ -145,14 +144,6 @@ func (j *job) proposal() *Proposal {
 		Action: j.action, Principal: j.Principal, Skill: j.skill, Args: j.args, Picked: j.picked,
 		Workspaces: slices.Clone(j.workspaces), Client: j.Client,
 	}
-}
-
-// refusal returns an error of a decider, or of secrets, as an [*Error].
-func refusal(err error) error {
-	if _, ok := errors.AsType[*Error](err); ok || err == nil {
-		return err
-	}
-	return translate("the call", "", err)
 }
 
 // snapshot returns the snapshot of a skill's folder, or of an empty one for nil. It

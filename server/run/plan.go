@@ -33,7 +33,7 @@ func (x *Executor) Plan(ctx context.Context, skill *skills.Skill, workspaces []s
 	words, invalid := planArgv(skill, j.args)
 	j.invoke = func(sandbox.Grant) (*invocation, error) { return &invocation{argv: words, args: j.args}, nil }
 	failed := command(ctx, j, p, d, x.options.Secrets)
-	return p.Command, cmp.Or(refusal(refused), cannotRun(skill), invalid, late, refusal(failed))
+	return p.Command, cmp.Or(translate("the call", "", refused), cannotRun(skill), invalid, late, translate("the call", "", failed))
 }
 
 // Grant returns the grant of a person's call of a skill. The error is the [*Error] that
@@ -42,7 +42,7 @@ func (x *Executor) Grant(ctx context.Context, skill *skills.Skill) (sandbox.Gran
 	_, p := x.planJob(skill, nil)
 	d, err := x.decider.Decide(ctx, p)
 	if err != nil {
-		return sandbox.Grant{}, refusal(err)
+		return sandbox.Grant{}, translate("the call", "", err)
 	}
 	return d.Grant, nil
 }
