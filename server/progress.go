@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -136,17 +137,40 @@ func (p *progress) appendLog(line logLine) {
 // clean returns a message without control sequences.
 func clean(message string) string { return strings.TrimSpace(termtext.Text(message)) }
 
-// say sends a message that is not of the stream, such as the reason for a wait.
-func (p *progress) say(message string) {
+// update changes the pending messages, and has them sent. It does nothing once p is
+// closed.
+func (p *progress) update(change func()) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if message = clean(message); message != "" && !p.closed {
-		p.pending.said = message
+	if !p.closed {
+		change()
 		p.notify()
 	}
+}
+
+// say sends a message that is not of the stream, such as the reason for a wait.
+func (p *progress) say(message string) {
+	p.update(func() { p.pending.said = cmp.Or(clean(message), p.pending.said) })
+}
+
+// warn sends a log message that is not of the stream.
+func (p *progress) warn(message string) {
+	p.update(func() {
+		if p.to.hears(mcp.LoggingLevelWarning) {
+			p.appendLog(logLine{mcp.LoggingLevelWarning, clean(message)})
+		}
+	})
+}
+
+// wait reports as progress that the call waits for an event, until done is called. event
+// completes "waiting for …".
+func (p *progress) wait(event string) (done func()) {
+	p.update(func() { p.waits = event })
+	p.say("waiting for " + event)
+	return func() { p.update(func() { p.waits = "" }) }
 }
 
 // beats returns the heartbeat message for a time without output.
@@ -157,35 +181,6 @@ func (p *progress) beats(after time.Duration) string {
 		return "still waiting for " + p.waits
 	}
 	return fmt.Sprintf("still running after %s", after.Round(time.Second))
-}
-
-// wait reports as progress that the call waits for an event, until done is called. event
-// completes "waiting for …".
-func (p *progress) wait(event string) (done func()) {
-	if p == nil {
-		return func() {}
-	}
-	set := func(event string) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.waits = event
-	}
-	set(event)
-	p.say("waiting for " + event)
-	return func() { set("") }
-}
-
-// warn sends a log message that is not of the stream.
-func (p *progress) warn(message string) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed && p.to.hears(mcp.LoggingLevelWarning) {
-		p.appendLog(logLine{mcp.LoggingLevelWarning, clean(message)})
-		p.notify()
-	}
 }
 
 func (p *progress) notify() {
