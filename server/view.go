@@ -59,22 +59,18 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 
 // list adds tools to those that clients were sent.
 func (v *view) list(tools []mcpserver.ServerTool) {
-	cloned := false
+	all := map[string]listed{}
+	if len(v.listed) <= maxPast {
+		maps.Copy(all, v.listed)
+	}
 	for _, tool := range tools {
-		name, of := tool.Tool.Name, listed{}
-		if skill := v.called(name); skill != nil {
+		of := listed{}
+		if skill := v.called(tool.Tool.Name); skill != nil {
 			of = listed{skill.File, skill.Name}
 		}
-		if last, there := v.listed[name]; !there || last != of {
-			if !cloned {
-				v.listed, cloned = maps.Clone(v.listed), true
-			}
-			if v.listed == nil || len(v.listed) > maxPast {
-				v.listed = map[string]listed{}
-			}
-			v.listed[name] = of
-		}
+		all[tool.Tool.Name] = of
 	}
+	v.listed = all
 }
 
 // shown returns the skill that clients were last sent as the tool name, or nil. Its
