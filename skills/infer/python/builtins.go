@@ -35,10 +35,6 @@ func (r *reading) plainFunction(name reference, a *arguments) value {
 		return unknown{path: text}
 	case "pathlib.Path.cwd", "os.getcwd":
 		return unknown{path: "."}
-	case "os.path.basename":
-		if isText {
-			return path.Base(text)
-		}
 	case "textwrap.dedent", "inspect.cleandoc":
 		if isText {
 			return cleanDoc(text)

@@ -190,10 +190,7 @@ func (e *evaluator) branch(clauses []clause, f *frame) {
 	for _, c := range clauses {
 		is, known := true, true
 		if c.value != nil {
-			v := e.eval(c.value, f.scope)
-			if is, known = truth(v); parserOf(v) != nil {
-				is, known = true, true
-			}
+			is, known = truth(e.eval(c.value, f.scope))
 		}
 		switch {
 		case !known:

@@ -11,6 +11,8 @@
 package python
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -68,9 +70,7 @@ func commandLine(name, doc string, size int, body []*stmt, told *notes) *Command
 	if p == nil {
 		return nil
 	}
-	if p.description == "" {
-		p.description = doc
-	}
+	p.description = cmp.Or(p.description, doc)
 	return newCommandLine(p, told)
 }
 
@@ -109,14 +109,12 @@ func findRelevant(body []*stmt, functions []*function) {
 			wanted[fn.name] = wanted[fn.name] || decorator.name == "command" || decorator.name == "group"
 		}
 	}
+	mentions := func(tok token) bool { return tok.kind == tokName && (declares(tok.text) || wanted[tok.text]) }
 	for range maxCalls {
 		found := false
 		for _, fn := range functions {
-			for _, tok := range fn.tokens {
-				if !fn.relevant && tok.kind == tokName && (declares(tok.text) || wanted[tok.text]) {
-					fn.relevant, found = true, true
-					wanted[fn.name] = true
-				}
+			if !fn.relevant && slices.ContainsFunc(fn.tokens, mentions) {
+				fn.relevant, wanted[fn.name], found = true, true, true
 			}
 		}
 		if !found {

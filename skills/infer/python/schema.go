@@ -114,21 +114,19 @@ func (a *argument) enum() []any {
 
 // itemJSON returns the value of JSON that the argument's type makes v of.
 func (a *argument) itemJSON(v value) (any, bool) {
-	switch a.typ {
-	case typeString, typeFunction:
-		text, ok := v.(string)
-		return text, ok
-	case typeInteger:
-		n, ok := v.(int64)
-		return json.Number(strconv.FormatInt(n, 10)), ok
-	case typeNumber:
-		f, ok := toFloat(v)
-		return floatJSON(f), ok
-	case typeBool, typeTruth:
-		b, ok := v.(bool)
-		return b, ok
+	ok := false
+	switch v.(type) {
+	case string:
+		ok = a.typ == typeString || a.typ == typeFunction
+	case int64:
+		ok = a.typ == typeInteger || a.typ == typeNumber
+	case float64:
+		ok = a.typ == typeNumber
+	case bool:
+		ok = a.typ == typeBool || a.typ == typeTruth
 	}
-	return nil, false
+	item, _ := valueJSON(v)
+	return item, ok
 }
 
 // defaultJSON returns the default where passing it is the same as passing
@@ -159,14 +157,7 @@ func (a *argument) defaultJSON() (any, bool) {
 // the argument's type.
 func (a *argument) scalarJSON(v value) (any, bool) {
 	if text, ok := v.(string); ok {
-		switch a.typ {
-		case typeString, typePath, typeFunction:
-			return text, true
-		}
-		return nil, false
-	}
-	if a.typ == typeFunction {
-		return nil, false
+		return text, a.typ == typeString || a.typ == typePath || a.typ == typeFunction
 	}
 	return a.itemJSON(v)
 }

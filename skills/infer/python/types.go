@@ -149,15 +149,12 @@ func (t typeReader) alternatives(inner []*node, s *scope) *jsonschema.Schema {
 func (t typeReader) choicesOf(n *node, s *scope) *sequence {
 	v := t.eval(n, s)
 	for range maxModels { // Optional[Annotated[Mode, …]]
-		named, ok := v.(*alias)
-		if !ok {
-			break
+		if named, ok := v.(*alias); ok {
+			base := dotted(named.node.kids[0])
+			if strings.HasSuffix(base, "Annotated") || strings.HasSuffix(base, "Optional") {
+				v = t.eval(named.parameters()[0], named.scope)
+			}
 		}
-		base, _ := t.eval(named.node.kids[0], named.scope).(reference)
-		if base.last() != "Annotated" && base.last() != "Optional" {
-			return nil
-		}
-		v = t.eval(named.parameters()[0], named.scope)
 	}
 	c, ok := v.(*class)
 	if !ok || !slices.ContainsFunc(c.ancestors, func(r reference) bool { return r == "enum.Enum" || r == "enum.StrEnum" }) {
@@ -196,7 +193,11 @@ func (t typeReader) model(c *class) *jsonschema.Schema {
 	defer func() { t.calls-- }()
 	for _, s := range c.fields {
 		schema, _ := t.annotation(s.note, t.globals)
-		if schema == nil || strings.HasSuffix(dotted(baseOf(s.note)), "ClassVar") {
+		note := s.note
+		if note.kind == nSubscript {
+			note = note.kids[0]
+		}
+		if schema == nil || strings.HasSuffix(dotted(note), "ClassVar") {
 			continue
 		}
 		if choices := t.choicesOf(s.note, t.globals); choices != nil {
@@ -245,14 +246,6 @@ const (
 	// maxTypes bounds the nesting of types: they may be recursive.
 	maxTypes = 32
 )
-
-// baseOf returns X of X[…].
-func baseOf(n *node) *node {
-	if n != nil && n.kind == nSubscript {
-		return n.kids[0]
-	}
-	return n
-}
 
 // describeField adds the settings of a call of Field to a schema.
 func describeField(s *jsonschema.Schema, field *libraryCall) {

@@ -140,6 +140,8 @@ func truth(v value) (is, known bool) {
 		return len(v.items) > 0, true
 	case *mapping:
 		return len(v.keys) > 0, true
+	case *parser:
+		return true, true
 	case argvector: // a script is called with arguments
 		return true, v <= 1
 	}
