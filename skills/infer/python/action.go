@@ -256,3 +256,12 @@ func (a *action) span() span {
 	n, _ := strconv.Atoi(a.nargs)
 	return span{n, n}
 }
+
+// help returns the help text, "" where it is not known or suppressed.
+func (a *arguments) help() string {
+	text, _ := a.named("help", none{}).(string)
+	if text == suppress {
+		return ""
+	}
+	return text
+}

@@ -242,9 +242,9 @@ func (e *evaluator) arguments(n *node, s *scope) *arguments {
 		case kid == nil:
 			a.spread = true
 		case kid.kind == nStar:
-			e.spread(a, e.eval(kid.kids[0], s))
+			a.spreadItems(e.reading, e.eval(kid.kids[0], s))
 		case kid.kind == nKeyword && kid.name == "":
-			e.spreadKeywords(a, e.eval(kid.kids[0], s))
+			a.spreadKeywords(e.reading, e.eval(kid.kids[0], s))
 		case kid.kind == nKeyword:
 			a.keywords = append(a.keywords, keyword{kid.name, e.eval(kid.kids[0], s)})
 		default:
@@ -257,21 +257,21 @@ func (e *evaluator) arguments(n *node, s *scope) *arguments {
 	return a
 }
 
-func (e *evaluator) spread(a *arguments, v value) {
+func (a *arguments) spreadItems(r *reading, v value) {
 	items, ok := iterable(v)
 	if rest, is := v.(argvector); is {
 		a.rest = &rest
 	}
-	if !ok || !e.charge(len(items)) {
+	if !ok || !r.charge(len(items)) {
 		a.spread = true
 		return
 	}
 	a.positional = append(a.positional, items...)
 }
 
-func (e *evaluator) spreadKeywords(a *arguments, v value) {
+func (a *arguments) spreadKeywords(r *reading, v value) {
 	m, ok := v.(*mapping)
-	if !ok || !e.charge(len(m.keys)) {
+	if !ok || !r.charge(len(m.keys)) {
 		a.spread = true
 		return
 	}

@@ -190,7 +190,10 @@ func (e *evaluator) branch(clauses []clause, f *frame) {
 	for _, c := range clauses {
 		is, known := true, true
 		if c.value != nil {
-			is, known = truth(e.eval(c.value, f.scope))
+			v := e.eval(c.value, f.scope)
+			if is, known = truth(v); parserOf(v) != nil {
+				is, known = true, true
+			}
 		}
 		switch {
 		case !known:
@@ -289,7 +292,7 @@ func (e *evaluator) defineClass(c *class, s *scope) {
 	}
 	for _, base := range c.bases {
 		if base.kind != nKeyword {
-			e.inherit(c, e.eval(base, s))
+			c.inherit(e.reading, e.eval(base, s))
 		}
 	}
 	c.addFields(c.body)
@@ -297,14 +300,14 @@ func (e *evaluator) defineClass(c *class, s *scope) {
 }
 
 // inherit adds a parent's members to a class.
-func (e *evaluator) inherit(c *class, parent value) {
+func (c *class) inherit(r *reading, parent value) {
 	of, ok := parent.(*class)
 	if !ok {
 		ref, _ := parent.(reference)
 		c.ancestors = append(c.ancestors, ref)
 		return
 	}
-	if of == c || !e.charge(len(of.members)+len(of.fields)+len(of.ancestors)) {
+	if of == c || !r.charge(len(of.members)+len(of.fields)+len(of.ancestors)) {
 		return
 	}
 	c.ancestors = append(c.ancestors, of.ancestors...)

@@ -97,15 +97,6 @@ func (a *arguments) named(name string, otherwise value) value {
 	return otherwise
 }
 
-// help returns the help text, "" where it is not known or suppressed.
-func (a *arguments) help() string {
-	text, _ := a.named("help", none{}).(string)
-	if text == suppress {
-		return ""
-	}
-	return text
-}
-
 // first returns the first positional argument.
 func (a *arguments) first() value {
 	if len(a.positional) == 0 {
@@ -140,8 +131,6 @@ func truth(v value) (is, known bool) {
 		return len(v.items) > 0, true
 	case *mapping:
 		return len(v.keys) > 0, true
-	case *parser:
-		return true, true
 	case argvector: // a script is called with arguments
 		return true, v <= 1
 	}
