@@ -40,7 +40,7 @@ func Active(ctx context.Context, catalog *skills.Catalog, workspaces []string, l
 	if len(workspaces) == 0 || !activation.Wanted(catalog) {
 		return nil
 	}
-	active, complete := activation.Find(ctx, catalog, workspaces, nil)
+	active, complete := activation.Find(ctx, catalog, workspaces)
 	if !complete && ctx.Err() == nil {
 		logger.Info("the workspaces are too large to look at every file; skills with paths may not come first", "active", len(active))
 	}

@@ -5,7 +5,6 @@
 package activation
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -16,24 +15,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Options configure [Find]. A nil *Options, and every zero field, means the
-// default.
-type Options struct {
-	Entries int           // bounds the files and folders read of one workspace; 20,000
-	Depth   int           // bounds the levels of folders below a workspace; 12
-	Time    time.Duration // bounds the whole search; 2 s
-}
-
-// withDefaults returns a copy of o with its defaults; o may be nil.
-func (o *Options) withDefaults() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	c.Entries = cmp.Or(c.Entries, 20_000)
-	c.Depth = cmp.Or(c.Depth, 12)
-	c.Time = cmp.Or(c.Time, 2*time.Second)
-	return c
+// bounds limit a search.
+type bounds struct {
+	entries int           // files and folders read of one workspace
+	depth   int           // levels of folders below a workspace
+	time    time.Duration // of the whole search
 }
 
 // Wanted reports whether any usable skill of the catalog has globs. If none has,
@@ -44,17 +30,20 @@ func Wanted(catalog *skills.Catalog) bool {
 
 // Find returns the qualified names of the skills whose globs match a file of one
 // of the workspaces, which are absolute host folders. It reads the levels near the
-// top first, within the bounds of options; complete is false if a bound ended the
-// search, and the skills found until then count. It does not follow links. Options
-// may be nil.
-func Find(ctx context.Context, catalog *skills.Catalog, workspaces []string, options *Options) (active map[string]bool, complete bool) {
-	o := options.withDefaults()
+// top first, 20,000 files and folders of each workspace, 12 levels deep, for 2 s;
+// complete is false if a bound ended the search, and the skills found until then
+// count. It does not follow links.
+func Find(ctx context.Context, catalog *skills.Catalog, workspaces []string) (active map[string]bool, complete bool) {
+	return find(ctx, catalog, workspaces, bounds{20_000, 12, 2 * time.Second})
+}
+
+func find(ctx context.Context, catalog *skills.Catalog, workspaces []string, b bounds) (active map[string]bool, complete bool) {
 	f := newFinder(catalog)
-	ctx, cancel := context.WithTimeout(ctx, o.Time)
+	ctx, cancel := context.WithTimeout(ctx, b.time)
 	defer cancel()
 	complete = true
 	for _, workspace := range workspaces {
-		w := &walk{ctx: ctx, files: skillfs.DirFS(workspace), left: o.Entries, depth: o.Depth, visit: f.file}
+		w := &walk{ctx: ctx, files: skillfs.DirFS(workspace), left: b.entries, depth: b.depth, visit: f.file}
 		if !f.done() && !w.run() {
 			complete = false
 		}

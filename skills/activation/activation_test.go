@@ -64,7 +64,7 @@ func TestFind(t *testing.T) {
 		{"**/go.mod", true}, {".github/**/*.yml", true}, {"**/*.yml", true}, {"docs/*.md", true}, {"**/*.rs", true}, {"lib.rs", false},
 		{"**/*.js", false}, {".git/config", false}, {"src", false}, {"GO.MOD", false},
 	} {
-		active, complete := Find(t.Context(), wants(test.glob), []string{one, two}, nil)
+		active, complete := Find(t.Context(), wants(test.glob), []string{one, two})
 		if active[test.glob] != test.want || !complete {
 			t.Errorf("%q: %v, complete %t", test.glob, active, complete)
 		}
@@ -77,7 +77,7 @@ func TestWho(t *testing.T) {
 		t.Error("somebody asks")
 	}
 	catalog.Skills[0].Plugin = "p"
-	active, _ := Find(t.Context(), catalog, []string{workspace(t, "a")}, nil)
+	active, _ := Find(t.Context(), catalog, []string{workspace(t, "a")})
 	if diff := cmp.Diff(map[string]bool{"p/*": true}, active); diff != "" {
 		t.Error(diff)
 	}
@@ -88,7 +88,7 @@ func TestWho(t *testing.T) {
 	} {
 		catalog := wants("*")
 		change(catalog.Skills[0])
-		if active, complete := Find(t.Context(), catalog, []string{workspace(t, "a")}, nil); Wanted(catalog) || len(active) > 0 || !complete {
+		if active, complete := Find(t.Context(), catalog, []string{workspace(t, "a")}); Wanted(catalog) || len(active) > 0 || !complete {
 			t.Errorf("%s: %v, complete %t", name, active, complete)
 		}
 	}
@@ -97,7 +97,7 @@ func TestWho(t *testing.T) {
 // It is no matter whether a workspace is there.
 func TestNoWorkspace(t *testing.T) {
 	for _, workspaces := range [][]string{nil, {filepath.Join(t.TempDir(), "gone")}} {
-		if active, complete := Find(t.Context(), wants("*"), workspaces, nil); len(active) > 0 || !complete {
+		if active, complete := Find(t.Context(), wants("*"), workspaces); len(active) > 0 || !complete {
 			t.Errorf("%v, complete %t", active, complete)
 		}
 	}
@@ -107,28 +107,28 @@ func TestLimits(t *testing.T) {
 	dir := workspace(t, "a", "b", "c/d/e")
 	for _, test := range []struct {
 		name     string
-		o        Options
+		bounds   bounds
 		active   string
 		complete bool
 	}{
-		{"enough", Options{Entries: 6, Depth: 2}, "[a c/d/e]", true},
-		{"entries", Options{Entries: 3}, "[a]", false},
-		{"just all entries", Options{Entries: 5}, "[a c/d/e]", false}, // there could be more
-		{"depth", Options{Depth: 1}, "[a]", false},
-		{"time", Options{Time: 1}, "[]", false},
+		{"enough", bounds{6, 2, time.Minute}, "[a c/d/e]", true},
+		{"entries", bounds{3, 12, time.Minute}, "[a]", false},
+		{"just all entries", bounds{5, 12, time.Minute}, "[a c/d/e]", false}, // there could be more
+		{"depth", bounds{100, 1, time.Minute}, "[a]", false},
+		{"time", bounds{100, 12, 1}, "[]", false},
 	} {
-		active, complete := Find(t.Context(), wants("a", "c/d/e", "never"), []string{dir}, &test.o)
+		active, complete := find(t.Context(), wants("a", "c/d/e", "never"), []string{dir}, test.bounds)
 		if got := fmt.Sprint(found(active)); got != test.active || complete != test.complete {
 			t.Errorf("%s: %s, complete %t", test.name, got, complete)
 		}
 	}
 	// All were found, so nothing is missed.
-	if active, complete := Find(t.Context(), wants("a"), []string{dir}, &Options{Entries: 3}); len(active) != 1 || !complete {
+	if active, complete := find(t.Context(), wants("a"), []string{dir}, bounds{3, 12, time.Minute}); len(active) != 1 || !complete {
 		t.Errorf("%v, complete %t", active, complete)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if active, complete := Find(ctx, wants("a"), []string{dir}, nil); len(active) != 0 || complete {
+	if active, complete := Find(ctx, wants("a"), []string{dir}); len(active) != 0 || complete {
 		t.Errorf("cancelled: %v, complete %t", active, complete)
 	}
 }
@@ -144,7 +144,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	active, complete := Find(t.Context(), wants("**/*.txt", "loop/**", "a/b"), []string{dir}, nil)
+	active, complete := Find(t.Context(), wants("**/*.txt", "loop/**", "a/b"), []string{dir})
 	if got := fmt.Sprint(found(active)); got != "[a/b]" || !complete {
 		t.Errorf("%s, complete %t", got, complete)
 	}
@@ -165,7 +165,7 @@ func TestHostileGlobs(t *testing.T) {
 		catalog.Skills = append(catalog.Skills, skill)
 	}
 	start := time.Now()
-	active, _ := Find(t.Context(), catalog, []string{workspace(t, names...)}, &Options{Time: 200 * time.Millisecond})
+	active, _ := find(t.Context(), catalog, []string{workspace(t, names...)}, bounds{20_000, 12, 200 * time.Millisecond})
 	if d := time.Since(start); d > 5*time.Second || len(active) > 0 {
 		t.Errorf("%d active after %s", len(active), d)
 	}

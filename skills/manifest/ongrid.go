@@ -30,20 +30,13 @@ const ongridCategory = "external"
 // ongridName matches the names that ongrid accepts.
 var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// A ForeignError is the reason why a file is not the manifest that its name
-// suggests.
-type ForeignError struct{ Reason string }
-
-func (f *ForeignError) Error() string {
-	return "it is no skill of ongrid's and is ignored: " + f.Reason
+// Foreign returns the error of a file that is not the manifest that its name suggests:
+// a note of the file.
+func Foreign(reason string) *Error {
+	return &Error{severity: skills.Note, message: "it is no skill of ongrid's and is ignored: " + reason}
 }
 
-// Problem returns the error as a note of the file.
-func (f *ForeignError) Problem(file string) skills.Problem {
-	return skills.Problem{Severity: skills.Note, Path: file, Message: f.Error()}
-}
-
-// ParseOngrid reads a skill.json into a skill. The error is a [*ForeignError] where
+// ParseOngrid reads a skill.json into a skill. The error is that of [Foreign] where
 // it is somebody else's.
 func ParseOngrid(data []byte, skill *skills.Skill, o Options) error {
 	node, err := parseJSON(data)
@@ -57,7 +50,7 @@ func ParseOngrid(data []byte, skill *skills.Skill, o Options) error {
 // meant to be ongrid's, as all are in a root of ongrid's, it is a fault.
 func notOngrid(at *OngridLocation, meant bool, reason string) error {
 	if at == nil || !at.Meant && (!meant || at.Nested) {
-		return &ForeignError{reason}
+		return Foreign(reason)
 	}
 	return Errorf(Position{}, `correct it; ongrid wants "name" of a-z, 0-9 and _, "description" and "entry", an executable file`, "the skill does not load: %s", reason)
 }

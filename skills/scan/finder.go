@@ -25,7 +25,7 @@ func (s *finder) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	case name != "":
 		s.skill(dir, name, entries)
 		if ongrid {
-			s.problem(manifest.ProblemOf(s.display(path.Join(dir, manifest.OngridFile)), &manifest.ForeignError{Reason: "there is a " + name + " beside it"}))
+			s.problem(manifest.ProblemOf(s.display(path.Join(dir, manifest.OngridFile)), manifest.Foreign("there is a "+name+" beside it")))
 		}
 	case ongrid:
 		s.skill(dir, manifest.OngridFile, nil)
@@ -94,7 +94,7 @@ func (s *finder) packedRoot() bool {
 	if packageEnding(name) == "" && !isPackage(files, name) {
 		return false
 	}
-	s.memory.listings[s.root.Dir] = newListing(nil, "", nil) // the root is there
+	s.memory.listings[s.root.Dir] = listing{} // the root is there
 	s.pack(files, name, packed{host: s.root.Dir, file: s.root.Dir, named: true})
 	return true
 }

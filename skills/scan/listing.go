@@ -9,45 +9,34 @@ import (
 	"sync"
 )
 
-// A listing has the names and types of a folder's entries.
-type listing struct {
-	fsys    fs.FS
-	dir     string
-	entries []fs.DirEntry // sorted by name
-}
+// A listing has the names and types of a folder's entries, sorted by name; nil is
+// unknown.
+type listing []fs.DirEntry
 
-// listed is an entry of a listing. Those of the system's would hold more.
+// listed is an entry of a listing. The system's entries hold more.
 type listed struct {
-	in   *listing
 	name string
 	mode fs.FileMode // the type
 }
 
-func (e *listed) Name() string { return e.name }
+func (e *listed) Name() string               { return e.name }
+func (e *listed) IsDir() bool                { return e.mode.IsDir() }
+func (e *listed) Type() fs.FileMode          { return e.mode }
+func (e *listed) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
 
-func (e *listed) IsDir() bool { return e.mode.IsDir() }
-
-func (e *listed) Type() fs.FileMode { return e.mode }
-
-func (e *listed) String() string { return fs.FormatDirEntry(e) }
-
-// Info looks at the entry as it is by now.
-func (e *listed) Info() (fs.FileInfo, error) { return fs.Lstat(e.in.fsys, path.Join(e.in.dir, e.name)) }
-
-// newListing returns a listing with the entries of a folder of fsys.
-func newListing(fsys fs.FS, dir string, entries []fs.DirEntry) *listing {
-	l := &listing{fsys: fsys, dir: dir, entries: make([]fs.DirEntry, len(entries))}
-	all := make([]listed, len(entries))
+// newListing returns a listing, not nil, of a folder's entries.
+func newListing(entries []fs.DirEntry) listing {
+	l, all := make(listing, len(entries)), make([]listed, len(entries))
 	for i, e := range entries {
-		all[i] = listed{l, e.Name(), e.Type()}
-		l.entries[i] = &all[i]
+		all[i] = listed{e.Name(), e.Type()}
+		l[i] = &all[i]
 	}
 	return l
 }
 
 // same reports whether two listings have the same names, of the same types.
-func (l *listing) same(other *listing) bool {
-	return slices.EqualFunc(l.entries, other.entries, func(a, b fs.DirEntry) bool {
+func (l listing) same(other listing) bool {
+	return slices.EqualFunc(l, other, func(a, b fs.DirEntry) bool {
 		return a.Name() == b.Name() && a.Type() == b.Type()
 	})
 }

@@ -18,7 +18,7 @@ import (
 type memory struct {
 	began      time.Time
 	places     []location
-	listings   map[string]*listing     // by folder
+	listings   map[string]listing      // by folder
 	probed     map[string]bool         // other paths of the walk, such as manifests of plugins
 	candidates map[string][]*candidate // by folder, or package
 	catalog    *skills.Catalog
@@ -29,7 +29,7 @@ type memory struct {
 type location struct{ given, real string }
 
 func newMemory() *memory {
-	return &memory{began: time.Now(), listings: map[string]*listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
+	return &memory{began: time.Now(), listings: map[string]listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
 }
 
 // moved reports whether a root came, went or leads elsewhere.
@@ -59,7 +59,7 @@ func (m *memory) recentlyProbed() []string {
 }
 
 // listing returns the listing of a folder, or nil.
-func (m *memory) listing(dir string) *listing {
+func (m *memory) listing(dir string) listing {
 	if m == nil || dir == "" {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (m *memory) forget(paths []string) {
 		}
 		return false
 	}
-	maps.DeleteFunc(m.listings, func(dir string, _ *listing) bool { return covered(dir) })
+	maps.DeleteFunc(m.listings, func(dir string, _ listing) bool { return covered(dir) })
 	maps.DeleteFunc(m.candidates, func(dir string, _ []*candidate) bool { return covered(dir) })
 }
 

@@ -55,12 +55,12 @@ func (m *memory) isContent(name string) bool {
 	if known == nil || m.listings[name] != nil || m.probed[name] {
 		return false
 	}
-	at, found := slices.BinarySearchFunc(known.entries, filepath.Base(name), compareName)
-	if found && !known.entries[at].Type().IsRegular() {
+	at, found := slices.BinarySearchFunc(known, filepath.Base(name), compareName)
+	if found && !known[at].Type().IsRegular() {
 		return false
 	}
 	now, err := skillfs.DirFS(filepath.Dir(name)).ReadDir(".")
-	return err == nil && known.same(newListing(known.fsys, known.dir, now))
+	return err == nil && known.same(now)
 }
 
 func compareName(e fs.DirEntry, name string) int { return cmp.Compare(e.Name(), name) }
@@ -87,7 +87,7 @@ func replace(c *skills.Catalog, old, next *candidate) bool {
 	if old.err != nil || next.err != nil || name != old.skill.QualifiedName() {
 		return false
 	}
-	at, found := slices.BinarySearchFunc(c.Skills, name, func(s *skills.Skill, name string) int { return cmp.Compare(s.QualifiedName(), name) })
+	at, found := c.Place(name)
 	if !found || c.Skills[at] != old.skill || shadows(c, old.skill) || old.copied || old.original {
 		return false
 	}

@@ -104,7 +104,7 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, er
 			return nil, context.Cause(ctx)
 		}
 		files := &rootReader{root: root, builder: b, memory: m}
-		walker := &walker{rootReader: files, ctx: ctx, options: s.options, seen: map[string]bool{}, before: before, ahead: map[string]*listing{}}
+		walker := &walker{rootReader: files, ctx: ctx, options: s.options, seen: map[string]bool{}, before: before, ahead: map[string]listing{}}
 		r := &rootScan{&pluginReader{finder: &finder{walker}, skip: map[string]bool{}}}
 		r.scan()
 		m.add(root, r.root)

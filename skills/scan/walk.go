@@ -19,9 +19,9 @@ type walker struct {
 	options  Options
 	seen     map[string]bool // folders of this root, without links, that were entered
 	bounds   bounds
-	inPlugin *skills.Plugin      // the plugin whose skills are read; nil outside of plugins
-	before   *memory             // of the scan before, or nil
-	ahead    map[string]*listing // folders that were read before their turn
+	inPlugin *skills.Plugin     // the plugin whose skills are read; nil outside of plugins
+	before   *memory            // of the scan before, or nil
+	ahead    map[string]listing // folders that were read before their turn
 }
 
 // maxOwnFolders bounds the folders of one skill that are searched for nested
@@ -144,10 +144,10 @@ func (s *walker) list(dir string) ([]fs.DirEntry, error) {
 	host := s.host(dir)
 	if l := s.before.listing(host); l != nil {
 		s.memory.listings[host] = l
-		return l.entries, nil
+		return l, nil
 	}
 	if l := s.memory.listing(host); l != nil { // a plugin's folder is walked twice
-		return l.entries, nil
+		return l, nil
 	}
 	l, read := s.ahead[dir]
 	delete(s.ahead, dir)
@@ -160,24 +160,24 @@ func (s *walker) list(dir string) ([]fs.DirEntry, error) {
 	if host != "" {
 		s.memory.listings[host] = l
 	}
-	return l.entries, nil
+	return l, nil
 }
 
 // read reads a folder of the root.
-func (s *walker) read(dir string) (*listing, error) {
+func (s *walker) read(dir string) (listing, error) {
 	host, cache := s.host(dir), s.builder.cache
 	if host == "" || cache == nil {
 		entries, err := fs.ReadDir(s.reader(), dir)
-		return newListing(s.files, dir, entries), err
+		return newListing(entries), err
 	}
 	if entries, known := cache.Folder(host); known {
-		return newListing(s.files, dir, entries), nil
+		return newListing(entries), nil
 	}
 	before, statErr := fs.Lstat(s.reader(), dir)
 	entries, err := fs.ReadDir(s.reader(), dir)
-	l := newListing(s.files, dir, entries)
+	l := newListing(entries)
 	if err == nil && statErr == nil {
-		cache.KeepFolder(Look{host, before}, l.entries)
+		cache.KeepFolder(Look{host, before}, l)
 	}
 	return l, err
 }
@@ -186,7 +186,7 @@ func (s *walker) read(dir string) (*listing, error) {
 // reported in its turn.
 func (s *walker) readAhead(dirs []string) {
 	dirs = s.unread(dirs)
-	read := make([]*listing, len(dirs))
+	read := make([]listing, len(dirs))
 	share(len(dirs), func(i int) {
 		if s.ctx.Err() == nil {
 			read[i], _ = s.read(dirs[i])

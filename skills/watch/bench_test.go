@@ -33,7 +33,7 @@ func BenchmarkEdit(b *testing.B) {
 			for i := range skills {
 				mkdir(b, root, fmt.Sprint("skill", i))
 			}
-			w, err := New([]string{root}, &Options{Quiet: time.Nanosecond})
+			w, err := New([]string{root}, &Options{quiet: time.Nanosecond})
 			must(b, err)
 			defer w.Close()
 			for b.Loop() {

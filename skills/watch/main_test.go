@@ -41,8 +41,8 @@ func newProbeWith(t *testing.T, o *Options, roots ...string) *probe {
 	t.Helper()
 	p := &probe{T: t, bell: tempDir(t), logs: &logs{}}
 	o.Logger = slog.New(p.logs)
-	if o.Quiet == 0 {
-		o.Quiet = time.Millisecond
+	if o.quiet == 0 {
+		o.quiet = time.Millisecond
 	}
 	w, err := New(append(slices.Clone(roots), p.bell), o)
 	if err != nil {

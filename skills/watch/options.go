@@ -11,13 +11,6 @@ import (
 // Options change how folders are watched. A nil *Options, and every zero field,
 // means the default.
 type Options struct {
-	// Quiet is the time without an event after which a burst counts as settled.
-	// 100 ms if zero.
-	Quiet time.Duration
-	// MaxDelay bounds the time from a burst's first event to its report, settled
-	// or not. 1 s if zero, and never less than Quiet.
-	MaxDelay time.Duration
-
 	// Depth bounds the levels of watched folders below a root.
 	// [scan.DefaultDepth] if zero.
 	Depth int
@@ -27,6 +20,11 @@ type Options struct {
 
 	// Logger receives messages for the operator. If nil, [slog.Default].
 	Logger *slog.Logger
+
+	// quiet is the time without an event after which a burst counts as settled; 100 ms
+	// if zero. maxDelay bounds the time from a burst's first event to its report,
+	// settled or not; 1 s if zero, and never less than quiet. Tests set them.
+	quiet, maxDelay time.Duration
 }
 
 // withDefaults returns a copy of o with its defaults; o may be nil.
@@ -35,8 +33,8 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		c = *o
 	}
-	c.Quiet = cmp.Or(c.Quiet, 100*time.Millisecond)
-	c.MaxDelay = max(cmp.Or(c.MaxDelay, time.Second), c.Quiet)
+	c.quiet = cmp.Or(c.quiet, 100*time.Millisecond)
+	c.maxDelay = max(cmp.Or(c.maxDelay, time.Second), c.quiet)
 	c.Depth = cmp.Or(c.Depth, scan.DefaultDepth)
 	c.Folders = cmp.Or(c.Folders, 2000)
 	c.Logger = cmp.Or(c.Logger, slog.Default())

@@ -143,7 +143,7 @@ func TestNoWatchers(t *testing.T) {
 		if !slices.Equal(change.Paths, []string{file}) {
 			t.Errorf("paths %q, want %s", change.Paths, file)
 		}
-		if took := time.Since(began); took > pollEvery+o.Quiet {
+		if took := time.Since(began); took > pollEvery+o.quiet {
 			t.Errorf("it took %v", took)
 		}
 		for _, gap := range w.Gaps() {

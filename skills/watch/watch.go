@@ -114,7 +114,7 @@ func start(source notifier, events <-chan fsnotify.Event, errs <-chan error, roo
 	t := newTree(source, w.gaps, o)
 	t.buildRoots(roots)
 	w.running.Go(func() { t.run(batches, touched) })
-	w.running.Go(func() { settle(touched, w.changes, roots, o.Quiet, o.MaxDelay) })
+	w.running.Go(func() { settle(touched, w.changes, roots, o.quiet, o.maxDelay) })
 	return w
 }
 
