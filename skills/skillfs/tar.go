@@ -137,7 +137,7 @@ func (c *contents) addTAR(header *tar.Header, content io.Reader, out *zip.Writer
 	}
 	to, err := out.CreateHeader(copied)
 	if err == nil && header.Typeflag == tar.TypeReg {
-		_, err = io.Copy(to, content)
+		_, err = io.Copy(to, io.LimitReader(content, header.Size)) // which sizes the buffer of a small file
 	}
 	return err
 }
