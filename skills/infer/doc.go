@@ -7,13 +7,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// The most of a script's documentation that is kept.
+// The limits of a script's documentation.
 const (
 	maxDoc   = 2 << 10 // bytes
 	maxLines = 40
 )
 
-// doc returns what a script says of itself at its top.
+// doc returns the docstring or the comment at the top of a script.
 func doc(kind Kind, text string) string {
 	text = afterShebang(text)
 	switch kind {
@@ -34,8 +34,7 @@ func afterShebang(text string) string {
 	return text
 }
 
-// opening is a string that stands where a module's docstring does. Byte strings
-// and f-strings are none. Source: the Python language reference, "String and
+// opening matches the start of a docstring. Byte strings and f-strings are none. Source: the Python language reference, "String and
 // Bytes literals".
 var opening = regexp.MustCompile(`^([rRuU]?)("""|'''|"|')`)
 
@@ -63,7 +62,7 @@ func docstring(text string) (string, bool) {
 	return unescape.Replace(text[:end]), true
 }
 
-// closing returns where a string ends that has begun with a quote.
+// closing returns the offset of the quote that ends a string, or -1.
 func closing(text, quote string) int {
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -78,7 +77,7 @@ func closing(text, quote string) int {
 	return -1
 }
 
-// unescape reads the escapes that occur in docstrings; others stay as written.
+// unescape replaces the escapes that occur in docstrings.
 var unescape = strings.NewReplacer("\\\n", "", `\\`, `\`, `\"`, `"`, `\'`, `'`, `\n`, "\n", `\t`, "    ")
 
 // nodeComment returns the first comment of a JavaScript file.
@@ -103,8 +102,8 @@ func nodeComment(text string) string {
 	return b.String()
 }
 
-// comment returns the first block of comment lines that says something, without
-// their mark. Lines between "# ///" are metadata (PEP 723).
+// comment returns the first block of comment lines that is not empty, without their
+// mark. Lines between "# ///" are metadata (PEP 723).
 func comment(text, mark string) string {
 	var b strings.Builder
 	metadata := false
@@ -130,7 +129,7 @@ func comment(text, mark string) string {
 	return b.String()
 }
 
-// tools matches comment lines that are for programs or lawyers.
+// tools matches comment lines for programs or lawyers.
 var tools = regexp.MustCompile(`(?i)^\s*(?:-\*-|shellcheck |pylint:|ruff:|mypy:|type:|noqa|eslint|prettier|vim?:|coding[:=]|SPDX-|copyright |\(c\) |all rights reserved|licensed under )`)
 
 func forTools(line string) bool { return tools.MatchString(line) }
@@ -138,8 +137,8 @@ func forTools(line string) bool { return tools.MatchString(line) }
 // rule matches a line of nothing but ornament.
 var rule = regexp.MustCompile(`^\s*[-=#*~_+]{3,}\s*$`)
 
-// tidy takes the common indentation, ornament and empty lines around away, and
-// bounds the rest.
+// tidy removes the common indentation, ornament and the empty lines at both ends, and
+// bounds the text.
 func tidy(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n")
 	lines[0] = strings.TrimSpace(lines[0]) // a docstring's first line stands behind its quotes

@@ -53,9 +53,9 @@ func InterpreterOf(s *skills.Skill, script string) ([]string, error) {
 	return Interpreter(name, head), nil
 }
 
-// Interpreter chooses by a script's extension, then by its first line; bash
-// where neither says. The executable bit says nothing: two thirds of the
-// scripts out there lack it. A shell script with Windows line ends is read
+// Interpreter returns the command that a script is passed to, by its extension, then
+// by its first line; bash if neither names one. The executable bit does not count: two
+// thirds of real scripts lack it. A shell script with Windows line ends is read
 // without them, as far as head shows them.
 func Interpreter(name string, head []byte) []string {
 	switch strings.ToLower(path.Ext(name)) {

@@ -10,15 +10,15 @@ import (
 
 // mentions are the paths that a text names.
 type mentions struct {
-	whole    map[string]int // a path as it stands there → the place of the first
-	suffixes map[string]int // what follows a slash in it
-	end      int            // a place behind all others
+	whole    map[string]int // the offset of the first mention, by path
+	suffixes map[string]int // and by each part of the path behind a slash
+	end      int            // an offset behind all others
 }
 
-// maxNested is how many components of a path's end are remembered.
+// maxNested is the number of suffixes of a path.
 const maxNested = 8
 
-// findMentions takes each run of a path's characters for a path.
+// findMentions returns the paths in a text: each run of characters of paths is one.
 func findMentions(text string) mentions {
 	m := mentions{whole: map[string]int{}, suffixes: map[string]int{}, end: len(text)}
 	start := -1
@@ -64,9 +64,9 @@ func first(places map[string]int, name string, at int) {
 	}
 }
 
-// of returns the place of the first mention of the file: by its whole path,
-// with whatever folders before it, or by the end of its path alone, as a text
-// does that changes to a folder first.
+// of returns the offset of the first mention of the file: by its whole path, with any
+// folders before it, or by the end of its path alone, as in a text that changes to a
+// folder first.
 func (m mentions) of(name string) (int, bool) {
 	best, found := m.end, false
 	better := func(places map[string]int, name string) {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// maxName is how long a script's name gets: a tool's name has the skill's
+// maxName is the maximum length of a script's name: a tool's name has the skill's
 // before it.
 const maxName = 40
 
 // Names returns a name for each path, of at most 40 letters of [a-z0-9_-],
-// each different: "scripts/make-report.py" is "make_report". Where two would
-// share a name, each is told by its extension ("make_report_py"), else by its
-// folders, else by a hash of its path. The order of paths does not matter. The
+// each different: "scripts/make-report.py" is "make_report". If two would
+// share a name, each gets its extension ("make_report_py"), else its folders, else a
+// hash of its path. The order of paths does not matter. The
 // paths must differ.
 func Names(paths []string) []string {
 	names, form := make([]string, len(paths)), make([]int, len(paths))

@@ -37,10 +37,10 @@ var (
 	apartCase  = regexp.MustCompile(`--[\w-]+["']?[ \t]*[)|]`)
 )
 
-// joining returns how a script reads a value that begins with a dash. A loop over
-// the words, as most shell scripts have it, reads the option and its value as two;
-// of a script that is not known a number is two words, too, and a text is joined,
-// so that it cannot be read as another option.
+// joining returns the form of values that begin with a dash. Most shell scripts loop
+// over the words, and read an option and its value as two. For an unknown script a
+// number is a word of its own, too, and a text is joined, so that it cannot be read as
+// another option.
 func joining(s *skills.Skill, script string) skills.Joining {
 	source, err := skillfs.ReadRegular(s.Files, script, maxScript)
 	interpreter, unknown := InterpreterOf(s, script)

@@ -1,9 +1,9 @@
 // Package uritemplate reads the URI templates that skills declare: a URI with
 // {name} for each part that the client chooses (RFC 6570, level 1).
 //
-// github.com/yosida95/uritemplate cannot take its place: of a value it matches only
-// what an expansion leaves unescaped, and clients write notes://10:30 as RFC 3986
-// allows; it also matches an empty value, which a script's parameter is not.
+// github.com/yosida95/uritemplate is not used: it matches only values as an expansion
+// escapes them, but clients write notes://10:30 as RFC 3986 allows; and it matches an
+// empty value, which a script's parameter is not.
 //
 // Start with [Parse].
 package uritemplate
@@ -18,33 +18,32 @@ import (
 	"unicode/utf8"
 )
 
-// maxLength is how long a URI or a template may be, in bytes.
+// maxLength is the maximum length of a URI or a template, in bytes.
 const maxLength = 512
 
-// A Template is a URI with variables. It is not changed.
+// A Template is a URI with variables. It is immutable.
 type Template struct {
 	names   []string
 	pattern *regexp.Regexp
 }
 
-// scheme is how a URI begins (RFC 3986, 3.1), in lower case as is usual.
+// scheme matches the start of a URI (RFC 3986, 3.1), in lower case as is usual.
 var scheme = regexp.MustCompile(`^([a-z][a-z0-9+.-]*):.`)
 
-// plain is what a URI consists of (RFC 3986, 2).
+// plain matches the characters of a URI (RFC 3986, 2).
 var plain = regexp.MustCompile(`^(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$`)
 
-// expression is what stands for a variable.
+// expression matches a variable in a template.
 var expression = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// variable is a name that scripts can be passed, too.
+// variable matches a name that is valid as a script's parameter, too.
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// value is what a variable may stand for. It ends where another part of the URI
-// begins.
+// value matches the value of a variable. It ends before the next part of the URI.
 const value = `([^/?#]+)`
 
-// Scheme returns the scheme of a URI or template. The error says what is wrong
-// with a text that is neither.
+// Scheme returns the scheme of a URI or template. The error names
+// the fault of a text that is neither.
 func Scheme(text string) (string, error) {
 	m := scheme.FindStringSubmatch(text)
 	switch {
@@ -58,8 +57,7 @@ func Scheme(text string) (string, error) {
 	return m[1], nil
 }
 
-// Parse reads a template, which has a variable at least. The error says what is
-// wrong with it.
+// Parse reads a template, which has a variable at least. The error names its fault.
 func Parse(text string) (*Template, error) {
 	if _, err := Scheme(text); err != nil {
 		return nil, err
@@ -88,11 +86,11 @@ func Parse(text string) (*Template, error) {
 	return t, err
 }
 
-// Names are the variables, in order.
+// Names returns the variables, in order.
 func (t *Template) Names() []string { return t.names }
 
-// Match returns the values for which the template is a URI, decoded. A value is
-// not empty, and text.
+// Match returns the decoded values with which the template is a URI. A value is valid
+// UTF-8 and not empty.
 func (t *Template) Match(uri string) (values map[string]string, ok bool) {
 	found := t.pattern.FindStringSubmatch(uri)
 	if found == nil {

@@ -16,7 +16,6 @@ type effect struct {
 	exits   bool // it ends the script
 	mayExit bool
 	breaks  bool // it ends the loop
-	skips   bool // it continues the loop without the shifts behind the case
 	sets    []setting
 }
 
@@ -26,7 +25,7 @@ type setting struct {
 	from     origin
 	appended bool // to an array
 	stripped bool // of the text up to the first =
-	plain    bool // the value is as it was passed
+	plain    bool // the value is unchanged
 }
 
 // An origin is the source of a value.
@@ -48,7 +47,7 @@ func effectOf(item *syntax.CaseItem, l *loop, s *script) (e *effect, ok bool) {
 // all reads statements. It is false where one is not understood.
 func (e *effect) all(stmts []*syntax.Stmt) bool {
 	for _, stmt := range stmts {
-		if e.exits || e.breaks || e.skips {
+		if e.exits || e.breaks {
 			return true
 		}
 		if stmt.Background || stmt.Coprocess || stmt.Negated || !e.stmt(stmt) {
@@ -60,7 +59,7 @@ func (e *effect) all(stmts []*syntax.Stmt) bool {
 
 // settle counts the shifts behind the case.
 func (e *effect) settle() bool {
-	if !e.breaks && !e.skips && !e.exits {
+	if !e.breaks && !e.exits {
 		e.shifts += e.loop.after
 	}
 	if e.loop.each || e.loop.value != "" {
@@ -82,8 +81,6 @@ func (e *effect) stmt(stmt *syntax.Stmt) bool {
 		return isGuard(stmt) && e.looks(stmt)
 	case *syntax.ArithmCmd, *syntax.LetClause:
 		return e.looks(stmt)
-	case *syntax.Block:
-		return len(stmt.Redirs) == 0 && e.all(c.Stmts)
 	}
 	return false
 }
@@ -103,13 +100,10 @@ func (e *effect) call(c *syntax.CallExpr) bool {
 	case "break":
 		e.breaks = true
 		return len(c.Args) == 1
-	case "continue":
-		e.skips = true
-		return len(c.Args) == 1
 	case "exit":
 		e.exits = true
 		return e.looks(c)
-	case "", "return", "exec", "source", ".", "trap", "unset", "read", "readarray", "mapfile", "alias":
+	case "", "continue", "return", "exec", "source", ".", "trap", "unset", "read", "readarray", "mapfile", "alias":
 		return false
 	}
 	e.mayExit = e.mayExit || e.script.ends(c)
