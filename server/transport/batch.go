@@ -46,58 +46,31 @@ func parsePart(part []byte) (message, *rpcError) {
 type batch struct {
 	write func(line []byte)
 
-	mu      sync.Mutex     // guards the fields below
-	waits   map[*call]bool // for their ends
-	sealed  bool           // no more are added
+	mu      sync.Mutex // guards the fields below
+	waits   int        // for the ends of requests, and for that of the batch
 	replies [][]byte
 }
 
-func (b *batch) add(c *call) {
+// add returns the end of another request, which is called with its reply, nil for
+// none. Later calls do nothing.
+func (b *batch) add() (done func(reply []byte)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.waits[c] = true
+	b.waits++
+	var once sync.Once
+	return func(reply []byte) { once.Do(func() { b.end(reply) }) }
 }
 
-// done adds the reply to c, nil for none. Later calls for the same c do nothing.
-func (b *batch) done(c *call, reply []byte) {
+// end adds a reply, and writes all when it is the last.
+func (b *batch) end(reply []byte) {
 	b.mu.Lock()
-	if b.waits[c] {
-		delete(b.waits, c)
-		b.reply(reply)
+	if reply != nil {
+		b.replies = append(b.replies, bytes.TrimSuffix(reply, []byte("\n")))
 	}
-	b.send()
-}
-
-// refuse adds the error of a request that was not started.
-func (b *batch) refuse(f *rpcError) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.reply(f.encode())
-}
-
-// seal marks the batch as complete: no request is added any more.
-func (b *batch) seal() {
-	b.mu.Lock()
-	b.sealed = true
-	b.send()
-}
-
-// reply adds one. The caller holds mu.
-func (b *batch) reply(line []byte) {
-	if line != nil {
-		b.replies = append(b.replies, bytes.TrimSuffix(line, []byte("\n")))
-	}
-}
-
-// send writes the replies when all are there. It unlocks mu, which the caller holds.
-func (b *batch) send() {
-	ready := b.sealed && len(b.waits) == 0 && len(b.replies) > 0
-	replies := b.replies
-	if ready {
-		b.replies = nil
-	}
+	b.waits--
+	last := b.waits == 0 && len(b.replies) > 0
 	b.mu.Unlock()
-	if ready {
-		b.write(fmt.Appendf(nil, "[%s]\n", bytes.Join(replies, []byte(","))))
+	if last {
+		b.write(fmt.Appendf(nil, "[%s]\n", bytes.Join(b.replies, []byte(","))))
 	}
 }

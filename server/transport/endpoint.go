@@ -64,10 +64,36 @@ func joined(ctx, session context.Context) (context.Context, func()) {
 	}
 }
 
-// exchangeIn handles a call that has a slot, and leaves the slot.
-func (e *endpoint) exchangeIn(c *call, p *peer, emit func(line []byte)) []byte {
-	defer e.calls.leave(c)
-	return e.exchange(c.ctx, p, c.message, emit)
+// do handles a request when there is a slot, until it, its client or the server ends.
+// The reply is nil if it was cancelled; the error says why there is no slot. The worker
+// leaves the slot before the reply is written: a slow client keeps none.
+func (e *endpoint) do(c *call, p *peer, emit func(line []byte)) (reply []byte, err error) {
+	over := make(chan []byte, 1)
+	c.run = func() {
+		reply := e.exchange(c.ctx, p, c.message, func(line []byte) {
+			if e.calls.live(c) {
+				emit(line)
+			}
+		})
+		e.calls.leave(c)
+		over <- reply
+	}
+	if err := e.calls.admit(c); err != nil {
+		return nil, err
+	}
+	select {
+	case reply = <-over:
+	case <-c.ctx.Done():
+		if !e.calls.withdraw(c) {
+			reply = <-over
+		} else if err := context.Cause(c.ctx); !errors.Is(err, context.Canceled) { // by its client
+			return nil, err
+		}
+	}
+	if !e.calls.finish(c) {
+		return nil, nil
+	}
+	return reply, nil
 }
 
 // moderns counts the requests of modern clients of all handlers: one core may serve

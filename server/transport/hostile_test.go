@@ -23,8 +23,8 @@ func (s *site) wantNothingLeft() {
 	t := s.h.calls
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if left := t.running + len(t.waiting) + t.held + t.streams + t.workers + len(t.calls); left > 0 {
-		s.t.Errorf("left are %d running and %d waiting calls of %d bytes, %d streams, %d workers, %d ids", t.running, len(t.waiting), t.held, t.streams, t.workers, len(t.calls))
+	if left := t.running + len(t.waiting) + t.held + t.streams + len(t.calls); left > 0 {
+		s.t.Errorf("left are %d running and %d waiting calls of %d bytes, %d streams, %d ids", t.running, len(t.waiting), t.held, t.streams, len(t.calls))
 	}
 	sessions := s.h.legacy.sessions
 	sessions.mu.Lock()

@@ -20,13 +20,13 @@ type call struct {
 	key    string
 	ctx    context.Context // of the handler; kept here while the call is queued
 	cancel context.CancelCauseFunc
-	reply  func([]byte)  // takes the reply, nil for none; a nil func writes it to the client
-	open   bool          // it is a stream
-	placed chan struct{} // closed when it has a slot; nil if nobody waits for one
+	run    func() // handles it in a worker, and leaves the table; nil for a stream
+
+	started bool // a worker has it; guarded by the table's mutex
 }
 
-func newCall(ctx context.Context, m message) *call {
-	c := &call{message: m, key: key(m.id)}
+func newCall(ctx context.Context, m message, key string) *call {
+	c := &call{message: m, key: key}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	return c
 }
@@ -35,10 +35,8 @@ func newCall(ctx context.Context, m message) *call {
 // wait, and cancels them: mcp-go's own table has no queued requests, and its transport
 // answers a request after cancelling it.
 //
-// With a read loop, workers run the calls. The caller of admit starts them, and they
-// run until the table is closed: decoding JSON grows a new goroutine's stack so often
-// that a goroutine for each call costs a third more. Over HTTP each call has a
-// goroutine already, which enters the table before the call and leaves it afterwards.
+// Workers run the calls until the table is closed: decoding JSON grows a new
+// goroutine's stack so often that a goroutine for each call costs a third more.
 type table struct {
 	slots, queue int // calls running, calls waiting
 	bytes        int // of the messages of both
@@ -68,28 +66,10 @@ func newTable(slots, queue, bytes, streams int) *table {
 	return t
 }
 
-// admit queues c. If hire is true the caller must start a worker, which runs the calls
-// that next returns.
-func (t *table) admit(c *call) (hire bool, err error) {
+// admit queues c for a worker, or returns an error if the table is full.
+func (t *table) admit(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.take(c); err != nil {
-		return false, err
-	}
-	t.waiting = append(t.waiting, c)
-	switch {
-	case t.parked > 0:
-		t.parked--
-		t.wake.Signal()
-	case t.workers < t.slots:
-		t.workers++
-		return true, nil
-	}
-	return false, nil
-}
-
-// take adds c, or returns an error if the table is full. The caller holds mu.
-func (t *table) take(c *call) error {
 	switch {
 	case t.calls[c.key] != nil:
 		return errDuplicate
@@ -98,63 +78,31 @@ func (t *table) take(c *call) error {
 	}
 	t.calls[c.key] = c
 	t.held += len(c.raw)
+	t.waiting = append(t.waiting, c)
+	switch {
+	case t.parked > 0:
+		t.parked--
+		t.wake.Signal()
+	case t.workers < t.slots:
+		t.workers++
+		go t.work()
+	}
 	return nil
 }
 
-// enter adds c and waits for a slot, which the caller must leave. After an error, which
-// is one of admit's or the cause of c's end, c must not run.
-func (t *table) enter(c *call) error {
-	t.mu.Lock()
-	if err := t.take(c); err != nil {
-		t.mu.Unlock()
-		return err
-	}
-	if t.running < t.slots {
-		t.running++
-		t.mu.Unlock()
-		return nil
-	}
-	c.placed = make(chan struct{})
-	t.waiting = append(t.waiting, c)
-	t.mu.Unlock()
-	select {
-	case <-c.placed:
-		return nil
-	case <-c.ctx.Done():
-		return t.giveUp(c)
+// work runs calls until the table is closed, whose idle waits for it.
+func (t *table) work() {
+	for c := t.next(); c != nil; c = t.next() {
+		c.run()
 	}
 }
 
-// giveUp removes c, which has ended while it waited, unless it has a slot by now.
-func (t *table) giveUp(c *call) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	select {
-	case <-c.placed:
-		return nil
-	default:
-	}
-	t.unqueue(c)
-	if t.calls[c.key] == c {
-		delete(t.calls, c.key)
-	}
-	t.signalIdle()
-	return context.Cause(c.ctx)
-}
-
-// leave passes the slot of c to the next that waits.
+// leave frees the slot of a call. Its run must call it.
 func (t *table) leave(c *call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.running--
 	t.held -= len(c.raw)
-	if len(t.waiting) == 0 {
-		t.running--
-		t.signalIdle()
-		return
-	}
-	next := t.waiting[0]
-	t.waiting = slices.Delete(t.waiting, 0, 1)
-	close(next.placed)
 }
 
 // unqueue removes c from the queue. The caller holds mu.
@@ -165,15 +113,25 @@ func (t *table) unqueue(c *call) {
 	}
 }
 
-// next waits for a call to run. The worker passes the call that it ran last, or nil,
-// and ends when it gets nil.
-func (t *table) next(last *call) *call {
+// withdraw removes a call that has ended, and reports whether it did: no worker has
+// it, nor will have.
+func (t *table) withdraw(c *call) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if last != nil {
-		t.running--
-		t.held -= len(last.raw)
+	if c.started {
+		return false
 	}
+	t.unqueue(c)
+	if t.calls[c.key] == c {
+		delete(t.calls, c.key)
+	}
+	return true
+}
+
+// next waits for a call to run. The worker ends when it gets nil.
+func (t *table) next() *call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for len(t.waiting) == 0 && !t.closed {
 		t.parked++
 		t.wake.Wait()
@@ -186,6 +144,7 @@ func (t *table) next(last *call) *call {
 	c := t.waiting[0]
 	t.waiting = slices.Delete(t.waiting, 0, 1)
 	t.running++
+	c.started = true
 	return c
 }
 
@@ -201,7 +160,6 @@ func (t *table) attach(c *call) error {
 	}
 	t.calls[c.key] = c
 	t.streams++
-	c.open = true
 	return nil
 }
 
@@ -220,7 +178,7 @@ func (t *table) endStreams(cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.calls {
-		if c.open {
+		if c.run == nil {
 			c.cancel(cause)
 		}
 	}

@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -102,24 +101,10 @@ func (h legacyEndpoint) resumable(a *responder, r *http.Request, c *httpClient, 
 // call handles a request when there is a slot, until it or the session ends. The reply
 // is nil if it was cancelled; the error says why there is no slot.
 func (h legacyEndpoint) call(r *http.Request, client *httpClient, p *replay, m message) (reply []byte, err error) {
-	c := newCall(context.WithoutCancel(r.Context()), m)
-	c.key = client.callKey(m.id)
+	c := newCall(context.WithoutCancel(r.Context()), m, client.callKey(m.id))
 	defer c.cancel(nil)
 	defer context.AfterFunc(client.ctx, func() { c.cancel(context.Cause(client.ctx)) })()
-	if err := h.calls.enter(c); errors.Is(err, context.Canceled) { // by its client
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	reply = h.exchangeIn(c, client.peer, func(line []byte) {
-		if h.calls.live(c) {
-			p.emit(line)
-		}
-	})
-	if !h.calls.finish(c) {
-		return nil, nil
-	}
-	return reply, nil
+	return h.do(c, client.peer, p.emit)
 }
 
 // client returns the client of a request. The caller must leave its session.

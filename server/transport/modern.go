@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"strconv"
@@ -49,37 +48,21 @@ func (h modernEndpoint) run(a *responder, r *http.Request, p *peer, m message, k
 		h.lists.recycle(line)
 		return
 	}
-	c := newCall(r.Context(), m)
-	c.key = key
+	c := newCall(r.Context(), m, key)
 	defer c.cancel(nil)
 	defer context.AfterFunc(h.ctx, func() { c.cancel(context.Cause(h.ctx)) })()
 	defer context.AfterFunc(r.Context(), func() { h.calls.cancel(key, errGone) })() // its id is free at once
 	a.during(c.cancel, func() {
-		switch err := h.calls.enter(c); {
-		case err == nil:
-			h.answer(a, c, p)
-		case errors.Is(err, context.Canceled): // by its client
+		switch reply, err := h.do(c, p, a.send); {
+		case err != nil:
+			a.busy(m, err)
+		case reply == nil:
 			a.cancelled()
 		default:
-			a.busy(m, err)
+			a.finish(statusOf(m, reply), reply)
+			h.lists.recycle(reply)
 		}
 	})
-}
-
-// answer handles c, and leaves its slot before the answer is written: a slow client
-// keeps no slot.
-func (h modernEndpoint) answer(a *responder, c *call, p *peer) {
-	reply := h.exchangeIn(c, p, func(line []byte) {
-		if h.calls.live(c) {
-			a.send(line)
-		}
-	})
-	if !h.calls.finish(c) {
-		a.cancelled()
-		return
-	}
-	a.finish(statusOf(c.message, reply), reply)
-	h.lists.recycle(reply)
 }
 
 // subscribe serves subscriptions/listen, whose stream is the answer.

@@ -171,21 +171,23 @@ func (s *stream) ping(ctx context.Context, m message) {
 
 // start runs a request in a worker, when a slot is free.
 func (s *stream) start(ctx context.Context, m message) {
-	c := newCall(ctx, m)
-	hire, err := s.calls.admit(c)
-	if err != nil {
+	c := newCall(ctx, m, key(m.id))
+	c.run = func() {
+		defer s.calls.leave(c)
+		defer c.cancel(nil)
+		reply := s.answer(c)
+		s.writer.write(reply, func() bool { return s.calls.finish(c) })
+		s.lists.recycle(reply)
+	}
+	if err := s.calls.admit(c); err != nil {
 		c.cancel(err)
 		s.refuse(ctx, refused(m, err))
-		return
-	}
-	if hire {
-		go s.work()
 	}
 }
 
 // subscribe runs subscriptions/listen, which stays open and needs no slot.
 func (s *stream) subscribe(ctx context.Context, m message) {
-	c := newCall(ctx, m)
+	c := newCall(ctx, m, key(m.id))
 	if err := s.calls.attach(c); err != nil {
 		c.cancel(err)
 		s.refuse(ctx, refused(m, err))
@@ -204,15 +206,8 @@ func (s *stream) subscribe(ctx context.Context, m message) {
 	}()
 }
 
-// work runs calls until the table is closed, which waits for it.
-func (s *stream) work() {
-	for c := s.calls.next(nil); c != nil; c = s.calls.next(c) {
-		s.answer(c)
-	}
-}
-
-func (s *stream) answer(c *call) {
-	defer c.cancel(nil)
+// answer handles a call and returns its reply.
+func (s *stream) answer(c *call) []byte {
 	live := func() bool { return s.calls.live(c) }
 	var progress atomic.Pointer[time.Time] // when some was written last
 	reply := s.exchange(c.ctx, s.peerOf(c.message), c.message, func(line []byte) {
@@ -225,15 +220,7 @@ func (s *stream) answer(c *call) {
 	if at := progress.Load(); at != nil {
 		pause(c.ctx, progressGap-time.Since(*at))
 	}
-	if c.reply != nil {
-		if !s.calls.finish(c) {
-			reply = nil
-		}
-		c.reply(reply)
-		return
-	}
-	s.writer.write(reply, func() bool { return s.calls.finish(c) })
-	s.lists.recycle(reply)
+	return reply
 }
 
 // progressHead is the beginning of a line of progress.
@@ -281,36 +268,33 @@ func (s *stream) receiveBatch(ctx context.Context, line []byte) {
 		s.refuse(ctx, f)
 		return
 	}
-	b := &batch{write: func(line []byte) { s.outbox.reply(ctx, line) }, waits: map[*call]bool{}}
+	b := &batch{write: func(line []byte) { s.outbox.reply(ctx, line) }, waits: 1}
 	for _, part := range all {
-		m, f := parsePart(part)
-		if f == nil && m.kind != request {
+		switch m, f := parsePart(part); {
+		case f != nil:
+			b.add()(f.encode())
+		case m.kind == request:
+			s.startIn(ctx, b, m)
+		default:
 			s.dispatch(ctx, m, nil)
-			continue
-		}
-		if f == nil {
-			f = s.startIn(ctx, b, m)
-		}
-		if f != nil {
-			b.refuse(f)
 		}
 	}
-	b.seal()
+	b.end(nil)
 }
 
-// startIn starts a request of a batch. The error is for the client.
-func (s *stream) startIn(ctx context.Context, b *batch, m message) *rpcError {
-	c := newCall(ctx, m)
-	c.reply = func(reply []byte) { b.done(c, reply) }
-	b.add(c)
-	context.AfterFunc(c.ctx, func() { c.reply(nil) }) // its cancellation, if it is not done
-	hire, err := s.calls.admit(c)
-	if err != nil {
+// startIn starts a request of a batch.
+func (s *stream) startIn(ctx context.Context, b *batch, m message) {
+	c, done := newCall(ctx, m, key(m.id)), b.add()
+	c.run = func() {
+		defer s.calls.leave(c)
+		defer c.cancel(nil)
+		if reply := s.answer(c); s.calls.finish(c) {
+			done(reply)
+		}
+	}
+	if err := s.calls.admit(c); err != nil {
+		done(refused(m, err).encode())
 		c.cancel(err)
-		return refused(m, err)
 	}
-	if hire {
-		go s.work()
-	}
-	return nil
+	context.AfterFunc(c.ctx, func() { done(nil) }) // its cancellation, if it is not done
 }
