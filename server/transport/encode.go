@@ -20,6 +20,12 @@ type rpcError struct {
 	code    int
 	message string
 	data    any // nil for none
+	status  int // of HTTP; 0 for 400
+}
+
+// refusal returns the error for a request of HTTP without a message.
+func refusal(status, code int, text string) *rpcError {
+	return &rpcError{status: status, code: code, message: text}
 }
 
 func invalid(id json.RawMessage, text string) *rpcError {

@@ -34,34 +34,18 @@ var (
 	errReplaced = errors.New("another stream has taken its place")
 )
 
-// open reserves a place for a stream, until release is called; release is nil if there
-// are too many streams. The context ends with r, session and e, and by cancel.
-func (e *endpoint) open(r *http.Request, session context.Context) (ctx context.Context, cancel context.CancelCauseFunc, release func()) {
-	ctx, leave := joined(r.Context(), session)
-	ctx, cancel = context.WithCancelCause(ctx)
-	c := &call{key: fmt.Sprintf("stream-%d", moderns.Add(1)), cancel: cancel}
-	end := func() {
-		cancel(nil)
-		leave()
+// stream calls serve for a stream of its own, or answers that there are too many. The
+// context ends with r, session and e, and by cancel.
+func (e *endpoint) stream(a *responder, r *http.Request, session context.Context, m message, serve func(ctx context.Context, cancel context.CancelCauseFunc)) {
+	c := newCall(r.Context(), m, fmt.Sprintf("stream-%d", moderns.Add(1)))
+	defer c.cancel(nil)
+	defer context.AfterFunc(session, func() { c.cancel(context.Cause(session)) })()
+	if err := e.calls.attach(c); err != nil {
+		a.busy(m, err)
+		return
 	}
-	if e.calls.attach(c) != nil {
-		end()
-		return nil, nil, nil
-	}
-	return ctx, cancel, func() {
-		e.calls.detach(c)
-		end()
-	}
-}
-
-// joined returns a context that ends with both ctx and session.
-func joined(ctx, session context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(session, func() { cancel(context.Cause(session)) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
+	defer e.calls.detach(c)
+	serve(c.ctx, c.cancel)
 }
 
 // do handles a request when there is a slot, until it, its client or the server ends.

@@ -167,10 +167,23 @@ func (s *session) withErrorCode(m message, reply mcp.JSONRPCMessage) mcp.JSONRPC
 	return failed
 }
 
-// notify passes a client's notification to mcp-go.
-func (e *edge) notify(ctx context.Context, s *session, m message) {
-	defer e.recovered(m.method, func() {})
-	e.Core.HandleMessage(e.Core.WithContext(ctx, s), m.raw)
+// dispatch handles a client's notification or response, which has no reply. It passes
+// no cancellation to mcp-go, which would look it up by the float64 of its id, which
+// different requests may share; keyOf returns the id's key in calls.
+func (e *edge) dispatch(ctx context.Context, s *session, m message, calls *table, keyOf func(id json.RawMessage) string) {
+	switch {
+	case m.kind == response:
+		if !s.pending.answer(m) { // mcp-go answers an error response as an unknown method
+			e.log.Debug("ignored a response", "id", string(m.id))
+		}
+	case m.method == string(mcp.MethodNotificationCancelled):
+		id, reason, ok := m.cancellation()
+		found := ok && calls.cancel(keyOf(id), &CancelledError{Reason: reason})
+		e.log.Debug("cancellation", "id", string(id), "found", found)
+	default:
+		defer e.recovered(m.method, func() {})
+		e.Core.HandleMessage(e.Core.WithContext(ctx, s), m.raw)
+	}
 }
 
 // encodeNotification returns n as a line. It runs in the goroutine of a mailbox, where

@@ -41,14 +41,14 @@ func versionOf(r *http.Request) (version string, ok bool) {
 }
 
 // repeated returns the error for a request with two of a header that has one value.
-func repeated(r *http.Request) *httpError {
+func repeated(r *http.Request) *rpcError {
 	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", "Last-Event-Id", mcp.HeaderMethod, mcp.HeaderName, SessionHeader, mcp.HeaderProtocolVersion, "Origin"} {
 		if len(r.Header[name]) > 1 {
 			code := mcp.INVALID_REQUEST
 			if slices.ContainsFunc(r.Header[mcp.HeaderProtocolVersion], mcp.IsModernProtocol) {
 				code = mcp.HEADER_MISMATCH
 			}
-			return newHTTPError(http.StatusBadRequest, code, "the header "+name+" is there twice")
+			return refusal(http.StatusBadRequest, code, "the header "+name+" is there twice")
 		}
 	}
 	return nil

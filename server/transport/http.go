@@ -2,6 +2,7 @@ package transport
 
 import (
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -21,7 +22,7 @@ type HTTP struct {
 // NewHTTP returns a handler that serves b. options may be nil.
 func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 	e := newEndpoint(b, options.withDefaults())
-	return &HTTP{e, modernEndpoint{e}, newLegacyEndpoint(e), newSSEEndpoint(e)}
+	return &HTTP{e, modernEndpoint{e}, newLegacyEndpoint(e), sseEndpoint{e, &sync.Map{}}}
 }
 
 // ServeHTTP is the endpoint of Streamable HTTP.
@@ -38,8 +39,8 @@ func (h *HTTP) SSE() (stream, messages http.Handler) {
 func (h *HTTP) unrepeated(handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if refused := repeated(r); refused != nil {
-			h.options.Refused(r, refused.rpcError.message)
-			refused.write(newResponder(w, h.options))
+			h.options.Refused(r, refused.message)
+			newResponder(w, h.options).refuse(refused)
 			return
 		}
 		handle(w, r)
@@ -82,7 +83,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	a := newResponder(w, h.options)
 	body, refused := h.intake.read(w, r)
 	if refused != nil {
-		refused.write(a)
+		a.refuse(refused)
 		return
 	}
 	if isBatch(body) && !isModernHeader(r) {
@@ -92,9 +93,9 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	m, f := parse(body)
 	switch version := r.Header.Get(versionHeader); {
 	case f != nil && version != "" && m.version != "" && version != m.version:
-		a.refuse(http.StatusBadRequest, versionMismatch(version, m))
+		a.refuse(versionMismatch(version, m))
 	case f != nil:
-		a.refuse(http.StatusBadRequest, f)
+		a.refuse(f)
 	case m.modern || isModernHeader(r):
 		h.modern.post(a, r, m)
 	default:

@@ -12,18 +12,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// An httpError is the answer to a request that carries no message.
-type httpError struct {
-	status   int
-	rpcError rpcError
-}
-
-func (f *httpError) write(a *responder) { a.refuse(f.status, &f.rpcError) }
-
-func newHTTPError(status, code int, text string) *httpError {
-	return &httpError{status, rpcError{code: code, message: text}}
-}
-
 const (
 	// smallBody is the length up to which messages need no slot, in bytes.
 	smallBody = 64 << 10
@@ -44,7 +32,7 @@ func newIntake(o HTTPOptions) intake {
 }
 
 // enter waits for a slot for the message of a request.
-func (i intake) enter(r *http.Request) (leave func(), refused *httpError) {
+func (i intake) enter(r *http.Request) (leave func(), refused *rpcError) {
 	if 0 <= r.ContentLength && r.ContentLength <= smallBody {
 		return func() {}, nil
 	}
@@ -56,14 +44,14 @@ func (i intake) enter(r *http.Request) (leave func(), refused *httpError) {
 	case <-timer.C:
 	case <-r.Context().Done():
 	}
-	return nil, newHTTPError(http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, errBusy.Error())
+	return nil, refusal(http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, errBusy.Error())
 }
 
 // read returns the message of a request, whose client must accept both types of
 // answers.
-func (i intake) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpError) {
+func (i intake) read(w http.ResponseWriter, r *http.Request) ([]byte, *rpcError) {
 	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
-		return nil, newHTTPError(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name both application/json and text/event-stream")
+		return nil, refusal(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name both application/json and text/event-stream")
 	}
 	leave, refused := i.enter(r)
 	if refused != nil {
@@ -74,19 +62,19 @@ func (i intake) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpError
 }
 
 // readJSON returns the message of a request that has a slot.
-func (i intake) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *httpError) {
+func (i intake) readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *rpcError) {
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return nil, newHTTPError(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "the Content-Type must be application/json")
+		return nil, refusal(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "the Content-Type must be application/json")
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return nil, newHTTPError(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "compressed messages are not taken: send it without Content-Encoding")
+		return nil, refusal(http.StatusUnsupportedMediaType, mcp.INVALID_REQUEST, "compressed messages are not taken: send it without Content-Encoding")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(i.max)))
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
-		return nil, newHTTPError(http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", i.max))
+		return nil, refusal(http.StatusRequestEntityTooLarge, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", i.max))
 	}
 	if err != nil {
-		return nil, newHTTPError(http.StatusBadRequest, mcp.PARSE_ERROR, "the message was not sent whole")
+		return nil, refusal(http.StatusBadRequest, mcp.PARSE_ERROR, "the message was not sent whole")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the answer may take long
 	return body, nil

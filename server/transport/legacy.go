@@ -26,39 +26,25 @@ func newLegacyEndpoint(e *endpoint) legacyEndpoint {
 // post handles a message of a client that has initialized, or initialize itself.
 func (h legacyEndpoint) post(a *responder, r *http.Request, m message) {
 	if version, ok := versionOf(r); !ok {
-		a.refuse(http.StatusBadRequest, unsupported(m.id, version))
+		a.refuse(unsupported(m.id, version))
 		return
 	}
 	if f := checkHints(r, m); f != nil {
-		a.refuse(http.StatusBadRequest, f)
+		a.refuse(f)
 		return
 	}
 	if m.kind == request && m.method == string(mcp.MethodInitialize) {
 		h.initialize(a, r, m)
 		return
 	}
-	c, refused := h.client(r)
-	if refused != nil {
-		refused.rpcError.id = m.id
-		refused.write(a)
-		return
-	}
-	defer h.sessions.leave(c)
-	if m.kind == request {
-		h.request(a, r, c, m)
-		return
-	}
-	h.dispatch(r, c, m)
-	a.accept()
-}
-
-// dispatch handles notifications and responses, which have no reply.
-func (h legacyEndpoint) dispatch(r *http.Request, c *httpClient, m message) {
-	if m.kind == notification {
-		h.notification(r, c, m)
-	} else if !c.pending.answer(m) {
-		h.log.Debug("ignored a response", "id", string(m.id))
-	}
+	h.as(a, r, m, func(c *httpClient) {
+		if m.kind == request {
+			h.request(a, r, c, m)
+			return
+		}
+		h.dispatch(r.Context(), c.broadcasts, m, h.calls, c.callKey)
+		a.accept()
+	})
 }
 
 // request handles a ping at once, and any other request when there is a slot.
@@ -107,20 +93,32 @@ func (h legacyEndpoint) call(r *http.Request, client *httpClient, p *replay, m m
 	return h.do(c, client.peer, p.emit)
 }
 
+// as calls serve with the client of a request, or answers that there is none.
+func (h legacyEndpoint) as(a *responder, r *http.Request, m message, serve func(*httpClient)) {
+	c, f := h.client(r)
+	if f != nil {
+		f.id = m.id
+		a.refuse(f)
+		return
+	}
+	defer h.sessions.leave(c)
+	serve(c)
+}
+
 // client returns the client of a request. The caller must leave its session.
-func (h legacyEndpoint) client(r *http.Request) (*httpClient, *httpError) {
+func (h legacyEndpoint) client(r *http.Request) (*httpClient, *rpcError) {
 	if version, ok := versionOf(r); !ok {
-		return nil, &httpError{http.StatusBadRequest, *unsupported(nil, version)}
+		return nil, unsupported(nil, version)
 	}
 	if r.Header.Get(SessionHeader) == "" {
-		return nil, newHTTPError(http.StatusBadRequest, mcp.INVALID_REQUEST, "the header "+SessionHeader+" is missing: send initialize first")
+		return nil, refusal(http.StatusBadRequest, mcp.INVALID_REQUEST, "the header "+SessionHeader+" is missing: send initialize first")
 	}
 	c, foreign := h.sessions.enter(r)
 	if foreign {
 		h.options.Refused(r, "the session is another caller's")
 	}
 	if c == nil {
-		return nil, newHTTPError(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such session, or not any more: send initialize again")
+		return nil, refusal(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such session, or not any more: send initialize again")
 	}
 	return c, nil
 }
@@ -139,80 +137,58 @@ func (h legacyEndpoint) initialize(a *responder, r *http.Request, m message) {
 	a.finish(http.StatusOK, reply)
 }
 
-// notification handles a client's notification. A cancellation finds requests of that
-// client alone.
-func (h legacyEndpoint) notification(r *http.Request, c *httpClient, m message) {
-	if m.method != string(mcp.MethodNotificationCancelled) {
-		h.notify(r.Context(), c.broadcasts, m)
-		return
-	}
-	id, reason, ok := m.cancellation()
-	found := ok && h.calls.cancel(c.callKey(id), &CancelledError{Reason: reason})
-	h.log.Debug("cancellation", "id", string(id), "found", found)
-}
-
 // get opens the stream of a legacy client's notices.
 func (h legacyEndpoint) get(w http.ResponseWriter, r *http.Request) {
 	a := newResponder(w, h.options)
 	if !accepts(r, "text/event-stream") {
-		newHTTPError(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name text/event-stream").write(a)
+		a.refuse(refusal(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name text/event-stream"))
 		return
 	}
-	c, refused := h.client(r)
-	if refused != nil {
-		refused.write(a)
-		return
-	}
-	defer h.sessions.leave(c)
-	if event := r.Header.Get("Last-Event-ID"); event != "" {
-		h.resume(a, r, c, event)
-		return
-	}
-	ctx, cancel, release := h.open(r, c.ctx)
-	if release == nil {
-		a.busy(message{}, errBusy)
-		return
-	}
-	defer release()
-	h.sessions.follow(c, func() { cancel(errReplaced) })
-	a.open()
-	a.stays(cancel, func() { a.stay(ctx, c.queue) })
+	h.as(a, r, message{}, func(c *httpClient) {
+		if event := r.Header.Get("Last-Event-ID"); event != "" {
+			h.resume(a, r, c, event)
+			return
+		}
+		h.stream(a, r, c.ctx, message{}, func(ctx context.Context, cancel context.CancelCauseFunc) {
+			h.sessions.follow(c, func() { cancel(errReplaced) })
+			a.open()
+			a.stays(cancel, func() { a.follow(ctx, c.queue, nil) })
+			a.end()
+		})
+	})
 }
 
 // delete ends a session.
 func (h legacyEndpoint) delete(w http.ResponseWriter, r *http.Request) {
-	c, refused := h.client(r)
-	if refused != nil {
-		refused.write(newResponder(w, h.options))
-		return
-	}
-	h.sessions.end(c, false)
-	h.sessions.leave(c)
-	w.WriteHeader(http.StatusNoContent)
+	h.as(newResponder(w, h.options), r, message{}, func(c *httpClient) {
+		h.sessions.end(c, false)
+		w.WriteHeader(http.StatusNoContent)
+	})
 }
 
 // batch handles a batch of a client that has initialized. The replies are sent one by
 // one, as a stream.
 func (h legacyEndpoint) batch(a *responder, r *http.Request, body []byte) {
-	c, httpError := h.client(r)
-	if httpError != nil {
-		httpError.write(a)
-		return
-	}
-	defer h.sessions.leave(c)
-	all, f := parts(body, c.ProtocolVersion())
-	if f == nil {
-		f = checkHints(r, message{}) // no header is that of all messages
-	}
-	if f != nil {
-		a.refuse(http.StatusBadRequest, f)
-		return
-	}
-	requests, faults := h.split(r, c, all)
-	if len(requests)+len(faults) == 0 {
-		a.accept()
-		return
-	}
+	h.as(a, r, message{}, func(c *httpClient) {
+		all, f := parts(body, c.ProtocolVersion())
+		if f == nil {
+			f = checkHints(r, message{}) // no header is that of all messages
+		}
+		if f != nil {
+			a.refuse(f)
+			return
+		}
+		requests, faults := h.split(r, c, all)
+		if len(requests)+len(faults) == 0 {
+			a.accept()
+			return
+		}
+		h.answerAll(a, r, c, requests, faults)
+	})
+}
+
+// answerAll answers the requests of a batch, and the errors of its other messages.
+func (h legacyEndpoint) answerAll(a *responder, r *http.Request, c *httpClient, requests []message, faults []*rpcError) {
 	p := h.replays.begin(c.ctx, c.id, a, func(cause error) {
 		for _, m := range requests {
 			h.calls.cancel(c.callKey(m.id), cause)
@@ -238,7 +214,7 @@ func (h legacyEndpoint) split(r *http.Request, c *httpClient, parts []json.RawMe
 		case m.kind == request:
 			requests = append(requests, m)
 		default:
-			h.dispatch(r, c, m)
+			h.dispatch(r.Context(), c.broadcasts, m, h.calls, c.callKey)
 		}
 	}
 	return requests, faults
@@ -265,25 +241,21 @@ func (h legacyEndpoint) callAll(r *http.Request, c *httpClient, p *replay, reque
 func (h legacyEndpoint) resume(a *responder, r *http.Request, c *httpClient, event string) {
 	p, after := h.replays.find(c.id, event)
 	if p == nil {
-		a.refuse(http.StatusBadRequest, &rpcError{code: mcp.INVALID_REQUEST, message: "there is nothing to resume after this Last-Event-ID: it is too long ago, or never was"})
+		a.refuse(&rpcError{code: mcp.INVALID_REQUEST, message: "there is nothing to resume after this Last-Event-ID: it is too long ago, or never was"})
 		return
 	}
-	ctx, cancel, release := h.open(r, c.ctx)
-	if release == nil {
-		a.busy(message{}, errBusy)
-		return
-	}
-	defer release()
-	if !p.attach(a, after) {
-		a.w.WriteHeader(http.StatusNoContent) // which ends a client's coming back
-		return
-	}
-	a.stays(cancel, func() {
-		select {
-		case <-p.done:
-		case <-ctx.Done():
-			p.drop(a)
+	h.stream(a, r, c.ctx, message{}, func(ctx context.Context, cancel context.CancelCauseFunc) {
+		if !p.attach(a, after) {
+			a.w.WriteHeader(http.StatusNoContent) // which ends a client's coming back
+			return
 		}
-		a.end()
+		a.stays(cancel, func() {
+			select {
+			case <-p.done:
+			case <-ctx.Done():
+				p.drop(a)
+			}
+			a.end()
+		})
 	})
 }

@@ -16,7 +16,7 @@ type modernEndpoint struct{ *endpoint }
 // end of its stream cancels it.
 func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
 	if f := checkHeaders(r, m, h.Methods[m.method].Named); f != nil {
-		a.refuse(http.StatusBadRequest, f)
+		a.refuse(f)
 		return
 	}
 	switch m.kind {
@@ -26,7 +26,7 @@ func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
 		a.accept()
 		return
 	case response:
-		a.refuse(http.StatusBadRequest, invalid(m.id, "the server asks nothing of a modern client"))
+		a.refuse(invalid(m.id, "the server asks nothing of a modern client"))
 		return
 	}
 	id := "http-modern-" + strconv.FormatInt(moderns.Add(1), 10)
@@ -67,18 +67,14 @@ func (h modernEndpoint) run(a *responder, r *http.Request, p *peer, m message, k
 
 // subscribe serves subscriptions/listen, whose stream is the answer.
 func (h modernEndpoint) subscribe(a *responder, r *http.Request, p *peer, m message) {
-	ctx, cancel, release := h.open(r, h.ctx)
-	if release == nil {
-		a.busy(m, errBusy)
-		return
-	}
-	defer release()
-	queue := newNotices(h.log)
-	over := make(chan []byte, 1)
-	go func() { over <- h.listen(ctx, p, m, queue.announce) }()
-	a.during(cancel, func() {
-		reply := a.follow(queue, over)
-		a.finish(statusOf(m, reply), reply)
+	h.stream(a, r, h.ctx, m, func(ctx context.Context, cancel context.CancelCauseFunc) {
+		queue := newNotices(h.log)
+		over := make(chan []byte, 1)
+		go func() { over <- h.listen(ctx, p, m, queue.announce) }()
+		a.during(cancel, func() {
+			reply := a.follow(context.Background(), queue, over)
+			a.finish(statusOf(m, reply), reply)
+		})
 	})
 }
 

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -40,14 +41,12 @@ func (o *StdioOptions) withDefaults() StdioOptions {
 	if o != nil {
 		c = *o
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	orDefault(&c.MaxLine, 4<<20)
-	orDefault(&c.Calls, 64)
-	orDefault(&c.Queue, 256)
-	orDefault(&c.Drain, time.Second)
-	orDefault(&c.Grace, 1500*time.Millisecond)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	c.MaxLine = cmp.Or(c.MaxLine, 4<<20)
+	c.Calls = cmp.Or(c.Calls, 64)
+	c.Queue = cmp.Or(c.Queue, 256)
+	c.Drain = cmp.Or(c.Drain, time.Second)
+	c.Grace = cmp.Or(c.Grace, 1500*time.Millisecond)
 	return c
 }
 
@@ -99,30 +98,21 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 	if o != nil {
 		c = *o
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Refused == nil {
 		c.Refused = func(*http.Request, string) {}
 	}
-	orDefault(&c.MaxBody, 4<<20)
-	orDefault(&c.Calls, 128)
-	orDefault(&c.Queue, 1024)
-	orDefault(&c.Streams, 1024)
-	orDefault(&c.Sessions, 1000)
-	orDefault(&c.SessionIdle, 30*time.Minute)
-	orDefault(&c.Resume, time.Minute)
-	orDefault(&c.KeepAlive, 15*time.Second)
-	orDefault(&c.Patience, 30*time.Second)
-	orDefault(&c.Grace, 2*time.Second)
+	c.MaxBody = cmp.Or(c.MaxBody, 4<<20)
+	c.Calls = cmp.Or(c.Calls, 128)
+	c.Queue = cmp.Or(c.Queue, 1024)
+	c.Streams = cmp.Or(c.Streams, 1024)
+	c.Sessions = cmp.Or(c.Sessions, 1000)
+	c.SessionIdle = cmp.Or(c.SessionIdle, 30*time.Minute)
+	c.Resume = cmp.Or(c.Resume, time.Minute)
+	c.KeepAlive = cmp.Or(c.KeepAlive, 15*time.Second)
+	c.Patience = cmp.Or(c.Patience, 30*time.Second)
+	c.Grace = cmp.Or(c.Grace, 2*time.Second)
 	return c
-}
-
-func orDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // CancelledError is the cause ([context.Cause]) in the context of a request

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,7 +36,6 @@ type replays struct {
 	last  int                // number of a stream
 	bytes int                // of all events
 	over  []*replay          // ended, oldest first: they are evicted first
-	lost  int                // running, with no client connected
 }
 
 // A replay is the stream that answers one POST. It outlives its connection: the client
@@ -247,7 +247,7 @@ func (all *replays) grow(p *replay, size int) {
 func (all *replays) ended(p *replay, resumable bool) (kept bool) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	all.found(p)
+	p.lost = false
 	if !resumable || p.gone {
 		all.remove(p)
 		return false
@@ -259,30 +259,30 @@ func (all *replays) ended(p *replay, resumable bool) (kept bool) {
 	return true
 }
 
-// lose counts a running stream whose client has disconnected. It reports false if there
+// lose marks a running stream whose client has disconnected. It reports false if there
 // are too many.
 func (all *replays) lose(p *replay) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if p.gone || all.lost >= maxLost {
-		return false
-	}
-	p.lost = true
-	all.lost++
-	return true
+	p.lost = !p.gone && all.lost() < maxLost
+	return p.lost
 }
 
+// lost counts the streams whose client has disconnected. The caller holds mu.
+func (all *replays) lost() (count int) {
+	for _, p := range all.byID {
+		if p.lost {
+			count++
+		}
+	}
+	return count
+}
+
+// regain marks a stream whose client is back.
 func (all *replays) regain(p *replay) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	all.found(p)
-}
-
-func (all *replays) found(p *replay) {
-	if p.lost {
-		p.lost = false
-		all.lost--
-	}
+	p.lost = false
 }
 
 func (all *replays) forget(p *replay) {
@@ -293,18 +293,11 @@ func (all *replays) forget(p *replay) {
 
 // remove removes a stream. The caller holds mu.
 func (all *replays) remove(p *replay) {
-	if p.gone {
-		return
-	}
-	p.gone = true
-	all.found(p)
-	all.bytes -= p.bytes
-	delete(all.byID, p.id)
-	for i, other := range all.over {
-		if other == p {
-			all.over = append(all.over[:i:i], all.over[i+1:]...)
-			return
-		}
+	if !p.gone {
+		p.gone = true
+		all.bytes -= p.bytes
+		delete(all.byID, p.id)
+		all.over = slices.DeleteFunc(all.over, func(other *replay) bool { return other == p })
 	}
 }
 

@@ -66,8 +66,8 @@ func resumable(t *testing.T, name, version string, test func(t *testing.T, b *be
 			if err := h.Close(); err != nil {
 				t.Error(err)
 			}
-			if h.legacy.replays.lost != 0 {
-				t.Errorf("%d are counted as lost", h.legacy.replays.lost)
+			if h.legacy.replays.lost() != 0 {
+				t.Errorf("%d are counted as lost", h.legacy.replays.lost())
 			}
 		})
 	})

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -181,40 +182,34 @@ func (a *responder) accept() {
 	a.ended = true
 }
 
-func (a *responder) refuse(status int, f *rpcError) { a.finish(status, f.encode()) }
+// refuse answers with an error.
+func (a *responder) refuse(f *rpcError) {
+	a.finish(cmp.Or(f.status, http.StatusBadRequest), f.encode())
+}
 
 // busy answers a request for which there is no slot.
 func (a *responder) busy(m message, err error) {
-	if err == errDuplicate {
-		a.refuse(http.StatusBadRequest, refused(m, err))
-		return
+	f := refused(m, err)
+	if err != errDuplicate {
+		a.w.Header().Set("Retry-After", "1")
+		f.status = http.StatusServiceUnavailable
 	}
-	a.w.Header().Set("Retry-After", "1")
-	a.refuse(http.StatusServiceUnavailable, refused(m, err))
+	a.refuse(f)
 }
 
-// stay sends notices until ctx is done, and ends the answer.
-func (a *responder) stay(ctx context.Context, queue *notices) {
-	defer a.end()
+// follow sends notices until over delivers the reply, or ctx is done: another stream
+// may have the notices then.
+func (a *responder) follow(ctx context.Context, queue *notices, over <-chan []byte) (reply []byte) {
+	send := func(line []byte, _ func() bool) { a.send(line) }
 	for {
 		select {
 		case <-queue.wake:
-			queue.each(func(line []byte, _ func() bool) { a.send(line) })
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// follow sends notices until over delivers the reply, which it returns.
-func (a *responder) follow(queue *notices, over <-chan []byte) (reply []byte) {
-	for {
-		select {
-		case <-queue.wake:
-			queue.each(func(line []byte, _ func() bool) { a.send(line) })
+			queue.each(send)
 		case reply := <-over:
-			queue.each(func(line []byte, _ func() bool) { a.send(line) })
+			queue.each(send)
 			return reply
+		case <-ctx.Done():
+			return nil
 		}
 	}
 }

@@ -42,8 +42,7 @@ type peer struct {
 	group     string             // of a modern client over HTTP: its program and machine
 	conn      string             // and connection
 
-	pending       pendingRequests // of a legacy client
-	subscriptions subscriptions   // to resources
+	pending pendingRequests // of a legacy client
 
 	mu           sync.RWMutex // guards the fields below; taken by the methods
 	initialized  bool         // mcp-go has accepted initialize
@@ -52,6 +51,7 @@ type peer struct {
 	info         mcp.Implementation
 	capabilities mcp.ClientCapabilities
 	version      string
+	subscribed   map[string]struct{} // URIs of the resources whose changes the client is notified of
 }
 
 // newPeer returns a client that acts for p, whose session is the peer.
@@ -217,51 +217,41 @@ const (
 	maxSubscribed    = 4 << 10
 )
 
-// subscriptions are the resources whose changes a client is notified of.
-type subscriptions struct {
-	mu   sync.Mutex // guards uris
-	uris map[string]struct{}
-}
-
 // SubscribeToResourceErr is called by mcp-go in place of SubscribeToResource. Its
 // errors are for [OnError]: mcp-go reports all as a missing resource.
 func (p *peer) SubscribeToResourceErr(uri string) error {
 	if len(uri) > maxSubscribed {
 		return rpc.InvalidParams(fmt.Sprintf("the URI is longer than %d bytes", maxSubscribed), nil)
 	}
-	s := &p.subscriptions
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, again := s.uris[uri]; !again && len(s.uris) >= maxSubscriptions {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, again := p.subscribed[uri]; !again && len(p.subscribed) >= maxSubscriptions {
 		return &rpc.Error{Code: mcp.INTERNAL_ERROR, Message: fmt.Sprintf("there are %d subscriptions already: unsubscribe from some", maxSubscriptions)}
 	}
-	if s.uris == nil {
-		s.uris = map[string]struct{}{}
+	if p.subscribed == nil {
+		p.subscribed = map[string]struct{}{}
 	}
-	s.uris[uri] = struct{}{}
+	p.subscribed[uri] = struct{}{}
 	return nil
 }
 
 func (p *peer) SubscribeToResource(uri string) { _ = p.SubscribeToResourceErr(uri) }
 
 func (p *peer) UnsubscribeFromResource(uri string) {
-	s := &p.subscriptions
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.uris, uri)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.subscribed, uri)
 }
 
 func (p *peer) SubscribedResources() []string {
-	s := &p.subscriptions
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.uris))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.subscribed))
 }
 
 func (p *peer) IsSubscribedToResource(uri string) bool {
-	s := &p.subscriptions
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.uris[uri]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.subscribed[uri]
 	return ok
 }

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -50,7 +51,7 @@ type httpClient struct {
 }
 
 // callKey returns the key of a client's request among those of all clients.
-func (c *httpClient) callKey(id []byte) string { return c.id + " " + key(id) }
+func (c *httpClient) callKey(id json.RawMessage) string { return c.id + " " + key(id) }
 
 // begin returns a client that is about to initialize. add registers it.
 func (s *sessions) begin(p identity.Principal) *httpClient {

@@ -16,17 +16,7 @@ import (
 // messages; all answers come on the stream.
 type sseEndpoint struct {
 	*endpoint
-	clients *sseClients
-}
-
-func newSSEEndpoint(e *endpoint) sseEndpoint {
-	return sseEndpoint{e, &sseClients{byID: map[string]*sseClient{}}}
-}
-
-// sseClients are the clients whose stream is open.
-type sseClients struct {
-	mu   sync.Mutex // guards byID
-	byID map[string]*sseClient
+	clients *sync.Map // of *sseClient by id: those whose stream is open
 }
 
 type sseClient struct {
@@ -36,26 +26,13 @@ type sseClient struct {
 	receiving sync.Mutex      // one message at a time, as from a read loop
 }
 
-func (s *sseClients) add(c *sseClient) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.byID[c.client.id] = c
-}
-
-func (s *sseClients) remove(c *sseClient) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.byID, c.client.id)
-}
-
-func (s *sseClients) find(r *http.Request) *sseClient {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.byID[r.URL.Query().Get(sseID)]
-	if c == nil || c.owner != principalOf(r).Key() {
-		return nil
+// find returns the client of a message, or nil.
+func (h sseEndpoint) find(r *http.Request) *sseClient {
+	found, _ := h.clients.Load(r.URL.Query().Get(sseID))
+	if c, ok := found.(*sseClient); ok && c.owner == principalOf(r).Key() {
+		return c
 	}
-	return c
+	return nil
 }
 
 // sseID is the parameter of [MessagePath] that names the stream.
@@ -68,32 +45,33 @@ func (h sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := newResponder(w, h.options)
-	ctx, cancel, release := h.endpoint.open(r, h.ctx)
-	if release == nil {
-		a.busy(message{}, errBusy)
-		return
-	}
-	defer release()
-	s, err := newStream(ctx, cancel, h.Backend, eventWriter{a}, "sse", h.streamOptions())
-	if err != nil {
-		a.refuse(http.StatusInternalServerError, failure(nil, err))
-		return
-	}
-	c := &sseClient{stream: s, owner: principalOf(r).Key(), ctx: ctx}
-	h.clients.add(c)
-	a.stays(cancel, func() {
-		a.name("endpoint", MessagePath+"?"+sseID+"="+s.client.id)
-		<-ctx.Done()
-		h.clients.remove(c)
-		c.receiving.Lock() // nothing is received any more
-		defer c.receiving.Unlock()
-		s.calls.close()
-		s.calls.endStreams(context.Cause(ctx))
-		read := make(chan struct{})
-		close(read)
-		_ = s.shutdown(context.Cause(ctx), read) // it logs the requests that do not end
+	h.stream(a, r, h.ctx, message{}, func(ctx context.Context, cancel context.CancelCauseFunc) {
+		s, err := newStream(ctx, cancel, h.Backend, eventWriter{a}, "sse", h.streamOptions())
+		if err != nil {
+			a.finish(http.StatusInternalServerError, failure(nil, err).encode())
+			return
+		}
+		c := &sseClient{stream: s, owner: principalOf(r).Key(), ctx: ctx}
+		h.clients.Store(s.client.id, c)
+		a.stays(cancel, func() {
+			a.name("endpoint", MessagePath+"?"+sseID+"="+s.client.id)
+			<-ctx.Done()
+			h.clients.Delete(s.client.id)
+			c.close()
+		})
+		a.end()
 	})
-	a.end()
+}
+
+// close ends the client's requests, after the end of its stream.
+func (c *sseClient) close() {
+	c.receiving.Lock() // nothing is received any more
+	defer c.receiving.Unlock()
+	c.calls.close()
+	c.calls.endStreams(context.Cause(c.ctx))
+	read := make(chan struct{})
+	close(read)
+	_ = c.shutdown(context.Cause(c.ctx), read) // it logs the requests that do not end
 }
 
 func (h sseEndpoint) streamOptions() StdioOptions {
@@ -108,20 +86,20 @@ func (h sseEndpoint) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := newResponder(w, h.options)
-	c := h.clients.find(r)
+	c := h.find(r)
 	if c == nil {
-		newHTTPError(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such stream, or not any more: open "+SSEPath+" again").write(a)
+		a.refuse(refusal(http.StatusNotFound, mcp.INVALID_REQUEST, "there is no such stream, or not any more: open "+SSEPath+" again"))
 		return
 	}
 	leave, refused := h.intake.enter(r)
 	if refused != nil {
-		refused.write(a)
+		a.refuse(refused)
 		return
 	}
 	defer leave() // once it is received, for which a client that reads nothing has to wait
 	body, refused := h.intake.readJSON(w, r)
 	if refused != nil {
-		refused.write(a)
+		a.refuse(refused)
 		return
 	}
 	c.receiving.Lock()

@@ -171,7 +171,7 @@ func (s *stream) read(ctx context.Context, r io.Reader, maxLine int) error {
 			return nil
 		case errors.Is(err, errLineTooLong):
 			m, f := unreadable(lines.long, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", maxLine))
-			s.dispatch(ctx, m, f)
+			s.handle(ctx, m, f)
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:

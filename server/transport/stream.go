@@ -99,38 +99,23 @@ func (s *stream) receive(ctx context.Context, line []byte) {
 		return
 	}
 	m, f := parse(line)
-	s.dispatch(ctx, m, f)
+	s.handle(ctx, m, f)
 }
 
-func (s *stream) dispatch(ctx context.Context, m message, f *rpcError) {
+func (s *stream) handle(ctx context.Context, m message, f *rpcError) {
 	switch {
 	case f != nil:
 		s.refuse(ctx, f)
-	case m.kind == notification:
-		s.notification(ctx, m)
 	case m.kind == request:
 		s.request(ctx, m)
-	case !s.client.pending.answer(m):
-		// mcp-go answers an error response as an unknown method.
-		s.log.Debug("ignored a response", "id", string(m.id))
+	default:
+		s.dispatch(ctx, s.broadcasts, m, s.calls, key)
 	}
 }
 
 func (s *stream) refuse(ctx context.Context, f *rpcError) {
 	s.log.Debug("refused a message", "id", string(f.id), "code", f.code, "reason", f.message)
 	s.outbox.reply(ctx, f.encode())
-}
-
-// notification handles a notification. It passes no cancellation to mcp-go, which would
-// look it up by the float64 of its id, which different requests may share.
-func (s *stream) notification(ctx context.Context, m message) {
-	if m.method != string(mcp.MethodNotificationCancelled) {
-		s.notify(ctx, s.broadcasts, m)
-		return
-	}
-	id, reason, ok := m.cancellation()
-	found := ok && s.calls.cancel(key(id), &CancelledError{Reason: reason})
-	s.log.Debug("cancellation", "id", string(id), "found", found)
 }
 
 func (s *stream) request(ctx context.Context, m message) {
@@ -276,7 +261,7 @@ func (s *stream) receiveBatch(ctx context.Context, line []byte) {
 		case m.kind == request:
 			s.startIn(ctx, b, m)
 		default:
-			s.dispatch(ctx, m, nil)
+			s.handle(ctx, m, nil)
 		}
 	}
 	b.end(nil)
