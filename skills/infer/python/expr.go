@@ -238,11 +238,7 @@ func (r *exprReader) brackets(line int, open string) *node {
 	case "...":
 		return constant(line, ellipsis{})
 	case "(":
-		kids, comma := r.elements(")", nOpaque)
-		if len(kids) == 1 && !comma {
-			return kids[0]
-		}
-		return parent(nTuple, line, "", kids...)
+		return tuple(r.elements(")", nOpaque))
 	case "[":
 		kids, _ := r.elements("]", nOpaque)
 		return r.collection(nList, line, kids)
@@ -347,7 +343,10 @@ func (r *exprReader) trailers(n *node) *node {
 			kids, _ := r.elements(")", nKeyword)
 			n = parent(nCall, line, "", append([]*node{n}, kids...)...)
 		case r.accept("["):
-			n = parent(nSubscript, line, "", n, r.subscript(line))
+			if r.is("]") {
+				r.fail(errSyntax)
+			}
+			n = parent(nSubscript, line, "", n, tuple(r.elements("]", nSlice)))
 		default:
 			return n
 		}
@@ -355,15 +354,12 @@ func (r *exprReader) trailers(n *node) *node {
 	return n
 }
 
-func (r *exprReader) subscript(line int) *node {
-	kids, comma := r.elements("]", nSlice)
-	if len(kids) == 0 {
-		r.fail(errSyntax)
-	}
+// tuple returns a tuple, or its only element where no comma follows.
+func tuple(kids []*node, comma bool) *node {
 	if len(kids) == 1 && !comma {
 		return kids[0]
 	}
-	return parent(nTuple, line, "", kids...)
+	return parent(nTuple, 0, "", kids...)
 }
 
 // strings parses adjacent string literals, which are one.

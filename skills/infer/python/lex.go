@@ -131,8 +131,8 @@ func (l *lexer) indentation() bool {
 	}
 }
 
-// skipIndent skips the blanks at the start of a line and returns the column of what
-// follows, as CPython counts it: tabs go to multiples of eight.
+// skipIndent skips the blanks at the start of a line and returns the column after
+// them, as CPython counts it: tabs go to multiples of eight.
 func (l *lexer) skipIndent() (column int) {
 	for ; l.pos < len(l.src); l.pos++ {
 		switch l.src[l.pos] {

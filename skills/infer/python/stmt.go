@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A reader parses a source, statement by statement. A statement that it does not
-// understand becomes one that is opaque.
+// A reader parses a source, statement by statement. A statement with an error becomes
+// one that is opaque.
 type reader struct {
 	exprReader
 	functions []*function // all that are defined
@@ -64,7 +64,7 @@ func (r *reader) statement() []*stmt {
 	return []*stmt{s}
 }
 
-// skip skips the rest of a statement that is not understood, with its block.
+// skip skips the rest of a statement with an error, and its block.
 func (r *reader) skip(from int) *stmt {
 	s := &stmt{kind: sOpaque, line: r.tokens[from].line}
 	if r.broken == 0 && r.err == errSyntax {

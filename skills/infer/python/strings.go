@@ -53,8 +53,8 @@ func unescape(body string, raw bool) value {
 	return b.String() + body
 }
 
-// escape returns the text of the escape sequence that s starts with, and what follows
-// it. An unknown one stands for itself.
+// escape returns the text of the escape sequence at the start of s, and the rest of s.
+// An unknown one stands for itself.
 func escape(s string) (text, rest string, ok bool) {
 	if len(s) == 1 {
 		return s, "", true
