@@ -52,7 +52,8 @@ func TestTutorial(t *testing.T) {
 			commands = "set -e\n" + commands
 		}
 		shell := exec.CommandContext(t.Context(), "sh", "-c", `cd "$(cat "$PLACE")" || exit; `+commands+"\npwd > \"$PLACE\"\n")
-		shell.Env = append(os.Environ(), "HOME="+home, "PLACE="+place, "CGO_ENABLED=0", "GOBIN="+filepath.Join(home, "bin"), "GOCACHE="+builds, "GOMODCACHE="+modules,
+		shell.Env = append(os.Environ(), "HOME="+home, "PLACE="+place, "CGO_ENABLED=0", "GOFLAGS=-trimpath", // compiled already, by TestMain
+			"GOBIN="+filepath.Join(home, "bin"), "GOCACHE="+builds, "GOMODCACHE="+modules,
 			"TMPDIR="+filepath.Join(home, "tmp"), // files in a temporary folder are warned of
 			"XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", "SKILLS_MCP_CONFIG=", "PATH="+filepath.Join(home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		out, err := shell.CombinedOutput()
