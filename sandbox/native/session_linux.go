@@ -82,7 +82,7 @@ func (k *nativeSession) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox
 	t.err = k.instance.socket.send(t.job.pack(nil, kindCommand), streams.fds())
 	streams.closeTheirs()
 	k.awaitReports(ctx, t)
-	streams.readAvailable(cmd)
+	streams.readAvailable()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

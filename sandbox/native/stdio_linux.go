@@ -3,6 +3,7 @@
 package native
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -82,10 +83,14 @@ func (s *stdio) start(cmd *sandbox.Command) {
 	}
 }
 
-// drain copies all there is, and reads on when nobody wants it any more, so
-// that the command is not held up.
+// drain copies until the end or the deadline of from, including the content of the
+// pipe at the deadline: this process may have had no processor time to read it. It reads
+// on if the writer fails, so that the command is not blocked.
 func drain(to io.Writer, from *os.File) {
-	if _, err := io.Copy(struct{ io.Writer }{to}, from); err != nil {
+	switch _, err := io.Copy(struct{ io.Writer }{to}, from); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		copyAvailable(to, from)
+	case err != nil:
 		_, _ = io.Copy(io.Discard, from)
 	}
 }
@@ -108,27 +113,23 @@ func (s *stdio) finish() {
 		case <-copied:
 			return
 		case <-time.After(strayTime):
-		}
-		for _, f := range s.ours[1:] {
-			if f != nil {
-				_ = f.SetReadDeadline(time.Now())
-			}
+			s.endReading()
 		}
 	}
 }
 
-// readAvailable copies the output so far, after the command's end and not that
-// of all who may write to its streams.
-func (s *stdio) readAvailable(cmd *sandbox.Command) {
+// readAvailable copies the output so far, after the end of the command but not of all
+// processes that may write to its streams.
+func (s *stdio) readAvailable() {
+	s.endReading()
+	s.finish()
+}
+
+// endReading sets the deadline of both outputs to now.
+func (s *stdio) endReading() {
 	for _, f := range s.ours[1:] {
 		if f != nil {
 			_ = f.SetReadDeadline(time.Now())
-		}
-	}
-	s.finish()
-	for fd, to := range map[int]io.Writer{1: cmd.Stdout, 2: cmd.Stderr} {
-		if from := s.ours[fd]; from != nil {
-			copyAvailable(to, from)
 		}
 	}
 }
