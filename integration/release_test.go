@@ -34,6 +34,7 @@ func release(t *testing.T) (bundle string) {
 	out := t.TempDir()
 	cmd := exec.Command("go", "run", "./integration/release", "--version", "0.1.0", "--platforms", runtime.GOOS+"/"+runtime.GOARCH, "--out", out)
 	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

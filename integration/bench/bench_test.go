@@ -242,7 +242,9 @@ func measured(t *testing.T, args ...string) *report {
 func build(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "skills-mcp")
-	if out, err := exec.Command("go", "build", "-o", file, "../../cmd/skills-mcp").CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-o", file, "../../cmd/skills-mcp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return file

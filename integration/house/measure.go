@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,7 +59,10 @@ func (p *Package) add(q *Package) {
 // Load measures the packages of the module in dir, sorted by path. A package that does
 // not compile is an error.
 func Load(ctx context.Context, dir string) ([]*Package, error) {
-	loaded, err := packages.Load(&packages.Config{Context: ctx, Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, "./...")
+	loaded, err := packages.Load(&packages.Config{
+		Context: ctx, Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir,
+		Env: append(os.Environ(), "CGO_ENABLED=0"), // as releases are built, whose packages are compiled already
+	}, "./...")
 	if err != nil {
 		return nil, err
 	}

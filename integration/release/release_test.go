@@ -64,6 +64,7 @@ func TestServerJSON(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "offline")
 	build := exec.Command("go", "build", "-o", program, ".")
 	build.Dir = filepath.Join("..", "testdata", "registry")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		need(t, "the registry's module cannot be had: "+string(out))
 	}
