@@ -67,9 +67,8 @@ func (p *pool) scheduleRefill(warm int) (done func()) {
 	}
 	timer := time.AfterFunc(refillTime, p.fill)
 	return func() {
-		if timer.Stop() {
-			p.fill()
-		}
+		timer.Stop()
+		p.fill() // also after a fire, whose goroutine may not have run yet
 	}
 }
 
