@@ -135,6 +135,8 @@ func (b *instance) verdict(ctx context.Context, cmd *sandbox.Command, image *ima
 	case b.engine.ownKernel() && code != 0:
 		// It has ended with all that ran on it, as gVisor does at a limit.
 		return &sandbox.Exit{Code: code, Sandbox: b.engine.sandbox()}, nil
+	case stale && b.engine.programs.has(image.id, cmd):
+		return nil, errStale // the image's shell works, but its input ended: it was stopped from outside
 	}
 	return nil, badShell(image, fmt.Errorf("it ended by itself, with code %d", code))
 }
