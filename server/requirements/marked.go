@@ -20,8 +20,9 @@ func (m *marked) apply(catalog *skills.Catalog, where func(*skills.Skill) enviro
 	last := *m
 	m.before, m.copies = catalog, map[*skills.Skill]*skills.Skill{}
 	reused := last.before == catalog
+	marks := marker{where, map[plain]mark{}}
 	for _, skill := range catalog.Skills {
-		if skill = skill.Owner(); m.copies[skill] == nil && !m.family(skill, last, where) {
+		if skill = skill.Owner(); m.copies[skill] == nil && !m.family(skill, last, marks) {
 			reused = false
 		}
 	}
@@ -35,25 +36,20 @@ func (m *marked) apply(catalog *skills.Catalog, where func(*skills.Skill) enviro
 
 // family adds the copies of a skill and its tools, which refer to each other, if one of
 // them lacks a requirement. It reports whether the copies are those of last.
-func (m *marked) family(owner *skills.Skill, last marked, where func(*skills.Skill) environment) (reused bool) {
-	lacking, reused := false, true
-	marks := make([]mark, 1+len(owner.Tools))
-	for i := range marks {
-		s := owner
-		if i > 0 {
-			s = owner.Tools[i-1]
-		}
-		marks[i] = markOf(s, where)
-		lacking = lacking || marks[i].reason != ""
+func (m *marked) family(owner *skills.Skill, last marked, of marker) (reused bool) {
+	if !of.lacks(owner) && !slices.ContainsFunc(owner.Tools, of.lacks) {
+		return true
+	}
+	reused = true
+	all := append([]*skills.Skill{owner}, owner.Tools...)
+	marks := make([]mark, len(all))
+	for i, s := range all {
+		marks[i] = of.mark(s)
 		reused = reused && marks[i].is(last.copies[s], s)
 	}
-	switch {
-	case !lacking:
-		return true
-	case reused:
-		m.copies[owner] = last.copies[owner]
-		for _, tool := range owner.Tools {
-			m.copies[tool] = last.copies[tool]
+	if reused {
+		for _, s := range all {
+			m.copies[s] = last.copies[s]
 		}
 		return true
 	}
@@ -71,11 +67,39 @@ func (m *marked) family(owner *skills.Skill, last marked, where func(*skills.Ski
 // A mark is the reason why a skill is unavailable, and the remedy; the zero mark is none.
 type mark struct{ reason, remedy string }
 
-func markOf(s *skills.Skill, where func(*skills.Skill) environment) mark {
-	if s.Unavailable != "" || s.Requires.Empty() && (s.Entry == nil || len(s.Entry.Interpreter) == 0) {
+// A marker marks the skills of one catalog.
+type marker struct {
+	where  func(*skills.Skill) environment
+	plains map[plain]mark // of skills that require nothing but their interpreter: nearly all
+}
+
+// plain is all that the mark of such a skill depends on.
+type plain struct{ role, interpreter string }
+
+func (m marker) lacks(s *skills.Skill) bool { return m.mark(s).reason != "" }
+
+func (m marker) mark(s *skills.Skill) mark {
+	if s.Unavailable != "" {
 		return mark{}
 	}
-	reason, remedy := lacks(s.Needs(), where(s))
+	if !s.Requires.Empty() {
+		return m.compare(s)
+	}
+	if s.Entry == nil || len(s.Entry.Interpreter) == 0 {
+		return mark{}
+	}
+	key := plain{s.Entry.ImageRole, s.Entry.Interpreter[0]}
+	k, known := m.plains[key]
+	if !known {
+		k = m.compare(s)
+		m.plains[key] = k
+	}
+	return k
+}
+
+// compare compares the requirements of s with its environment.
+func (m marker) compare(s *skills.Skill) mark {
+	reason, remedy := lacks(s.Needs(), m.where(s))
 	return mark{reason, remedy}
 }
 
