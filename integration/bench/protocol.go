@@ -168,7 +168,7 @@ func (p *protocol) turn(ctx context.Context, r *result, q question, server *proc
 	return nil
 }
 
-// loadRequests is how many requests a client of many makes.
+// loadRequests is the number of requests of each client in a crowd.
 const loadRequests = 5
 
 // crowds lets many clients send requests to each server at once. The servers take

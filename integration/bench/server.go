@@ -102,7 +102,7 @@ func (p *process) readLog(stderr io.Reader, o serveOptions, address chan<- strin
 	}
 }
 
-// atOnce is how many requests or calls are under way in sustained measurements.
+// atOnce is the number of concurrent requests or calls in sustained measurements.
 const atOnce = 8
 
 // connect returns n clients, each initialized if it is a legacy one. Over

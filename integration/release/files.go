@@ -36,7 +36,7 @@ func render(name string, data any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// A release is what its files say of it.
+// A release has the values of its templates.
 type release struct {
 	Module  string // github.com/OWNER/REPOSITORY
 	Version string
