@@ -3,10 +3,13 @@ package sandboxtest
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -19,6 +22,7 @@ func probeScript() string { return prelude() + "print(*take((8, 8, 1, 1, 4)))" }
 // users whose resources it may have allocated, which ones are denied.
 func (h *host) runProbed(ctx context.Context, t *testing.T, cmd sandbox.Command) outcome {
 	t.Helper()
+	defer lockUsers(t)()
 	users := []int{os.Getuid()}
 	if uid, _ := sandbox.User(); uid != os.Getuid() {
 		users = append(users, uid)
@@ -55,8 +59,18 @@ func (h *host) runProbed(ctx context.Context, t *testing.T, cmd sandbox.Command)
 	return o
 }
 
-// awaitResources waits until a user has its resources: another driver's suite, which runs
-// at the same time, may make the same attack.
+// lockUsers keeps other processes' suites from the same attack until unlock is called. All
+// drivers' sandboxes may run as one user, so one suite's attack denies resources to the
+// users that another suite probes.
+func lockUsers(t *testing.T) (unlock func()) {
+	t.Helper()
+	lock := flock.New(filepath.Join(os.TempDir(), "skills-mcp-sandboxtest.lock"), flock.SetPermissions(0o666))
+	must(t, lock.Lock())
+	return func() { lock.Unlock() }
+}
+
+// awaitResources waits until a user has its resources: the sandbox of another suite's attack
+// may end after its call.
 func awaitResources(t *testing.T, uid int) {
 	t.Helper()
 	deadline := time.Now().Add(attackTimeout)
