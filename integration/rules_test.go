@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io"
 	"os"
 	"os/exec"
@@ -128,6 +129,91 @@ func TestNoInitFunctions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Few commands use any one table or regular expression of the program's: none is made
+// when it starts. A package-level variable holds a [lazyregexp.Regexp] or a function of
+// sync.OnceValue instead. Small maps are cheaper than either.
+func TestNothingIsBuiltAtStart(t *testing.T) {
+	t.Parallel()
+	const smallMap = 32 // entries, of some 100 ns each
+	for path, p := range packages(t) {
+		if under(path, "integration") || path == "sandbox/sandboxtest" {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			for _, value := range packageValues(t, filepath.Join(p.Dir, name)) {
+				ast.Inspect(value, func(node ast.Node) bool {
+					switch n := node.(type) {
+					case *ast.FuncLit:
+						return false // called later
+					case *ast.CompositeLit:
+						if _, isMap := n.Type.(*ast.MapType); isMap && len(n.Elts) > smallMap {
+							t.Errorf("%s/%s makes a map of %d entries at start: use sync.OnceValue", path, name, len(n.Elts))
+						}
+					case *ast.CallExpr:
+						if _, called := n.Fun.(*ast.FuncLit); called || slices.Contains(costly, types.ExprString(n.Fun)) {
+							t.Errorf("%s/%s calls %s at start: use lazyregexp.New or sync.OnceValue", path, name, types.ExprString(n.Fun))
+						}
+					}
+					return true
+				})
+			}
+		}
+	}
+}
+
+// costly are functions that take microseconds and more.
+var costly = []string{"regexp.MustCompile", "regexp.MustCompilePOSIX", "template.Must", "crc32.MakeTable"}
+
+// Lazy regular expressions are compiled here, as they no longer are at each start.
+func TestLazyPatternsCompile(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			for _, value := range packageValues(t, filepath.Join(p.Dir, name)) {
+				ast.Inspect(value, func(node ast.Node) bool {
+					call, ok := node.(*ast.CallExpr)
+					if !ok || !slices.Contains([]string{"lazyregexp.New", "lazily", "regexp.MustCompile"}, types.ExprString(call.Fun)) {
+						return true
+					}
+					count++
+					literal, ok := call.Args[0].(*ast.BasicLit)
+					if !ok {
+						return true // its package's tests use it
+					}
+					if text, err := strconv.Unquote(literal.Value); err != nil {
+						t.Error(err)
+					} else if _, err := regexp.Compile(text); err != nil {
+						t.Errorf("%s/%s: %v", p.Dir, name, err)
+					}
+					return true
+				})
+			}
+		}
+	}
+	if count < 50 {
+		t.Errorf("found %d patterns: the functions have other names", count)
+	}
+}
+
+// packageValues returns the expressions that initialize the package-level variables of a
+// file.
+func packageValues(t *testing.T, name string) (values []ast.Expr) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, declaration := range file.Decls {
+		if vars, ok := declaration.(*ast.GenDecl); ok && vars.Tok == token.VAR {
+			for _, spec := range vars.Specs {
+				values = append(values, spec.(*ast.ValueSpec).Values...)
+			}
+		}
+	}
+	return values
 }
 
 func TestNoReplace(t *testing.T) {

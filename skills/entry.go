@@ -2,7 +2,6 @@ package skills
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -157,7 +156,7 @@ func (e *Entry) Files() []FileParam {
 }
 
 // placeholder matches {name} in a script's path.
-var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+var placeholder = lazily(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
 // Placeholders returns the parameters that the script's path is made of.
 func (e *Entry) Placeholders() []string {
@@ -165,7 +164,7 @@ func (e *Entry) Placeholders() []string {
 		return nil
 	}
 	var names []string
-	for _, m := range placeholder.FindAllStringSubmatch(e.Script, -1) {
+	for _, m := range placeholder().FindAllStringSubmatch(e.Script, -1) {
 		if !slices.Contains(names, m[1]) {
 			names = append(names, m[1])
 		}
@@ -176,7 +175,7 @@ func (e *Entry) Placeholders() []string {
 // ExpandScript returns the path of the script with value(name) in place of
 // each placeholder.
 func (e *Entry) ExpandScript(value func(name string) string) string {
-	return placeholder.ReplaceAllStringFunc(e.Script, func(m string) string {
+	return placeholder().ReplaceAllStringFunc(e.Script, func(m string) string {
 		return value(m[1 : len(m)-1])
 	})
 }

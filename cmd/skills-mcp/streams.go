@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 func isTerminal(stream any) bool {
@@ -113,7 +114,7 @@ func newProgress(stderr io.Writer) (report func(message string), done func()) {
 }
 
 // amount matches a message about the progress of a pull.
-var amount = regexp.MustCompile(`^(.*): (\d+) of (\d+) MB$`)
+var amount = lazyregexp.New(`^(.*): (\d+) of (\d+) MB$`)
 
 // bar renders a message in at most width columns, with a bar if it has an amount. Words
 // that do not fit are cut.

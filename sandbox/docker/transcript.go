@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The parts of an installer's output that a transcript holds: pip prints the error at the
@@ -68,7 +69,7 @@ func secrets(env []string) *strings.Replacer {
 	var pairs []string
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		if value != "" && secretName.MatchString(name) {
+		if value != "" && secretName().MatchString(name) {
 			pairs = append(pairs, value, "***")
 		}
 		for _, word := range strings.Fields(value) {
@@ -88,7 +89,9 @@ func secrets(env []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-var secretName = regexp.MustCompile(`(?i)token|password|passwd|secret|auth|credential|key`)
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)token|password|passwd|secret|auth|credential|key`)
+})
 
 // String returns the lines that t holds, with an unfinished one.
 func (t *transcript) String() string {

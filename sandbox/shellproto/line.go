@@ -26,6 +26,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -198,9 +199,11 @@ func deadline(cmd *sandbox.Command) int64 {
 
 var (
 	// variableName matches the names that a shell can export.
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 	// shellVariable matches the names that mean something to a shell or to a line.
-	shellVariable = regexp.MustCompile(`^(_|BASH.*|COMP_.*|DIRSTACK|EGID|EPOCH.*|EUID|FUNCNAME|GID|GROUPS|HIST.*|LANG|LANGUAGE|LC_.*|LINENO|OPT(ARG|ERR|IND)|PATH|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|SECONDS|SHELLOPTS|SRANDOM|TMOUT|UID|skills_mcp_.*)$`)
+	shellVariable = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(_|BASH.*|COMP_.*|DIRSTACK|EGID|EPOCH.*|EUID|FUNCNAME|GID|GROUPS|HIST.*|LANG|LANGUAGE|LC_.*|LINENO|OPT(ARG|ERR|IND)|PATH|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|SECONDS|SHELLOPTS|SRANDOM|TMOUT|UID|skills_mcp_.*)$`)
+	})
 )
 
 // variables splits an environment into plain variables, which a shell can export,
@@ -209,7 +212,7 @@ var (
 func variables(env []string) (plain, odd []string) {
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
-		if variableName.MatchString(name) && !shellVariable.MatchString(name) {
+		if variableName().MatchString(name) && !shellVariable().MatchString(name) {
 			plain = append(plain, entry)
 		} else {
 			odd = append(odd, entry)

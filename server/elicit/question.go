@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Options are a script's rights to ask, and the client that answers.
@@ -31,7 +31,7 @@ const (
 )
 
 // opening matches the beginning of a question, after at most maxIndent white space.
-var opening = regexp.MustCompile(`^[ \t\r]{0,64}\{[ \t\r]*"mcp"[ \t\r]*:[ \t\r]*\{[ \t\r]*"(?:ask|requests)"[ \t\r]*:`)
+var opening = lazyregexp.New(`^[ \t\r]{0,64}\{[ \t\r]*"mcp"[ \t\r]*:[ \t\r]*\{[ \t\r]*"(?:ask|requests)"[ \t\r]*:`)
 
 const maxIndent = 64
 

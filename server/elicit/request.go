@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
@@ -162,7 +162,7 @@ func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
 
 // formSpace matches blanks in the JSON of a form, whose texts all have one line, and
 // escaped backslashes, so that none begins an escaped blank.
-var formSpace = regexp.MustCompile(`\\\\|(?:\\[nrt]|\\u(?:000[9aAdD]|00[aA]0|200[0-9aA]|202[89]|2800|3000)|[\s\p{Z}\x{2800}])+`)
+var formSpace = lazyregexp.New(`\\\\|(?:\\[nrt]|\\u(?:000[9aAdD]|00[aA]0|200[0-9aA]|202[89]|2800|3000)|[\s\p{Z}\x{2800}])+`)
 
 func oneSpace(blanks []byte) []byte {
 	if bytes.HasPrefix(blanks, []byte(`\\`)) {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // newOutcome returns the outcome of a command, or nil if it never started.
@@ -64,8 +64,8 @@ const unheard = "where it was about to ask: a question is one line, with a newli
 
 // Messages of scripts for a file that is not found, or cannot be written.
 var (
-	saysReadOnly = regexp.MustCompile(`(?i)read-only file system|EROFS`)
-	saysMissing  = regexp.MustCompile(`(?i)no such file or directory|ENOENT|FileNotFoundError|(?:file|path|director\w*|folder|input)\b.{0,200}(?:not found|does not exist|not a (?:valid )?(?:file|directory|path))|not found: \S*[./]`)
+	saysReadOnly = lazyregexp.New(`(?i)read-only file system|EROFS`)
+	saysMissing  = lazyregexp.New(`(?i)no such file or directory|ENOENT|FileNotFoundError|(?:file|path|director\w*|folder|input)\b.{0,200}(?:not found|does not exist|not a (?:valid )?(?:file|directory|path))|not found: \S*[./]`)
 )
 
 // lostFile returns a hint for a script that failed with a message about a file; ""

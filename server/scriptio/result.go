@@ -11,9 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
@@ -97,7 +97,7 @@ func parseItems(raw json.RawMessage) ([]Item, error) {
 }
 
 // begun matches the beginning of a line that is for the server.
-var begun = regexp.MustCompile(`(?m)^[ \t]{0,64}\{[ \t]*"mcp"[ \t]*:[ \t]*(?:\{[ \t]*"(ask|requests)")?`)
+var begun = lazyregexp.New(`(?m)^[ \t]{0,64}\{[ \t]*"mcp"[ \t]*:[ \t]*(?:\{[ \t]*"(ask|requests)")?`)
 
 // Meant reports whether output in which [ParseResult] finds no result object has a line
 // that begins like one (result), or like a question.

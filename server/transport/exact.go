@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -14,7 +15,7 @@ import (
 // equal names. A gateway in front of the server compares exactly, or uses the first: it
 // would check another message than the one that is served. So a message on which
 // decoders could differ is refused.
-var protocolMembers = func() map[string]string {
+var protocolMembers = sync.OnceValue(func() map[string]string {
 	members := map[string]string{}
 	for _, name := range []string{
 		"jsonrpc", "id", "method", "params", "result", "error", // of messages
@@ -33,7 +34,7 @@ var protocolMembers = func() map[string]string {
 		members[string(fold(nil, []byte(name)))] = name
 	}
 	return members
-}()
+})
 
 // fold appends name in lower case as encoding/json compares it with the names of
 // fields: two letters outside of ASCII count as letters of it.
@@ -207,7 +208,7 @@ func (r *exactReader) has(seen map[string]bool, keys [][]byte, name []byte) bool
 
 func (r *exactReader) check(name []byte) {
 	var low [32]byte
-	member, ok := protocolMembers[string(fold(low[:0], name))]
+	member, ok := protocolMembers()[string(fold(low[:0], name))]
 	if ok && member != string(name) && r.err == nil {
 		r.err = fmt.Errorf("the member %q must be spelt %q", name, member)
 	}

@@ -109,7 +109,7 @@ func TestProtocolMembersAreAll(t *testing.T) {
 			if name == "-" || !field.IsExported() {
 				continue
 			}
-			if name != "" && protocolMembers[string(fold(nil, []byte(name)))] != name {
+			if name != "" && protocolMembers()[string(fold(nil, []byte(name)))] != name {
 				t.Errorf("%s of %s is missing", name, of)
 			}
 			names(field.Type, seen)
@@ -192,7 +192,7 @@ func walk(t *testing.T, d *json.Decoder, s scope, twice, spelt *bool) {
 			name := token.(string)
 			*twice = *twice || seen[name]
 			seen[name] = true
-			for _, member := range protocolMembers {
+			for _, member := range protocolMembers() {
 				if s == ofProtocol && name != member && len(name) < 3*len(member) && takenFor(t, name, member) {
 					*spelt = true
 				}

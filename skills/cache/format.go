@@ -26,7 +26,7 @@ func format(to io.Writer, entries map[string]entry, version string) error {
 	_, _ = w.WriteString(magic) // an error stays until Flush
 	keys := slices.Sorted(maps.Keys(entries))
 	texts, body := writeTexts(w, keys, entries)
-	sum := crc32.New(checksums)
+	sum := crc32.New(checksums())
 	writeBody(io.MultiWriter(w, sum), keys, entries, texts, version)
 	footer := binary.LittleEndian.AppendUint64(nil, body)
 	_, _ = sum.Write(footer) // it never fails
@@ -48,7 +48,7 @@ func writeTexts(w io.Writer, keys []string, entries map[string]entry) (texts map
 			continue
 		}
 		_, _ = io.WriteString(w, s)
-		texts[key] = &text{at: end, n: uint64(len(s)), sum: crc32.Checksum([]byte(s), checksums)}
+		texts[key] = &text{at: end, n: uint64(len(s)), sum: crc32.Checksum([]byte(s), checksums())}
 		end += uint64(len(s))
 	}
 	return texts, end
@@ -103,7 +103,7 @@ func readBody(file source, size int64) (body string, at uint64, err error) {
 	if body, err = readPart(file, int64(at), size-footerSize); err != nil {
 		return "", 0, err
 	}
-	if crc32.Update(checksum(body), checksums, footer[:8]) != binary.LittleEndian.Uint32(footer[8:]) {
+	if crc32.Update(checksum(body), checksums(), footer[:8]) != binary.LittleEndian.Uint32(footer[8:]) {
 		return "", 0, errCorrupt
 	}
 	return body, at, nil
@@ -115,7 +115,7 @@ func checksum(text string) uint32 {
 	buffer := make([]byte, 64<<10)
 	for text != "" {
 		n := copy(buffer, text)
-		sum = crc32.Update(sum, checksums, buffer[:n])
+		sum = crc32.Update(sum, checksums(), buffer[:n])
 		text = text[n:]
 	}
 	return sum

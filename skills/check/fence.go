@@ -2,16 +2,16 @@ package check
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
 
 // fieldLine matches a line that begins a field at the margin.
-var fieldLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]|$)`)
+var fieldLine = lazyregexp.New(`^([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]|$)`)
 
 // isKnown reports whether a key occurs in frontmatter: a dialect defines it, or it
 // is common. "Note" is a word of a text.

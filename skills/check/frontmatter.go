@@ -3,12 +3,13 @@ package check
 import (
 	"bytes"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // maxFile is the largest file that is looked at, in bytes, as for loading.
@@ -117,7 +118,7 @@ func deref(node *yaml.Node) *yaml.Node {
 }
 
 // atLine matches the line number in an error of the YAML library.
-var atLine = regexp.MustCompile(`line (\d+): `)
+var atLine = lazyregexp.New(`line (\d+): `)
 
 // yamlLine returns the line number in an error of the YAML library. The library
 // omits it for the first line.

@@ -3,24 +3,25 @@ package check
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // maxName is the longest name that the standard allows, in characters.
 const maxName = 64
 
 var (
-	standardName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	standardName = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	// readable matches names that have one obvious normal form.
-	readable = regexp.MustCompile(`^[A-Za-z0-9 \t_./-]+$`)
-	between  = regexp.MustCompile(`[^a-z0-9]+`)
+	readable = lazyregexp.New(`^[A-Za-z0-9 \t_./-]+$`)
+	between  = lazyregexp.New(`[^a-z0-9]+`)
 	// colonyName matches the names that Colony allows beyond the standard.
-	colonyName = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
+	colonyName = lazyregexp.New(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
 )
 
 // IsName reports whether the Agent Skills standard allows a name: 1 to 64 of a-z,

@@ -2,13 +2,14 @@ package check
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // plainField matches "key: value" and "- key: value", where the value is text
 // that is not quoted and has no meaning in YAML.
-var plainField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!%@{}\[\],#?\x60-].*?)[ \t]*$`)
+var plainField = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!%@{}\[\],#?\x60-].*?)[ \t]*$`)
 
 const (
 	maxQuoted = 50       // values of one file

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // findPython reads the metadata of a Python script, or else requirements.txt.
@@ -36,7 +38,7 @@ func head(fsys fs.FS, script string) (string, error) {
 }
 
 // opening matches the first line of a metadata block of any type.
-var opening = regexp.MustCompile(`^# /// ([a-zA-Z0-9-]+)$`)
+var opening = lazyregexp.New(`^# /// ([a-zA-Z0-9-]+)$`)
 
 // inline returns the content of the block "# /// script" of a script, and the
 // number of its first line. Source: PEP 723, whose regular expression this is.
@@ -127,7 +129,7 @@ func findRequirements(fsys fs.FS) (*Declared, error) {
 }
 
 // comment matches the comment of a line. Source: pip's "Requirements File Format".
-var comment = regexp.MustCompile(`(^|\s+)#.*$`)
+var comment = lazyregexp.New(`(^|\s+)#.*$`)
 
 // splitRequirements returns the requirements of a file. It joins lines that end
 // with a backslash and drops comments and empty lines.
@@ -171,7 +173,7 @@ var (
 		return regexp.MustCompile(`^` + name + `\s*(?:` + extras + `)?\s*(?:` + versions + `|\(\s*` + versions + `\s*\))?\s*(?:` + marker + `)?` + hashes + `$`)
 	})
 	specifiers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + versions + `$`) })
-	ofHashes   = regexp.MustCompile(`\s+--hash=\S+`)
+	ofHashes   = lazyregexp.New(`\s+--hash=\S+`)
 )
 
 // declarePython checks requirements and returns requirements.txt rewritten with

@@ -1,9 +1,9 @@
 package infer
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -36,7 +36,7 @@ func afterShebang(text string) string {
 
 // opening matches the start of a docstring. Byte strings and f-strings are none. Source: the Python language reference, "String and
 // Bytes literals".
-var opening = regexp.MustCompile(`^([rRuU]?)("""|'''|"|')`)
+var opening = lazyregexp.New(`^([rRuU]?)("""|'''|"|')`)
 
 // docstring returns the string that is a Python file's first statement.
 func docstring(text string) (string, bool) {
@@ -130,12 +130,12 @@ func comment(text, mark string) string {
 }
 
 // tools matches comment lines for programs or lawyers.
-var tools = regexp.MustCompile(`(?i)^\s*(?:-\*-|shellcheck |pylint:|ruff:|mypy:|type:|noqa|eslint|prettier|vim?:|coding[:=]|SPDX-|copyright |\(c\) |all rights reserved|licensed under )`)
+var tools = lazyregexp.New(`(?i)^\s*(?:-\*-|shellcheck |pylint:|ruff:|mypy:|type:|noqa|eslint|prettier|vim?:|coding[:=]|SPDX-|copyright |\(c\) |all rights reserved|licensed under )`)
 
 func forTools(line string) bool { return tools.MatchString(line) }
 
 // rule matches a line of nothing but ornament.
-var rule = regexp.MustCompile(`^\s*[-=#*~_+]{3,}\s*$`)
+var rule = lazyregexp.New(`^\s*[-=#*~_+]{3,}\s*$`)
 
 // tidy removes the common indentation, ornament and the empty lines at both ends, and
 // bounds the text.

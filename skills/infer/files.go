@@ -1,12 +1,12 @@
 package infer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // fileParams returns the parameters of a command line that take names of files:
@@ -87,13 +87,13 @@ var (
 )
 
 var (
-	aboutFile   = regexp.MustCompile(`\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
-	aboutFormat = regexp.MustCompile(`\bformats?\b|\bfile (?:types?|extensions?|encodings?)\b`)
-	aboutOther  = regexp.MustCompile(`\b(?:dotted|dot-separated|jsonpath|xpath|api|url|key|import|property|attribute|remote) paths?\b|\bdot(?:ted)? notation\b`)
-	aboutWrite  = regexp.MustCompile(`^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
+	aboutFile   = lazyregexp.New(`\b(?:paths?|files?|filename|director(?:y|ies)|folders?)\b`)
+	aboutFormat = lazyregexp.New(`\bformats?\b|\bfile (?:types?|extensions?|encodings?)\b`)
+	aboutOther  = lazyregexp.New(`\b(?:dotted|dot-separated|jsonpath|xpath|api|url|key|import|property|attribute|remote) paths?\b|\bdot(?:ted)? notation\b`)
+	aboutWrite  = lazyregexp.New(`^(?:optional )?output\b|\boutput (?:file|path|dir|folder)|\bto (?:write|save|store|export|create)\b|\b(?:write|save|export|store)\b[^.;]{0,40}\b(?:to|in|into|as|here)\b`)
 	// folderDefault matches a default that is a folder, or lies in one.
-	folderDefault = regexp.MustCompile(`^\.{1,2}(?:/|$)|^[\w.-]+/$`)
-	camel         = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	folderDefault = lazyregexp.New(`^\.{1,2}(?:/|$)|^[\w.-]+/$`)
+	camel         = lazyregexp.New(`([a-z0-9])([A-Z])`)
 )
 
 // helpOfFile reports whether a description speaks of a file or a folder. The search

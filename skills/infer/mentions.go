@@ -2,10 +2,11 @@ package infer
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // mentions are the paths that a text names.
@@ -88,7 +89,7 @@ func (m mentions) of(name string) (int, bool) {
 
 // runCommand matches a file that a command passes to an interpreter, with the
 // options between the two.
-var runCommand = regexp.MustCompile(`\b(?:node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|m?js|cjs|sh|bash))\b`)
+var runCommand = lazyregexp.New(`\b(?:node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|m?js|cjs|sh|bash))\b`)
 
 // scriptExtensions are the ends of names of which a match of runCommand has one. Most
 // lines have none, and are not matched.

@@ -1,10 +1,10 @@
 package infer
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -28,13 +28,13 @@ func Pass(s *skills.Skill, script string, args map[string]any) (skills.Passed, e
 var (
 	// pythonParser matches the import of a library that reads command lines, and
 	// takes a word with a dash for an option, also after one that wants a value.
-	pythonParser = regexp.MustCompile(`(?m)^[ \t]*(?:import|from)[ \t]+(?:argparse|optparse|click|typer|getopt|docopt|fire|absl|tap|tyro|configargparse)\b`)
+	pythonParser = lazyregexp.New(`(?m)^[ \t]*(?:import|from)[ \t]+(?:argparse|optparse|click|typer|getopt|docopt|fire|absl|tap|tyro|configargparse)\b`)
 	// nodeParser is the same for Node.js.
-	nodeParser = regexp.MustCompile(`\bparseArgs\b|["'](?:minimist|yargs|yargs-parser|yargs/yargs|commander|mri|arg|cac|meow|getopts|sade|command-line-args)["']`)
+	nodeParser = lazyregexp.New(`\bparseArgs\b|["'](?:minimist|yargs|yargs-parser|yargs/yargs|commander|mri|arg|cac|meow|getopts|sade|command-line-args)["']`)
 	// joinedCase and apartCase match the two ways to take a long option with its
 	// value in a shell's case.
-	joinedCase = regexp.MustCompile(`--[\w*-]+=\*`)
-	apartCase  = regexp.MustCompile(`--[\w-]+["']?[ \t]*[)|]`)
+	joinedCase = lazyregexp.New(`--[\w*-]+=\*`)
+	apartCase  = lazyregexp.New(`--[\w-]+["']?[ \t]*[)|]`)
 )
 
 // joining returns the form of values that begin with a dash. Most shell scripts loop

@@ -3,16 +3,17 @@ package infer
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // The forms of main guards.
 var (
-	pythonGuard = regexp.MustCompile(`^if\s+\(?\s*(?:__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)`)
-	nodeGuard   = regexp.MustCompile(`require\.main\s*={2,3}\s*module|module\s*={2,3}\s*require\.main|import\.meta\.main\b|import\.meta\.url\s*={2,3}|={2,3}\s*import\.meta\.url|={2,3}\s*fileURLToPath\(import\.meta\.url`)
-	bashGuard   = regexp.MustCompile(`\$\{?BASH_SOURCE(?:\[0\])?\}?"?\s*={1,2}\s*"?\$\{?0|\$\{?0\}?"?\s*={1,2}\s*"?\$\{?BASH_SOURCE`)
+	pythonGuard = lazyregexp.New(`^if\s+\(?\s*(?:__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)`)
+	nodeGuard   = lazyregexp.New(`require\.main\s*={2,3}\s*module|module\s*={2,3}\s*require\.main|import\.meta\.main\b|import\.meta\.url\s*={2,3}|={2,3}\s*import\.meta\.url|={2,3}\s*fileURLToPath\(import\.meta\.url`)
+	bashGuard   = lazyregexp.New(`\$\{?BASH_SOURCE(?:\[0\])?\}?"?\s*={1,2}\s*"?\$\{?0|\$\{?0\}?"?\s*={1,2}\s*"?\$\{?BASH_SOURCE`)
 )
 
 // guarded reports whether a script has a main guard. Few files have the words of one,
@@ -48,15 +49,15 @@ func hasPythonGuard(text []byte) bool {
 
 // The forms of questions to somebody at a terminal.
 var (
-	pythonPrompt = regexp.MustCompile(`(?:^|[^\w.])(?:input|raw_input|getpass)\s*\(|\bgetpass\.getpass\s*\(`)
-	bashPrompt   = regexp.MustCompile(`(?:^|[\s;&|({])read\s+(?:-[a-zA-Z]+\s+(?:[0-9]+\s+)?)*-[a-zA-Z]*p|(?:^|[\s;])select\s+\w+\s+in\b`)
-	nodePrompt   = regexp.MustCompile(`\b\w+\.question\s*\(|\binquirer\b|\bprompts?\s*\(`)
+	pythonPrompt = lazyregexp.New(`(?:^|[^\w.])(?:input|raw_input|getpass)\s*\(|\bgetpass\.getpass\s*\(`)
+	bashPrompt   = lazyregexp.New(`(?:^|[\s;&|({])read\s+(?:-[a-zA-Z]+\s+(?:[0-9]+\s+)?)*-[a-zA-Z]*p|(?:^|[\s;])select\s+\w+\s+in\b`)
+	nodePrompt   = lazyregexp.New(`\b\w+\.question\s*\(|\binquirer\b|\bprompts?\s*\(`)
 )
 
 // prompting returns the pattern of a line with a question, the mark of comments, and
 // words of which each such line has one. To search for the words first costs a
 // hundredth of matching every line.
-func prompting(kind Kind) (pattern *regexp.Regexp, comment string, words []string) {
+func prompting(kind Kind) (pattern *lazyregexp.Regexp, comment string, words []string) {
 	switch kind {
 	case Python:
 		return pythonPrompt, "#", []string{"input", "getpass"}
@@ -69,14 +70,14 @@ func prompting(kind Kind) (pattern *regexp.Regexp, comment string, words []strin
 }
 
 // onTerminal matches a script's test for a terminal.
-var onTerminal = regexp.MustCompile(`\bisatty\(|\bisTTY\b|\[\s+!?\s*-t [01]\b`)
+var onTerminal = lazyregexp.New(`\bisatty\(|\bisTTY\b|\[\s+!?\s*-t [01]\b`)
 
 // terminalWords are words of which a match of onTerminal has one. To search for them
 // first costs a hundredth of matching the source, which takes 2.5 ms for 16 KB.
 var terminalWords = []string{"isatty(", "isTTY", "-t "}
 
 // asksWith matches the modules that a Node.js script asks with.
-var asksWith = regexp.MustCompile(`["'](?:node:)?(?:readline(?:/promises)?|readline-sync|inquirer|@inquirer/[\w-]+|prompts|prompt|prompt-sync|enquirer)["']`)
+var asksWith = lazyregexp.New(`["'](?:node:)?(?:readline(?:/promises)?|readline-sync|inquirer|@inquirer/[\w-]+|prompts|prompt|prompt-sync|enquirer)["']`)
 
 // prompts reports whether a script asks for input, whoever runs it. Module is nil for
 // Node.js.

@@ -5,9 +5,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // The limits of a skill that is searched.
@@ -151,9 +152,9 @@ func promising(name string, head []byte) bool {
 
 // The forms in which a script uses another one.
 var (
-	sourced   = regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:source|\.)[ \t]+(.*)`)
-	shellName = regexp.MustCompile(`[\w.-]+\.(?:sh|bash)\b`)
-	imported  = regexp.MustCompile(`(?:\brequire\(|\bfrom|\bimport\(?)\s*["'](\.{1,2}/[^"'\n]+)["']`)
+	sourced   = lazyregexp.New(`(?m)(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:source|\.)[ \t]+(.*)`)
+	shellName = lazyregexp.New(`[\w.-]+\.(?:sh|bash)\b`)
+	imported  = lazyregexp.New(`(?:\brequire\(|\bfrom|\bimport\(?)\s*["'](\.{1,2}/[^"'\n]+)["']`)
 )
 
 // use records the files that a script sources or imports. Of a file that a shell

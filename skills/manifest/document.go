@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -86,7 +86,7 @@ func (d *document) keyAt(lines []string, i int) Position {
 }
 
 // anyKey matches the beginning of a line "key:", or of "- key:".
-var anyKey = regexp.MustCompile(`^(\s*(?:- )?)[A-Za-z0-9_.-]+:`)
+var anyKey = lazyregexp.New(`^(\s*(?:- )?)[A-Za-z0-9_.-]+:`)
 
 // shift moves the positions of a node, and of those below it, by lines.
 func shift(node *yaml.Node, lines int) {
@@ -198,11 +198,11 @@ func decodeYAML(lines []string) (*yaml.Node, error) {
 }
 
 // yamlLine finds the line that an error of the YAML library speaks of.
-var yamlLine = regexp.MustCompile(`line (\d+): `)
+var yamlLine = lazyregexp.New(`line (\d+): `)
 
 // fromParser matches the errors of the library's parser, which count lines from
 // 0; those of its scanner count from 1.
-var fromParser = regexp.MustCompile(`^did not find expected ('|key|node content|<)`)
+var fromParser = lazyregexp.New(`^did not find expected ('|key|node content|<)`)
 
 // syntaxError places an error of the YAML library in the file. It names no line
 // where it means the first, and for control characters.
@@ -235,9 +235,9 @@ func isControl(r rune) bool {
 // Numbers of YAML 1.2's core schema. The library knows those of YAML 1.1 as well:
 // to it 0755 is 493, and 1_000 is no text.
 var (
-	coreInt   = regexp.MustCompile(`^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
-	coreFloat = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	zeros     = regexp.MustCompile(`^([-+]?)0+([0-9])`)
+	coreInt   = lazyregexp.New(`^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
+	coreFloat = lazyregexp.New(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	zeros     = lazyregexp.New(`^([-+]?)0+([0-9])`)
 )
 
 // coreNumbers gives the plain scalars of a node the types that other readers of

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -53,7 +53,7 @@ func (p linxReader) inlineCode() string {
 }
 
 // inlineTool matches a decorated function in a code block.
-var inlineTool = regexp.MustCompile("(?s)```py(?:thon)?\\b[^\n]*\n[^`]*@tool\\b")
+var inlineTool = lazyregexp.New("(?s)```py(?:thon)?\\b[^\n]*\n[^`]*@tool\\b")
 
 // entryPoints reads {name: file}.
 func (p linxReader) entryPoints() {

@@ -3,10 +3,11 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 
 	"github.com/titanous/json5"
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // maxMetadata is the longest text that is read as JSON5, in bytes. It bounds how
@@ -56,4 +57,4 @@ func parseJSON5(text string) (*yaml.Node, error) {
 }
 
 // restricting matches words of requirements in a text that is not readable.
-var restricting = regexp.MustCompile(`(?i)openclaw|moltbot|clawdbot|clawdis|requires|["']?os["']?\s*:`)
+var restricting = lazyregexp.New(`(?i)openclaw|moltbot|clawdbot|clawdis|requires|["']?os["']?\s*:`)

@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -28,7 +28,7 @@ const ongridTimeout = 30 * time.Second
 const ongridCategory = "external"
 
 // ongridName matches the names that ongrid accepts.
-var ongridName = regexp.MustCompile(`^[a-z0-9_]+$`)
+var ongridName = lazyregexp.New(`^[a-z0-9_]+$`)
 
 // Foreign returns the error of a file that is not the manifest that its name suggests:
 // a note of the file.

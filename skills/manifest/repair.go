@@ -1,11 +1,12 @@
 package manifest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // hasEmptyBlock reports whether a field announces a block of text and has none: the
@@ -20,11 +21,11 @@ func hasEmptyBlock(node *yaml.Node) bool {
 }
 
 // plainField matches "key: value", where the value is plain text.
-var plainField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!%@{\[#\x60].*)$`)
+var plainField = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!%@{\[#\x60].*)$`)
 
 // flowField matches "key: [value" and "key: *value", where the value is plain text
 // if YAML cannot read it: "[file] [line]" or "**/*.go".
-var flowField = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)(\[[^\]\n]*\][ \t]*[^\s#,\]].*|\*[*./].*)$`)
+var flowField = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)(\[[^\]\n]*\][ \t]*[^\s#,\]].*|\*[*./].*)$`)
 
 // quoteColons quotes the plain values that contain a colon, the most frequent
 // fault of frontmatter, and those that only look like lists or aliases. It
@@ -63,9 +64,9 @@ func quoteColons(lines []string) (repaired []string, changed []int) {
 // blockField matches "key: |", with text below it, and sameLine "key: | text", which
 // no YAML has.
 var (
-	blockField = regexp.MustCompile(`^(\s*(?:- )?)[A-Za-z0-9_.-]+:[ \t]+[|>][-+0-9]*[ \t]*(?:#.*)?$`)
-	sameLine   = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)[|>][-+]?[ \t]+([^\s#].*)$`)
-	anyField   = regexp.MustCompile(`^[ \t]*[A-Za-z_][A-Za-z0-9_.-]*:(?:[ \t]|$)`)
+	blockField = lazyregexp.New(`^(\s*(?:- )?)[A-Za-z0-9_.-]+:[ \t]+[|>][-+0-9]*[ \t]*(?:#.*)?$`)
+	sameLine   = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)[|>][-+]?[ \t]+([^\s#].*)$`)
+	anyField   = lazyregexp.New(`^[ \t]*[A-Za-z_][A-Za-z0-9_.-]*:(?:[ \t]|$)`)
 )
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
@@ -117,9 +118,9 @@ func indentBlocks(lines []string) (repaired []string, changed []int) {
 
 // restrictions match, in any spelling, the fields that keep models from calling a
 // skill or declare that it may do harm.
-var restrictions = map[string]*regexp.Regexp{
-	"disable-model-invocation": regexp.MustCompile(`(?i)\bdisable[-_]?model[-_]?invocation["'*\x60]*\s*[:=]["'*\x60\s]*([\pL\pN]*)`),
-	"class":                    regexp.MustCompile(`(?i)(?:^[\s>*+"'{<!\d.)\x60-]*|[,{]\s*["']?)class["'*\x60]*\s*[:=]["'*\x60\s]*(mutating|dangerous)\b`),
+var restrictions = map[string]*lazyregexp.Regexp{
+	"disable-model-invocation": lazyregexp.New(`(?i)\bdisable[-_]?model[-_]?invocation["'*\x60]*\s*[:=]["'*\x60\s]*([\pL\pN]*)`),
+	"class":                    lazyregexp.New(`(?i)(?:^[\s>*+"'{<!\d.)\x60-]*|[,{]\s*["']?)class["'*\x60]*\s*[:=]["'*\x60\s]*(mutating|dangerous)\b`),
 }
 
 // lostIn returns the lines of a text's fields that restrict, by their keys; at is

@@ -2,12 +2,12 @@ package manifest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -108,7 +108,7 @@ func warm(f fields) int {
 }
 
 // environmentName is a variable's.
-var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var environmentName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // variables reads the names of the variables that a script wants.
 func variables(f fields, key string) []string {

@@ -7,11 +7,11 @@
 package manifest
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // ParseSkill reads a SKILL.md. skill comes with its location: Plugin, Source,
@@ -60,7 +60,7 @@ func (p *parser) skillFile(folder string) error {
 
 // conforming matches a name as the Agent Skills specification wants it, and with
 // the underscores that Colony allows.
-var conforming = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
+var conforming = lazyregexp.New(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
 
 func (p *parser) identity(folder string) error {
 	s := p.skill

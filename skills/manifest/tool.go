@@ -2,20 +2,20 @@ package manifest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // maxTools bounds the tools of one list.
 const maxTools = 64
 
 // toolName matches the part of a tool's name behind "skill__".
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var toolName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // tool returns a new tool of the skill, which shares all that it does not have
 // itself. The skill has been read except for its entry. The error is of a name

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // maxLength is the maximum length of a URI or a template, in bytes.
@@ -28,16 +30,16 @@ type Template struct {
 }
 
 // scheme matches the start of a URI (RFC 3986, 3.1), in lower case as is usual.
-var scheme = regexp.MustCompile(`^([a-z][a-z0-9+.-]*):.`)
+var scheme = lazyregexp.New(`^([a-z][a-z0-9+.-]*):.`)
 
 // plain matches the characters of a URI (RFC 3986, 2).
-var plain = regexp.MustCompile(`^(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$`)
+var plain = lazyregexp.New(`^(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$`)
 
 // expression matches a variable in a template.
-var expression = regexp.MustCompile(`\{([^{}]*)\}`)
+var expression = lazyregexp.New(`\{([^{}]*)\}`)
 
 // variable matches a name that is valid as a script's parameter, too.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+var variable = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 // value matches the value of a variable. It ends before the next part of the URI.
 const value = `([^/?#]+)`

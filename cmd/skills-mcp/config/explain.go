@@ -4,19 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/agext/levenshtein"
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // unknownField matches the YAML library's error for an unknown key.
-var unknownField = regexp.MustCompile(`^line (\d+): field (.+) not found in type (\S+)$`)
+var unknownField = lazyregexp.New(`^line (\d+): field (.+) not found in type (\S+)$`)
 
 // wrongType matches its error for a value of the wrong type.
-var wrongType = regexp.MustCompile("^line (\\d+): cannot unmarshal !!(\\w+) (?:`(.*)` )?into (\\S+)$")
+var wrongType = lazyregexp.New("^line (\\d+): cannot unmarshal !!(\\w+) (?:`(.*)` )?into (\\S+)$")
 
 // explain rewrites an error of decoding into t for the person who wrote the file.
 func explain(err error, t reflect.Type) error {

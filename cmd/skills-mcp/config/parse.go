@@ -9,12 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Load reads the first of the files that exists; without any it returns [Default].
@@ -83,7 +84,7 @@ func absolute(path, folder, home string) string {
 }
 
 // environmentEntry matches NAME and NAME=value.
-var environmentEntry = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=[^\x00]*)?$`)
+var environmentEntry = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(=[^\x00]*)?$`)
 
 func (c *Config) validate() error {
 	s := c.Sandbox

@@ -3,9 +3,10 @@ package connect
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // An Entry configures a client to reach a server: by starting a program, or by
@@ -21,7 +22,7 @@ type Entry struct {
 }
 
 // variableName matches the variable names that every client accepts.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // check returns an error if the client would misread the entry.
 func (e Entry) check(c Client) error {

@@ -3,12 +3,13 @@ package python
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // placeholder matches a conversion of a help text.
-var placeholder = regexp.MustCompile(`%(?:%|\((\w+)\)(?:([sr])|(\.?\d*[dif])))`)
+var placeholder = lazyregexp.New(`%(?:%|\((\w+)\)(?:([sr])|(\.?\d*[dif])))`)
 
 // expandedHelp returns the help of an argument as argparse prints it, in one
 // line: with %(default)s and the like filled in, and an ellipsis for a value that

@@ -2,7 +2,8 @@ package python
 
 import (
 	_ "embed" // the runner
-	"regexp"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // runner calls a function of a Python file as a command: its keyword arguments are a
@@ -18,7 +19,7 @@ var runner string
 func FunctionInterpreter() []string { return []string{"python3", "-c", runner} }
 
 // publicName is a name of Python's in ASCII that is not private.
-var publicName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,127}$`)
+var publicName = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_]{0,127}$`)
 
 // IsCallable reports whether [FunctionInterpreter] runs a function of this name.
 func IsCallable(name string) bool { return publicName.MatchString(name) }

@@ -3,12 +3,13 @@ package python
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // maxCount is the maximum number of times for a flag that is counted.
@@ -263,7 +264,7 @@ func propertyName(dest string) string {
 	return name
 }
 
-var foreign = regexp.MustCompile(`[^\w-]`)
+var foreign = lazyregexp.New(`[^\w-]`)
 
 // maxName is the maximum length of a property's name in the models' interfaces.
 const maxName = 60

@@ -2,9 +2,10 @@ package python
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // A writer makes the command line of one level.
@@ -201,7 +202,7 @@ func (d dialect) with(flag, text string) []string {
 
 // negativeNumber matches a value that argparse takes for a number, where no option looks like
 // one (ArgumentParser._negative_number_matcher).
-var negativeNumber = regexp.MustCompile(`^-\d+$|^-\d*\.\d+$`)
+var negativeNumber = lazyregexp.New(`^-\d+$|^-\d*\.\d+$`)
 
 func (w *writer) looksLikeOption(text string) bool {
 	if !isFlag(text) {

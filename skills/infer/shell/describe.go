@@ -1,9 +1,9 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -12,10 +12,10 @@ const maxHelp = 2 << 10 // bytes
 
 // helpLine matches a line of a usage text that explains an option, in a comment, in a
 // here-document, or printed by a command.
-var helpLine = regexp.MustCompile(`^(?:#+|\s*(?:echo|printf)(?:\s+-\w+)?\s+["'])?\s*(-[^\s,|=]+(?:\s*[,|/]\s*-[^\s,|=]+)*)(?:[ =](?:[A-Z<\[{]\S*))?(?:\s{2,}|\s+[-:]\s+|\t)(\S.*?)(?:(?:\\n)?["'](?:\s*>&2)?)?$`)
+var helpLine = lazyregexp.New(`^(?:#+|\s*(?:echo|printf)(?:\s+-\w+)?\s+["'])?\s*(-[^\s,|=]+(?:\s*[,|/]\s*-[^\s,|=]+)*)(?:[ =](?:[A-Z<\[{]\S*))?(?:\s{2,}|\s+[-:]\s+|\t)(\S.*?)(?:(?:\\n)?["'](?:\s*>&2)?)?$`)
 
 // splitFlags matches the text between the flags of such a line.
-var splitFlags = regexp.MustCompile(`\s*[,|/]\s*`)
+var splitFlags = lazyregexp.New(`\s*[,|/]\s*`)
 
 // usage returns the parts of the source that explain its options: the function usage,
 // and the comment above the first statement.

@@ -1,11 +1,12 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // labels are the patterns of one item of a case.
@@ -25,7 +26,7 @@ const (
 )
 
 // optionText matches an option.
-var optionText = regexp.MustCompile(`^--?[A-Za-z0-9][A-Za-z0-9_-]*$`)
+var optionText = lazyregexp.New(`^--?[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 // labelsOf reads the patterns of an item, which are all of one kind.
 func labelsOf(item *syntax.CaseItem) (labels, bool) {
