@@ -129,7 +129,7 @@ func toolDescription(skill *skills.Skill) string {
 		description += "\n\nWhen to use: " + skill.WhenToUse
 	}
 	note := ""
-	if owner := skill.Owner(); owner != skill && owner.Instructions != "" {
+	if owner := skill.Owner(); owner != skill && owner.HasText() {
 		note = fmt.Sprintf("\n\nA tool of the skill %s. Read its instructions first: load_skill with name %q.", owner.QualifiedName(), owner.QualifiedName())
 	}
 	note += aboutFiles(skill)
@@ -141,7 +141,7 @@ func toolDescription(skill *skills.Skill) string {
 func inputSchema(skill *skills.Skill) *jsonschema.Schema {
 	schema, owner := skill.Entry.Schema(), skill.Owner()
 	files := skill.Entry.Files()
-	if len(files) == 0 || owner.Instructions == "" {
+	if len(files) == 0 || !owner.HasText() {
 		return schema
 	}
 	described := *schema

@@ -152,6 +152,9 @@ func (s *Skill) Text() (string, error) {
 	return s.Stored()
 }
 
+// HasText reports whether there are instructions.
+func (s *Skill) HasText() bool { return s.Instructions != "" || s.Stored != nil }
+
 // A Class is the harm that a skill can do with its grant.
 type Class string
 

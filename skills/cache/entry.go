@@ -2,6 +2,7 @@ package cache
 
 import (
 	"io/fs"
+	"sync/atomic"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills/scan"
@@ -14,11 +15,7 @@ type entry struct {
 	looks string // the encoded looks
 	value string // the encoded skill or folder
 	text  *text  // long instructions; nil if they are part of the value
-}
-
-// entry writes or reads an entry with its key.
-func (c *codec) entry(key string, e entry, file source, end uint64) (string, entry) {
-	return c.string(key), entry{looks: c.string(e.looks), value: c.string(e.value), text: c.text(e.text, file, end)}
+	used  atomic.Bool
 }
 
 func (c *codec) stamp(s stamp.Stamp) stamp.Stamp {
@@ -48,14 +45,14 @@ func encodeLooks(looks []scan.Look, now time.Time) (text string, settled bool) {
 }
 
 // current reports whether no look of the entry has changed.
-func (e entry) current() bool {
-	_, current := e.outdated()
+func (e *entry) current() bool {
+	_, current := outdated(e.looks)
 	return current
 }
 
-// outdated returns the first path that has changed, if one has.
-func (e entry) outdated() (path string, current bool) {
-	c := codec{reading: true, unread: e.looks}
+// outdated returns the first path of encoded looks that has changed, if one has.
+func outdated(looks string) (path string, current bool) {
+	c := codec{reading: true, unread: looks}
 	for range c.uint(0) {
 		path, was := c.string(""), c.stamp(stamp.Stamp{})
 		if c.err != nil {

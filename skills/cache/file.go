@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
@@ -35,17 +34,6 @@ func openFile(name string) (file *os.File, size int64, err error) {
 		return nil, 0, errors.Join(err, file.Close())
 	}
 	return file, info.Size(), nil
-}
-
-// readPart returns the content of a file from one offset to another.
-func readPart(file io.ReaderAt, from, to int64) (string, error) {
-	var b strings.Builder
-	b.Grow(int(to - from))
-	n, err := io.Copy(&b, io.NewSectionReader(file, from, to-from))
-	if err == nil && n < to-from {
-		err = io.ErrUnexpectedEOF
-	}
-	return b.String(), err
 }
 
 // writeFile replaces a file by the output of content.

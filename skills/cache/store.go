@@ -14,9 +14,9 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -79,7 +79,7 @@ func (s *Store) Open() scan.Cache {
 
 func (s *Store) version() string {
 	version := s.options.Version
-	for _, t := range append(concrete[1:], reflect.TypeFor[skills.Skill]()) {
+	for _, t := range append(concrete[1:], reflect.TypeFor[record]()) {
 		version += " " + layout(t)
 	}
 	return version
@@ -89,64 +89,46 @@ func (s *Store) version() string {
 // are "s" and the key of a skill, and "f" and the path of a folder.
 type cache struct {
 	store   *Store
-	now     time.Time        // of Open
-	file    *os.File         // closed by Close; nil if skills read it later: it is closed after the last of them
-	entries map[string]entry // of the file; not changed
+	now     time.Time         // of Open
+	file    *os.File          // closed by Close; nil if skills read it later: it is closed after the last of them
+	entries map[string]*entry // of the file; not changed until Close
 
 	mu      sync.Mutex
-	used    map[string]entry // the valid entries that were asked for, and the new ones
-	added   int              // new entries
-	doubted []string         // files that could change without a trace
-	opened  []string         // folders that could
+	added   map[string]*entry // new entries
+	doubted []string          // files that could change without a trace
+	opened  []string          // folders that could
+
+	files, folders []string // the encoded looks of the valid entries that were asked for; set by Close
 }
 
-// withoutPlace returns a copy of a skill and its tools without their location, which
-// the key names. The key of a package does not name the skill's file in it, which
-// remains.
-func withoutPlace(s *skills.Skill) skills.Skill {
-	c := *s
-	c.Files, c.Source, c.PluginDir, c.Plugin, c.Workspace, c.Of, c.Stored = nil, "", "", "", "", nil, nil
-	if c.Dir != "" {
-		c.Dir, c.File = "", ""
+// find returns the entry of a key, or nil for one that is outdated.
+func (c *cache) find(key string) *entry {
+	e := c.entries[key]
+	if e == nil || !e.current() {
+		return nil
 	}
-	c.Tools = slices.Clone(s.Tools)
-	for i, tool := range c.Tools {
-		without := withoutPlace(tool)
-		without.File = tool.File // it may differ from the skill's
-		c.Tools[i] = &without
-	}
-	return c
-}
-
-// place gives a skill and its tools the location of another.
-func place(s, at *skills.Skill) {
-	s.Files, s.Source, s.Dir, s.PluginDir, s.Plugin, s.Workspace = at.Files, at.Source, at.Dir, at.PluginDir, at.Plugin, at.Workspace
-	if s.Dir != "" {
-		s.File = at.File
-	}
-	for _, tool := range s.Tools {
-		file := tool.File
-		place(tool, at)
-		tool.File = file
-	}
+	return e
 }
 
 // Skill implements [scan.Cache].
 func (c *cache) Skill(key string, skill *skills.Skill) bool {
-	e, found := c.entries["s"+key]
-	if !found || !e.current() {
+	e := c.find("s" + key)
+	if e == nil {
 		return false
 	}
-	stored, err := decode[skills.Skill](e.value)
-	if err != nil || e.text != nil && !e.text.fill(&stored) {
+	r, err := decode[record](e.value)
+	if err != nil {
 		return false
 	}
-	place(&stored, skill)
-	*skill = stored
+	stored, ok := r.skill(skill, e.text)
+	if !ok {
+		return false
+	}
+	*skill = *stored
 	for _, tool := range skill.Tools {
 		tool.Of = skill
 	}
-	c.use("s"+key, e)
+	e.used.Store(true)
 	return true
 }
 
@@ -157,23 +139,31 @@ func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []scan.Look) {
 		c.doubt(&c.doubted, looks)
 		return
 	}
-	stored := withoutPlace(skill)
+	r := newRecord(skill)
 	var long *text
-	if len(stored.Instructions) > longText {
-		long, stored.Instructions = &text{new: stored.Instructions}, ""
+	if len(r.Skill.Instructions) > longText {
+		long, r.Skill.Instructions = &text{pending: r.Skill.Instructions}, ""
 	}
-	value, err := encode(stored)
+	value, err := encode(r)
 	if err != nil {
 		c.store.options.Logger.Debug("a skill is not kept for the next start", "skill", skill.File, "error", err)
 		return
 	}
-	c.add("s"+key, entry{encoded, value, long})
+	if long != nil {
+		for _, tool := range skill.Tools {
+			if tool.Instructions == skill.Instructions {
+				long.fill(tool)
+			}
+		}
+		long.fill(skill)
+	}
+	c.add("s"+key, &entry{looks: encoded, value: value, text: long})
 }
 
 // Folder implements [scan.Cache].
 func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
-	e, found := c.entries["f"+dir]
-	if !found || !e.current() {
+	e := c.find("f" + dir)
+	if e == nil {
 		return nil, false
 	}
 	r := codec{reading: true, unread: e.value}
@@ -181,7 +171,7 @@ func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
 	if r.err != nil {
 		return nil, false
 	}
-	c.use("f"+dir, e)
+	e.used.Store(true)
 	return entries, true
 }
 
@@ -194,7 +184,7 @@ func (c *cache) KeepFolder(at scan.Look, entries []fs.DirEntry) {
 	}
 	w := codec{}
 	w.folder(entries)
-	c.add("f"+at.Path, entry{looks: encoded, value: string(w.written)})
+	c.add("f"+at.Path, &entry{looks: encoded, value: string(w.written)})
 }
 
 func (c *cache) doubt(list *[]string, looks []scan.Look) {
@@ -205,62 +195,89 @@ func (c *cache) doubt(list *[]string, looks []scan.Look) {
 	}
 }
 
-// Changed implements [scan.Cache].
-func (c *cache) Changed() (files, folders []string) {
+func (c *cache) add(key string, e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.added == nil {
+		c.added = map[string]*entry{}
+	}
+	c.added[key] = e
+}
+
+// Changed implements [scan.Cache].
+func (c *cache) Changed() (files, folders []string) {
 	files, folders = c.doubted, c.opened
-	for key, e := range c.used {
-		path, current := e.outdated()
-		switch {
-		case current:
-		case key[0] == 's':
+	for _, looks := range c.files {
+		if path, current := outdated(looks); !current {
 			files = append(files, path)
-		default:
+		}
+	}
+	for _, looks := range c.folders {
+		if path, current := outdated(looks); !current {
 			folders = append(folders, path)
 		}
 	}
-	c.used = nil
+	c.files, c.folders = nil, nil
 	return files, folders
-}
-
-func (c *cache) use(key string, e entry) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.used == nil {
-		c.used = make(map[string]entry, len(c.entries))
-	}
-	c.used[key] = e
-}
-
-func (c *cache) add(key string, e entry) {
-	c.use(key, e)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.added++
 }
 
 // Close implements [scan.Cache]. If there are new entries, it saves them and those
 // that were asked for, and drops the others.
 func (c *cache) Close() {
-	c.entries = nil
-	if c.added == 0 {
+	entries, added := c.entries, c.added
+	c.entries, c.added = nil, nil
+	for key, e := range entries {
+		if !e.used.Load() {
+			delete(entries, key)
+		}
+	}
+	if entries == nil {
+		entries = map[string]*entry{}
+	}
+	maps.Copy(entries, added)
+	for key, e := range entries {
+		if key[0] == 's' {
+			c.files = append(c.files, e.looks)
+		} else {
+			c.folders = append(c.folders, e.looks)
+		}
+	}
+	if len(added) == 0 {
 		c.closeFile()
 		return
-	}
-	entries := c.used
-	c.used = make(map[string]entry, len(entries)) // without the values, which are large
-	for key, e := range entries {
-		c.used[key] = entry{looks: e.looks}
 	}
 	c.store.saving.Go(func() {
 		c.store.file.Lock()
 		defer c.store.file.Unlock()
 		defer c.closeFile()
-		if err := writeFile(c.store.path, func(w io.Writer) error { return format(w, entries, c.store.version()) }); err != nil {
+		if err := c.store.save(entries); err != nil {
 			c.store.options.Logger.Warn("the next start reads all skills again: nothing could be kept", "error", err)
 		}
 	})
+}
+
+// save writes the entries. Their new texts are then read from the file.
+func (s *Store) save(entries map[string]*entry) error {
+	var texts map[string]location
+	var end footer
+	err := writeFile(s.path, func(w io.Writer) (err error) {
+		texts, end, err = format(w, entries, s.version())
+		return err
+	})
+	if err != nil || !lazy {
+		return err
+	}
+	file, size, err := openFile(s.path)
+	if err != nil {
+		return nil // the texts stay in memory
+	}
+	if found, err := readFooter(file, size); err != nil || found != end {
+		return file.Close() // another process has replaced the file
+	}
+	for key, at := range texts {
+		entries[key].text.moveTo(file, at)
+	}
+	return nil
 }
 
 func (c *cache) closeFile() {

@@ -298,12 +298,12 @@ func TestTools(t *testing.T) {
 	tool.File = "/d/tools.yaml"
 	tool.Name, tool.Of, tool.Entry = "demo__run", skill, &skills.Entry{Script: "run.sh", Args: skills.Flags{{Name: "a", Required: true}}}
 	skill.Tools = []*skills.Skill{&tool}
-	value, err := encode(withoutPlace(skill))
+	value, err := encode(newRecord(skill))
 	if err != nil {
 		t.Fatal(err)
 	}
 	looks, _ := encodeLooks(nil, time.Now())
-	c := &cache{entries: map[string]entry{"skey": {looks: looks, value: value}}}
+	c := &cache{entries: map[string]*entry{"skey": {looks: looks, value: value}}}
 	got := &skills.Skill{Dir: "/d", File: "/d/SKILL.md", Plugin: "p", Source: skills.SourceUser}
 	if !c.Skill("key", got) {
 		t.Fatal("it is not kept")
@@ -316,6 +316,34 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// A tool's fields that are its skill's are written once, and a record that claims others
+// is damaged.
+func TestShared(t *testing.T) {
+	owner := skills.Skill{Name: "a", Frontmatter: map[string]any{"k": "v"}, Keywords: []string{"x"}}
+	own := skills.Skill{Name: "a__b", Frontmatter: owner.Frontmatter, Keywords: []string{"y"}}
+	owner.Tools = []*skills.Skill{&own}
+	r := newRecord(&owner)
+	if got := r.Skill.Tools[0]; got.Frontmatter != nil || got.Name != "a__b" || got.Keywords[0] != "y" || own.Frontmatter == nil {
+		t.Errorf("the record has the tool %+v, of %+v", got, own)
+	}
+	got, ok := r.skill(&skills.Skill{}, nil)
+	if !ok || !cmp.Equal(got.Tools[0].Frontmatter, owner.Frontmatter) || got.Tools[0].Keywords[0] != "y" {
+		t.Errorf("it comes back as %+v", got)
+	}
+	for name, damaged := range map[string]record{
+		"no set":  {Skill: skills.Skill{Tools: []*skills.Skill{{}}}},
+		"no tool": {Skill: skills.Skill{Tools: []*skills.Skill{nil}}, Shared: []uint64{0}},
+		"tools":   {Skill: skills.Skill{Tools: []*skills.Skill{{}}}, Shared: []uint64{^uint64(0)}},
+	} {
+		if _, ok := damaged.skill(&skills.Skill{}, nil); ok {
+			t.Errorf("%s: it is accepted", name)
+		}
+	}
+	if n := reflect.TypeFor[skills.Skill]().NumField(); n > 64 {
+		t.Errorf("a skill has %d fields, more than a set", n)
+	}
+}
+
 // inMemory is a file that is not on disk.
 type inMemory struct{ *strings.Reader }
 
@@ -325,7 +353,8 @@ func (inMemory) Name() string { return "memory" }
 // shields the rest.
 func FuzzParse(f *testing.F) {
 	skill := skills.Skill{Name: "a", Frontmatter: map[string]any{"k": []any{int64(1), "x"}}, Entry: &skills.Entry{Args: skills.Flags{{Name: "p", Schema: &jsonschema.Schema{Type: "string", Default: "d"}}}}}
-	value, err := encode(skill)
+	skill.Tools = []*skills.Skill{{Name: "a__b", Frontmatter: skill.Frontmatter}}
+	value, err := encode(newRecord(&skill))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -333,7 +362,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", strings.Repeat("\x0e\x02", 100))
 	f.Fuzz(func(t *testing.T, value, looks string) {
 		var content strings.Builder
-		must(t, format(&content, map[string]entry{"sk": {looks: looks, value: value, text: &text{new: looks}}, "f/d": {looks: looks, value: value}}, "v"))
+		_, _, err := format(&content, map[string]*entry{"sk": {looks: looks, value: value, text: &text{pending: looks}}, "f/d": {looks: looks, value: value}}, "v")
+		must(t, err)
 		entries, err := parse(inMemory{strings.NewReader(content.String())}, int64(content.Len()), "v")
 		if err != nil {
 			t.Fatal(err)
@@ -348,9 +378,12 @@ func FuzzParse(f *testing.F) {
 				t.Skip()
 			}
 		}
-		if got, err := decode[skills.Skill](value); err == nil {
+		if got, err := decode[record](value); err == nil {
 			if _, err := encode(got); err != nil {
-				t.Errorf("a skill that was read cannot be written: %v", err)
+				t.Errorf("a record that was read cannot be written: %v", err)
+			}
+			if s, ok := got.skill(&skills.Skill{Dir: "/d"}, nil); ok {
+				newRecord(s)
 			}
 		}
 		c := &cache{entries: entries}

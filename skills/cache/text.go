@@ -5,13 +5,14 @@ import (
 	"hash/crc32"
 	"io"
 	"runtime"
+	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Instructions are most of the cache, and a server reads few of them. So the long
-// ones stay in the file until somebody asks. An open file keeps its content: a newer
-// one replaces its name only.
+// ones stay in the file until somebody asks; those of a first scan move there when it
+// is written. An open file keeps its content: a newer one replaces its name only.
 
 // longText is the length from which instructions stay in the file, in bytes: their
 // location takes as much memory as a shorter text.
@@ -29,38 +30,56 @@ type source interface {
 	Name() string
 }
 
+// A location is a part of a file; n is 0 for none.
+type location struct {
+	at  uint64 // offset
+	n   uint64 // length, in bytes
+	sum uint32 // checksum
+}
+
 // A text is a part of a file, or is still to be written to one.
 type text struct {
-	new string // if file is nil
+	mu      sync.Mutex
+	pending string // if file is nil
 
 	file source
-	at   uint64 // offset
-	n    uint64 // length, in bytes
-	sum  uint32 // checksum
+	location
 }
 
 // read returns the text. The error is of a file that was damaged since it was
 // opened.
 func (t *text) read() (string, error) {
-	if t.file == nil {
-		return t.new, nil
+	t.mu.Lock()
+	pending, file, at := t.pending, t.file, t.location
+	t.mu.Unlock()
+	if file == nil {
+		return pending, nil
 	}
-	b := make([]byte, t.n)
-	_, err := t.file.ReadAt(b, int64(t.at))
-	if err == nil && crc32.Checksum(b, checksums()) != t.sum {
+	b := make([]byte, at.n)
+	_, err := file.ReadAt(b, int64(at.at))
+	if err == nil && crc32.Checksum(b, checksums()) != at.sum {
 		err = errCorrupt
 	}
 	if err != nil {
-		return "", fmt.Errorf("read instructions in %s, which may be removed before the next start: %w", t.file.Name(), err)
+		return "", fmt.Errorf("read instructions in %s, which may be removed before the next start: %w", file.Name(), err)
 	}
 	return string(b), nil
+}
+
+// moveTo makes a pending text be read from a file that has it.
+func (t *text) moveTo(file source, at location) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file == nil {
+		t.pending, t.file, t.location = "", file, at
+	}
 }
 
 // fill makes a skill read the text when somebody asks for it, or sets it now. It
 // reports whether the text is readable.
 func (t *text) fill(s *skills.Skill) bool {
 	if lazy {
-		s.Stored = t.read
+		s.Instructions, s.Stored = "", t.read
 		return true
 	}
 	var err error
@@ -68,19 +87,15 @@ func (t *text) fill(s *skills.Skill) bool {
 	return err == nil
 }
 
-// text writes or reads the location of a text in a file, before the offset end. Nil,
-// and a text of no length, is none.
-func (c *codec) text(t *text, file source, end uint64) *text {
-	if t == nil {
-		t = &text{}
-	}
-	n := c.uint(t.n)
+// location writes or reads the location of a text, before the offset end.
+func (c *codec) location(at location, end uint64) location {
+	n := c.uint(at.n)
 	if n == 0 {
-		return nil
+		return location{}
 	}
-	t = &text{file: file, n: n, at: c.uint(t.at), sum: uint32(c.uint(uint64(t.sum)))}
-	if t.at > end || t.n > end-t.at {
+	at = location{n: n, at: c.uint(at.at), sum: uint32(c.uint(uint64(at.sum)))}
+	if at.at > end || n > end-at.at {
 		c.fail(errCorrupt)
 	}
-	return t
+	return at
 }

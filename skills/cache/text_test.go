@@ -53,6 +53,33 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
+// Long instructions of a first scan are in memory until the file is written, and then
+// in it: also those of tools, which are their skill's.
+func TestTextsMove(t *testing.T) {
+	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
+	makeLong(t, root, 2)
+	write(t, filepath.Join(root, "long-1", "run.sh"), "#!/bin/sh\ndate\n")
+	catalog, _ := scanned(t, root, file, "1")
+	for i, s := range catalog.Skills {
+		if lazy && (s.Instructions != "" || !s.HasText()) {
+			t.Errorf("%s: the instructions are in memory", s.Name)
+		}
+		wantText(t, s, longBody(min(i, 1)))
+	}
+	again, _ := scanned(t, root, file, "1")
+	for i, s := range again.Skills {
+		wantText(t, s, longBody(min(i, 1)))
+	}
+	if lazy {
+		must(t, os.Truncate(file, 0)) // nobody does it; it shows where the texts are
+		for _, s := range catalog.Skills {
+			if text, err := s.Text(); err == nil {
+				t.Errorf("%s: the text %.40q is in memory", s.Name, text)
+			}
+		}
+	}
+}
+
 // A text that was damaged is an error, and not kept again.
 func TestDamagedText(t *testing.T) {
 	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
@@ -84,11 +111,11 @@ func TestDamagedText(t *testing.T) {
 
 // What claims to be where it cannot be is damage.
 func TestTextOutside(t *testing.T) {
-	for _, at := range []text{{at: 90, n: 11}, {at: 101, n: 1}, {at: 1, n: 1 << 63}} {
+	for _, at := range []location{{at: 90, n: 11}, {at: 101, n: 1}, {at: 1, n: 1 << 63}} {
 		w := codec{}
-		w.text(&at, nil, math.MaxUint64)
+		w.location(at, math.MaxUint64)
 		r := codec{reading: true, unread: string(w.written)}
-		if r.text(nil, nil, 100); r.err == nil {
+		if r.location(location{}, 100); r.err == nil {
 			t.Errorf("a text of %d bytes at %d of 100", at.n, at.at)
 		}
 	}
