@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -115,6 +117,36 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// A call waited for its container if the one that ended with it was started after
+// the call began.
+func TestWaited(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for _, event := range []string{"start b 15", "die a 12", "start c 25", "die b 26", "die c 45"} {
+			var action, id string
+			var at int64
+			_, _ = fmt.Sscan(event, &action, &id, &at)
+			fmt.Fprintf(w, `{"Action":%q,"Actor":{"ID":%q},"timeNano":%d}`, action, id, at)
+		}
+	}))
+	defer server.Close()
+	e := newEngine("tcp://" + server.Listener.Addr().String())
+	defer e.client.CloseIdleConnections()
+	calls := []time.Time{time.Unix(0, 10), time.Unix(0, 20), time.Unix(0, 22), time.Unix(0, 50)}
+	waits, err := e.waits(t.Context(), calls, label("skill", "x"))
+	if want := []bool{false, false, true, true}; err != nil || !slices.Equal(waits, want) {
+		t.Errorf("waits %v, error %v; want %v", waits, err, want)
+	}
+}
+
+// A relation is computed in each round, and shows how far it spreads.
+func TestRelate(t *testing.T) {
+	var r result
+	r.relate("× bare", []float64{2, 3, 8}, []float64{1, 1, 2, 9}, quotient)
+	if got := r.figure("× bare").String(); got != "3 (2.00–4.00)" {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestCheckReply(t *testing.T) {
 	for reply, want := range map[string]bool{
 		`{"jsonrpc":"2.0","id":7,"result":{}}`:                       true,
@@ -143,6 +175,16 @@ func TestCall(t *testing.T) {
 	}
 	if err := r.write(&markdown, true); err != nil || strings.Count(markdown.String(), "\n| bare | ") != len(callCases()) {
 		t.Errorf("tables %s, error %v", &markdown, err)
+	}
+}
+
+// A call follows the rest at every pace, also through a server.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	needScripts(t)
+	r := measured(t, "rest", "--quick", "--only", "bare")
+	if o := r.find("bash, after a rest of 20ms", "bare"); o == nil || o.figure("calls").Value != 40 {
+		t.Errorf("%+v", o)
 	}
 }
 
@@ -181,7 +223,7 @@ func TestScale(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for _, args := range []string{"--only bare,wrong", "--wrong", "bare", "call bare", "--duration -1s", "scale --sizes 7,x", "scale --sizes 0",
-		"scale --starts -1", "scale --duration 1s"} {
+		"scale --starts -1", "scale --duration 1s", "rest --rests 1s", "rest --duration 1s"} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != 2 || stderr.Len() == 0 || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args, code, &stdout, &stderr)

@@ -1,88 +1,51 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 )
 
 // calls is a run of the suite call.
 type calls struct {
-	*bench
-	host
-	only    []string // names of contenders; empty for all
-	address string   // the engine's address; "" looks for one
+	lineup
 }
 
 func callSuite() suite {
-	c := &calls{}
+	c := &calls{lineup{entries: entries()}}
 	return suite{
 		name: "call", duration: time.Minute, quick: []string{"duration=2s"},
 		about: fmt.Sprintf(`call runs a script that prints one line, in bash and in Python, in every way there
-is, and prints the median and the 95th percentile of a turn's calls.
+is, and prints the median of each turn's calls and the 95th percentile of all.
 
-One call at a time: each contender may get ready again before its next call. For
-containers that is when the engine shows all of the driver's containers running
-and the same ones for %[1]v. Then the machine rests for %[2]v: a model's calls
-come one by one, and a loop is faster than that on any machine. These waits are
-not in the figures.
+One call at a time, after a rest of %[1]v: a model's calls come one by one, and a
+loop is faster than that on any machine. In the rest a contender gets ready again,
+if it can in that time. The suite rest measures other rests.
 
-%[3]d at a time, without any wait, and calls/s: when everything prepared is used
+%[2]d at a time, without any wait, and calls/s: when everything prepared is used
 up. The first quarter of each turn does not count.
 
-"over driver ms" is the time of a call through the server beyond that of its
-driver alone: the median of the differences of all rounds. "CPU ms" is processor
-time of the server alone, for each call.
+"× bare" is the time of a call as a multiple of the bare script's, and "over
+driver ms" the time of a call through the server beyond that of its driver alone:
+the server's own share. Each is the median of all rounds with its interval. "CPU
+ms" is processor time of the server alone, for each call.
 
 The memory that waits is that of sandboxes which are ready but idle, and of the
 engine's process for each.
 
 Contenders:
-%[4]s
+%[3]s
 Those that do not work on the machine are listed as not measured; one named in
 --only has to work. With --against, the default is those with a server.
 Containers need a Docker engine that sees this machine's folders, with the image
 (integration/engine brings up both).
-`, steadyFor, rest, atOnce, listEntries()),
-		flags: func(f *flag.FlagSet) {
-			f.Func("only", "measure only these `contenders`, separated by commas", func(value string) (err error) {
-				c.only, err = parseOnly(value)
-				return err
-			})
-			f.StringVar(&c.address, "host", "", "the engine's `address`, such as unix:///var/run/docker.sock (default: where Docker's tools look)")
-			f.StringVar(&c.image, "image", cmp.Or(os.Getenv("SKILLS_MCP_TEST_IMAGE"), "skills-mcp-test:base"), "the containers' `image`, with bash and python3")
-		},
+`, rest, atOnce, c.list()),
+		flags: c.flags,
 		measure: func(ctx context.Context, b *bench) error {
-			c.bench = b
-			return c.measure(ctx)
+			return c.with(ctx, b, func(contenders []*contender) error { return c.measure(ctx, contenders) })
 		},
 	}
-}
-
-func parseOnly(value string) ([]string, error) {
-	names := strings.Split(value, ",")
-	for _, name := range names {
-		if !slices.ContainsFunc(entries(), func(e entry) bool { return e.name == name }) {
-			return nil, fmt.Errorf("there is no contender %q; see --help", name)
-		}
-	}
-	return names, nil
-}
-
-// listEntries lists the contenders for --help.
-func listEntries() string {
-	var b strings.Builder
-	for _, e := range entries() {
-		fmt.Fprintf(&b, "  %-18s %s\n", e.name, e.about)
-	}
-	return b.String()
 }
 
 // A callCase says which script is called, and how many calls are under way.
@@ -108,33 +71,14 @@ func callCases() (all []callCase) {
 	return all
 }
 
-// rest is the time without work before each call, one at a time. The native
-// driver, which does not show when it is ready, gets ready in it.
-const rest = 100 * time.Millisecond
+// rest is the time without work before each call, one at a time.
+const rest = 500 * time.Millisecond
 
 // minRounds is how many turns each contender has at least, however long they
 // take.
 const minRounds = 2
 
-func (c *calls) measure(ctx context.Context) (err error) {
-	c.host.id, c.host.dir = c.bench.id, c.bench.dir
-	c.folder = filepath.Join(c.host.dir, "skill")
-	for _, s := range scripts() {
-		err = errors.Join(err, writeFile(filepath.Join(c.folder, s.file), s.content))
-	}
-	if err != nil {
-		return err
-	}
-	if c.engine, c.noEngine = findEngine(ctx, c.address); c.engine != nil {
-		defer c.engine.client.CloseIdleConnections()
-		i := c.engine.info
-		c.Machine += fmt.Sprintf("; Docker %s (%s, cgroup version %s, %s), image %s", i.ServerVersion, i.Driver, i.CgroupVersion, i.DefaultRuntime, c.image)
-	}
-	contenders, err := c.open(ctx)
-	defer func() { err = errors.Join(err, c.close(ctx, contenders)) }()
-	if err != nil {
-		return err
-	}
+func (c *calls) measure(ctx context.Context, contenders []*contender) error {
 	for _, p := range callCases() {
 		fmt.Fprintf(c.log, "bench: %s\n", p)
 		if err := c.measureCase(ctx, p, contenders); err != nil {
@@ -142,69 +86,6 @@ func (c *calls) measure(ctx context.Context) (err error) {
 		}
 	}
 	return c.measureMemory(ctx, contenders)
-}
-
-// open sets up the contenders that the flags ask for. Those that do not work here
-// are absent, unless a flag names them.
-func (c *calls) open(ctx context.Context) (all []*contender, err error) {
-	for _, e := range entries() {
-		if len(c.only) > 0 && !slices.Contains(c.only, e.name) || len(c.only) == 0 && c.against != "" && !e.serves {
-			continue
-		}
-		binaries := []binary{{}}
-		if e.serves {
-			if binaries, err = c.servers(ctx); err != nil {
-				return all, err
-			}
-		}
-		for _, b := range binaries {
-			one, err := c.openOne(ctx, e, b)
-			if err == nil {
-				all = append(all, one)
-				continue
-			}
-			err = fmt.Errorf("%s: %w", e.name+b.suffix, err)
-			if len(c.only) > 0 || ctx.Err() != nil {
-				return all, err
-			}
-			c.Absent = append(c.Absent, err.Error())
-		}
-	}
-	return all, nil
-}
-
-// openOne sets up a contender and runs a script, as an installed program may not
-// work.
-func (c *calls) openOne(ctx context.Context, e entry, b binary) (*contender, error) {
-	one, err := e.open(&c.host, ctx, e.name+b.suffix, b)
-	if err == nil {
-		err = one.call(ctx, scripts()[0], 1)
-	}
-	if err != nil && one != nil && one.close != nil {
-		err = errors.Join(err, one.close())
-	}
-	return one, err
-}
-
-// close closes contenders, also after an interrupt.
-func (c *calls) close(ctx context.Context, contenders []*contender) (err error) {
-	for _, one := range contenders {
-		if one.close != nil {
-			err = errors.Join(err, one.close())
-		}
-	}
-	if c.engine != nil {
-		err = errors.Join(err, c.engine.remove(context.WithoutCancel(ctx), c.ownLabel()))
-	}
-	return err
-}
-
-// ready waits until a contender's containers wait for the next call.
-func (c *calls) ready(ctx context.Context, one *contender) error {
-	if one.labels == nil {
-		return ctx.Err()
-	}
-	return c.engine.settle(ctx, one.labels...)
 }
 
 // measureCase lets the contenders take turns until the time is over.
@@ -219,13 +100,10 @@ func (c *calls) measureCase(ctx context.Context, p callCase, contenders []*conte
 	began := time.Now()
 	more := func(round int) bool { return round < minRounds || time.Since(began) < c.duration }
 	err := takeTurns(contenders, more, func(one *contender) error {
-		if err := c.turn(ctx, p, one, len(contenders)); err != nil {
-			return fmt.Errorf("%s: %w", one.name, err)
-		}
-		return nil
+		return c.turn(ctx, p, one, len(contenders))
 	})
 	for _, one := range contenders {
-		c.relate(c.result(p.String(), one.name), one.alone)
+		c.relate(p.String(), one)
 	}
 	return err
 }
@@ -237,10 +115,12 @@ func (one *contender) caller(p callCase) func(context.Context, int, int) error {
 
 // turn is one contender's part of a round.
 func (c *calls) turn(ctx context.Context, p callCase, one *contender, contenders int) error {
-	l := load{workers: p.atOnce, call: one.caller(p), server: one.server}
+	l := load{workers: p.atOnce, call: one.caller(p)}
 	if p.atOnce == 1 {
-		l.calls, l.time = 10, time.Second
-		l.before = func(ctx context.Context) error { return errors.Join(c.ready(ctx, one), pause(ctx, rest)) }
+		l.calls, l.time, l.before = 10, time.Second, resting(rest)
+		if one.labels != nil { // the first call finds containers that had more time than the rest
+			l.warm = rest * 3 / 2
+		}
 	} else {
 		share := c.duration / time.Duration(2*contenders)
 		l.time = min(max(share, 500*time.Millisecond), 5*time.Second)
@@ -249,34 +129,9 @@ func (c *calls) turn(ctx context.Context, p callCase, one *contender, contenders
 	if err := c.ready(ctx, one); err != nil {
 		return err
 	}
-	s, err := l.run(ctx)
+	err := c.record(ctx, p.String(), one, l)
 	// What this contender clears up must not slow down the next.
-	if err := errors.Join(err, c.ready(ctx, one)); err != nil {
-		return err
-	}
-	r := c.result(p.String(), one.name)
-	r.set("calls", r.figure("calls").Value+float64(len(s.times)))
-	r.add("p50 ms", milliseconds(percentile(s.times, 50)))
-	r.add("p95 ms", milliseconds(percentile(s.times, 95)))
-	if p.atOnce > 1 {
-		r.add("calls/s", s.rate)
-	}
-	if one.server != nil {
-		r.add("CPU ms", milliseconds(s.cpu))
-	}
-	return nil
-}
-
-// relate sets the figures of a contender that compare it with others.
-func (c *calls) relate(r *result, alone string) {
-	own := r.figure("p50 ms")
-	if bare := c.find(r.Case, "bare"); bare != nil {
-		r.set("× bare", own.Value/bare.figure("p50 ms").Value)
-	}
-	if driver := c.find(r.Case, alone); driver != nil {
-		over := pairs(own.rounds, driver.figure("p50 ms").rounds, func(a, b float64) float64 { return a - b })
-		r.set("over driver ms", percentile(over, 50))
-	}
+	return errors.Join(err, c.ready(ctx, one))
 }
 
 // measureMemory adds the memory that waits for each contender.

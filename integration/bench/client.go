@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,9 +86,12 @@ type client interface {
 // A pipe is a client over standard input and output. Requests may be under way
 // at the same time.
 type pipe struct {
-	stdin  io.Writer
-	modern bool
-	done   chan struct{} // closed by read at the end of the server's output
+	stdin    io.Writer
+	stdout   *bufio.Reader
+	modern   bool
+	blocking bool          // ask reads, and read does not run
+	kill     func()        // ends the server, and so a read that blocks
+	done     chan struct{} // closed by read at the end of the server's output
 
 	mu      sync.Mutex // also held while writing: lines stay whole
 	last    int
@@ -99,11 +103,10 @@ var errGone = errors.New("the server has ended")
 
 // read passes replies to those who wait, and notifications to noticed, until the
 // output ends.
-func (p *pipe) read(stdout io.Reader, noticed func([]byte)) {
+func (p *pipe) read(noticed func([]byte)) {
 	defer close(p.done)
-	lines := bufio.NewReaderSize(stdout, 1<<20)
 	for {
-		line, err := lines.ReadBytes('\n')
+		line, err := p.stdout.ReadBytes('\n')
 		if err != nil {
 			return
 		}
@@ -140,6 +143,9 @@ func (p *pipe) ask(ctx context.Context, q question) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.blocking {
+		return p.await(ctx, id)
+	}
 	select {
 	case reply := <-got:
 		return reply, checkReply(reply, id)
@@ -147,6 +153,20 @@ func (p *pipe) ask(ctx context.Context, q question) ([]byte, error) {
 		return nil, errGone
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	}
+}
+
+// await reads until the reply to a request.
+func (p *pipe) await(ctx context.Context, id int) ([]byte, error) {
+	defer context.AfterFunc(ctx, p.kill)()
+	for {
+		line, err := p.stdout.ReadBytes('\n')
+		if err != nil {
+			return nil, cmp.Or(context.Cause(ctx), errGone)
+		}
+		if got, ok := replyID(line); ok && got == id {
+			return line, checkReply(line, id)
+		}
 	}
 }
 

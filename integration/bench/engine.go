@@ -83,10 +83,19 @@ func (e *engine) do(ctx context.Context, method, path string, query url.Values, 
 	if response.StatusCode >= 300 {
 		return fmt.Errorf("the engine answers %s to %s", response.Status, path)
 	}
-	if answer == nil {
+	decoder := json.NewDecoder(response.Body)
+	switch answer := answer.(type) {
+	case nil:
 		return nil
+	case *[]event: // a stream
+		for err == nil && decoder.More() {
+			var one event
+			err = decoder.Decode(&one)
+			*answer = append(*answer, one)
+		}
+		return err
 	}
-	return json.NewDecoder(response.Body).Decode(answer)
+	return decoder.Decode(answer)
 }
 
 // A container is one of the engine's.
@@ -178,3 +187,59 @@ func (e *engine) remove(ctx context.Context, label string) error {
 
 // label returns a label of the driver's, as a filter for containers.
 func label(key, value string) string { return "skills-mcp." + key + "=" + value }
+
+// waits reports for each of some calls, one after the other, whether it had to
+// wait for its container, which was started after the call began. Each is the time
+// of a call's beginning.
+func (e *engine) waits(ctx context.Context, calls []time.Time, labels ...string) ([]bool, error) {
+	// The last container's end is reported a moment after the call's.
+	if err := pause(ctx, steadyFor); err != nil {
+		return nil, err
+	}
+	events, err := e.events(ctx, calls[0], labels...)
+	if err != nil {
+		return nil, err
+	}
+	started := map[string]int64{} // those from before the calls have no event here
+	var ended []string
+	for _, event := range events {
+		switch event.Action {
+		case "start":
+			started[event.Actor.ID] = event.TimeNano
+		case "die":
+			ended = append(ended, event.Actor.ID)
+		}
+	}
+	waits := make([]bool, len(calls))
+	for i, began := range calls {
+		waits[i] = i >= len(ended) || started[ended[i]] > began.UnixNano()
+	}
+	return waits, nil
+}
+
+// An event is a change of a container.
+type event struct {
+	Action   string
+	Actor    struct{ ID string }
+	TimeNano int64
+}
+
+// events returns the changes of containers with one of the labels, in order. The
+// engine holds its last 256 events.
+func (e *engine) events(ctx context.Context, since time.Time, labels ...string) (all []event, err error) {
+	for _, label := range labels {
+		filters, err := json.Marshal(map[string][]string{"label": {label}, "type": {"container"}})
+		if err != nil {
+			return nil, err
+		}
+		query := url.Values{"filters": {string(filters)}, "since": {unixTime(since)}, "until": {unixTime(time.Now())}}
+		if err := e.do(ctx, http.MethodGet, "/events", query, &all); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(all, func(a, b event) int { return cmp.Compare(a.TimeNano, b.TimeNano) })
+	return all, nil
+}
+
+// unixTime returns a time as the engine reads it.
+func unixTime(t time.Time) string { return fmt.Sprintf("%d.%09d", t.Unix(), t.Nanosecond()) }

@@ -132,6 +132,12 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// resting returns a preparation of calls that lets the machine rest: nothing of
+// this program runs meanwhile.
+func resting(d time.Duration) func(context.Context) error {
+	return func(ctx context.Context) error { return pause(ctx, d) }
+}
+
 // percentile returns the smallest value that at least p percent of values do not
 // exceed (the nearest rank), or zero if there are none.
 func percentile[T int | int64 | time.Duration | float64](values []T, p int) T {

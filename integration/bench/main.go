@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // suites returns all suites, the default first.
-func suites() []suite { return []suite{callSuite(), protocolSuite(), scaleSuite()} }
+func suites() []suite { return []suite{callSuite(), restSuite(), protocolSuite(), scaleSuite()} }
 
 // usage begins the help.
 const usage = `Usage: go run ./integration/bench [SUITE] [flags]

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // olderSuffix ends the names of the contenders of --against.
@@ -26,6 +27,7 @@ type report struct {
 type result struct {
 	Case, Contender string
 	Figures         []figure
+	times           []time.Duration // of all calls
 }
 
 // A figure is one value. Its name holds the unit.
@@ -36,6 +38,9 @@ type figure struct {
 	// the same place were measured one after the other. Empty if the figure is
 	// not compared.
 	rounds []float64
+	// relation says that each round compares this contender with another figure of
+	// the same round. The report prints the interval of the median beside it.
+	relation bool
 }
 
 // add appends the value of a round. The figure is the median of its rounds.
@@ -47,6 +52,18 @@ func (r *result) add(name string, value float64) {
 
 // set sets a figure that is not compared.
 func (r *result) set(name string, value float64) { r.figure(name).Value = value }
+
+// relate sets a figure to the median of f of each round of two figures, which
+// were measured one after the other.
+func (r *result) relate(name string, a, b []float64, f func(a, b float64) float64) {
+	if rounds := pairs(a, b, f); len(rounds) > 0 {
+		*r.figure(name) = figure{name, percentile(rounds, 50), rounds, true}
+	}
+}
+
+// quotient and difference are relations of two figures.
+func quotient(a, b float64) float64   { return a / b }
+func difference(a, b float64) float64 { return a - b }
 
 // figure returns the figure of a name, which it appends if there is none.
 func (r *result) figure(name string) *figure {
@@ -102,7 +119,10 @@ func (r *report) ratios() (all []ratio) {
 			continue
 		}
 		for _, f := range newer.Figures {
-			rounds := pairs(f.rounds, older.figure(f.Name).rounds, func(a, b float64) float64 { return a / b })
+			if f.relation {
+				continue
+			}
+			rounds := pairs(f.rounds, older.figure(f.Name).rounds, quotient)
 			rounds = slices.DeleteFunc(rounds, func(q float64) bool { return math.IsNaN(q) || math.IsInf(q, 0) })
 			if len(rounds) == 0 {
 				continue
@@ -165,11 +185,42 @@ func (r *report) caseRows(name string) [][]string {
 			for len(row) <= column {
 				row = append(row, "–")
 			}
-			row[column] = digits(f.Value)
+			row[column] = f.String()
 		}
 		rows = append(rows, row)
 	}
+	if len(rows[0]) > maxColumns {
+		return onSide(rows)
+	}
 	return rows
+}
+
+// maxColumns is the width from which on a table of figures is printed with a row
+// for each figure.
+const maxColumns = 11
+
+// onSide exchanges the rows and the columns of a table.
+func onSide(rows [][]string) [][]string {
+	side := make([][]string, len(rows[0]))
+	for i := range side {
+		for _, row := range rows {
+			cell := "–"
+			if i < len(row) {
+				cell = row[i]
+			}
+			side[i] = append(side[i], cell)
+		}
+	}
+	return side
+}
+
+// String renders the value, with the interval of a relation's median.
+func (f figure) String() string {
+	if !f.relation {
+		return digits(f.Value)
+	}
+	low, high := medianInterval(f.rounds)
+	return fmt.Sprintf("%s (%.2f–%.2f)", digits(f.Value), low, high)
 }
 
 // ratioRows returns the table of all ratios.

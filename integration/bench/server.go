@@ -32,11 +32,12 @@ type process struct {
 
 // A serveOptions says how a server is started.
 type serveOptions struct {
-	http    bool              // Streamable HTTP instead of standard input and output
-	args    []string          // more arguments
-	env     []string          // more variables
-	logged  func(line string) // is called for each line of the log; may be nil
-	noticed func(line []byte) // is called for each notification; may be nil
+	http     bool              // Streamable HTTP instead of standard input and output
+	blocking bool              // one request at a time, whose reply is read by the asking thread
+	args     []string          // more arguments
+	env      []string          // more variables
+	logged   func(line string) // is called for each line of the log; may be nil
+	noticed  func(line []byte) // is called for each notification; may be nil
 }
 
 // serve starts skills-mcp in a home folder with a config.yaml. close ends it.
@@ -68,8 +69,13 @@ func start(cmd *exec.Cmd, name string, o serveOptions) (*process, error) {
 	address := make(chan string, 1)
 	p.reading.Go(func() { p.readLog(stderr, o, address) })
 	if !o.http {
-		p.pipe = &pipe{stdin: stdin, waiting: map[int]chan []byte{}, done: make(chan struct{})}
-		p.reading.Go(func() { p.pipe.read(stdout, o.noticed) })
+		p.pipe = &pipe{stdin: stdin, stdout: bufio.NewReaderSize(stdout, 1<<20), waiting: map[int]chan []byte{}, done: make(chan struct{}),
+			kill: func() { _ = cmd.Process.Kill() }}
+		if p.pipe.blocking = o.blocking; !o.blocking {
+			p.reading.Go(func() { p.pipe.read(o.noticed) })
+		} else if file, ok := stdout.(*os.File); ok {
+			file.Fd() // makes it block
+		}
 		return p, nil
 	}
 	if p.address = <-address; p.address == "" {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A pace is a rest before each call.
+type pace struct {
+	rest   time.Duration
+	rounds int // in which each contender has a turn
+	calls  int // of a turn
+}
+
+func (p pace) String() string { return fmt.Sprintf("bash, after a rest of %v", p.rest) }
+
+// paces returns all paces, the longest rest first: the calls after a short rest
+// follow those after a longer one, so that none of them finds the machine fresher
+// than its rest. All rounds of five contenders fit in twelve minutes, ten of which
+// are the rests of 10 s.
+func paces() []pace {
+	return []pace{{10 * time.Second, 12, 1}, {2 * time.Second, 8, 1}, {500 * time.Millisecond, 8, 1}, {20 * time.Millisecond, 8, 5}}
+}
+
+// rests is a run of the suite rest.
+type rests struct {
+	lineup
+	paces []pace
+}
+
+func restSuite() suite {
+	r := &rests{lineup{entries: entries(), usual: []string{"bare", "native", "serve-native", "docker-warm", "serve-docker"}}, paces()}
+	return suite{
+		name: "rest", quick: []string{"rests=20ms"},
+		about: fmt.Sprintf(`rest calls the script in bash as a model does: one call at a time, after a rest of
+the machine, in which nothing polls. Each call of each contender has a rest of its
+own. A turn is one call after 10 s, one after 2 s, one after 0.5 s and five after
+20 ms, in this order. The client blocks in a read until the answer. A full run takes
+twelve minutes, and two more for each further contender.
+
+  × bare          the time of a call as a multiple of the bare script's after the
+                  same rest
+  over driver ms  of a call through the server beyond that of its driver alone: the
+                  server's own share
+  that × bare     the same as a multiple of the bare script's time
+  none waiting    calls that found no waiting container, by the engine's events
+
+Contenders; --only may also name the others of the suite call:
+%s`, r.list()),
+		flags: func(f *flag.FlagSet) {
+			r.flags(f)
+			f.Func("rests", "measure only after these `rests`, separated by commas (default 10s,2s,500ms,20ms)", r.parse)
+		},
+		measure: func(ctx context.Context, b *bench) error {
+			r.blocking = true
+			return r.with(ctx, b, func(contenders []*contender) error { return r.measure(ctx, contenders) })
+		},
+	}
+}
+
+func (r *rests) parse(value string) error {
+	r.paces = nil
+	for _, text := range strings.Split(value, ",") {
+		d, err := time.ParseDuration(text)
+		i := slices.IndexFunc(paces(), func(p pace) bool { return p.rest == d })
+		if err != nil || i < 0 {
+			return fmt.Errorf("%q is none of 10s, 2s, 500ms and 20ms", text)
+		}
+		r.paces = append(r.paces, paces()[i])
+	}
+	return nil
+}
+
+func (r *rests) measure(ctx context.Context, contenders []*contender) error {
+	longest := slices.MaxFunc(r.paces, func(a, b pace) int { return a.rounds - b.rounds })
+	err := takeTurns(contenders, rounds(uint(longest.rounds)), func(one *contender) error { return r.turn(ctx, one) })
+	for _, p := range r.paces {
+		for _, one := range contenders {
+			r.relate(p.String(), one)
+		}
+	}
+	return err
+}
+
+// turn is one contender's part of a round: all paces that have further rounds.
+func (r *rests) turn(ctx context.Context, one *contender) error {
+	var begun []time.Time
+	var results []*result // of the calls
+	for _, p := range r.paces {
+		o := r.result(p.String(), one.name)
+		if len(o.figure("p50 ms").rounds) >= p.rounds {
+			continue
+		}
+		err := r.record(ctx, p.String(), one, load{workers: 1, calls: p.calls, time: time.Hour, before: resting(p.rest),
+			call: func(ctx context.Context, _, _ int) error {
+				begun, results = append(begun, time.Now()), append(results, o)
+				return one.call(ctx, scripts()[0], 1)
+			}})
+		if err != nil {
+			return err
+		}
+	}
+	if one.labels == nil {
+		return nil
+	}
+	waits, err := r.engine.waits(ctx, begun, one.labels...)
+	for i, waited := range waits {
+		if none := results[i].figure("none waiting"); waited {
+			none.Value++
+		}
+	}
+	return err
+}
