@@ -40,15 +40,23 @@ type CommandLine interface {
 
 // ParsedCLI passes arguments as the script's own parser wants them.
 type ParsedCLI struct {
-	// Object is the schema of an object with the arguments.
+	// Object is the schema of an object with the arguments; nil where Stored has it.
 	Object *jsonschema.Schema
+	// Stored reads the schema that a cache keeps encoded; else it is nil. It returns the
+	// same schema at each call.
+	Stored func() *jsonschema.Schema
 	// Files are the parameters that take names of files or folders.
 	Files []FileParam
 	CommandLine
 }
 
 // Schema returns that of the object.
-func (s ParsedCLI) Schema() *jsonschema.Schema { return s.Object }
+func (s ParsedCLI) Schema() *jsonschema.Schema {
+	if s.Stored != nil {
+		return s.Stored()
+	}
+	return s.Object
+}
 
 // Pass returns the words of the command line.
 func (s ParsedCLI) Pass(args map[string]any) (Passed, error) {

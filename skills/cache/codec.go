@@ -10,6 +10,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/invopop/jsonschema"
 
@@ -378,6 +379,8 @@ func (c *codec) dynamic(v reflect.Value) {
 	case number == 0:
 	case number >= len(concrete) || number < firstArgs && v.NumMethod() > 0 || number >= firstArgs && v.Type() != argsType:
 		c.fail(fmt.Errorf("%w: type %d in %s", errKind, number, v.Type()))
+	case concrete[number] == parsedType:
+		c.parsedCLI(v)
 	case !c.reading:
 		c.byKind(value)
 	case concrete[number] == stringType: // most are, and this is twice as fast
@@ -387,6 +390,48 @@ func (c *codec) dynamic(v reflect.Value) {
 		c.byKind(value)
 		v.Set(value)
 	}
+}
+
+var parsedType = reflect.TypeFor[skills.ParsedCLI]()
+
+// parsedCLI writes or reads a [skills.ParsedCLI] in an interface. Its schema is decoded
+// when somebody asks for it: decoded schemas were a fourth of a resting server's heap,
+// and few skills are tools where there are many.
+func (c *codec) parsedCLI(v reflect.Value) {
+	if c.reading {
+		schema := &storedSchema{encoded: c.string("")}
+		cli := skills.ParsedCLI{Stored: schema.get}
+		c.value(reflect.ValueOf(&cli.Files).Elem())
+		v.Set(reflect.ValueOf(cli))
+		return
+	}
+	cli := v.Interface().(skills.ParsedCLI)
+	encoded, err := encode(cli.Schema())
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.string(encoded)
+	c.value(reflect.ValueOf(&cli.Files).Elem())
+}
+
+// A storedSchema is a schema that is decoded at the first use.
+type storedSchema struct {
+	once    sync.Once
+	encoded string             // until once
+	schema  *jsonschema.Schema // from then on
+}
+
+// get returns the schema. One that the codec never writes accepts nothing.
+func (s *storedSchema) get() *jsonschema.Schema {
+	s.once.Do(func() {
+		schema, err := decode[*jsonschema.Schema](s.encoded)
+		if err != nil || schema == nil {
+			schema = jsonschema.FalseSchema
+		}
+		s.schema, s.encoded = schema, ""
+	})
+	return s.schema
 }
 
 // layout returns a digest of a type, so that no other is read as it.

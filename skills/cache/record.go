@@ -27,21 +27,35 @@ func newRecord(s *skills.Skill) record {
 	return r
 }
 
-// skill returns the skill of a record, at the location of another. text has its
-// instructions, if they are long. It reports whether the record is one that newRecord
-// makes, and the text is readable.
-func (r *record) skill(at *skills.Skill, text *text) (*skills.Skill, bool) {
-	s := &r.Skill
-	if len(r.Shared) != len(s.Tools) || slices.Contains(s.Tools, nil) || text != nil && !text.fill(s) {
-		return nil, false
+// newSkillEntry returns the entry of a skill with encoded looks.
+func newSkillEntry(looks string, s *skills.Skill) (*entry, error) {
+	r := newRecord(s)
+	e := &entry{looks: looks}
+	if len(r.Skill.Instructions) > longText {
+		e.text, r.Skill.Instructions = &text{pending: r.Skill.Instructions}, ""
 	}
-	for i, tool := range s.Tools {
-		if !giveShared(tool, s, r.Shared[i]) {
-			return nil, false
+	var err error
+	e.value, err = encode(r)
+	return e, err
+}
+
+// fill sets a skill to that of the entry, at the location that it has. It reports
+// whether the entry is one that newSkillEntry makes, and its text is readable; if not,
+// the skill is unchanged.
+func (e *entry) fill(s *skills.Skill) bool {
+	r, err := decode[record](e.value)
+	if err != nil || len(r.Shared) != len(r.Skill.Tools) || slices.Contains(r.Skill.Tools, nil) || e.text != nil && !e.text.fill(&r.Skill) {
+		return false
+	}
+	for i, tool := range r.Skill.Tools {
+		if !giveShared(tool, &r.Skill, r.Shared[i]) {
+			return false
 		}
+		tool.Of = s
 	}
-	place(s, at)
-	return s, true
+	place(&r.Skill, s)
+	*s = r.Skill
+	return true
 }
 
 // withoutPlace returns a copy of a skill and its tools without their location. The key

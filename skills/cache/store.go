@@ -113,51 +113,28 @@ func (c *cache) find(key string) *entry {
 // Skill implements [scan.Cache].
 func (c *cache) Skill(key string, skill *skills.Skill) bool {
 	e := c.find("s" + key)
-	if e == nil {
+	if e == nil || !e.fill(skill) {
 		return false
-	}
-	r, err := decode[record](e.value)
-	if err != nil {
-		return false
-	}
-	stored, ok := r.skill(skill, e.text)
-	if !ok {
-		return false
-	}
-	*skill = *stored
-	for _, tool := range skill.Tools {
-		tool.Of = skill
 	}
 	e.used.Store(true)
 	return true
 }
 
-// KeepSkill implements [scan.Cache].
+// KeepSkill implements [scan.Cache]. The skill becomes what the next start reads: in
+// less memory, without long instructions and decoded schemas.
 func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []scan.Look) {
 	encoded, settled := encodeLooks(looks, c.now)
 	if !settled || skill == nil {
 		c.doubt(&c.doubted, looks)
 		return
 	}
-	r := newRecord(skill)
-	var long *text
-	if len(r.Skill.Instructions) > longText {
-		long, r.Skill.Instructions = &text{pending: r.Skill.Instructions}, ""
-	}
-	value, err := encode(r)
+	e, err := newSkillEntry(encoded, skill)
 	if err != nil {
 		c.store.options.Logger.Debug("a skill is not kept for the next start", "skill", skill.File, "error", err)
 		return
 	}
-	if long != nil {
-		for _, tool := range skill.Tools {
-			if tool.Instructions == skill.Instructions {
-				long.fill(tool)
-			}
-		}
-		long.fill(skill)
-	}
-	c.add("s"+key, &entry{looks: encoded, value: value, text: long})
+	e.fill(skill)
+	c.add("s"+key, e)
 }
 
 // Folder implements [scan.Cache].

@@ -326,8 +326,10 @@ func TestShared(t *testing.T) {
 	if got := r.Skill.Tools[0]; got.Frontmatter != nil || got.Name != "a__b" || got.Keywords[0] != "y" || own.Frontmatter == nil {
 		t.Errorf("the record has the tool %+v, of %+v", got, own)
 	}
-	got, ok := r.skill(&skills.Skill{}, nil)
-	if !ok || !cmp.Equal(got.Tools[0].Frontmatter, owner.Frontmatter) || got.Tools[0].Keywords[0] != "y" {
+	e, err := newSkillEntry("", &owner)
+	must(t, err)
+	var got skills.Skill
+	if !e.fill(&got) || !cmp.Equal(got.Tools[0].Frontmatter, owner.Frontmatter) || got.Tools[0].Keywords[0] != "y" {
 		t.Errorf("it comes back as %+v", got)
 	}
 	for name, damaged := range map[string]record{
@@ -335,12 +337,42 @@ func TestShared(t *testing.T) {
 		"no tool": {Skill: skills.Skill{Tools: []*skills.Skill{nil}}, Shared: []uint64{0}},
 		"tools":   {Skill: skills.Skill{Tools: []*skills.Skill{{}}}, Shared: []uint64{^uint64(0)}},
 	} {
-		if _, ok := damaged.skill(&skills.Skill{}, nil); ok {
+		value, err := encode(damaged)
+		must(t, err)
+		if e := (&entry{value: value}); e.fill(&skills.Skill{}) {
 			t.Errorf("%s: it is accepted", name)
 		}
 	}
 	if n := reflect.TypeFor[skills.Skill]().NumField(); n > 64 {
 		t.Errorf("a skill has %d fields, more than a set", n)
+	}
+}
+
+// The schema of a parsed command line is decoded when somebody asks for it, once, and
+// accepts nothing if it is damaged.
+func TestStoredSchema(t *testing.T) {
+	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	object.Properties.Set("a", &jsonschema.Schema{Type: "string"})
+	want := skills.ParsedCLI{Object: object, Files: []skills.FileParam{{Name: "a", Read: true}}}
+	e, err := newSkillEntry("", &skills.Skill{Name: "demo", Entry: &skills.Entry{Args: want}})
+	must(t, err)
+	var s skills.Skill
+	if !e.fill(&s) {
+		t.Fatal("it is not kept")
+	}
+	got := s.Entry.Args.(skills.ParsedCLI)
+	if got.Object != nil || got.Schema() != got.Schema() || !cmp.Equal(got.Schema(), object, schemas()) || !cmp.Equal(got.Files, want.Files) {
+		t.Errorf("it comes back as %+v with the schema %+v", got, got.Schema())
+	}
+	again, err := newSkillEntry("", &s)
+	must(t, err)
+	if again.value != e.value {
+		t.Errorf("what was read is written as %q, not as %q", again.value, e.value)
+	}
+	for _, damaged := range []string{"", "\x00", "\x01\xff"} {
+		if schema := (&storedSchema{encoded: damaged}).get(); schema != jsonschema.FalseSchema {
+			t.Errorf("%q is the schema %+v", damaged, schema)
+		}
 	}
 }
 
@@ -382,7 +414,8 @@ func FuzzParse(f *testing.F) {
 			if _, err := encode(got); err != nil {
 				t.Errorf("a record that was read cannot be written: %v", err)
 			}
-			if s, ok := got.skill(&skills.Skill{Dir: "/d"}, nil); ok {
+			s := &skills.Skill{Dir: "/d"}
+			if e := (&entry{value: value}); e.fill(s) {
 				newRecord(s)
 			}
 		}

@@ -85,7 +85,8 @@ type Cache interface {
 	// Skill fills in the skill that is stored under a key; its location comes from
 	// the caller. It reports whether there was one.
 	Skill(key string, skill *skills.Skill) bool
-	// KeepSkill stores a skill for as long as its looks are unchanged. Nil stores
+	// KeepSkill stores a skill for as long as its looks are unchanged, and may make it
+	// refer to equal values that take less memory. Nil stores
 	// nothing: then the looks are for Changed.
 	KeepSkill(key string, skill *skills.Skill, looks []Look)
 	// Folder returns the entries of a host folder, of which names and types count,
