@@ -129,7 +129,7 @@ func (c *calls) turn(ctx context.Context, p callCase, one *contender, contenders
 	if err := c.ready(ctx, one); err != nil {
 		return err
 	}
-	err := c.record(ctx, p.String(), one, l)
+	err := c.result(p.String(), one.name).record(ctx, one, l)
 	// What this contender clears up must not slow down the next.
 	return errors.Join(err, c.ready(ctx, one))
 }

@@ -22,7 +22,8 @@ import (
 
 // A host holds what contenders run with.
 type host struct {
-	id, dir  string  // of the bench
+	id, dir  string // of the bench
+	scripts  []script
 	folder   string  // the skill's: all scripts
 	engine   *engine // nil for none
 	noEngine error   // why engine is nil
@@ -39,6 +40,8 @@ type contender struct {
 	call func(ctx context.Context, s script, atOnce int) error
 	// labels are those of its containers; nil for none.
 	labels []string
+	// unwatched says that its server gets no watches of files.
+	unwatched bool
 	// alone is the contender that is this one without its server; "" for none.
 	alone string
 	// server is nil for none.
@@ -81,13 +84,15 @@ type script struct {
 	program string
 	file    string
 	content string
+	data    []int  // the sizes of further files
+	about   string // of the folder; may be ""
 }
 
 // scripts do next to nothing, so that a figure is that of the contender.
 func scripts() []script {
 	return []script{
-		{"bash", "bash", "run.sh", "echo " + printed + "\n"},
-		{"python", "python3", "run.py", "print('" + printed + "')\n"},
+		{name: "bash", program: "bash", file: "run.sh", content: "echo " + printed + "\n"},
+		{name: "python", program: "python3", file: "run.py", content: "print('" + printed + "')\n"},
 	}
 }
 
@@ -251,7 +256,7 @@ func (h *host) skill(contender string, s script) string {
 
 // labels returns those of a contender's containers.
 func (h *host) labels(contender string) (all []string) {
-	for _, s := range scripts() {
+	for _, s := range h.scripts {
 		all = append(all, label("skill", h.skill(contender, s)))
 	}
 	return all
@@ -291,11 +296,14 @@ func (h *host) serveDocker(ctx context.Context, name string, b binary) (*contend
 
 // serve starts a contender's server, with one skill for each script.
 func (h *host) serve(ctx context.Context, one *contender, driver string, b binary) (*contender, error) {
-	home := filepath.Join(h.dir, one.name)
-	if err := h.writeHome(home, driver, one.name); err != nil {
+	if err := h.writeHome(one.name, driver); err != nil {
 		return nil, err
 	}
-	p, err := b.serve(home, serveOptions{env: h.engineEnv(), blocking: h.blocking})
+	start := b.serve
+	if one.unwatched {
+		start = b.serveUnwatched
+	}
+	p, err := start(h.home(one.name), serveOptions{env: h.engineEnv(), blocking: h.blocking})
 	if err != nil {
 		return nil, err
 	}
@@ -304,20 +312,31 @@ func (h *host) serve(ctx context.Context, one *contender, driver string, b binar
 	return one, p.pipe.initialize(ctx)
 }
 
+// home returns the home folder of a contender's server, and skillFolder the folder
+// of one of its skills.
+func (h *host) home(contender string) string { return filepath.Join(h.dir, contender) }
+
+func (h *host) skillFolder(contender string, s script) string {
+	return filepath.Join(h.home(contender), "skills", h.skill(contender, s))
+}
+
 // writeHome writes a server's configuration and skills. Its slots are enough for
 // all calls at once.
-func (h *host) writeHome(home, driver, name string) error {
+func (h *host) writeHome(contender, driver string) error {
+	home := h.home(contender)
 	errs := []error{
 		os.MkdirAll(filepath.Join(home, "work"), 0o755),
-		catalog.Configure(home, len(scripts()), fmt.Sprintf("images: {default: %q}\nsandbox: {driver: %s, slots: {total: %[3]d, per_caller: %[3]d, queue: %[3]d}}\n",
+		catalog.Configure(home, len(h.scripts), fmt.Sprintf("images: {default: %q}\nsandbox: {driver: %s, slots: {total: %[3]d, per_caller: %[3]d, queue: %[3]d}}\n",
 			h.image, driver, 2*atOnce)),
 	}
-	for _, s := range scripts() {
-		skill := h.skill(name, s)
-		folder := filepath.Join(home, "skills", skill)
+	for _, s := range h.scripts {
+		folder := h.skillFolder(contender, s)
 		errs = append(errs,
-			writeFile(filepath.Join(folder, "SKILL.md"), fmt.Sprintf("---\nname: %s\ndescription: Prints a line.\nscript: %s\n---\n", skill, s.file)),
+			writeFile(filepath.Join(folder, "SKILL.md"), fmt.Sprintf("---\nname: %s\ndescription: Prints a line.\nscript: %s\n---\n", filepath.Base(folder), s.file)),
 			writeFile(filepath.Join(folder, s.file), s.content))
+		for i, size := range s.data {
+			errs = append(errs, writeFile(filepath.Join(folder, fmt.Sprintf("data-%03d", i)), strings.Repeat(string(rune('a'+i%26)), size)))
+		}
 	}
 	return errors.Join(errs...)
 }

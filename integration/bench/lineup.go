@@ -57,7 +57,10 @@ func (l *lineup) list() string {
 func (l *lineup) with(ctx context.Context, b *bench, f func([]*contender) error) (err error) {
 	l.bench, l.host.id, l.host.dir = b, b.id, b.dir
 	l.folder = filepath.Join(b.dir, "skill")
-	for _, s := range scripts() {
+	if l.scripts == nil {
+		l.scripts = scripts()
+	}
+	for _, s := range l.scripts {
 		err = errors.Join(err, writeFile(filepath.Join(l.folder, s.file), s.content))
 	}
 	if err != nil {
@@ -121,7 +124,7 @@ func (l *lineup) open(ctx context.Context) (all []*contender, err error) {
 func (l *lineup) openOne(ctx context.Context, e entry, b binary) (*contender, error) {
 	one, err := e.open(&l.host, ctx, e.name+b.suffix, b)
 	if err == nil {
-		err = one.call(ctx, scripts()[0], 1)
+		err = one.call(ctx, l.scripts[0], 1)
 	}
 	if err != nil && one != nil && one.close != nil {
 		err = errors.Join(err, one.close())
@@ -167,14 +170,13 @@ func (l *lineup) relate(name string, one *contender) {
 	}
 }
 
-// record makes the calls of a contender's turn and adds their figures.
-func (l *lineup) record(ctx context.Context, name string, one *contender, calls load) error {
+// record makes the calls of a contender's turn and adds their figures to r.
+func (r *result) record(ctx context.Context, one *contender, calls load) error {
 	calls.server = one.server
 	s, err := calls.run(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", one.name, err)
 	}
-	r := l.result(name, one.name)
 	r.times = append(r.times, s.times...)
 	r.set("calls", float64(len(r.times)))
 	r.add("p50 ms", milliseconds(percentile(s.times, 50)))

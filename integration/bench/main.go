@@ -53,7 +53,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // suites returns all suites, the default first.
-func suites() []suite { return []suite{callSuite(), restSuite(), protocolSuite(), scaleSuite()} }
+func suites() []suite {
+	return []suite{callSuite(), restSuite(), folderSuite(), protocolSuite(), scaleSuite()}
+}
 
 // usage begins the help.
 const usage = `Usage: go run ./integration/bench [SUITE] [flags]

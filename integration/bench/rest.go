@@ -95,10 +95,10 @@ func (r *rests) turn(ctx context.Context, one *contender) error {
 		if len(o.figure("p50 ms").rounds) >= p.rounds {
 			continue
 		}
-		err := r.record(ctx, p.String(), one, load{workers: 1, calls: p.calls, time: time.Hour, before: resting(p.rest),
+		err := o.record(ctx, one, load{workers: 1, calls: p.calls, time: time.Hour, before: resting(p.rest),
 			call: func(ctx context.Context, _, _ int) error {
 				begun, results = append(begun, time.Now()), append(results, o)
-				return one.call(ctx, scripts()[0], 1)
+				return one.call(ctx, r.scripts[0], 1)
 			}})
 		if err != nil {
 			return err
