@@ -37,6 +37,9 @@ var (
 // DirFS returns the file system below the host folder dir.
 func DirFS(dir string) Dir { return Dir{dir: dir, sub: "."} }
 
+// Path returns the host path of the folder.
+func (d Dir) Path() string { return filepath.Join(d.dir, filepath.FromSlash(d.sub)) }
+
 // Hold returns the same file system with its folder kept open. The caller closes
 // it.
 func (d Dir) Hold() (Dir, error) {

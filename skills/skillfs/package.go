@@ -3,6 +3,7 @@ package skillfs
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 )
 
 // A Package is the folder of a skill in a package, as a read-only file system.
@@ -42,6 +43,14 @@ func (p Package) Hold() (*Package, error) {
 		return nil, err
 	}
 	return &p, nil
+}
+
+// Path returns the host path of the package, or "" if it lies in no [Dir].
+func (p Package) Path() string {
+	if dir, ok := p.source.(Dir); ok {
+		return filepath.Join(dir.Path(), filepath.FromSlash(p.name))
+	}
+	return ""
 }
 
 // Root returns the folder of the package that holds the skill: ".", or the name of one

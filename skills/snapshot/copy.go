@@ -3,10 +3,8 @@ package snapshot
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -18,79 +16,111 @@ import (
 // errChanged is the error of a file that was written while it was read.
 var errChanged = errors.New("changed while it was read")
 
-// digest returns the digest of the tree's entries. In the same pass it copies them
-// with w, unless that is nil.
-func (t tree) digest(ctx context.Context, fsys fs.FS, w *writer) (string, error) {
-	all := sha256.New()
-	for _, e := range t {
+// sum reads the files of t that have no sum yet.
+func (s *source) sum(ctx context.Context, t tree) error {
+	for i := range t {
+		e := &t[i]
+		if !e.isFile() || e.read {
+			continue
+		}
 		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		content, err := e.copy(fsys, w)
-		if err != nil {
-			return "", err
+		if err := s.copy(e, nil); err != nil {
+			return err
 		}
-		fmt.Fprintf(all, "%c %d:%s %d:%s\n", e.kind, len(e.name), e.name, len(content), content)
 	}
-	return "sha256:" + hex.EncodeToString(all.Sum(nil)), nil
+	return nil
 }
 
-// copy copies the entry, unless w is nil, and returns its contribution to the
-// digest: the target of a link, the hash of a file.
-func (e entry) copy(fsys fs.FS, w *writer) (content string, err error) {
-	switch e.kind {
-	case folder:
-		if w != nil {
-			return "", w.mkdir(e.name)
-		}
-		return "", nil
-	case link:
-		if w != nil {
-			return e.target, w.link(e.name, e.target)
-		}
-		return e.target, nil
-	}
-	sum := sha256.New()
-	if err := e.copyFile(fsys, w, sum); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// copyFile reads a file of the listed size. Anything that replaced it meanwhile, or
-// that others write to it, must neither block nor fill the disk.
-func (e entry) copyFile(fsys fs.FS, w *writer, sum hash.Hash) error {
-	source, err := skillfs.OpenRegular(fsys, e.name)
+// copy reads the listed size of a file, sets its sum, and writes the content to w,
+// unless that is nil. Anything that replaced it meanwhile, or that others write to it,
+// must neither block nor fill the disk. That the file has more is found by its stamp,
+// if it has one: so a log that grows all the time can be read.
+func (s *source) copy(e *entry, w io.Writer) error {
+	opened, err := skillfs.OpenRegular(s.files, e.name)
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	defer opened.Close()
+	sum := sha256.New()
 	if w == nil {
-		return e.copyBytes(sum, source)
+		w = sum
+	} else {
+		w = io.MultiWriter(sum, w)
 	}
+	size := int64(e.stamp.Size)
+	most := size
+	if s.folder == nil {
+		most++
+	}
+	n, err := io.Copy(w, io.LimitReader(opened, most))
+	if err == nil && n != size {
+		err = fmt.Errorf("%s has %w", e.name, errChanged)
+	}
+	e.sum, e.read = [sha256.Size]byte(sum.Sum(nil)), err == nil
+	return err
+}
+
+// A writer writes a snapshot below a folder.
+type writer struct {
+	dir string
+	// before is the last snapshot of the skill, whose files are linked where they are
+	// the same; nil for none.
+	before map[string]*entry
+	from   string // its folder
+}
+
+// write writes the entries of a tree whose sums are known. Its error is errChanged if
+// the content has changed since they were computed.
+func (w *writer) write(ctx context.Context, s *source, t tree) error {
+	for i := range t {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		e := &t[i]
+		var err error
+		switch {
+		case e.name == ".":
+		case e.kind == folder:
+			err = w.mkdir(e.name)
+		case e.kind == link:
+			err = os.Symlink(filepath.FromSlash(e.target), w.path(e.name))
+		case !w.linked(e):
+			err = w.copy(s, *e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
+
+// linked links a file of the last snapshot, if that has the same. It may fail: the file
+// system may have no links, or the file too many, or a sweep removed the snapshot.
+func (w *writer) linked(e *entry) bool {
+	was := w.before[e.name]
+	return was != nil && was.kind == e.kind && was.sum == e.sum &&
+		os.Link(filepath.Join(w.from, filepath.FromSlash(e.name)), w.path(e.name)) == nil
+}
+
+func (w *writer) copy(s *source, e entry) error {
 	copied, err := w.create(e.name, e.kind == executable)
 	if err != nil {
 		return err
 	}
-	err = e.copyBytes(io.MultiWriter(sum, copied), source)
+	expected := e.sum
+	err = s.copy(&e, copied)
 	if closeErr := copied.Close(); err == nil {
 		err = closeErr
 	}
-	return err
-}
-
-func (e entry) copyBytes(to io.Writer, from io.Reader) error {
-	n, err := io.Copy(to, io.LimitReader(from, e.size+1))
-	if err == nil && n != e.size {
+	if err == nil && e.sum != expected {
 		err = fmt.Errorf("%s has %w", e.name, errChanged)
 	}
 	return err
 }
-
-// writer writes copies of files below a folder.
-type writer struct{ dir string }
-
-func (w *writer) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
 
 // create creates a file that every user may read, regardless of the umask.
 func (w *writer) create(name string, executable bool) (io.WriteCloser, error) {
@@ -114,8 +144,4 @@ func (w *writer) mkdir(name string) error {
 		return err
 	}
 	return os.Chmod(w.path(name), 0o755)
-}
-
-func (w *writer) link(name, target string) error {
-	return os.Symlink(filepath.FromSlash(target), w.path(name))
 }

@@ -2,8 +2,12 @@ package snapshot
 
 import (
 	"context"
-	"io/fs"
+	"crypto/sha256"
+	"io"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 const (
@@ -12,45 +16,117 @@ const (
 	// quietEmpty is the same for an empty file: on a busy machine tens of
 	// milliseconds pass between emptying a file and writing it.
 	quietEmpty = 500 * time.Millisecond
-	// settleTimeout bounds the wait.
-	settleTimeout = time.Second
+	// writerPoll is the interval in which a file with a writer is looked at.
+	writerPoll = 10 * time.Millisecond
+	// settleTimeout bounds the wait for files that are rewritten, growTimeout that for
+	// folders, and for files that only grow: a log may be written all the time.
+	settleTimeout = 5 * time.Second
+	growTimeout   = time.Second
 )
 
-// settled waits until no file was just written, at most settleTimeout, and returns
-// the entries: a file that is rewritten in place is empty for a moment.
-func settled(ctx context.Context, fsys fs.FS) (tree, error) {
-	end := time.Now().Add(settleTimeout)
-	for {
-		t, err := list(fsys)
+// settled waits until nothing was just written and no file that was is still open for
+// writing, and returns the entries: a file that is rewritten in place is empty for a
+// moment, and then lacks its end. The bounds count from began.
+func (s *source) settled(ctx context.Context, before *record, began time.Time) (tree, error) {
+	for grown := false; ; {
+		t, err := s.list(before)
 		if err != nil {
 			return nil, err
 		}
-		rest := t.unquiet(time.Now())
-		if rest <= 0 || time.Now().After(end) {
+		busy, rest := s.busy(t, time.Now())
+		waited := time.Since(began)
+		if len(busy) == 0 || waited >= settleTimeout {
 			return t, nil
 		}
-		timer := time.NewTimer(rest)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, context.Cause(ctx)
+		if waited >= growTimeout && !grown {
+			if grown = true; s.onlyGrow(busy, before) {
+				return t, nil
+			}
+		}
+		if err := sleep(ctx, rest); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// unquiet returns the time until no file counts as just written. Files with times
-// in the future are ignored.
-func (t tree) unquiet(now time.Time) time.Duration {
-	rest := time.Duration(0)
-	for _, e := range t {
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// busy returns the entries that were just written or are being written, and the time
+// after which to look again.
+func (s *source) busy(t tree, now time.Time) (busy []*entry, rest time.Duration) {
+	for i := range t {
+		e := &t[i]
+		left := e.unquiet(now)
+		if left <= 0 && e.isFile() && s.hasWriter(e) {
+			left = writerPoll
+		}
+		if left > 0 {
+			busy, rest = append(busy, e), max(rest, left)
+		}
+	}
+	return busy, rest
+}
+
+// unquiet returns the time until an entry does not count as just written. Times in the
+// future are ignored.
+func (e *entry) unquiet(now time.Time) (rest time.Duration) {
+	for _, at := range []int64{e.stamp.Changed, e.stamp.Modified} {
 		wanted := quiet
-		if e.size == 0 {
+		if e.isFile() && e.stamp.Size == 0 {
 			wanted = quietEmpty
 		}
-		if age := now.Sub(e.time); age > -quiet {
+		if age := now.Sub(time.Unix(0, at)); age > -quiet {
 			rest = max(rest, min(quiet, wanted-age))
 		}
 	}
 	return rest
+}
+
+// hasWriter reports whether a file that was written lately may be written on.
+func (s *source) hasWriter(e *entry) bool {
+	if e.certain || e.stamp.Changed == 0 { // it was written long ago, or is not on the host
+		return false
+	}
+	opened, err := skillfs.OpenRegular(s.files, e.name)
+	if err != nil {
+		return false
+	}
+	defer opened.Close()
+	return stamp.Written(opened)
+}
+
+// onlyGrow reports whether the files among busy are those of the last snapshot with
+// more at their end.
+func (s *source) onlyGrow(busy []*entry, before *record) bool {
+	known := before.byName()
+	for _, e := range busy {
+		if e.isFile() && !s.continues(e, known[e.name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// continues reports whether a file begins with all of an earlier one, which may be nil.
+func (s *source) continues(e, was *entry) bool {
+	if was == nil || !was.read || e.stamp.Size < was.stamp.Size {
+		return false
+	}
+	opened, err := skillfs.OpenRegular(s.files, e.name)
+	if err != nil {
+		return false
+	}
+	defer opened.Close()
+	sum := sha256.New()
+	_, err = io.CopyN(sum, opened, int64(was.stamp.Size))
+	return err == nil && [sha256.Size]byte(sum.Sum(nil)) == was.sum
 }

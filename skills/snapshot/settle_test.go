@@ -4,10 +4,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A rewriting is a file system whose one file is being rewritten: it is empty for
@@ -63,6 +68,72 @@ type written struct{ at func() time.Time }
 
 func (w written) Open(name string) (fs.File, error) {
 	return fstest.MapFS{"run.sh": {Data: []byte("echo"), ModTime: w.at()}}.Open(name)
+}
+
+// TestWriterIsWaitedFor counts a file as busy while it is open for writing.
+func TestWriterIsWaitedFor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not say who writes")
+	}
+	dir := exampleFolder(t)
+	s, err := openSource(skillfs.DirFS(dir), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	tree, err := s.list(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.OpenFile(filepath.Join(dir, "data/a"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	quietly := time.Now().Add(quietEmpty) // but not so long ago that nobody asks
+	if busy, rest := s.busy(tree, quietly); len(busy) != 1 || busy[0].name != "data/a" || rest != writerPoll {
+		t.Errorf("busy: %v, for %v", busy, rest)
+	}
+	writer.Close()
+	if busy, _ := s.busy(tree, quietly); len(busy) > 0 {
+		t.Errorf("busy after the writer: %v", busy)
+	}
+}
+
+// TestLogIsNotWaitedFor calls a skill with a log that is written all the time: it has to
+// stay callable, and not after the whole time that a rewriting may take.
+func TestLogIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	dir, s := exampleFolder(t), later(t)
+	take(t, s, skillfs.DirFS(dir))
+	log, err := os.OpenFile(filepath.Join(dir, "data/a"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := log.WriteString("line\n"); err != nil {
+		t.Fatal(err)
+	}
+	var logging sync.WaitGroup
+	stop := make(chan struct{})
+	logging.Go(func() {
+		defer log.Close()
+		for tick := time.Tick(time.Millisecond); ; {
+			select {
+			case <-tick:
+				_, _ = log.WriteString("line\n")
+			case <-stop:
+				return
+			}
+		}
+	})
+	began := time.Now()
+	snap := take(t, s, skillfs.DirFS(dir))
+	took := time.Since(began)
+	close(stop)
+	logging.Wait()
+	if data, err := os.ReadFile(filepath.Join(snap.Dir, "data/a")); err != nil || !strings.HasPrefix(string(data), "aline\n") || took >= settleTimeout {
+		t.Errorf("after %v: %.20q, %v", took, data, err)
+	}
 }
 
 // A torn is a file system whose one file has other contents the first time that

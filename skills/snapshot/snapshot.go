@@ -24,6 +24,8 @@ import (
 type Store struct {
 	dir     string
 	sweeper *sweeper
+	memory  *memory
+	now     func() time.Time // the clock of stamps; tests set it
 
 	mu sync.Mutex
 	// whole holds the paths of the snapshots that this process has made or
@@ -33,7 +35,7 @@ type Store struct {
 
 // New returns a store below dir, an absolute path, which [Store.Take] creates.
 func New(dir string) *Store {
-	return &Store{dir: dir, sweeper: newSweeper(dir), whole: map[string]bool{}}
+	return &Store{dir: dir, sweeper: newSweeper(dir), memory: newMemory(), now: time.Now, whole: map[string]bool{}}
 }
 
 // A Use is the purpose of a snapshot.
@@ -55,8 +57,15 @@ type Snapshot struct {
 
 // Take returns a snapshot of the current content of fsys. It omits .git folders,
 // links that lead out of fsys, names that are not UTF-8, and entries other than
-// files, folders and links. After a very recent write it waits, at most a second,
-// because the rest may follow.
+// files, folders and links.
+//
+// It compares the stamps of a folder, or a package, of the host with those of the
+// skill's last snapshot: one system call for each entry. It lists the folder and reads
+// files only where they differ, or were written so lately that another write may not
+// show.
+//
+// After a very recent write, and while a process has a file open that it has just
+// written, it waits, because the rest may follow: at most settleTimeout.
 func (s *Store) Take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error) {
 	snapshot, err := s.take(ctx, fsys, use)
 	if err != nil {
@@ -67,50 +76,118 @@ func (s *Store) Take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error
 }
 
 func (s *Store) take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error) {
-	fsys, release, err := skillfs.Hold(fsys)
-	if err != nil {
+	at, ok := placeOf(fsys)
+	if !ok {
+		return s.retake(ctx, fsys, use, nil)
+	}
+	began := time.Now()
+	known, last := s.memory.of(use.Skill)
+	if last.current(at) && use.lease(last.Dir) == nil {
+		return &last.Snapshot, nil
+	}
+	if err := known.begin(ctx); err != nil {
 		return nil, err
 	}
-	defer release()
-	for range maxTries - 1 {
-		snapshot, err := s.tryTake(ctx, fsys, use)
-		if !errors.Is(err, errChanged) {
-			return snapshot, err
-		}
+	defer known.end()
+	if _, last = s.memory.of(use.Skill); last.since(began, at) && use.lease(last.Dir) == nil {
+		return &last.Snapshot, nil // that of another call
 	}
-	return s.tryTake(ctx, fsys, use)
+	return s.retake(ctx, fsys, use, last)
 }
 
 // maxTries bounds the attempts to copy a folder that others change meanwhile.
-const maxTries = 3
+const maxTries = 20
 
-func (s *Store) tryTake(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error) {
-	tree, err := settled(ctx, fsys)
+// retake returns a snapshot of files that may differ from those of the last, which
+// may be nil.
+func (s *Store) retake(ctx context.Context, fsys fs.FS, use Use, last *record) (*Snapshot, error) {
+	began := time.Now()
+	for try := 1; ; try++ {
+		final := try == maxTries || time.Since(began) >= settleTimeout
+		snapshot, err := s.tryTake(ctx, fsys, use, attempt{last, began, final})
+		if final || !errors.Is(err, errChanged) {
+			return snapshot, err
+		}
+		if err := sleep(ctx, writerPoll); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// An attempt is one of several to make a snapshot.
+type attempt struct {
+	last  *record // of the skill; nil for none
+	began time.Time
+	final bool // files that others write all the time are taken as they are
+}
+
+func (s *Store) tryTake(ctx context.Context, fsys fs.FS, use Use, a attempt) (*Snapshot, error) {
+	opened := time.Now()
+	source, err := openSource(fsys, s.now)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := tree.digest(ctx, fsys, nil)
+	defer source.close()
+	snapshot, tree, err := s.copy(ctx, source, use, a)
+	switch {
+	case err == nil:
+		s.remember(use, source, tree, record{Snapshot: *snapshot, opened: opened})
+	case errors.Is(err, fs.ErrNotExist): // a listed file is gone
+		err = fmt.Errorf("a file has %w: %w", errChanged, err)
+	}
+	return snapshot, err
+}
+
+// copy returns a snapshot of a source, with the tree that it was made from.
+func (s *Store) copy(ctx context.Context, from *source, use Use, a attempt) (*Snapshot, tree, error) {
+	tree, err := from.settled(ctx, a.last, a.began)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if snapshot := s.find(ctx, use, digest); snapshot != nil {
-		return snapshot, nil
+	if err := from.sum(ctx, tree); err != nil {
+		return nil, nil, err
 	}
-	return s.make(ctx, fsys, tree, use, digest)
+	if snapshot := s.find(ctx, use, tree.digest()); snapshot != nil {
+		return snapshot, tree, from.verify(tree, a)
+	}
+	snapshot, err := s.make(ctx, from, tree, use, a)
+	return snapshot, tree, err
+}
+
+// verify returns errChanged if an entry has changed since the tree was listed.
+func (s *source) verify(t tree, a attempt) error {
+	if s.folder == nil || a.final || s.watched(t).unchanged(s.folder) {
+		return nil
+	}
+	return fmt.Errorf("the folder has %w", errChanged)
+}
+
+// remember completes the record of a snapshot and keeps it, if its files are on the host.
+func (s *Store) remember(use Use, from *source, t tree, r record) {
+	if from.folder == nil {
+		return
+	}
+	r.at, r.tree, r.watched = from.at, t, from.watched(t)
+	r.certain = r.watched.certain()
+	known, _ := s.memory.of(use.Skill)
+	s.memory.put(known, &r)
 }
 
 // Digest returns the digest that a snapshot of fsys would have.
 func Digest(ctx context.Context, fsys fs.FS) (string, error) {
-	fsys, release, err := skillfs.Hold(fsys)
+	source, err := openSource(fsys, time.Now)
 	if err != nil {
 		return "", fmt.Errorf("digest files: %w", err)
 	}
-	defer release()
-	tree, err := list(fsys)
+	defer source.close()
+	tree, err := source.list(nil)
 	if err != nil {
 		return "", fmt.Errorf("digest files: %w", err)
 	}
-	return tree.digest(ctx, fsys, nil)
+	if err := source.sum(ctx, tree); err != nil {
+		return "", err
+	}
+	return tree.digest(), nil
 }
 
 func (s *Store) path(use Use, digest string) string {
@@ -118,11 +195,15 @@ func (s *Store) path(use Use, digest string) string {
 	return filepath.Join(s.dir, ofPrefix+hex.EncodeToString(skill[:8]), digest[len("sha256:"):])
 }
 
+// leaseMargin is added to a lease, so that the next calls need not extend it.
+const leaseMargin = time.Minute
+
 // lease extends a snapshot's lease, which is its modification time. A later one, of
 // another use, stays.
 func (u Use) lease(dir string) error {
 	info, err := os.Lstat(dir)
 	if until := time.Now().Add(u.Lease); err == nil && info.ModTime().Before(until) {
+		until = until.Add(leaseMargin)
 		err = os.Chtimes(dir, until, until)
 	}
 	return err
@@ -152,20 +233,14 @@ func (s *Store) markWhole(dir string) {
 
 // check reports whether the folder dir still has its digest.
 func check(ctx context.Context, dir, digest string) bool {
-	fsys := skillfs.DirFS(dir)
-	tree, err := list(fsys)
-	if err != nil {
-		return false
-	}
-	found, err := tree.digest(ctx, fsys, nil)
+	found, err := Digest(ctx, skillfs.DirFS(dir))
 	return err == nil && found == digest
 }
 
-// make copies the tree to a temporary folder and renames that to its final path, so
-// that it appears whole or not at all. The digest is computed from the copied
-// bytes; if it is not the expected one, which was read before, the error is
-// errChanged.
-func (s *Store) make(ctx context.Context, fsys fs.FS, tree tree, use Use, expected string) (*Snapshot, error) {
+// make writes the tree to a temporary folder and renames that to its final path, so
+// that it appears whole or not at all. It reads the files that it copies once more;
+// the error is errChanged if one is not as it was.
+func (s *Store) make(ctx context.Context, from *source, tree tree, use Use, a attempt) (*Snapshot, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -177,13 +252,17 @@ func (s *Store) make(ctx context.Context, fsys fs.FS, tree tree, use Use, expect
 	if err := os.Chmod(aside, 0o755); err != nil {
 		return nil, err
 	}
-	digest, err := tree.digest(ctx, fsys, &writer{aside})
-	if err != nil {
+	w := &writer{dir: aside}
+	if a.last != nil {
+		w.before, w.from = a.last.byName(), a.last.Dir
+	}
+	if err := w.write(ctx, from, tree); err != nil {
 		return nil, err
 	}
-	if digest != expected {
-		return nil, fmt.Errorf("a file has %w", errChanged)
+	if err := from.verify(tree, a); err != nil {
+		return nil, err
 	}
+	digest := tree.digest()
 	dir := s.path(use, digest)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // Bounds of a store. A snapshot in use counts, and stays.
@@ -93,9 +95,9 @@ func (s *sweeper) remove(now time.Time) {
 		}
 	}
 	slices.SortFunc(all, newest)
-	left := s.total
+	left, counted := s.total, counter{}
 	for _, k := range all {
-		if left -= size(k.dir); left < 0 && k.idle(now) {
+		if left -= counted.of(k.dir); left < 0 && k.idle(now) {
 			_ = discard(s.dir, k.dir)
 		}
 	}
@@ -122,20 +124,31 @@ func entries(dir string) []stored {
 	return all
 }
 
-// size returns the bytes of the files below dir, plus a block for each entry.
-func size(dir string) int64 {
+// A counter counts files by device and inode: snapshots of one skill share files.
+type counter map[[2]uint64]bool
+
+// of returns the bytes of the files below dir that were not counted yet, plus a block
+// for each entry.
+func (c counter) of(dir string) int64 {
 	const block = 4096
 	var bytes int64
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		bytes += block
 		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
+			if info, err := d.Info(); err == nil && c.first(stamp.Of(info)) {
 				bytes += info.Size()
 			}
 		}
 		return nil
 	})
 	return bytes
+}
+
+func (c counter) first(s stamp.Stamp) bool {
+	id := [2]uint64{s.Dev, s.Ino}
+	again := c[id] && s.Ino != 0 // 0: the system has none
+	c[id] = true
+	return !again
 }
 
 // discard removes the snapshot dir of a store. It renames it first, so that no

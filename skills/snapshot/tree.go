@@ -1,12 +1,16 @@
 package snapshot
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"time"
 	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // Limits of one skill's folder. [Store.Take] fails on a larger one.
@@ -15,15 +19,21 @@ const (
 	maxBytes = 256 << 20
 )
 
-// A tree lists the entries of a folder to copy, sorted, each after its parent.
+// A tree lists the folder itself and the entries to copy, sorted, each after its
+// parent.
 type tree []entry
 
 type entry struct {
-	name   string
-	kind   byte      // one of the below
-	target string    // of a link
-	size   int64     // of a file
-	time   time.Time // of a file's last write
+	name   string // "." for the folder itself
+	kind   byte   // one of the below
+	target string // of a link
+	// stamp is that of the entry before it was read.
+	stamp stamp.Stamp
+	// certain reports that the entry has not changed while it has this stamp.
+	certain bool
+
+	sum  [sha256.Size]byte // of a file's content
+	read bool              // sum is set
 }
 
 const (
@@ -33,68 +43,110 @@ const (
 	link       = 'l'
 )
 
-// list reads the entries of fsys.
-func list(fsys fs.FS) (tree, error) {
-	var t tree
-	var bytes int64
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if name == "." {
-			return nil
-		}
-		if d.IsDir() && d.Name() == ".git" {
-			return fs.SkipDir
-		}
-		if !utf8.ValidString(d.Name()) { // invalid in an fs.FS
-			return skip(d)
-		}
-		e, err := classify(fsys, name, d)
-		if err != nil || e.kind == 0 {
-			return err
-		}
-		t = append(t, e)
-		bytes += e.size
-		if len(t) > maxFiles || bytes > maxBytes {
-			return fmt.Errorf("the skill's folder is larger than %d files or %d MiB", maxFiles, maxBytes>>20)
-		}
-		return nil
-	})
-	return t, err
+func (e *entry) isFile() bool { return e.kind == file || e.kind == executable }
+
+// content returns the entry's contribution to the digest: the target of a link, the
+// hash of a file.
+func (e *entry) content() string {
+	if e.isFile() {
+		return hex.EncodeToString(e.sum[:])
+	}
+	return e.target
 }
 
-// skip skips an entry with everything below it.
-func skip(d fs.DirEntry) error {
-	if d.IsDir() {
+// digest returns the digest of a tree whose files were read.
+func (t tree) digest() string {
+	all := sha256.New()
+	for i := range t {
+		if e := &t[i]; e.name != "." {
+			content := e.content()
+			fmt.Fprintf(all, "%c %d:%s %d:%s\n", e.kind, len(e.name), e.name, len(content), content)
+		}
+	}
+	return "sha256:" + hex.EncodeToString(all.Sum(nil))
+}
+
+// list reads the entries of a source. The sums of those that have not changed since
+// before are copied from there.
+func (s *source) list(before *record) (tree, error) {
+	l := lister{source: s, now: s.now(), before: before.byName()}
+	if err := fs.WalkDir(s.files, ".", l.visit); err != nil {
+		return nil, err
+	}
+	if l.hidden && l.links { // one may lead through a folder that is not listed
+		l.tree[0].certain = false
+	}
+	return l.tree, nil
+}
+
+// A lister reads a tree.
+type lister struct {
+	source *source
+	now    time.Time
+	before map[string]*entry
+	tree   tree
+	bytes  uint64
+	hidden bool // a folder was skipped
+	links  bool // there is a link
+}
+
+// visit implements [fs.WalkDirFunc].
+func (l *lister) visit(name string, d fs.DirEntry, err error) error {
+	if err != nil {
+		return err
+	}
+	// A name that is not UTF-8 is invalid in an fs.FS.
+	if d.IsDir() && d.Name() == ".git" || !utf8.ValidString(d.Name()) {
+		if !d.IsDir() {
+			return nil
+		}
+		l.hidden = true
 		return fs.SkipDir
+	}
+	l.links = l.links || d.Type()&fs.ModeSymlink != 0
+	e, err := l.source.classify(name, d)
+	if err != nil || e.kind == 0 {
+		return err
+	}
+	e.certain = e.stamp.Certain(l.now)
+	if was := l.before[name]; was != nil && was.certain && was.stamp == e.stamp {
+		e.sum, e.read = was.sum, was.read
+	}
+	l.tree = append(l.tree, e)
+	if e.isFile() {
+		l.bytes += e.stamp.Size
+	}
+	if len(l.tree) > maxFiles+1 || l.bytes > maxBytes {
+		return fmt.Errorf("the skill's folder is larger than %d files or %d MiB", maxFiles, maxBytes>>20)
 	}
 	return nil
 }
 
-// classify returns the entry to copy; kind 0 means none.
-func classify(fsys fs.FS, name string, d fs.DirEntry) (entry, error) {
-	info, err := d.Info()
-	if err != nil {
+// classify returns the entry to copy; kind 0 means none. A link that leads out, or
+// nowhere, is one that is not copied: it can lead elsewhere only after a listed folder
+// has changed.
+func (s *source) classify(name string, d fs.DirEntry) (entry, error) {
+	e := entry{name: name}
+	var err error
+	if e.stamp, err = s.look(name, d); err != nil {
 		return entry{}, err
 	}
 	switch {
 	case d.IsDir():
-		return entry{name: name, kind: folder}, nil
+		e.kind = folder
 	case d.Type()&fs.ModeSymlink != 0:
-		target, err := fs.ReadLink(fsys, name)
+		target, err := fs.ReadLink(s.files, name)
 		if err != nil {
 			return entry{}, err
 		}
-		target = filepath.ToSlash(target)
-		if _, err := fs.Stat(fsys, name); err != nil || path.IsAbs(target) {
-			return entry{}, nil // it leads out, or nowhere
+		if _, err := fs.Stat(s.files, name); err == nil && !path.IsAbs(filepath.ToSlash(target)) {
+			e.kind, e.target = link, filepath.ToSlash(target)
 		}
-		return entry{name: name, kind: link, target: target}, nil
-	case !info.Mode().IsRegular():
-		return entry{}, nil
-	case info.Mode()&0o111 != 0:
-		return entry{name: name, kind: executable, size: info.Size(), time: info.ModTime()}, nil
+	case !d.Type().IsRegular():
+	case e.stamp.Mode&0o111 != 0:
+		e.kind = executable
+	default:
+		e.kind = file
 	}
-	return entry{name: name, kind: file, size: info.Size(), time: info.ModTime()}, nil
+	return e, nil
 }

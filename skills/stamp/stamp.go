@@ -26,6 +26,11 @@ func (s Stamp) Settled(now time.Time) bool {
 	return max(s.Changed, s.Modified) < now.Add(-settledFor).UnixNano()
 }
 
+// Certain reports whether a file that still has this stamp after now is certain to be
+// unchanged: the system has a time of the last change, which nobody can set, and the
+// stamp is settled.
+func (s Stamp) Certain(now time.Time) bool { return s.Changed != 0 && s.Settled(now) }
+
 // portable returns a stamp of the values that every system has.
 func portable(info fs.FileInfo) Stamp {
 	return Stamp{Size: uint64(info.Size()), Mode: uint64(info.Mode()), Modified: info.ModTime().UnixNano()}

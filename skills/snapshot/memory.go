@@ -1,0 +1,126 @@
+package snapshot
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
+)
+
+// maxRemembered bounds the entries of all records; each takes some 200 bytes.
+const maxRemembered = 1 << 16
+
+// A record is a skill's last snapshot and the entries that it was made from. It is
+// immutable.
+type record struct {
+	Snapshot
+	at      place
+	tree    tree
+	watched tree // the entries whose stamps show changes
+	certain bool // of all watched
+	opened  time.Time
+}
+
+// since reports whether a folder was opened for the snapshot after a time.
+func (r *record) since(began time.Time, at place) bool {
+	return r != nil && r.at == at && r.opened.After(began)
+}
+
+// current reports whether a folder is certain to be as it was for the snapshot. It
+// opens the folder, and nothing in it.
+func (r *record) current(at place) bool {
+	if r == nil || !r.certain || r.at != at {
+		return false
+	}
+	dir, err := stamp.OpenFolder(at.dir)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	return r.watched.unchanged(dir)
+}
+
+// byName returns the entries by name. r may be nil.
+func (r *record) byName() map[string]*entry {
+	if r == nil {
+		return nil
+	}
+	all := make(map[string]*entry, len(r.tree))
+	for i := range r.tree {
+		all[r.tree[i].name] = &r.tree[i]
+	}
+	return all
+}
+
+// A memory holds the last record of each skill.
+type memory struct {
+	mu     sync.Mutex
+	skills map[string]*remembered // guarded by mu, like the fields below
+	clock  uint64                 // counts uses
+	size   int                    // entries of all records
+}
+
+// remembered is the memory of one skill.
+type remembered struct {
+	turn chan struct{} // holds one token while a new record is made
+	last *record       // nil for none
+	used uint64        // by the memory's clock
+}
+
+func newMemory() *memory { return &memory{skills: map[string]*remembered{}} }
+
+// of returns the memory of a skill, with its last record.
+func (m *memory) of(skill string) (*remembered, *record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.skills[skill]
+	if r == nil {
+		r = &remembered{turn: make(chan struct{}, 1)}
+		m.skills[skill] = r
+	}
+	m.clock++
+	r.used = m.clock
+	return r, r.last
+}
+
+// begin waits for its turn to make a record; the caller calls end after it.
+func (r *remembered) begin(ctx context.Context) error {
+	select {
+	case r.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (r *remembered) end() { <-r.turn }
+
+// put replaces the record of a skill. Beyond the bound it discards the records that
+// were used the longest ago.
+func (m *memory) put(r *remembered, last *record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.discard(r)
+	r.last = last
+	m.size += len(last.tree)
+	for m.size > maxRemembered {
+		oldest := r
+		for _, other := range m.skills {
+			if other.last != nil && (oldest == r || other.used < oldest.used) && other != r {
+				oldest = other
+			}
+		}
+		if oldest == r {
+			return
+		}
+		m.discard(oldest)
+	}
+}
+
+func (m *memory) discard(r *remembered) {
+	if r.last != nil {
+		m.size -= len(r.last.tree)
+		r.last = nil
+	}
+}
