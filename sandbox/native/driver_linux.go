@@ -107,8 +107,7 @@ func (d *Driver) Close() error {
 		return nil
 	}
 	d.pool.close()
-	d.host.cgroups.close()
-	err := d.host.program.close()
+	err := d.host.close()
 	d.host, d.pool = nil, nil
 	return err
 }

@@ -19,29 +19,41 @@ import (
 // An instance is the server's side of one init and its sandbox. It serves one
 // command, or those of one session, and is never used again.
 type instance struct {
-	socket *socket
-	pidfd  *os.File
-	raw    syscall.RawConn // pidfd's
-	group  *cgroup
-	out    *os.File // the sandbox's /out
+	socket  *socket
+	pidfd   *os.File
+	raw     syscall.RawConn // pidfd's
+	group   *cgroup
+	streams *stdio // of its command; a session has others for each of its commands
+	out     int    // descriptor of the sandbox's /out, -1 until the init is ready
+
+	prepared *recipe  // whose setup was made ahead of a command; nil without
+	folders  []string // of the recipe
+	view     string   // the mount table's of the folders then
 
 	exceeded atomic.Bool // its memory limit, so it was killed
 }
 
 // newInstance asks a zygote to fork an init in a cgroup.
-func newInstance(z *zygote, group *cgroup) (*instance, error) {
+func newInstance(z *zygote, group *cgroup, user identity) (*instance, error) {
+	streams, err := newStdio(user)
+	if err != nil {
+		return nil, err
+	}
 	server, theirs, err := newSocketPair()
 	if err != nil {
+		streams.close()
 		return nil, err
 	}
 	pidfd, err := z.fork(theirs, group.files())
 	_ = theirs.Close()
 	if err != nil {
+		streams.close()
 		server.close()
 		return nil, err
 	}
-	b := &instance{socket: server, group: group}
+	b := &instance{socket: server, group: group, streams: streams, out: -1}
 	if b.pidfd, b.raw, err = pollable(pidfd, "init"); err != nil {
+		streams.close()
 		server.close() // which ends the init
 		return nil, err
 	}
@@ -76,8 +88,11 @@ func ended(pidfd uintptr) bool {
 func (b *instance) close() {
 	b.socket.close()
 	b.kill()
-	if b.out != nil {
-		_ = b.out.Close()
+	if b.out >= 0 {
+		_ = unix.Close(b.out)
+	}
+	if b.streams != nil {
+		b.streams.close()
 	}
 	b.wait()
 	_ = b.pidfd.Close()
@@ -97,7 +112,28 @@ func (b *instance) awaitReady(generic *sequence) error {
 		case r.event == eventFailed:
 			return generic.failed(r.call, unix.Errno(r.b))
 		case r.event == eventReady && len(r.fds) == 1:
-			b.out = os.NewFile(uintptr(r.fds[0]), sandbox.OutDir)
+			b.out = r.fds[0]
+			return nil
+		}
+	}
+}
+
+// prepare makes the setup of a recipe, whose open trees come with it, and gives the init
+// its command's streams: nothing is missing but the command.
+func (b *instance) prepare(h *host, r *recipe, trees []int) error {
+	setup := h.setupSequence(r.mounts, r.limits, b.group, false)
+	setup.sendReport(eventSettled)
+	if err := b.socket.send(setup.pack(nil, kindSetup), append(slices.Clone(trees), b.streams.fds(h.null)...)); err != nil {
+		return err
+	}
+	b.streams.closeTheirs()
+	for {
+		switch r, err := b.socket.receiveReport(); {
+		case err != nil:
+			return err
+		case r.event == eventFailed:
+			return setup.failed(r.call, unix.Errno(r.b))
+		case r.event == eventSettled:
 			return nil
 		}
 	}
@@ -106,7 +142,22 @@ func (b *instance) awaitReady(generic *sequence) error {
 // collect returns the files in the sandbox's /out after all processes have
 // ended. Their content and names are a stranger's.
 func (b *instance) collect() sandbox.Files {
-	return sandbox.CollectFS(outFS(b.out.Fd()))
+	if emptyFolder(b.out) {
+		return sandbox.Files{}
+	}
+	return sandbox.CollectFS(outFS(b.out))
+}
+
+// emptyFolder reports whether an open folder that was not read yet is empty, by one
+// system call: the kernel lists all entries that fit, and one more would.
+func emptyFolder(fd int) bool {
+	var entries [1024]byte
+	n, err := unix.Getdents(fd, entries[:])
+	if err != nil || n <= 0 {
+		return false // the walk says why
+	}
+	_, count, _ := unix.ParseDirent(entries[:n], -1, nil) // without . and ..
+	return count == 0
 }
 
 // outFS is the tree below an open folder, in which no symbolic link is followed,

@@ -4,9 +4,12 @@ package native
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -144,32 +147,36 @@ var closedFolders = [...]string{"/skill", "/out", "/dev", "/proc", "/sys"}
 // openFolders may have workspaces in them, but cannot be covered.
 var openFolders = [...]string{"/tmp", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
 
-// checkWorkspace returns an error for a folder that cannot be at its own path in
-// the sandbox.
-func checkWorkspace(path string) error {
+// checkWorkspace identifies a workspace. The error says why a folder cannot be at its
+// own path in the sandbox.
+func checkWorkspace(path string) (inode, error) {
 	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
-		return fmt.Errorf("workspace %q: not a clean absolute path", path)
+		return inode{}, fmt.Errorf("workspace %q: not a clean absolute path", path)
 	}
 	for _, closed := range closedFolders {
 		if sandbox.Within(path, closed) {
-			return fmt.Errorf("workspace %s: %s is the sandbox's own; choose another folder", path, closed)
+			return inode{}, fmt.Errorf("workspace %s: %s is the sandbox's own; choose another folder", path, closed)
 		}
 	}
 	for _, own := range slices.Concat(closedFolders[:], openFolders[:]) {
 		if sandbox.Within(own, path) {
-			return fmt.Errorf("workspace %s: it would cover the sandbox's own %s; choose a folder below it", path, own)
+			return inode{}, fmt.Errorf("workspace %s: it would cover the sandbox's own %s; choose a folder below it", path, own)
 		}
 	}
 	return checkFolder(path)
 }
 
-func checkFolder(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
+// An inode identifies a folder of the host while it exists.
+type inode struct{ device, number uint64 }
+
+// checkFolder identifies a folder. The error says why it is none.
+func checkFolder(path string) (inode, error) {
+	var stat unix.Stat_t
+	if err := unix.Stat(path, &stat); err != nil {
+		return inode{}, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s is not a folder", path)
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return inode{}, fmt.Errorf("%s is not a folder", path)
 	}
-	return nil
+	return inode{stat.Dev, stat.Ino}, nil
 }

@@ -138,3 +138,17 @@ func notifyLimits() []notifyLimit {
 	}
 	return all
 }
+
+// ownLimits returns the server's own hard limits. They are read once: the processes of
+// sandboxes have those of the zygote's start.
+func ownLimits() map[int]uint64 {
+	own := map[int]uint64{}
+	for _, resource := range []int{unix.RLIMIT_CORE, unix.RLIMIT_FSIZE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_NOFILE, unix.RLIMIT_NICE,
+		unix.RLIMIT_SIGPENDING, unix.RLIMIT_MSGQUEUE, unix.RLIMIT_RTPRIO, unix.RLIMIT_NPROC, unix.RLIMIT_DATA} {
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(resource, &limit); err == nil {
+			own[resource] = limit.Max
+		}
+	}
+	return own
+}

@@ -4,6 +4,7 @@ package native
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -267,4 +268,34 @@ func makeFile(path, text string) error {
 		return fail(stepSetup, "make "+path, err)
 	}
 	return fail(stepSetup, "write "+path, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// openMounts opens a command's mounts: in the server where it may, as it may
+// reach folders that the sandbox's user cannot, and otherwise in the zygote.
+func (h *host) openMounts(mounts []mount, zygote func([]mount) ([]int, error)) ([]int, error) {
+	if h.user.changes {
+		trees, err := openTrees(mounts)
+		if !errors.Is(err, unix.EPERM) { // of root without the right to mount
+			return trees, explainMount(mounts, err)
+		}
+	}
+	trees, err := zygote(mounts)
+	return trees, explainMount(mounts, err)
+}
+
+// explainMount returns an error for people.
+func explainMount(mounts []mount, err error) error {
+	var f *failure
+	if !errors.As(err, &f) || f.Step != stepMount {
+		return err
+	}
+	for _, m := range mounts {
+		if m.Source == f.What && m.Around != "" && f.Errno == unix.ELOOP {
+			return fmt.Errorf("workspace %s: a symbolic link leads there from workspace %s; remove the link", m.Source, m.Around)
+		}
+	}
+	if f.Errno == unix.EACCES { // a path's matter, not the system's
+		return fmt.Errorf("mount %s: permission denied; let the user that sandboxes run as reach it", f.What)
+	}
+	return fmt.Errorf("mount %s: %w", f.What, f.Errno)
 }

@@ -44,6 +44,11 @@
 // system calls that the server composes and sends. For a command it attaches the
 // skill's folder and the workspaces, drops all privileges, and executes the
 // program.
+//
+// After a command the pool prepares an init for the next one like it: that init has made
+// all but the last step when the command comes. It fits only commands with the same
+// read-only folders and the same limits, and only while the folders and the mounts there
+// are the same.
 package native
 
 import (

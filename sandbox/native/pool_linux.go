@@ -18,10 +18,16 @@ const (
 	idleTime = 5 * time.Minute
 	// refillTime is the time after which a refill may slow down a running command.
 	refillTime = 50 * time.Millisecond
+	// answerTime is the time between a command's end and the work that follows it: the
+	// end of its sandbox, and the start of another. It leaves the processors to the
+	// answer and to the client that waits for it.
+	answerTime = time.Millisecond
 )
 
-// A pool starts inits ahead of commands; any init fits any command. It holds no
-// process before the first command, and none some time after the last.
+// A pool starts inits ahead of commands. An idle init fits any command; a prepared one
+// has the mounts, limits and restrictions of a recipe, and fits commands with an equal
+// recipe. The pool prepares one for each of the last recipes. It holds no process before
+// the first command, and none some time after the last.
 type pool struct {
 	host   *host
 	warm   int             // how many should be ready
@@ -34,6 +40,7 @@ type pool struct {
 	mu        sync.Mutex
 	zygote    *zygote        // nil without
 	idle      []*instance    // ready, the oldest first
+	prepared  *preparedSet   // ready, with the setups of the last recipes
 	filling   bool           // a goroutine fills idle
 	instances int            // those that are not closed yet
 	limits    sandbox.Limits // of the last command, and so perhaps of the next
@@ -42,7 +49,9 @@ type pool struct {
 }
 
 func newPool(h *host, warm int, egress *egress.Options) *pool {
-	return &pool{host: h, warm: warm, egress: egress, limits: sandbox.DefaultLimits()}
+	p := &pool{host: h, warm: warm, egress: egress, limits: sandbox.DefaultLimits()}
+	p.prepared = newPreparedSet(warm, p.dropLocked)
+	return p
 }
 
 // acquire returns an instance with limits: a ready one, or a new one.
@@ -58,17 +67,53 @@ func (p *pool) acquire(limits sandbox.Limits) (*instance, error) {
 	return b, nil
 }
 
-// scheduleRefill replaces the acquired instance when done is called, as it
-// would slow down a short command, or after refillTime. It does nothing if
-// warm, the command's own wish, is negative.
-func (p *pool) scheduleRefill(warm int) (done func()) {
+// refillDuring replaces the instance of a running command after refillTime, unless
+// stop is called: to replace it at once would slow down a short command. It does nothing
+// if warm, the command's own wish, is negative.
+func (p *pool) refillDuring(warm int, r *recipe) (stop func() bool) {
 	if warm < 0 {
-		return func() {}
+		return func() bool { return false }
 	}
-	timer := time.AfterFunc(refillTime, p.fill)
-	return func() {
-		timer.Stop()
-		p.fill() // also after a fire, whose goroutine may not have run yet
+	return time.AfterFunc(refillTime, func() { p.fill(r) }).Stop
+}
+
+// retire ends an instance after its command, and replaces it unless warm, the command's
+// own wish, is negative: in the background, after answerTime.
+func (p *pool) retire(b *instance, warm int, r *recipe) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.work.Add(1)
+	time.AfterFunc(answerTime, func() {
+		defer p.work.Done()
+		p.drop(b)
+		if warm >= 0 {
+			p.fill(r)
+		}
+	})
+}
+
+// popPrepared returns an instance that was prepared for a recipe, or nil. The folders of
+// its recipe, and all mounts there, are as they were.
+func (p *pool) popPrepared(r *recipe) *instance {
+	if r == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.prepared.pop(r)
+	if b != nil {
+		p.usedLocked(r.limits)
+	}
+	return b
+}
+
+// usedLocked notes the limits of a command, and that there was one.
+func (p *pool) usedLocked(limits sandbox.Limits) {
+	p.limits = limits
+	if p.timer == nil {
+		p.timer = time.AfterFunc(idleTime, p.expire)
+	} else {
+		p.timer.Reset(idleTime)
 	}
 }
 
@@ -76,12 +121,7 @@ func (p *pool) scheduleRefill(warm int) (done func()) {
 func (p *pool) pop(limits sandbox.Limits) (b *instance, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.limits = limits
-	if p.timer == nil {
-		p.timer = time.AfterFunc(idleTime, p.expire)
-	} else {
-		p.timer.Reset(idleTime)
-	}
+	p.usedLocked(limits)
 	for len(p.idle) > 0 {
 		b, p.idle = p.idle[0], p.idle[1:]
 		if b.lives() {
@@ -117,7 +157,7 @@ func (p *pool) tryStart(limits sandbox.Limits) (*instance, error) {
 		return nil, err
 	}
 	group := p.host.cgroups.acquire(limits)
-	b, err := newInstance(z, group)
+	b, err := newInstance(z, group, p.host.user)
 	if err != nil {
 		group.release()
 		if errors.Is(err, errZygote) {
@@ -186,11 +226,18 @@ func (p *pool) forgetZygote(z *zygote) {
 	}
 }
 
-// fill starts a goroutine that starts instances until enough are ready.
-func (p *pool) fill() {
+// fill starts a goroutine that starts instances until enough are ready, one of them with
+// the setup of the recipe, which may be nil.
+func (p *pool) fill(r *recipe) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.filling || p.closed || len(p.idle) >= p.warm {
+	if p.closed {
+		return
+	}
+	if r != nil {
+		p.prepared.want(r)
+	}
+	if p.filling || len(p.idle) >= p.warm && p.prepared.missing() == nil {
 		return
 	}
 	p.filling = true
@@ -203,26 +250,64 @@ func (p *pool) fill() {
 // fillOne starts one instance, and reports whether to continue.
 func (p *pool) fillOne() bool {
 	p.mu.Lock()
-	limits := p.limits
-	if p.closed || len(p.idle) >= p.warm {
+	limits, r := p.limits, p.prepared.missing()
+	if p.closed || len(p.idle) >= p.warm && r == nil {
 		p.filling = false
 		p.mu.Unlock()
 		return false
 	}
 	p.mu.Unlock()
+	if r != nil {
+		limits = r.limits
+	}
 	b, err := p.start(limits)
+	if err == nil && r != nil && p.prepare(b, r) != nil {
+		p.drop(b)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.prepared.unwant(r) // the next command returns the error, if it still occurs
+		return true
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil {
+	switch {
+	case err != nil:
 		p.filling = false // the next call returns the error, if it still occurs
 		return false
+	case r != nil:
+		p.prepared.add(b)
+	default:
+		p.idle = append(p.idle, b)
 	}
-	p.idle = append(p.idle, b)
 	if p.closed {
 		p.dropIdleLocked()
 	}
 	return true
 }
+
+// prepare makes the setup of a recipe in an instance.
+func (p *pool) prepare(b *instance, r *recipe) error {
+	folders := r.folders()
+	p.mu.Lock()
+	view := p.prepared.view(folders)
+	p.mu.Unlock()
+	trees, err := p.host.openMounts(r.mounts, p.open)
+	if err != nil {
+		return err
+	}
+	defer closeAll(trees)
+	if !r.shows(trees) {
+		return errMoved
+	}
+	if err := b.prepare(p.host, r, trees); err != nil {
+		return err
+	}
+	b.prepared, b.folders, b.view = r, folders, view
+	return nil
+}
+
+// errMoved says that a recipe's folder is not where it was.
+var errMoved = errors.New("another folder is there now")
 
 // drop ends an instance in the background.
 func (p *pool) drop(b *instance) {
@@ -240,11 +325,13 @@ func (p *pool) dropLocked(b *instance) {
 	})
 }
 
+// dropIdleLocked drops all that is ready, and what is prepared for.
 func (p *pool) dropIdleLocked() {
 	for _, b := range p.idle {
 		p.dropLocked(b)
 	}
 	p.idle = nil
+	p.prepared.clear()
 }
 
 // expire ends all idle processes.
@@ -254,7 +341,7 @@ func (p *pool) expire() {
 	if p.closed {
 		return
 	}
-	busy := p.instances > len(p.idle)
+	busy := p.instances > len(p.idle)+len(p.prepared.ready)
 	p.dropIdleLocked()
 	if busy || p.filling {
 		p.timer.Reset(idleTime)
@@ -285,4 +372,5 @@ func (p *pool) close() {
 		z.close()
 	}
 	p.work.Wait()
+	p.prepared.mounts.close()
 }

@@ -139,18 +139,20 @@ func TestNothingBeforeTheFirst(t *testing.T) {
 	}
 }
 
+// TestPoolIsFilled wants as many sandboxes ready as are to be, and one prepared for each
+// kind of the last commands.
 func TestPoolIsFilled(t *testing.T) {
 	d := newDriver(t)
-	for range 3 {
-		if got := bash(t, d, `echo ran`); got.stdout != "ran\n" {
+	for range defaultWarm + 2 {
+		if got := bash(t, d, `echo ran`); got.stdout != "ran\n" { // each in a folder of its own
 			t.Fatalf("got %+v", got)
 		}
 		awaitRefill(d.pool)
 	}
 	const threads = 1
 	ids := processesOf(d.pool.zygote)
-	if len(ids) != 1+defaultWarm {
-		t.Errorf("%d processes with %d sandboxes ready", len(ids), defaultWarm)
+	if len(ids) != 1+2*defaultWarm {
+		t.Errorf("%d processes with %d sandboxes ready, and as many prepared", len(ids), defaultWarm)
 	}
 	for _, id := range ids[1:] {
 		if tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", id)); err != nil || len(tasks) != threads {
@@ -161,7 +163,7 @@ func TestPoolIsFilled(t *testing.T) {
 		t.Error(got.err)
 	}
 	d.pool.work.Wait()
-	if got := len(processesOf(d.pool.zygote)); got != defaultWarm {
+	if got := len(processesOf(d.pool.zygote)); got != 2*defaultWarm {
 		t.Errorf("%d processes after a command that wants none ready", got)
 	}
 }
@@ -177,7 +179,7 @@ func TestExpired(t *testing.T) {
 		ended <- try(t, d, sandbox.Command{Argv: []string{"bash", "-c", "cat; echo whole"}, Stdin: reader, Warm: -1, Started: func() { close(started) }})
 	}()
 	<-started
-	d.pool.fill()
+	d.pool.fill(nil)
 	awaitRefill(d.pool)
 	d.pool.expire()
 	if len(d.pool.idle) != 0 || d.pool.zygote == nil {
@@ -271,7 +273,7 @@ func TestReadyEndWithServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := strings.Fields(string(line[:n]))
-	if len(ids) != 1+defaultWarm {
+	if len(ids) != 1+defaultWarm+1 { // one is prepared
 		t.Errorf("processes %q", ids)
 	}
 	for _, text := range ids {

@@ -25,74 +25,79 @@ const (
 	killed = 128 + 9
 )
 
-// resources are the limits, open mounts and proxy that a command's grant gives
-// its sandbox.
+// maxTrees bounds the mount trees that are sent with a sequence.
+const maxTrees = 200
+
+// resources are the limits, mounts and proxy that a command's grant gives its
+// sandbox.
 type resources struct {
 	limits  sandbox.Limits
 	mounts  []mount
-	trees   []int    // open, one for each mount
+	recipe  *recipe  // nil where nothing can be prepared
 	gateway *gateway // nil without hosts
 }
 
-// openResources checks a command's grant and opens its resources.
-func (p *pool) openResources(cmd *sandbox.Command) (*resources, error) {
+// newResources checks a command's grant.
+func (p *pool) newResources(cmd *sandbox.Command) (*resources, error) {
 	g := &resources{limits: cmd.Limits.Or(sandbox.DefaultLimits())}
 	var err error
-	if g.mounts, err = commandMounts(cmd); err != nil {
+	var sources []inode
+	if g.mounts, sources, err = commandMounts(cmd); err != nil {
 		return nil, err
 	}
 	if g.gateway, err = newGateway(cmd.Grant, p.egress); err != nil {
 		return nil, err
 	}
-	if g.trees, err = p.host.openMounts(g.mounts, p.open); err != nil {
-		return nil, diagnose(err)
-	}
+	g.recipe = newRecipe(cmd.Grant, g.limits, g.mounts, sources)
 	return g, nil
 }
 
-// close closes the trees and ends the gateway.
-func (g *resources) close() {
-	closeAll(g.trees)
-	g.trees = nil
-	g.gateway.close()
+// acquireFor returns an instance for a command's grant and limits: one that was prepared
+// for them, and otherwise any, with open trees of the grant's mounts.
+func (p *pool) acquireFor(g *resources) (b *instance, trees []int, err error) {
+	if b := p.popPrepared(g.recipe); b != nil {
+		return b, nil, nil
+	}
+	if trees, err = p.host.openMounts(g.mounts, p.open); err != nil {
+		return nil, nil, diagnose(err)
+	}
+	if b, err = p.acquire(g.limits); err != nil {
+		closeAll(trees)
+		return nil, nil, diagnose(err)
+	}
+	return b, trees, nil
 }
 
 // run runs one command in a sandbox of its own.
 func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	g, err := p.openResources(cmd)
+	g, err := p.newResources(cmd)
 	if err != nil {
 		return nil, err
 	}
-	defer g.close()
+	defer g.gateway.close()
 	env := p.host.environ(cmd, g.gateway)
 	if err := checkCommandLine(cmd, env); err != nil {
 		return nil, err
 	}
-	streams, err := openStdio(cmd, p.host.user)
+	b, trees, err := p.acquireFor(g)
 	if err != nil {
 		return nil, err
 	}
-	defer streams.close()
-	defer p.scheduleRefill(cmd.Warm)()
-	b, err := p.acquire(g.limits)
-	if err != nil {
-		return nil, diagnose(err)
-	}
-	defer p.drop(b)
+	defer p.retire(b, cmd.Warm, g.recipe)
 	defer context.AfterFunc(ctx, b.kill)()
 	defer b.watchMemory(g.limits.Memory)()
 
-	t := &execution{instance: b, cmd: cmd, gateway: g.gateway, streams: streams, limits: g.limits}
-	t.setup = p.host.setupSequence(g, b.group)
-	t.job = commandSequence(cmd.Argv, env, slot(len(g.trees)), b.resourceLimits(g.limits))
-	t.err = b.socket.send(t.job.pack(t.setup.pack(nil, kindSetup), kindLastCommand), append(g.trees, streams.fds()...))
-	streams.closeTheirs()
+	t := &execution{instance: b, cmd: cmd, gateway: g.gateway, streams: b.streams, limits: g.limits}
+	t.err = t.send(p.host, g, trees, env)
+	closeAll(trees)
+	b.streams.closeTheirs()
+	defer p.refillDuring(cmd.Warm, g.recipe)()
 	t.awaitReports()
 	if !t.exited {
 		b.kill()
 		b.wait()
 	}
-	streams.finish()
+	b.streams.finish()
 	g.gateway.close()
 	exit, err := t.result(ctx)
 	if exit != nil {
@@ -120,6 +125,17 @@ type execution struct {
 	code    int
 	failure *failure // why the command never began
 	err     error    // why nothing is known
+}
+
+// send sends the command to the init, with the setup unless that is made.
+func (t *execution) send(h *host, g *resources, trees []int, env []string) error {
+	b := t.instance
+	t.job = commandSequence(t.cmd.Argv, env, streamSlots(t.cmd, slot(len(g.mounts))), h.resourceLimits(g.limits, b.group))
+	if b.prepared != nil {
+		return b.socket.send(t.job.pack(nil, kindLastCommand), nil)
+	}
+	t.setup = h.setupSequence(g.mounts, g.limits, b.group, g.gateway != nil)
+	return b.socket.send(t.job.pack(t.setup.pack(nil, kindSetup), kindLastCommand), append(trees, b.streams.fds(h.null)...))
 }
 
 // awaitReports handles the init's reports until the last.
@@ -191,61 +207,35 @@ func (t *execution) result(ctx context.Context) (*sandbox.Exit, error) {
 	}
 }
 
-// maxTrees bounds the mount trees that are sent with a sequence.
-const maxTrees = 200
-
-// setupSequence returns the calls that apply a command's grant and limits: they
-// attach the trees that are sent with them, and lock the init down.
-func (h *host) setupSequence(g *resources, group *cgroup) *sequence {
-	s, limits := &sequence{}, g.limits
-	if limits.Tmp != h.tmp {
-		resizeTmpfs(s, "/tmp", limits.Tmp)
-		resizeTmpfs(s, sandbox.OutDir, limits.Tmp)
-		resizeTmpfs(s, "/dev/shm", min(limits.Tmp, shmLimit))
-	}
-	for i, m := range g.mounts {
-		if m.Target != sandbox.SkillDir {
-			s.folder(m.Target)
-		}
-		s.attach(purpose{stepMount, m.Source}, slot(i), m.Target)
-	}
-	if g.gateway != nil {
-		listenForProxy(s)
-	}
-	seal := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	s.add(purpose{stepSetup, "make the root read-only"}, unix.SYS_MOUNT_SETATTR, here(), s.text("/"), number(0), s.bytes(asBytes(&seal)), number(unix.MOUNT_ATTR_SIZE_VER0))
-	s.add(purpose{stepMount, sandbox.SkillDir}, unix.SYS_CHDIR, s.text(sandbox.SkillDir))
-	filter := h.filter
-	if !group.boundsMemory() {
-		filter = h.noShared
-	}
-	lockDown(s, h.user, h.notify, filter)
-	return s
-}
-
-// commandMounts returns the skill's folder and the workspaces, a workspace
-// before those below it.
-func commandMounts(cmd *sandbox.Command) ([]mount, error) {
-	if err := checkFolder(cmd.Folder); err != nil {
-		return nil, fmt.Errorf("skill's folder: %w", err)
+// commandMounts returns the skill's folder and the workspaces, a workspace before
+// those below it, and which folders they are.
+func commandMounts(cmd *sandbox.Command) (mounts []mount, sources []inode, err error) {
+	folder, err := checkFolder(cmd.Folder)
+	if err != nil {
+		return nil, nil, fmt.Errorf("skill's folder: %w", err)
 	}
 	workspaces := cmd.Grant.Workspaces
 	if len(workspaces)+2 > maxTrees {
-		return nil, fmt.Errorf("%d workspaces are too many: at most %d", len(workspaces), maxTrees-2)
+		return nil, nil, fmt.Errorf("%d workspaces are too many: at most %d", len(workspaces), maxTrees-2)
 	}
-	mounts := []mount{{Source: cmd.Folder, Target: sandbox.SkillDir}}
-	for i, path := range workspaces {
-		if err := checkWorkspace(path); err != nil {
-			return nil, err
-		}
-		if i == 0 && cmd.Grant.Aliased() {
-			mounts = append(mounts, mount{Source: path, Around: cmd.Grant.Around(path), Target: sandbox.WorkspaceDir, Write: cmd.Grant.Write})
+	mounts, sources = []mount{{Source: cmd.Folder, Target: sandbox.SkillDir}}, []inode{folder}
+	show := func(path, target string) error {
+		folder, err := checkWorkspace(path)
+		mounts = append(mounts, mount{Source: path, Around: cmd.Grant.Around(path), Target: target, Write: cmd.Grant.Write})
+		sources = append(sources, folder)
+		return err
+	}
+	if cmd.Grant.Aliased() {
+		if err := show(workspaces[0], sandbox.WorkspaceDir); err != nil {
+			return nil, nil, err
 		}
 	}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(workspaces))) {
-		mounts = append(mounts, mount{Source: path, Around: cmd.Grant.Around(path), Target: path, Write: cmd.Grant.Write})
+		if err := show(path, path); err != nil {
+			return nil, nil, err
+		}
 	}
-	return mounts, nil
+	return mounts, sources, nil
 }
 
 // checkCommandLine returns an error for arguments or an environment that no
@@ -265,36 +255,6 @@ func checkCommandLine(cmd *sandbox.Command, env []string) error {
 		return fmt.Errorf("the arguments and environment are too long: %s", sandbox.Bytes(int64(size)))
 	}
 	return nil
-}
-
-// openMounts opens a command's mounts: in the server where it may, as it may
-// reach folders that the sandbox's user cannot, and otherwise in the zygote.
-func (h *host) openMounts(mounts []mount, zygote func([]mount) ([]int, error)) ([]int, error) {
-	if h.user.changes {
-		trees, err := openTrees(mounts)
-		if !errors.Is(err, unix.EPERM) { // of root without the right to mount
-			return trees, explainMount(mounts, err)
-		}
-	}
-	trees, err := zygote(mounts)
-	return trees, explainMount(mounts, err)
-}
-
-// explainMount returns an error for people.
-func explainMount(mounts []mount, err error) error {
-	var f *failure
-	if !errors.As(err, &f) || f.Step != stepMount {
-		return err
-	}
-	for _, m := range mounts {
-		if m.Source == f.What && m.Around != "" && f.Errno == unix.ELOOP {
-			return fmt.Errorf("workspace %s: a symbolic link leads there from workspace %s; remove the link", m.Source, m.Around)
-		}
-	}
-	if f.Errno == unix.EACCES { // a path's matter, not the system's
-		return fmt.Errorf("mount %s: permission denied; let the user that sandboxes run as reach it", f.What)
-	}
-	return fmt.Errorf("mount %s: %w", f.What, f.Errno)
 }
 
 // A gateway is the proxy of one sandbox that was granted hosts. The init makes

@@ -14,7 +14,7 @@ import (
 type nativeSession struct {
 	pool      *pool
 	instance  *instance
-	resources *resources    // without trees
+	resources *resources
 	free      chan struct{} // holds an element while no command runs and it is not closed
 	closed    chan struct{} // closed at the beginning of Close
 
@@ -25,29 +25,31 @@ type nativeSession struct {
 
 // openSession makes a sandbox for several commands.
 func (p *pool) openSession(ctx context.Context, cmd *sandbox.Command) (*nativeSession, error) {
-	g, err := p.openResources(cmd)
+	g, err := p.newResources(cmd)
 	if err != nil {
 		return nil, err
 	}
-	defer p.scheduleRefill(cmd.Warm)()
-	b, err := p.acquire(g.limits)
+	g.recipe = nil // the commands of a session have streams of their own
+	defer p.refillDuring(cmd.Warm, nil)()
+	b, trees, err := p.acquireFor(g)
 	if err != nil {
-		g.close()
-		return nil, diagnose(err)
+		g.gateway.close()
+		return nil, err
 	}
+	b.streams.close()
 	stop := context.AfterFunc(ctx, b.kill)
-	t := &execution{instance: b, cmd: cmd, gateway: g.gateway, limits: g.limits, setup: p.host.setupSequence(g, b.group)}
+	t := &execution{instance: b, cmd: cmd, gateway: g.gateway, limits: g.limits}
+	t.setup = p.host.setupSequence(g.mounts, g.limits, b.group, g.gateway != nil)
 	t.setup.sendReport(eventSettled)
-	t.err = b.socket.send(t.setup.pack(nil, kindSetup), g.trees)
+	t.err = b.socket.send(t.setup.pack(nil, kindSetup), trees)
+	closeAll(trees)
 	t.awaitReports()
 	if !stop() || !t.settled {
-		g.close()
+		g.gateway.close()
 		_, err := t.result(ctx)
 		p.drop(b)
 		return nil, err
 	}
-	closeAll(g.trees)
-	g.trees = nil
 	k := &nativeSession{pool: p, instance: b, resources: g, free: make(chan struct{}, 1), closed: make(chan struct{}), unwatch: b.watchMemory(g.limits.Memory)}
 	k.free <- struct{}{}
 	return k, nil
@@ -71,15 +73,15 @@ func (k *nativeSession) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox
 	if err := checkCommandLine(cmd, env); err != nil {
 		return nil, err
 	}
-	streams, err := openStdio(cmd, k.pool.host.user)
+	streams, err := newStdio(k.pool.host.user)
 	if err != nil {
 		return nil, err
 	}
 	defer streams.close()
 	before := len(k.resources.gateway.connections(0))
 	t := &execution{instance: k.instance, cmd: cmd, gateway: k.resources.gateway, streams: streams, limits: k.resources.limits}
-	t.job = commandSequence(cmd.Argv, env, 0, k.instance.resourceLimits(t.limits))
-	t.err = k.instance.socket.send(t.job.pack(nil, kindCommand), streams.fds())
+	t.job = commandSequence(cmd.Argv, env, streamSlots(cmd, 0), k.pool.host.resourceLimits(t.limits, k.instance.group))
+	t.err = k.instance.socket.send(t.job.pack(nil, kindCommand), streams.fds(k.pool.host.null))
 	streams.closeTheirs()
 	k.awaitReports(ctx, t)
 	streams.readAvailable()
@@ -117,7 +119,7 @@ func (k *nativeSession) Close() error {
 		k.instance.kill()
 		<-k.free // of the command that ran, for ever
 		k.instance.wait()
-		k.resources.close()
+		k.resources.gateway.close()
 		k.pool.drop(k.instance)
 	})
 	return nil

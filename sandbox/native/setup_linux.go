@@ -134,13 +134,13 @@ func resizeTmpfs(s *sequence, path string, size int64) {
 }
 
 // commandSequence returns the calls of the process that becomes the command.
-// Its streams are in the slots from first on.
-func commandSequence(argv, env []string, first slot, limits []resourceLimit) *sequence {
+// Its streams are in the slots.
+func commandSequence(argv, env []string, streams [3]slot, limits []resourceLimit) *sequence {
 	s := &sequence{}
 	at := func(what string) purpose { return purpose{stepSetup, what} }
 	s.add(at("make a session"), unix.SYS_SETSID)
-	for fd := range 3 {
-		s.add(at("set the command's streams"), unix.SYS_DUP3, (first + slot(fd)).arg(), number(fd), number(0))
+	for fd, stream := range streams {
+		s.add(at("set the command's streams"), unix.SYS_DUP3, stream.arg(), number(fd), number(0))
 	}
 	s.add(at("close_range"), unix.SYS_CLOSE_RANGE, number(3), number(^uint32(0)), number(unix.CLOSE_RANGE_CLOEXEC))
 	limitResources(s, limits)
@@ -258,38 +258,10 @@ type resourceLimit struct {
 	value    uint64
 }
 
-// resourceLimits returns the limits that every process of a sandbox inherits and none can
-// raise. They back the cgroup's limits, and replace them where there is none.
-func (b *instance) resourceLimits(limits sandbox.Limits) []resourceLimit {
-	list := []resourceLimit{
-		{unix.RLIMIT_CORE, 0},
-		// A file in memory meets the end of that first, which is an error and not
-		// a signal.
-		{unix.RLIMIT_FSIZE, uint64(max(limits.File, 2*limits.Tmp))},
-		{unix.RLIMIT_MEMLOCK, maxLockedBytes},
-		{unix.RLIMIT_NOFILE, uint64(limits.Files)},
-		{unix.RLIMIT_NICE, 0},
-		// These count as the host's user's too.
-		{unix.RLIMIT_SIGPENDING, sandbox.MaxSignals},
-		{unix.RLIMIT_MSGQUEUE, 0},
-		{unix.RLIMIT_RTPRIO, 0},
-		// Counted in the sandbox's own user namespace, with the init.
-		{unix.RLIMIT_NPROC, uint64(limits.PIDs) + 1},
-	}
-	if !b.group.boundsMemory() { // of all processes together
-		list = append(list, resourceLimit{unix.RLIMIT_DATA, uint64(limits.Memory)})
-	}
-	return list
-}
-
-// limitResources lowers limits; a limit that is lower already stays.
+// limitResources sets limits.
 func limitResources(s *sequence, list []resourceLimit) {
 	for _, l := range list {
-		var limit syscall.Rlimit
-		if err := syscall.Getrlimit(l.resource, &limit); err == nil {
-			limit.Max = min(limit.Max, l.value)
-		}
-		limit.Cur = limit.Max
+		limit := syscall.Rlimit{Cur: l.value, Max: l.value}
 		s.add(purpose{stepSetup, "set a resource limit"}, unix.SYS_PRLIMIT64, number(0), number(l.resource), s.bytes(asBytes(&limit)), number(0))
 	}
 }

@@ -6,18 +6,20 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A deadline loses nothing that the pipe holds: on a busy machine it can pass before the
 // output has been read once.
 func TestDrainReadsPastTheDeadline(t *testing.T) {
 	var out bytes.Buffer
-	s := &stdio{}
-	defer s.close()
-	if err := s.open(2, true, identity{}); err != nil {
+	s, err := newStdio(identity{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.theirs[2].WriteString("last words\n"); err != nil {
+	defer s.close()
+	if _, err := unix.Write(s.theirs[2], []byte("last words\n")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.ours[2].SetReadDeadline(time.Now()); err != nil {

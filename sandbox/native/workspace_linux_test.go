@@ -19,12 +19,12 @@ func TestCheckWorkspace(t *testing.T) {
 		"/proc/self", "/dev", "/dev/shm", "/sys", "/sys/fs", "/usr", "/etc", "/bin", "/lib", "relative", "",
 		"/usr/../etc", "/usr/share/", "/usr/share/no-such-folder", "/etc/passwd",
 	} {
-		if err := checkWorkspace(path); err == nil {
+		if _, err := checkWorkspace(path); err == nil {
 			t.Errorf("workspace %q was accepted", path)
 		}
 	}
 	for _, path := range []string{"/usr/share", "/home", t.TempDir()} {
-		if err := checkWorkspace(path); err != nil {
+		if _, err := checkWorkspace(path); err != nil {
 			t.Errorf("workspace %q: %v", path, err)
 		}
 	}
