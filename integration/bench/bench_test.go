@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -135,6 +137,84 @@ func TestWaited(t *testing.T) {
 	waits, err := e.waits(t.Context(), calls, label("skill", "x"))
 	if want := []bool{false, false, true, true}; err != nil || !slices.Equal(waits, want) {
 		t.Errorf("waits %v, error %v; want %v", waits, err, want)
+	}
+}
+
+// System calls are counted from the end of the read to the write of the command,
+// those that wait in another thread meanwhile by their beginning.
+func TestSystemCalls(t *testing.T) {
+	const output = `7 read(0,  <unfinished ...>
+8 futex(0x1, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
+7 <... read resumed>"{\"method\":\"tools/call\"}\n", 65536) = 24
+7 openat(AT_FDCWD, "/x", O_RDONLY) = 5
+8 <... futex resumed>) = 0
+8 nanosleep({tv_sec=0, tv_nsec=20000},  <unfinished ...>
+7 openat(AT_FDCWD, "/y", O_RDONLY <unfinished ...>
+7 <... openat resumed>) = 6
+7 sendmsg(9, {msg_iov=[{iov_base="\3\0SKILL_RUN_ID=run-x\0"}]}) = 20
+7 openat(AT_FDCWD, "/z", O_RDONLY) = 5
+7 read(0, "{\"method\":\"tools/call\"}\n", 65536) = 24
+7 write(9, "SKILL_RUN_ID=run-y", 18 <unfinished ...>
+`
+	calls, err := systemCalls(strings.NewReader(output))
+	if err != nil || len(calls) != 2 || !maps.Equal(calls[0], map[string]int{"openat": 2, "nanosleep": 1}) || len(calls[1]) > 0 {
+		t.Fatalf("%v, error %v", calls, err)
+	}
+	var r result
+	r.addSystemCalls(calls[:1])
+	var got []string
+	for _, f := range r.Figures {
+		got = append(got, f.Name+" "+f.String())
+	}
+	if want := []string{"all but the scheduler's 2", "all 3", "scheduler: nanosleep 1", "files: openat 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The phases of a call are the times between the events that mark them. Other
+// processes, and writes that are too short for a command, mark none.
+func TestPhases(t *testing.T) {
+	const trace = `# tracer: nop
+      skills-mcp-7     [001] DNZff     1.000010: request: (0xb5bb00)
+      skills-mcp-7     [001] DNZff     1.000030: resolved: (0xb03cc0)
+      skills-mcp-7     [001] DNZff     1.000060: snapshot: (0xbe7f80)
+      skills-mcp-7     [001] DNZff     1.000100: decided: (0x6792c0)
+      skills-mcp-7     [001] .....     1.000120: sys_sendmsg -> 0x200
+      skills-mcp-7     [001] .....     1.000150: sys_sendmsg -> 0x1a00
+        (a-b c)-9      [000] .....     1.000200: sched_process_exec: filename=/bin/other pid=9 old_pid=9
+       skills mcp-8    [000] .....     1.000210: sys_write -> 0x8
+            bash-12    [000] .....     1.000250: sched_process_exec: filename=/usr/bin/bash pid=12 old_pid=12
+            bash-12    [000] .....     1.000300: sys_write(fd: 1, buf: 5581, count: 16)
+            bash-12    [000] .....     1.000360: sched_process_exit: comm=bash pid=12 prio=120
+      skills-mcp-7     [001] .....     1.000430: sys_write(fd: 1, buf: c000, count: 10a)
+`
+	phases, err := phasesOf(parseTrace(trace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, p := range phases {
+		got = append(got, int(math.Round(p.micros)))
+	}
+	if want := []int{20, 30, 40, 50, 100, 50, 60, 70}; !slices.Equal(got, want) {
+		t.Errorf("phases of %v µs, want %v", got, want)
+	}
+	if _, err := phasesOf(nil); err == nil {
+		t.Error("no error without events")
+	}
+}
+
+// The functions that begin phases are in the server.
+func TestServerFunctions(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: not on Linux")
+	}
+	server := build(t)
+	for _, function := range serverFunctions() {
+		if offset, err := functionOffset(server, function); err != nil || offset == 0 {
+			t.Errorf("offset %d, error %v", offset, err)
+		}
 	}
 }
 

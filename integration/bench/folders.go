@@ -115,9 +115,7 @@ func (f *folders) result(one *contender, s script, suffix string) *result {
 // turn is one contender's part of a round.
 func (f *folders) turn(ctx context.Context, one *contender) error {
 	for _, s := range f.scripts {
-		l := load{workers: 1, calls: 1, time: time.Hour, before: resting(folderRest),
-			call: func(ctx context.Context, _, _ int) error { return one.call(ctx, s, 1) }}
-		if err := f.result(one, s, "").record(ctx, one, l); err != nil {
+		if err := f.result(one, s, "").record(ctx, one, one.once(s, folderRest)); err != nil {
 			return err
 		}
 		changed := f.result(one, s, changedSuffix)
@@ -125,7 +123,7 @@ func (f *folders) turn(ctx context.Context, one *contender) error {
 		if err != nil {
 			return err
 		}
-		if err := changed.record(ctx, one, l); err != nil {
+		if err := changed.record(ctx, one, one.once(s, folderRest)); err != nil {
 			return err
 		}
 		changed.add("copy ms", milliseconds(copied))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A lineup is the contenders of a suite that calls a script.
@@ -188,4 +189,10 @@ func (r *result) record(ctx context.Context, one *contender, calls load) error {
 		r.add("CPU ms", milliseconds(s.cpu))
 	}
 	return nil
+}
+
+// once returns one call of a script after a rest.
+func (one *contender) once(s script, rest time.Duration) load {
+	return load{workers: 1, calls: 1, time: time.Hour, before: resting(rest),
+		call: func(ctx context.Context, _, _ int) error { return one.call(ctx, s, 1) }}
 }

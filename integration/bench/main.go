@@ -1,6 +1,8 @@
-// Command bench measures skills-mcp from outside, in three suites. The suite
-// call runs one trivial script in every way there is, protocol sends requests
-// over each transport, and scale starts and changes servers with many skills.
+// Command bench measures skills-mcp from outside, in suites. The suite call runs
+// one trivial script in every way there is, rest does so after rests as a model's,
+// folders calls skills of many and of large files, steps shows where the time of a
+// call goes, protocol sends requests over each transport, and scale starts and
+// changes servers with many skills.
 // Contenders take turns, so that the rest of the machine's load affects all
 // alike. With --against, an older skills-mcp is one of them, and the report ends
 // with the ratios of new to old.
@@ -54,16 +56,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // suites returns all suites, the default first.
 func suites() []suite {
-	return []suite{callSuite(), restSuite(), folderSuite(), protocolSuite(), scaleSuite()}
+	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), protocolSuite(), scaleSuite()}
 }
 
 // usage begins the help.
 const usage = `Usage: go run ./integration/bench [SUITE] [flags]
 
-Measures skills-mcp on this machine. SUITE is call (the default), protocol or
-scale; SUITE --help describes its figures. Contenders take turns.
+Measures skills-mcp on this machine. SUITE is call (the default), rest, folders,
+steps, protocol or scale; SUITE --help describes its figures. Contenders take turns.
 
-A figure is the median of all rounds. --against FILE measures an older skills-mcp
+A figure is the median of all rounds. One with an interval in parentheses compares
+contenders in each round. --against FILE measures an older skills-mcp
 beside the new one and prints the ratio new/old of each figure: the median over
 all rounds with its 99%% confidence interval (in fewer than 8 rounds: the least
 and the most). "worse" marks an interval that lies on the bad side of 1 as a
