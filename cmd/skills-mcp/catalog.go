@@ -31,6 +31,7 @@ func (a *app) catalog(ctx context.Context) (*settings, *skills.Catalog, error) {
 
 // scan reads the roots into a catalog, with the requirements of its skills checked.
 func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
+	defer newCollector().close()
 	scanner, _ := s.roots.scanner()
 	catalog, err := scanner.Scan(ctx)
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -62,6 +60,8 @@ search decide otherwise.`,
 }
 
 func (c *serveCommand) run(ctx context.Context) (err error) {
+	collector := newCollector()
+	defer collector.close()
 	s, err := c.settings()
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	limits := session.Limits(s.Sandbox.Kept)
 	sessions := session.New(runner, &limits)
 	defer sessions.Close()
-	reloader, options := newReloader(s, scanner, runner), serverOptions(s, snapshots)
+	reloader, options := newReloader(s, scanner, runner, collector.rest), serverOptions(s, snapshots)
 	options.Reloader = reloader
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and
@@ -123,22 +123,11 @@ func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
 	}
 }
 
-// newReloader returns the reloader that keeps a server's catalog current.
-func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner) *live.Reloader {
+// newReloader returns the reloader that keeps a server's catalog current. It calls idle
+// when the start is over.
+func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, idle func()) *live.Reloader {
 	return live.New(scanner, &live.Options{
-		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Idle: saveMemory, Logger: s.logger,
+		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Idle: idle, Logger: s.logger,
 		Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger) },
 	})
-}
-
-// idleGC is the GOGC percentage of a waiting server: a change makes little garbage, and
-// the memory of thousands of skills should not double for it.
-const idleGC = 40
-
-// saveMemory reduces the memory of a server that waits for changes. GOGC overrides it.
-func saveMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(idleGC)
-	}
-	debug.FreeOSMemory()
 }

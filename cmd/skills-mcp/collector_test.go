@@ -1,0 +1,67 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+// The heap of a process is at most what it holds with the room, or with 40 %.
+func TestPercentFor(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct {
+		held, room, want int
+	}{
+		{0, 64, 64}, {2, 24, 24}, {4, 24, 28}, {50, 24, 74}, {60, 24, 84}, {100, 24, 140},
+	} {
+		percent := percentFor(uint64(c.held)*mb, int64(c.room)*mb)
+		if heap := max(c.held+c.held*percent/100, leastHeap/mb*percent/100); heap > c.want || heap < c.want-1 {
+			t.Errorf("a process that holds %d MB has %d %%, so a heap of %d MB, want %d", c.held, percent, heap, c.want)
+		}
+	}
+}
+
+// The target follows what the process holds, until the collector is closed.
+func TestCollector(t *testing.T) {
+	t.Setenv("GOGC", "")
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	c := newCollector()
+	defer c.close()
+	if got := debug.SetGCPercent(c.percent); got != 100*startRoom/leastHeap {
+		t.Errorf("at the start the target is %d %%", got)
+	}
+	large := make([]byte, 100<<20)
+	c.rest()
+	wait(t, "a small target", func() bool {
+		runtime.GC()
+		percent := debug.SetGCPercent(100)
+		debug.SetGCPercent(percent)
+		return percent == leastPercent
+	})
+	runtime.KeepAlive(large)
+}
+
+// A person's GOGC stays.
+func TestCollectorOff(t *testing.T) {
+	t.Setenv("GOGC", "70")
+	before := debug.SetGCPercent(70)
+	defer debug.SetGCPercent(before)
+	c := newCollector()
+	defer c.close()
+	c.rest()
+	if got := debug.SetGCPercent(before); got != 70 {
+		t.Errorf("the target is %d %%, want 70", got)
+	}
+}
+
+// wait waits until something holds.
+func wait(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s within 10 s", what)
+		}
+	}
+}
