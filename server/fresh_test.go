@@ -32,10 +32,11 @@ func TestCallsSeeFilesAsTheyAre(t *testing.T) {
 	for _, name := range []string{"tool", "load", "get", "prompt", "run"} {
 		write(name, "---\nText 1.\n")
 	}
-	if err := reloader.Start(t.Context(), b.Server); err != nil {
+	reloader.Start(t.Context(), b.Server)
+	t.Cleanup(reloader.Close)
+	if _, _, err := reloader.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(reloader.Close)
 	calls := map[string]func(name string) string{
 		"tool": func(name string) string { return b.ask("tools/call", fmt.Sprintf(`{"name": %q}`, name)) },
 		"load": func(name string) string {

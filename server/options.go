@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"log/slog"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
@@ -33,6 +34,10 @@ type Options struct {
 	// Usage counts the calls of skills, by qualified name; nil counts none.
 	// It must not block.
 	Usage Usage
+	// FirstScan bounds the time for which requests wait for the first catalog, but for
+	// those that only open a connection. Where it is over, they are answered without
+	// skills, and clients are notified of the catalog when it comes. 0 does not wait.
+	FirstScan time.Duration
 	// Logger gets entries for the operator; nil discards them.
 	Logger *slog.Logger
 }

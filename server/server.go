@@ -32,6 +32,7 @@ type Server struct {
 	resources *resources
 	extension *extension
 	published *publisher
+	readiness *readiness // closed by Close
 }
 
 // New returns a server that runs skills with calls, and has an empty catalog. Options may
@@ -48,7 +49,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	finds := &finder{current, o.Reloader}
 	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used}
 	s := &Server{
-		options: o, invoke: invoke, published: p,
+		options: o, invoke: invoke, published: p, readiness: newReadiness(o.FirstScan, logger),
 		prompts: &prompts{current, finds, invoke, loads}, resources: &resources{current, invoke},
 		extension: &extension{current, invoke.tasks, logger},
 	}
@@ -103,6 +104,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 
 // Close ends the calls that are tasks or wait for a reply, and waits for them.
 func (s *Server) Close() {
+	s.readiness.close()
 	s.invoke.close()
 }
 
@@ -127,17 +129,23 @@ func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
 		Methods: s.extension.methods(), Listen: s.extension.listen, State: s.published.state.Load,
+		Ready: s.readiness.held,
 	}
 }
 
 // Catalog returns the catalog that was published last.
 func (s *Server) Catalog() *skills.Catalog { return s.published.view.Load().catalog }
 
+// Ready returns an error until a catalog has been published, for probes.
+func (s *Server) Ready() error { return s.readiness.err() }
+
 // Publish replaces the catalog. Calls under way keep theirs. Clients are
 // notified once if the tools they know have changed, and once if the listed
-// resources have. It reports whether the tools have changed.
+// resources have. It reports whether the tools have changed. The first catalog
+// lets the requests go on that wait for it, of which no client is notified.
 func (s *Server) Publish(catalog *skills.Catalog) (changed bool) {
 	logChanges(s.options.Logger, s.Catalog(), catalog)
+	defer s.readiness.scanned()
 	return s.published.publish(catalog)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
@@ -101,12 +102,12 @@ func isLoopback(address string) bool {
 }
 
 // serve serves MCP until ctx ends.
-func (l *listener) serve(ctx context.Context, b transport.Backend) error {
+func (l *listener) serve(ctx context.Context, backend *server.Server) error {
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Authenticator: l.authenticator(), Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
+		Logger: l.logger, Ready: backend.Ready, Authenticator: l.authenticator(), Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods, Headers: transport.Headers, Exposed: transport.SessionHeader},
 	})
-	mcp := transport.NewHTTP(b, &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
+	mcp := transport.NewHTTP(backend.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
 	srv.Handle(transport.Path, mcp)
 	hint := "MCP is served at " + transport.Path
 	if l.offersSSE() {

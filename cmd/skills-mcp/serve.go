@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -95,12 +96,10 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	}
 	srv := server.New(s.sandboxes.executor(runner, sessions, snapshots, nil), options)
 	defer srv.Close()
-	if err := reloader.Start(ctx, srv); err != nil {
-		return err
-	}
+	reloader.Start(ctx, srv) // requests wait for the first scan, but clients can connect
 	defer reloader.Close()
 	if listener != nil {
-		return listener.serve(ctx, srv.Backend())
+		return listener.serve(ctx, srv)
 	}
 	return c.serveStdio(ctx, srv.Backend(), s.logger)
 }
@@ -116,10 +115,14 @@ func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend
 	return err
 }
 
+// firstScan bounds the wait of a request for the first scan. Clients give up on a request
+// after 60 s; 5,000 skills take 6 s to read.
+const firstScan = 10 * time.Second
+
 func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
 	return &server.Options{
 		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
-		RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
+		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
 	}
 }
 

@@ -71,7 +71,7 @@ func (o *Options) withDefaults() Options {
 }
 
 // A Reloader keeps one publisher's catalog fresh. Its methods may be called from
-// any goroutine once Start has returned.
+// any goroutine once Start has been called.
 type Reloader struct {
 	scanner   *scan.Scanner
 	options   Options
@@ -94,15 +94,20 @@ func New(scanner *scan.Scanner, options *Options) *Reloader {
 	}
 }
 
-// Start scans the roots, publishes the catalog, and keeps it fresh until ctx is
-// done or Close is called. It is called once. Its error is that of the first scan;
-// then nothing was started.
-func (r *Reloader) Start(ctx context.Context, publisher Publisher) error {
+// Start begins to scan the roots, publishes the catalog, and keeps it fresh until ctx
+// is done or Close is called. It is called once.
+func (r *Reloader) Start(ctx context.Context, publisher Publisher) {
 	r.publisher = publisher
 	ctx, r.cancel = context.WithCancel(ctx)
-	if _, _, err := r.Reload(ctx); err != nil {
-		return err
-	}
+	r.running.Go(func() {
+		if _, _, err := r.Reload(ctx); err == nil { // else ctx is done
+			r.keepFresh(ctx)
+		}
+	})
+}
+
+// keepFresh starts the goroutines that keep the first catalog fresh.
+func (r *Reloader) keepFresh(ctx context.Context) {
 	r.running.Go(func() { r.files.each(ctx, r.activate) })
 	if r.options.Requirements != nil && r.options.Runner != nil {
 		r.running.Go(func() { r.programs.each(ctx, r.inspect) })
@@ -110,10 +115,9 @@ func (r *Reloader) Start(ctx context.Context, publisher Publisher) error {
 	if r.options.Watch != nil {
 		r.running.Go(func() { r.follow(ctx) })
 	}
-	return nil
 }
 
-// Close stops the goroutines of Start, and waits for them.
+// Close stops what Start began, also a scan, and waits for it.
 func (r *Reloader) Close() {
 	r.cancel()
 	r.running.Wait()

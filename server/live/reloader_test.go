@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 
 	"go.uber.org/goleak"
@@ -117,9 +119,7 @@ func (c *changes) send(paths ...string) {
 
 func start(t *testing.T, r *Reloader, p Publisher) {
 	t.Helper()
-	if err := r.Start(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	r.Start(t.Context(), p)
 	synctest.Wait()
 }
 
@@ -225,11 +225,15 @@ func TestRefresh(t *testing.T) {
 	f := newFolder(t)
 	f.write("one", "")
 	f.write("two", "")
-	r, p := New(f.scanner(), nil), &published{}
-	if err := r.Start(t.Context(), p); err != nil {
+	r := New(f.scanner(), nil)
+	first := make(chan struct{})
+	p := &published{during: sync.OnceFunc(func() { close(first) })}
+	r.Start(t.Context(), p)
+	defer r.Close()
+	<-first
+	if err := r.Refresh(t.Context(), "", nil, nil); err != nil { // which waits for its end
 		t.Fatal(err)
 	}
-	defer r.Close()
 	last := func() *skills.Catalog { return p.catalogs[len(p.catalogs)-1] }
 	refresh := func(name string) {
 		t.Helper()
@@ -260,11 +264,47 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r, p := New(f.scanner(), &Options{Watch: func() (Watcher, error) { panic("started") }}), &published{}
-	if err := r.Start(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	r.Start(ctx, p)
 	r.Close()
 	expect(t, p.states())
+}
+
+// slowFS is a root whose reading begins when it is released.
+type slowFS struct {
+	fs.FS
+	release chan struct{}
+}
+
+func (s slowFS) Open(name string) (fs.File, error) {
+	<-s.release
+	return s.FS.Open(name)
+}
+
+// Start does not wait for the first scan, which Close ends: nothing is published then.
+func TestFirstScan(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			slow := slowFS{fstest.MapFS{"one/SKILL.md": {Data: []byte("---\nname: one\ndescription: d\n---\n")}}, make(chan struct{})}
+			r := New(scan.NewScanner([]scan.Root{{Source: skills.SourceExtra, FS: slow, Label: "slow"}}, nil), nil)
+			p := &published{}
+			r.Start(t.Context(), p)
+			synctest.Wait()
+			expect(t, p.states())
+			ended := make(chan struct{})
+			if closed {
+				go func() { defer close(ended); r.Close() }()
+				synctest.Wait() // the scan has been told
+			}
+			close(slow.release)
+			if synctest.Wait(); closed {
+				<-ended
+				expect(t, p.states())
+				return
+			}
+			expect(t, p.states(), "one")
+			r.Close()
+		})
+	}
 }
 
 // image is a driver whose sandboxes have these programs.

@@ -39,9 +39,19 @@ type Backend struct {
 	// and is odd during one. If it is set, the answer to tools/list is encoded once
 	// for each state. It must not block.
 	State func() uint64
+
+	// Ready is closed when lists are worth reading; nil is a channel that is. Until
+	// then only initialize, server/discover and ping are answered. Other requests wait,
+	// and change notices are not sent: no client has a list that could have changed.
+	Ready <-chan struct{}
 }
 
 func newEdge(b Backend, log *slog.Logger) edge {
+	if b.Ready == nil {
+		ready := make(chan struct{})
+		close(ready)
+		b.Ready = ready
+	}
 	return edge{Backend: b, log: log, lists: &listCache{state: b.State}}
 }
 
@@ -61,6 +71,7 @@ type edge struct {
 // mcp-go's transport pumps notifications beside the replies, so 295 of 300
 // progress messages came after the result they belong to.
 func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line []byte)) []byte {
+	e.await(ctx, m.method)
 	if ctx.Err() != nil {
 		f := rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "not started: " + context.Cause(ctx).Error()}
 		return f.encode()
@@ -82,6 +93,21 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 		e.lists.store(m.id, a, line)
 	}
 	return line
+}
+
+// await returns when a request of a method can be answered, or ctx is done.
+func (e *edge) await(ctx context.Context, method string) {
+	if isClosed(e.Ready) {
+		return
+	}
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodInitialize, mcp.MethodServerDiscover, mcp.MethodPing:
+		return // they depend on no list, and clients with a list of servers wait for them
+	}
+	select {
+	case <-e.Ready:
+	case <-ctx.Done():
+	}
 }
 
 // call handles a request and recovers its panics, which HandleMessage does not.

@@ -39,6 +39,7 @@ func (l *listener) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
 // a line. announce gets the acknowledgement and then the notices; it must not
 // block, as mcp-go's broadcasts wait for it.
 func (e *edge) listen(ctx context.Context, p *peer, m message, announce func(notice)) []byte {
+	e.await(ctx, m.method)
 	h := &subscriptionFeed{id: m.id, announce: announce, encode: e.encodeNotification}
 	box := newMailbox(ctx, h.deliver)
 	defer box.close()

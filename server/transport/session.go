@@ -43,6 +43,7 @@ type peer struct {
 	conn      string             // and connection
 
 	pending pendingRequests // of a legacy client
+	lists   <-chan struct{} // [Backend.Ready]; nil for the peer of one request
 
 	mu           sync.RWMutex // guards the fields below; taken by the methods
 	initialized  bool         // mcp-go has accepted initialize
@@ -54,9 +55,10 @@ type peer struct {
 	subscribed   map[string]struct{} // URIs of the resources whose changes the client is notified of
 }
 
-// newPeer returns a client that acts for p, whose session is the peer.
-func newPeer(id string, p identity.Principal) *peer {
-	return &peer{id: id, principal: p.In(id), level: mcp.LoggingLevelError}
+// newPeer returns a legacy client that acts for p, whose session is the peer. lists is
+// closed when they can change.
+func newPeer(id string, p identity.Principal, lists <-chan struct{}) *peer {
+	return &peer{id: id, principal: p.In(id), level: mcp.LoggingLevelError, lists: lists}
 }
 
 // newModernPeer returns the client of one request that acts for p. It ends with the
@@ -98,7 +100,19 @@ func (p *peer) welcome() {
 	p.ready = p.initialized
 }
 
-func (p *peer) Initialized() bool { return get(p, &p.ready) }
+// Initialized reports whether the client can be notified of changes.
+func (p *peer) Initialized() bool {
+	return get(p, &p.ready) && (p.lists == nil || isClosed(p.lists))
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
 
 func (p *peer) SetLogLevel(l mcp.LoggingLevel) { set(p, &p.level, l) }
 

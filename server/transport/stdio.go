@@ -15,11 +15,11 @@ import (
 // ServeStdio answers MCP on r and w until r ends, ctx is done or w fails. The client
 // acts for the principal of ctx. options may be nil.
 //
-// When r ends, the requests read so far have [StdioOptions.Drain] to finish; then,
-// or at once in the other cases, every request is cancelled and has
-// [StdioOptions.Grace] to return. It returns nil when r has ended, the cause of
-// ctx, or the error of r or w. A client that has not taken its last messages
-// by the end of the grace counts as an error of w.
+// When r ends, the requests read so far have [StdioOptions.Drain] to finish, from
+// [Backend.Ready] on; then, or at once in the other cases, every request is
+// cancelled and has [StdioOptions.Grace] to return. It returns nil when r has
+// ended, the cause of ctx, or the error of r or w. A client that has not taken its
+// last messages by the end of the grace counts as an error of w.
 //
 // If ctx ends first, it interrupts the read by r's SetReadDeadline, else by
 // its Close. An [os.File] is never closed, so where it knows no deadlines (a
@@ -91,6 +91,11 @@ func (s *stream) wait(ctx context.Context, in *input) error {
 	s.calls.endStreams(errInputEnded)
 	if s.options.Drain < 0 {
 		return nil
+	}
+	select { // a request that waits for the lists is drained from then on
+	case <-s.calls.idle:
+	case <-s.Ready:
+	case <-ctx.Done():
 	}
 	drained := time.NewTimer(s.options.Drain)
 	defer drained.Stop()

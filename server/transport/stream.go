@@ -33,10 +33,11 @@ type stream struct {
 // client acts for the principal of ctx; its session's id begins with kind. shutdown
 // must be called.
 func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w io.Writer, kind string, o StdioOptions) (*stream, error) {
+	e := newEdge(b, o.Logger)
 	s := &stream{
-		edge:    newEdge(b, o.Logger),
+		edge:    e,
 		options: o,
-		client:  newPeer(kind+"-"+rand.Text(), identity.FromContext(ctx)), // unique: one core may serve several streams
+		client:  newPeer(kind+"-"+rand.Text(), identity.FromContext(ctx), e.Ready), // unique: one core may serve several streams
 		calls:   newTable(o.Calls, o.Queue, 8*o.MaxLine, maxListens),
 		writer:  newWriter(w, stop),
 	}
