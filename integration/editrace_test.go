@@ -1,0 +1,117 @@
+package integration
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/snapshot/snapshottest"
+)
+
+// raceScript is a skill that prints the hashes of its own files. The script is one of
+// them.
+const raceScript = "#!/bin/bash\nexec sha256sum run.sh data/a data/b data/c\n"
+
+// TestEditRace calls a skill through the server while this process edits it in every
+// way: each output has to be of one whole version, and none may be older than the last
+// that ended 200 ms before the call. SKILLS_MCP_EDIT_RACE is the number of calls, 300
+// by default; the is 2,000.
+func TestEditRace(t *testing.T) {
+	t.Parallel()
+	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+	calls := 300
+	if text := os.Getenv("SKILLS_MCP_EDIT_RACE"); text != "" {
+		var err error
+		if calls, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newEditRace(t, int64(calls))
+	c := connect(t, "native", "--skills", filepath.Dir(r.dir))
+	c.call("race", nil)
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for r.left.Add(-1) >= 0 {
+				r.call(c)
+			}
+		})
+	}
+	for version := 1; r.left.Load() > 0; version++ {
+		if err := r.editor.Edit(version); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	callers.Wait()
+	t.Logf("%d calls", calls)
+}
+
+// An editRace is one run of the test.
+type editRace struct {
+	*testing.T
+	dir    string
+	files  []string
+	editor *snapshottest.Editor
+	left   atomic.Int64 // calls to make
+
+	mu       sync.Mutex
+	versions map[string]int // by hash and name of a file; guarded by mu
+}
+
+func newEditRace(t *testing.T, calls int64) *editRace {
+	r := &editRace{T: t, dir: filepath.Join(t.TempDir(), "race"), files: []string{"run.sh", "data/a", "data/b", "data/c"}, versions: map[string]int{}}
+	r.left.Store(calls)
+	writeFile(t, filepath.Join(r.dir, "SKILL.md"), "---\nname: race\ndescription: d\nscript: run.sh\n---\nPrints hashes.\n")
+	var err error
+	if r.editor, err = snapshottest.NewEditor(r.dir, t.TempDir(), r.files, r.content); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// content returns a file of a version, up to 20 KB, and notes its hash.
+func (r *editRace) content(name string, version int) []byte {
+	text := strings.Repeat(fmt.Sprintf("# %d\n", version), 1+version*577%4000)
+	if name == "run.sh" {
+		text = raceScript + text
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.versions[fmt.Sprintf("%x  %s", sha256.Sum256([]byte(text)), name)] = version
+	return []byte(text)
+}
+
+// call makes a call and checks its output.
+func (r *editRace) call(c *client) {
+	least := r.editor.Least(time.Now())
+	text, _ := c.call("race", nil)
+	var versions []int
+	r.mu.Lock()
+	for line := range strings.Lines(text) {
+		for _, name := range r.files {
+			if strings.HasSuffix(strings.TrimSpace(line), "  "+name) {
+				versions = append(versions, r.version(strings.TrimSpace(line)))
+			}
+		}
+	}
+	r.mu.Unlock()
+	if fault := r.editor.Fault(versions, least); fault != "" {
+		r.Errorf("%s: %.500s", fault, text)
+	}
+}
+
+// version returns the version of a file by its line of the output, or -1.
+func (r *editRace) version(line string) int {
+	if version, ok := r.versions[line]; ok {
+		return version
+	}
+	return -1
+}
