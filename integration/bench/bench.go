@@ -64,7 +64,7 @@ func (b *bench) servers(ctx context.Context) (all []binary, err error) {
 	}
 	file := b.binary
 	if file == "" {
-		file, err = b.build(ctx)
+		file, err = b.build(ctx, "skills-mcp", "github.com/skillsmcp/skills-mcp/cmd/skills-mcp")
 	}
 	file, err2 := filepath.Abs(file)
 	all = []binary{{file, ""}}
@@ -82,13 +82,14 @@ func (b *bench) servers(ctx context.Context) (all []binary, err error) {
 	return all, nil
 }
 
-func (b *bench) build(ctx context.Context) (string, error) {
-	fmt.Fprintln(b.log, "bench: building skills-mcp")
-	file := filepath.Join(b.dir, "skills-mcp")
-	build := exec.CommandContext(ctx, "go", "build", "-o", file, "github.com/skillsmcp/skills-mcp/cmd/skills-mcp")
+// build builds a package, or a program of one file.
+func (b *bench) build(ctx context.Context, name, source string) (string, error) {
+	fmt.Fprintln(b.log, "bench: building", name)
+	file := filepath.Join(b.dir, name)
+	build := exec.CommandContext(ctx, "go", "build", "-o", file, source)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build skills-mcp: %w\n%s", err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	return file, nil
 }

@@ -294,7 +294,10 @@ func TestProtocol(t *testing.T) {
 func TestScale(t *testing.T) {
 	t.Parallel()
 	r := measured(t, "scale", "--binary", build(t), "--sizes", "3", "--starts", "1", "--edits", "1")
-	for _, name := range []string{"first ms", "second ms", "read ms", "notice ms", "notices", "answer KB"} {
+	if o := r.find("version", "skills-mcp"); o == nil || o.figure("× the program").Value <= 0 {
+		t.Errorf("version: %+v", o)
+	}
+	for _, name := range []string{"first hello ms", "first list ms", "second list ms", "second peak MB", "read ms", "notice ms", "notices", "answer KB"} {
 		if o := r.find("3 skills", "skills-mcp"); o == nil || o.figure(name).Value <= 0 {
 			t.Errorf("%s: %+v", name, o)
 		}

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -28,11 +29,16 @@ func scaleSuite() suite {
 	return suite{
 		name: "scale", quick: []string{"sizes=3,100", "starts=1", "edits=1"},
 		about: `scale starts "skills-mcp serve" in folders of skills, each with parameters and a
-script, and changes them. For each of --sizes it prints:
+script, and changes them. First it runs "skills-mcp version" beside a Go program that
+prints a line. For each of --sizes it prints:
 
-  first ms    from the start to the answer to tools/list, with an empty cache
-  second ms   the same with the cache that the first start left
-  RSS, peak   MB that the process holds after the answer, and held at the most
+  first       a start with an empty cache:
+    hello ms  from the start to the answer to initialize
+    list ms   to the first answer to tools/list with all skills, which is asked for
+              after initialize and after each notification
+    peak MB   memory that the process held at the most
+  second      the same with the cache that the first start left
+  RSS, peak   MB that the process holds after the changes, and held at the most
   answer KB   of the answer to tools/list
   read ms     from a file's write to the log line that it was read
   notice ms   from a file's write to the first notification; 100 of them are the
@@ -53,6 +59,9 @@ skill has one of its own: each kind has a notification.
 		},
 		measure: func(ctx context.Context, b *bench) error {
 			s.bench = b
+			if err := s.version(ctx); err != nil {
+				return err
+			}
 			for _, size := range s.sizes {
 				fmt.Fprintf(s.log, "bench: %d skills\n", size)
 				if err := s.measure(ctx, size); err != nil {
@@ -62,6 +71,45 @@ skill has one of its own: each kind has a notification.
 			return nil
 		},
 	}
+}
+
+// version compares "skills-mcp version" with a program that does nothing else.
+func (s *scale) version(ctx context.Context) error {
+	source := filepath.Join(s.dir, "line.go")
+	if err := writeFile(source, "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"a line\") }\n"); err != nil {
+		return err
+	}
+	const name = "version"
+	line, err := s.build(ctx, "line", source)
+	if err != nil {
+		s.Absent = append(s.Absent, fmt.Sprintf("a Go program that prints a line: %v", err))
+		return ctx.Err()
+	}
+	binaries, err := s.servers(ctx)
+	if err != nil {
+		return err
+	}
+	type program struct {
+		*result
+		argv []string
+	}
+	all := []program{{s.result(name, "a Go program that prints a line"), []string{line}}}
+	for _, b := range binaries {
+		all = append(all, program{s.result(name, "skills-mcp"+b.suffix), []string{b.file, "version"}})
+	}
+	err = takeTurns(all, rounds(4*s.starts), func(p program) error {
+		began := time.Now()
+		out, err := output(exec.CommandContext(ctx, p.argv[0], p.argv[1:]...))
+		if err != nil {
+			return fmt.Errorf("%q: %w: %.500s", p.argv, err, out)
+		}
+		p.add("ms", milliseconds(time.Since(began)))
+		return nil
+	})
+	for _, p := range all[1:] {
+		p.relate("× the program", p.figure("ms").rounds, all[0].figure("ms").rounds, quotient)
+	}
+	return err
 }
 
 func parseSizes(value string) (sizes []int, err error) {
@@ -139,12 +187,14 @@ func (t *tenant) starts(ctx context.Context) error {
 	if err := os.RemoveAll(cacheOf(t.home)); err != nil {
 		return err
 	}
-	for _, name := range []string{"first ms", "second ms"} {
-		waited, err := t.start(ctx)
+	for _, name := range []string{"first", "second"} {
+		hello, listed, err := t.start(ctx)
 		if err != nil {
 			return err
 		}
-		t.add(name, milliseconds(waited))
+		t.add(name+" hello ms", milliseconds(hello))
+		t.add(name+" list ms", milliseconds(listed))
+		t.add(name+" peak MB", t.server.peak())
 		// The cache is written in this time.
 		if err := errors.Join(pause(ctx, quiet), t.stop()); err != nil {
 			return err
@@ -153,8 +203,9 @@ func (t *tenant) starts(ctx context.Context) error {
 	return nil
 }
 
-// start starts the server and returns the time to its answer to tools/list.
-func (t *tenant) start(ctx context.Context) (waited time.Duration, err error) {
+// start starts the server and returns the times to its answers to initialize and,
+// with all skills, to tools/list.
+func (t *tenant) start(ctx context.Context) (hello, listed time.Duration, err error) {
 	t.read, t.notices = make(chan time.Time, 1000), make(chan time.Time, 1000)
 	read, notices := t.read, t.notices
 	t.server, err = t.serve(t.home, serveOptions{
@@ -171,14 +222,28 @@ func (t *tenant) start(ctx context.Context) (waited time.Duration, err error) {
 		},
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := t.server.pipe.initialize(ctx); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	reply, err := t.server.pipe.ask(ctx, question{method: "tools/list"})
-	t.set("answer KB", float64(len(reply))/1024)
-	return time.Since(t.server.began), err
+	hello = time.Since(t.server.began)
+	for {
+		reply, err := t.server.pipe.ask(ctx, question{method: "tools/list"})
+		if err != nil || t.complete(reply) {
+			t.set("answer KB", float64(len(reply))/1024)
+			return hello, time.Since(t.server.began), err
+		}
+		if _, ok := next(notices, patience); !ok {
+			return 0, 0, fmt.Errorf("no list of %d skills within %v", t.skills, patience)
+		}
+	}
+}
+
+// complete reports whether an answer to tools/list has all skills: by their tools,
+// or by the number of those without one.
+func (t *tenant) complete(list []byte) bool {
+	return bytes.Contains(list, fmt.Appendf(nil, `"name":%q`, catalog.Name(t.skills-1))) || bytes.Contains(list, fmt.Appendf(nil, "(%d)", t.skills))
 }
 
 // stop ends the server, if there is one.
@@ -193,7 +258,7 @@ func (t *tenant) stop() error {
 
 // prepareEdits starts the server that change changes files of.
 func (t *tenant) prepareEdits(ctx context.Context) error {
-	if _, err := t.start(ctx); err != nil {
+	if _, _, err := t.start(ctx); err != nil {
 		return err
 	}
 	if err := pause(ctx, quiet); err != nil { // the work of the start is done then
@@ -206,8 +271,10 @@ func (t *tenant) prepareEdits(ctx context.Context) error {
 // change writes a file and measures the server's work on it.
 func (t *tenant) change(ctx context.Context) error {
 	t.edit++
-	for range len(t.read) { // lines from before
-		<-t.read
+	for _, times := range []chan time.Time{t.read, t.notices} { // from before
+		for range len(times) {
+			<-times
+		}
 	}
 	before, began := t.server.cpu(), time.Now()
 	i := (t.edit * 7919) % t.skills
@@ -232,7 +299,7 @@ func (t *tenant) change(ctx context.Context) error {
 	}
 	t.add("notices", float64(count))
 	t.add("CPU ms", milliseconds(t.server.cpu()-before))
-	t.set("peak MB", procMB(t.server.cmd.Process.Pid, "status", "VmHWM"))
+	t.set("peak MB", t.server.peak())
 	return ctx.Err()
 }
 

@@ -150,6 +150,9 @@ func (p *process) cpu() time.Duration {
 // rss returns the memory of the process in MB.
 func (p *process) rss() float64 { return procMB(p.cmd.Process.Pid, "status", "VmRSS") }
 
+// peak returns the most memory that the process has held, in MB.
+func (p *process) peak() float64 { return procMB(p.cmd.Process.Pid, "status", "VmHWM") }
+
 // close ends the server as a client does: by the end of its input, over HTTP by
 // an interrupt. It kills only a server that does not end.
 func (p *process) close() error {
