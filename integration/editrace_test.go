@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/skills/snapshot/snapshottest"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot/edittest"
 )
 
 // raceScript is a skill that prints the hashes of its own files. The script is one of
@@ -59,7 +59,7 @@ type editRace struct {
 	*testing.T
 	dir    string
 	files  []string
-	editor *snapshottest.Editor
+	editor *edittest.Editor
 	left   atomic.Int64 // calls to make
 
 	mu       sync.Mutex
@@ -71,7 +71,7 @@ func newEditRace(t *testing.T, calls int64) *editRace {
 	r.left.Store(calls)
 	writeFile(t, filepath.Join(r.dir, "SKILL.md"), "---\nname: race\ndescription: d\nscript: run.sh\n---\nPrints hashes.\n")
 	var err error
-	if r.editor, err = snapshottest.NewEditor(r.dir, t.TempDir(), r.files, r.content); err != nil {
+	if r.editor, err = edittest.NewEditor(r.dir, t.TempDir(), r.files, r.content); err != nil {
 		t.Fatal(err)
 	}
 	return r

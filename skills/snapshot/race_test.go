@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
-	"github.com/skillsmcp/skills-mcp/skills/snapshot/snapshottest"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot/edittest"
 )
 
 // raceContent returns a file that has its version in each line, up to 20 KB.
@@ -41,7 +41,7 @@ func versionsIn(dir string, files []string) []int {
 func TestEditRace(t *testing.T) {
 	certainly(t)
 	dir, files := exampleFolder(t), []string{"SKILL.md", "scripts/run.sh", "scripts/lib/a", "scripts/lib/b"}
-	editor, err := snapshottest.NewEditor(dir, t.TempDir(), files, raceContent)
+	editor, err := edittest.NewEditor(dir, t.TempDir(), files, raceContent)
 	if err != nil {
 		t.Fatal(err)
 	}

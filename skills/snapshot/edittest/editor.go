@@ -1,9 +1,9 @@
-// Package snapshottest edits a folder in each way in which programs do, for tests that
+// Package edittest edits a folder in each way in which programs do, for tests that
 // want a reader to see edits whole or not at all.
 //
 // Start with [NewEditor]; call [Editor.Edit] for each version, and [Editor.Fault] for
 // each reading.
-package snapshottest
+package edittest
 
 import (
 	"errors"
