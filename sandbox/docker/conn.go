@@ -23,6 +23,17 @@ func (c *conn) Copy(stdout, stderr io.Writer) error {
 // Write implements [shellproto.Conn].
 func (c *conn) Write(p []byte) (int, error) { return c.Conn.Write(p) }
 
+// Input implements [shellproto.Conn]: the command's is what follows the line.
+func (c *conn) Input() io.WriteCloser { return input{c.HijackedResponse} }
+
+// An input writes the standard input of a process in a container.
+type input struct{ types.HijackedResponse }
+
+func (i input) Write(p []byte) (int, error) { return i.Conn.Write(p) }
+
+// Close ends the input, not the connection.
+func (i input) Close() error { return i.CloseWrite() }
+
 // Close implements [shellproto.Conn].
 func (c *conn) Close() error { return c.Conn.Close() }
 

@@ -245,6 +245,9 @@ func (d *Driver) connect(ctx context.Context) (*engine, error) {
 		defer d.watchOrphans()
 	}
 	e.hosts, e.profile, e.forwarder = d.hosts, d.profile, d.forwarder
+	if sameKernel(e.info) {
+		e.pipes = d.lease.pipes
+	}
 	d.watchers.Go(func() { d.known.watch(d.life.Context(), e) })
 	d.engine.Store(e)
 	return e, nil

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -53,6 +54,8 @@ type engine struct {
 
 	forwarder string // the host file of the program that listens in containers; "" without one
 
+	pipes   string      // the host folder of containers' pipes; "" without one
+	unpiped atomic.Bool // containers do not come to their pipes
 }
 
 // bare reports whether containers get no network of the engine's at all, rather
@@ -62,6 +65,12 @@ type engine struct {
 // container (measured: 113 ms instead of 225 ms of processor time). Only
 // /etc/hosts is missing then.
 func (e *engine) bare() bool { return e.kind == "docker" && e.hosts != "" && !e.apart() }
+
+// piped reports whether containers are reached through pipes, not through e. gVisor and
+// Kata do not pass a pipe's file on, and Podman is left as it is.
+func (e *engine) piped() bool {
+	return e.pipes != "" && e.kind == "docker" && !e.apart() && !e.unpiped.Load() && cmp.Or(e.runtime, e.info.DefaultRuntime) == "runc"
+}
 
 // ownKernel reports whether each container has a kernel of its own: gVisor's.
 func (e *engine) ownKernel() bool { return strings.HasPrefix(e.runtime, "runsc") }

@@ -28,6 +28,7 @@ type instance struct {
 	engine   *engine
 	id       string
 	shell    *shellproto.Shell
+	piped    bool         // the shell is at pipes
 	way      net.Listener // of connections to the hosts that are granted; nil without any
 	answered bool         // the command has ended, with all that it started
 }
@@ -43,11 +44,42 @@ func (b *instance) close() {
 // launch makes, starts and connects to a container of spec. Whoever gets it
 // discards it; ended is called when nothing more can come from it.
 func (o *owner) launch(ctx context.Context, e *engine, spec *spec, ended func(*instance)) (*instance, error) {
+	if !e.piped() {
+		return o.launchOn(ctx, e, spec, nil, ended)
+	}
+	b, err := o.launchPiped(ctx, e, spec, ended)
+	if err == nil || ctx.Err() != nil || gone(err) {
+		return b, err
+	}
+	b, instead := o.launchOn(ctx, e, spec, nil, ended)
+	if instead == nil {
+		o.log.Debug("containers are reached through the Docker engine alone: calls take about a millisecond longer", "reason", err)
+		e.unpiped.Store(true)
+	}
+	return b, instead
+}
+
+// launchPiped launches a container with pipes.
+func (o *owner) launchPiped(ctx context.Context, e *engine, spec *spec, ended func(*instance)) (*instance, error) {
+	p, err := newPipes(e.pipes, o.instance)
+	if err != nil {
+		return nil, err
+	}
+	b, err := o.launchOn(ctx, e, spec.through(p), p, ended)
+	if err != nil {
+		_ = p.Close()
+	}
+	return b, err
+}
+
+// launchOn launches a container that is reached at p, or where p is nil through the
+// engine.
+func (o *owner) launchOn(ctx context.Context, e *engine, spec *spec, p *pipes, ended func(*instance)) (*instance, error) {
 	b, err := o.create(ctx, e, spec)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.start(ctx, b, spec, ended); err != nil {
+	if err := o.start(ctx, b, spec, p, ended); err != nil {
 		o.remove(e, b.id)
 		return nil, err
 	}
@@ -78,17 +110,13 @@ func (o *owner) create(ctx context.Context, e *engine, spec *spec) (*instance, e
 	return &instance{owner: o, engine: e, id: made.ID}, nil
 }
 
-// start connects to b before it starts it, as an engine asks for.
-func (o *owner) start(ctx context.Context, b *instance, spec *spec, ended func(*instance)) error {
-	conn, err := b.attach(ctx)
+// start starts b and connects to its shell.
+func (o *owner) start(ctx context.Context, b *instance, spec *spec, p *pipes, ended func(*instance)) error {
+	conn, err := b.begin(ctx, p)
 	if err != nil {
-		return b.engine.failed("connect to the sandbox", err)
+		return err
 	}
-	b.shell = shellproto.NewShell(newConn(conn), func() { ended(b) })
-	if err := b.engine.api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
-		b.shell.Close()
-		return b.engine.failed("start the sandbox", err)
-	}
+	b.shell, b.piped = shellproto.NewShell(conn, func() { ended(b) }), p != nil
 	if !spec.connected() {
 		return nil
 	}
@@ -98,10 +126,50 @@ func (o *owner) start(ctx context.Context, b *instance, spec *spec, ended func(*
 	return err
 }
 
+// begin starts b and returns the connection to its shell: p, or where p is nil one
+// through the engine, which asks that it is made before the start.
+func (b *instance) begin(ctx context.Context, p *pipes) (shellproto.Conn, error) {
+	var attached *conn
+	if p == nil {
+		response, err := b.attach(ctx)
+		if err != nil {
+			return nil, b.engine.failed("connect to the sandbox", err)
+		}
+		attached = newConn(response)
+	}
+	err := b.engine.api.ContainerStart(ctx, b.id, container.StartOptions{})
+	switch {
+	case err != nil && p == nil:
+		_ = attached.Close()
+		fallthrough
+	case err != nil:
+		return nil, b.engine.failed("start the sandbox", err)
+	case p == nil:
+		return attached, nil
+	}
+	p.attach = b.attachInput
+	return p, p.connect(ctx, b.runs)
+}
+
+// runs reports whether b runs, as far as its engine can be asked.
+func (b *instance) runs(ctx context.Context) bool {
+	c, err := b.engine.api.ContainerInspect(ctx, b.id)
+	return err == nil && c.State != nil && c.State.Running
+}
+
 // attach connects to the streams of b.
 func (b *instance) attach(ctx context.Context) (types.HijackedResponse, error) {
+	return b.attachTo(ctx, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+}
+
+// attachInput connects to the standard input of b.
+func (b *instance) attachInput(ctx context.Context) (types.HijackedResponse, error) {
+	return b.attachTo(ctx, container.AttachOptions{Stream: true, Stdin: true})
+}
+
+func (b *instance) attachTo(ctx context.Context, streams container.AttachOptions) (types.HijackedResponse, error) {
 	return hijack(ctx, func() (types.HijackedResponse, error) {
-		return b.engine.api.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+		return b.engine.api.ContainerAttach(ctx, b.id, streams)
 	})
 }
 

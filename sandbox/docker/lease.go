@@ -26,15 +26,16 @@ const (
 // when the process ends in any way. Drivers with the same folder can so tell each
 // other's containers from orphans; those of other drivers expire.
 type lease struct {
-	home string // the folder's own name; "" when there is no folder
-	dir  string
-	lock *flock.Flock
+	home  string // the folder's own name; "" when there is no folder
+	dir   string
+	pipes string // a folder for the pipes of containers that start; "" when there is no folder
+	lock  *flock.Flock
 }
 
 // newLease acquires the lease of an instance in dir.
 func newLease(dir, instance string) (*lease, error) {
-	l := &lease{dir: filepath.Join(dir, "instances")}
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+	l := &lease{dir: filepath.Join(dir, "instances"), pipes: filepath.Join(dir, "pipes")}
+	if err := errors.Join(os.MkdirAll(l.dir, 0o700), os.MkdirAll(l.pipes, 0o700)); err != nil {
 		return nil, err
 	}
 	home, err := readOrMake(filepath.Join(dir, "home"), strings.ToLower(rand.Text()[:16]), 0o600)
@@ -126,11 +127,26 @@ func (l *lease) free(instance string, remove bool) bool {
 	return err == nil && locked
 }
 
+// cleanPipes removes the pipes of instances that ended while a container started.
+func (l *lease) cleanPipes() {
+	entries, err := os.ReadDir(l.pipes)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		instance, _, _ := strings.Cut(entry.Name(), "-")
+		if l.free(instance, false) {
+			_ = os.RemoveAll(filepath.Join(l.pipes, entry.Name()))
+		}
+	}
+}
+
 // clean removes the files of instances that have ended and have no containers.
 func (l *lease) clean(all []container.Summary) {
 	if l.dir == "" {
 		return
 	}
+	l.cleanPipes()
 	has := map[string]bool{}
 	for _, c := range all {
 		has[c.Labels[labelInstance]] = true

@@ -165,6 +165,10 @@ func TestHardening(t *testing.T) {
 	<-ended
 
 	host, limits := c.HostConfig, sandbox.DefaultLimits()
+	mounts := 2
+	if e.piped() {
+		mounts++
+	}
 	for what, holds := range map[string]bool{
 		"no network":            host.NetworkMode == "none",
 		"root is read-only":     host.ReadonlyRootfs,
@@ -182,7 +186,7 @@ func TestHardening(t *testing.T) {
 		"kernel paths masked":   len(host.MaskedPaths) > 0 && len(host.ReadonlyPaths) > 0,
 		"not root":              c.Config.User == user() && !strings.HasPrefix(c.Config.User, "0"),
 		"never started again":   host.RestartPolicy.Name == "" || host.RestartPolicy.IsNone(),
-		"two mounts, read-only": len(c.Mounts) == 2 && !c.Mounts[0].RW && !c.Mounts[1].RW,
+		"mounts, read-only":     len(c.Mounts) == mounts && !slices.ContainsFunc(c.Mounts, func(m container.MountPoint) bool { return m.RW }),
 		"labels":                c.Config.Labels[labelSkill] == cmd.Skill,
 		"five limits on a user": len(host.Ulimits) == 5,
 		"two temporary folders": len(host.Tmpfs) == 2,
@@ -325,5 +329,20 @@ func TestCheckReal(t *testing.T) {
 		if finding.Subject == "engine" && finding.Level != sandbox.LevelOK {
 			t.Error("the engine that runs is not found")
 		}
+	}
+}
+
+// The standard streams of a command can be opened again by their names, and of the pipes
+// between them and the driver nothing is in the sandbox.
+func TestStreamsByName(t *testing.T) {
+	d := realDriver(t)
+	var stdout, stderr bytes.Buffer
+	cmd := realCommand(t, `cat /dev/stdin; echo out >/dev/stdout; echo err >/dev/stderr; ls -A /dev/skills-mcp 2>/dev/null; exit 0`)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("in\n"), &stdout, &stderr
+	if _, err := d.Run(t.Context(), cmd); err != nil || stdout.String() != "in\nout\n" || stderr.String() != "err\n" {
+		t.Errorf("stdout %q, stderr %q, error %v", &stdout, &stderr, err)
+	}
+	if e := d.engine.Load(); e.pipes != "" && e.unpiped.Load() {
+		t.Error("the container did not come to its pipes")
 	}
 }

@@ -20,7 +20,7 @@ var errStale = errors.New("the container has ended while it waited")
 
 // run runs cmd in b, for which b was made.
 func (b *instance) run(ctx context.Context, cmd *sandbox.Command, image *image) (*sandbox.Exit, error) {
-	return b.exchange(ctx, cmd, image, shellproto.Line{Drain: b.engine.podman()}, b.verdict)
+	return b.exchange(ctx, cmd, image, shellproto.Line{Drain: b.engine.podman(), Apart: b.piped}, b.verdict)
 }
 
 // A verdict returns the end of a command whose shell has ended without its status, or

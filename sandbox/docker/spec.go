@@ -107,6 +107,15 @@ func (s *spec) claimed(labels map[string]string) *spec {
 	return &spec{&config, &host}
 }
 
+// through returns s as a container whose shell is at pipes.
+func (s *spec) through(p *pipes) *spec {
+	config, host := *s.config, *s.host
+	config.Entrypoint = []string{"/bin/sh", "-c", shellproto.PipedScript(pipesDir)}
+	config.AttachStdout, config.AttachStderr = false, false
+	host.Mounts = append(slices.Clone(host.Mounts), p.mount())
+	return &spec{&config, &host}
+}
+
 // newName returns a name for a container.
 func newName() string { return "skills-mcp-" + strings.ToLower(rand.Text()[:12]) }
 

@@ -53,8 +53,12 @@ const (
 // A newline can be quoted in no way that all shells know within one line, so it is in
 // a variable. The parts that all commands share are in functions: reading a line costs by
 // its length.
-const Script = "skills_mcp_nl='\n'\n" + functions + `trap : HUP INT QUIT TERM
-IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
+const Script = setup + wait
+
+const (
+	setup = "skills_mcp_nl='\n'\n" + functions + "trap : HUP INT QUIT TERM\n"
+	wait  = `IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
+)
 
 // FirstScript is [Script] for the first process of a sandbox, which also keeps the
 // deadline of its command. That needs no server: the end of a killed one ends nothing.
@@ -63,7 +67,20 @@ IFS= read -r skills_mcp_line && eval "$skills_mcp_line"`
 // command has begun and how many seconds it has, which is the text of a file without a
 // name. Starting it with the command instead took 5 ms of each call on a busy machine.
 // It is a process of the command's own user: a script that means to can end it.
-const FirstScript = `if { true >/tmp/.skills-mcp; } 2>/dev/null; then
+const FirstScript = timer + Script
+
+// Ready is the byte that a shell of [PipedScript] writes when it waits for its line.
+const Ready = '!'
+
+// PipedScript returns [FirstScript] for a sandbox with the named pipes line, out and err
+// in dir, a path without special characters. The shell reads its line from the first, and
+// what runs there writes to the others. The input of commands stays where the shell's own
+// was; see [Line.Apart]. The shell waits until each pipe is open at its other end.
+func PipedScript(dir string) string {
+	return timer + fmt.Sprintf("exec 5<&0 <%[1]s/line >%[1]s/out 2>%[1]s/err\n", dir) + setup + fmt.Sprintf("printf '%c'\n", Ready) + wait
+}
+
+const timer = `if { true >/tmp/.skills-mcp; } 2>/dev/null; then
 	exec 3>/tmp/.skills-mcp 4</tmp/.skills-mcp
 	(
 		trap '' HUP INT QUIT TERM
@@ -75,7 +92,7 @@ const FirstScript = `if { true >/tmp/.skills-mcp; } 2>/dev/null; then
 	exec 4<&-
 	rm -f /tmp/.skills-mcp
 fi
-` + Script
+`
 
 // functions are the shell functions that a line may call:
 //
@@ -130,6 +147,8 @@ type Line struct {
 	Session bool
 	// Known says that the command's program is there, so that it is not looked for.
 	Known bool
+	// Apart says that the shell is one of [PipedScript].
+	Apart bool
 	// Drain has the first shell of a sandbox read its input to the end before it ends,
 	// for engines that forget output where input is left unread.
 	Drain bool
@@ -138,23 +157,23 @@ type Line struct {
 // text returns the line that runs cmd. nonce is that of its marks.
 func (l Line) text(cmd *sandbox.Command, nonce string) string {
 	if l.Session {
-		return "unset skills_mcp_line; skills_mcp_kills; skills_mcp_k=$k; " + invocation(cmd, nonce, l.Known) +
+		return "unset skills_mcp_line; skills_mcp_kills; skills_mcp_k=$k; " + l.invocation(cmd, nonce) +
 			"; skills_mcp_after " + nonce + " $skills_mcp_k; exit 0\n"
 	}
 	last := "exit 0\n"
 	if l.Drain {
 		last = "exec cat >/dev/null\n"
 	}
-	return fmt.Sprintf("unset skills_mcp_line; skills_mcp_deadline %d; %s; skills_mcp_end %s; %s", deadline(cmd), invocation(cmd, nonce, l.Known), nonce, last)
+	return fmt.Sprintf("unset skills_mcp_line; skills_mcp_deadline %d; %s; skills_mcp_end %s; %s", deadline(cmd), l.invocation(cmd, nonce), nonce, last)
 }
 
 // invocation returns the part of a line that runs the command's program, up to its
-// exit status. known says that the program is there.
-func invocation(cmd *sandbox.Command, nonce string, known bool) string {
+// exit status.
+func (l Line) invocation(cmd *sandbox.Command, nonce string) string {
 	var b strings.Builder
 	plain, odd := variables(cmd.Env)
 	program := word(cmd.Argv[0])
-	if !known && !strings.Contains(cmd.Argv[0], "/") {
+	if !l.Known && !strings.Contains(cmd.Argv[0], "/") {
 		for _, entry := range odd {
 			if path, set := strings.CutPrefix(entry, "PATH="); set {
 				fmt.Fprintf(&b, "PATH=%s ", word(path)) // not the shell's own, where env(1) and tar(1) are
@@ -183,8 +202,14 @@ func invocation(cmd *sandbox.Command, nonce string, known bool) string {
 		}
 		b.WriteString(word(arg))
 	}
-	if cmd.Stdin == nil {
+	switch {
+	case cmd.Stdin == nil:
 		b.WriteString(" </dev/null")
+	case l.Apart:
+		b.WriteString(" <&5")
+	}
+	if l.Apart {
+		b.WriteString(" 5<&-")
 	}
 	b.WriteString(")")
 	return b.String()

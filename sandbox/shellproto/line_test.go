@@ -82,7 +82,7 @@ func speak(t testing.TB, shell []string, cmd *sandbox.Command, stdin string) spo
 	if stdin != "" {
 		cmd.Stdin = strings.NewReader("") // only that there is one counts
 	}
-	line := "unset skills_mcp_line; " + invocation(cmd, nonce, false) + "; exit $?\n"
+	line := "unset skills_mcp_line; " + Line{}.invocation(cmd, nonce) + "; exit $?\n"
 	if strings.Count(line, "\n") != 1 {
 		t.Fatalf("it is more than one line: %q", line)
 	}
@@ -302,6 +302,30 @@ func FuzzLine(f *testing.F) {
 			got := speak(t, shell, cmd, stdin)
 			if want := begins + shown(args, env, stdin); got.stdout != want {
 				t.Errorf("%s: said %q, and %q; want %q", name, got.stdout, got.stderr, want)
+			}
+		}
+	})
+}
+
+// Where the line comes on a descriptor of its own, the program's input is what the
+// shell's own was.
+func TestLineApart(t *testing.T) {
+	everyShell(t, func(t *testing.T, shell []string) {
+		for _, stdin := range []string{"", "in\x00put\n"} {
+			cmd := &sandbox.Command{Argv: append(shows(t), "a b"), Env: []string{"X=y"}}
+			if stdin != "" {
+				cmd.Stdin = strings.NewReader("")
+			}
+			file := filepath.Join(t.TempDir(), "line")
+			line := "unset skills_mcp_line; " + Line{Apart: true}.invocation(cmd, nonce) + "; exit $?\n"
+			if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := exec.CommandContext(t.Context(), shell[0], append(shell[1:], "-c", "exec 5<&0 <'"+file+"'\n"+Script)...)
+			c.Env, c.Stdin = []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader("in\x00put\n")
+			out, err := c.Output()
+			if want := nonce + markBegin + shown([]string{"a b"}, []string{"X=y"}, stdin); err != nil || string(out) != want {
+				t.Errorf("input %q: output %q, error %v; want %q", stdin, out, err, want)
 			}
 		}
 	})

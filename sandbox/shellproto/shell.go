@@ -38,17 +38,18 @@ var (
 	ErrLate = errors.New("the shell has not begun")
 )
 
-// A Conn connects to the standard streams of a waiting shell. Write, CloseWrite and
-// Close may be called while Copy runs.
+// A Conn connects to the standard streams of a waiting shell. Its other methods may be
+// called while Copy runs.
 type Conn interface {
 	// Copy copies the output of the shell to stdout and stderr, from one goroutine,
 	// until the connection ends. It returns an error of a writer, or of a connection that did
 	// not end well. It is called once.
 	Copy(stdout, stderr io.Writer) error
-	// Write writes to the shell's standard input.
+	// Write writes the shell's line.
 	Write(p []byte) (int, error)
-	// CloseWrite ends the shell's standard input.
-	CloseWrite() error
+	// Input returns the writer of the command's standard input, which its Close ends. It is
+	// called at most once, after the line.
+	Input() io.WriteCloser
 	// Close ends the connection, with a Copy and a Write that are under way. It may be
 	// called more than once.
 	Close() error
@@ -212,8 +213,9 @@ func (s *Shell) send(line string, stdin io.Reader, r *reply) error {
 			case <-s.done:
 				return
 			}
-			_, _ = io.Copy(s.conn, stdin)
-			_ = s.conn.CloseWrite()
+			input := s.conn.Input()
+			_, _ = io.Copy(input, stdin)
+			_ = input.Close()
 		}()
 	}
 	return nil

@@ -52,7 +52,7 @@ func (c *fakeConn) Copy(stdout, stderr io.Writer) error {
 
 func (c *fakeConn) Write(p []byte) (int, error) { return c.stdin.Write(p) }
 
-func (c *fakeConn) CloseWrite() error { return c.stdin.Close() }
+func (c *fakeConn) Input() io.WriteCloser { return c.stdin }
 
 func (c *fakeConn) Close() error {
 	c.once.Do(func() { close(c.closed) })
