@@ -23,6 +23,11 @@ const (
 	// refillDelay is the pause before the start of the next instance: most uses have
 	// ended by then, and a start beside a use makes it slower.
 	refillDelay = 20 * time.Millisecond
+	// burstPause is the pause after which a burst of takes has ended. It is the time that
+	// a start takes on two busy cores: takes that follow sooner than that need more than
+	// one waiting instance. Until then none is started where one waits, because the next
+	// take most likely competes with it.
+	burstPause = 250 * time.Millisecond
 )
 
 // Limits bound the instances that wait. A zero field means the default.
@@ -68,6 +73,7 @@ type Spec[I Instance] struct {
 type Pool[I Instance] struct {
 	limits Limits
 	delay  time.Duration  // refillDelay
+	pause  time.Duration  // burstPause
 	stop   chan struct{}  // closed by Close
 	work   sync.WaitGroup // goroutines of the pool; Wait waits for them
 
@@ -82,6 +88,9 @@ type bucket[I Instance] struct {
 	spec   *Spec[I]
 	target int   // how many are to wait
 	used   int64 // the clock at the last take
+	bursts bursts
+	learnt bool  // target is that of bursts, not one that was asked for
+	memory int64 // of an instance; 0 until one was weighed
 
 	ready    []*idle[I] // the oldest first
 	refills  int        // refills that are scheduled
@@ -109,12 +118,12 @@ func New[I Instance](limits *Limits) *Pool[I] {
 	if limits == nil {
 		limits = &Limits{}
 	}
-	return &Pool[I]{limits: limits.or(), delay: refillDelay, stop: make(chan struct{}), buckets: map[string]*bucket[I]{}}
+	return &Pool[I]{limits: limits.or(), delay: refillDelay, pause: burstPause, stop: make(chan struct{}), buckets: map[string]*bucket[I]{}}
 }
 
 // Take returns an instance of spec, for one use, and has others made ready for the
-// next: as many as want says, one for 0, and none where it is negative. The error is
-// that of the start, [sandbox.ErrClosed], or the cause of ctx's end.
+// next: as many as want says, none where it is negative, and for 0 one, or as many as the
+// largest recent burst of takes had, where there is room. The error is that of the start, [sandbox.ErrClosed], or the cause of ctx's end.
 func (p *Pool[I]) Take(ctx context.Context, spec *Spec[I], want int) (I, error) {
 	var none I
 	p.mu.Lock()
@@ -123,10 +132,7 @@ func (p *Pool[I]) Take(ctx context.Context, spec *Spec[I], want int) (I, error) 
 		return none, sandbox.ErrClosed
 	}
 	b := p.bucket(spec)
-	b.target = max(0, cmp.Or(want, 1))
-	if p.limits.Max < 0 {
-		b.target = 0
-	}
+	b.target = p.target(b, want)
 	p.outdate(b)
 	if i, found := p.pop(b); found {
 		p.scheduleRefill(b)
@@ -150,6 +156,19 @@ func (p *Pool[I]) Take(ctx context.Context, spec *Spec[I], want int) (I, error) 
 		p.abandon(b, w)
 		return none, context.Cause(ctx)
 	}
+}
+
+// target returns how many instances of b are to wait after a take.
+func (p *Pool[I]) target(b *bucket[I], want int) int {
+	burst := b.bursts.take(time.Now(), p.pause, p.limits.Idle)
+	b.learnt = want == 0
+	switch {
+	case p.limits.Max < 0 || want < 0:
+		return 0
+	case want > 0:
+		return want
+	}
+	return burst
 }
 
 // Forget drops the waiting instances of a group.
@@ -218,25 +237,35 @@ func (p *Pool[I]) pop(b *bucket[I]) (i I, found bool) {
 	return none, false
 }
 
-// scheduleRefill schedules a refill after the delay.
+// scheduleRefill schedules a refill: after the delay, or, where others wait, at the end
+// of the burst.
 func (p *Pool[I]) scheduleRefill(b *bucket[I]) {
 	b.refills++
 	p.work.Go(func() {
-		p.pause()
+		p.sleep(p.delay)
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		for {
+			rest := p.pause - time.Since(b.bursts.last)
+			if p.closed || len(b.ready) == 0 || rest <= 0 {
+				break
+			}
+			p.mu.Unlock()
+			p.sleep(rest)
+			p.mu.Lock()
+		}
 		b.refills--
 		p.refill(b)
 		p.tidy(b)
 	})
 }
 
-// pause waits for the delay of refills, or for Close.
-func (p *Pool[I]) pause() {
-	if p.delay == 0 {
+// sleep waits for a time, or for Close.
+func (p *Pool[I]) sleep(d time.Duration) {
+	if d <= 0 {
 		return
 	}
-	timer := time.NewTimer(p.delay)
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -250,12 +279,24 @@ func (p *Pool[I]) refill(b *bucket[I]) {
 	if p.closed || b.starting > 0 || len(b.waiters) > 0 || len(b.ready) >= b.target {
 		return
 	}
+	if b.learnt && len(b.ready) > 0 && p.crowded() {
+		return
+	}
 	if current := p.buckets[b.spec.Key]; current == nil {
 		p.buckets[b.spec.Key] = b // it was tidied away meanwhile
 	} else if current != b {
 		return
 	}
 	p.start(b, nil)
+}
+
+// crowded reports whether another instance would displace one that waits.
+func (p *Pool[I]) crowded() bool {
+	count := 0
+	for _, b := range p.buckets {
+		count += len(b.ready) + b.starting
+	}
+	return count >= p.limits.Max
 }
 
 // start starts an instance, on behalf of w if it is not nil.
@@ -308,39 +349,63 @@ func (p *Pool[I]) offer(b *bucket[I], i I) {
 	b.ready = append(b.ready, entry)
 	p.trim(b)
 	p.weigh(b, entry)
-	p.refill(b)
+	if len(b.ready) < b.target {
+		p.scheduleRefill(b)
+	}
 }
 
 // weigh learns in the background how much an idle instance holds, and makes room where
-// that is too much.
+// that is too much. Those of a bucket are alike: the first is weighed.
 func (p *Pool[I]) weigh(b *bucket[I], entry *idle[I]) {
+	if b.memory > 0 {
+		entry.memory = b.memory
+		p.trim(b)
+		return
+	}
 	p.work.Go(func() {
 		memory := entry.instance.Memory()
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		entry.memory = memory
+		entry.memory, b.memory = memory, memory
 		p.trim(b)
 	})
 }
 
-// trim drops the excess: of b above its target, of all above the limits. The least
-// recently used bucket goes first.
+// trim drops the excess: of b above its target, of all above the limits.
 func (p *Pool[I]) trim(b *bucket[I]) {
 	for len(b.ready) > b.target {
 		p.dropFirst(b)
 	}
 	for p.full() {
-		var oldest *bucket[I]
-		for _, other := range p.buckets {
-			if len(other.ready) > 0 && (oldest == nil || other.used < oldest.used) {
-				oldest = other
-			}
-		}
-		oldest.target = min(oldest.target, len(oldest.ready)-1)
-		p.dropFirst(oldest)
+		excess := p.excess()
+		excess.target = min(excess.target, len(excess.ready)-1)
+		p.dropFirst(excess)
 	}
 	p.tidy(b)
 }
+
+// excess returns the bucket that can do best without an instance: the least recently
+// used one with more than one for bursts, or else the least recently used one.
+func (p *Pool[I]) excess() *bucket[I] {
+	var found *bucket[I]
+	for _, b := range p.buckets {
+		if len(b.ready) > 0 && (found == nil || b.before(found)) {
+			found = b
+		}
+	}
+	return found
+}
+
+// before reports whether b is to lose an instance before other.
+func (b *bucket[I]) before(other *bucket[I]) bool {
+	if spare := b.spare(); spare != other.spare() {
+		return spare
+	}
+	return b.used < other.used
+}
+
+// spare reports whether b has instances for bursts.
+func (b *bucket[I]) spare() bool { return b.learnt && len(b.ready) > 1 }
 
 // full reports whether more waits than may.
 func (p *Pool[I]) full() bool {
