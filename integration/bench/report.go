@@ -28,6 +28,7 @@ type result struct {
 	Case, Contender string
 	Figures         []figure
 	times           []time.Duration // of all calls
+	found           []time.Duration // of those that found a waiting container; nil if that is unknown
 }
 
 // A figure is one value. Its name holds the unit.

@@ -47,7 +47,9 @@ twelve minutes, and two more for each further contender.
   over driver ms  of a call through the server beyond that of its driver alone: the
                   server's own share
   that × bare     the same as a multiple of the bare script's time
-  none waiting    calls that found no waiting container, by the engine's events
+  none waiting    calls that found no waiting container, by the engine's events, and
+                  the median of the others. An engine starts and removes some ten
+                  containers a second at most
 
 Contenders; --only may also name the others of the suite call:
 %s`, r.list()),
@@ -90,11 +92,13 @@ func (r *rests) measure(ctx context.Context, contenders []*contender) error {
 func (r *rests) turn(ctx context.Context, one *contender) error {
 	var begun []time.Time
 	var results []*result // of the calls
+	var times []time.Duration
 	for _, p := range r.paces {
 		o := r.result(p.String(), one.name)
 		if len(o.figure("p50 ms").rounds) >= p.rounds {
 			continue
 		}
+		before := len(o.times)
 		err := o.record(ctx, one, load{workers: 1, calls: p.calls, time: time.Hour, before: resting(p.rest),
 			call: func(ctx context.Context, _, _ int) error {
 				begun, results = append(begun, time.Now()), append(results, o)
@@ -103,15 +107,19 @@ func (r *rests) turn(ctx context.Context, one *contender) error {
 		if err != nil {
 			return err
 		}
+		times = append(times, o.times[before:]...)
 	}
 	if one.labels == nil {
 		return nil
 	}
 	waits, err := r.engine.waits(ctx, begun, one.labels...)
 	for i, waited := range waits {
-		if none := results[i].figure("none waiting"); waited {
-			none.Value++
+		o := results[i]
+		if !waited {
+			o.found = append(o.found, times[i])
 		}
+		o.set("none waiting", float64(len(o.times)-len(o.found)))
+		o.set("others' p50 ms", milliseconds(percentile(o.found, 50)))
 	}
 	return err
 }

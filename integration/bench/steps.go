@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,15 +135,10 @@ func (s *steps) timeCall(ctx context.Context, one *contender, t *tracer) error {
 	if err != nil {
 		return err
 	}
-	var spent time.Duration
-	events, err := t.record(func() (err error) {
-		spent, err = s.call(ctx, one)
-		return err
-	})
-	if err != nil {
-		return err
+	spent, phases, err := s.traceCall(ctx, one, t)
+	if err != nil { // once more: others on the machine may have run a script like ours
+		spent, phases, err = s.traceCall(ctx, one, t)
 	}
-	phases, err := phasesOf(events)
 	if err != nil {
 		return fmt.Errorf("%s: %w", one.name, err)
 	}
@@ -157,6 +153,18 @@ func (s *steps) timeCall(ctx context.Context, one *contender, t *tracer) error {
 	return nil
 }
 
+// traceCall returns the time of a call and its phases.
+func (s *steps) traceCall(ctx context.Context, one *contender, t *tracer) (spent time.Duration, phases []phase, err error) {
+	events, err := t.record(func() (err error) {
+		spent, err = s.call(ctx, one)
+		return err
+	})
+	if err == nil {
+		phases, err = phasesOf(events)
+	}
+	return spent, phases, err
+}
+
 // A phase is a part of a call's time.
 type phase struct {
 	name   string
@@ -165,7 +173,8 @@ type phase struct {
 
 // phasesOf returns the phases of the call whose events were recorded.
 func phasesOf(events []traceEvent) (all []phase, err error) {
-	script := scriptOf(events)
+	decided := slices.IndexFunc(events, isText("decided:"))
+	script := scriptOf(events[max(decided, 0):])
 	markers := []struct {
 		name  string // of the phase that it ends
 		event func(traceEvent) bool
