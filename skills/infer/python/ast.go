@@ -91,13 +91,37 @@ type function struct {
 	line       int
 	params     []param
 	decorators []*node
-	body       []*stmt
-	doc        string
-	tokens     []token // of its parameters and its body
-	scope      *scope  // where it was defined
-	relevant   bool    // it can reach argparse
+	body       []*stmt     // see block
+	unparsed   []token     // of the body, and what follows; nil where it is parsed
+	nested     []*function // of a body that was parsed later
+	tokens     []token     // of its parameters and its body
+	scope      *scope      // where it was defined
+	relevant   bool        // it can reach argparse
 	called     bool
 }
+
+// block returns the function's body. It is parsed at the first use: few functions have
+// to do with the command line, and their bodies are most of a script.
+func (f *function) block() []*stmt {
+	if f.unparsed != nil {
+		r := newReader(f.unparsed)
+		f.unparsed = nil
+		f.body, f.nested = r.statements(tokDedent), r.functions
+	}
+	return f.body
+}
+
+// parseNested parses the function's body, and returns the functions in it that were not
+// known.
+func (f *function) parseNested() []*function {
+	f.block()
+	nested := f.nested
+	f.nested = nil
+	return nested
+}
+
+// doc returns the function's docstring.
+func (f *function) doc() string { return docstring(f.block()) }
 
 // A param is a parameter of a function.
 type param struct {

@@ -18,7 +18,7 @@ func (r *reading) commandOf(fn *function, a *arguments) *parser {
 	if name, ok := given.(string); ok {
 		p.name = name
 	}
-	p.description, _, _ = strings.Cut(cmp.Or(a.help(), fn.doc), "\f")
+	p.description, _, _ = strings.Cut(cmp.Or(a.help(), fn.doc()), "\f")
 	p.description = strings.TrimSpace(p.description)
 	return p
 }

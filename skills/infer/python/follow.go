@@ -42,7 +42,7 @@ func (e *evaluator) invokeFunction(fn *function, a *arguments) value {
 	f := &frame{scope: newScope(fn.scope)}
 	e.bindParameters(fn, a, f.scope)
 	e.calls++
-	e.run(fn.body, f)
+	e.run(fn.block(), f)
 	e.calls--
 	if f.result == nil {
 		return none{}

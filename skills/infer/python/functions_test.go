@@ -35,6 +35,28 @@ func TestTypesThatAreFunctions(t *testing.T) {
 	}
 }
 
+// Functions in bodies that are parsed later declare arguments, too, and an error in one
+// is found where each statement is parsed.
+func TestBodiesParsedLater(t *testing.T) {
+	for source, want := range map[string]string{
+		"import argparse\ndef main():\n  def add(p):\n    p.add_argument('--n', type=int)\n  p = argparse.ArgumentParser()\n  add(p)\n  p.parse_args()\nmain()\n":           "n:integer",
+		"import click\ndef main():\n  @click.command()\n  @click.option('--n', type=int)\n  def run(n):\n    'Runs.'\n  run()\nmain()\n":                                    "n:integer",
+		"import argparse\nclass A:\n  def f(self):\n    p = argparse.ArgumentParser()\n    p.add_argument('--n')\n    p.parse_args()\nclass B:\n  f = 1\ndef f():\n  x y\n": "",
+	} {
+		s := Read("tool.py", []byte(source))
+		got := ""
+		if s.CommandLine != nil {
+			got = summary(s)
+		}
+		if got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", source, got, want)
+		}
+	}
+	if line, err := SyntaxError([]byte("def f():\n  def g():\n    x y\n")); line != 3 || err == nil {
+		t.Errorf("line %d, %v", line, err)
+	}
+}
+
 func TestRequiredOfCommands(t *testing.T) {
 	s := Read("tool.py", []byte(`import argparse
 p = argparse.ArgumentParser()

@@ -88,7 +88,7 @@ func (e *evaluator) runUncalled(body []*stmt) {
 				inner.vars[p.name] = e.eval(p.fallback, s.function.scope)
 			}
 		}
-		e.run(s.function.body, &frame{scope: inner})
+		e.run(s.function.block(), &frame{scope: inner})
 	}
 }
 
@@ -101,20 +101,14 @@ func findRelevant(body []*stmt, functions []*function) {
 			wanted[s.targets[0].name] = true
 		}
 	}
-	for _, fn := range functions {
-		for _, decorator := range fn.decorators {
-			if decorator.kind == nCall {
-				decorator = decorator.kids[0]
-			}
-			wanted[fn.name] = wanted[fn.name] || decorator.name == "command" || decorator.name == "group"
-		}
-	}
+	functions = withCommands(functions, wanted)
 	mentions := func(tok token) bool { return tok.kind == tokName && (declares(tok.text) || wanted[tok.text]) }
 	for range maxCalls {
 		found := false
-		for _, fn := range functions {
-			if !fn.relevant && slices.ContainsFunc(fn.tokens, mentions) {
+		for i := 0; i < len(functions); i++ {
+			if fn := functions[i]; !fn.relevant && slices.ContainsFunc(fn.tokens, mentions) {
 				fn.relevant, wanted[fn.name], found = true, true, true
+				functions = append(functions, fn.parseNested()...)
 			}
 		}
 		if !found {
@@ -122,3 +116,24 @@ func findRelevant(body []*stmt, functions []*function) {
 		}
 	}
 }
+
+// withCommands adds the names of commands of click and typer to wanted. It returns the
+// functions, and those in bodies that may define such commands.
+func withCommands(functions []*function, wanted map[string]bool) []*function {
+	functions = slices.Clone(functions)
+	for i := 0; i < len(functions); i++ {
+		fn := functions[i]
+		for _, decorator := range fn.decorators {
+			if decorator.kind == nCall {
+				decorator = decorator.kids[0]
+			}
+			wanted[fn.name] = wanted[fn.name] || isCommand(decorator.name)
+		}
+		if slices.ContainsFunc(fn.tokens, func(tok token) bool { return tok.kind == tokName && isCommand(tok.text) }) {
+			functions = append(functions, fn.parseNested()...)
+		}
+	}
+	return functions
+}
+
+func isCommand(decorator string) bool { return decorator == "command" || decorator == "group" }

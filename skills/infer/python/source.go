@@ -11,12 +11,13 @@ import (
 // needs it. It is not safe for concurrent use.
 type Module struct {
 	source []byte
+	whole  bool // each statement is parsed
 
 	parsed    bool
 	tokens    code
 	body      []*stmt
-	functions []*function // at any depth
-	broken    int         // the line where it is not Python's, or of the first such statement; 0 without one
+	functions []*function // see reader
+	broken    int         // the line where it is not Python's, or of the first such statement that is parsed; 0 without one
 	err       error
 }
 
@@ -38,7 +39,8 @@ func (m *Module) parse() ([]*stmt, error) {
 		m.broken, m.err = l.line, fmt.Errorf("line %d: %w", l.line, l.err)
 		return nil, m.err
 	}
-	r := &reader{exprReader: exprReader{newTokenReader(l.tokens)}}
+	r := newReader(l.tokens)
+	r.whole = m.whole
 	m.body = r.statements(tokEnd)
 	m.tokens, m.functions, m.broken = l.tokens, r.functions, r.broken
 	return m.body, nil
@@ -62,6 +64,7 @@ func sourceText(source []byte) (string, error) {
 // both of them tests of Python's grammar; of 166 that Python refuses it finds half.
 func SyntaxError(source []byte) (line int, err error) {
 	m := NewModule(source)
+	m.whole = true
 	_, err = m.parse()
 	switch cause := errors.Unwrap(err); {
 	case err == nil && m.broken > 0:

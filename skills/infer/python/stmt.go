@@ -9,8 +9,13 @@ import (
 // one that is opaque.
 type reader struct {
 	exprReader
-	functions []*function // all that are defined
+	functions []*function // all that are defined, without those in bodies that are parsed later
 	broken    int         // the line of the first statement that is not Python's; 0 without one
+	whole     bool        // no body is parsed later
+}
+
+func newReader(tokens []token) *reader {
+	return &reader{exprReader: exprReader{newTokenReader(tokens)}}
 }
 
 // statements parses up to a token of this kind, or the end.
@@ -18,7 +23,11 @@ func (r *reader) statements(until tokenKind) []*stmt {
 	var body []*stmt
 	for r.tok.kind != until && r.tok.kind != tokEnd {
 		switch r.tok.kind {
-		case tokIndent, tokDedent, tokNewline:
+		case tokIndent: // that no statement expects
+			r.advance()
+			body = append(body, r.statements(tokDedent)...)
+			r.acceptKind(tokDedent)
+		case tokDedent, tokNewline:
 			r.advance()
 		default:
 			body = append(body, r.statement()...)
@@ -41,6 +50,28 @@ func (r *reader) block() []*stmt {
 	body := r.statements(tokDedent)
 	r.acceptKind(tokDedent)
 	return body
+}
+
+// laterBlock is block, but leaves an indented one to be parsed later.
+func (r *reader) laterBlock() (body []*stmt, unparsed []token) {
+	r.expect(":")
+	if r.err == nil && r.tok.kind != tokNewline {
+		return r.simpleLine(), nil
+	}
+	r.indent()
+	if r.err != nil {
+		return nil, nil
+	}
+	unparsed = r.tokens[r.at:]
+	for open := 1; open > 0 && r.tok.kind != tokEnd; r.advance() {
+		switch r.tok.kind {
+		case tokIndent:
+			open++
+		case tokDedent:
+			open--
+		}
+	}
+	return nil, unparsed
 }
 
 // indent reads the end of a line and the indentation of the next.
@@ -138,9 +169,12 @@ func (r *reader) def() *stmt {
 	if r.accept("->") {
 		r.expressions(ternary)
 	}
-	fn.body = r.block()
+	if r.whole {
+		fn.body = r.block()
+	} else {
+		fn.body, fn.unparsed = r.laterBlock()
+	}
 	fn.tokens = r.tokens[from:r.at]
-	fn.doc = docstring(fn.body)
 	return &stmt{kind: sDef, function: fn}
 }
 

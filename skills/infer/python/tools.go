@@ -68,7 +68,7 @@ func (t typeReader) toolDecorator(fn *function) *node {
 }
 
 func (t typeReader) tool(fn *function, decorator *node) Function {
-	f := Function{Name: fn.name, Python: fn.name, Line: fn.line, Doc: fn.doc}
+	f := Function{Name: fn.name, Python: fn.name, Line: fn.line, Doc: fn.doc()}
 	f.Params = t.paramsOf(fn)
 	if decorator.kind != nCall {
 		return f
@@ -88,7 +88,7 @@ func (t typeReader) tool(fn *function, decorator *node) Function {
 
 func (t typeReader) paramsOf(fn *function) *jsonschema.Schema {
 	schema := newObject()
-	described := describedArgs(fn.doc)
+	described := describedArgs(fn.doc())
 	for _, p := range fn.params {
 		if p.star != "" || p.name == "callbacks" || p.name == "run_manager" || schema.Properties.Len() == maxArguments {
 			continue
