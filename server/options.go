@@ -36,7 +36,8 @@ type Options struct {
 	Usage Usage
 	// FirstScan bounds the time for which requests wait for the first catalog, but for
 	// those that only open a connection. Where it is over, they are answered without
-	// skills, and clients are notified of the catalog when it comes. 0 does not wait.
+	// skills, and clients are notified of the catalog when it comes. After the catalog,
+	// they wait for the first [Server.Activate], but only briefly. 0 does not wait.
 	FirstScan time.Duration
 	// Logger gets entries for the operator; nil discards them.
 	Logger *slog.Logger

@@ -8,18 +8,25 @@ import (
 	"time"
 )
 
-// A readiness holds requests until the first catalog is published, or the time for it
-// is over: clients give up on requests, many after a minute. From then on, requests
-// are answered with the skills there are, and clients are notified of the others.
+// A readiness holds requests until the first catalog is published and the workspaces
+// are searched for the files that its skills are for: some clients list once, and ignore
+// notices. Clients give up on requests, too, many after a minute, so that each step is
+// bounded. From then on, requests are answered with the skills there are, and clients are
+// notified of changes.
 type readiness struct {
-	held      chan struct{} // closed when requests are answered
-	release   func()        // closes it, once
-	timer     *time.Timer   // calls release; nil if requests never wait
+	held    chan struct{} // closed when requests are answered
+	release func()        // closes it, once
+
 	published atomic.Bool
+	scan      *time.Timer // bounds the wait for the first catalog; nil if requests never wait
+	search    *time.Timer // bounds the wait for the search; begins with the first catalog
 }
 
-// newReadiness returns a readiness that holds requests for at most a time; 0 holds none.
-// It must be closed.
+// searchTime bounds the wait for the search of the workspaces, which takes up to 2 s.
+const searchTime = 100 * time.Millisecond
+
+// newReadiness returns a readiness that holds requests for at most a time before the
+// first catalog; 0 holds none. It must be closed.
 func newReadiness(most time.Duration, logger *slog.Logger) *readiness {
 	r := &readiness{held: make(chan struct{})}
 	r.release = sync.OnceFunc(func() { close(r.held) })
@@ -27,18 +34,29 @@ func newReadiness(most time.Duration, logger *slog.Logger) *readiness {
 		r.release()
 		return r
 	}
-	r.timer = time.AfterFunc(most, func() {
+	r.search = time.AfterFunc(most, r.release)
+	r.search.Stop()
+	r.scan = time.AfterFunc(most, func() {
 		logger.Warn("the first scan of the skills takes long; lists lack skills until it has ended", "waited", most)
 		r.release()
 	})
 	return r
 }
 
-// scanned is called after each publication.
+// scanned is called after each publication of a catalog.
 func (r *readiness) scanned() {
-	r.close()
-	r.published.Store(true)
-	r.release()
+	if !r.published.Swap(true) && r.scan != nil {
+		r.scan.Stop()
+		r.search.Reset(searchTime)
+	}
+}
+
+// searched is called after each search of the workspaces.
+func (r *readiness) searched() {
+	if r.published.Load() {
+		r.close()
+		r.release()
+	}
 }
 
 // err returns an error before the first publication.
@@ -49,8 +67,10 @@ func (r *readiness) err() error {
 	return nil
 }
 
+// close stops the timers.
 func (r *readiness) close() {
-	if r.timer != nil {
-		r.timer.Stop()
+	if r.scan != nil {
+		r.scan.Stop()
+		r.search.Stop()
 	}
 }

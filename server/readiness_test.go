@@ -119,10 +119,12 @@ func TestFirstCatalog(t *testing.T) {
 			t.Error("it is ready before the first catalog")
 		}
 		c.publish()
-		c.want("1 demo__guide demo__run demo__write", "2 demo__private demo__guide demo__run demo__write")
+		c.want()
 		if err := c.Ready(); err != nil {
 			t.Error(err)
 		}
+		c.Activate(nil)
+		c.want("1 demo__guide demo__run demo__write", "2 demo__private demo__guide demo__run demo__write")
 		c.files["p/skills/guide/SKILL.md"].Data = []byte("---\nname: guide\ndescription: Tells more.\n---\nText.\n")
 		c.publish()
 		c.want("notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/tools/list_changed")
@@ -146,6 +148,28 @@ func TestSlowFirstCatalog(t *testing.T) {
 		c.send(3, "tools/list", "{}")
 		c.want("3 demo__guide demo__run demo__write")
 	})
+}
+
+// A list has the skills that the workspaces have files for, if these are found soon.
+func TestFirstSearch(t *testing.T) {
+	for soon, want := range map[bool]string{true: "1 demo__write", false: "1"} {
+		synctest.Test(t, func(t *testing.T) {
+			c := begin(t, 10*time.Second)
+			c.published.expose.MaxTools = 1
+			c.send(1, "tools/list", "{}")
+			c.publish()
+			if time.Sleep(searchTime - 1); !soon {
+				time.Sleep(1)
+				c.want(want)
+			}
+			c.Activate(map[string]bool{"demo/write": true})
+			if soon {
+				c.want(want)
+			} else {
+				c.want("notifications/tools/list_changed")
+			}
+		})
+	}
 }
 
 // A server may end before its first catalog.

@@ -141,8 +141,9 @@ func (s *Server) Ready() error { return s.readiness.err() }
 
 // Publish replaces the catalog. Calls under way keep theirs. Clients are
 // notified once if the tools they know have changed, and once if the listed
-// resources have. It reports whether the tools have changed. The first catalog
-// lets the requests go on that wait for it, of which no client is notified.
+// resources have. It reports whether the tools have changed. Requests that wait for
+// the first catalog go on after the next call of [Server.Activate], or soon. No client
+// is notified of either.
 func (s *Server) Publish(catalog *skills.Catalog) (changed bool) {
 	logChanges(s.options.Logger, s.Catalog(), catalog)
 	defer s.readiness.scanned()
@@ -153,5 +154,6 @@ func (s *Server) Publish(catalog *skills.Catalog) (changed bool) {
 // files for: they come first. Clients are notified once if the tools they know have
 // changed. It reports whether they have.
 func (s *Server) Activate(active map[string]bool) (changed bool) {
+	defer s.readiness.searched()
 	return s.published.activate(active)
 }
