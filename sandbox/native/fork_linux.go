@@ -313,8 +313,16 @@ func (n *initProcess) reap(options uintptr) {
 	code, ended := int32(0), false
 	for {
 		pid, errno := raw4(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&n.status)), options|unix.WALL, 0)
-		if errno != 0 || pid == 0 {
+		if errno != 0 { // no child, and so no other process in the sandbox
 			break
+		}
+		if pid == 0 {
+			if !ended || !n.once {
+				break
+			}
+			n.killAll() // nothing is to be left but this process
+			options = 0
+			continue
 		}
 		if int32(pid) != n.command {
 			continue
@@ -322,10 +330,6 @@ func (n *initProcess) reap(options uintptr) {
 		code, ended, n.command = n.status>>8&0xff, true, 0
 		if signal := n.status & 0x7f; signal != 0 {
 			code = 128 + signal
-		}
-		if n.once { // nothing is to be left but this process, which ends too
-			n.killAll()
-			options = 0
 		}
 	}
 	if ended {

@@ -67,14 +67,15 @@ func (p *pool) acquire(limits sandbox.Limits) (*instance, error) {
 	return b, nil
 }
 
-// refillDuring replaces the instance of a running command after refillTime, unless
-// stop is called: to replace it at once would slow down a short command. It does nothing
-// if warm, the command's own wish, is negative.
-func (p *pool) refillDuring(warm int, r *recipe) (stop func() bool) {
+// refillDuring replaces the instance of a command that has started after refillTime,
+// unless stop is called: to replace it at once would slow down a short command. It does
+// nothing if warm, the command's own wish, is negative.
+func (p *pool) refillDuring(warm int, r *recipe) (stop func()) {
 	if warm < 0 {
-		return func() bool { return false }
+		return func() {}
 	}
-	return time.AfterFunc(refillTime, func() { p.fill(r) }).Stop
+	timer := time.AfterFunc(refillTime, func() { p.fill(r) })
+	return func() { timer.Stop() }
 }
 
 // retire ends an instance after its command, and replaces it unless warm, the command's

@@ -91,8 +91,10 @@ func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 	t.err = t.send(p.host, g, trees, env)
 	closeAll(trees)
 	b.streams.closeTheirs()
-	defer p.refillDuring(cmd.Warm, g.recipe)()
+	stopRefill := func() {}
+	t.onStart = func() { stopRefill = p.refillDuring(cmd.Warm, g.recipe) }
 	t.awaitReports()
+	stopRefill()
 	if !t.exited {
 		b.kill()
 		b.wait()
@@ -119,6 +121,7 @@ type execution struct {
 	streams    *stdio
 	limits     sandbox.Limits
 	setup, job *sequence // setup is nil where it was made before
+	onStart    func()    // nil for nothing
 
 	settled bool // the setup is made
 	exited  bool // by itself
@@ -168,6 +171,9 @@ func (t *execution) handle(r report) error {
 			t.cmd.Started()
 		}
 		t.streams.start(t.cmd)
+		if t.onStart != nil {
+			t.onStart()
+		}
 	case eventExited:
 		t.exited, t.code = true, r.a
 	case eventExecutedInit:

@@ -4,6 +4,7 @@ package native
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -163,6 +164,7 @@ const (
 // pack appends the sequence to b.
 func (s *sequence) pack(b []byte, k kind) []byte {
 	s.align()
+	b = slices.Grow(b, wordBytes*(headerWords+callWords*len(s.calls)+len(s.pointers))+len(s.data))
 	word := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
 	word(uint64(k))
 	word(uint64(len(s.calls)))

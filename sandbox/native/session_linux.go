@@ -30,7 +30,9 @@ func (p *pool) openSession(ctx context.Context, cmd *sandbox.Command) (*nativeSe
 		return nil, err
 	}
 	g.recipe = nil // the commands of a session have streams of their own
-	defer p.refillDuring(cmd.Warm, nil)()
+	if cmd.Warm >= 0 {
+		defer p.fill(nil)
+	}
 	b, trees, err := p.acquireFor(g)
 	if err != nil {
 		g.gateway.close()

@@ -136,7 +136,8 @@ func resizeTmpfs(s *sequence, path string, size int64) {
 // commandSequence returns the calls of the process that becomes the command.
 // Its streams are in the slots.
 func commandSequence(argv, env []string, streams [3]slot, limits []resourceLimit) *sequence {
-	s := &sequence{}
+	const usualCalls, usualData = 32, 2 << 10 // which spares growing
+	s := &sequence{calls: make([]call, 0, usualCalls), data: make([]byte, 0, usualData)}
 	at := func(what string) purpose { return purpose{stepSetup, what} }
 	s.add(at("make a session"), unix.SYS_SETSID)
 	for fd, stream := range streams {
