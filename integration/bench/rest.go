@@ -23,7 +23,7 @@ func (p pace) String() string { return fmt.Sprintf("bash, after a rest of %v", p
 // than its rest. All rounds of five contenders fit in twelve minutes, ten of which
 // are the rests of 10 s.
 func paces() []pace {
-	return []pace{{10 * time.Second, 12, 1}, {2 * time.Second, 8, 1}, {500 * time.Millisecond, 8, 1}, {20 * time.Millisecond, 8, 5}}
+	return []pace{{10 * time.Second, 12, 1}, {2 * time.Second, 7, 1}, {500 * time.Millisecond, 8, 1}, {20 * time.Millisecond, 8, 5}}
 }
 
 // rests is a run of the suite rest.
