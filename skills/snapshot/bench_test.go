@@ -28,8 +28,8 @@ func populate(tb testing.TB, dir string, files, size int) {
 	}
 }
 
-// BenchmarkTake measures a call of an unchanged skill, one after a file was replaced,
-// and the first of a process.
+// BenchmarkTake measures a call of an unchanged skill, one after a file was written,
+// those in the two seconds after that, and the first of a process.
 func BenchmarkTake(b *testing.B) {
 	for _, size := range sizes {
 		source := b.TempDir()
@@ -58,6 +58,16 @@ func BenchmarkTake(b *testing.B) {
 				}
 				time.Sleep(2 * quiet)
 				b.StartTimer()
+				take(b, s)
+			}
+		})
+		b.Run(name+"/one changed lately", func(b *testing.B) {
+			if err := os.WriteFile(filepath.Join(source, "0/0"), fmt.Append(nil, b.N), 0o644); err != nil {
+				b.Fatal(err)
+			}
+			time.Sleep(2 * quiet)
+			take(b, s)
+			for b.Loop() {
 				take(b, s)
 			}
 		})

@@ -92,6 +92,10 @@ func (s *Store) take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error
 	if _, last = s.memory.of(use.Skill); last.since(began, at) && use.lease(last.Dir) == nil {
 		return &last.Snapshot, nil // that of another call
 	}
+	if r := s.recheck(fsys, last); r != nil && use.lease(r.Dir) == nil {
+		s.memory.put(known, r)
+		return &r.Snapshot, nil
+	}
 	return s.retake(ctx, fsys, use, last)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -56,14 +57,22 @@ func (e *entry) content() string {
 
 // digest returns the digest of a tree whose files were read.
 func (t tree) digest() string {
-	all := sha256.New()
+	all, line := sha256.New(), []byte(nil)
 	for i := range t {
 		if e := &t[i]; e.name != "." {
-			content := e.content()
-			fmt.Fprintf(all, "%c %d:%s %d:%s\n", e.kind, len(e.name), e.name, len(content), content)
+			line = append(line[:0], e.kind, ' ')
+			line = append(appendText(line, e.name), ' ')
+			line = append(appendText(line, e.content()), '\n')
+			all.Write(line)
 		}
 	}
 	return "sha256:" + hex.EncodeToString(all.Sum(nil))
+}
+
+// appendText appends the length of a text and the text, so that none imitates another
+// field.
+func appendText(line []byte, text string) []byte {
+	return append(append(strconv.AppendInt(line, int64(len(text)), 10), ':'), text...)
 }
 
 // list reads the entries of a source. The sums of those that have not changed since

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // A guarded folder fails each operation while it is shut.
@@ -316,5 +318,41 @@ func TestMemoryIsBounded(t *testing.T) {
 	d := put("d", 2*maxRemembered)
 	if a.last != nil || c.last != nil || d.last == nil {
 		t.Error("not only the newest is left")
+	}
+}
+
+// TestRecheck sees a write that no stamp shows: within two seconds after the last, with
+// the same size and times.
+func TestRecheck(t *testing.T) {
+	certainly(t)
+	dir, s := exampleFolder(t), later(t)
+	// All were written long ago, for the store, except for one.
+	name := filepath.Join(dir, "data/a")
+	if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	first := take(t, s, skillfs.DirFS(dir))
+	if again := take(t, s, skillfs.DirFS(dir)); *again != *first {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	known, last := s.memory.of("demo")
+	if err := os.WriteFile(name, []byte("b"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := *last
+	forged.tree = slices.Clone(last.tree)
+	for i := range forged.tree {
+		if e := &forged.tree[i]; e.name == "data/a" {
+			e.stamp = stamp.Of(info)
+		}
+	}
+	forged.watched = forged.tree
+	s.memory.put(known, &forged)
+	if again := take(t, s, skillfs.DirFS(dir)); again.Digest == first.Digest {
+		t.Error("the second write was not seen")
 	}
 }
