@@ -306,7 +306,7 @@ func TestScale(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for _, args := range []string{"--only bare,wrong", "--wrong", "bare", "call bare", "--duration -1s", "scale --sizes 7,x", "scale --sizes 0",
-		"scale --starts -1", "scale --duration 1s", "rest --rests 1s", "rest --duration 1s"} {
+		"scale --starts -1", "scale --duration 1s", "rest --longest 1", "rest --duration 1s"} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != 2 || stderr.Len() == 0 || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args, code, &stdout, &stderr)

@@ -5,15 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
 // A pace is a rest before each call.
 type pace struct {
 	rest   time.Duration
-	rounds int // in which each contender has a turn
-	calls  int // of a turn
+	rounds uint // in which each contender has a turn; none has more than the longest
+	calls  int  // of a turn
 }
 
 func (p pace) String() string { return fmt.Sprintf("bash, after a rest of %v", p.rest) }
@@ -29,13 +28,14 @@ func paces() []pace {
 // rests is a run of the suite rest.
 type rests struct {
 	lineup
-	paces []pace
+	longest time.Duration // no rest is longer
+	paces   []pace
 }
 
 func restSuite() suite {
-	r := &rests{lineup{entries: entries(), usual: []string{"bare", "native", "serve-native", "docker-warm", "serve-docker"}}, paces()}
+	r := &rests{lineup: lineup{entries: entries(), usual: []string{"bare", "native", "serve-native", "docker-warm", "serve-docker"}}}
 	return suite{
-		name: "rest", quick: []string{"rests=20ms"},
+		name: "rest", quick: []string{"longest=20ms"},
 		about: fmt.Sprintf(`rest calls the script in bash as a model does: one call at a time, after a rest of
 the machine, in which nothing polls. Each call of each contender has a rest of its
 own. A turn is one call after 10 s, one after 2 s, one after 0.5 s and five after
@@ -55,7 +55,7 @@ Contenders; --only may also name the others of the suite call:
 %s`, r.list()),
 		flags: func(f *flag.FlagSet) {
 			r.flags(f)
-			f.Func("rests", "measure only after these `rests`, separated by commas (default 10s,2s,500ms,20ms)", r.parse)
+			f.DurationVar(&r.longest, "longest", 10*time.Second, "measure no longer rest")
 		},
 		measure: func(ctx context.Context, b *bench) error {
 			r.blocking = true
@@ -64,22 +64,12 @@ Contenders; --only may also name the others of the suite call:
 	}
 }
 
-func (r *rests) parse(value string) error {
-	r.paces = nil
-	for _, text := range strings.Split(value, ",") {
-		d, err := time.ParseDuration(text)
-		i := slices.IndexFunc(paces(), func(p pace) bool { return p.rest == d })
-		if err != nil || i < 0 {
-			return fmt.Errorf("%q is none of 10s, 2s, 500ms and 20ms", text)
-		}
-		r.paces = append(r.paces, paces()[i])
-	}
-	return nil
-}
-
 func (r *rests) measure(ctx context.Context, contenders []*contender) error {
-	longest := slices.MaxFunc(r.paces, func(a, b pace) int { return a.rounds - b.rounds })
-	err := takeTurns(contenders, rounds(uint(longest.rounds)), func(one *contender) error { return r.turn(ctx, one) })
+	r.paces = slices.DeleteFunc(paces(), func(p pace) bool { return p.rest > r.longest })
+	if len(r.paces) == 0 {
+		return nil
+	}
+	err := takeTurns(contenders, rounds(r.paces[0].rounds), func(one *contender) error { return r.turn(ctx, one) })
 	for _, p := range r.paces {
 		for _, one := range contenders {
 			r.relate(p.String(), one)
@@ -95,7 +85,7 @@ func (r *rests) turn(ctx context.Context, one *contender) error {
 	var times []time.Duration
 	for _, p := range r.paces {
 		o := r.result(p.String(), one.name)
-		if len(o.figure("p50 ms").rounds) >= p.rounds {
+		if len(o.figure("p50 ms").rounds) >= int(p.rounds) {
 			continue
 		}
 		before := len(o.times)

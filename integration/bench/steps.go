@@ -60,10 +60,10 @@ func (s *steps) systemCalls(ctx context.Context, contenders []*contender) error 
 	const name = "system calls of the server from the request to the command"
 	for _, one := range contenders {
 		output, err := one.server.traced(ctx, filepath.Join(s.bench.dir, "strace", one.name), func() error {
-			return takeTurns([]*contender{one}, rounds(s.calls), func(one *contender) error {
-				_, err := s.call(ctx, one)
-				return err
-			})
+			all := one.once(s.scripts[0], folderRest)
+			all.calls = int(s.calls)
+			_, err := all.run(ctx)
+			return err
 		})
 		if err != nil {
 			s.Absent = append(s.Absent, fmt.Sprintf("system calls of %s: %v", one.name, err))
