@@ -26,9 +26,9 @@ type instance struct {
 	streams *stdio // of its command; a session has others for each of its commands
 	out     int    // descriptor of the sandbox's /out, -1 until the init is ready
 
-	prepared *recipe  // whose setup was made ahead of a command; nil without
-	folders  []string // of the recipe
-	view     string   // the mount table's of the folders then
+	prepared   *recipe  // whose setup was made ahead of a command; nil without
+	workspaces []string // of the recipe
+	view       string   // the mount table's of them then
 
 	exceeded atomic.Bool // its memory limit, so it was killed
 }

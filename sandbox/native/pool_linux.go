@@ -94,7 +94,7 @@ func (p *pool) retire(b *instance, warm int, r *recipe) {
 }
 
 // popPrepared returns an instance that was prepared for a recipe, or nil. The folders of
-// its recipe, and all mounts there, are as they were.
+// its recipe, and all mounts in its workspaces, are as they were.
 func (p *pool) popPrepared(r *recipe) *instance {
 	if r == nil {
 		return nil
@@ -288,9 +288,9 @@ func (p *pool) fillOne() bool {
 
 // prepare makes the setup of a recipe in an instance.
 func (p *pool) prepare(b *instance, r *recipe) error {
-	folders := r.folders()
+	workspaces := r.workspaces()
 	p.mu.Lock()
-	view := p.prepared.view(folders)
+	view := p.prepared.view(workspaces)
 	p.mu.Unlock()
 	trees, err := p.host.openMounts(r.mounts, p.open)
 	if err != nil {
@@ -303,7 +303,7 @@ func (p *pool) prepare(b *instance, r *recipe) error {
 	if err := b.prepare(p.host, r, trees); err != nil {
 		return err
 	}
-	b.prepared, b.folders, b.view = r, folders, view
+	b.prepared, b.workspaces, b.view = r, workspaces, view
 	return nil
 }
 

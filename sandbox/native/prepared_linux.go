@@ -52,11 +52,11 @@ func (s *preparedSet) index(r *recipe) int {
 
 // pop removes and returns the instance of a recipe, or returns nil.
 func (s *preparedSet) pop(r *recipe) *instance {
-	if s.index(r) < 0 {
-		return nil
-	}
-	s.refresh()
 	i := s.index(r)
+	if i >= 0 && len(s.ready[i].workspaces) > 0 {
+		s.refresh()
+		i = s.index(r)
+	}
 	if i < 0 {
 		return nil
 	}
@@ -73,17 +73,22 @@ func (s *preparedSet) pop(r *recipe) *instance {
 // the change.
 func (s *preparedSet) add(b *instance) {
 	s.ready = append(s.ready, b)
-	s.mounts.refresh()
-	s.dropIf(s.stale)
+	if len(b.workspaces) > 0 {
+		s.mounts.refresh()
+		s.dropIf(s.stale)
+	}
 }
 
-// view returns the mounts of folders, as they are now.
-func (s *preparedSet) view(folders []string) string {
+// view returns the mounts of workspaces, as they are now.
+func (s *preparedSet) view(workspaces []string) string {
+	if len(workspaces) == 0 {
+		return ""
+	}
 	s.refresh()
-	return s.mounts.view(folders)
+	return s.mounts.view(workspaces)
 }
 
-// refresh drops the instances whose folders have other mounts now.
+// refresh drops the instances whose workspaces have other mounts now.
 func (s *preparedSet) refresh() {
 	if s.mounts.refresh() {
 		s.dropIf(s.stale)
@@ -91,7 +96,9 @@ func (s *preparedSet) refresh() {
 }
 
 // stale reports whether there are other mounts than when b was prepared.
-func (s *preparedSet) stale(b *instance) bool { return s.mounts.view(b.folders) != b.view }
+func (s *preparedSet) stale(b *instance) bool {
+	return len(b.workspaces) > 0 && s.mounts.view(b.workspaces) != b.view
+}
 
 func (s *preparedSet) dropIf(unfit func(*instance) bool) {
 	s.ready = slices.DeleteFunc(s.ready, func(b *instance) bool {

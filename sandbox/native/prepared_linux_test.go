@@ -209,7 +209,7 @@ func TestMountView(t *testing.T) {
 		deep  = "25 23 8:4 / /home/a/work/deep rw - ext4 /dev/sdd rw\n"
 		other = "26 22 8:5 / /home/ab rw - ext4 /dev/sde rw\n"
 	)
-	table := &mountTable{fd: -1, text: root + home + blank + deep + other + "junk\n"}
+	table := &mountTable{fd: -1, text: []byte(root + home + blank + deep + other + "junk\n")}
 	for folder, want := range map[string]string{
 		"/home/a/work":  root + home + deep,
 		"/home/a b/c":   root + home + blank,

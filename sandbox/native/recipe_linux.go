@@ -3,6 +3,7 @@
 package native
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,10 +54,14 @@ func (r *recipe) shows(trees []int) bool {
 	return true
 }
 
-// folders returns the recipe's folders without symbolic links.
-func (r *recipe) folders() []string {
+// workspaces returns the recipe's workspaces without symbolic links. The skill's folder is
+// none: it is a snapshot in the server's cache, below which nobody mounts anything.
+func (r *recipe) workspaces() []string {
 	var all []string
 	for _, m := range r.mounts {
+		if m.Target == sandbox.SkillDir {
+			continue
+		}
 		path, err := filepath.EvalSymlinks(m.Source)
 		if err != nil {
 			path = m.Source // which opening it reports
@@ -68,10 +73,11 @@ func (r *recipe) folders() []string {
 }
 
 // A mountTable is the list of mounts that the server sees. The copy that a waiting
-// sandbox has of a folder's mounts is good for a command only while they are the same.
+// sandbox has of a workspace's mounts is good for a command only while they are the same.
 type mountTable struct {
-	fd   int // of /proc/self/mountinfo, -1 where that cannot be read
-	text string
+	fd     int    // of /proc/self/mountinfo, -1 where that cannot be read
+	text   []byte // empty where it cannot be read
+	before []byte // the text before the last change, whose memory is used again
 }
 
 func openMountTable() *mountTable {
@@ -85,10 +91,11 @@ func openMountTable() *mountTable {
 }
 
 // readable reports whether the table is known.
-func (t *mountTable) readable() bool { return t.text != "" }
+func (t *mountTable) readable() bool { return len(t.text) > 0 }
 
-// refresh reads the table if it has changed since, and reports whether it has: the
-// kernel says so by one system call.
+// refresh reads the table if it has changed since, and reports whether it is another one:
+// the kernel says by one system call that there was a change. To read the 37 lines of a
+// machine with some containers takes 0.26 ms (under load), as the kernel composes them.
 func (t *mountTable) refresh() bool {
 	if t.fd < 0 {
 		return false
@@ -98,42 +105,49 @@ func (t *mountTable) refresh() bool {
 		return false
 	}
 	t.read()
-	return true
+	return !bytes.Equal(t.text, t.before)
 }
 
 func (t *mountTable) read() {
-	t.text = ""
-	var text []byte
-	buffer := make([]byte, 64<<10)
+	const room = 4 << 10 // bytes that the kernel returns at most at once
+	text := t.before[:0]
+	t.before, t.text = t.text, nil
 	for {
-		n, err := unix.Pread(t.fd, buffer, int64(len(text)))
+		text = slices.Grow(text, room)
+		n, err := unix.Pread(t.fd, text[len(text):cap(text)], int64(len(text)))
 		if err != nil {
 			return
 		}
 		if n == 0 {
-			t.text = string(text)
+			t.text = text
 			return
 		}
-		text = append(text, buffer[:n]...)
+		text = text[:len(text)+n]
 	}
 }
 
 // view returns the lines of the mounts that folders are in, and of those below them.
 func (t *mountTable) view(folders []string) string {
 	var lines strings.Builder
-	// What the kernel writes in place of blanks and backslashes.
-	unescaper := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-	for line := range strings.Lines(t.text) {
-		fields := strings.SplitN(line, " ", 6)
+	for line := range bytes.Lines(t.text) {
+		fields := bytes.SplitN(line, []byte(" "), 6)
 		if len(fields) < 6 {
 			continue
 		}
-		point := unescaper.Replace(fields[4])
+		point := unescapeMount(string(fields[4]))
 		if slices.ContainsFunc(folders, func(f string) bool { return below(f, point) || below(point, f) }) {
-			lines.WriteString(line)
+			lines.Write(line)
 		}
 	}
 	return lines.String()
+}
+
+// unescapeMount undoes what mountinfo writes in place of blanks and backslashes.
+func unescapeMount(path string) string {
+	if !strings.Contains(path, `\`) {
+		return path
+	}
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
 // below reports whether a clean absolute path is a folder or in it.
