@@ -185,8 +185,13 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 	if err != nil {
 		return nil, err
 	}
-	defer d.discard(b)
-	defer b.shell.Close()
+	d.used()
+	defer func() {
+		if !b.lingers() {
+			b.shell.Close()
+		}
+		d.discard(b)
+	}()
 	disconnect, err := b.connect(cmd, d.egress)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,8 @@ type instance struct {
 	shell    *shellproto.Shell
 	piped    bool         // the shell is at pipes
 	way      net.Listener // of connections to the hosts that are granted; nil without any
-	answered bool         // the command has ended, with all that it started
+	answered bool         // the command has ended, with all that it started, or was not there
+	ended    bool         // the command has ended and is reported
 }
 
 // close ends the talk with b.
@@ -278,8 +279,16 @@ func (b *instance) wait(ctx context.Context) (int, error) {
 
 // discard ends b, with all that runs in it, in the background.
 func (o *owner) discard(b *instance) {
-	o.background.Go(func() { o.dispose(b) })
+	o.background.Go(func() {
+		if b.lingers() {
+			o.awaitCalm()
+		}
+		o.dispose(b)
+	})
 }
+
+// lingers reports whether nothing runs in b but its shell, which waits until b is closed.
+func (b *instance) lingers() bool { return b.piped && b.ended }
 
 // dispose ends b and whatever runs in it.
 func (o *owner) dispose(b *instance) {

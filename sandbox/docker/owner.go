@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -30,6 +31,11 @@ const (
 	removeTimeout = 30 * time.Second
 	// closeTimeout bounds the wait for an engine that does not answer.
 	closeTimeout = 30 * time.Second
+	// calmPause is the pause after the begin of a command before containers of earlier
+	// ones are removed, which takes an engine 50 ms of processor time, and calmTimeout bounds
+	// the wait for it. A command can forge the answer that lets it linger.
+	calmPause   = 100 * time.Millisecond
+	calmTimeout = 500 * time.Millisecond
 	// closePause is the longest pause between attempts at removing a container
 	// when the driver is being closed.
 	closePause = 100 * time.Millisecond
@@ -42,6 +48,8 @@ type owner struct {
 	lease    *lease // that the instance lives; set before the first engine is used
 	log      *slog.Logger
 	retries  []time.Duration // the pauses of removals
+
+	last atomic.Int64 // when the last command began, in nanoseconds since 1970
 
 	life       *sandbox.Lifetime  // ended by the driver's Close
 	work       context.Context    // of removals, which outlive runs
@@ -59,6 +67,21 @@ func newOwner(log *slog.Logger) *owner {
 	}
 	o.work, o.giveUp = context.WithCancel(context.Background())
 	return o
+}
+
+// used notes that a command begins.
+func (o *owner) used() { o.last.Store(time.Now().UnixNano()) }
+
+// awaitCalm waits until no command has begun for calmPause: the work of an engine would
+// slow it down. It waits no longer than calmTimeout, and not for long after Close.
+func (o *owner) awaitCalm() {
+	for until := time.Now().Add(calmTimeout); o.life.Context().Err() == nil; {
+		rest := min(calmPause-time.Since(time.Unix(0, o.last.Load())), time.Until(until))
+		if rest <= 0 {
+			return
+		}
+		o.pause(rest)
+	}
 }
 
 // remove removes a container, by id or name, in the background.

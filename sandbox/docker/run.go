@@ -31,7 +31,7 @@ type verdict func(ctx context.Context, cmd *sandbox.Command, image *image, err e
 func (b *instance) exchange(ctx context.Context, cmd *sandbox.Command, image *image, line shellproto.Line, verdict verdict) (*sandbox.Exit, error) {
 	line.Known = b.engine.programs.has(image.id, cmd)
 	o, err := b.shell.Run(ctx, b.surround(cmd), line)
-	b.answered = o.Missing || o.Ended
+	b.answered, b.ended = o.Missing || o.Ended, o.Ended && err == nil
 	if o.Begun {
 		b.engine.programs.add(image.id, cmd)
 	}

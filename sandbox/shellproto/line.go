@@ -147,7 +147,8 @@ type Line struct {
 	Session bool
 	// Known says that the command's program is there, so that it is not looked for.
 	Known bool
-	// Apart says that the shell is one of [PipedScript].
+	// Apart says that the shell is one of [PipedScript]. After its command it waits until it
+	// is closed, so that its driver decides when an engine has the work of its end.
 	Apart bool
 	// Drain has the first shell of a sandbox read its input to the end before it ends,
 	// for engines that forget output where input is left unread.
@@ -161,7 +162,10 @@ func (l Line) text(cmd *sandbox.Command, nonce string) string {
 			"; skills_mcp_after " + nonce + " $skills_mcp_k; exit 0\n"
 	}
 	last := "exit 0\n"
-	if l.Drain {
+	switch {
+	case l.Apart:
+		last = "IFS= read -r skills_mcp_line; exit 0\n"
+	case l.Drain:
 		last = "exec cat >/dev/null\n"
 	}
 	return fmt.Sprintf("unset skills_mcp_line; skills_mcp_deadline %d; %s; skills_mcp_end %s; %s", deadline(cmd), l.invocation(cmd, nonce), nonce, last)

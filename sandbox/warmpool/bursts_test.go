@@ -10,7 +10,7 @@ import (
 func bursting(t *testing.T, limits Limits, test func(t *testing.T, s *stable)) {
 	t.Helper()
 	bubble(t, limits, func(t *testing.T, s *stable) {
-		s.delay, s.Pool.pause = refillDelay, burstPause
+		s.delay, s.quiet, s.pause = refillDelay, quietPause, burstPause
 		test(t, s)
 	})
 }
@@ -64,7 +64,7 @@ func TestBurstUndisturbed(t *testing.T) {
 		made := len(s.made)
 		for range 3 {
 			s.must(skill, 4)
-			time.Sleep(burstPause - time.Millisecond)
+			time.Sleep(quietPause - time.Millisecond)
 			if len(s.made) != made {
 				t.Errorf("%d were started during the burst", len(s.made)-made)
 			}

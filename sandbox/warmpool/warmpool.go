@@ -23,10 +23,13 @@ const (
 	// refillDelay is the pause before the start of the next instance: most uses have
 	// ended by then, and a start beside a use makes it slower.
 	refillDelay = 20 * time.Millisecond
+	// quietPause is the pause without a take before one is started where another waits:
+	// the next take of a burst most likely competes with it. It is over early enough for
+	// the start to end within half a second, when a model may call again.
+	quietPause = 100 * time.Millisecond
 	// burstPause is the pause after which a burst of takes has ended. It is the time that
 	// a start takes on two busy cores: takes that follow sooner than that need more than
-	// one waiting instance. Until then none is started where one waits, because the next
-	// take most likely competes with it.
+	// one waiting instance.
 	burstPause = 250 * time.Millisecond
 )
 
@@ -73,6 +76,7 @@ type Spec[I Instance] struct {
 type Pool[I Instance] struct {
 	limits Limits
 	delay  time.Duration  // refillDelay
+	quiet  time.Duration  // quietPause
 	pause  time.Duration  // burstPause
 	stop   chan struct{}  // closed by Close
 	work   sync.WaitGroup // goroutines of the pool; Wait waits for them
@@ -118,7 +122,7 @@ func New[I Instance](limits *Limits) *Pool[I] {
 	if limits == nil {
 		limits = &Limits{}
 	}
-	return &Pool[I]{limits: limits.or(), delay: refillDelay, pause: burstPause, stop: make(chan struct{}), buckets: map[string]*bucket[I]{}}
+	return &Pool[I]{limits: limits.or(), delay: refillDelay, quiet: quietPause, pause: burstPause, stop: make(chan struct{}), buckets: map[string]*bucket[I]{}}
 }
 
 // Take returns an instance of spec, for one use, and has others made ready for the
@@ -237,8 +241,8 @@ func (p *Pool[I]) pop(b *bucket[I]) (i I, found bool) {
 	return none, false
 }
 
-// scheduleRefill schedules a refill: after the delay, or, where others wait, at the end
-// of the burst.
+// scheduleRefill schedules a refill: after the delay, or, where others wait, when no take
+// has come for a while.
 func (p *Pool[I]) scheduleRefill(b *bucket[I]) {
 	b.refills++
 	p.work.Go(func() {
@@ -246,7 +250,7 @@ func (p *Pool[I]) scheduleRefill(b *bucket[I]) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for {
-			rest := p.pause - time.Since(b.bursts.last)
+			rest := p.quiet - time.Since(b.bursts.last)
 			if p.closed || len(b.ready) == 0 || rest <= 0 {
 				break
 			}

@@ -68,7 +68,7 @@ type making struct{ fails chan error }
 // newStable returns one that is closed when the test of the bubble ends it.
 func newStable(t *testing.T, limits Limits) *stable {
 	s := &stable{Pool: New[*fake](&limits), t: t, given: map[*fake]int{}, dropped: map[*fake]int{}}
-	s.delay, s.pause = 0, 0
+	s.delay, s.quiet, s.pause = 0, 0, 0
 	return s
 }
 
