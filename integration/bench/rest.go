@@ -85,10 +85,10 @@ func (r *rests) turn(ctx context.Context, one *contender) error {
 	var times []time.Duration
 	for _, p := range r.paces {
 		o := r.result(p.String(), one.name)
-		if len(o.figure("p50 ms").rounds) >= int(p.rounds) {
+		before := len(o.times)
+		if before >= int(p.rounds)*p.calls {
 			continue
 		}
-		before := len(o.times)
 		err := o.record(ctx, one, load{workers: 1, calls: p.calls, time: time.Hour, before: resting(p.rest),
 			call: func(ctx context.Context, _, _ int) error {
 				begun, results = append(begun, time.Now()), append(results, o)

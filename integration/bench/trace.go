@@ -42,7 +42,8 @@ func mountTracing(ctx context.Context, dir string) (unmount func() error, err er
 		return nil, fmt.Errorf("mount tracefs, as root: %w: %s", err, out)
 	}
 	return func() error {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+		// Lazily: no file of the kernel's is below dir when that is removed.
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
 			return fmt.Errorf("umount %s: %w: %s", dir, err, out)
 		}
 		return nil
