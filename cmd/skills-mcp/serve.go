@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/live"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
@@ -82,7 +83,8 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	limits := session.Limits(s.Sandbox.Kept)
 	sessions := session.New(runner, &limits)
 	defer sessions.Close()
-	reloader, options := newReloader(s, scanner, runner, collector.rest), serverOptions(s, snapshots)
+	executor := s.sandboxes.executor(runner, sessions, snapshots, nil)
+	reloader, options := newReloader(s, scanner, runner, executor, collector.rest), serverOptions(s, snapshots)
 	options.Reloader = reloader
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and
@@ -94,7 +96,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 		defer counter.Close()
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
 	}
-	srv := server.New(s.sandboxes.executor(runner, sessions, snapshots, nil), options)
+	srv := server.New(executor, options)
 	defer srv.Close()
 	reloader.Start(ctx, srv) // requests wait for the first scan, but clients can connect
 	defer reloader.Close()
@@ -128,9 +130,9 @@ func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
 
 // newReloader returns the reloader that keeps a server's catalog current. It calls idle
 // when the start is over.
-func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, idle func()) *live.Reloader {
+func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, idle func()) *live.Reloader {
 	return live.New(scanner, &live.Options{
-		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Idle: idle, Logger: s.logger,
+		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: executor.Renew, Idle: idle, Logger: s.logger,
 		Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger) },
 	})
 }

@@ -52,6 +52,9 @@ type Options struct {
 	Workspaces []string
 	// Watch begins to watch the roots; nil leaves changes to Reload and Refresh.
 	Watch func() (Watcher, error)
+	// Edited is called with each skill whose files changed, once it is published, in the
+	// background. It must return when ctx is done. nil is not called.
+	Edited func(ctx context.Context, skill *skills.Skill)
 	// Idle is called once, when the roots are watched and were read since; nil does
 	// nothing.
 	Idle func()
@@ -223,6 +226,7 @@ func (r *Reloader) follow(ctx context.Context) {
 			if r.changed(ctx, r.rescan(change.Paths)) != nil {
 				return
 			}
+			r.edited(ctx, change.Paths)
 		}
 	}
 }
@@ -242,9 +246,21 @@ func (r *Reloader) forget(paths []string) {
 	if r.options.Runner == nil {
 		return
 	}
-	for _, name := range touched(r.published.Load(), paths) {
-		r.options.Runner.Forget(name)
+	for _, skill := range touched(r.published.Load(), paths) {
+		r.options.Runner.Forget(skill.QualifiedName())
 	}
+}
+
+// edited reports the skills with files among paths to the options, in the background.
+func (r *Reloader) edited(ctx context.Context, paths []string) {
+	if r.options.Edited == nil {
+		return
+	}
+	r.running.Go(func() {
+		for _, skill := range touched(r.published.Load(), paths) {
+			r.options.Edited(ctx, skill)
+		}
+	})
 }
 
 // inspect lists the programs in the sandboxes of a catalog's skills, and publishes the

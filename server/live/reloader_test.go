@@ -150,6 +150,26 @@ func TestChanges(t *testing.T) {
 	})
 }
 
+// TestEdited wants each skill whose files changed to be reported, after the watch began.
+func TestEdited(t *testing.T) {
+	f := newFolder(t)
+	f.write("one", "")
+	f.write("two", "")
+	synctest.Test(t, func(t *testing.T) {
+		var edited []string
+		c := newChanges()
+		r := New(f.scanner(), &Options{Watch: c.watch, Edited: func(_ context.Context, skill *skills.Skill) { edited = append(edited, skill.Name) }})
+		start(t, r, &published{})
+		defer r.Close()
+		c.send(f.at("two/run.sh"))
+		c.send(f.at("no skill"))
+		c.send(f.at("."))
+		if want := []string{"two", "one", "two"}; !slices.Equal(edited, want) {
+			t.Errorf("edited: %q, want %q", edited, want)
+		}
+	})
+}
+
 // A change after the first scan, before the roots are watched, is found.
 func TestChangeBeforeTheWatch(t *testing.T) {
 	f := newFolder(t)

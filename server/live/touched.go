@@ -8,15 +8,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// touched returns the qualified names of the skills that have files among paths.
-func touched(catalog *skills.Catalog, paths []string) []string {
-	var names []string
+// touched returns the skills that have files among paths.
+func touched(catalog *skills.Catalog, paths []string) []*skills.Skill {
+	var all []*skills.Skill
 	for _, skill := range catalog.Skills {
 		if slices.ContainsFunc(paths, func(path string) bool { return touches(path, skill) }) {
-			names = append(names, skill.QualifiedName())
+			all = append(all, skill)
 		}
 	}
-	return names
+	return all
 }
 
 // touches reports whether path is a file of the skill, or has some below it.

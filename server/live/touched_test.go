@@ -23,7 +23,11 @@ func TestTouched(t *testing.T) {
 		"a/packed":        nil,
 		"b":               nil,
 	} {
-		if got := touched(catalog, []string{at(path)}); !slices.Equal(got, want) {
+		var got []string
+		for _, skill := range touched(catalog, []string{at(path)}) {
+			got = append(got, skill.Name)
+		}
+		if !slices.Equal(got, want) {
 			t.Errorf("%s touched %q, want %q", path, got, want)
 		}
 	}

@@ -149,16 +149,27 @@ func (j *job) proposal() *Proposal {
 // snapshot returns the snapshot of a skill's folder, or of an empty one for nil. It
 // stays for the lease.
 func (x *Executor) snapshot(ctx context.Context, skill *skills.Skill, lease time.Duration) (*snapshot.Snapshot, error) {
-	files, whose, use := fs.FS(&zip.Reader{}), "nothing", snapshot.Use{Lease: lease} // an archive without files
+	files, whose, use := fs.FS(&zip.Reader{}), "nothing", snapshot.Use{} // an archive without files
 	if skill != nil {
-		files, whose = skill.Files, "skill "+skill.QualifiedName()
-		use.Skill = skill.Owner().QualifiedName() + "\x00" + skill.Dir
+		files, whose, use = skill.Files, "skill "+skill.QualifiedName(), useOf(skill)
 	}
+	use.Lease = lease
 	snap, err := x.snapshots.Take(ctx, files, use)
 	if err != nil {
 		return nil, &Error{Unavailable, fmt.Sprintf("the folder of %s cannot be copied to the cache: %v", whose, err), true, err}
 	}
 	return snap, nil
+}
+
+// useOf returns the use of a skill's snapshots, without a lease.
+func useOf(skill *skills.Skill) snapshot.Use {
+	return snapshot.Use{Skill: skill.Owner().QualifiedName() + "\x00" + skill.Dir}
+}
+
+// Renew makes the snapshot of a skill whose files have changed, for the next call, if
+// the skill was called since the last time.
+func (x *Executor) Renew(ctx context.Context, skill *skills.Skill) {
+	_ = x.snapshots.Renew(ctx, skill.Files, useOf(skill)) // the next call reports an error that stays
 }
 
 // execute runs the command of an approved proposal.

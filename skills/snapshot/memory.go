@@ -66,6 +66,8 @@ type remembered struct {
 	turn chan struct{} // holds one token while a new record is made
 	last *record       // nil for none
 	used uint64        // by the memory's clock
+	// taken reports that the last snapshot was taken since it was renewed.
+	taken bool
 }
 
 func newMemory() *memory { return &memory{skills: map[string]*remembered{}} }
@@ -82,6 +84,27 @@ func (m *memory) of(skill string) (*remembered, *record) {
 	m.clock++
 	r.used = m.clock
 	return r, r.last
+}
+
+// taken notes that a skill's snapshot was taken.
+func (m *memory) taken(skill string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.skills[skill]; r != nil {
+		r.taken = true
+	}
+}
+
+// renew reports whether a skill's snapshot was taken since the last call of renew.
+func (m *memory) renew(skill string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.skills[skill]
+	if r == nil || !r.taken {
+		return false
+	}
+	r.taken = false
+	return true
 }
 
 // begin waits for its turn to make a record; the caller calls end after it.

@@ -71,8 +71,22 @@ func (s *Store) Take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error
 	if err != nil {
 		return nil, fmt.Errorf("take snapshot: %w", err)
 	}
+	s.memory.taken(use.Skill)
 	s.sweeper.sweep()
 	return snapshot, nil
+}
+
+// Renew makes the snapshot of a skill whose files have changed, so that the next
+// [Store.Take] finds it. It does nothing unless the last one was taken since the last
+// Renew: a file that is written all the time costs one copy for each call.
+func (s *Store) Renew(ctx context.Context, fsys fs.FS, use Use) error {
+	if !s.memory.renew(use.Skill) {
+		return nil
+	}
+	if _, err := s.take(ctx, fsys, use); err != nil {
+		return fmt.Errorf("renew snapshot: %w", err)
+	}
+	return nil
 }
 
 func (s *Store) take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error) {

@@ -276,6 +276,30 @@ func pack(t *testing.T, content string) []byte {
 	return data.Bytes()
 }
 
+// TestRenew makes the snapshot of an edited skill before it is taken, once for each
+// time that it was taken.
+func TestRenew(t *testing.T) {
+	dir, s := exampleFolder(t), later(t)
+	renewed := func(content string, want int) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "data/a"), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Renew(t.Context(), skillfs.DirFS(dir), Use{Skill: "demo"}); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := filepath.Glob(filepath.Join(s.dir, ofPrefix+"*/*")); err != nil || len(all) != want {
+			t.Errorf("%s: %d snapshots, want %d; %v", content, len(all), want, err)
+		}
+	}
+	renewed("not taken yet", 0)
+	take(t, s, skillfs.DirFS(dir))
+	renewed("taken", 2)
+	renewed("taken before the last renewal", 2)
+	take(t, s, skillfs.DirFS(dir))
+	renewed("taken again", 4)
+}
+
 // TestPackage compares the stamp of a packed skill's file only.
 func TestPackage(t *testing.T) {
 	certainly(t)
