@@ -34,10 +34,11 @@ type Options struct {
 	// Usage counts the calls of skills, by qualified name; nil counts none.
 	// It must not block.
 	Usage Usage
-	// FirstScan bounds the time for which requests wait for the first catalog, but for
-	// those that only open a connection. Where it is over, they are answered without
-	// skills, and clients are notified of the catalog when it comes. After the catalog,
-	// they wait for the first [Server.Activate], but only briefly. 0 does not wait.
+	// FirstScan bounds the time for which lists wait for the first catalog. Where it is
+	// over, they are answered without skills, and clients are notified of the catalog
+	// when it comes. Calls wait for as long as it takes, and requests that only open a
+	// connection do not. After the catalog, all wait for the first [Server.Activate],
+	// but only briefly. 0 lets nothing wait.
 	FirstScan time.Duration
 	// Logger gets entries for the operator; nil discards them.
 	Logger *slog.Logger

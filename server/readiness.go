@@ -10,37 +10,43 @@ import (
 
 // A readiness holds requests until the first catalog is published and the workspaces
 // are searched for the files that its skills are for: some clients list once, and ignore
-// notices. Clients give up on requests, too, many after a minute, so that each step is
-// bounded. From then on, requests are answered with the skills there are, and clients are
-// notified of changes.
+// notices. Clients give up on requests, too, many after a minute: lists are answered in
+// time, with what there is, and clients are notified of the rest. A call waits for its
+// skill.
 type readiness struct {
-	held    chan struct{} // closed when requests are answered
-	release func()        // closes it, once
+	lists, calls         chan struct{} // closed when lists are answered, and calls
+	openLists, openCalls func()        // close one, once
 
 	published atomic.Bool
-	scan      *time.Timer // bounds the wait for the first catalog; nil if requests never wait
+	scan      *time.Timer // bounds the wait of lists for the catalog; nil if nothing waits
 	search    *time.Timer // bounds the wait for the search; begins with the first catalog
 }
 
 // searchTime bounds the wait for the search of the workspaces, which takes up to 2 s.
 const searchTime = 100 * time.Millisecond
 
-// newReadiness returns a readiness that holds requests for at most a time before the
-// first catalog; 0 holds none. It must be closed.
+// newReadiness returns a readiness that holds lists for at most a time before the first
+// catalog; 0 holds nothing. It must be closed.
 func newReadiness(most time.Duration, logger *slog.Logger) *readiness {
-	r := &readiness{held: make(chan struct{})}
-	r.release = sync.OnceFunc(func() { close(r.held) })
+	r := &readiness{lists: make(chan struct{}), calls: make(chan struct{})}
+	r.openLists = sync.OnceFunc(func() { close(r.lists) })
+	r.openCalls = sync.OnceFunc(func() { close(r.calls) })
 	if most == 0 {
-		r.release()
+		r.open()
 		return r
 	}
-	r.search = time.AfterFunc(most, r.release)
+	r.search = time.AfterFunc(most, r.open)
 	r.search.Stop()
 	r.scan = time.AfterFunc(most, func() {
 		logger.Warn("the first scan of the skills takes long; lists lack skills until it has ended", "waited", most)
-		r.release()
+		r.openLists()
 	})
 	return r
+}
+
+func (r *readiness) open() {
+	r.openLists()
+	r.openCalls()
 }
 
 // scanned is called after each publication of a catalog.
@@ -55,7 +61,7 @@ func (r *readiness) scanned() {
 func (r *readiness) searched() {
 	if r.published.Load() {
 		r.close()
-		r.release()
+		r.open()
 	}
 }
 

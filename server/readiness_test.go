@@ -140,13 +140,18 @@ func TestSlowFirstCatalog(t *testing.T) {
 		c.want("1")
 		c.send(2, "tools/list", "{}")
 		c.want("2")
+		c.send(3, "tools/call", `{"name":"demo__run","arguments":{"target":"x"}}`)
+		time.Sleep(time.Minute)
+		c.want()
 		if err := c.Ready(); err == nil {
 			t.Error("it is ready before the first catalog")
 		}
 		c.publish()
 		c.want("notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/tools/list_changed")
-		c.send(3, "tools/list", "{}")
-		c.want("3 demo__guide demo__run demo__write")
+		c.Activate(nil)
+		c.want("3")
+		c.send(4, "tools/list", "{}")
+		c.want("4 demo__guide demo__run demo__write")
 	})
 }
 

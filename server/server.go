@@ -129,7 +129,7 @@ func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
 		Methods: s.extension.methods(), Listen: s.extension.listen, State: s.published.state.Load,
-		Ready: s.readiness.held,
+		Lists: s.readiness.lists, Calls: s.readiness.calls,
 	}
 }
 

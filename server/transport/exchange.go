@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,18 +41,17 @@ type Backend struct {
 	// for each state. It must not block.
 	State func() uint64
 
-	// Ready is closed when lists are worth reading; nil is a channel that is. Until
-	// then only initialize, server/discover and ping are answered. Other requests wait,
-	// and change notices are not sent: no client has a list that could have changed.
-	Ready <-chan struct{}
+	// Lists is closed when lists are answered, with subscriptions to their changes, and
+	// Calls when all other requests are; nil is closed. Until then they wait, but for
+	// initialize, server/discover and ping. Before Lists, no change notices are sent: no
+	// client has a list that could have changed.
+	Lists, Calls <-chan struct{}
 }
 
 func newEdge(b Backend, log *slog.Logger) edge {
-	if b.Ready == nil {
-		ready := make(chan struct{})
-		close(ready)
-		b.Ready = ready
-	}
+	ready := make(chan struct{})
+	close(ready)
+	b.Lists, b.Calls = cmp.Or(b.Lists, ready), cmp.Or(b.Calls, ready)
 	return edge{Backend: b, log: log, lists: &listCache{state: b.State}}
 }
 
@@ -97,15 +97,21 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 
 // await returns when a request of a method can be answered, or ctx is done.
 func (e *edge) await(ctx context.Context, method string) {
-	if isClosed(e.Ready) {
+	if isClosed(e.Calls) {
 		return
 	}
+	ready := e.Calls
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodInitialize, mcp.MethodServerDiscover, mcp.MethodPing:
-		return // they depend on no list, and clients with a list of servers wait for them
+		return
+	case mcp.MethodSubscriptionsListen, mcp.MethodSetLogLevel:
+		ready = e.Lists
+	}
+	if strings.HasSuffix(method, "/list") {
+		ready = e.Lists
 	}
 	select {
-	case <-e.Ready:
+	case <-ready:
 	case <-ctx.Done():
 	}
 }

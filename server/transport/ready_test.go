@@ -26,7 +26,7 @@ func unready(t *testing.T) (b *bench, backend Backend, open func()) {
 	})
 	b = newBench(mcpserver.WithHooks(hooks))
 	backend = b.backend()
-	backend.Ready = ready
+	backend.Lists, backend.Calls = ready, ready
 	return b, backend, func() { close(ready) }
 }
 

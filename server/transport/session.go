@@ -43,7 +43,7 @@ type peer struct {
 	conn      string             // and connection
 
 	pending pendingRequests // of a legacy client
-	lists   <-chan struct{} // [Backend.Ready]; nil for the peer of one request
+	lists   <-chan struct{} // [Backend.Lists]; nil for the peer of one request
 
 	mu           sync.RWMutex // guards the fields below; taken by the methods
 	initialized  bool         // mcp-go has accepted initialize

@@ -55,7 +55,7 @@ func (c *httpClient) callKey(id json.RawMessage) string { return c.id + " " + ke
 
 // begin returns a client that is about to initialize. add registers it.
 func (s *sessions) begin(p identity.Principal) *httpClient {
-	c := &httpClient{peer: newPeer("http-"+rand.Text(), p, s.edge.Ready), owner: p.Key(), queue: newNotices(s.edge.log)}
+	c := &httpClient{peer: newPeer("http-"+rand.Text(), p, s.edge.Lists), owner: p.Key(), queue: newNotices(s.edge.log)}
 	c.ctx, c.stop = context.WithCancelCause(s.ctx)
 	c.broadcasts = &session{peer: c.peer, mailbox: newMailbox(c.ctx, func(n mcp.JSONRPCNotification) {
 		if line, ok := s.edge.encodeNotification(n); ok {

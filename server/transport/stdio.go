@@ -16,7 +16,7 @@ import (
 // acts for the principal of ctx. options may be nil.
 //
 // When r ends, the requests read so far have [StdioOptions.Drain] to finish, from
-// [Backend.Ready] on; then, or at once in the other cases, every request is
+// [Backend.Lists] on; then, or at once in the other cases, every request is
 // cancelled and has [StdioOptions.Grace] to return. It returns nil when r has
 // ended, the cause of ctx, or the error of r or w. A client that has not taken its
 // last messages by the end of the grace counts as an error of w.
@@ -94,7 +94,7 @@ func (s *stream) wait(ctx context.Context, in *input) error {
 	}
 	select { // a request that waits for the lists is drained from then on
 	case <-s.calls.idle:
-	case <-s.Ready:
+	case <-s.Lists:
 	case <-ctx.Done():
 	}
 	drained := time.NewTimer(s.options.Drain)

@@ -37,7 +37,7 @@ func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w i
 	s := &stream{
 		edge:    e,
 		options: o,
-		client:  newPeer(kind+"-"+rand.Text(), identity.FromContext(ctx), e.Ready), // unique: one core may serve several streams
+		client:  newPeer(kind+"-"+rand.Text(), identity.FromContext(ctx), e.Lists), // unique: one core may serve several streams
 		calls:   newTable(o.Calls, o.Queue, 8*o.MaxLine, maxListens),
 		writer:  newWriter(w, stop),
 	}
