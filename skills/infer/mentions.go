@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
@@ -22,27 +23,63 @@ const maxNested = 8
 // findMentions returns the paths in a text: each run of characters of paths is one.
 func findMentions(text string) mentions {
 	m := mentions{whole: map[string]int{}, suffixes: map[string]int{}, end: len(text)}
-	start := -1
-	for at, r := range text + "\n" {
-		switch {
-		case inPath(r) && start < 0:
-			start = at
-		case !inPath(r) && start >= 0:
-			m.add(text[start:at], start)
-			start = -1
+	for at := 0; at < len(text); {
+		length, separators := pathLength(text[at:])
+		if separators {
+			m.add(text[at:at+length], at)
+		}
+		at += length
+		for at < len(text) && !isPath[text[at]] { // most of a text is ASCII
+			if text[at] < utf8.RuneSelf {
+				at++
+				continue
+			}
+			r, size := utf8.DecodeRuneInString(text[at:])
+			if inPath(r) {
+				break
+			}
+			at += size
 		}
 	}
 	return m
 }
 
-func inPath(r rune) bool {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '/', r == '.', r == '-', r == '_':
-		return true
+// pathLength returns the length of the run of characters of paths that a text begins
+// with, and whether it has a slash or a dot.
+func pathLength(text string) (length int, separators bool) {
+	for length < len(text) {
+		c := text[length]
+		switch {
+		case isPath[c]:
+			separators = separators || c == '/' || c == '.'
+			length++
+			continue
+		case c < utf8.RuneSelf:
+			return length, separators
+		}
+		r, size := utf8.DecodeRuneInString(text[length:])
+		if !inPath(r) {
+			return length, separators
+		}
+		length += size
 	}
-	return r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r))
+	return length, separators
 }
 
+// isPath has the ASCII characters of paths.
+var isPath = [256]bool{
+	'/': true, '.': true, '-': true, '_': true,
+	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
+	'A': true, 'B': true, 'C': true, 'D': true, 'E': true, 'F': true, 'G': true, 'H': true, 'I': true, 'J': true, 'K': true, 'L': true, 'M': true,
+	'N': true, 'O': true, 'P': true, 'Q': true, 'R': true, 'S': true, 'T': true, 'U': true, 'V': true, 'W': true, 'X': true, 'Y': true, 'Z': true,
+	'a': true, 'b': true, 'c': true, 'd': true, 'e': true, 'f': true, 'g': true, 'h': true, 'i': true, 'j': true, 'k': true, 'l': true, 'm': true,
+	'n': true, 'o': true, 'p': true, 'q': true, 'r': true, 's': true, 't': true, 'u': true, 'v': true, 'w': true, 'x': true, 'y': true, 'z': true,
+}
+
+// inPath reports whether a character that is not ASCII may be in a path.
+func inPath(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// add adds a run with a slash or a dot.
 func (m mentions) add(run string, at int) {
 	if run = strings.TrimRight(run, ".-"); len(run) > 1024 || !strings.ContainsAny(run, "./") {
 		return
@@ -91,15 +128,28 @@ func (m mentions) of(name string) (int, bool) {
 // options between the two.
 var runCommand = lazyregexp.New(`\b(?:node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|m?js|cjs|sh|bash))\b`)
 
-// scriptExtensions are the ends of names of which a match of runCommand has one. Most
-// lines have none, and are not matched.
-var scriptExtensions = []string{".py", ".js", ".mjs", ".cjs", ".sh", ".bash"}
+// mayRun reports whether a line has one of the extensions of which a match of runCommand
+// has one. Most lines have none, and are not matched.
+func mayRun(line string) bool {
+	for {
+		dot := strings.IndexByte(line, '.')
+		if dot < 0 || dot == len(line)-1 {
+			return false
+		}
+		line = line[dot+1:]
+		for _, extension := range [...]string{"py", "js", "mjs", "cjs", "sh", "bash"} {
+			if strings.HasPrefix(line, extension) {
+				return true
+			}
+		}
+	}
+}
 
 // findRuns returns the files that the instructions run, one a line.
 func findRuns(instructions string) string {
 	var b strings.Builder
 	for line := range strings.Lines(instructions) {
-		if !containsAny(line, scriptExtensions) {
+		if !mayRun(line) {
 			continue
 		}
 		for _, m := range runCommand.FindAllStringSubmatch(line, -1) {

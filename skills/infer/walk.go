@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
@@ -115,7 +116,10 @@ func (f *finder) look(name string) {
 	if whole {
 		f.modules[name] = m
 	}
-	plain := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
+	plain := strings.ReplaceAll(string(text), "\r\n", "\n")
+	if !utf8.ValidString(plain) { // which is ten times as fast
+		plain = strings.ToValidUTF8(plain, "\uFFFD")
+	}
 	f.scripts = append(f.scripts, Script{
 		Path: name, Kind: kind, Interpreter: interpreter, Named: named,
 		Doc: doc(kind, plain), Prompts: prompts(kind, plain, m),
@@ -129,19 +133,33 @@ func (f *finder) read(name string) (text []byte, whole, ok bool) {
 		return nil, false, false
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
 		return nil, false, false // it is newer than the list of the folder
 	}
-	text, err = io.ReadAll(io.LimitReader(file, firstTry))
-	if err != nil || !promising(name, text) {
-		return nil, false, false
+	limit := firstTry + min(maxHead-firstTry, f.bytes)
+	buffer := make([]byte, min(int64(limit), info.Size()+1)) // with room to see the end
+	if !hasKind(name) {
+		n, err := io.ReadFull(file, buffer[:min(firstTry, len(buffer))])
+		if text = buffer[:n]; err != nil && !ended(err) || !promising(name, text) {
+			return nil, false, false
+		}
 	}
-	limit := min(maxHead-firstTry, f.bytes)
-	rest, err := io.ReadAll(io.LimitReader(file, int64(limit)))
-	f.bytes -= len(text) + len(rest)
-	text = bytes.TrimPrefix(append(text, rest...), []byte("\uFEFF"))
-	return text, len(rest) < limit, err == nil && !bytes.Contains(text, []byte{0})
+	n, err := io.ReadFull(file, buffer[len(text):])
+	text = buffer[:len(text)+n]
+	if err == nil && len(text) < limit { // it has grown since
+		var rest []byte
+		rest, err = io.ReadAll(io.LimitReader(file, int64(limit-len(text))))
+		text = append(text, rest...)
+	}
+	f.bytes -= len(text)
+	whole = len(text) < limit
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	return text, whole, (err == nil || ended(err)) && bytes.IndexByte(text, 0) < 0
 }
+
+// ended reports whether an error of [io.ReadFull] is that the file is shorter.
+func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
 
 // promising reports whether the rest of a file is worth reading: it has a first
 // line "#!…", or is of a language that has main guards.
