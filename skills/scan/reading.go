@@ -1,7 +1,7 @@
 package scan
 
 import (
-	"hash/fnv"
+	"hash/maphash"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,11 +65,10 @@ func sumOf(name string) uint64 {
 	return sum(data)
 }
 
-func sum(data []byte) uint64 {
-	hash := fnv.New64a()
-	_, _ = hash.Write(data) // it never fails
-	return hash.Sum64()
-}
+// sum returns a hash of a content, for this process.
+func sum(data []byte) uint64 { return maphash.Bytes(seed(), data) }
+
+var seed = sync.OnceValue(maphash.MakeSeed)
 
 func manifestsOf(dir, file string) []string {
 	if strings.EqualFold(filepath.Base(file), "SKILL.md") {

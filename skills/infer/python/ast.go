@@ -96,6 +96,7 @@ type function struct {
 	nested     []*function // of a body that was parsed later
 	tokens     []token     // of its parameters and its body
 	scope      *scope      // where it was defined
+	mentioned  *mentions   // nil until they are searched
 	relevant   bool        // it can reach argparse
 	called     bool
 }

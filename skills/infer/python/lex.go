@@ -210,8 +210,11 @@ func (l *lexer) skipBlanks() {
 }
 
 func (l *lexer) skipComment() {
-	line, _, _ := strings.Cut(l.src[l.pos:], "\n")
-	l.pos += len(line)
+	if n := strings.IndexByte(l.src[l.pos:], '\n'); n >= 0 {
+		l.pos += n
+	} else {
+		l.pos = len(l.src)
+	}
 }
 
 func (l *lexer) scan() {
@@ -246,6 +249,15 @@ func isKeyword(name string) bool {
 	return false
 }
 
+// isLetter has the ASCII letters of names.
+var isLetter = [256]bool{
+	'_': true,
+	'A': true, 'B': true, 'C': true, 'D': true, 'E': true, 'F': true, 'G': true, 'H': true, 'I': true, 'J': true, 'K': true, 'L': true, 'M': true,
+	'N': true, 'O': true, 'P': true, 'Q': true, 'R': true, 'S': true, 'T': true, 'U': true, 'V': true, 'W': true, 'X': true, 'Y': true, 'Z': true,
+	'a': true, 'b': true, 'c': true, 'd': true, 'e': true, 'f': true, 'g': true, 'h': true, 'i': true, 'j': true, 'k': true, 'l': true, 'm': true,
+	'n': true, 'o': true, 'p': true, 'q': true, 'r': true, 's': true, 't': true, 'u': true, 'v': true, 'w': true, 'x': true, 'y': true, 'z': true,
+}
+
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isStringPrefix(s string) bool {
@@ -256,7 +268,16 @@ func isStringPrefix(s string) bool {
 	return false
 }
 
+// nameLength returns the length of the name that s begins with. Few have characters
+// that are not ASCII.
 func nameLength(s string) int {
+	n := 0
+	for n < len(s) && isLetter[s[n]] || n > 0 && n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	if n == len(s) || s[n] < utf8.RuneSelf {
+		return n
+	}
 	for i, r := range s {
 		if r == '_' || r < utf8.RuneSelf && ('a' <= r|0x20 && r|0x20 <= 'z') || i > 0 && '0' <= r && r <= '9' {
 			continue
