@@ -61,7 +61,7 @@ read until the answer.
 
   × 2 files    the time of a call as a multiple of that of the skill with 2 files
   × unchanged  the time of a call after the change as a multiple of the one before
-  copy ms      the time to copy the changed file beside it
+  copy ms      the time to copy the changed file beside it, in the last round
 
 An older server may write %d times 200 MB for each contender to the folder of
 temporary files. Contenders:
@@ -80,7 +80,7 @@ temporary files. Contenders:
 
 const (
 	folderRest   = 300 * time.Millisecond
-	folderRounds = 8
+	folderRounds = 12
 )
 
 func (f *folders) measure(ctx context.Context, contenders []*contender) error {
@@ -126,7 +126,7 @@ func (f *folders) turn(ctx context.Context, one *contender) error {
 		if err := changed.record(ctx, one, one.once(s, folderRest)); err != nil {
 			return err
 		}
-		changed.add("copy ms", milliseconds(copied))
+		changed.set("copy ms", milliseconds(copied)) // of the last change
 	}
 	return nil
 }
