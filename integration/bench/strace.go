@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// traced calls f while strace writes the system calls of a server to a file, and
-// returns an open file. The caller closes it.
+// traced calls f while strace writes the system calls of a server to a file, which
+// it returns open. The caller closes it.
 func (p *process) traced(ctx context.Context, file string, f func() error) (_ *os.File, err error) {
 	// Not in the server's home, whose files it watches.
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -37,15 +37,15 @@ func (p *process) traced(ctx context.Context, file string, f func() error) (_ *o
 	if err == nil {
 		err = f()
 	}
-	_ = strace.Process.Signal(os.Interrupt) // strace then lets the server go
+	_ = strace.Process.Signal(os.Interrupt) // strace detaches
 	if wait := <-ended; err != nil {
 		return nil, errors.Join(err, wait, errors.New(stderr.String()))
 	}
 	return os.Open(file)
 }
 
-// awaitTracer waits until all threads of the server are traced. ended gets the
-// tracer's end, and keeps it.
+// awaitTracer waits until all threads of the server are traced. ended receives the
+// tracer's end, which awaitTracer puts back.
 func (p *process) awaitTracer(ctx context.Context, ended chan error) error {
 	for range patience / poll {
 		threads := threadFiles(p.cmd.Process.Pid, "status")
@@ -66,7 +66,7 @@ func (p *process) awaitTracer(ctx context.Context, ended chan error) error {
 
 // systemCalls counts the system calls by name in strace's output, from the end of
 // each read of a call's request to the beginning of the write of its command, both
-// not included. Only the command has the variable SKILL_RUN_ID.
+// not included. Only a command has the variable SKILL_RUN_ID.
 func systemCalls(output io.Reader) (calls []map[string]int, err error) {
 	var counts map[string]int // of the call whose command was not sent yet, or nil
 	begin := regexp.MustCompile(`^\d+ +(\w+)\(`)

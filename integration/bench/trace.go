@@ -26,14 +26,15 @@ type tracer struct {
 	world  string // an instance: the events of all processes
 }
 
-// An event is one event of a thread.
+// A traceEvent is one event of a thread.
 type traceEvent struct {
 	at     float64 // seconds of the monotonic clock
 	thread int
 	text   string // the event's name and fields
 }
 
-// mountTracing mounts tracefs at a new folder until unmount is called. It takes root.
+// mountTracing mounts tracefs at a new folder until unmount is called. It requires
+// root.
 func mountTracing(ctx context.Context, dir string) (unmount func() error, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
