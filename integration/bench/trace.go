@@ -16,8 +16,7 @@ import (
 )
 
 // A tracer records events of the kernel and of a server's functions with the
-// kernel's own tracing. An event costs the traced thread about a microsecond, a
-// function's some.
+// kernel's own tracing. The suite prints the time of a call with and without it.
 type tracer struct {
 	dir    string // a mounted tracefs
 	group  string // of its probes: letters, digits and underscores
