@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // errChanged is the error of a file that was written while it was read.
@@ -65,10 +66,12 @@ func (s *source) copy(e *entry, w io.Writer) error {
 // A writer writes a snapshot below a folder.
 type writer struct {
 	dir string
-	// before is the last snapshot of the skill, whose files are linked where they are
-	// the same; nil for none.
-	before map[string]*entry
-	from   string // its folder
+
+	// The last snapshot of the skill, whose files are linked where they are the same.
+	last    *stamp.Folder // nil for none
+	lastDir string
+	known   map[string]*entry
+	whole   int64 // when it was known to be whole, in ns since 1970
 }
 
 // write writes the entries of a tree whose sums are known. Its error is errChanged if
@@ -98,12 +101,17 @@ func (w *writer) write(ctx context.Context, s *source, t tree) error {
 
 func (w *writer) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
 
-// linked links a file of the last snapshot, if that has the same. It may fail: the file
-// system may have no links, or the file too many, or a sweep removed the snapshot.
+// linked links a file of the last snapshot, if that has the same and nobody has written
+// to it. It may fail: the file system may have no links, or the file too many, or a
+// sweep removed the snapshot.
 func (w *writer) linked(e *entry) bool {
-	was := w.before[e.name]
-	return was != nil && was.kind == e.kind && was.sum == e.sum &&
-		os.Link(filepath.Join(w.from, filepath.FromSlash(e.name)), w.path(e.name)) == nil
+	was := w.known[e.name]
+	if was == nil || was.kind != e.kind || was.sum != e.sum {
+		return false
+	}
+	copied, err := w.last.Look(e.name)
+	return err == nil && copied.Modified <= w.whole && copied.Size == was.stamp.Size &&
+		os.Link(filepath.Join(w.lastDir, filepath.FromSlash(e.name)), w.path(e.name)) == nil
 }
 
 func (w *writer) copy(s *source, e entry) error {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // A Store keeps snapshots below one host folder, which it shares with other
@@ -28,14 +29,14 @@ type Store struct {
 	now     func() time.Time // the clock of stamps; tests set it
 
 	mu sync.Mutex
-	// whole holds the paths of the snapshots that this process has made or
-	// checked. Others may have been damaged since they were made. Guarded by mu.
-	whole map[string]bool
+	// whole holds the paths of the snapshots that this process has made or checked,
+	// and when. Others may have been damaged since they were made. Guarded by mu.
+	whole map[string]time.Time
 }
 
 // New returns a store below dir, an absolute path, which [Store.Take] creates.
 func New(dir string) *Store {
-	return &Store{dir: dir, sweeper: newSweeper(dir), memory: newMemory(), now: time.Now, whole: map[string]bool{}}
+	return &Store{dir: dir, sweeper: newSweeper(dir), memory: newMemory(), now: time.Now, whole: map[string]time.Time{}}
 }
 
 // A Use is the purpose of a snapshot.
@@ -233,20 +234,27 @@ func (s *Store) find(ctx context.Context, use Use, digest string) *Snapshot {
 	if use.lease(dir) != nil {
 		return nil
 	}
-	s.mu.Lock()
-	whole := s.whole[dir]
-	s.mu.Unlock()
-	if !whole && !check(ctx, dir, digest) {
-		return nil
+	if now := time.Now(); s.wholeSince(dir).IsZero() {
+		if !check(ctx, dir, digest) {
+			return nil
+		}
+		s.markWhole(dir, now)
 	}
-	s.markWhole(dir)
 	return &Snapshot{dir, digest}
 }
 
-func (s *Store) markWhole(dir string) {
+// wholeSince returns the time at which this process knew that a snapshot was whole, or
+// the zero time.
+func (s *Store) wholeSince(dir string) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.whole[dir] = true
+	return s.whole[dir]
+}
+
+func (s *Store) markWhole(dir string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.whole[dir] = at
 }
 
 // check reports whether the folder dir still has its digest.
@@ -270,17 +278,13 @@ func (s *Store) make(ctx context.Context, from *source, tree tree, use Use, a at
 	if err := os.Chmod(aside, 0o755); err != nil {
 		return nil, err
 	}
-	w := &writer{dir: aside}
-	if a.last != nil {
-		w.before, w.from = a.last.byName(), a.last.Dir
-	}
-	if err := w.write(ctx, from, tree); err != nil {
+	if err := s.write(ctx, aside, from, tree, a); err != nil {
 		return nil, err
 	}
 	if err := from.verify(tree, a); err != nil {
 		return nil, err
 	}
-	digest := tree.digest()
+	digest, now := tree.digest(), time.Now()
 	dir := s.path(use, digest)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, err
@@ -288,8 +292,20 @@ func (s *Store) make(ctx context.Context, from *source, tree tree, use Use, a at
 	if err := s.place(ctx, aside, dir, digest); err != nil {
 		return nil, err
 	}
-	s.markWhole(dir)
+	s.markWhole(dir, now)
 	return &Snapshot{dir, digest}, use.lease(dir)
+}
+
+// write writes the tree below dir, with links to the last snapshot.
+func (s *Store) write(ctx context.Context, dir string, from *source, tree tree, a attempt) error {
+	w := &writer{dir: dir}
+	if a.last != nil {
+		if last, err := stamp.OpenFolder(a.last.Dir); err == nil {
+			defer last.Close()
+			w.last, w.lastDir, w.known, w.whole = last, a.last.Dir, a.last.byName(), s.wholeSince(a.last.Dir).UnixNano()
+		}
+	}
+	return w.write(ctx, from, tree)
 }
 
 // place renames a copy to its final path. If another process was first, its copy

@@ -215,6 +215,26 @@ func TestLinksThroughHiddenFolders(t *testing.T) {
 	}
 }
 
+// TestDamagedFileIsNotLinked wants a file that somebody wrote in the last snapshot to be
+// copied again.
+func TestDamagedFileIsNotLinked(t *testing.T) {
+	dir, s := exampleFolder(t), later(t)
+	first := take(t, s, skillfs.DirFS(dir))
+	if err := os.WriteFile(filepath.Join(first.Dir, "SKILL.md"), []byte("wrong"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	future := time.Now().Add(time.Second) // later than a tick of the clock
+	if err := os.Chtimes(filepath.Join(first.Dir, "SKILL.md"), future, future); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data/a"), []byte("new"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if again := take(t, s, skillfs.DirFS(dir)); !check(t.Context(), again.Dir, again.Digest) {
+		t.Error("the damage was inherited")
+	}
+}
+
 // TestUnchangedFilesAreLinked wants the copy of what has changed, and links to the rest.
 func TestUnchangedFilesAreLinked(t *testing.T) {
 	certainly(t)
