@@ -42,11 +42,9 @@ func ServeStdio(ctx context.Context, b Backend, r io.Reader, w io.Writer, option
 	if err != nil {
 		return err
 	}
-	in := &input{ended: make(chan struct{})}
-	go func() {
-		defer close(in.ended)
-		in.err = s.read(ctx, r, o.MaxLine)
-	}()
+	s.leads = true
+	in := &input{lines: newLineReader(r, o.MaxLine), ended: make(chan struct{})}
+	go s.calls.lead(func() *call { return s.read(ctx, in) })
 
 	err = s.wait(ctx, in)
 	stop(errInputEnded)
@@ -55,6 +53,7 @@ func ServeStdio(ctx context.Context, b Backend, r io.Reader, w io.Writer, option
 
 // An input is the state of the read loop.
 type input struct {
+	lines *lineReader
 	ended chan struct{} // closed by the read loop
 	err   error         // set before that
 }
@@ -166,23 +165,36 @@ func trimEnd(line []byte) []byte {
 	return line
 }
 
-// read handles the messages of r until ctx is done or r ends, which is no error.
-func (s *stream) read(ctx context.Context, r io.Reader, maxLine int) error {
-	lines := newLineReader(r, maxLine)
+// read handles messages until one is a call that its caller has to run, or until the
+// input or ctx ends: then it closes in.ended and returns nil.
+func (s *stream) read(ctx context.Context, in *input) *call {
 	for {
-		line, err := lines.next()
+		c, err := s.readMessage(ctx, in.lines)
 		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, errLineTooLong):
-			m, f := unreadable(lines.long, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", maxLine))
-			s.handle(ctx, m, f)
+		case c != nil:
+			return c
 		case errors.Is(err, io.EOF):
+			close(in.ended)
 			return nil
 		case err != nil:
-			return fmt.Errorf("read: %w", err)
-		default:
-			s.receive(ctx, line)
+			in.err = fmt.Errorf("read: %w", err)
+			close(in.ended)
+			return nil
 		}
 	}
+}
+
+// readMessage reads and handles one message. The error is [io.EOF] when ctx has ended.
+func (s *stream) readMessage(ctx context.Context, lines *lineReader) (*call, error) {
+	line, err := lines.next()
+	switch {
+	case ctx.Err() != nil:
+		return nil, io.EOF
+	case errors.Is(err, errLineTooLong):
+		m, f := unreadable(lines.long, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", lines.max))
+		return s.handle(ctx, m, f), nil
+	case err != nil:
+		return nil, err
+	}
+	return s.receive(ctx, line), nil
 }

@@ -21,6 +21,7 @@ import (
 type stream struct {
 	edge
 	options    StdioOptions
+	leads      bool     // receive is called by the function of the table's lead
 	client     *peer    // the legacy client
 	broadcasts *session // the client as mcp-go's broadcasts see it
 	moderns    atomic.Int64
@@ -90,28 +91,30 @@ func within(d time.Duration, c <-chan struct{}) bool {
 }
 
 // receive handles one line in the read loop. It waits for no call and, except for the
-// reply to initialize, not for the client to read.
-func (s *stream) receive(ctx context.Context, line []byte) {
+// reply to initialize, not for the client to read. If it returns a call, the table's
+// lead has to run it.
+func (s *stream) receive(ctx context.Context, line []byte) *call {
 	if len(bytes.TrimSpace(line)) == 0 {
-		return
+		return nil
 	}
 	if isBatch(line) {
 		s.receiveBatch(ctx, line)
-		return
+		return nil
 	}
 	m, f := parse(line)
-	s.handle(ctx, m, f)
+	return s.handle(ctx, m, f)
 }
 
-func (s *stream) handle(ctx context.Context, m message, f *rpcError) {
+func (s *stream) handle(ctx context.Context, m message, f *rpcError) *call {
 	switch {
 	case f != nil:
 		s.refuse(ctx, f)
 	case m.kind == request:
-		s.request(ctx, m)
+		return s.request(ctx, m)
 	default:
 		s.dispatch(ctx, s.broadcasts, m, s.calls, key)
 	}
+	return nil
 }
 
 func (s *stream) refuse(ctx context.Context, f *rpcError) {
@@ -119,7 +122,7 @@ func (s *stream) refuse(ctx context.Context, f *rpcError) {
 	s.outbox.reply(ctx, f.encode())
 }
 
-func (s *stream) request(ctx context.Context, m message) {
+func (s *stream) request(ctx context.Context, m message) *call {
 	switch mcp.MCPMethod(m.method) {
 	case mcp.MethodInitialize:
 		s.inline(ctx, m, s.initialize)
@@ -129,8 +132,9 @@ func (s *stream) request(ctx context.Context, m message) {
 		// mcp-go would acknowledge, occupy a slot for good and deliver nothing.
 		s.subscribe(ctx, m)
 	default:
-		s.start(ctx, m)
+		return s.start(ctx, m)
 	}
+	return nil
 }
 
 // inline runs a request in the read loop: it is answered before the next message is
@@ -155,8 +159,9 @@ func (s *stream) ping(ctx context.Context, m message) {
 	s.outbox.reply(ctx, s.exchange(ctx, s.peerOf(m), m, s.emit))
 }
 
-// start runs a request in a worker, when a slot is free.
-func (s *stream) start(ctx context.Context, m message) {
+// start admits a request. It returns the call if the reader runs it, and otherwise a
+// worker does, when a slot is free.
+func (s *stream) start(ctx context.Context, m message) *call {
 	c := newCall(ctx, m, key(m.id))
 	c.run = func() {
 		defer s.calls.leave(c)
@@ -165,10 +170,23 @@ func (s *stream) start(ctx context.Context, m message) {
 		s.writer.write(reply, func() bool { return s.calls.finish(c) })
 		s.lists.recycle(reply)
 	}
-	if err := s.calls.admit(c); err != nil {
+	here, err := s.admit(c)
+	if err != nil {
 		c.cancel(err)
 		s.refuse(ctx, refused(m, err))
 	}
+	if here {
+		return c
+	}
+	return nil
+}
+
+// admit admits a call. If here is true, the reader runs it.
+func (s *stream) admit(c *call) (here bool, err error) {
+	if s.leads {
+		return s.calls.admitHere(c)
+	}
+	return false, s.calls.admit(c)
 }
 
 // subscribe runs subscriptions/listen, which stays open and needs no slot.
