@@ -71,7 +71,7 @@ func (s *walker) walk(dir string, depth int, visit func(dir string, entries []fs
 	}
 	children := s.children(dir, entries)
 	if depth < s.options.Depth {
-		s.readAhead(children)
+		s.readAhead(dir, children)
 	}
 	for _, child := range children {
 		if depth+1 > s.options.Depth {
@@ -161,57 +161,6 @@ func (s *walker) list(dir string) ([]fs.DirEntry, error) {
 		s.memory.listings[host] = l
 	}
 	return l, nil
-}
-
-// read reads a folder of the root.
-func (s *walker) read(dir string) (listing, error) {
-	host, cache := s.host(dir), s.builder.cache
-	if host == "" || cache == nil {
-		entries, err := fs.ReadDir(s.reader(), dir)
-		return newListing(entries), err
-	}
-	if entries, known := cache.Folder(host); known {
-		return newListing(entries), nil
-	}
-	before, statErr := fs.Lstat(s.reader(), dir)
-	entries, err := fs.ReadDir(s.reader(), dir)
-	l := newListing(entries)
-	if err == nil && statErr == nil {
-		cache.KeepFolder(Look{host, before}, l)
-	}
-	return l, err
-}
-
-// readAhead reads folders, on all processors. A folder that cannot be read is
-// reported in its turn.
-func (s *walker) readAhead(dirs []string) {
-	dirs = s.unread(dirs)
-	read := make([]listing, len(dirs))
-	share(len(dirs), func(i int) {
-		if s.ctx.Err() == nil {
-			read[i], _ = s.read(dirs[i])
-		}
-	})
-	for i, l := range read {
-		if l != nil {
-			s.ahead[dirs[i]] = l
-		}
-	}
-}
-
-// unread returns the folders that will be read, within the root's limit.
-func (s *walker) unread(dirs []string) []string {
-	var unread []string
-	room := s.room()
-	for _, dir := range dirs {
-		if len(unread) >= room {
-			break
-		}
-		if s.before.listing(s.host(dir)) == nil && s.ahead[dir] == nil {
-			unread = append(unread, dir)
-		}
-	}
-	return unread
 }
 
 // room returns the number of folders that may still be read here.

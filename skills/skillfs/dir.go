@@ -9,6 +9,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // A Dir is the file system below a host folder, like [os.DirFS], but nothing in
@@ -84,6 +86,22 @@ func (d Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	return within(d, "readdir", name, func(r *os.Root, name string) ([]fs.DirEntry, error) {
 		return fs.ReadDir(r.FS(), filepath.ToSlash(name))
 	})
+}
+
+// List returns the state of a folder, and the entries that it has after that, sorted by
+// name. It opens the folder once. The state is that of the folder where name is a link.
+func (d Dir) List(name string) (info fs.FileInfo, entries []fs.DirEntry, err error) {
+	file, err := d.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	if info, err = file.Stat(); err != nil {
+		return nil, nil, err
+	}
+	entries, err = file.(fs.ReadDirFile).ReadDir(-1) // an *os.File
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return info, entries, err
 }
 
 // Stat implements [fs.StatFS].
