@@ -2,66 +2,14 @@ package snapshot
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
-
-// errChanged is the error of a file that was written while it was read.
-var errChanged = errors.New("changed while it was read")
-
-// sum reads the files of t that have no sum yet.
-func (s *source) sum(ctx context.Context, t tree) error {
-	for i := range t {
-		e := &t[i]
-		if !e.isFile() || e.read {
-			continue
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := s.copy(e, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// copy reads the listed size of a file, sets its sum, and writes the content to w,
-// unless that is nil. Anything that replaced it meanwhile, or that others write to it,
-// must neither block nor fill the disk. That the file has more is found by its stamp,
-// if it has one: so a log that grows all the time can be read.
-func (s *source) copy(e *entry, w io.Writer) error {
-	opened, err := skillfs.OpenRegular(s.files, e.name)
-	if err != nil {
-		return err
-	}
-	defer opened.Close()
-	sum := sha256.New()
-	if w == nil {
-		w = sum
-	} else {
-		w = io.MultiWriter(sum, w)
-	}
-	size := int64(e.stamp.Size)
-	most := size
-	if s.folder == nil {
-		most++
-	}
-	n, err := io.Copy(w, io.LimitReader(opened, most))
-	if err == nil && n != size {
-		err = fmt.Errorf("%s has %w", e.name, errChanged)
-	}
-	e.sum, e.read = [sha256.Size]byte(sum.Sum(nil)), err == nil
-	return err
-}
 
 // A writer writes a snapshot below a folder.
 type writer struct {

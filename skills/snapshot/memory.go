@@ -3,55 +3,10 @@ package snapshot
 import (
 	"context"
 	"sync"
-	"time"
-
-	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // maxRemembered bounds the entries of all records; each takes some 200 bytes.
 const maxRemembered = 1 << 16
-
-// A record is a skill's last snapshot and the entries that it was made from. It is
-// immutable.
-type record struct {
-	Snapshot
-	at      place
-	tree    tree
-	watched tree // the entries whose stamps show changes
-	certain bool // of all watched
-	opened  time.Time
-}
-
-// since reports whether a folder was opened for the snapshot after a time.
-func (r *record) since(began time.Time, at place) bool {
-	return r != nil && r.at == at && r.opened.After(began)
-}
-
-// current reports whether a folder is certain to be as it was for the snapshot. It
-// opens the folder, and nothing in it.
-func (r *record) current(at place) bool {
-	if r == nil || !r.certain || r.at != at {
-		return false
-	}
-	dir, err := stamp.OpenFolder(at.dir)
-	if err != nil {
-		return false
-	}
-	defer dir.Close()
-	return r.watched.unchanged(dir)
-}
-
-// byName returns the entries by name. r may be nil.
-func (r *record) byName() map[string]*entry {
-	if r == nil {
-		return nil
-	}
-	all := make(map[string]*entry, len(r.tree))
-	for i := range r.tree {
-		all[r.tree[i].name] = &r.tree[i]
-	}
-	return all
-}
 
 // A memory holds the last record of each skill.
 type memory struct {

@@ -9,20 +9,20 @@ import (
 // recheck returns the record of a folder that is as it was for the last snapshot, or
 // nil. It lists nothing, and reads only the files whose stamps are not certain: those
 // that were written shortly before they were read.
-func (s *Store) recheck(files fs.FS, last *record) *record {
-	if !last.rereadable() {
+func (r *record) recheck(files fs.FS, clock func() time.Time) *record {
+	if !r.rereadable() {
 		return nil
 	}
-	opened, now := time.Now(), s.now()
-	source, err := openSource(files, s.now)
+	opened, now := time.Now(), clock()
+	source, err := openSource(files, clock)
 	if err != nil {
 		return nil
 	}
 	defer source.close()
-	if source.at != last.at || !last.tree.unchanged(source.folder) {
+	if source.at != r.at || !r.tree.unchanged(source.folder) {
 		return nil
 	}
-	tree := slices.Clone(last.tree)
+	tree := slices.Clone(r.tree)
 	for i := range tree {
 		if e := &tree[i]; !e.certain {
 			if !source.same(e) {
@@ -31,7 +31,7 @@ func (s *Store) recheck(files fs.FS, last *record) *record {
 			e.certain = e.stamp.Certain(now)
 		}
 	}
-	return &record{last.Snapshot, last.at, tree, tree, tree.certain(), opened}
+	return &record{r.Snapshot, r.at, tree, tree, tree.certain(), opened}
 }
 
 // rereadable reports whether only files of the record are uncertain, and some are.
@@ -39,10 +39,4 @@ func (r *record) rereadable() bool {
 	return r != nil && !r.certain && r.at.name == "" && !slices.ContainsFunc(r.tree, func(e entry) bool {
 		return !e.certain && (!e.isFile() || !e.read || e.stamp.Changed == 0)
 	})
-}
-
-// same reports whether a file has the content of its sum, and nobody writes it.
-func (s *source) same(e *entry) bool {
-	again := *e
-	return e.unquiet(time.Now()) <= 0 && !s.hasWriter(e) && s.copy(&again, nil) == nil && again.sum == e.sum
 }

@@ -39,23 +39,6 @@ func New(dir string) *Store {
 	return &Store{dir: dir, sweeper: newSweeper(dir), memory: newMemory(), now: time.Now, whole: map[string]time.Time{}}
 }
 
-// A Use is the purpose of a snapshot.
-type Use struct {
-	// Skill is the same for all snapshots of one skill; it is never shown.
-	Skill string
-	// Lease is the duration of the use.
-	Lease time.Duration
-}
-
-// A Snapshot is a copy of a skill's folder that nobody changes.
-type Snapshot struct {
-	// Dir is its absolute host path. Every user may read what is in it.
-	Dir string
-	// Digest is "sha256:" and 64 hexadecimal digits, over the paths, contents
-	// and executable bits of all files.
-	Digest string
-}
-
 // Take returns a snapshot of the current content of fsys. It omits .git folders,
 // links that lead out of fsys, names that are not UTF-8, and entries other than
 // files, folders and links.
@@ -107,7 +90,7 @@ func (s *Store) take(ctx context.Context, fsys fs.FS, use Use) (*Snapshot, error
 	if _, last = s.memory.of(use.Skill); last.since(began, at) && use.lease(last.Dir) == nil {
 		return &last.Snapshot, nil // that of another call
 	}
-	if r := s.recheck(fsys, last); r != nil && use.lease(r.Dir) == nil {
+	if r := last.recheck(fsys, s.now); r != nil && use.lease(r.Dir) == nil {
 		s.memory.put(known, r)
 		return &r.Snapshot, nil
 	}
@@ -212,20 +195,6 @@ func Digest(ctx context.Context, fsys fs.FS) (string, error) {
 func (s *Store) path(use Use, digest string) string {
 	skill := sha256.Sum256([]byte(use.Skill))
 	return filepath.Join(s.dir, ofPrefix+hex.EncodeToString(skill[:8]), digest[len("sha256:"):])
-}
-
-// leaseMargin is added to a lease, so that the next calls need not extend it.
-const leaseMargin = time.Minute
-
-// lease extends a snapshot's lease, which is its modification time. A later one, of
-// another use, stays.
-func (u Use) lease(dir string) error {
-	info, err := os.Lstat(dir)
-	if until := time.Now().Add(u.Lease); err == nil && info.ModTime().Before(until) {
-		until = until.Add(leaseMargin)
-		err = os.Chtimes(dir, until, until)
-	}
-	return err
 }
 
 // find returns the snapshot with a digest, nil if there is none or it is damaged.
