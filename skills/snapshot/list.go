@@ -12,6 +12,7 @@ import (
 // list reads the entries of a source. The sums of those that have not changed since
 // before are copied from there.
 func (s *source) list(before *record) (tree, error) {
+	s.listed = time.Now()
 	l := lister{source: s, now: s.now(), before: before.byName()}
 	if err := fs.WalkDir(s.files, ".", l.visit); err != nil {
 		return nil, err

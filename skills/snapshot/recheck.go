@@ -13,7 +13,7 @@ func (r *record) recheck(files fs.FS, clock func() time.Time) *record {
 	if !r.rereadable() {
 		return nil
 	}
-	opened, now := time.Now(), clock()
+	looked, now := time.Now(), clock()
 	source, err := openSource(files, clock)
 	if err != nil {
 		return nil
@@ -31,7 +31,7 @@ func (r *record) recheck(files fs.FS, clock func() time.Time) *record {
 			e.certain = e.stamp.Certain(now)
 		}
 	}
-	return &record{r.Snapshot, r.at, tree, tree, tree.certain(), opened}
+	return &record{r.Snapshot, r.at, tree, tree, tree.certain(), looked}
 }
 
 // rereadable reports whether only files of the record are uncertain, and some are.

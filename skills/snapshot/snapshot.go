@@ -124,7 +124,6 @@ type attempt struct {
 }
 
 func (s *Store) tryTake(ctx context.Context, fsys fs.FS, use Use, a attempt) (*Snapshot, error) {
-	opened := time.Now()
 	source, err := openSource(fsys, s.now)
 	if err != nil {
 		return nil, err
@@ -133,7 +132,7 @@ func (s *Store) tryTake(ctx context.Context, fsys fs.FS, use Use, a attempt) (*S
 	snapshot, tree, err := s.copy(ctx, source, use, a)
 	switch {
 	case err == nil:
-		s.remember(use, source, tree, record{Snapshot: *snapshot, opened: opened})
+		s.remember(use, source, tree, record{Snapshot: *snapshot, looked: source.listed})
 	case errors.Is(err, fs.ErrNotExist): // a listed file is gone
 		err = fmt.Errorf("a file has %w: %w", errChanged, err)
 	}

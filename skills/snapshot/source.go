@@ -46,7 +46,8 @@ type source struct {
 	folder  *stamp.Folder // at; nil for files that are not on the host
 	packed  tree          // the package, for a skill in one
 	now     func() time.Time
-	release func() // of files
+	release func()    // of files
+	listed  time.Time // when the last list began
 }
 
 // openSource opens the files of a skill. The caller closes the source.

@@ -365,6 +365,25 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// TestSnapshotIsShared wants a call that waited for another's snapshot to take that, if
+// it is of a time after the call began and the folder is still there.
+func TestSnapshotIsShared(t *testing.T) {
+	dir, s := exampleFolder(t), New(t.TempDir())
+	began := time.Now()
+	take(t, s, skillfs.DirFS(dir))
+	_, last := s.memory.of("demo")
+	at, _ := placeOf(skillfs.DirFS(dir))
+	if !last.since(began, at) || last.since(time.Now(), at) || last.since(began, place{dir + "/data", ""}) {
+		t.Error("not shared, or by others")
+	}
+	if err := errors.Join(os.Rename(dir, dir+"-old"), os.Mkdir(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if last.since(began, at) {
+		t.Error("shared with another folder")
+	}
+}
+
 // TestRecheck sees a write that no stamp shows: within two seconds after the last, with
 // the same size and times.
 func TestRecheck(t *testing.T) {
