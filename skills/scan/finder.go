@@ -60,7 +60,7 @@ func (s *finder) skill(dir, file string, entries []fs.DirEntry) {
 // command adds the command in a file.
 func (s *finder) command(file, name string) {
 	folder := path.Dir(file)
-	skill := &skills.Skill{Dir: s.host(folder), File: s.display(file), Files: skillfs.Sub(s.root.FS, folder)}
+	skill := &skills.Skill{Dir: s.host(folder), File: s.display(file), Files: skillfs.Sub(s.lasting, folder)}
 	s.take(s.host(file), &candidate{skill: skill, dir: folder, held: s.held, file: path.Base(file), folder: manifest.CommandName(name), command: true})
 }
 

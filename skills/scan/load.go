@@ -57,6 +57,15 @@ func (c *candidate) hold() (files fs.FS, release func()) {
 	return c.skill.Files, func() {}
 }
 
+// open returns the candidate's files for reading many of them, until release is called.
+func (c *candidate) open() (files fs.FS, release func(), err error) {
+	if _, ok := c.skill.Files.(skillfs.Dir); !ok { // packed, or with a file from elsewhere
+		return skillfs.Hold(c.skill.Files)
+	}
+	files, release = c.hold()
+	return files, release, nil
+}
+
 // readFrom makes the skill's files be read from others that show the same, until
 // done is called. The type of these must be comparable.
 func readFrom(s *skills.Skill, files fs.FS) (done func()) {

@@ -212,7 +212,7 @@ const (
 // digest returns the hash of the candidate's manifest, or of all its files; ok is
 // false where they are too many or cannot be read. A command is one file.
 func (c *candidate) digest(all bool) (sum [sha256.Size]byte, ok bool) {
-	files, release, err := skillfs.Hold(c.skill.Files)
+	files, release, err := c.open()
 	if err != nil {
 		return sum, false
 	}

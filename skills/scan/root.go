@@ -18,7 +18,8 @@ type rootReader struct {
 	root    Root
 	builder *builder
 	memory  *memory      // records the scan for the next one
-	files   fs.FS        // the root's; Root.FS records each look for memory
+	files   fs.FS        // the root's; Root.FS records each look for memory, and lives as long as the scan
+	lasting fs.FS        // like Root.FS, for skills, which live longer
 	held    *skillfs.Dir // the root's folder, open; nil where it has none
 }
 
@@ -59,7 +60,7 @@ func (s *rootReader) hold() {
 		}
 	}
 	s.files = s.root.FS
-	s.root.FS = s.memory.probe(s.files, s.host)
+	s.root.FS, s.lasting = s.memory.probe(s.reader(), s.host), s.memory.probe(s.files, s.host)
 }
 
 // reader returns the file system that folders are read from.
