@@ -54,6 +54,29 @@ func TestBurst(t *testing.T) {
 	})
 }
 
+// A take that waits for its instance ends no burst.
+func TestBurstWaits(t *testing.T) {
+	bursting(t, Limits{}, func(t *testing.T, s *stable) {
+		skill := like{skill: "skill"}
+		s.manual = true
+		for range 3 {
+			got := s.ask(t.Context(), skill, 0)
+			time.Sleep(2 * burstPause)
+			s.finish(0, nil)
+			<-got
+			synctest.Wait()
+		}
+		s.mu.Lock()
+		s.manual = false
+		s.mu.Unlock()
+		for s.makings() > 0 {
+			s.finish(0, nil)
+		}
+		s.rest()
+		s.wantIdle(skill, 3)
+	})
+}
+
 // During a burst nothing is started as long as one waits: it would compete with the
 // takes to come.
 func TestBurstUndisturbed(t *testing.T) {

@@ -152,6 +152,7 @@ func (p *Pool[I]) Take(ctx context.Context, spec *Spec[I], want int) (I, error) 
 	case r := <-w.got:
 		if r.err == nil {
 			p.mu.Lock()
+			b.bursts.last = time.Now() // the wait is no pause of the taker's
 			p.scheduleRefill(b)
 			p.mu.Unlock()
 		}
