@@ -51,6 +51,19 @@ func (f *fallback) Forget(skill string) {
 	forget(f.second, skill)
 }
 
+// Renew implements [Warmer].
+func (f *fallback) Renew(skill string, folder func() (string, error)) error {
+	return errors.Join(renew(f.first, skill, folder), renew(f.second, skill, folder))
+}
+
+// renew calls Renew of a driver that is a [Warmer].
+func renew(driver Driver, skill string, folder func() (string, error)) error {
+	if warmer, ok := driver.(Warmer); ok {
+		return warmer.Renew(skill, folder)
+	}
+	return nil
+}
+
 // forget calls Forget of a driver that is a [Warmer].
 func forget(driver Driver, skill string) {
 	if warmer, ok := driver.(Warmer); ok {

@@ -93,6 +93,12 @@ func (r *Runner) RunIn(ctx context.Context, session Session, cmd Command) (*Resu
 // which has changed or gone.
 func (r *Runner) Forget(skill string) { forget(r.driver, skill) }
 
+// Renew begins to get a sandbox ready again for a skill, where Forget has discarded some;
+// see [Warmer].
+func (r *Runner) Renew(skill string, folder func() (string, error)) error {
+	return renew(r.driver, skill, folder)
+}
+
 // Close ends the runs under way, waits for them, and closes the driver.
 func (r *Runner) Close() error {
 	r.life.End()

@@ -194,6 +194,10 @@ type Warmer interface {
 	Driver
 	// Forget discards those that are ready for a skill which has changed or gone.
 	Forget(skill string)
+	// Renew begins to get one ready again where Forget has discarded some and the skill
+	// had no command since. It calls folder then for the new [Command.Folder], and
+	// returns its error. It may refuse to do so often.
+	Renew(skill string, folder func() (string, error)) error
 }
 
 // A SessionDriver is a [Driver] whose sandboxes can serve several commands.

@@ -82,6 +82,7 @@ type Driver struct {
 	known      images
 	copies     copies
 	pool       *warmpool.Pool[*instance]
+	renewals   renewals
 	hosts      string // files; see engine
 	profile    string
 	layers     *layers
@@ -186,6 +187,7 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 		return nil, err
 	}
 	d.used()
+	d.renewals.ran(cmd, e, spec)
 	defer func() {
 		if !b.lingers() {
 			b.shell.Close()
@@ -224,7 +226,28 @@ func (d *Driver) Close() error {
 }
 
 // Forget implements [sandbox.Warmer].
-func (d *Driver) Forget(skill string) { d.pool.Forget(skill) }
+func (d *Driver) Forget(skill string) {
+	if d.pool.Forget(skill) {
+		d.renewals.discarded(skill)
+	}
+}
+
+// Renew implements [sandbox.Warmer]. An engine that does not see this machine's folders
+// gets a skill's copy with its next command.
+func (d *Driver) Renew(skill string, folder func() (string, error)) error {
+	one := d.renewals.due(skill)
+	if one == nil || one.engine.apart() || d.engine.Load() != one.engine {
+		return nil
+	}
+	dir, err := folder()
+	if err != nil {
+		return err
+	}
+	if d.renewals.current(skill, one) { // else a command has had its own made ready
+		d.pool.Prepare(d.warm(one.engine, one.spec.on(dir)), one.warm)
+	}
+	return nil
+}
 
 // connect returns the engine that has answered before, or the first that
 // answers now.

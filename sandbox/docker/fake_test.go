@@ -417,6 +417,7 @@ func command() *sandbox.Command {
 		Argv:   []string{"bash", "run.sh"},
 		Folder: "/snapshot",
 		Limits: sandbox.DefaultLimits(),
+		Warm:   1, // however soon the next one follows
 	}
 }
 

@@ -116,6 +116,14 @@ func (s *spec) through(p *pipes) *spec {
 	return &spec{&config, &host}
 }
 
+// on returns s with another folder of the skill.
+func (s *spec) on(folder string) *spec {
+	host := *s.host
+	host.Mounts = slices.Clone(host.Mounts)
+	host.Mounts[0].Source = folder
+	return &spec{s.config, &host}
+}
+
 // newName returns a name for a container.
 func newName() string { return "skills-mcp-" + strings.ToLower(rand.Text()[:12]) }
 

@@ -33,44 +33,6 @@ const (
 	burstPause = 250 * time.Millisecond
 )
 
-// Limits bound the instances that wait. A zero field means the default.
-type Limits struct {
-	Max    int           // instances; 8 by default, and none where it is negative
-	Memory int64         // bytes that they hold together; 1 GiB by default
-	Idle   time.Duration // how long one waits at the most; 5 minutes by default
-}
-
-// or returns l with the defaults.
-func (l Limits) or() Limits {
-	return Limits{cmp.Or(l.Max, 8), cmp.Or(l.Memory, 1<<30), cmp.Or(l.Idle, 5*time.Minute)}
-}
-
-// An Instance is a started one that waits for its single use.
-type Instance interface {
-	comparable
-	// Ended reports whether it has ended, so that it is of no use.
-	Ended() bool
-	// Memory returns the bytes of memory that it holds, or 0 where that is not known. It
-	// may take a second.
-	Memory() int64
-	// Discard ends it in the background. It is called once, by the pool or by the taker.
-	Discard()
-}
-
-// A Spec describes instances that are alike.
-type Spec[I Instance] struct {
-	// Key is equal for specs whose instances can stand in for each other.
-	Key string
-	// Group names the purpose of the instances, such as a skill.
-	Group string
-	// Version is equal for specs of a group that are current together. A take drops the
-	// waiting instances of its group with another version.
-	Version string
-	// Start starts an instance. It calls ended, if at all, when the instance ends by
-	// itself, and returns when ctx is done.
-	Start func(ctx context.Context, ended func(I)) (I, error)
-}
-
 // A Pool has instances waiting, by the key of their spec. Its methods may be called
 // concurrently.
 type Pool[I Instance] struct {
@@ -84,37 +46,7 @@ type Pool[I Instance] struct {
 	mu      sync.Mutex
 	closed  bool
 	clock   int64 // counts takes
-	buckets map[string]*bucket[I]
-}
-
-// A bucket has the instances of one key.
-type bucket[I Instance] struct {
-	spec   *Spec[I]
-	target int   // how many are to wait
-	used   int64 // the clock at the last take
-	bursts bursts
-	learnt bool  // target is that of bursts, not one that was asked for
-	memory int64 // of an instance; 0 until one was weighed
-
-	ready    []*idle[I] // the oldest first
-	refills  int        // refills that are scheduled
-	starting int        // instances on their way
-	waiters  []*waiter[I]
-}
-
-// An idle instance waits for its use.
-type idle[I Instance] struct {
-	instance I
-	memory   int64
-	timer    *time.Timer // expires it
-}
-
-// A waiter waits for an instance.
-type waiter[I Instance] struct{ got chan taken[I] }
-
-type taken[I Instance] struct {
-	instance I
-	err      error
+	buckets buckets[I]
 }
 
 // New returns a pool; limits may be nil. Close ends it.
@@ -122,7 +54,7 @@ func New[I Instance](limits *Limits) *Pool[I] {
 	if limits == nil {
 		limits = &Limits{}
 	}
-	return &Pool[I]{limits: limits.or(), delay: refillDelay, quiet: quietPause, pause: burstPause, stop: make(chan struct{}), buckets: map[string]*bucket[I]{}}
+	return &Pool[I]{limits: limits.or(), delay: refillDelay, quiet: quietPause, pause: burstPause, stop: make(chan struct{}), buckets: buckets[I]{}}
 }
 
 // Take returns an instance of spec, for one use, and has others made ready for the
@@ -176,16 +108,33 @@ func (p *Pool[I]) target(b *bucket[I], want int) int {
 	return burst
 }
 
-// Forget drops the waiting instances of a group.
-func (p *Pool[I]) Forget(group string) {
+// Forget drops the waiting instances of a group. It reports whether there were some, or
+// some to come.
+func (p *Pool[I]) Forget(group string) (some bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range p.buckets {
 		if b.spec.Group == group {
+			some = some || b.target > 0
 			b.target = 0
 			p.trim(b)
 		}
 	}
+	return some
+}
+
+// Prepare begins to make instances of spec ready for the next take: as many as want says,
+// one for 0, and none where it is negative.
+func (p *Pool[I]) Prepare(spec *Spec[I], want int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.limits.Max < 0 || want < 0 {
+		return
+	}
+	b := p.bucket(spec)
+	b.target, b.learnt = cmp.Or(want, 1), want == 0
+	p.outdate(b)
+	p.refill(b)
 }
 
 // Close drops the waiting instances, and the starting ones when they are ready. No Take
@@ -284,7 +233,7 @@ func (p *Pool[I]) refill(b *bucket[I]) {
 	if p.closed || b.starting > 0 || len(b.waiters) > 0 || len(b.ready) >= b.target {
 		return
 	}
-	if b.learnt && len(b.ready) > 0 && p.crowded() {
+	if b.learnt && len(b.ready) > 0 && p.buckets.crowded(p.limits) {
 		return
 	}
 	if current := p.buckets[b.spec.Key]; current == nil {
@@ -293,15 +242,6 @@ func (p *Pool[I]) refill(b *bucket[I]) {
 		return
 	}
 	p.start(b, nil)
-}
-
-// crowded reports whether another instance would displace one that waits.
-func (p *Pool[I]) crowded() bool {
-	count := 0
-	for _, b := range p.buckets {
-		count += len(b.ready) + b.starting
-	}
-	return count >= p.limits.Max
 }
 
 // start starts an instance, on behalf of w if it is not nil.
@@ -381,47 +321,12 @@ func (p *Pool[I]) trim(b *bucket[I]) {
 	for len(b.ready) > b.target {
 		p.dropFirst(b)
 	}
-	for p.full() {
-		excess := p.excess()
+	for p.buckets.full(p.limits) {
+		excess := p.buckets.excess()
 		excess.target = min(excess.target, len(excess.ready)-1)
 		p.dropFirst(excess)
 	}
 	p.tidy(b)
-}
-
-// excess returns the bucket that can do best without an instance: the least recently
-// used one with more than one for bursts, or else the least recently used one.
-func (p *Pool[I]) excess() *bucket[I] {
-	var found *bucket[I]
-	for _, b := range p.buckets {
-		if len(b.ready) > 0 && (found == nil || b.before(found)) {
-			found = b
-		}
-	}
-	return found
-}
-
-// before reports whether b is to lose an instance before other.
-func (b *bucket[I]) before(other *bucket[I]) bool {
-	if spare := b.spare(); spare != other.spare() {
-		return spare
-	}
-	return b.used < other.used
-}
-
-// spare reports whether b has instances for bursts.
-func (b *bucket[I]) spare() bool { return b.learnt && len(b.ready) > 1 }
-
-// full reports whether more waits than may.
-func (p *Pool[I]) full() bool {
-	count, memory := 0, int64(0)
-	for _, b := range p.buckets {
-		for _, entry := range b.ready {
-			count++
-			memory += entry.memory
-		}
-	}
-	return count > max(0, p.limits.Max) || count > 0 && memory > p.limits.Memory
 }
 
 func (p *Pool[I]) dropFirst(b *bucket[I]) {

@@ -731,7 +731,7 @@ func (c *chaos) check() {
 	c.t.Helper()
 	c.Pool.mu.Lock()
 	defer c.Pool.mu.Unlock()
-	if c.full() {
+	if c.buckets.full(c.limits) {
 		c.t.Error("more waits than may")
 	}
 	for _, s := range c.buckets {
@@ -753,5 +753,23 @@ func TestPoolRefillsLater(t *testing.T) {
 		time.Sleep(refillDelay)
 		synctest.Wait()
 		s.wantIdle(like{skill: "skill"}, 1)
+	})
+}
+
+// Prepared instances are ready for the next take, as many as it wants, and replace those
+// of another version.
+func TestPrepare(t *testing.T) {
+	bubble(t, Limits{}, func(t *testing.T, s *stable) {
+		old, current := like{skill: "skill", version: "1"}, like{skill: "skill", version: "2"}
+		s.must(old, 1)
+		s.Prepare(s.spec(current), 2)
+		synctest.Wait()
+		s.wantIdle(old, 0)
+		s.wantIdle(current, 2)
+		if b := s.must(current, 2); b.id != "c3" {
+			t.Errorf("got %s, want the one that was prepared", b.id)
+		}
+		s.Prepare(s.spec(like{skill: "none"}), -1)
+		s.wantIdle(like{skill: "none"}, 0)
 	})
 }

@@ -167,9 +167,17 @@ func useOf(skill *skills.Skill) snapshot.Use {
 }
 
 // Renew makes the snapshot of a skill whose files have changed, for the next call, if
-// the skill was called since the last time.
+// the skill was called since the last time. It begins to get a sandbox with it ready
+// where one was.
 func (x *Executor) Renew(ctx context.Context, skill *skills.Skill) {
 	_ = x.snapshots.Renew(ctx, skill.Files, useOf(skill)) // the next call reports an error that stays
+	_ = x.runner.Renew(skill.QualifiedName(), func() (string, error) {
+		snap, err := x.snapshot(ctx, skill, x.runner.Limits().Timeout)
+		if err != nil {
+			return "", err
+		}
+		return snap.Dir, nil
+	})
 }
 
 // execute runs the command of an approved proposal.

@@ -1,0 +1,80 @@
+package warmpool
+
+import "time"
+
+// A bucket has the instances of one key.
+type bucket[I Instance] struct {
+	spec   *Spec[I]
+	target int   // how many are to wait
+	used   int64 // the clock at the last take
+	bursts bursts
+	learnt bool  // target is that of bursts, not one that was asked for
+	memory int64 // of an instance; 0 until one was weighed
+
+	ready    []*idle[I] // the oldest first
+	refills  int        // refills that are scheduled
+	starting int        // instances on their way
+	waiters  []*waiter[I]
+}
+
+// An idle instance waits for its use.
+type idle[I Instance] struct {
+	instance I
+	memory   int64
+	timer    *time.Timer // expires it
+}
+
+// A waiter waits for an instance.
+type waiter[I Instance] struct{ got chan taken[I] }
+
+type taken[I Instance] struct {
+	instance I
+	err      error
+}
+
+// before reports whether b is to lose an instance before other.
+func (b *bucket[I]) before(other *bucket[I]) bool {
+	if spare := b.spare(); spare != other.spare() {
+		return spare
+	}
+	return b.used < other.used
+}
+
+// spare reports whether b has instances for bursts.
+func (b *bucket[I]) spare() bool { return b.learnt && len(b.ready) > 1 }
+
+// buckets are those of a pool, by key.
+type buckets[I Instance] map[string]*bucket[I]
+
+// excess returns the bucket that can do best without an instance: the least recently
+// used one with more than one for bursts, or else the least recently used one.
+func (all buckets[I]) excess() *bucket[I] {
+	var found *bucket[I]
+	for _, b := range all {
+		if len(b.ready) > 0 && (found == nil || b.before(found)) {
+			found = b
+		}
+	}
+	return found
+}
+
+// crowded reports whether another instance would displace one that waits.
+func (all buckets[I]) crowded(limits Limits) bool {
+	count := 0
+	for _, b := range all {
+		count += len(b.ready) + b.starting
+	}
+	return count >= limits.Max
+}
+
+// full reports whether more waits than may.
+func (all buckets[I]) full(limits Limits) bool {
+	count, memory := 0, int64(0)
+	for _, b := range all {
+		for _, entry := range b.ready {
+			count++
+			memory += entry.memory
+		}
+	}
+	return count > max(0, limits.Max) || count > 0 && memory > limits.Memory
+}
