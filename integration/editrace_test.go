@@ -2,10 +2,9 @@ package integration
 
 import (
 	"crypto/sha256"
+	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,25 +14,19 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/snapshot/edittest"
 )
 
+var editRaceCalls = flag.Int("edit-race", 300, "the number of calls that TestEditRace makes")
+
 // raceScript is a skill that prints the hashes of its own files. The script is one of
 // them.
 const raceScript = "#!/bin/bash\nexec sha256sum run.sh data/a data/b data/c\n"
 
 // TestEditRace calls a skill through the server while this process edits it in every
 // way: each output has to be of one whole version, and none may be older than the last
-// that ended 200 ms before the call. SKILLS_MCP_EDIT_RACE is the number of calls, 300
-// by default; the is 2,000.
+// that ended 200 ms before the call.
 func TestEditRace(t *testing.T) {
 	t.Parallel()
 	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
-	calls := 300
-	if text := os.Getenv("SKILLS_MCP_EDIT_RACE"); text != "" {
-		var err error
-		if calls, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r := newEditRace(t, int64(calls))
+	r := newEditRace(t)
 	c := connect(t, "native", "--skills", filepath.Dir(r.dir))
 	c.call("race", nil)
 	var callers sync.WaitGroup
@@ -51,7 +44,6 @@ func TestEditRace(t *testing.T) {
 		}
 	}
 	callers.Wait()
-	t.Logf("%d calls", calls)
 }
 
 // An editRace is one run of the test.
@@ -66,9 +58,9 @@ type editRace struct {
 	versions map[string]int // by hash and name of a file; guarded by mu
 }
 
-func newEditRace(t *testing.T, calls int64) *editRace {
+func newEditRace(t *testing.T) *editRace {
 	r := &editRace{T: t, dir: filepath.Join(t.TempDir(), "race"), files: []string{"run.sh", "data/a", "data/b", "data/c"}, versions: map[string]int{}}
-	r.left.Store(calls)
+	r.left.Store(int64(*editRaceCalls))
 	writeFile(t, filepath.Join(r.dir, "SKILL.md"), "---\nname: race\ndescription: d\nscript: run.sh\n---\nPrints hashes.\n")
 	var err error
 	if r.editor, err = edittest.NewEditor(r.dir, t.TempDir(), r.files, r.content); err != nil {
