@@ -3,15 +3,20 @@
 package native
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
 // A preparedCall calls one command again and again, each time with all sandboxes ready.
@@ -241,5 +246,77 @@ func TestEmptyFolder(t *testing.T) {
 	}
 	if emptyFolder(-1) {
 		t.Error("a folder that cannot be read is empty")
+	}
+}
+
+// TestPreparedIsTheSame compares all that a process can see of its restrictions in a
+// sandbox that was prepared and in one that was not.
+func TestPreparedIsTheSame(t *testing.T) {
+	c := preparedCall{newDriver(t), sandbox.Command{
+		Argv: []string{"bash", "-c", `
+			grep -v -E '^(Vm|Rss|Hugetlb|voluntary|nonvoluntary|Cpus|Mems|Pid|Tgid|NSpid|NStgid|NSpgid|NSsid|PPid|Ngid|THP|x86|untag|StaBrk)' /proc/self/status
+			cut -d ' ' -f 4- /proc/self/mountinfo | sed -e 's/0:[0-9]* //' | sort
+			cat /proc/self/limits /proc/self/uid_map /proc/self/gid_map /proc/self/setgroups /proc/self/attr/current
+			ls -l /proc/self/fd | sed -e 's/.*[0-9] //' -e 's/[0-9]*\]//' -e 's#/proc/[0-9]*/#/proc/N/#'
+			cat /proc/self/oom_score_adj /proc/sys/user/max_user_namespaces /proc/sys/user/max_inotify_watches
+			ps -e -o args 2>/dev/null; id; umask; pwd; env | sort; stat -c '%A %U %G %n' /* /tmp /out /dev/* /skill; stat -f -c '%b %c' /tmp /out /dev/shm
+		`},
+		Folder: openFolder(t), Env: []string{"GRANTED=1"}, Grant: sandbox.Grant{Workspaces: []string{openFolder(t)}},
+	}}
+	first, used := c.run(t)
+	if used || first.err != nil {
+		t.Fatalf("the first call: prepared: %v, %+v", used, first)
+	}
+	second, used := c.run(t)
+	if !used || second.err != nil {
+		t.Fatalf("the second call: prepared: %v, %+v", used, second)
+	}
+	if diff := cmp.Diff(first.stdout, second.stdout); diff != "" || !strings.Contains(first.stdout, "NoNewPrivs:\t1") {
+		t.Errorf("(-not prepared +prepared):\n%s", diff)
+	}
+}
+
+// TestSuitePrepared has the suite, with its attacks, find a prepared sandbox for each
+// command that one may be prepared for.
+func TestSuitePrepared(t *testing.T) {
+	var used atomic.Int64
+	sandboxtest.Run(t, func(t *testing.T) sandbox.Driver {
+		newDriver(t) // skips
+		return preparing{New(nil), &used}
+	})
+	if used.Load() == 0 {
+		t.Error("no command found a prepared sandbox")
+	}
+}
+
+// A preparing driver prepares a sandbox for each command before it runs it.
+type preparing struct {
+	*Driver
+	used *atomic.Int64 // commands for which there was one
+}
+
+func (d preparing) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	if p, err := d.detect(); err == nil {
+		if g, err := p.newResources(cmd); err == nil {
+			g.gateway.close()
+			if g.recipe != nil && awaitPrepared(p, g.recipe) {
+				d.used.Add(1)
+			}
+		}
+	}
+	return d.Driver.Run(ctx, cmd)
+}
+
+// awaitPrepared prepares for a recipe, and reports whether it could.
+func awaitPrepared(p *pool, r *recipe) bool {
+	p.fill(r)
+	for {
+		p.mu.Lock()
+		ready, filling := p.prepared.index(r) >= 0, p.filling
+		p.mu.Unlock()
+		if ready || !filling {
+			return ready
+		}
+		runtime.Gosched()
 	}
 }
