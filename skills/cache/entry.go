@@ -69,8 +69,10 @@ func outdated(looks string) (path string, current bool) {
 // folder writes or reads the names and types of a folder's entries.
 func (c *codec) folder(entries []fs.DirEntry) []fs.DirEntry {
 	n := c.length(len(entries))
+	var all []dirEntry
 	if c.reading {
-		entries = make([]fs.DirEntry, 0, max(0, min(n, firstRoom)))
+		n = max(0, n)
+		entries, all = make([]fs.DirEntry, n), make([]dirEntry, n)
 	}
 	for i := 0; i < n && c.err == nil; i++ {
 		var e dirEntry
@@ -79,7 +81,7 @@ func (c *codec) folder(entries []fs.DirEntry) []fs.DirEntry {
 		}
 		e = dirEntry{c.string(e.name), fs.FileMode(c.uint(uint64(e.mode)))}
 		if c.reading {
-			entries = append(entries, e)
+			all[i], entries[i] = e, &all[i]
 		}
 	}
 	return entries
@@ -91,7 +93,7 @@ type dirEntry struct {
 	mode fs.FileMode
 }
 
-func (e dirEntry) Name() string               { return e.name }
-func (e dirEntry) IsDir() bool                { return e.mode.IsDir() }
-func (e dirEntry) Type() fs.FileMode          { return e.mode }
-func (e dirEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+func (e *dirEntry) Name() string               { return e.name }
+func (e *dirEntry) IsDir() bool                { return e.mode.IsDir() }
+func (e *dirEntry) Type() fs.FileMode          { return e.mode }
+func (e *dirEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }

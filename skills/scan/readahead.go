@@ -16,7 +16,7 @@ func (s *walker) readIn(in *holder, dir string) (listing, error) {
 	host, cache := s.host(dir), s.builder.cache
 	if host != "" && cache != nil {
 		if entries, known := cache.Folder(host); known {
-			return newListing(entries), nil
+			return entries, nil
 		}
 	}
 	files, name := s.reader(), dir

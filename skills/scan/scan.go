@@ -90,7 +90,7 @@ type Cache interface {
 	// nothing: then the looks are for Changed.
 	KeepSkill(key string, skill *skills.Skill, looks []Look)
 	// Folder returns the entries of a host folder, of which names and types count,
-	// and whether they are known.
+	// and whether they are known. A scanner holds them until its next scan.
 	Folder(dir string) ([]fs.DirEntry, bool)
 	// KeepFolder stores the entries of a folder, which were read after the look.
 	KeepFolder(look Look, entries []fs.DirEntry)

@@ -20,34 +20,40 @@ func (e *NotRegularError) Error() string { return e.Name + " is not a regular fi
 // OpenRegular opens a regular file. Anything else, such as a named pipe that
 // would never end, is a [*NotRegularError].
 func OpenRegular(fsys fs.FS, name string) (fs.File, error) {
+	file, _, err := openRegular(fsys, name)
+	return file, err
+}
+
+// openRegular is [OpenRegular], and returns the file's size.
+func openRegular(fsys fs.FS, name string) (fs.File, int64, error) {
 	file, err := fsys.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	return regular(file, name)
 }
 
-// regular returns an open file, or closes one that is not regular.
-func regular(file fs.File, name string) (fs.File, error) {
+// regular returns an open file and its size, or closes one that is not regular.
+func regular(file fs.File, name string) (fs.File, int64, error) {
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = &NotRegularError{path.Base(name)}
 	}
 	if err != nil {
 		file.Close()
-		return nil, err
+		return nil, 0, err
 	}
-	return file, nil
+	return file, info.Size(), nil
 }
 
 // ReadRegular reads a regular file of at most limit bytes. The error is
 // [ErrTooLarge] for a larger one.
 func ReadRegular(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	file, err := OpenRegular(fsys, name)
+	file, size, err := openRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	return readAll(file, limit)
+	return readAll(file, size, limit)
 }
 
 // ReadHost is [ReadRegular] for a host path, with links followed. It does not wait
@@ -57,17 +63,30 @@ func ReadHost(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := regular(opened, name)
+	file, size, err := regular(opened, name)
 	if err != nil {
 		return nil, err
 	}
-	return readAll(file, limit)
+	return readAll(file, size, limit)
 }
 
-// readAll reads a file and closes it.
-func readAll(file fs.File, limit int64) ([]byte, error) {
+// firstRoom bounds the bytes that are allocated for a size that a file claims to have.
+const firstRoom = 1 << 20
+
+// readAll reads a file, which has had a size, and closes it.
+func readAll(file fs.File, size, limit int64) ([]byte, error) {
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	data := make([]byte, max(0, min(size, limit, firstRoom))+1) // with room to see the end
+	n, err := io.ReadFull(file, data)
+	data = data[:n]
+	switch {
+	case err == nil: // it is larger
+		var rest []byte
+		rest, err = io.ReadAll(io.LimitReader(file, limit+1-int64(n)))
+		data = append(data, rest...)
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		err = nil
+	}
 	if err != nil {
 		return nil, err
 	}
