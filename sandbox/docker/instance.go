@@ -49,7 +49,7 @@ func (o *owner) launch(ctx context.Context, e *engine, spec *spec, ended func(*i
 		return o.launchOn(ctx, e, spec, nil, ended)
 	}
 	b, err := o.launchPiped(ctx, e, spec, ended)
-	if err == nil || ctx.Err() != nil || gone(err) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errLost) {
 		return b, err
 	}
 	b, instead := o.launchOn(ctx, e, spec, nil, ended)

@@ -346,3 +346,28 @@ func TestStreamsByName(t *testing.T) {
 		t.Error("the container did not come to its pipes")
 	}
 }
+
+// Where a container does not come to its pipes, it is reached through the engine, and so
+// are those after it.
+func TestWithoutPipes(t *testing.T) {
+	d := realDriver(t)
+	e, err := d.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !e.piped() {
+		t.Skip("the engine's containers have no pipes")
+	}
+	e.pipes += "/missing"
+	for range 2 {
+		var stdout bytes.Buffer
+		cmd := realCommand(t, `cat; echo out`)
+		cmd.Stdin, cmd.Stdout = strings.NewReader("in\n"), &stdout
+		if _, err := d.Run(t.Context(), cmd); err != nil || stdout.String() != "in\nout\n" {
+			t.Errorf("stdout %q, error %v", &stdout, err)
+		}
+	}
+	if e.piped() {
+		t.Error("pipes are tried again")
+	}
+}
