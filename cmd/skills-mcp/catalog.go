@@ -32,7 +32,8 @@ func (a *app) catalog(ctx context.Context) (*settings, *skills.Catalog, error) {
 // scan reads the roots into a catalog, with the requirements of its skills checked.
 func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
 	defer newCollector().close()
-	scanner, _ := s.roots.scanner()
+	scanner, saved := s.roots.scanner()
+	defer saved() // else a command may end before, and the next one reads all skills again
 	catalog, err := scanner.Scan(ctx)
 	if err != nil {
 		return nil, err
