@@ -103,7 +103,13 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	if listener != nil {
 		return listener.serve(ctx, srv)
 	}
-	return c.serveStdio(ctx, srv.Backend(), s.logger)
+	err = c.serveStdio(ctx, srv.Backend(), s.logger)
+	if err == nil { // a person who tries a configuration without input wants its warnings
+		ctx, cancel := context.WithTimeout(ctx, firstScan)
+		defer cancel()
+		reloader.AwaitFirst(ctx)
+	}
+	return err
 }
 
 // serveStdio answers on standard input and output until the input ends. A signal, or

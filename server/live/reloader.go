@@ -85,6 +85,7 @@ type Reloader struct {
 	programs  newest                         // catalogs whose sandboxes are to be inspected
 	files     newest                         // catalogs whose workspace files are to be searched
 
+	first   chan struct{}      // closed when the first scan has ended
 	cancel  context.CancelFunc // ends the goroutines; set by Start
 	running sync.WaitGroup     // the goroutines of Start
 }
@@ -93,7 +94,7 @@ type Reloader struct {
 func New(scanner *scan.Scanner, options *Options) *Reloader {
 	return &Reloader{
 		scanner: scanner, options: options.withDefaults(), turn: make(chan struct{}, 1),
-		programs: newNewest(), files: newNewest(), cancel: func() {},
+		programs: newNewest(), files: newNewest(), first: make(chan struct{}), cancel: func() {},
 	}
 }
 
@@ -103,10 +104,20 @@ func (r *Reloader) Start(ctx context.Context, publisher Publisher) {
 	r.publisher = publisher
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.running.Go(func() {
-		if _, _, err := r.Reload(ctx); err == nil { // else ctx is done
+		_, _, err := r.Reload(ctx)
+		close(r.first)
+		if err == nil { // else ctx is done
 			r.keepFresh(ctx)
 		}
 	})
+}
+
+// AwaitFirst waits for the end of the first scan, or until ctx is done.
+func (r *Reloader) AwaitFirst(ctx context.Context) {
+	select {
+	case <-r.first:
+	case <-ctx.Done():
+	}
 }
 
 // keepFresh starts the goroutines that keep the first catalog fresh.
