@@ -242,8 +242,14 @@ func (h *host) driver(name string, d sandbox.Driver, warm func(atOnce int) int) 
 	}}
 }
 
-// always keeps as many sandboxes ready as there are calls at once.
-func always(atOnce int) int { return atOnce }
+// always keeps as many sandboxes ready as there are calls at once, and for one at a time
+// as many as a skill has that asks for no number.
+func always(atOnce int) int {
+	if atOnce == 1 {
+		return 0
+	}
+	return atOnce
+}
 
 // never keeps none ready.
 func never(int) int { return -1 }

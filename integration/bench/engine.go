@@ -193,7 +193,7 @@ func label(key, value string) string { return "skills-mcp." + key + "=" + value 
 // of a call's beginning.
 func (e *engine) waits(ctx context.Context, calls []time.Time, labels ...string) ([]bool, error) {
 	// The last container's end is reported a moment after the call's.
-	if err := pause(ctx, steadyFor); err != nil {
+	if err := pause(ctx, 3*steadyFor); err != nil {
 		return nil, err
 	}
 	events, err := e.events(ctx, calls[0], labels...)
@@ -210,6 +210,9 @@ func (e *engine) waits(ctx context.Context, calls []time.Time, labels ...string)
 			ended = append(ended, event.Actor.ID)
 		}
 	}
+	// Those that wait are used in the order in which they were started, and end some time
+	// after their calls.
+	slices.SortStableFunc(ended, func(a, b string) int { return cmp.Compare(started[a], started[b]) })
 	waits := make([]bool, len(calls))
 	for i, began := range calls {
 		waits[i] = i >= len(ended) || started[ended[i]] > began.UnixNano()
