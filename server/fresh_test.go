@@ -34,9 +34,7 @@ func TestCallsSeeFilesAsTheyAre(t *testing.T) {
 	}
 	reloader.Start(t.Context(), b.Server)
 	t.Cleanup(reloader.Close)
-	if _, _, err := reloader.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	reloader.AwaitFirst(t.Context())
 	calls := map[string]func(name string) string{
 		"tool": func(name string) string { return b.ask("tools/call", fmt.Sprintf(`{"name": %q}`, name)) },
 		"load": func(name string) string {

@@ -245,15 +245,10 @@ func TestRefresh(t *testing.T) {
 	f := newFolder(t)
 	f.write("one", "")
 	f.write("two", "")
-	r := New(f.scanner(), nil)
-	first := make(chan struct{})
-	p := &published{during: sync.OnceFunc(func() { close(first) })}
+	r, p := New(f.scanner(), nil), &published{}
 	r.Start(t.Context(), p)
 	defer r.Close()
-	<-first
-	if err := r.Refresh(t.Context(), "", nil, nil); err != nil { // which waits for its end
-		t.Fatal(err)
-	}
+	r.AwaitFirst(t.Context())
 	last := func() *skills.Catalog { return p.catalogs[len(p.catalogs)-1] }
 	refresh := func(name string) {
 		t.Helper()
