@@ -163,6 +163,43 @@ func (s *walker) list(dir string) ([]fs.DirEntry, error) {
 	return l, nil
 }
 
+// readAhead reads folders in a folder, on all processors. A folder that cannot be read is
+// reported in its turn.
+func (s *walker) readAhead(above string, dirs []string) {
+	dirs = s.unread(dirs)
+	if len(dirs) == 0 {
+		return
+	}
+	in := holder{dir: above, root: s.held}
+	defer in.release()
+	read := make([]listing, len(dirs))
+	share(len(dirs), func(i int) {
+		if s.ctx.Err() == nil {
+			read[i], _ = s.readIn(&in, dirs[i])
+		}
+	})
+	for i, l := range read {
+		if l != nil {
+			s.ahead[dirs[i]] = l
+		}
+	}
+}
+
+// unread returns the folders that will be read, within the root's limit.
+func (s *walker) unread(dirs []string) []string {
+	var unread []string
+	room := s.room()
+	for _, dir := range dirs {
+		if len(unread) >= room {
+			break
+		}
+		if s.before.listing(s.host(dir)) == nil && s.ahead[dir] == nil {
+			unread = append(unread, dir)
+		}
+	}
+	return unread
+}
+
 // room returns the number of folders that may still be read here.
 func (s *walker) room() int {
 	if s.bounds.own != nil {

@@ -101,28 +101,11 @@ type function struct {
 	called     bool
 }
 
-// block returns the function's body. It is parsed at the first use: few functions have
-// to do with the command line, and their bodies are most of a script.
-func (f *function) block() []*stmt {
-	if f.unparsed != nil {
-		r := newReader(f.unparsed)
-		f.unparsed = nil
-		f.body, f.nested = r.statements(tokDedent), r.functions
-	}
-	return f.body
+// Mentions are what a function names that may make it relevant.
+type mentions struct {
+	declares bool     // a function of argparse that declares arguments
+	names    []string // functions of the file
 }
-
-// parseNested parses the function's body, and returns the functions in it that were not
-// known.
-func (f *function) parseNested() []*function {
-	f.block()
-	nested := f.nested
-	f.nested = nil
-	return nested
-}
-
-// doc returns the function's docstring.
-func (f *function) doc() string { return docstring(f.block()) }
 
 // A param is a parameter of a function.
 type param struct {

@@ -10,12 +10,7 @@
 // Start with [Read].
 package python
 
-import (
-	"cmp"
-	"maps"
-	"slices"
-	"strings"
-)
+import "cmp"
 
 // A Script is the result of reading a Python script.
 type Script struct {
@@ -92,96 +87,3 @@ func (e *evaluator) runUncalled(body []*stmt) {
 		e.run(s.function.block(), &frame{scope: inner})
 	}
 }
-
-// findRelevant marks the functions that declare arguments, and those that name
-// one of these, or a command of click or typer. Only they are followed.
-func findRelevant(body []*stmt, functions []*function, source code) {
-	wanted := map[string]bool{}
-	for _, s := range body {
-		if s.kind == sAssign && s.value.kind == nCall && strings.HasSuffix(dotted(s.value.kids[0]), "Typer") {
-			wanted[s.targets[0].name] = true
-		}
-	}
-	functions = withCommands(functions, wanted)
-	if len(wanted) == 0 && !slices.ContainsFunc(source, func(tok token) bool { return tok.kind == tokName && declares(tok.text) }) {
-		return
-	}
-	defined := source.defined()
-	maps.Copy(defined, wanted)
-	for range maxCalls {
-		found := false
-		for i := 0; i < len(functions); i++ {
-			if fn := functions[i]; !fn.relevant && fn.mentions(defined).any(wanted) {
-				fn.relevant, wanted[fn.name], found = true, true, true
-				functions = append(functions, fn.parseNested()...)
-			}
-		}
-		if !found {
-			return
-		}
-	}
-}
-
-// defined returns the names of the functions of a source, at any depth.
-func (c code) defined() map[string]bool {
-	names := map[string]bool{}
-	for at, tok := range c {
-		if at > 0 && tok.kind == tokName && c[at-1].kind == tokOp && c[at-1].text == "def" {
-			names[tok.text] = true
-		}
-	}
-	return names
-}
-
-// Mentions are what a function names that may make it relevant.
-type mentions struct {
-	declares bool     // a function of argparse that declares arguments
-	names    []string // functions of the file
-}
-
-// mentions returns those of a function, which are searched once. Most scripts have
-// several rounds of the search, and thousands of tokens.
-func (f *function) mentions(defined map[string]bool) *mentions {
-	if f.mentioned != nil {
-		return f.mentioned
-	}
-	f.mentioned = &mentions{}
-	for _, tok := range f.tokens {
-		switch {
-		case tok.kind != tokName:
-		case declares(tok.text):
-			f.mentioned.declares = true
-			return f.mentioned
-		case defined[tok.text] && !slices.Contains(f.mentioned.names, tok.text):
-			f.mentioned.names = append(f.mentioned.names, tok.text)
-		}
-	}
-	return f.mentioned
-}
-
-func (m *mentions) any(wanted map[string]bool) bool {
-	return m.declares || slices.ContainsFunc(m.names, func(name string) bool { return wanted[name] })
-}
-
-// withCommands adds the names of commands of click and typer to wanted. It returns the
-// functions, and those in bodies that may define such commands.
-func withCommands(functions []*function, wanted map[string]bool) []*function {
-	functions = slices.Clone(functions)
-	for i := 0; i < len(functions); i++ {
-		fn := functions[i]
-		for _, decorator := range fn.decorators {
-			if decorator.kind == nCall {
-				decorator = decorator.kids[0]
-			}
-			if isCommand(decorator.name) {
-				wanted[fn.name] = true
-			}
-		}
-		if fn.unparsed != nil && slices.ContainsFunc(fn.tokens, func(tok token) bool { return tok.kind == tokName && isCommand(tok.text) }) {
-			functions = append(functions, fn.parseNested()...)
-		}
-	}
-	return functions
-}
-
-func isCommand(decorator string) bool { return decorator == "command" || decorator == "group" }

@@ -348,6 +348,29 @@ func (r *reader) importStatement() *stmt {
 	return s
 }
 
+// block returns the function's body. It is parsed at the first use: few functions have
+// to do with the command line, and their bodies are most of a script.
+func (f *function) block() []*stmt {
+	if f.unparsed != nil {
+		r := newReader(f.unparsed)
+		f.unparsed = nil
+		f.body, f.nested = r.statements(tokDedent), r.functions
+	}
+	return f.body
+}
+
+// parseNested parses the function's body, and returns the functions in it that were not
+// known.
+func (f *function) parseNested() []*function {
+	f.block()
+	nested := f.nested
+	f.nested = nil
+	return nested
+}
+
+// doc returns the function's docstring.
+func (f *function) doc() string { return docstring(f.block()) }
+
 // docstring returns the text that a body starts with, cleaned.
 func docstring(body []*stmt) string {
 	if len(body) == 0 || body[0].kind != sExpr || body[0].value.kind != nConst {

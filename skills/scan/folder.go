@@ -9,10 +9,10 @@ import (
 )
 
 // read reads a folder of the root.
-func (s *walker) read(dir string) (listing, error) { return s.readIn(nil, dir) }
+func (s *rootReader) read(dir string) (listing, error) { return s.readIn(nil, dir) }
 
 // readIn reads a folder of the root, by way of the folder above it if in holds that.
-func (s *walker) readIn(in *holder, dir string) (listing, error) {
+func (s *rootReader) readIn(in *holder, dir string) (listing, error) {
 	host, cache := s.host(dir), s.builder.cache
 	if host != "" && cache != nil {
 		if entries, known := cache.Folder(host); known {
@@ -40,28 +40,6 @@ func list(files fs.FS, name string) (info fs.FileInfo, entries []fs.DirEntry, er
 		entries, err = fs.ReadDir(files, name)
 	}
 	return info, entries, err
-}
-
-// readAhead reads folders in a folder, on all processors. A folder that cannot be read is
-// reported in its turn.
-func (s *walker) readAhead(above string, dirs []string) {
-	dirs = s.unread(dirs)
-	if len(dirs) == 0 {
-		return
-	}
-	in := holder{dir: above, root: s.held}
-	defer in.release()
-	read := make([]listing, len(dirs))
-	share(len(dirs), func(i int) {
-		if s.ctx.Err() == nil {
-			read[i], _ = s.readIn(&in, dirs[i])
-		}
-	})
-	for i, l := range read {
-		if l != nil {
-			s.ahead[dirs[i]] = l
-		}
-	}
 }
 
 // A holder keeps a folder open whose subfolders are read: a path is opened one component
@@ -94,19 +72,4 @@ func (h *holder) release() {
 	if h.held != nil {
 		h.held.Close()
 	}
-}
-
-// unread returns the folders that will be read, within the root's limit.
-func (s *walker) unread(dirs []string) []string {
-	var unread []string
-	room := s.room()
-	for _, dir := range dirs {
-		if len(unread) >= room {
-			break
-		}
-		if s.before.listing(s.host(dir)) == nil && s.ahead[dir] == nil {
-			unread = append(unread, dir)
-		}
-	}
-	return unread
 }
