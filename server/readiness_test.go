@@ -163,8 +163,8 @@ func TestFirstSearch(t *testing.T) {
 			c.published.expose.MaxTools = 1
 			c.send(1, "tools/list", "{}")
 			c.publish()
-			if time.Sleep(searchTime - 1); !soon {
-				time.Sleep(1)
+			if time.Sleep(searchTime - time.Nanosecond); !soon {
+				time.Sleep(time.Nanosecond)
 				c.want(want)
 			}
 			c.Activate(map[string]bool{"demo/write": true})

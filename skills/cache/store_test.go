@@ -361,7 +361,7 @@ func TestStoredSchema(t *testing.T) {
 		t.Fatal("it is not kept")
 	}
 	got := s.Entry.Args.(skills.ParsedCLI)
-	if got.Object != nil || got.Schema() != got.Schema() || !cmp.Equal(got.Schema(), object, schemas()) || !cmp.Equal(got.Files, want.Files) {
+	if first := got.Schema(); got.Object != nil || got.Schema() != first || !cmp.Equal(first, object, schemas()) || !cmp.Equal(got.Files, want.Files) {
 		t.Errorf("it comes back as %+v with the schema %+v", got, got.Schema())
 	}
 	again, err := newSkillEntry("", &s)
