@@ -172,6 +172,7 @@ func TestLiveReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := connect(t, "native", "--config", config)
+	c.tools() // what it has listed is the first state, whose changes it is told of
 	expect := func(step string, there, gone []string) {
 		t.Helper()
 		select {

@@ -56,6 +56,10 @@ func begin(t *testing.T, firstScan time.Duration) *conversation {
 		}
 	})
 	c.send(0, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
+	if got := c.heard(); len(got) != 0 {
+		t.Errorf("initialize did not wait: %q", got)
+	}
+	time.Sleep(100 * time.Millisecond)
 	if got := c.heard(); len(got) != 1 || strings.TrimSpace(got[0]) != "0" {
 		t.Errorf("initialize: %q", got)
 	}

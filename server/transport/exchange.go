@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -42,9 +43,9 @@ type Backend struct {
 	State func() uint64
 
 	// Lists is closed when lists are answered, with subscriptions to their changes, and
-	// Calls when all other requests are; nil is closed. Until then they wait, but for
-	// initialize, server/discover and ping. Before Lists, no change notices are sent: no
-	// client has a list that could have changed.
+	// Calls when all other requests are; nil is closed. Until then they wait, initialize
+	// and server/discover at most connectTime, and ping not at all. Before Lists, no
+	// change notices are sent: no client has a list that could have changed.
 	Lists, Calls <-chan struct{}
 }
 
@@ -95,6 +96,10 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 	return line
 }
 
+// connectTime bounds the wait of initialize and server/discover for the first catalog. Few
+// skills are read in that time, and then a client never sees a server without them.
+const connectTime = 100 * time.Millisecond
+
 // await returns when a request of a method can be answered, or ctx is done.
 func (e *edge) await(ctx context.Context, method string) {
 	if isClosed(e.Calls) {
@@ -102,8 +107,12 @@ func (e *edge) await(ctx context.Context, method string) {
 	}
 	ready := e.Calls
 	switch mcp.MCPMethod(method) {
-	case mcp.MethodInitialize, mcp.MethodServerDiscover, mcp.MethodPing:
+	case mcp.MethodPing:
 		return
+	case mcp.MethodInitialize, mcp.MethodServerDiscover:
+		timed, cancel := context.WithTimeout(ctx, connectTime)
+		defer cancel()
+		ctx = timed
 	case mcp.MethodSubscriptionsListen, mcp.MethodSetLogLevel:
 		ready = e.Lists
 	}
