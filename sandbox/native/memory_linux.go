@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,15 @@ const (
 	// watchTime bounds a check: a sandbox can make one long by millions of mappings.
 	watchTime = time.Second
 )
+
+// threadTime returns the processor time of the calling thread, which the caller has
+// locked. Durations of checks are measured by it: on a machine so busy that a check waits
+// half a second for a processor, the next would else come ten seconds later.
+func threadTime() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // never fails
+	return time.Duration(t.Nano())
+}
 
 // A memoryWatch ends an instance that uses more memory than its limit. It
 // replaces the memory cgroup where there is none: a resource limit holds for
@@ -71,13 +81,15 @@ func (w *memoryWatch) check() {
 	if w.stopped {
 		return
 	}
-	began := time.Now()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := threadTime()
 	if w.exceeded() {
 		w.instance.exceeded.Store(true)
 		w.instance.kill()
 		return
 	}
-	w.timer.Reset(max(watchInterval, watchShare*time.Since(began)))
+	w.timer.Reset(max(watchInterval, watchShare*(threadTime()-began)))
 }
 
 // exceeded reports whether the sandbox has more than its limit. The resident memory
@@ -95,7 +107,7 @@ func (w *memoryWatch) exceeded() bool {
 	if bound <= w.limit {
 		return false
 	}
-	u := usage{end: time.Now().Add(watchTime), device: sharedDevice(), opened: map[uint64]int64{}, mapped: map[uint64]int64{}}
+	u := usage{end: threadTime() + watchTime, device: sharedDevice(), opened: map[uint64]int64{}, mapped: map[uint64]int64{}}
 	for _, p := range processes {
 		u.add(p)
 	}
@@ -144,7 +156,7 @@ func (p process) resident() int64 {
 
 // A usage is the memory of several processes together.
 type usage struct {
-	end    time.Time        // of the time to count it in
+	end    time.Duration    // of the thread's time to count it in
 	device uint64           // of files without a name
 	opened map[uint64]int64 // bytes of such files that are open, by inode
 	mapped map[uint64]int64 // the most bytes of such files that are mapped, by inode
@@ -154,7 +166,7 @@ type usage struct {
 	unseen  bool  // a process does not let its open files be seen, so there may be any
 }
 
-func (u *usage) late() bool { return time.Now().After(u.end) }
+func (u *usage) late() bool { return threadTime() > u.end }
 
 // total returns the number of bytes. A mapping whose writing process has ended
 // is not visible: it counts with all its size, up to the growth of the
