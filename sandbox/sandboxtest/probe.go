@@ -64,7 +64,11 @@ func (h *host) runProbed(ctx context.Context, t *testing.T, cmd sandbox.Command)
 // users that another suite probes.
 func lockUsers(t *testing.T) (unlock func()) {
 	t.Helper()
-	lock := flock.New(filepath.Join(os.TempDir(), "skills-mcp-sandboxtest.lock"), flock.SetPermissions(0o666))
+	name, flag := filepath.Join(os.TempDir(), "skills-mcp-sandboxtest.lock"), os.O_RDONLY
+	if _, err := os.Stat(name); err != nil { // else a kernel may refuse it to other users (fs.protected_regular)
+		flag |= os.O_CREATE
+	}
+	lock := flock.New(name, flock.SetFlag(flag), flock.SetPermissions(0o666))
 	must(t, lock.Lock())
 	return func() { lock.Unlock() }
 }
