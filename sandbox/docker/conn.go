@@ -23,7 +23,7 @@ func (c *conn) Copy(stdout, stderr io.Writer) error {
 // Write implements [shellproto.Conn].
 func (c *conn) Write(p []byte) (int, error) { return c.Conn.Write(p) }
 
-// Input implements [shellproto.Conn]: the command's is what follows the line.
+// Input implements [shellproto.Conn]. The command reads the bytes after the line.
 func (c *conn) Input() io.WriteCloser { return input{c.HijackedResponse} }
 
 // An input writes the standard input of a process in a container.

@@ -347,8 +347,8 @@ func TestStreamsByName(t *testing.T) {
 	}
 }
 
-// Where a container does not come to its pipes, it is reached through the engine, and so
-// are those after it.
+// A container that does not open its pipes is reached through the engine, and so are all
+// later ones.
 func TestWithoutPipes(t *testing.T) {
 	d := realDriver(t)
 	e, err := d.connect(t.Context())

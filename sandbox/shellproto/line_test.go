@@ -307,8 +307,8 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// Where the line comes on a descriptor of its own, the program's input is what the
-// shell's own was.
+// Where the line comes on a descriptor of its own, the program reads the shell's standard
+// input.
 func TestLineApart(t *testing.T) {
 	everyShell(t, func(t *testing.T, shell []string) {
 		for _, stdin := range []string{"", "in\x00put\n"} {

@@ -43,7 +43,7 @@ func (b *bucket[I]) before(other *bucket[I]) bool {
 // spare reports whether b has instances for bursts.
 func (b *bucket[I]) spare() bool { return b.learnt && len(b.ready) > 1 }
 
-// buckets are those of a pool, by key.
+// buckets holds a pool's buckets by key.
 type buckets[I Instance] map[string]*bucket[I]
 
 // excess returns the bucket that can do best without an instance: the least recently

@@ -10,7 +10,7 @@ import (
 )
 
 // A Regexp is a [regexp.Regexp] that is compiled when it is first used. It may be used
-// concurrently. Its methods are those of the same name there, and panic if the
+// concurrently. Each method calls the one of the same name there, and panics if the
 // expression is wrong.
 type Regexp struct {
 	text string

@@ -104,8 +104,8 @@ func (s *source) hasWriter(e *entry) bool {
 	return stamp.Written(opened)
 }
 
-// onlyGrow reports whether the files among busy are those of the last snapshot with
-// more at their end.
+// onlyGrow reports whether every file among busy has only grown at its end since the last
+// snapshot.
 func (s *source) onlyGrow(busy []*entry, before *record) bool {
 	known := before.byName()
 	for _, e := range busy {

@@ -101,7 +101,7 @@ type function struct {
 	called     bool
 }
 
-// Mentions are what a function names that may make it relevant.
+// mentions holds the names in a function that may make it relevant.
 type mentions struct {
 	declares bool     // a function of argparse that declares arguments
 	names    []string // functions of the file
