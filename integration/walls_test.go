@@ -157,6 +157,7 @@ var walls = map[string]string{
 	"server/run":                "sandbox sandbox/session server/elicit server/identity skills skills/dependencies skills/infer skills/lazyregexp skills/schema skills/skillfs skills/snapshot",
 	"server/scriptio":           "server/media skills/lazyregexp skills/schema",
 	"server/skillsext":          "skills skills/check skills/manifest skills/skillfs skills/stamp",
+	"server/store":              "",
 	"server/tasks":              "sandbox server/identity server/rpc",
 	"server/termtext":           "skills",
 	"server/transport":          "server/identity server/rpc server/termtext",
@@ -209,5 +210,6 @@ var libraries = map[string]string{
 	"golang.org/x/text":                        "skills/schema",
 	"golang.org/x/tools":                       "integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/manifest",
+	"modernc.org/sqlite":                       "server/store",
 	"mvdan.cc/sh/v3":                           "skills/infer/shell",
 }

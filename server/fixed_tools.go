@@ -267,7 +267,7 @@ func (t *fixedTools) runSkill() mcpserver.ServerTool {
 			if err != nil {
 				return nil, err
 			}
-			req := run.Request{Skill: skill}
+			req := run.Request{Call: run.Call{Way: run.WayRunSkill}, Skill: skill}
 			// Not those of args: here numbers are as they were written.
 			req.Args, _ = r.args["params"].(map[string]any)
 			if req.Timeout, err = seconds(args.Timeout); err != nil {

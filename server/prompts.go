@@ -135,7 +135,7 @@ func (s *prompts) pick(r *request, skill *skills.Skill, arguments func() (picked
 		return nil, err
 	}
 	if skill.Entry != nil || skill.Unavailable != "" { // which the call refuses
-		return s.invoke.execute(r, run.Request{Skill: skill, Args: given.values, Picked: true})
+		return s.invoke.execute(r, run.Request{Call: run.Call{Way: run.WayPrompt}, Skill: skill, Args: given.values, Picked: true})
 	}
 	loaded, err := s.loader.instruct(r.ctx, skill, given.text)
 	if err != nil {

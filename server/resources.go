@@ -61,7 +61,7 @@ func (s *resources) run(r *request, d declared, uri string, values map[string]st
 	if err != nil {
 		return nil, s.invoke.protocol(nil, err)
 	}
-	report, asked, err := s.invoke.run(r, run.Request{Skill: d.Skill, Args: given.values})
+	report, asked, err := s.invoke.run(r, run.Request{Call: run.Call{Way: run.WayResource}, Skill: d.Skill, Args: given.values})
 	if report == nil {
 		return nil, s.invoke.protocol(asked, err)
 	}

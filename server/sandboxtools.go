@@ -52,7 +52,7 @@ func (t *fixedTools) openSandbox() mcpserver.ServerTool {
 			if err != nil {
 				return nil, err
 			}
-			session, err := t.invoke.openSession(r, run.OpenRequest{Skill: skill, Role: args.ImageRole, Workspace: args.Workspace})
+			session, err := t.invoke.openSession(r, run.OpenRequest{Call: run.Call{Way: run.WaySession}, Skill: skill, Role: args.ImageRole, Workspace: args.Workspace})
 			if err != nil {
 				return nil, err
 			}
@@ -101,7 +101,7 @@ func (t *fixedTools) runCode() mcpserver.ServerTool {
 		name: "run_code", title: "Run code", runs: true, meta: largeResult(), hidden: t.hiddenArgs(),
 		description: "Run a program that you wrote, in a fresh sandbox, and return its exit code and output. Workspaces are read-only, there is no network; files that it leaves in /out come back. Use it for what a skill's instructions ask you to run.",
 		handle: func(r *request, args codeArgs) (any, error) {
-			req := run.CodeRequest{Language: args.Language, Code: args.Code, Args: args.Args}
+			req := run.CodeRequest{Call: run.Call{Way: run.WayCode}, Language: args.Language, Code: args.Code, Args: args.Args}
 			var err error
 			if req.Timeout, err = seconds(args.Timeout); err != nil {
 				return nil, err

@@ -73,7 +73,7 @@ func (s *skillTools) executable(skill *skills.Skill, name string) (mcpserver.Ser
 			return nil, err
 		}
 		return s.invoke.asTask(r, skill.Task, s.typed(skill.Entry, func(r *request) (*mcp.CallToolResult, error) {
-			return s.invoke.execute(r, run.Request{Skill: skill, Args: r.args})
+			return s.invoke.execute(r, run.Request{Call: run.Call{Way: run.WayTool}, Skill: skill, Args: r.args})
 		}))
 	}))
 }

@@ -136,6 +136,7 @@ func (c *runCommand) request(skill *skills.Skill, given *runArgs) (run.Request, 
 	request := run.Request{
 		Call: run.Call{
 			Principal: identity.Principal{Kind: identity.Person},
+			Way:       run.WayCommand,
 			Timeout:   given.timeout,
 			Stderr:    display(c.stderr),
 			Progress:  report,

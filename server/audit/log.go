@@ -13,6 +13,9 @@ type Log struct {
 	Logger *slog.Logger
 }
 
+// Begin implements [run.Recorder]. It does nothing.
+func (Log) Begin(context.Context, *run.Proposal) error { return nil }
+
 // Record implements [run.Recorder]: a line for each connection, and one warning if some
 // were refused.
 func (l Log) Record(ctx context.Context, r run.Record) {

@@ -47,6 +47,11 @@ func New(options *Options) *Policy {
 	return p
 }
 
+// MayAsk implements [run.Decider].
+func (p *Policy) MayAsk(_ identity.Principal, skill *skills.Skill) bool {
+	return skill.Class != skills.Safe
+}
+
 // Decide implements [run.Decider]. The refusals name no command: a model that has a
 // shell would run it.
 func (p *Policy) Decide(_ context.Context, proposal *run.Proposal) (*run.Decision, error) {

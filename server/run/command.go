@@ -66,7 +66,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secr
 		Env:      append(environment(j, program.args, d.Grant), granted...),
 		Role:     j.role,
 		Grant:    d.Grant,
-		Limits:   sandbox.Limits{Timeout: j.timeout},
+		Limits:   sandbox.Limits{Timeout: shorter(j.timeout, d.Timeout)},
 		Warm:     j.warm,
 		Stdin:    program.stdin,
 		Stdout:   j.Stdout,
@@ -74,6 +74,14 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secr
 		Progress: j.Progress,
 	}
 	return nil
+}
+
+// shorter returns the shorter of two times, of which 0 is unbounded.
+func shorter(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // newID returns a new name for a run or a session, in the alphabet of labels. It

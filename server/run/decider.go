@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
@@ -11,21 +12,28 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A Decider decides which calls run, and with which grant. Both methods must
+// A Decider decides which calls run, and with which grant. Its methods must
 // return when ctx is done, and may be called concurrently. An [*Error] that they
 // return refuses the call with its own code; any other error does so as an internal
 // one.
 type Decider interface {
+	// MayAsk reports whether Approve may ask somebody about a call of a skill. A call
+	// of which it says no needs no client that can be asked. It must be fast.
+	MayAsk(p identity.Principal, skill *skills.Skill) bool
 	// Decide returns the grant of the proposed run, if it may run at all. It asks
 	// nobody. The proposal has its digest, and no command yet.
 	Decide(ctx context.Context, p *Proposal) (*Decision, error)
-	// Approve returns nil if the run may start now, with the command that the
-	// proposal has by then. It may ask a person, and wait for the answer.
+	// Approve returns nil if the run may start now, with the decision and the command
+	// that the proposal has by then. It may ask people, and wait for their answers: the
+	// call holds no slot meanwhile. It sets the proposal's Approval.
 	Approve(ctx context.Context, p *Proposal) error
 }
 
 // A Recorder is told of each call that was decided about.
 type Recorder interface {
+	// Begin receives each proposal whose run is about to start. An error refuses the
+	// run: return one only for a run that must not go unrecorded.
+	Begin(ctx context.Context, p *Proposal) error
 	// Record receives each proposal once: when its run has ended, or when it was
 	// refused. ctx has the values of the call, and outlives its cancellation. Record
 	// may be called concurrently, and must not block for long: the answer to the call
@@ -50,9 +58,27 @@ const (
 	ActionSession Action = "session" // [Executor.OpenSession]
 )
 
+// A Way is the way by which a call came in.
+type Way string
+
+// The ways in.
+const (
+	WayTool     Way = "tool"      // the tool of a skill
+	WayRunSkill Way = "run_skill" // the fixed tool that runs any skill
+	WayCode     Way = "run_code"
+	WaySession  Way = "open_sandbox"
+	WayPrompt   Way = "prompt"
+	WayResource Way = "resource"
+	WayCommand  Way = "command line"
+	WaySkill    Way = "skill" // another skill's script
+)
+
 // A Proposal describes a run that has not started yet.
 type Proposal struct {
-	Action    Action
+	Action Action
+	Way    Way
+	// RunID is the ID of the run, or of the session that is opened.
+	RunID     string
 	Principal identity.Principal
 	// Skill is the skill that runs, or whose folder is mounted; nil is none.
 	Skill *skills.Skill
@@ -70,6 +96,14 @@ type Proposal struct {
 	// DryRun reports that nothing will run: Decide answers as for somebody whom
 	// everybody says yes to.
 	DryRun bool
+	// Stack are the qualified names of the skills whose scripts made the call, the
+	// outermost first; none for a client's call.
+	Stack []string
+
+	// Decision is that of Decide, which finds nil.
+	Decision *Decision
+	// Approval is the ID of the approval by which it runs, set by Approve; "" is none.
+	Approval string
 
 	// Variables are the names of the granted variables that have a value; unset in
 	// Decide.
@@ -78,11 +112,31 @@ type Proposal struct {
 	Command *sandbox.Command
 }
 
-// A Decision is the grant of a run.
+// A Decision is the grant of a run that may start, perhaps after people have confirmed
+// it. A refusal is an error.
 type Decision struct {
 	Grant sandbox.Grant
 	// Variables are the names of the variables that it may be given.
 	Variables []string
+	// Class is the class of the grant: that of the skill, or a higher one that the
+	// person's rule makes it.
+	Class skills.Class
+	// Rule names the rule that decided, for people and the record, such as
+	// "policy.skills.weather in the configuration".
+	Rule string
+	// Signatures is the number of different people who have to confirm the run: 0, 1
+	// or 2.
+	Signatures int
+	// Each reports that every call is confirmed on its own: no answer covers a second.
+	Each bool
+	// Always reports that the person's rule wants one confirmation to cover all later
+	// calls (approve: always).
+	Always bool
+	// Timeout bounds the run; 0 does not.
+	Timeout time.Duration
+	// Version identifies the rules that were applied: an approval that was given under
+	// other rules does not count.
+	Version string
 }
 
 // A Record is a proposal with its outcome.
@@ -111,4 +165,5 @@ func (e Environ) Values(_ context.Context, _ identity.Principal, names []string)
 // discard is the [Recorder] that records nothing.
 type discard struct{}
 
-func (discard) Record(context.Context, Record) {}
+func (discard) Begin(context.Context, *Proposal) error { return nil }
+func (discard) Record(context.Context, Record)         {}

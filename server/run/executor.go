@@ -18,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -101,6 +102,9 @@ func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
 	p, err := x.propose(ctx, j)
 	var o *Outcome
 	if err == nil {
+		err = x.begin(ctx, p)
+	}
+	if err == nil {
 		o, err = x.execute(ctx, j, p)
 	}
 	x.record(ctx, p, o, err)
@@ -123,6 +127,7 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 	if err != nil {
 		return p, translate("the call", "", err)
 	}
+	p.Decision = d
 	if err := command(ctx, j, p, d, x.options.Secrets); err != nil {
 		return p, translate("the call", "", err)
 	}
@@ -141,8 +146,8 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 // proposal returns the proposal of a job, without digest and command.
 func (j *job) proposal() *Proposal {
 	return &Proposal{
-		Action: j.action, Principal: j.Principal, Skill: j.skill, Args: j.args, Picked: j.picked,
-		Workspaces: slices.Clone(j.workspaces), Client: j.Client,
+		Action: j.action, Way: j.Way, RunID: j.id, Principal: j.Principal, Skill: j.skill, Args: j.args, Picked: j.picked,
+		Workspaces: slices.Clone(j.workspaces), Client: j.Client, Stack: j.Stack,
 	}
 }
 
@@ -222,6 +227,16 @@ func (x *Executor) startElicitation(ctx context.Context, j *job, command *sandbo
 		Skill: command.Skill, Asks: j.skill.Asks, Owner: j.Principal.Key(), Client: client, Limiter: x.waits,
 	})
 	return ctx, dialogue.End
+}
+
+// begin tells the recorder that a run is about to start.
+func (x *Executor) begin(ctx context.Context, p *Proposal) error {
+	return translate("the call", "", x.options.Recorder.Begin(context.WithoutCancel(ctx), p))
+}
+
+// MayAsk reports whether somebody may be asked about a call of a skill before it runs.
+func (x *Executor) MayAsk(p identity.Principal, skill *skills.Skill) bool {
+	return x.decider.MayAsk(p, skill)
 }
 
 // record tells the recorder of a proposal; nil is none.

@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // steps notes the steps of the pipeline in their order. It refuses the action deny.
@@ -44,6 +45,10 @@ func (s *steps) Values(_ context.Context, p identity.Principal, names []string) 
 	s.notes = append(s.notes, fmt.Sprintf("values %s %v", p.ID, names))
 	return []string{"A=1"}, nil
 }
+
+func (s *steps) MayAsk(identity.Principal, *skills.Skill) bool { return true }
+
+func (s *steps) Begin(context.Context, *run.Proposal) error { return nil }
 
 func (s *steps) Record(_ context.Context, r run.Record) {
 	s.note(fmt.Sprintf("record %t %v", r.Outcome != nil, r.Err), r.Proposal)
@@ -98,6 +103,8 @@ func TestPipeline(t *testing.T) {
 
 // last grants the last of the workspaces.
 type last struct{ steps }
+
+func (l *last) MayAsk(identity.Principal, *skills.Skill) bool { return false }
 
 func (l *last) Decide(_ context.Context, p *run.Proposal) (*run.Decision, error) {
 	return &run.Decision{Grant: sandbox.Grant{Workspaces: p.Workspaces[1:]}}, nil

@@ -16,6 +16,11 @@ type Call struct {
 	// Principal is the party that the call acts for. Slots are counted for it, and
 	// it owns the sessions that it opens.
 	Principal identity.Principal
+	// Way is the way by which the call came in.
+	Way Way
+	// Stack are the qualified names of the skills whose scripts make the call, the
+	// outermost first; none for a client's call.
+	Stack []string
 	// Group and Connection tell the clients of one principal apart, as those of a
 	// [sandbox.Tenant] do.
 	Group, Connection string

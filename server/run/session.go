@@ -19,6 +19,9 @@ func (x *Executor) OpenSession(ctx context.Context, r OpenRequest) (*Session, er
 	}
 	p, err := x.propose(ctx, j)
 	if err == nil {
+		err = x.begin(ctx, p)
+	}
+	if err == nil {
 		err = translate(j.subject, "", x.options.Sessions.Open(ctx, *p.Command))
 	}
 	x.record(ctx, p, nil, err)

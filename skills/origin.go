@@ -1,0 +1,53 @@
+package skills
+
+import "strings"
+
+// An OriginKind says whose a skill is.
+type OriginKind string
+
+// The kinds of origins.
+const (
+	OriginOwn       OriginKind = "own"       // a folder that the person edits, such as ~/.claude/skills
+	OriginPlugin    OriginKind = "plugin"    // a plugin that somebody else publishes
+	OriginSystem    OriginKind = "system"    // the machine's folders
+	OriginBundled   OriginKind = "bundled"   // part of this program
+	OriginWorkspace OriginKind = "workspace" // a workspace, whose author may be a stranger
+)
+
+// An Origin is the place that a skill comes from. Grants, pins and approvals belong to an
+// origin: a name alone could be claimed by another skill.
+type Origin struct {
+	Kind OriginKind
+	// Place is the absolute host path of the skill's folder, or of its file if the
+	// skill is one file or packed. Tools of a skill have the place of their owner.
+	Place string
+}
+
+// String returns "KIND:PLACE". It is unique for a place.
+func (o Origin) String() string { return string(o.Kind) + ":" + o.Place }
+
+// ParseOrigin returns the origin that [Origin.String] has written.
+func ParseOrigin(text string) (o Origin, ok bool) {
+	kind, place, ok := strings.Cut(text, ":")
+	return Origin{OriginKind(kind), place}, ok
+}
+
+// Origin returns the skill's origin.
+func (s *Skill) Origin() Origin {
+	owner := s.Owner()
+	o := Origin{OriginOwn, owner.Dir}
+	if owner.Dir == "" || owner.Command {
+		o.Place = owner.File
+	}
+	switch {
+	case owner.Workspace != "":
+		o.Kind = OriginWorkspace
+	case owner.Dir == "" && strings.HasPrefix(owner.File, "bundled:"):
+		o.Kind = OriginBundled
+	case owner.Source == SourceSystem:
+		o.Kind = OriginSystem
+	case owner.Plugin != "":
+		o.Kind = OriginPlugin
+	}
+	return o
+}
