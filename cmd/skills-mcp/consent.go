@@ -22,7 +22,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A terminalConfirmer is a [policy.Confirmer] that asks the person at a terminal.
+// A terminalConfirmer is a [policy.Approver] that asks the person at a terminal.
 type terminalConfirmer struct {
 	in   io.Reader
 	out  io.Writer
@@ -31,7 +31,7 @@ type terminalConfirmer struct {
 
 // newConfirmer returns the confirmer of a call of a skill, or nil if there is no terminal
 // or nothing to ask. The code is random, so that no prepared input confirms a call.
-func newConfirmer(a *app, skill *skills.Skill) policy.Confirmer {
+func newConfirmer(a *app, skill *skills.Skill) policy.Approver {
 	if skill.Class == skills.Safe {
 		return nil
 	}
@@ -65,8 +65,15 @@ func terminal(a *app) io.Reader {
 	return nil
 }
 
-// Confirm implements [policy.Confirmer]: it shows the call and asks for the code.
-func (c *terminalConfirmer) Confirm(ctx context.Context, p *run.Proposal) error {
+// Approve implements [policy.Approver]: it shows the call and asks for the code.
+func (c *terminalConfirmer) Approve(ctx context.Context, p *run.Proposal) error {
+	if err := c.confirm(ctx, p); err != nil {
+		return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: %v", p.Command.Skill, err), Err: err}
+	}
+	return nil
+}
+
+func (c *terminalConfirmer) confirm(ctx context.Context, p *run.Proposal) error {
 	if _, err := io.WriteString(c.out, proposal(p)); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestConsent(t *testing.T) {
 	} {
 		var out strings.Builder
 		from := strings.NewReader(in)
-		err := (&terminalConfirmer{from, &out, "1234"}).Confirm(t.Context(), proposed(nil))
+		err := (&terminalConfirmer{from, &out, "1234"}).Approve(t.Context(), proposed(nil))
 		if (err == nil) != (want != "no") {
 			t.Errorf("%q: %v", in, err)
 		}
@@ -43,7 +43,7 @@ func TestConsent(t *testing.T) {
 	defer write.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (&terminalConfirmer{waiting, io.Discard, "1234"}).Confirm(ctx, proposed(nil)); !errors.Is(err, context.Canceled) {
+	if err := (&terminalConfirmer{waiting, io.Discard, "1234"}).Approve(ctx, proposed(nil)); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }

@@ -133,10 +133,10 @@ func openSnapshots() (*snapshot.Store, error) {
 	return snapshot.New(filepath.Join(dir, "snapshots")), nil
 }
 
-// executor returns an executor of skills. confirmer asks the person who runs the
+// executor returns an executor of skills. approver asks the person who runs the
 // program whether a skill may run that is not safe; nil asks nobody.
-func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, confirmer policy.Confirmer) *run.Executor {
-	decider := policy.New(&policy.Options{Hosts: s.Hosts(), Confirmer: confirmer})
+func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approver policy.Approver) *run.Executor {
+	decider := policy.New(&policy.Options{Hosts: s.Hosts(), Approver: approver})
 	return run.New(runner, snapshots, decider, &run.Options{
 		Sessions:   sessions,
 		Workspaces: s.workspaces,

@@ -18,11 +18,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A Confirmer asks the person who makes a call whether it may run.
-type Confirmer interface {
-	// Confirm returns nil if the person says yes. The error completes the sentence
-	// "skill NAME did not run: …". Confirm must return when ctx is done.
-	Confirm(ctx context.Context, p *run.Proposal) error
+// An Approver gets the confirmations that a decision needs.
+type Approver interface {
+	// Approve returns nil if the run may start, as many people as the proposal's
+	// decision says having confirmed it. It sets the proposal's Approval. It must return
+	// when ctx is done. The error is a [*run.Error].
+	Approve(ctx context.Context, p *run.Proposal) error
 }
 
 // Options configure a [Policy]. The zero value is usable.
@@ -30,9 +31,9 @@ type Options struct {
 	// Hosts are the hosts that skills may be granted. A skill is granted those that it
 	// declares.
 	Hosts []egress.Rule
-	// Confirmer confirms a person's own calls; without one they are refused. Calls of
+	// Approver confirms a person's own calls; without one they are refused. Calls of
 	// others are never confirmed.
-	Confirmer Confirmer
+	Approver Approver
 }
 
 // A Policy is a [run.Decider]. It may be used concurrently.
@@ -70,7 +71,7 @@ func (p *Policy) Decide(_ context.Context, proposal *run.Proposal) (*run.Decisio
 		return &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Variables: variables(skill)}, nil
 	}
 	if !proposal.DryRun {
-		if _, err := p.confirmer(proposal); err != nil {
+		if _, err := p.approver(proposal); err != nil {
 			return nil, err
 		}
 	}
@@ -83,14 +84,11 @@ func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
 	if proposal.Action != run.ActionSkill || proposal.Skill.Class == skills.Safe {
 		return nil
 	}
-	confirmer, err := p.confirmer(proposal)
+	approver, err := p.approver(proposal)
 	if err != nil {
 		return err
 	}
-	if err := confirmer.Confirm(ctx, proposal); err != nil {
-		return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: %v", proposal.Skill.QualifiedName(), err), Err: err}
-	}
-	return nil
+	return approver.Approve(ctx, proposal)
 }
 
 // decideFolder decides about code, or a session, that has a skill's folder at hand. Its
@@ -103,18 +101,18 @@ func decideFolder(p *run.Proposal) (*run.Decision, error) {
 	return &run.Decision{Grant: sandbox.Grant{Workspaces: p.Workspaces}}, nil
 }
 
-// confirmer returns the confirmer of a call whose skill is not safe. A client's call
+// approver returns the approver of a call whose skill is not safe. A client's call
 // has none, also if a person is said to have picked the skill there: it may be a model
 // in disguise.
-func (p *Policy) confirmer(proposal *run.Proposal) (Confirmer, error) {
+func (p *Policy) approver(proposal *run.Proposal) (Approver, error) {
 	skill := proposal.Skill
 	switch {
 	case !byPerson(proposal):
 		return nil, unconfirmed("skill %s is %s, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again", skill.QualifiedName(), skill.Class)
-	case p.options.Confirmer == nil:
+	case p.options.Approver == nil:
 		return nil, unconfirmed("skill %s is %s, so it runs only when a person says yes to it on a terminal, and this is none", skill.QualifiedName(), skill.Class)
 	}
-	return p.options.Confirmer, nil
+	return p.options.Approver, nil
 }
 
 func byPerson(p *run.Proposal) bool { return p.Principal.Kind == identity.Person }

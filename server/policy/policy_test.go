@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // answers is a person who gives one answer.
 type answers struct{ err error }
 
-func (a answers) Confirm(context.Context, *run.Proposal) error { return a.err }
+func (a answers) Approve(context.Context, *run.Proposal) error { return a.err }
 
 // The rule by class, for each kind of request and of principal: the grant, or the code
 // of the refusal.
@@ -41,7 +41,7 @@ func TestDecide(t *testing.T) {
 	readOnly, writable := sandbox.Grant{Workspaces: work}, sandbox.Grant{Workspaces: work, Write: true, Hosts: []string{"api.example.com"}}
 	for name, test := range map[string]struct {
 		p         run.Proposal
-		confirmer Confirmer
+		confirmer Approver
 		grant     sandbox.Grant
 		variables []string
 		refused   run.Code // "" where it is granted
@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 		"mutating, nobody to confirm": {run.Proposal{Skill: &mutating, Principal: person}, nil, sandbox.Grant{}, nil, run.ApprovalRequired, run.ApprovalRequired},
 		"mutating, only a plan":       {run.Proposal{Skill: &mutating, Principal: person, DryRun: true}, nil, writable, []string{"KEY"}, "", run.ApprovalRequired},
 		"mutating, yes":               {run.Proposal{Skill: &mutating, Principal: person}, answers{}, writable, []string{"KEY"}, "", ""},
-		"mutating, no":                {run.Proposal{Skill: &mutating, Principal: person}, answers{errors.New("no")}, writable, []string{"KEY"}, "", run.ApprovalRequired},
+		"mutating, no":                {run.Proposal{Skill: &mutating, Principal: person}, answers{&run.Error{Code: run.ApprovalRequired, Message: "no"}}, writable, []string{"KEY"}, "", run.ApprovalRequired},
 		"of a workspace":              {run.Proposal{Skill: &strange, Principal: person}, answers{}, sandbox.Grant{}, nil, run.PermissionDenied, ""},
 		"code":                        {run.Proposal{Action: run.ActionCode, Principal: model}, nil, readOnly, nil, "", ""},
 		"code beside a mutating one":  {run.Proposal{Action: run.ActionCode, Skill: &mutating, Principal: model}, nil, readOnly, nil, "", ""},
@@ -66,7 +66,7 @@ func TestDecide(t *testing.T) {
 				test.p.Action = run.ActionSkill
 			}
 			test.p.Workspaces = work
-			p := New(&Options{Hosts: []egress.Rule{rule}, Confirmer: test.confirmer})
+			p := New(&Options{Hosts: []egress.Rule{rule}, Approver: test.confirmer})
 			d, err := p.Decide(t.Context(), &test.p)
 			if got := codeOf(err); got != test.refused {
 				t.Fatalf("refused with %q: %v", got, err)

@@ -80,13 +80,13 @@ func person() run.Call { return run.Call{Principal: identity.Principal{Kind: ide
 // A confirmer is a person who answers as the function does.
 type confirmer func(context.Context, *run.Proposal) error
 
-func (c confirmer) Confirm(ctx context.Context, p *run.Proposal) error { return c(ctx, p) }
+func (c confirmer) Approve(ctx context.Context, p *run.Proposal) error { return c(ctx, p) }
 
 // newExecutor returns an executor of a person who confirms everything, and grants
 // hosts.
 func newExecutor(t *testing.T, driver sandbox.Driver, options *run.Options, hosts ...egress.Rule) *run.Executor {
 	t.Helper()
-	return executorOf(t, driver, policy.New(&policy.Options{Hosts: hosts, Confirmer: confirmer(yes)}), options)
+	return executorOf(t, driver, policy.New(&policy.Options{Hosts: hosts, Approver: confirmer(yes)}), options)
 }
 
 func executorOf(t *testing.T, driver sandbox.Driver, decider run.Decider, options *run.Options) *run.Executor {
@@ -222,14 +222,16 @@ func TestPerson(t *testing.T) {
 		{"class: dangerous", yes, ""},
 		{"class: mutating", nil, "skill demo is mutating, so it runs only when a person says yes to it on a terminal, and this is none"},
 		{"class: dangerous", nil, "skill demo is dangerous, so it runs only when a person says yes to it on a terminal, and this is none"},
-		{"class: mutating", func(context.Context, *run.Proposal) error { return errors.New("they said no") }, "skill demo did not run: they said no"},
+		{"class: mutating", func(context.Context, *run.Proposal) error {
+			return &run.Error{Code: run.ApprovalRequired, Message: "they said no"}
+		}, "they said no"},
 	} {
 		driver := &recorder{}
 		var proposed *run.Proposal
 		r := run.Request{Skill: demo(t, "script: run.sh\nparams: {to: {type: string, default: all}}\nsandbox: {env: [A, C]}\n"+test.fields), Call: person()}
 		options := &policy.Options{}
 		if test.confirm != nil {
-			options.Confirmer = confirmer(func(ctx context.Context, p *run.Proposal) error {
+			options.Approver = confirmer(func(ctx context.Context, p *run.Proposal) error {
 				proposed = p
 				return test.confirm(ctx, p)
 			})

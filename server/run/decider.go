@@ -82,8 +82,9 @@ type Proposal struct {
 	Principal identity.Principal
 	// Skill is the skill that runs, or whose folder is mounted; nil is none.
 	Skill *skills.Skill
-	// Digest is the digest of the snapshot that is mounted; "" without a skill.
-	Digest string
+	// Digest is the digest of the snapshot that is mounted, and Folder its absolute host
+	// path; "" without a skill.
+	Digest, Folder string
 	// Args are the arguments: for Decide as they were given, with defaults; for
 	// Approve as the script receives them.
 	Args map[string]any
@@ -132,6 +133,9 @@ type Decision struct {
 	// Always reports that the person's rule wants one confirmation to cover all later
 	// calls (approve: always).
 	Always bool
+	// Grown are the capabilities that the skill has gained since the person accepted it,
+	// a line each; the run then needs a signature that accepts them. none is unchanged.
+	Grown []string
 	// Timeout bounds the run; 0 does not.
 	Timeout time.Duration
 	// Version identifies the rules that were applied: an approval that was given under

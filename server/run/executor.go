@@ -121,7 +121,7 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 	}
 	p := j.proposal()
 	if j.skill != nil {
-		p.Digest = snap.Digest
+		p.Digest, p.Folder = snap.Digest, snap.Dir
 	}
 	d, err := x.decider.Decide(ctx, p)
 	if err != nil {
