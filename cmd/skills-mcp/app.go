@@ -10,6 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -19,12 +20,24 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
+	state *store.Store // of the settings, closed by close; nil before them
+
 	flags struct {
 		config                      string
 		skills, plugins, workspaces []string
 		sandbox                     string
 		expose                      string
 		logLevel, logFormat         string
+	}
+}
+
+// close closes the store that a command used, if any.
+func (a *app) close() {
+	if a.state == nil {
+		return
+	}
+	if err := a.state.Close(); err != nil {
+		fmt.Fprintln(a.stderr, "skills-mcp: close the store:", err)
 	}
 }
 

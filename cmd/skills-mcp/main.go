@@ -43,6 +43,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	defer a.close()
 	return exitCode(ctx, root.ExecuteContext(ctx), out, stderr)
 }
 

@@ -115,3 +115,11 @@ func stateDir(home string) string {
 	}
 	return filepath.Join(home, ".local", "state", "skills-mcp")
 }
+
+// storeFile returns the path of the store's file; "" if there is no state folder.
+func storeFile(home string) string {
+	if dir := stateDir(home); dir != "" {
+		return filepath.Join(dir, "skills-mcp.db")
+	}
+	return ""
+}

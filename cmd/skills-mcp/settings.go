@@ -13,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
 // settings are the configuration with the flags applied, and its parts by subject.
@@ -24,6 +25,7 @@ type settings struct {
 	roots      *rootSettings
 	sandboxes  *sandboxSettings
 	gate       *requirements.Checker
+	store      *store.Store // opens its file when it is used; closed by [app.close]
 }
 
 // settings reads the configuration. Flags override the environment, which overrides
@@ -46,7 +48,10 @@ func (a *app) settings() (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{Config: c, home: home, logger: logger, workspaces: w}
+	if a.state == nil {
+		a.state = store.New(storeFile(home), &store.Options{Logger: logger})
+	}
+	s := &settings{Config: c, home: home, logger: logger, workspaces: w, store: a.state}
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, logger: logger}
 	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, logger: logger}
 	s.gate = newGate(c, logger)

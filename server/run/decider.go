@@ -100,6 +100,8 @@ type Proposal struct {
 	// Stack are the qualified names of the skills whose scripts made the call, the
 	// outermost first; none for a client's call.
 	Stack []string
+	// Parent is the ID of the run whose script made the call; "" for a client's call.
+	Parent string
 
 	// Decision is that of Decide, which finds nil.
 	Decision *Decision

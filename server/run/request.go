@@ -21,6 +21,8 @@ type Call struct {
 	// Stack are the qualified names of the skills whose scripts make the call, the
 	// outermost first; none for a client's call.
 	Stack []string
+	// Parent is the ID of the run whose script makes the call; "" for a client's call.
+	Parent string
 	// Group and Connection tell the clients of one principal apart, as those of a
 	// [sandbox.Tenant] do.
 	Group, Connection string
