@@ -13,8 +13,9 @@ type Plugin struct {
 	Dir string
 	// File is the manifest, for people.
 	File string
-	// Workspace is that of its skills; see there.
+	// Workspace and Trusted are those of its skills; see there.
 	Workspace string
+	Trusted   bool
 	// Marketplace is the name of the one that lists the plugin, or "".
 	Marketplace string
 	// Servers and Hooks are for a client to start or run. They are shown, and nothing

@@ -52,6 +52,8 @@ type Skill struct {
 	// skill comes from; "" for a skill that is the person's, or that they name with
 	// a root of their own. A skill can claim any name, so grants go by this.
 	Workspace string
+	// Trusted reports that the person trusts Workspace.
+	Trusted bool
 	// File is the path of the skill's definition, for people.
 	File string
 	// Files are the folder's contents. Nothing in it leads out of the folder. Who
@@ -121,6 +123,10 @@ func (s *Skill) QualifiedName() string {
 	}
 	return name
 }
+
+// Untrusted reports whether the skill comes from a workspace that the person does not
+// trust. It is granted nothing, and gets no name that another skill has.
+func (s *Skill) Untrusted() bool { return s.Workspace != "" && !s.Trusted }
 
 // Owner returns the skill that the instructions are of: the one that has this one
 // among its Tools, or else itself.

@@ -62,7 +62,7 @@ func (e *entry) fill(s *skills.Skill) bool {
 // of a package does not name the skill's file in it, which remains.
 func withoutPlace(s *skills.Skill) skills.Skill {
 	c := *s
-	c.Files, c.Source, c.PluginDir, c.Plugin, c.Workspace, c.Of, c.Stored = nil, "", "", "", "", nil, nil
+	c.Files, c.Source, c.PluginDir, c.Plugin, c.Workspace, c.Trusted, c.Of, c.Stored = nil, "", "", "", "", false, nil, nil
 	if c.Dir != "" {
 		c.Dir, c.File = "", ""
 	}
@@ -80,7 +80,7 @@ func withoutPlace(s *skills.Skill) skills.Skill {
 
 // place gives a skill and its tools the location of another.
 func place(s, at *skills.Skill) {
-	s.Files, s.Source, s.Dir, s.PluginDir, s.Plugin, s.Workspace = at.Files, at.Source, at.Dir, at.PluginDir, at.Plugin, at.Workspace
+	s.Files, s.Source, s.Dir, s.PluginDir, s.Plugin, s.Workspace, s.Trusted = at.Files, at.Source, at.Dir, at.PluginDir, at.Plugin, at.Workspace, at.Trusted
 	if s.Dir != "" {
 		s.File = at.File
 	}

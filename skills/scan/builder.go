@@ -52,7 +52,7 @@ func (b *builder) enter(plugin, dir string, c *candidate) bool {
 	}
 	if first, read := b.folders[[2]string{plugin, dir}]; read {
 		if first != nil && c != nil && c.skill.Workspace == "" {
-			first.skill.Workspace = ""
+			first.skill.Workspace, first.skill.Trusted = "", false
 		}
 		return false
 	}
@@ -109,10 +109,10 @@ func (b *builder) addPlugin(plugin *skills.Plugin, root Root) (known bool, rival
 
 // own makes a plugin the person's, and its skills.
 func (b *builder) own(plugin *skills.Plugin) {
-	plugin.Workspace = ""
+	plugin.Workspace, plugin.Trusted = "", false
 	for _, c := range b.candidates {
 		if c.skill.Plugin == plugin.Name && c.skill.PluginDir == plugin.Dir {
-			c.skill.Workspace = ""
+			c.skill.Workspace, c.skill.Trusted = "", false
 		}
 	}
 }

@@ -38,7 +38,7 @@ type candidate struct {
 func (c *candidate) is(other *candidate) bool {
 	a, b := c.skill, other.skill
 	return c.file == other.file && c.folder == other.folder && c.dir == other.dir && c.root.String() == other.root.String() &&
-		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && a.Workspace == b.Workspace && c.packed.is(other.packed)
+		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && a.Workspace == b.Workspace && a.Trusted == b.Trusted && c.packed.is(other.packed)
 }
 
 // place returns the host folder, or the package, that the candidate is in; "" for
@@ -56,7 +56,7 @@ func (c *candidate) fresh() *skills.Skill {
 	if view, ok := files.(*skillfs.View); ok {
 		files = view.FS
 	}
-	return &skills.Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir, Workspace: s.Workspace}
+	return &skills.Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir, Workspace: s.Workspace, Trusted: s.Trusted}
 }
 
 // key returns the candidate's key in a cache, with the options that its reading

@@ -67,7 +67,7 @@ func (s *finder) command(file, name string) {
 // take adds a candidate at a host path, unless it was added before.
 func (s *finder) take(at string, c *candidate) {
 	c.root = s.root
-	c.skill.Source, c.skill.Workspace = s.root.Source, s.root.Within
+	c.skill.Source, c.skill.Workspace, c.skill.Trusted = s.root.Source, s.root.Within, s.root.trusted
 	if s.inPlugin != nil {
 		c.skill.Plugin, c.skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}

@@ -146,7 +146,7 @@ func (m *market) loadShared(dir string, e manifest.MarketEntry) {
 func (m *market) load(dir string, e manifest.MarketEntry) {
 	m.own = m.own || dir == m.dir
 	m.skip[dir] = true
-	plugin := &skills.Plugin{Source: m.root.Source, Workspace: m.root.Within, Dir: m.host(dir), File: m.file, Marketplace: m.Name}
+	plugin := &skills.Plugin{Source: m.root.Source, Workspace: m.root.Within, Trusted: m.root.trusted, Dir: m.host(dir), File: m.file, Marketplace: m.Name}
 	entry, strict, err := e.Plugin(plugin, m.folderName(dir))
 	if err != nil {
 		m.reject(m.file, err)

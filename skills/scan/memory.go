@@ -22,7 +22,8 @@ type memory struct {
 	probed     map[string]bool         // other paths of the walk, such as manifests of plugins
 	candidates map[string][]*candidate // by folder, or package
 	catalog    *skills.Catalog
-	cache      Cache // closed; nil where there was none or it was asked
+	trusted    map[string]bool // the workspaces that have a root, and whether they are trusted
+	cache      Cache           // closed; nil where there was none or it was asked
 }
 
 // A location is the host folder of a root, as given and without links.

@@ -50,7 +50,7 @@ func (s *pluginReader) plugin(dir, manifestPath string, entry *manifest.Plugin) 
 		s.reject(file, err)
 		return
 	}
-	plugin := &skills.Plugin{Source: s.root.Source, Workspace: s.root.Within, Dir: s.host(dir), File: file}
+	plugin := &skills.Plugin{Source: s.root.Source, Workspace: s.root.Within, Trusted: s.root.trusted, Dir: s.host(dir), File: file}
 	m, err := manifest.ParsePlugin(data, plugin, s.folderName(dir), report)
 	if err != nil {
 		s.reject(file, err)

@@ -24,7 +24,8 @@ type Root struct {
 	// FS is read; nil is the folder Dir.
 	FS fs.FS
 	// Label names the root where it has no Dir.
-	Label string
+	Label   string
+	trusted bool // Within is trusted; set by the scan
 	// Plugins says that the root holds plugins, not skills. Either kind may
 	// also be one itself.
 	Plugins bool
@@ -62,6 +63,9 @@ type Options struct {
 	// Host returns an error for a host of sandbox.network that cannot be used, with
 	// the remedy; nil accepts all. It is called concurrently.
 	Host func(host string) error
+	// Trusted reports whether the person trusts a workspace: the Within of a root. It is
+	// asked once in each scan, for workspaces that have a root; nil trusts none.
+	Trusted func(workspace string) bool
 	// Problems are added to those of each catalog.
 	Problems []skills.Problem
 	// Cache opens the cache for each scan of all roots; nil reads everything.

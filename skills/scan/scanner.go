@@ -61,6 +61,10 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, 
 	if !simple {
 		return s.scan(ctx, nil)
 	}
+	if !s.sameTrust(s.last) {
+		s.last.forget(changed)
+		return s.scan(ctx, s.last)
+	}
 	if len(changed) == 0 {
 		return s.last.catalog, nil
 	}
@@ -99,7 +103,9 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, er
 		b.cache = s.options.Cache()
 	}
 	defer b.release()
-	for _, root := range s.roots {
+	roots, trusted := s.rankRoots()
+	m.trusted = trusted
+	for _, root := range roots {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
