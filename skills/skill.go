@@ -7,6 +7,7 @@ package skills
 
 import (
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,6 +98,9 @@ type Skill struct {
 	Pinned bool
 	// Asks lists whom the skill's script may ask while it runs; none is nobody.
 	Asks []Asked
+	// Calls are patterns of the qualified names of the skills that the skill's script
+	// wants to call while it runs, as [MatchesCall] reads them. Only a grant allows it.
+	Calls []string
 	// Task says how the skill is run for clients that know tasks.
 	Task Task
 	// Unavailable says why the skill cannot be run here; "" where it can.
@@ -265,6 +269,16 @@ const (
 	AskModel  Asked = "model"  // the client's model: a completion
 	AskRoots  Asked = "roots"  // the client: the folders that it works in
 )
+
+// MatchesCall reports whether one of the patterns of skills that a script may call names
+// a skill: by its qualified name, where * and ? match within one part, as in
+// [path.Match].
+func MatchesCall(patterns []string, skill *Skill) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, _ := path.Match(pattern, skill.QualifiedName()) // the manifest has no other patterns
+		return ok
+	})
+}
 
 // A Task says how a skill is run for clients that know tasks.
 type Task string

@@ -125,6 +125,7 @@ func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 			row("declares", dependencies.Summary(info.Dependencies))
 			row("network", strings.Join(info.Network, ", "))
 			row("asks", strings.Join(words(info.Asks), ", "))
+			row("calls", strings.Join(info.Calls, ", "))
 			row("task", string(info.Task))
 			row("variables", strings.Join(info.Env, ", "))
 			row("warm", warm(info.Warm))

@@ -40,8 +40,9 @@ type Skill struct {
 	Env          []string                `json:"env,omitempty"`        // names of variables that it wants
 	Warm         int                     `json:"warm,omitempty"`       // sandboxes that wait; negative is none
 	Timeout      float64                 `json:"timeout_seconds,omitempty"`
-	Asks         []skills.Asked          `json:"asks,omitempty"` // whom it may ask while it runs
-	Task         skills.Task             `json:"task,omitempty"` // when calls of it are tasks, beside those that take long
+	Asks         []skills.Asked          `json:"asks,omitempty"`  // whom it may ask while it runs
+	Calls        []string                `json:"calls,omitempty"` // skills that it wants to call
+	Task         skills.Task             `json:"task,omitempty"`  // when calls of it are tasks, beside those that take long
 	Dependencies []dependencies.Declared `json:"dependencies,omitempty"`
 	Call         *Plan                   `json:"call,omitempty"`
 	Parameters   any                     `json:"parameters,omitempty"`    // a JSON Schema
@@ -171,7 +172,7 @@ func (d *Skill) runs(skill *skills.Skill) {
 	e := skill.Entry
 	d.Script, d.Interpreter, d.ImageRole = e.Script, e.Interpreter, e.ImageRole
 	d.Network, d.Env, d.Warm, d.Timeout = e.Network, e.Env, e.Warm, e.Timeout.Seconds()
-	d.Asks, d.Task, d.Parameters = skill.Asks, skill.Task, e.Schema()
+	d.Asks, d.Calls, d.Task, d.Parameters = skill.Asks, skill.Calls, skill.Task, e.Schema()
 	if e.Output != nil {
 		d.Output = e.Output
 	}

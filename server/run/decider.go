@@ -138,6 +138,9 @@ type Decision struct {
 	// Grown are the capabilities that the skill has gained since the person accepted it,
 	// a line each; the run then needs a signature that accepts them. none is unchanged.
 	Grown []string
+	// Calls are patterns of the skills that the script may call, of those that it
+	// declares, as [skills.MatchesCall] reads them; none is no skill.
+	Calls []string
 	// Timeout bounds the run; 0 does not.
 	Timeout time.Duration
 	// Version identifies the rules that were applied: an approval that was given under

@@ -91,7 +91,7 @@ func (x *Executor) resolve(c *Call) (workspaces []string, opened *sandbox.Comman
 			return nil, nil, translate("the call", c.Session, err)
 		}
 		return command.Grant.Workspaces, &command, nil
-	case len(c.Workspaces) > 0:
+	case len(c.Workspaces) > 0, c.Parent != "":
 		return c.Workspaces, nil, nil
 	}
 	return x.options.Workspaces, nil, nil

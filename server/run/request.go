@@ -22,6 +22,7 @@ type Call struct {
 	// outermost first; none for a client's call.
 	Stack []string
 	// Parent is the ID of the run whose script makes the call; "" for a client's call.
+	// With one, Workspaces are all that the call may be granted, also if there are none.
 	Parent string
 	// Group and Connection tell the clients of one principal apart, as those of a
 	// [sandbox.Tenant] do.

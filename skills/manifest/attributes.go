@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -90,6 +91,35 @@ func (p *parser) asks() {
 			p.report(skills.Warning, p.fields.pos("asks"), "write person, model or roots", "%s in %q is nobody who can be asked, and is ignored", show(word), "asks")
 		case !slices.Contains(p.skill.Asks, asked):
 			p.skill.Asks = append(p.skill.Asks, asked)
+		}
+	}
+}
+
+// Bounds of the skills that a script wants to call.
+const (
+	maxCalls      = 64  // patterns of one skill
+	maxCallLength = 256 // of one pattern, in bytes
+)
+
+// calls reads which skills the script wants to call. A pattern that cannot be used is
+// reported and names no skill.
+func (p *parser) calls() {
+	if p.fields.get("calls") == nil {
+		return
+	}
+	p.skill.Calls = nil
+	at := p.fields.pos("calls")
+	for _, pattern := range p.fields.words("calls", strings.Fields) {
+		_, err := path.Match(pattern, "")
+		switch {
+		case slices.Contains(p.skill.Calls, pattern):
+		case err != nil || pattern == "" || len(pattern) > maxCallLength:
+			p.report(skills.Warning, at, "write the name of a skill, plugin/name or plugin/*", "%s in %q names no skill, and is ignored", show(pattern), "calls")
+		case len(p.skill.Calls) == maxCalls:
+			p.report(skills.Warning, at, "name fewer", "there are more than %d skills in %q; the rest is ignored", maxCalls, "calls")
+			return
+		default:
+			p.skill.Calls = append(p.skill.Calls, pattern)
 		}
 	}
 }

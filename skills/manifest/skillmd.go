@@ -39,6 +39,7 @@ func (p *parser) skillFile(folder string) error {
 	p.paths()
 	p.skill.Pinned = p.fields.boolean("pin", false)
 	p.asks()
+	p.calls()
 	p.task()
 	p.class()
 	requirementReader{p}.requirements()

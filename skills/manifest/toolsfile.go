@@ -14,7 +14,7 @@ const ToolsFile = "tools.yaml"
 
 // toolKeys are the keys of one tool.
 var toolKeys = [...]string{
-	"additional", "asks", "class", "description", "disable-model-invocation", "execution_timeout", "function", "name", "output_schema", "params",
+	"additional", "asks", "calls", "class", "description", "disable-model-invocation", "execution_timeout", "function", "name", "output_schema", "params",
 	"sandbox", "sandbox_image_role", "script", "task", "timeout_seconds", "when_to_use",
 }
 
@@ -105,6 +105,7 @@ func (p toolReader) toolRestrictions() error {
 	p.skill.Class = cmp.Or(class, p.skill.Class)
 	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
 	p.asks()
+	p.calls()
 	p.task()
 	return nil
 }

@@ -52,3 +52,23 @@ func TestToolAsks(t *testing.T) {
 		}
 	}
 }
+
+// The skills that a script wants to call are patterns of names, and a tool declares its own.
+func TestCalls(t *testing.T) {
+	for value, want := range map[string]struct {
+		calls   []string
+		problem string
+	}{
+		"deploy":                 {[]string{"deploy"}, ""},
+		"[a, 'p/*', a]":          {[]string{"a", "p/*"}, ""},
+		"[a, '[']":               {[]string{"a"}, `"[" in "calls" names no skill`},
+		"{a: true}":              {nil, `"calls" is not a list and is ignored`},
+		strings.Repeat("x", 300): {nil, `in "calls" names no skill`},
+	} {
+		skill, _ := loadSkill(t, "---\nname: demo\ndescription: d\ncalls: "+value+"\n---\n")
+		got := lines(skill.Problems)
+		if !slices.Equal(skill.Calls, want.calls) || !strings.Contains(got, want.problem) || (want.problem == "") != (got == "") {
+			t.Errorf("%s: it calls %q, problems %q", value, skill.Calls, got)
+		}
+	}
+}
