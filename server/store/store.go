@@ -26,7 +26,13 @@ import (
 const version = 1
 
 // schema returns the statements that make the tables of an empty file.
-func schema() []string { return []string{generationSchema, workspacesSchema, decided("workspaces")} }
+func schema() []string {
+	return []string{
+		generationSchema,
+		workspacesSchema, decided("workspaces"),
+		pinsSchema, decided("pins"),
+	}
+}
 
 // generationSchema counts the changes of the person's decisions. Tables of decisions have
 // triggers that add to it; the record of runs has none.

@@ -1,0 +1,186 @@
+package surface
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Change is a capability that one of two surfaces has and the other lacks.
+type Change struct {
+	Item
+	// Gone reports that the later surface lacks it.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// String returns the change as a line for people and models, such as
+// "+ runs a shell command: git (scripts/release.sh:12)". A stranger's characters that
+// are invisible or control a terminal are codes.
+func (c Change) String() string {
+	sign := "+ "
+	if c.Gone {
+		sign = "- "
+	}
+	return sign + c.Item.String()
+}
+
+// String returns the item as one line, with codes for invisible characters.
+func (i Item) String() string {
+	line := i.says()
+	if i.Text != "" {
+		line += ": " + i.Text
+	}
+	switch {
+	case i.Line > 0:
+		line += fmt.Sprintf(" (%s:%d)", i.File, i.Line)
+	case i.File != "" && i.File != i.Value:
+		line += fmt.Sprintf(" (%s)", i.File)
+	}
+	return visible(line)
+}
+
+// says returns the capability in words.
+func (i Item) says() string {
+	switch i.Kind {
+	case Download:
+		return "downloads a program and runs it"
+	case Credential:
+		return "names a place of credentials, " + i.Value
+	case Persistence:
+		return "changes what runs later: " + i.Value
+	case Decoder:
+		return "decodes or generates the code that it runs: " + i.Value
+	case Instruction:
+		return "tells the model to " + i.Value
+	case Hidden:
+		return "has invisible characters"
+	case Class:
+		return "is " + i.Value
+	case Host:
+		return "reaches the host " + i.Value
+	case Network:
+		return "opens network connections"
+	case Path:
+		return "names a path outside of the workspace, " + i.Value
+	case Variable:
+		return "reads the variable " + i.Value
+	case Command:
+		return "runs a shell command, " + i.Value
+	case Package:
+		return "uses the package " + i.Value
+	case Hook:
+		return "wants a hook run: " + i.Value
+	case Server:
+		return "wants an MCP server connected: " + i.Value
+	case Tool:
+		return "wants a tool allowed: " + i.Value
+	case Asks:
+		return "asks the " + i.Value
+	case Calls:
+		return "calls the skill " + i.Value
+	case Image:
+		return "runs in the image of the role " + i.Value
+	case Script:
+		return "has a script, " + i.Value
+	case Program:
+		return "has a program that cannot be read, " + i.Value
+	case Unread:
+		return "has " + i.Value
+	case Name:
+		return "is called " + i.Value
+	case Description:
+		return "describes another purpose"
+	}
+	return strings.TrimSpace(string(i.Kind) + " " + i.Value)
+}
+
+// Grown returns the capabilities that s has and since lacks, in the order of the kinds;
+// none if nothing was gained. A nil since has none.
+func (s *Surface) Grown(since *Surface) []Change {
+	if since == nil {
+		since = &Surface{}
+	}
+	had := since.index()
+	var grown []Change
+	for _, item := range s.Items {
+		if !had.has(item) {
+			grown = append(grown, Change{Item: item})
+		}
+	}
+	if item, ok := s.redescribed(since); ok {
+		grown = append(grown, Change{Item: item})
+	}
+	return grown
+}
+
+// Diff returns what s has gained and then what it has lost since another surface.
+func (s *Surface) Diff(since *Surface) []Change {
+	all := s.Grown(since)
+	has := s.index()
+	for _, item := range since.Items {
+		if !has.has(item) {
+			all = append(all, Change{item, true})
+		}
+	}
+	return all
+}
+
+// An index finds items by their identity.
+type index map[string]bool
+
+func (s *Surface) index() index {
+	all := make(index, 2*len(s.Items))
+	for _, item := range s.Items {
+		all[item.key()] = true
+		if item.Digest != "" {
+			all[string(item.Kind)+"\x01"+item.Digest] = true
+		}
+	}
+	return all
+}
+
+// has reports whether an item is no gain. A file that is the item is the same if its
+// content is; one that can be read is also the same under its name, since its content
+// has items of its own.
+func (x index) has(item Item) bool {
+	if item.Digest == "" {
+		return x[item.key()]
+	}
+	return x[string(item.Kind)+"\x01"+item.Digest] || item.Kind == Script && x[item.key()]
+}
+
+// redescribed returns the item of a description that is no correction of the one
+// before: most of its words are new.
+func (s *Surface) redescribed(since *Surface) (Item, bool) {
+	now, before := s.text(DescriptionText), since.text(DescriptionText)
+	if before == nil || now == nil || now.Digest == before.Digest {
+		return Item{}, false
+	}
+	had := map[string]bool{}
+	for _, word := range words(before.Content) {
+		had[word] = true
+	}
+	all, fresh := 0, 0
+	for _, word := range words(now.Content) {
+		all++
+		if !had[word] {
+			fresh++
+		}
+	}
+	if fresh < minNewWords || 2*fresh <= all {
+		return Item{}, false
+	}
+	return Item{Kind: Description, Value: "description", Text: passage(now.Content)}, true
+}
+
+// minNewWords is the number of new words below which a description was only corrected.
+const minNewWords = 6
+
+// text returns a text by its name, or nil.
+func (s *Surface) text(name string) *Text {
+	for i := range s.Texts {
+		if s.Texts[i].Name == name {
+			return &s.Texts[i]
+		}
+	}
+	return nil
+}
