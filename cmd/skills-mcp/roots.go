@@ -201,7 +201,7 @@ func rootsKey(roots []scan.Root) string {
 // kernel's memory.
 const maxWatched = 50_000
 
-// watcher watches the roots.
-func (r *rootSettings) watcher(logger *slog.Logger) (*watch.Watcher, error) {
-	return watch.New(r.folders(), &watch.Options{Depth: r.Scan.Depth, Folders: min(r.Scan.Folders, maxWatched), Logger: logger})
+// watcher watches the roots, and other files.
+func (r *rootSettings) watcher(logger *slog.Logger, others ...string) (*watch.Watcher, error) {
+	return watch.New(append(r.folders(), others...), &watch.Options{Depth: r.Scan.Depth, Folders: min(r.Scan.Folders, maxWatched), Logger: logger})
 }

@@ -139,6 +139,6 @@ func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
 func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, idle func()) *live.Reloader {
 	return live.New(scanner, &live.Options{
 		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: executor.Renew, Idle: idle, Logger: s.logger,
-		Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger) },
+		Decisions: s.store, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
 	})
 }

@@ -40,10 +40,33 @@ type Watcher interface {
 	Close() error
 }
 
+// Decisions are those of the person, which other processes change as well: trust in
+// workspaces, rules, approvals, pins.
+type Decisions interface {
+	// Generation returns a number that differs after each change. It is read before each
+	// call of a skill, so it must be fast.
+	Generation(ctx context.Context) (int64, error)
+}
+
+// A Filter applies decisions to catalogs.
+type Filter interface {
+	// Apply returns the catalog without the skills that clients must not see, or with
+	// changed copies of skills. It returns the same result for the same catalog until a
+	// decision changes the result. Calls do not overlap.
+	Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog
+}
+
 // Options configure a [Reloader]. A nil *Options means the defaults.
 type Options struct {
 	// Requirements marks skills unavailable; nil leaves each skill as it was read.
 	Requirements *requirements.Checker
+	// Decisions tell when the person has decided something: the trust in workspaces and
+	// Filters are then applied again, at the next call of a skill. To have them applied
+	// at once, and the clients notified, Watch also watches the stamp of the decisions.
+	// nil never changes.
+	Decisions Decisions
+	// Filters are applied in turn to each catalog, after Requirements.
+	Filters []Filter
 	// Runner discards the sandboxes that wait for a skill whose files changed, and
 	// runs the listing of an image's programs for Requirements; nil does neither.
 	Runner *sandbox.Runner
@@ -82,6 +105,7 @@ type Reloader struct {
 
 	turn      chan struct{}                  // holds one token during a reload: else an older catalog could replace a newer one
 	published atomic.Pointer[skills.Catalog] // the newest; written in a turn
+	decided   atomic.Int64                   // the generation of the decisions that were last applied; written in a turn
 	programs  newest                         // catalogs whose sandboxes are to be inspected
 	files     newest                         // catalogs whose workspace files are to be searched
 
@@ -146,10 +170,10 @@ func (r *Reloader) Reload(ctx context.Context) (catalog *skills.Catalog, changed
 // Refresh publishes the current files of a skill that a call names: it rescans the
 // skill if its manifest changed since it was read, and publishes the result. For a
 // name without a skill, skill is nil, lookup is the error of the lookup, and the
-// folders are checked in which a skill of that name would be. Where nothing changed
-// it costs a look at a file or two.
+// folders are checked in which a skill of that name would be. It also applies decisions
+// that were made since. Where nothing changed it costs a look at a file or two.
 func (r *Reloader) Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error {
-	if paths := r.stale(name, skill, lookup); len(paths) > 0 {
+	if paths := r.stale(name, skill, lookup); len(paths) > 0 || r.generation(ctx) != r.decided.Load() {
 		_, _, err := r.reload(ctx, r.rescan(paths))
 		return err
 	}
@@ -160,6 +184,21 @@ func (r *Reloader) Refresh(ctx context.Context, name string, skill *skills.Skill
 	}
 	r.end()
 	return nil
+}
+
+// generation returns the generation of the decisions. If it is not known, it is that of
+// the last reload: who decides about the call reads the same store, and reports why it
+// cannot.
+func (r *Reloader) generation(ctx context.Context) int64 {
+	if r.options.Decisions == nil {
+		return 0
+	}
+	n, err := r.options.Decisions.Generation(ctx)
+	if err != nil {
+		r.options.Logger.Warn("the person's decisions cannot be read", "error", err)
+		return r.decided.Load()
+	}
+	return n
 }
 
 // begin waits for the reload under way and begins a turn.
@@ -190,18 +229,23 @@ func (r *Reloader) rescan(paths []string) func(context.Context) (*skills.Catalog
 	return func(ctx context.Context) (*skills.Catalog, error) { return r.scanner.Rescan(ctx, paths) }
 }
 
-// reload publishes the catalog that scan returns, less the skills that lack a
-// requirement. All catalogs are published here.
+// reload publishes the catalog that scan returns, with the skills marked that lack a
+// requirement, and the person's decisions applied. All catalogs are published here.
 func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skills.Catalog, error)) (catalog *skills.Catalog, changed bool, err error) {
 	if err := r.begin(ctx); err != nil {
 		return nil, false, err
 	}
 	defer r.end()
+	decided := r.generation(ctx) // a later decision is applied by the next reload
 	catalog, err = scan(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("read skills: %w", err)
 	}
 	catalog = r.options.Requirements.Apply(catalog)
+	for _, filter := range r.options.Filters {
+		catalog = filter.Apply(ctx, catalog)
+	}
+	defer r.decided.Store(decided)
 	r.files.put(catalog) // also an unchanged one: the workspaces may have other files
 	if catalog == r.published.Load() {
 		return catalog, false, nil

@@ -11,7 +11,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -208,25 +207,27 @@ func (s *Store) write(ctx context.Context, change func(*sql.Tx) error) error {
 	return nil
 }
 
-// decide is write for the person's decisions: it also touches the stamp, by which other
+// decide is write for the person's decisions: it also writes the stamp, by which other
 // processes learn of the change.
 func (s *Store) decide(ctx context.Context, change func(*sql.Tx) error) error {
 	if err := s.write(ctx, change); err != nil {
 		return err
 	}
-	now := time.Now()
-	if err := os.Chtimes(s.Stamp(), now, now); errors.Is(err, fs.ErrNotExist) {
-		err = os.WriteFile(s.Stamp(), nil, 0o600)
-		if err != nil {
-			s.logger.Warn("running servers do not learn of a decision before they are asked", "error", err)
-		}
+	// A watcher notices content, not times.
+	err := os.MkdirAll(filepath.Dir(s.Stamp()), 0o700)
+	if err == nil {
+		err = os.WriteFile(s.Stamp(), []byte(time.Now().Format(time.RFC3339Nano)), 0o600)
+	}
+	if err != nil {
+		s.logger.Warn("running servers do not learn of a decision before they are asked", "error", err)
 	}
 	return nil
 }
 
-// Stamp returns the path of a file that is touched after each change of a decision. It
-// holds nothing, and need not exist.
-func (s *Store) Stamp() string { return filepath.Join(filepath.Dir(s.file), "decisions.changed") }
+// Stamp returns the path of a file that is written after each change of a decision. Its
+// content means nothing, and it need not exist. It has a folder of its own: a watcher of
+// that is not woken by each write to the store.
+func (s *Store) Stamp() string { return filepath.Join(filepath.Dir(s.file), "decisions", "changed") }
 
 // Generation returns a number that grows with every change of a decision. Who caches
 // decisions reads it before each use: it takes about ten microseconds. It is 0 while

@@ -48,8 +48,8 @@ func (s *Scanner) Scan(ctx context.Context) (*skills.Catalog, error) {
 
 // Rescan returns the same catalog as [Scanner.Scan], provided that since the last
 // scan only files at or below paths have changed. These are absolute, and lead to
-// a root as that was given, or without links; others do not matter. The catalog
-// shares the skills that did not change with the one before.
+// a root as that was given, or without links; others do not matter. The trust in
+// workspaces may have changed, too. The catalog shares the skills that did not change with the one before.
 func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

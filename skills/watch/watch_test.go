@@ -429,3 +429,16 @@ func TestNoRoots(t *testing.T) {
 	must(t, err)
 	must(t, w.Close())
 }
+
+// A root may be a file, which is reported when its content changes. Its neighbours are
+// not.
+func TestFileRoot(t *testing.T) {
+	dir := tempDir(t)
+	file := filepath.Join(dir, "decisions", "changed")
+	p := newProbe(t, file)
+
+	p.expect(func() { write(t, mkdir(t, dir, "decisions"), "changed") }, file)
+	p.expect(func() { must(t, os.WriteFile(file, []byte("1"), 0o600)) }, file)
+	p.expect(func() { must(t, os.WriteFile(file, []byte("2"), 0o600)) }, file)
+	p.expect(func() { write(t, dir, "decisions", "other") })
+}
