@@ -196,7 +196,7 @@ var libraries = map[string]string{
 	"github.com/docker/docker":                 "sandbox/docker",
 	"github.com/docker/go-units":               "cmd/skills-mcp/config",
 	"github.com/fsnotify/fsnotify":             "skills/watch",
-	"github.com/gofrs/flock":                   "sandbox/docker sandbox/sandboxtest server/usage",
+	"github.com/gofrs/flock":                   "sandbox/docker sandbox/sandboxtest server/store server/usage",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/elicit skills skills/cache skills/infer skills/infer/python skills/infer/shell skills/manifest skills/schema",
 	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/tasks server/transport",

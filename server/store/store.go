@@ -12,45 +12,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
-
-	_ "modernc.org/sqlite" // the driver
 )
-
-// version is the version of the schema, which the file names (PRAGMA user_version).
-const version = 1
-
-// schema returns the statements that make the tables of an empty file.
-func schema() []string {
-	return []string{
-		generationSchema,
-		workspacesSchema, decided("workspaces"),
-		pinsSchema, decided("pins"),
-	}
-}
-
-// generationSchema counts the changes of the person's decisions. Tables of decisions have
-// triggers that add to it; the record of runs has none.
-const generationSchema = `
-CREATE TABLE generation (n INTEGER NOT NULL);
-INSERT INTO generation VALUES (1);`
-
-// decided returns the triggers that count the changes of a table.
-func decided(table string) string {
-	var all string
-	for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
-		all += fmt.Sprintf("CREATE TRIGGER %s_%s AFTER %s ON %s BEGIN UPDATE generation SET n = n + 1; END;\n", table, event, event, table)
-	}
-	return all
-}
 
 // Options configure a [Store]. A nil *Options means the defaults.
 type Options struct {
-	// Logger gets what was repaired; nil discards it.
+	// Logger receives a warning when a broken file was moved aside; nil discards it.
 	Logger *slog.Logger
 }
 
@@ -61,11 +31,12 @@ type Store struct {
 	logger *slog.Logger
 
 	mu   sync.Mutex
-	db   *sql.DB // nil until the first use, and after Close
-	done bool    // Close was called
+	db   *database // nil until the first use, and after Close
+	done bool      // Close was called
 }
 
-// New returns the store in a file. It opens nothing. Options may be nil.
+// New returns the store in a file, whose path is "" where the person has no folder for
+// state: every use fails then. It opens nothing. Options may be nil.
 func New(file string, options *Options) *Store {
 	s := &Store{file: file}
 	if options != nil {
@@ -84,133 +55,65 @@ func (s *Store) Exists() bool {
 	return err == nil
 }
 
-// errClosed is returned by every method after Close.
-var errClosed = errors.New("the store is closed")
+var (
+	// errClosed is returned by every method after Close.
+	errClosed = errors.New("the store is closed")
+	// errNoFolder is returned by every method of a store without a file.
+	errNoFolder = errors.New("there is no folder for the state of skills-mcp; set HOME or XDG_STATE_HOME")
+)
 
 // Close closes the file. A store that was never used has none.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = true
-	if s.db == nil {
-		return nil
-	}
 	db := s.db
 	s.db = nil
-	return db.Close()
+	return db.close()
 }
 
-// open returns the database, and opens it at the first use. An error is tried again by
-// the next call.
-func (s *Store) open() (*sql.DB, error) {
+// connected returns the database, and opens it at the first use, or if another file has
+// the path since. An error is tried again by the next call.
+func (s *Store) connected() (*database, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.done:
 		return nil, errClosed
-	case s.db != nil:
+	case s.file == "":
+		return nil, errNoFolder
+	case s.db.has(s.file):
 		return s.db, nil
 	}
-	db, err := connect(s.file)
-	if err != nil {
+	_ = s.db.close() // of a file that was moved or deleted
+	var err error
+	if s.db, err = openFile(s.file, s.logger); err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.file, err)
 	}
-	s.db = db
-	return db, nil
+	return s.db, nil
 }
 
-// busyWait is the time that another process has to finish writing.
-const busyWait = 5 * time.Second
-
-// connect opens a file, which is readable by its owner alone, and makes its tables.
-func connect(file string) (_ *sql.DB, err error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, err
-	}
-	made, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+// open returns the database for reading. A statement that writes fails there; no read
+// waits for a writer.
+func (s *Store) open() (*sql.DB, error) {
+	db, err := s.connected()
 	if err != nil {
 		return nil, err
 	}
-	made.Close()
-	query := url.Values{
-		"_pragma": {
-			fmt.Sprintf("busy_timeout(%d)", busyWait.Milliseconds()), "journal_mode(WAL)",
-			"synchronous(NORMAL)", // a killed process loses nothing; a power cut the last moments
-			"foreign_keys(1)",
-		},
-		"_txlock": {"immediate"},
-	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: query.Encode()}).String())
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			db.Close()
-		}
-	}()
-	// One connection: SQLite has one writer, and a read takes microseconds.
-	db.SetMaxOpenConns(1)
-	return db, migrate(db)
-}
-
-// migrate makes the tables of an empty file.
-func migrate(db *sql.DB) error {
-	var found int
-	if err := db.QueryRow("PRAGMA user_version").Scan(&found); err != nil {
-		return err
-	}
-	switch {
-	case found == version:
-		return nil
-	case found > version:
-		return fmt.Errorf("its schema is version %d, which is newer than this program knows (%d); use the newer program, or move the file away", found, version)
-	}
-	tx, err := db.Begin()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	// Another process may have made them since.
-	if err := tx.QueryRow("PRAGMA user_version").Scan(&found); err != nil || found == version {
-		return err
-	}
-	for _, statements := range schema() {
-		if _, err := tx.Exec(statements); err != nil {
-			return err
-		}
-	}
-	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return db.readers, nil
 }
 
 // write runs a transaction, which is committed unless the function returns an error. It
 // outlives the cancellation of ctx: a statement that is cancelled loses its connection.
+// A committed transaction survives the end of the process, but perhaps no power cut.
 func (s *Store) write(ctx context.Context, change func(*sql.Tx) error) error {
-	db, err := s.open()
-	if err != nil {
-		return err
-	}
-	tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", s.file, err)
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	if err := change(tx); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("write %s: %w", s.file, err)
-	}
-	return nil
+	return s.transact(ctx, "NORMAL", change)
 }
 
-// decide is write for the person's decisions: it also writes the stamp, by which other
-// processes learn of the change.
+// decide is write for the person's decisions: it survives a power cut, and writes the
+// stamp, by which other processes learn of the change.
 func (s *Store) decide(ctx context.Context, change func(*sql.Tx) error) error {
-	if err := s.write(ctx, change); err != nil {
+	if err := s.transact(ctx, "FULL", change); err != nil {
 		return err
 	}
 	// A watcher notices content, not times.
@@ -219,9 +122,41 @@ func (s *Store) decide(ctx context.Context, change func(*sql.Tx) error) error {
 		err = os.WriteFile(s.Stamp(), []byte(time.Now().Format(time.RFC3339Nano)), 0o600)
 	}
 	if err != nil {
-		s.logger.Warn("running servers do not learn of a decision before they are asked", "error", err)
+		s.logger.Warn("running servers learn of a decision only when they ask for it", "error", err)
 	}
 	return nil
+}
+
+// transact runs a transaction with a value of PRAGMA synchronous. A file that turns out
+// to be broken is moved aside, so that the next use finds a sound one.
+func (s *Store) transact(ctx context.Context, synchronous string, change func(*sql.Tx) error) error {
+	db, err := s.connected()
+	if err != nil {
+		return err
+	}
+	if err := db.transact(context.WithoutCancel(ctx), synchronous, change); err != nil {
+		s.repair(db, err)
+		return fmt.Errorf("write %s: %w", s.file, err)
+	}
+	return nil
+}
+
+// repair closes the database after an error that says that its file is broken, and moves
+// the file aside if it is.
+func (s *Store) repair(db *database, err error) {
+	if !isBroken(err) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.db != db { // another call did
+		return
+	}
+	s.db = nil
+	_ = db.close()
+	if err := replaceBroken(s.file, s.logger); err != nil {
+		s.logger.Warn("the broken store cannot be moved aside", "file", s.file, "error", err)
+	}
 }
 
 // Stamp returns the path of a file that is written after each change of a decision. Its
@@ -229,17 +164,19 @@ func (s *Store) decide(ctx context.Context, change func(*sql.Tx) error) error {
 // that is not woken by each write to the store.
 func (s *Store) Stamp() string { return filepath.Join(filepath.Dir(s.file), "decisions", "changed") }
 
-// Generation returns a number that grows with every change of a decision. Who caches
-// decisions reads it before each use: it takes about ten microseconds. It is 0 while
-// there is no file.
+// Generation returns a number that grows with every change of a decision, and also if
+// the file is replaced. Who caches decisions reads it before each use: it takes about
+// ten microseconds. It is 0 while there is no file.
 func (s *Store) Generation(ctx context.Context) (n int64, err error) {
 	if !s.Exists() {
 		return 0, nil
 	}
-	db, err := s.open()
+	db, err := s.connected()
 	if err != nil {
 		return 0, err
 	}
-	err = db.QueryRowContext(context.WithoutCancel(ctx), "SELECT n FROM generation").Scan(&n)
+	if err = db.generation.QueryRowContext(context.WithoutCancel(ctx)).Scan(&n); err != nil {
+		s.repair(db, err)
+	}
 	return n, err
 }
