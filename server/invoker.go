@@ -33,6 +33,7 @@ type invoker struct {
 	tasks    *tasks.Store
 	outputs  *output.Store // of runs
 	usage    Usage         // nil counts nothing
+	left     func(identity.Key)
 	failures
 }
 
@@ -62,7 +63,7 @@ func (i *invoker) run(r *request, req run.Request) (report *result.Report, asked
 	defer p.close()
 	i.complete(&req.Call, r, p)
 	switch {
-	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "":
+	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "" && !i.executor.MayAsk(r.principal, req.Skill):
 		o, err = i.executor.Run(r.ctx, req)
 	case !mcpserver.IsModernRequest(r.ctx):
 		req.Client = &elicit.Client{Can: capabilities(r.ctx), Asker: progressAsker{elicit.Sender(transport.Request), p}}
@@ -224,6 +225,9 @@ func (i *invoker) leave(owner identity.Key) {
 	i.tasks.Leave(owner)
 	i.pending.Leave(owner)
 	i.outputs.Forget(owner)
+	if i.left != nil {
+		i.left(owner)
+	}
 	i.executor.EndSessions(owner)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	// Usage counts the calls of skills, by qualified name; nil counts none.
 	// It must not block.
 	Usage Usage
+	// Left is called with the key of a principal whose session has ended; nil is not. It
+	// must not block.
+	Left func(identity.Key)
 	// FirstScan bounds the time for which lists wait for the first catalog. Where it is
 	// over, they are answered without skills, and clients are notified of the catalog
 	// when it comes. Calls wait for as long as it takes, and requests that only open a

@@ -44,7 +44,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	current := p.view.Load
 	invoke := &invoker{
 		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(),
-		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, failures: failures{logger},
+		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, left: o.Left, failures: failures{logger},
 	}
 	finds := &finder{current, o.Reloader}
 	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used}

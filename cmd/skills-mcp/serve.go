@@ -83,9 +83,10 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	limits := session.Limits(s.Sandbox.Kept)
 	sessions := session.New(runner, &limits)
 	defer sessions.Close()
-	executor := s.sandboxes.executor(runner, sessions, snapshots, nil)
+	approvals := s.approvals(nil)
+	executor := s.sandboxes.executor(runner, sessions, snapshots, approvals)
 	reloader, options := newReloader(s, scanner, runner, executor, collector.rest), serverOptions(s, snapshots)
-	options.Reloader = reloader
+	options.Reloader, options.Left = reloader, approvals.Leave
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and
 		// the paths of another machine mean something else on this one.

@@ -131,7 +131,7 @@ func TestDialogueEnds(t *testing.T) {
 // TestWaitLimiter ends the oldest of too many waiting calls.
 func TestWaitLimiter(t *testing.T) {
 	limiter := NewWaitLimiter(Limits{Total: 3, PerCaller: 2})
-	enter := func(owner identity.Key) (context.Context, func()) { return limiter.enter(t.Context(), owner) }
+	enter := func(owner identity.Key) (context.Context, func()) { return limiter.Enter(t.Context(), owner) }
 	first, leaveFirst := enter("a")
 	second, leaveSecond := enter("b")
 	third, leaveThird := enter("a")

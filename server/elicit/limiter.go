@@ -58,9 +58,9 @@ type waiter struct {
 // NewWaitLimiter returns a limiter; zero fields are those of [DefaultLimits].
 func NewWaitLimiter(l Limits) *WaitLimiter { return &WaitLimiter{limits: l.Or(DefaultLimits())} }
 
-// enter counts an owner's script as waiting, until leave is called. The context ends
-// when it has waited too long, or is the oldest of too many.
-func (r *WaitLimiter) enter(ctx context.Context, owner identity.Key) (_ context.Context, leave func()) {
+// Enter counts an owner's call as waiting, until leave is called. The context ends, with
+// a [*WaitError], when it has waited too long, or is the oldest of too many.
+func (r *WaitLimiter) Enter(ctx context.Context, owner identity.Key) (_ context.Context, leave func()) {
 	ctx, timer := context.WithTimeoutCause(ctx, r.limits.Wait, &WaitError{fmt.Sprintf("nobody answered it within %s", r.limits.Wait)})
 	ctx, end := context.WithCancelCause(ctx)
 	p := &waiter{owner, end}

@@ -68,6 +68,10 @@ func (r *Required) Result() (mcp.Result, mcp.MultiRoundTripResult, error) {
 func (r *Request) input() (mcp.InputRequest, error) {
 	switch r.Method {
 	case methodPerson:
+		var link linkParams
+		if err := json.Unmarshal(r.Params, &link); err == nil && link.Mode == mcp.ElicitationModeURL {
+			return mcp.NewElicitationInputRequest(mcp.ElicitationParams{Mode: link.Mode, Message: link.Message, ElicitationID: link.ID, URL: link.URL}), nil
+		}
 		var form formParams
 		err := json.Unmarshal(r.Params, &form)
 		return mcp.NewElicitationInputRequest(mcp.ElicitationParams{Mode: mcp.ElicitationModeForm, Message: form.Message, RequestedSchema: form.Schema}), err

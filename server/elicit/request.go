@@ -30,7 +30,7 @@ type Request struct {
 	Method string          // elicitation/create, sampling/createMessage or roots/list
 	Params json.RawMessage // an object that is fit to be sent
 
-	content *schema.Schema // of an accepted form
+	content *schema.Schema // of an accepted form; nil for a link
 }
 
 // maxMessage is the longest message to a person, in bytes.
@@ -211,7 +211,7 @@ func (r *Request) checkForm(answer json.RawMessage) error {
 	}
 	content := filled["content"]
 	switch {
-	case string(filled["action"]) != `"accept"`:
+	case string(filled["action"]) != `"accept"`, r.content == nil:
 		return nil
 	case len(content) == 0 || string(content) == "null":
 		content = json.RawMessage("{}")

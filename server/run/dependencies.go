@@ -32,7 +32,7 @@ func declared(dir string, argv []string) ([]dependencies.Declared, error) {
 func required(skill *skills.Skill, dir string, argv []string) ([]sandbox.Dependencies, error) {
 	found, err := declared(dir, argv)
 	if err != nil {
-		return nil, &Error{Unavailable, fmt.Sprintf("the packages that skill %s declares cannot be installed: %v", skill.QualifiedName(), err), false, err}
+		return nil, &Error{Code: Unavailable, Message: fmt.Sprintf("the packages that skill %s declares cannot be installed: %v", skill.QualifiedName(), err), Retryable: false, Err: err}
 	}
 	var all []sandbox.Dependencies
 	for _, d := range found {

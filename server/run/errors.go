@@ -33,7 +33,9 @@ type Error struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable"` // the same call may succeed later
-	Err       error  `json:"-"`         // the cause, for the log; may be nil
+	// Approval is the ID of the question that a person has to answer first; "" is none.
+	Approval string `json:"approval,omitempty"`
+	Err      error  `json:"-"` // the cause, for the log; may be nil
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -42,7 +44,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // invalid returns an [*Error] of the code InvalidParam.
 func invalid(format string, args ...any) error {
-	return &Error{InvalidParam, fmt.Sprintf(format, args...), false, nil}
+	return &Error{Code: InvalidParam, Message: fmt.Sprintf(format, args...), Retryable: false, Err: nil}
 }
 
 // translate returns the [*Error] for an error of package sandbox, of a decider or of
@@ -61,29 +63,29 @@ func translate(subject, id string, err error) error {
 	case errors.As(err, &own):
 		return err
 	case errors.Is(err, session.ErrNotFound):
-		return &Error{NotFound, fmt.Sprintf("there is no sandbox %q of yours: it was never opened, or has ended; open one with open_sandbox", id), false, err}
+		return &Error{Code: NotFound, Message: fmt.Sprintf("there is no sandbox %q of yours: it was never opened, or has ended; open one with open_sandbox", id), Retryable: false, Err: err}
 	case errors.Is(err, sandbox.ErrBusy):
-		return &Error{Busy, "the server is busy: " + err.Error() + "; try again in a moment", true, err}
+		return &Error{Code: Busy, Message: "the server is busy: " + err.Error() + "; try again in a moment", Retryable: true, Err: err}
 	case errors.Is(err, sandbox.ErrClosed):
-		return &Error{Unavailable, "the server is stopping", true, err}
+		return &Error{Code: Unavailable, Message: "the server is stopping", Retryable: true, Err: err}
 	case errors.As(err, &unanswered):
-		return &Error{Timeout, fmt.Sprintf("%s asked a question and was stopped while it waited for the answer: %v; make the call again when the person is there", subject, err), true, err}
+		return &Error{Code: Timeout, Message: fmt.Sprintf("%s asked a question and was stopped while it waited for the answer: %v; make the call again when the person is there", subject, err), Retryable: true, Err: err}
 	case errors.As(err, &missing):
-		return &Error{Unavailable, fmt.Sprintf("%s has to ask, and %v; use a client that can", subject, err), false, err}
+		return &Error{Code: Unavailable, Message: fmt.Sprintf("%s has to ask, and %v; use a client that can", subject, err), Retryable: false, Err: err}
 	case errors.As(err, &limit) && limit.Limit == sandbox.LimitTime:
-		return &Error{Timeout, subject + " was " + limit.Error() + "; ask for less at once", false, err}
+		return &Error{Code: Timeout, Message: subject + " was " + limit.Error() + "; ask for less at once", Retryable: false, Err: err}
 	case errors.As(err, &limit):
-		return &Error{ExecutionError, subject + " was " + limit.Error() + "; ask for less at once", false, err}
+		return &Error{Code: ExecutionError, Message: subject + " was " + limit.Error() + "; ask for less at once", Retryable: false, Err: err}
 	case errors.As(err, &many) && many.Yours:
-		return &Error{Busy, err.Error() + "; close one with close_sandbox", true, err}
+		return &Error{Code: Busy, Message: err.Error() + "; close one with close_sandbox", Retryable: true, Err: err}
 	case errors.As(err, &many):
-		return &Error{Busy, err.Error() + "; run each call in a sandbox of its own, without container_id, or try again later", true, err}
+		return &Error{Code: Busy, Message: err.Error() + "; run each call in a sandbox of its own, without container_id, or try again later", Retryable: true, Err: err}
 	case errors.As(err, &unavailable):
-		return &Error{Unavailable, unavailable.Error(), true, err}
+		return &Error{Code: Unavailable, Message: unavailable.Error(), Retryable: true, Err: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{ExecutionError, "the call was cancelled", true, err}
+		return &Error{Code: ExecutionError, Message: "the call was cancelled", Retryable: true, Err: err}
 	}
-	return &Error{InternalError, err.Error(), false, err}
+	return &Error{Code: InternalError, Message: err.Error(), Retryable: false, Err: err}
 }
 
 // AsError returns an error of any kind as one for the model.
@@ -95,11 +97,11 @@ func AsError(err error) *Error {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, sandbox.ErrClosed):
-		return &Error{Unavailable, err.Error(), true, err}
+		return &Error{Code: Unavailable, Message: err.Error(), Retryable: true, Err: err}
 	case errors.Is(err, elicit.ErrGone):
-		return &Error{Timeout, err.Error() + "; make the call again, without requestState", true, err}
+		return &Error{Code: Timeout, Message: err.Error() + "; make the call again, without requestState", Retryable: true, Err: err}
 	case errors.Is(err, elicit.ErrTwice):
-		return &Error{Busy, err.Error() + "; wait for that one", false, err}
+		return &Error{Code: Busy, Message: err.Error() + "; wait for that one", Retryable: false, Err: err}
 	case errors.As(err, &broken):
 		code := InternalError
 		if unreadable, denied := broken.Unreadable(); denied {
@@ -107,9 +109,9 @@ func AsError(err error) *Error {
 		} else if unreadable {
 			code = ExecutionError
 		}
-		return &Error{code, err.Error() + "; tell the person", false, err}
+		return &Error{Code: code, Message: err.Error() + "; tell the person", Retryable: false, Err: err}
 	case errors.As(err, &notFound):
-		return &Error{NotFound, err.Error() + " (list_skills and search_skills name those there are)", false, err}
+		return &Error{Code: NotFound, Message: err.Error() + " (list_skills and search_skills name those there are)", Retryable: false, Err: err}
 	}
-	return &Error{InternalError, err.Error(), false, err}
+	return &Error{Code: InternalError, Message: err.Error(), Retryable: false, Err: err}
 }

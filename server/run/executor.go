@@ -161,7 +161,7 @@ func (x *Executor) snapshot(ctx context.Context, skill *skills.Skill, lease time
 	use.Lease = lease
 	snap, err := x.snapshots.Take(ctx, files, use)
 	if err != nil {
-		return nil, &Error{Unavailable, fmt.Sprintf("the folder of %s cannot be copied to the cache: %v", whose, err), true, err}
+		return nil, &Error{Code: Unavailable, Message: fmt.Sprintf("the folder of %s cannot be copied to the cache: %v", whose, err), Retryable: true, Err: err}
 	}
 	return snap, nil
 }

@@ -38,7 +38,7 @@ func checkOutput(skill *skills.Skill, o *Outcome) error {
 	case o.Stdout.Truncated():
 		what = fmt.Sprintf("is longer than the %d bytes that are kept", len(o.Stdout.Head)+len(o.Stdout.Tail))
 	}
-	return &Error{ExecutionError, fmt.Sprintf("%s ended well, but its output %s, and it has to print one JSON value; whoever maintains it has to fix it", o.What, what), false, nil}
+	return &Error{Code: ExecutionError, Message: fmt.Sprintf("%s ended well, but its output %s, and it has to print one JSON value; whoever maintains it has to fix it", o.What, what), Retryable: false, Err: nil}
 }
 
 // hint guesses why a script failed; "" is no guess. err is the [*Error] that ended

@@ -72,7 +72,7 @@ func mayKnow(r *Request) bool {
 func cannotRun(skill *skills.Skill) error {
 	switch {
 	case skill.Unavailable != "":
-		return &Error{Unavailable, fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), false, nil}
+		return &Error{Code: Unavailable, Message: fmt.Sprintf("skill %s cannot run: %s", skill.QualifiedName(), skill.Unavailable), Retryable: false, Err: nil}
 	case skill.Entry == nil:
 		return nothingToRun(skill)
 	}
@@ -90,7 +90,7 @@ func nothingToRun(skill *skills.Skill) error {
 	if len(names) > 0 {
 		text += ", or run one of its tools: " + strings.Join(names, ", ")
 	}
-	return &Error{InvalidParam, text, false, nil}
+	return &Error{Code: InvalidParam, Message: text, Retryable: false, Err: nil}
 }
 
 // invoke returns the program of a call whose grant is known.

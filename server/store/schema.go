@@ -11,6 +11,7 @@ func schema() []string {
 		generationSchema,
 		workspacesSchema, decided("workspaces"),
 		pinsSchema, decided("pins"),
+		approvalsSchema,
 	}
 }
 

@@ -1,0 +1,120 @@
+package approval
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+)
+
+// errCannotAsk is returned by a way of asking that reaches nobody for this call: the next
+// one is used.
+var errCannotAsk = errors.New("nobody can be asked in this way")
+
+// instant is the time in which no person reads a question: a client that declines one so
+// fast cannot ask.
+const instant = 300 * time.Millisecond
+
+// askTerminal asks the person whose own call it is.
+func (a *Approvals) askTerminal(ctx context.Context, c *call) (Scope, error) {
+	if a.options.Terminal == nil || c.Principal.Kind != identity.Person {
+		return "", errCannotAsk
+	}
+	scope, err := a.options.Terminal.Confirm(ctx, c.question)
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", errCannotAsk
+	case !slices.Contains(c.question.Scopes, scope):
+		return "", refused(c, "it was not confirmed on the terminal")
+	}
+	return scope, nil
+}
+
+// askForm asks by a form of the call's client.
+func (a *Approvals) askForm(ctx context.Context, c *call) (Scope, error) {
+	if c.Principal.Kind == identity.Person || !c.Client.ShowsForms() {
+		return "", errCannotAsk
+	}
+	request, err := elicit.NewForm(c.question.Form(), c.question.schema())
+	if err != nil {
+		return "", errCannotAsk
+	}
+	began := time.Now()
+	answer, err := a.ask(ctx, c, request)
+	if err != nil {
+		return "", err
+	}
+	switch scope := Scope(answer.Content.Answer); {
+	case answer.Action == "accept" && slices.Contains(c.question.Scopes, scope):
+		return scope, nil
+	case answer.Action == "accept" && scope == No:
+		return No, nil
+	case answer.Action != "decline" && answer.Action != "cancel", time.Since(began) < instant:
+		return "", errCannotAsk
+	}
+	return No, nil
+}
+
+// An answer is the result of a request to a person, or {"error": …}.
+type answer struct {
+	Action  string `json:"action"`
+	Content struct {
+		Answer string `json:"answer"`
+	} `json:"content"`
+}
+
+// ask puts a request to the client of a call and returns its answer, whose fields are ""
+// for a client that does not answer. The error refuses the call.
+func (a *Approvals) ask(ctx context.Context, c *call, request *elicit.Request) (*answer, error) {
+	waiting, leave := a.waits.Enter(ctx, c.Principal.Key())
+	defer leave()
+	key := "approval-" + rand.Text() // nobody can answer before it is asked
+	answers, err := c.Client.Ask(waiting, map[string]*elicit.Request{key: request})
+	switch late, timeout := errors.AsType[*elicit.WaitError](context.Cause(waiting)); {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case timeout:
+		return nil, refused(c, late.Error())
+	case err != nil:
+		return nil, errCannotAsk
+	}
+	got := &answer{}
+	if json.Unmarshal(answers[key], got) != nil {
+		got = &answer{}
+	}
+	return got, nil
+}
+
+// schema returns the form of a question: one choice, which has no default.
+func (q *Question) schema() json.RawMessage {
+	names := map[Scope]string{
+		No: "No", Once: "Yes, once: this call only", Session: "Yes, for this session: any arguments, until the client leaves",
+		Always: "Yes, always: any arguments, until the skill or its grant changes",
+	}
+	choices := append([]Scope{No}, q.Scopes...) // a client that fills in the first says no
+	titles := make([]string, len(choices))
+	for i, choice := range choices {
+		titles[i] = names[choice]
+	}
+	form, _ := json.Marshal(map[string]any{ // texts can be encoded
+		"type": "object", "required": []string{"answer"},
+		"properties": map[string]any{"answer": map[string]any{"type": "string", "title": "Your answer", "enum": choices, "enumNames": titles}},
+	})
+	return form
+}
+
+// askPage asks by a link to the page. The answer is given there, so it waits for the
+// store to have it.
+func (a *Approvals) askPage(ctx context.Context, c *call) (Scope, error) {
+	if a.options.Page == nil || c.Principal.Kind == identity.Person || !c.Client.OpensLinks() {
+		return "", errCannotAsk
+	}
+	return "", errCannotAsk
+}

@@ -1,0 +1,87 @@
+package approval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// anyArgs stands for the arguments of an approval that covers all.
+const anyArgs = "any"
+
+// A Binding is the extent of an approval: a call that differs in one field is not covered.
+type Binding struct {
+	Skill   string `json:"skill"`   // the qualified name, and the origin
+	Digest  string `json:"digest"`  // of the snapshot
+	Args    string `json:"args"`    // the digest of the arguments, or "any"
+	Grant   string `json:"grant"`   // the digest of the grant
+	Rules   string `json:"rules"`   // the version of the decision
+	Preview string `json:"preview"` // the digest of the question that was shown
+}
+
+// Value returns the digest of a binding.
+func (b Binding) Value() string {
+	return digest(b.Skill, b.Digest, b.Args, b.Grant, b.Rules, b.Preview)
+}
+
+// differences returns the fields in which b differs from an earlier binding, for people.
+func (b Binding) differences(earlier Binding) []string {
+	var all []string
+	for _, field := range []struct {
+		now, then, what string
+	}{
+		{b.Digest, earlier.Digest, "the files of the skill have changed"},
+		{b.Args, earlier.Args, "the arguments are others"},
+		{b.Grant, earlier.Grant, "what it may write, connect to or is given is not the same"},
+		{b.Rules, earlier.Rules, "the rules of the configuration have changed"},
+	} {
+		if field.now != field.then && field.then != anyArgs {
+			all = append(all, field.what)
+		}
+	}
+	return all
+}
+
+// digest returns the sha256 of texts, each with its length, in hex.
+func digest(parts ...string) string {
+	h := sha256.New()
+	writeParts(h.Write, parts...)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// subject names the skill of a proposal in the store: its origin and its qualified name,
+// as tools of one skill share its origin.
+func subject(p *run.Proposal) string {
+	return p.Skill.QualifiedName() + "\n" + p.Skill.Origin().String()
+}
+
+// bind returns the binding of a proposal and its question. With every, it covers calls
+// with other arguments, too.
+func bind(p *run.Proposal, q *Question, every bool) Binding {
+	b := Binding{
+		Skill: subject(p), Digest: p.Digest, Args: anyArgs, Rules: p.Decision.Version,
+		Grant:   digest(grantOf(p)...),
+		Preview: digest(q.preview(every)...),
+	}
+	if !every {
+		args, _ := json.Marshal(p.Args) // sorted by name; of JSON, so it is some
+		b.Args = digest(string(args))
+	}
+	return b
+}
+
+// grantOf returns the grant of a proposal as texts.
+func grantOf(p *run.Proposal) []string {
+	g := p.Command.Grant
+	write := "read-only"
+	if g.Write {
+		write = "read-write"
+	}
+	return []string{
+		write, strings.Join(g.Workspaces, "\n"), strings.Join(g.Hosts, "\n"), strings.Join(p.Variables, "\n"),
+		p.Command.Role, string(p.Decision.Class), p.Decision.Timeout.String(),
+	}
+}

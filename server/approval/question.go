@@ -1,0 +1,187 @@
+package approval
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A Question says what a person is asked to confirm. All texts are raw: strangers wrote
+// most of them.
+type Question struct {
+	Skill  string            `json:"skill"`
+	Kind   skills.OriginKind `json:"origin"`
+	Place  string            `json:"place"`
+	Digest string            `json:"digest"`
+	Class  skills.Class      `json:"class"`
+	Rule   string            `json:"rule,omitempty"`
+	// Caller is the party that wants to run it.
+	Caller string `json:"caller"`
+	// Args are the arguments by name, sorted.
+	Args []Argument `json:"args"`
+	// Input reports that it also reads what the caller passes on standard input.
+	Input bool   `json:"input,omitempty"`
+	Runs  string `json:"runs"`
+
+	Reads     []string `json:"reads,omitempty"`  // folders
+	Writes    []string `json:"writes,omitempty"` // folders
+	Hosts     []string `json:"hosts,omitempty"`
+	Variables []string `json:"variables,omitempty"`
+
+	// Grown are the capabilities that the skill has gained since it was accepted.
+	Grown []string `json:"grown,omitempty"`
+	// Differs are the ways in which the call differs from the last approved one.
+	Differs []string `json:"differs,omitempty"`
+	// Needed is the number of people who have to confirm; Signed names those who have.
+	Needed int      `json:"needed"`
+	Signed []string `json:"signed,omitempty"`
+	// Scopes are the answers that confirm it, the likeliest first.
+	Scopes []Scope `json:"scopes"`
+}
+
+// An Argument is one argument of a call.
+type Argument struct {
+	Name string `json:"name"`
+	// Value is the JSON of the value, or the shortened one, with its first and last
+	// characters, if that is too long to be stored.
+	Value string `json:"value"`
+	// Size is the length of the JSON in bytes, and Sum its sha256.
+	Size int    `json:"size"`
+	Sum  string `json:"sha256"`
+}
+
+// A Scope is an answer that confirms a call.
+type Scope string
+
+// The answers.
+const (
+	No      Scope = "no"
+	Once    Scope = "once"
+	Session Scope = "this session"
+	Always  Scope = "always"
+)
+
+const (
+	// maxStored bounds an argument that is stored whole, in bytes, and all of them.
+	maxStored    = 32 << 10
+	maxAllStored = 128 << 10
+	// digestShown is the number of characters of a digest that people compare.
+	digestShown = 12
+)
+
+// newQuestion returns the question about a proposal, without its history.
+func newQuestion(p *run.Proposal) *Question {
+	origin, d := p.Skill.Origin(), p.Decision
+	q := &Question{
+		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: d.Class, Rule: d.Rule,
+		Caller: caller(p), Args: arguments(p.Args), Runs: program(p),
+		Hosts: p.Command.Grant.Hosts, Variables: p.Variables,
+		Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
+	}
+	if q.Class == "" {
+		q.Class = p.Skill.Class
+	}
+	if _, argument := p.Command.Stdin.(*bytes.Reader); p.Command.Stdin != nil && !argument {
+		q.Input = true
+	}
+	if p.Command.Grant.Write {
+		q.Writes = p.Command.Grant.Workspaces
+	} else {
+		q.Reads = p.Command.Grant.Workspaces
+	}
+	return q
+}
+
+// scopes returns the answers that a decision allows. A session is offered to principals
+// that have one.
+func scopes(p *run.Proposal) []Scope {
+	d := p.Decision
+	lasting := !d.Each && d.Signatures < 2 && d.Class != skills.Dangerous
+	switch {
+	case !lasting:
+		return []Scope{Once}
+	case d.Always:
+		return []Scope{Always, Once}
+	case p.Principal.Session != "":
+		return []Scope{Once, Session, Always}
+	}
+	return []Scope{Once, Always}
+}
+
+// caller names the party that wants to run a skill.
+func caller(p *run.Proposal) string {
+	switch n := len(p.Stack); {
+	case n > 0:
+		return "the skill " + quote(p.Stack[n-1])
+	case p.Way == run.WayCommand:
+		return "you, on the command line,"
+	}
+	return "a model"
+}
+
+// program returns the script of a skill, with … for an inline program.
+func program(p *run.Proposal) string {
+	entry := p.Skill.Entry
+	if entry == nil {
+		return "nothing"
+	}
+	words := append(slices.Clone(entry.Interpreter), entry.Script)
+	for i, word := range words {
+		if strings.Contains(word, "\n") {
+			words[i] = "…"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// arguments returns the arguments of a call. Those beyond the bounds are shortened.
+func arguments(given map[string]any) []Argument {
+	var all []Argument
+	room := maxAllStored
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		value := encode(given[name])
+		a := Argument{Name: name, Value: value, Size: len(value), Sum: digestOf(value)}
+		if len(value) > min(maxStored, room) {
+			a.Value = shorten(value, min(maxStored, max(room, 1<<10)))
+		}
+		room -= len(a.Value)
+		all = append(all, a)
+	}
+	return all
+}
+
+// encode returns the JSON of a value, in one line.
+func encode(value any) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return quote(fmt.Sprint(value))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// quote returns a stranger's text as JSON, with characters that are not seen as codes.
+func quote(text string) string { return termtext.Visible(encode(text)) }
+
+// shorten returns the first and the last characters of a text, in at most most bytes.
+func shorten(text string, most int) string {
+	const between = " … "
+	half := max(1, (most-len(between))/2)
+	head, tail := text[:half], text[len(text)-half:]
+	for !utf8.ValidString(head) && len(head) > half-utf8.UTFMax {
+		head = head[:len(head)-1]
+	}
+	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	return head + between + tail
+}

@@ -1,0 +1,30 @@
+package approval
+
+import (
+	"github.com/skillsmcp/skills-mcp/server/identity"
+)
+
+// A Signer is a person who confirms calls. Equal signers are one person.
+type Signer struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // for people
+}
+
+// Local returns the person of this machine. Whoever calls over standard input and output,
+// with a token or without credentials is that person too, as is who sits at a terminal:
+// nothing tells them apart.
+func Local() Signer { return Signer{"local", "the person of this machine"} }
+
+// Named returns a second person, who proves to be the one of a name by a passphrase.
+func Named(name string) Signer { return Signer{"approver:" + name, name} }
+
+// signerOf returns the person who answers the questions to a principal's client.
+func signerOf(p identity.Principal) Signer {
+	if p.Kind == identity.Subject {
+		return Signer{"oidc:" + p.ID, p.ID}
+	}
+	return Local()
+}
+
+// ownerOf names a principal in the store, without its session.
+func ownerOf(p identity.Principal) string { return string(p.In("").Key()) }

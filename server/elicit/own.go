@@ -1,0 +1,43 @@
+package elicit
+
+import (
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// linkParams are the params of a request to open a link (elicitation, URL mode).
+type linkParams struct {
+	Mode    string `json:"mode"`
+	Message string `json:"message"`
+	ID      string `json:"elicitationId"`
+	URL     string `json:"url"`
+}
+
+// NewForm returns a request to a person that is the server's own: the message is sent as
+// it is. A skill's message must not reach it unmarked.
+func NewForm(message string, schema json.RawMessage) (*Request, error) {
+	content, err := compileForm(schema)
+	if err != nil {
+		return nil, err
+	}
+	params, err := json.Marshal(formParams{Message: message, Schema: schema})
+	return &Request{Method: methodPerson, Params: params, content: content}, err
+}
+
+// NewLink returns a request to a person to open a page of the server. An accepting answer
+// says that the page was opened, and nothing of the answer that is given there.
+func NewLink(message, id, url string) (*Request, error) {
+	params, err := json.Marshal(linkParams{mcp.ElicitationModeURL, message, id, url})
+	return &Request{Method: methodPerson, Params: params}, err
+}
+
+// ShowsForms reports whether a client shows forms to its person. nil shows none.
+func (c *Client) ShowsForms() bool {
+	return c != nil && c.Asker != nil && c.missing(methodPerson) == nil
+}
+
+// OpensLinks reports whether a client opens links for its person. nil opens none.
+func (c *Client) OpensLinks() bool {
+	return c != nil && c.Asker != nil && c.Can != nil && c.Can.Elicitation != nil && c.Can.Elicitation.URL != nil
+}
