@@ -156,7 +156,7 @@ var walls = map[string]string{
 	"server/requirements":       "sandbox skills skills/atomicfile",
 	"server/result":             "sandbox server/identity server/media server/output server/run server/scriptio server/termtext skills skills/schema",
 	"server/rpc":                "",
-	"server/run":                "sandbox sandbox/session server/elicit server/identity skills skills/dependencies skills/infer skills/lazyregexp skills/schema skills/skillfs skills/snapshot",
+	"server/run":                "sandbox sandbox/session server/elicit server/identity server/scriptio skills skills/dependencies skills/infer skills/lazyregexp skills/schema skills/skillfs skills/snapshot",
 	"server/scriptio":           "server/media skills/lazyregexp skills/schema",
 	"server/skillsext":          "skills skills/check skills/manifest skills/skillfs skills/stamp",
 	"server/store":              "",

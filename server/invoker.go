@@ -28,6 +28,7 @@ type Usage interface{ Used(name string) }
 // makes tasks of calls that take long.
 type invoker struct {
 	executor *run.Executor
+	find     *finder
 	roots    *clientroots.Cache   // of legacy clients
 	pending  *elicit.PendingCalls // calls that ask
 	tasks    *tasks.Store
@@ -51,6 +52,11 @@ func (i *invoker) complete(c *run.Call, r *request, p *progress) {
 	c.Principal, c.Workspaces = r.principal, i.workspaces(r.ctx)
 	c.Group, c.Connection = share(r.ctx)
 	c.Stderr, c.Progress, c.Warn = p, p.say, p.warn
+	c.Callees = result.Callees(func(ctx context.Context, name string) (*skills.Skill, error) {
+		inner := *r
+		inner.ctx = ctx
+		return i.find.named(&inner, name)
+	})
 }
 
 // run runs a skill for a client, with its stderr, and the reasons for which it waits,
@@ -63,7 +69,7 @@ func (i *invoker) run(r *request, req run.Request) (report *result.Report, asked
 	defer p.close()
 	i.complete(&req.Call, r, p)
 	switch {
-	case len(req.Skill.Asks) == 0 && r.retry.RequestState == "" && !i.executor.MayAsk(r.principal, req.Skill):
+	case !req.Skill.Interactive() && r.retry.RequestState == "" && !i.executor.MayAsk(r.principal, req.Skill):
 		o, err = i.executor.Run(r.ctx, req)
 	case !mcpserver.IsModernRequest(r.ctx):
 		req.Client = &elicit.Client{Can: capabilities(r.ctx), Asker: progressAsker{elicit.Sender(transport.Request), p}}

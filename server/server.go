@@ -42,11 +42,12 @@ func New(calls *run.Executor, options *Options) *Server {
 	logger := o.Logger
 	p := &publisher{expose: o.Expose, subscriptions: newSubscriptions()}
 	current := p.view.Load
+	finds := &finder{current, o.Reloader}
 	invoke := &invoker{
+		find:     finds,
 		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(),
 		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, left: o.Left, failures: failures{logger},
 	}
-	finds := &finder{current, o.Reloader}
 	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used}
 	s := &Server{
 		options: o, invoke: invoke, published: p, readiness: newReadiness(o.FirstScan, logger),

@@ -280,6 +280,10 @@ func MatchesCall(patterns []string, skill *Skill) bool {
 	})
 }
 
+// Interactive reports whether the skill's script may ask, or call other skills, and
+// reads the answers on its standard input.
+func (s *Skill) Interactive() bool { return len(s.Asks)+len(s.Calls) > 0 }
+
 // A Task says how a skill is run for clients that know tasks.
 type Task string
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -91,7 +92,7 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if skill, err = s.learnFor(ctx, runner, own, skill); err != nil {
 		return err
 	}
-	request, err := c.request(skill, given)
+	request, err := c.request(own, skill, given)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (c *runCommand) finish(skill *skills.Skill, given *runArgs, outcome *run.Ou
 	return exit(outcome, err)
 }
 
-func (c *runCommand) request(skill *skills.Skill, given *runArgs) (run.Request, error) {
+func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given *runArgs) (run.Request, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return run.Request{}, err
@@ -141,6 +142,9 @@ func (c *runCommand) request(skill *skills.Skill, given *runArgs) (run.Request, 
 			Stderr:    display(c.stderr),
 			Progress:  report,
 			Warn:      func(message string) { fmt.Fprintln(c.stderr, "skills-mcp:", message) },
+			Callees: result.Callees(func(_ context.Context, name string) (*skills.Skill, error) {
+				return server.Lookup(catalog, name)
+			}),
 		},
 		Skill:  skill,
 		Args:   given.params,

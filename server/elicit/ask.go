@@ -1,6 +1,7 @@
 // Package elicit relays questions of a running script: to the person who uses the
 // client, to its model, or to the client itself. A question is a line on the script's
-// stdout, its answer a line on its stdin.
+// stdout, its answer a line on its stdin. So is a script's call of another skill, which
+// the package's user makes.
 //
 // Start with [Begin], which relays the questions of one command to an [Asker]: a
 // [PendingCall] for clients of the modern protocol, which answer by making their request

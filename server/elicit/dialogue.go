@@ -120,6 +120,9 @@ func (d *Dialogue) relay(ctx context.Context) {
 // answer returns the line that answers a question.
 func (d *Dialogue) answer(ctx context.Context, line []byte, number int) ([]byte, error) {
 	o := &d.options
+	if isCall(line) {
+		return d.call(ctx, line)
+	}
 	q, err := o.parse(line, fmt.Sprintf("ask-%d", number))
 	if _, missing := errors.AsType[*MissingError](err); missing {
 		return nil, err
@@ -132,6 +135,14 @@ func (d *Dialogue) answer(ctx context.Context, line []byte, number int) ([]byte,
 		return nil, err
 	}
 	return q.answer(answers), nil
+}
+
+// call has another skill called. The command's clock is stopped meanwhile, and others have
+// its slot: the called one may need the only one.
+func (d *Dialogue) call(ctx context.Context, line []byte) ([]byte, error) {
+	d.meter.Pause()
+	answer := d.options.Call(ctx, line)
+	return answer, d.meter.Resume(ctx)
 }
 
 // wait asks the client, and stops the command's clock meanwhile.

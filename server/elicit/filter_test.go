@@ -31,6 +31,7 @@ func TestQuestionFilter(t *testing.T) {
 		"nothing":               {"", "", 0},
 		"text":                  {"a\nb", "a\nb", 0},
 		"a question":            {q, "", 1},
+		"a call":                {`{"mcp":{"call":{"skill":"a"}}}` + "\n", "", 1},
 		"between text":          {"a\n" + q + "b\n" + q + "c", "a\nb\nc", 2},
 		"with spaces":           {"  { \"mcp\" : { \"requests\" : {} } }\r\nrest", "rest", 1},
 		"broken":                {`{"mcp":{"ask":` + "\n", "", 1},

@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,13 +13,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
-// Options are a script's rights to ask, and the client that answers.
+// Options are a script's rights to ask, the client that answers, and the function that
+// makes its calls.
 type Options struct {
 	Skill   string         // its qualified name, which the person is told
 	Asks    []skills.Asked // parties that it may ask
 	Owner   identity.Key   // principal that waiting is counted for
 	Client  *Client        // answers
 	Limiter *WaitLimiter
+	// Call answers a line that calls another skill, with a line. It must return when ctx
+	// is done.
+	Call func(ctx context.Context, line []byte) []byte
 }
 
 const (
@@ -31,12 +36,18 @@ const (
 )
 
 // opening matches the beginning of a question, after at most maxIndent white space.
-var opening = lazyregexp.New(`^[ \t\r]{0,64}\{[ \t\r]*"mcp"[ \t\r]*:[ \t\r]*\{[ \t\r]*"(?:ask|requests)"[ \t\r]*:`)
+var opening = lazyregexp.New(`^[ \t\r]{0,64}\{[ \t\r]*"mcp"[ \t\r]*:[ \t\r]*\{[ \t\r]*"(ask|requests|call)"[ \t\r]*:`)
 
 const maxIndent = 64
 
-// isQuestion reports whether a line of stdout is a question, be it malformed.
+// isQuestion reports whether a line of stdout is a question or a call, be it malformed.
 func isQuestion(line []byte) bool { return opening.Match(line) }
+
+// isCall reports whether a question is a call.
+func isCall(line []byte) bool {
+	begun := opening.FindSubmatch(line)
+	return begun != nil && string(begun[1]) == "call"
+}
 
 // A question has the requests of one line, and the answers to those that are refused.
 type question struct {

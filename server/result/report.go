@@ -35,7 +35,7 @@ func NewReport(client Client, skill *skills.Skill, o *run.Outcome, err error) *R
 			r.output.reject(o, err)
 		}
 	}
-	r.Run = newRun(skill, o, r.output)
+	r.Run = newRun(skill, o, r.output, MaxText)
 	a.attachOutputs(&r.Run, o, r.Parsed())
 	r.files, a.contents = a.contents, nil
 	if r.StderrURI == "" && strings.TrimSpace(r.Stderr) != "" {

@@ -55,11 +55,12 @@ type File struct {
 // New returns the result of a run that has started. skill is the one that ran, or whose
 // folder was mounted for code; nil is none. err is the error that ended the run, or nil.
 func New(skill *skills.Skill, o *run.Outcome, err error) Run {
-	return newRun(skill, o, parseOutput(skill, o, err))
+	return newRun(skill, o, parseOutput(skill, o, err), MaxText)
 }
 
-func newRun(skill *skills.Skill, o *run.Outcome, output scriptOutput) Run {
-	stdout, stderr := o.Stdout.Cut(MaxText), o.Stderr.Cut(MaxText)
+// newRun returns the result of a run whose streams are cut to a number of bytes each.
+func newRun(skill *skills.Skill, o *run.Outcome, output scriptOutput, most int) Run {
+	stdout, stderr := o.Stdout.Cut(most), o.Stderr.Cut(most)
 	r := Run{
 		RunID:     o.RunID,
 		Stdout:    text(stdout),

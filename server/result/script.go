@@ -71,7 +71,9 @@ func Advise(skill *skills.Skill, o *run.Outcome) string {
 	if s := parseOutput(skill, o, nil); s.result != nil || s.object != nil || s.err != nil {
 		return ""
 	}
-	switch result, question := scriptio.Meant(o.Stdout.Bytes()); {
+	switch result, question, call := scriptio.Meant(o.Stdout.Bytes()); {
+	case call && len(skill.Calls) == 0:
+		return `a line of its output calls a skill, and nobody hears it; write "calls: [NAME]" into its frontmatter`
 	case question && len(skill.Asks) == 0:
 		return `a line of its output asks, and nobody hears it; write "asks: [person]" into its frontmatter`
 	case result:

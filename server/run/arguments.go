@@ -37,6 +37,9 @@ func arguments(r *Request, workspaces []string) (map[string]any, error) {
 		if !p.Path || !ok {
 			continue
 		}
+		if r.Parent != "" && inSkill(value) {
+			return nil, invalid("%q: a skill cannot name files of one that it calls, and %s is the folder of that one", p.Name, sandbox.SkillDir)
+		}
 		resolved, err := resolvePath(value, r.Folder, workspaces)
 		if err != nil {
 			return nil, invalid("%q: %v", p.Name, err)
@@ -48,7 +51,7 @@ func arguments(r *Request, workspaces []string) (map[string]any, error) {
 
 // resolvePath returns the absolute path of a file that the sandbox mounts.
 func resolvePath(value, folder string, workspaces []string) (string, error) {
-	if value == sandbox.SkillDir || strings.HasPrefix(path.Clean(value), sandbox.SkillDir+"/") {
+	if inSkill(value) {
 		return path.Clean(value), nil
 	}
 	if len(workspaces) == 0 {
@@ -72,6 +75,11 @@ func resolvePath(value, folder string, workspaces []string) (string, error) {
 		return real, nil
 	}
 	return "", fmt.Errorf("%s is in no workspace; the workspaces are %s (a person can add one with --workspace)", absolute, strings.Join(workspaces, ", "))
+}
+
+// inSkill reports whether a path is in the folder of the skill that runs.
+func inSkill(value string) bool {
+	return value == sandbox.SkillDir || strings.HasPrefix(path.Clean(value), sandbox.SkillDir+"/")
 }
 
 func inAny(dirs []string, name string) bool {

@@ -37,7 +37,8 @@ type Options struct {
 	// MaxTimeout bounds the timeouts of skills and calls; 0 is the sandbox's default
 	// limit.
 	MaxTimeout time.Duration
-	// Asking bounds how scripts wait for answers; zero fields: elicit.DefaultLimits.
+	// Asking bounds how scripts wait for answers and for skills that they have called;
+	// zero fields: elicit.DefaultLimits.
 	Asking elicit.Limits
 	// InstallDependencies installs the packages that a skill declares before it runs.
 	InstallDependencies bool
@@ -65,6 +66,7 @@ type Executor struct {
 	snapshots *snapshot.Store
 	decider   Decider
 	waits     *elicit.WaitLimiter
+	callers   *callerLimiter
 	options   Options
 }
 
@@ -75,7 +77,7 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 	if o.Sessions == nil {
 		o.Sessions = session.New(runner, nil)
 	}
-	return &Executor{runner, snapshots, decider, elicit.NewWaitLimiter(o.Asking), o}
+	return &Executor{runner, snapshots, decider, elicit.NewWaitLimiter(o.Asking), newCallerLimiter(o.Asking), o}
 }
 
 // Workspaces returns the absolute host folders that skills may be granted.
@@ -187,7 +189,7 @@ func (x *Executor) Renew(ctx context.Context, skill *skills.Skill) {
 
 // execute runs the command of an approved proposal.
 func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, error) {
-	ctx, stop := x.startElicitation(ctx, j, p.Command)
+	ctx, stop := x.startElicitation(ctx, j, p)
 	result, err := x.start(ctx, j, p.Command)
 	stop()
 	o := newOutcome(j, p, result)
@@ -208,25 +210,6 @@ func (x *Executor) start(ctx context.Context, j *job, command *sandbox.Command) 
 		return x.runner.Run(ctx, *command)
 	}
 	return x.options.Sessions.Run(ctx, j.Session, *command)
-}
-
-// startElicitation relays the questions of a skill that asks to the call's client,
-// until stop is called. The command has to run with the context that it returns.
-func (x *Executor) startElicitation(ctx context.Context, j *job, command *sandbox.Command) (_ context.Context, stop func()) {
-	if j.action != ActionSkill || len(j.skill.Asks) == 0 {
-		return ctx, func() {}
-	}
-	client := j.Client
-	switch {
-	case j.Session != "":
-		client = elicit.Nobody("nothing can be asked in a kept sandbox")
-	case client == nil:
-		client = elicit.Nobody("there is nobody to ask")
-	}
-	ctx, dialogue := elicit.Begin(ctx, command, elicit.Options{
-		Skill: command.Skill, Asks: j.skill.Asks, Owner: j.Principal.Key(), Client: client, Limiter: x.waits,
-	})
-	return ctx, dialogue.End
 }
 
 // begin tells the recorder that a run is about to start.

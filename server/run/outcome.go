@@ -44,7 +44,7 @@ func checkOutput(skill *skills.Skill, o *Outcome) error {
 // hint guesses why a script failed; "" is no guess. err is the [*Error] that ended
 // it, if one did.
 func hint(j *job, command *sandbox.Command, o *Outcome, err error, installed bool) string {
-	if late, ok := errors.AsType[*Error](err); ok && late.Code == Timeout && len(j.skill.Asks) > 0 {
+	if late, ok := errors.AsType[*Error](err); ok && late.Code == Timeout && j.skill.Interactive() {
 		return unheard
 	}
 	if o.Code == 0 {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -37,6 +38,8 @@ type Call struct {
 	Timeout time.Duration
 	// Client answers the questions of a script that asks; nil answers none.
 	Client *elicit.Client
+	// Callees are the skills that the script may call; nil is none.
+	Callees Callees
 	// Stdout and Stderr receive the output as it comes; nil is fine. They must not
 	// block.
 	Stdout, Stderr io.Writer
@@ -45,6 +48,8 @@ type Call struct {
 	Progress func(message string)
 	// Warn receives doubts that the call is as its caller meant; nil is fine.
 	Warn func(message string)
+
+	callsLeft *atomic.Int32 // of the client's call; nil for one itself
 }
 
 // tenant returns the principal as sandboxes know it.

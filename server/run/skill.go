@@ -119,7 +119,7 @@ func stdinOf(r *Request, args []byte) (io.Reader, error) {
 	switch {
 	case r.Stdin != nil && args != nil:
 		return nil, invalid("skill %s gets its arguments on standard input, so nothing else can be passed there", name)
-	case r.Stdin != nil && len(r.Skill.Asks) > 0:
+	case r.Stdin != nil && r.Skill.Interactive():
 		return nil, invalid("skill %s gets answers to its questions on standard input, so nothing else can be passed there", name)
 	case args != nil:
 		return bytes.NewReader(args), nil

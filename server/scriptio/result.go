@@ -97,17 +97,20 @@ func parseItems(raw json.RawMessage) ([]Item, error) {
 }
 
 // begun matches the beginning of a line that is for the server.
-var begun = lazyregexp.New(`(?m)^[ \t]{0,64}\{[ \t]*"mcp"[ \t]*:[ \t]*(?:\{[ \t]*"(ask|requests)")?`)
+var begun = lazyregexp.New(`(?m)^[ \t]{0,64}\{[ \t]*"mcp"[ \t]*:[ \t]*(?:\{[ \t]*"(ask|requests|call)")?`)
 
 // Meant reports whether output in which [ParseResult] finds no result object has a line
-// that begins like one (result), or like a question.
-func Meant(stdout []byte) (result, question bool) {
+// that begins like one (result), like a question, or like a call.
+func Meant(stdout []byte) (result, question, call bool) {
 	for _, line := range begun.FindAllSubmatch(stdout, -1) {
-		if line[1] != nil {
-			question = true
-		} else {
+		switch string(line[1]) {
+		case "":
 			result = true
+		case "call":
+			call = true
+		default:
+			question = true
 		}
 	}
-	return result, question
+	return result, question, call
 }

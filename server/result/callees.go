@@ -1,0 +1,29 @@
+package result
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// maxCallText bounds each stream of a skill that a script has called, in bytes.
+const maxCallText = 256 << 10
+
+// A Callees is the [run.Callees] of a lookup by name. A called skill's result is the [Run]
+// of run_skill, with longer streams. Its files stay behind: the caller learns their names.
+type Callees func(ctx context.Context, name string) (*skills.Skill, error)
+
+// Find implements [run.Callees].
+func (c Callees) Find(ctx context.Context, name string) (*skills.Skill, error) { return c(ctx, name) }
+
+// Answer implements [run.Callees].
+func (Callees) Answer(skill *skills.Skill, o *run.Outcome, err error) json.RawMessage {
+	output := parseOutput(skill, o, err)
+	r := newRun(skill, o, output, maxCallText)
+	if r.Error == nil && output.failed() {
+		r.Error = &run.Error{Code: run.ExecutionError, Message: o.What + " says that it has failed (isError); its output says why"}
+	}
+	return encoded(r)
+}
