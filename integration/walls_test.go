@@ -182,7 +182,7 @@ var walls = map[string]string{
 	"skills/snapshot":           "skills/skillfs skills/stamp",
 	"skills/snapshot/edittest":  "",
 	"skills/stamp":              "",
-	"skills/surface":            "skills skills/truncate",
+	"skills/surface":            "skills skills/infer/shell skills/lazyregexp skills/skillfs skills/truncate",
 	"skills/truncate":           "",
 	"skills/uritemplate":        "skills/lazyregexp",
 	"skills/watch":              "skills/scan skills/skillfs",

@@ -96,9 +96,7 @@ func tools(value any) (names []string) {
 			names = append(names, tools(item)...)
 		}
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			names = append(names, key)
-		}
+		names = slices.Sorted(maps.Keys(v))
 	}
 	return names
 }

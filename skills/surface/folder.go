@@ -1,16 +1,188 @@
 package surface
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// folder adds what the files of a skill's folder do.
-func (c *collector) folder(_ *skills.Skill, files fs.FS) error {
-	return fs.WalkDir(files, ".", func(_ string, _ fs.DirEntry, err error) error { return err })
+// The limits of the files that are read. The content of those over them counts by its
+// digest.
+const (
+	maxFile  = 2 << 20  // bytes of one
+	maxBytes = 32 << 20 // of all
+	maxFiles = 4000
+)
+
+// A folder reads the files of a skill.
+type folder struct {
+	*collector
+	files   fs.FS
+	main    map[string]bool // the paths of definitions and scripts of the skill
+	scripts map[string][]string
+	count   int
+	bytes   int64
+	rest    sum // over the files that are not read
+	unread  int
 }
 
-// program returns the name of a program without its folder.
-func program(name string) string { return path.Base(name) }
+// folder adds what the files of a skill's folder do.
+func (c *collector) folder(owner *skills.Skill, files fs.FS) error {
+	held, release, err := skillfs.Hold(files)
+	if err != nil {
+		return err
+	}
+	defer release()
+	f := &folder{collector: c, files: held, main: map[string]bool{}, scripts: map[string][]string{}, rest: newHash()}
+	f.main[path.Base(strings.ReplaceAll(owner.File, `\`, "/"))] = true
+	for _, s := range append([]*skills.Skill{owner}, owner.Tools...) {
+		if s.Entry != nil {
+			f.scripts[path.Clean(s.Entry.Script)] = s.Entry.Interpreter
+		}
+	}
+	c.names(owner)
+	if err := fs.WalkDir(held, ".", f.visit); err != nil {
+		return err
+	}
+	if f.unread > 0 {
+		c.add(Item{Kind: Unread, Value: "more files than are read", Text: fmt.Sprintf("%d files", f.unread), Digest: f.rest.sum()})
+	}
+	return nil
+}
+
+// names adds the texts of a skill that are no files, and what they say.
+func (c *collector) names(owner *skills.Skill) {
+	c.texts = append(c.texts, newText(NameText, owner.QualifiedName()))
+	for _, s := range append([]*skills.Skill{owner}, owner.Tools...) {
+		prefix := ""
+		if s != owner {
+			prefix = ":" + s.Name
+		}
+		for _, t := range []Text{newText(prefix+DescriptionText, s.Description), newText(prefix+WhenText, s.WhenToUse)} {
+			if t.Content != "" {
+				c.texts = append(c.texts, t)
+				c.prose(&source{content: t.Content, lower: lower(t.Content), main: true})
+			}
+		}
+	}
+}
+
+// visit implements [fs.WalkDirFunc].
+func (f *folder) visit(name string, d fs.DirEntry, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case d.IsDir() && d.Name() == ".git": // snapshots omit it
+		return fs.SkipDir
+	case !d.Type().IsRegular(): // what a link leads to is a file of the folder itself
+		return nil
+	}
+	info, err := d.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if f.count++; f.count > maxFiles || f.bytes+min(info.Size(), maxFile) > maxBytes {
+		f.unread++
+		f.rest.add(name)
+		return f.copy(f.rest, name)
+	}
+	return f.read(name, info)
+}
+
+// copy writes a file's content to a digest.
+func (f *folder) copy(to sum, name string) error {
+	file, err := skillfs.OpenRegular(f.files, name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	content := newHash()
+	if _, err := io.Copy(content, file); err != nil {
+		return err
+	}
+	to.add(content.sum())
+	return nil
+}
+
+// read adds what one file does.
+func (f *folder) read(name string, info fs.FileInfo) error {
+	file, err := skillfs.OpenRegular(f.files, name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile))
+	if err != nil {
+		return err
+	}
+	f.bytes += int64(len(data))
+	executable := info.Mode()&0o111 != 0
+	if info.Size() > maxFile && !isMedia(name, data) {
+		h := newHash()
+		if err := f.copy(h, name); err != nil {
+			return err
+		}
+		f.add(Item{Kind: Unread, Value: "a file too large to be read whole, " + name, File: name, Digest: h.sum()})
+	}
+	f.content(name, data, executable)
+	return nil
+}
+
+// content adds what the content of a file does.
+func (f *folder) content(name string, data []byte, executable bool) {
+	if isMedia(name, data) && !executable {
+		return
+	}
+	text, garbled := decode(data)
+	switch {
+	case garbled && f.runs(name, data, executable):
+		f.add(Item{Kind: Program, Value: name, File: name, Digest: digest(string(data))})
+	case garbled:
+		f.add(Item{Kind: Unread, Value: "a file that is no text, " + name, File: name, Digest: digest(string(data))})
+	case f.runs(name, data, executable):
+		f.add(Item{Kind: Script, Value: name, File: name, Digest: digest(text)})
+	}
+	if garbled && !mostlyText(text) {
+		return
+	}
+	f.text(f.source(name, text, executable))
+}
+
+// runs reports whether a file is made to be run by itself.
+func (f *folder) runs(name string, data []byte, executable bool) bool {
+	_, entry := f.scripts[name]
+	return entry || executable || bytes.HasPrefix(data, []byte("#!")) || isProgram(name, data)
+}
+
+// newText returns a text with its beginning.
+func newText(name, content string) Text {
+	return Text{Name: name, Content: content[:min(len(content), maxText)], Digest: digest(content)}
+}
+
+// The limits of the texts that a surface holds, in bytes.
+const (
+	maxText  = 32 << 10
+	maxTexts = 192 << 10
+)
+
+// keep adds a text that a model reads, while there is room.
+func (c *collector) keep(name, content string) {
+	t := newText(name, content)
+	size := 0
+	for _, other := range c.texts {
+		size += len(other.Content)
+	}
+	if size+len(t.Content) > maxTexts {
+		t.Content = ""
+	}
+	c.texts = append(c.texts, t)
+}

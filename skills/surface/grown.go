@@ -57,6 +57,8 @@ func (i Item) says() string {
 		return "is " + i.Value
 	case Host:
 		return "reaches the host " + i.Value
+	case Remote:
+		return "gives another host a shell"
 	case Network:
 		return "opens network connections"
 	case Path:

@@ -33,6 +33,7 @@ const (
 	Hidden      Kind = "hidden"      // has characters that a person does not see
 	Class       Kind = "class"       // is of a class above safe
 	Host        Kind = "host"
+	Remote      Kind = "remote"   // gives another host a shell
 	Network     Kind = "network"  // connects, in code, to whichever host
 	Path        Kind = "path"     // names a path outside of the workspace
 	Variable    Kind = "variable" // reads a variable
@@ -54,7 +55,7 @@ const (
 // kinds returns all kinds in their order.
 func kinds() []Kind {
 	return []Kind{
-		Download, Credential, Persistence, Decoder, Instruction, Hidden, Class, Host, Network, Path, Variable, Command, Package,
+		Download, Credential, Persistence, Decoder, Instruction, Hidden, Remote, Class, Host, Network, Path, Variable, Command, Package,
 		Hook, Server, Tool, Asks, Calls, Image, Script, Program, Unread, Name, Description,
 	}
 }
