@@ -15,8 +15,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
-// A tool says that it reaches the world where its skill is granted network, and
-// not where that only declares it.
+// A tool says that it reaches the world where its skill would be granted network, and
+// is not read-only then.
 func TestOpenWorld(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))
 	granted, err := egress.ParseRule("api.example.com:443")
@@ -26,7 +26,7 @@ func TestOpenWorld(t *testing.T) {
 	b.invoke.executor = run.New(nil, b.options.Snapshots, policy.New(&policy.Options{Hosts: []egress.Rule{granted}}), nil)
 	for name, fields := range map[string]string{
 		"granted": "class: mutating\nsandbox: {network: ['api.example.com:443']}",
-		"refused": "class: mutating\nsandbox: {network: ['api.example.com:22']}",
+		"refused": "class: mutating\nsandbox: {network: ['10.1.2.3:22']}",
 		"meek":    "sandbox: {network: ['api.example.com:443']}",
 		"silent":  "class: mutating",
 	} {
@@ -39,7 +39,7 @@ func TestOpenWorld(t *testing.T) {
 	var list struct {
 		Tools []struct {
 			Name        string
-			Annotations struct{ OpenWorldHint bool }
+			Annotations struct{ OpenWorldHint, ReadOnlyHint bool }
 		}
 	}
 	if err := json.Unmarshal([]byte(b.ask("tools/list", "{}")), &list); err != nil {
@@ -48,8 +48,11 @@ func TestOpenWorld(t *testing.T) {
 	open := map[string]bool{}
 	for _, tool := range list.Tools {
 		open[tool.Name] = tool.Annotations.OpenWorldHint
+		if tool.Annotations.ReadOnlyHint && tool.Annotations.OpenWorldHint {
+			t.Errorf("%s: read-only", tool.Name)
+		}
 	}
-	for name, want := range map[string]bool{"demo__granted": true, "demo__refused": false, "demo__meek": false, "demo__silent": false} {
+	for name, want := range map[string]bool{"demo__granted": true, "demo__refused": false, "demo__meek": true, "demo__silent": false} {
 		if got, there := open[name]; got != want || !there {
 			t.Errorf("%s: open world %t, want %t (listed: %t)", name, got, want, there)
 		}

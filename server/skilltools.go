@@ -180,14 +180,17 @@ func aboutFiles(skill *skills.Skill) string {
 	return "\n\nRelative paths are in the workspace, /workspace; files that it writes go to /out and are returned."
 }
 
-// annotate derives the hints from the class: the sandbox enforces them, whatever the
-// skill's author claims.
+// annotate derives the hints from the class of the grant: the sandbox enforces it,
+// whatever the skill's author claims.
 func (s *skillTools) annotate(skill *skills.Skill) mcp.ToolAnnotation {
-	grant, err := s.invoke.executor.Grant(context.Background(), skill) // a publication is of no request
+	class, open := skill.Class, false
+	if d, err := s.invoke.executor.Preview(context.Background(), skill); err == nil { // a publication is of no request
+		class, open = d.Class, len(d.Grant.Hosts) > 0
+	}
 	return mcp.ToolAnnotation{
 		Title:           title(skill),
-		ReadOnlyHint:    hint(skill.Class == skills.Safe),
-		DestructiveHint: hint(skill.Class == skills.Dangerous),
-		OpenWorldHint:   hint(err == nil && len(grant.Hosts) > 0),
+		ReadOnlyHint:    hint(class == skills.Safe),
+		DestructiveHint: hint(class == skills.Dangerous),
+		OpenWorldHint:   hint(open),
 	}
 }

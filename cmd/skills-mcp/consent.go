@@ -18,9 +18,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/policy"
-	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/skills"
-)
+	"github.com/skillsmcp/skills-mcp/server/run")
 
 // A terminalConfirmer is a [policy.Approver] that asks the person at a terminal.
 type terminalConfirmer struct {
@@ -29,12 +27,9 @@ type terminalConfirmer struct {
 	code string // the answer that they have to type
 }
 
-// newConfirmer returns the confirmer of a call of a skill, or nil if there is no terminal
-// or nothing to ask. The code is random, so that no prepared input confirms a call.
-func newConfirmer(a *app, skill *skills.Skill) policy.Approver {
-	if skill.Class == skills.Safe {
-		return nil
-	}
+// newConfirmer returns the confirmer of a call, or nil if there is no terminal. The code
+// is random, so that no prepared input confirms a call.
+func newConfirmer(a *app) policy.Approver {
 	in := terminal(a)
 	if in == nil {
 		return nil
@@ -67,6 +62,9 @@ func terminal(a *app) io.Reader {
 
 // Approve implements [policy.Approver]: it shows the call and asks for the code.
 func (c *terminalConfirmer) Approve(ctx context.Context, p *run.Proposal) error {
+	if p.Decision.Signatures > 1 {
+		return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: two people have to confirm it", p.Command.Skill)}
+	}
 	if err := c.confirm(ctx, p); err != nil {
 		return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: %v", p.Command.Skill, err), Err: err}
 	}
@@ -111,7 +109,7 @@ func proposal(p *run.Proposal) string {
 	row := func(key, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-9s  %s\n", key, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintf(&b, "skills-mcp: %s is %s, so it runs only if you say so.\n", visible(p.Command.Skill), p.Skill.Class)
+	fmt.Fprintf(&b, "skills-mcp: %s is %s, so it runs only if you say so.\n", visible(p.Command.Skill), p.Decision.Class)
 	key := "arguments"
 	for _, name := range slices.Sorted(maps.Keys(p.Args)) {
 		row(key, "--%s %s", visible(name), visibleValue(p.Args[name]))
@@ -131,10 +129,18 @@ func proposal(p *run.Proposal) string {
 	row("skill", "%s, source %s%s", visible(p.Command.Skill), p.Skill.Source, whose)
 	row("from", "%s", visible(cmp.Or(p.Skill.Dir, p.Skill.File)))
 	row("digest", "%s", p.Digest)
-	row("writes", "%s", visible(cmp.Or(strings.Join(p.Command.Grant.Workspaces, ", "), "no folder of yours")))
+	row("writes", "%s", visible(cmp.Or(strings.Join(writes(p), ", "), "no folder of yours")))
 	row("connects", "%s", visible(cmp.Or(strings.Join(p.Command.Grant.Hosts, ", "), "nowhere")))
 	row("is given", "%s", visible(cmp.Or(strings.Join(p.Variables, ", "), "no variable of yours")))
 	return b.String()
+}
+
+// writes returns the folders that a run may write to.
+func writes(p *run.Proposal) []string {
+	if !p.Command.Grant.Write {
+		return nil
+	}
+	return p.Command.Grant.Workspaces
 }
 
 // visibleValue renders a value as JSON, or a string as a Go literal.

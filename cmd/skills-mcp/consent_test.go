@@ -16,7 +16,7 @@ func proposed(args map[string]any) *run.Proposal {
 	return &run.Proposal{
 		Skill:   &skills.Skill{Name: "deploy", Source: skills.SourceSession, Workspace: "/work", Dir: "/work/a\u202eb", Class: skills.Mutating, Entry: &skills.Entry{Script: "run.sh"}},
 		Command: &sandbox.Command{Skill: "deploy", Grant: sandbox.Grant{Workspaces: []string{"/work"}, Write: true, Hosts: []string{"a.example:443"}}},
-		Args:    args, Digest: "sha256:0", Variables: []string{"KEY"},
+		Args:    args, Digest: "sha256:0", Variables: []string{"KEY"}, Decision: &run.Decision{Class: skills.Mutating, Signatures: 1},
 	}
 }
 

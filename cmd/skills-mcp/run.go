@@ -96,7 +96,7 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if err != nil {
 		return err
 	}
-	outcome, err := s.sandboxes.executor(runner, nil, snapshots, newConfirmer(c.app, skill)).Run(ctx, request)
+	outcome, err := s.sandboxes.executor(runner, nil, snapshots, newConfirmer(c.app)).Run(ctx, request)
 	_, done := newProgress(c.stderr)
 	done()
 	return c.finish(skill, given, outcome, err)

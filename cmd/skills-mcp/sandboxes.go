@@ -136,17 +136,43 @@ func openSnapshots() (*snapshot.Store, error) {
 // executor returns an executor of skills. approver asks the person who runs the
 // program whether a skill may run that is not safe; nil asks nobody.
 func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approver policy.Approver) *run.Executor {
-	decider := policy.New(&policy.Options{Hosts: s.Hosts(), Approver: approver})
-	return run.New(runner, snapshots, decider, &run.Options{
+	return run.New(runner, snapshots, s.decider(approver), &run.Options{
 		Sessions:   sessions,
 		Workspaces: s.workspaces,
-		Secrets:    run.Environ(environ(s.Sandbox.Env)),
+		Secrets:    run.Environ(environ(s.variables())),
 		Recorder:   audit.Log{Logger: s.logger},
 		MaxTimeout: s.Limits().Timeout,
 		Asking:     elicit.Limits(s.Sandbox.Asking),
 
 		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
 	})
+}
+
+// decider returns the policy of the configuration.
+func (s *sandboxSettings) decider(approver policy.Approver) *policy.Policy {
+	options := s.Policy.Options()
+	options.Hosts, options.Approver, options.Variables = s.Hosts(), approver, entryNames(s.Sandbox.Env)
+	return policy.New(&options)
+}
+
+// variables returns the entries of the variables that skills may be given.
+func (s *sandboxSettings) variables() []string {
+	entries, names := slices.Clone(s.Sandbox.Env), entryNames(s.Sandbox.Env)
+	for _, name := range s.Policy.Variables() {
+		if !slices.Contains(names, name) {
+			entries = append(entries, name)
+		}
+	}
+	return entries
+}
+
+// entryNames returns the names of NAME and NAME=value; not nil.
+func entryNames(entries []string) []string {
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i], _, _ = strings.Cut(entry, "=")
+	}
+	return names
 }
 
 // description describes how commands are run.

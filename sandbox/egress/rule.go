@@ -176,6 +176,10 @@ func (r Rule) Covers(o Rule) bool {
 	return r.name != "" && !o.sub && r.name == o.name
 }
 
+// Public reports whether r names hosts by name, or a public address. The addresses of
+// names are checked when they are connected to.
+func (r Rule) Public() bool { return !r.addr.IsValid() || refusal(r.addr, nil) == "" }
+
 // String returns the rule in the syntax of [ParseRule].
 func (r Rule) String() string {
 	host := r.name

@@ -1,15 +1,15 @@
-// Package policy decides which calls run, and with which grant, by the class of their
-// skill: a safe skill runs with read-only workspaces; any other class runs only if a
-// person confirms the call, with writable workspaces and the hosts that it declares.
+// Package policy decides which calls run, with which grant and after whose
+// confirmation, by the class of their skill, the mode, the profile of the principal and
+// the rules of the person.
 //
 // Start with [New], whose result is the decider of package run.
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
@@ -26,13 +26,33 @@ type Approver interface {
 	Approve(ctx context.Context, p *run.Proposal) error
 }
 
+// Pins compares skills with the versions that the person accepted.
+type Pins interface {
+	// MayHaveGrown reports whether Grown may return something for a skill. It must be
+	// fast.
+	MayHaveGrown(skill *skills.Skill) bool
+	// Grown returns the capabilities that the skill of a proposal has gained since the
+	// person accepted it, a line each; none is unchanged. The error is a [*run.Error].
+	Grown(ctx context.Context, p *run.Proposal) ([]string, error)
+}
+
 // Options configure a [Policy]. The zero value is usable.
 type Options struct {
-	// Hosts are the hosts that skills may be granted. A skill is granted those that it
-	// declares.
+	// Mode is "" for Confirm.
+	Mode Mode
+	// Rules are the rules of the person, and those of a workspace that narrow them. Of
+	// rules of equal width the first counts.
+	Rules []Rule
+	// Profiles are the profiles by name; "" is the one that bounds every principal.
+	Profiles map[string]Profile
+	// Hosts are hosts that skills may be granted though they are not public.
 	Hosts []egress.Rule
-	// Approver confirms a person's own calls; without one they are refused. Calls of
-	// others are never confirmed.
+	// Variables are the names of the variables that every skill is given which names
+	// them; nil is any.
+	Variables []string
+	// Pins knows the accepted versions of skills; nil accepts all.
+	Pins Pins
+	// Approver gets confirmations; without one, the runs that need some are refused.
 	Approver Approver
 }
 
@@ -45,113 +65,113 @@ func New(options *Options) *Policy {
 	if options != nil {
 		p.options = *options
 	}
+	p.options.Mode = cmp.Or(p.options.Mode, Confirm)
 	return p
 }
 
 // MayAsk implements [run.Decider].
-func (p *Policy) MayAsk(_ identity.Principal, skill *skills.Skill) bool {
-	return skill.Class != skills.Safe
+func (p *Policy) MayAsk(who identity.Principal, skill *skills.Skill) bool {
+	if p.options.Pins != nil && p.options.Pins.MayHaveGrown(skill) {
+		return true
+	}
+	t, err := p.settle(who, skill)
+	return err == nil && p.signatures(t) > 0
 }
 
 // Decide implements [run.Decider]. The refusals name no command: a model that has a
 // shell would run it.
-func (p *Policy) Decide(_ context.Context, proposal *run.Proposal) (*run.Decision, error) {
+func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
+	d, err := p.decide(proposal)
+	if err != nil || p.options.Pins == nil || proposal.Skill == nil {
+		return d, err
+	}
+	if d.Grown, err = p.options.Pins.Grown(ctx, proposal); len(d.Grown) > 0 {
+		d.Signatures = max(d.Signatures, 1)
+	}
+	return d, err
+}
+
+// decide is Decide without pins.
+func (p *Policy) decide(proposal *run.Proposal) (*run.Decision, error) {
 	if proposal.Action != run.ActionSkill {
-		return decideFolder(proposal)
+		return p.decideFolder(proposal)
 	}
 	skill := proposal.Skill
 	if !byPerson(proposal) && !proposal.Picked && !skill.ModelInvocable {
 		return nil, denied("skill %s may be called by a person only; tell them what you would call it for", skill.QualifiedName())
 	}
-	hosts, err := p.hosts(skill)
+	t, err := p.settle(proposal.Principal, skill)
 	if err != nil {
 		return nil, err
 	}
-	if skill.Class == skills.Safe {
-		return &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Variables: variables(skill)}, nil
-	}
-	if !proposal.DryRun {
-		if _, err := p.approver(proposal); err != nil {
-			return nil, err
-		}
-	}
-	grant := sandbox.Grant{Workspaces: proposal.Workspaces, Write: true, Hosts: hosts}
-	return &run.Decision{Grant: grant, Variables: variables(skill)}, nil
-}
-
-// Approve implements [run.Decider].
-func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
-	if proposal.Action != run.ActionSkill || proposal.Skill.Class == skills.Safe {
-		return nil
-	}
-	approver, err := p.approver(proposal)
-	if err != nil {
-		return err
-	}
-	return approver.Approve(ctx, proposal)
+	return &run.Decision{
+		Grant:      sandbox.Grant{Workspaces: proposal.Workspaces, Write: t.write, Hosts: t.hosts},
+		Variables:  slices.Concat(p.variables(skill), t.env),
+		Class:      t.class,
+		Rule:       p.rule(t),
+		Signatures: p.signatures(t),
+		Each:       t.class == skills.Dangerous || t.approve == Each || t.approve == Once,
+		Always:     t.approve == Always && t.class != skills.Dangerous,
+		Session:    t.approve == Session,
+		Timeout:    t.timeout,
+		Version:    p.version(t),
+	}, nil
 }
 
 // decideFolder decides about code, or a session, that has a skill's folder at hand. Its
 // grant is that of a safe skill, whatever the class of this one is: the code is the
 // model's own.
-func decideFolder(p *run.Proposal) (*run.Decision, error) {
-	if p.Skill != nil && !p.Skill.ModelInvocable {
-		return nil, denied("skill %s may be called by a person only", p.Skill.QualifiedName())
+func (p *Policy) decideFolder(proposal *run.Proposal) (*run.Decision, error) {
+	profile := proposal.Principal.Profile
+	tool := &skills.Skill{Name: string(run.WayCode)}
+	if proposal.Action == run.ActionSession {
+		tool.Name = string(run.WaySession)
 	}
-	return &run.Decision{Grant: sandbox.Grant{Workspaces: p.Workspaces}}, nil
+	for _, skill := range []*skills.Skill{tool, proposal.Skill} {
+		if skill == nil {
+			continue
+		}
+		if why := p.missing(matches(p.options.Rules, skill), profile, skill); why != "" {
+			return nil, denied("%s is not available: %s; tell the person, and do not try again", skill.QualifiedName(), why)
+		}
+	}
+	if skill := proposal.Skill; skill != nil && !skill.ModelInvocable {
+		return nil, denied("skill %s may be called by a person only", skill.QualifiedName())
+	}
+	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe"}
+	for _, key := range slices.Compact([]string{"", profile}) {
+		d.Timeout = shorter(d.Timeout, p.options.Profiles[key].Timeout)
+	}
+	return d, nil
 }
 
-// approver returns the approver of a call whose skill is not safe. A client's call
-// has none, also if a person is said to have picked the skill there: it may be a model
-// in disguise.
-func (p *Policy) approver(proposal *run.Proposal) (Approver, error) {
-	skill := proposal.Skill
-	switch {
-	case !byPerson(proposal):
-		return nil, unconfirmed("skill %s is %s, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again", skill.QualifiedName(), skill.Class)
-	case p.options.Approver == nil:
-		return nil, unconfirmed("skill %s is %s, so it runs only when a person says yes to it on a terminal, and this is none", skill.QualifiedName(), skill.Class)
+// Approve implements [run.Decider].
+func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
+	switch d := proposal.Decision; {
+	case d.Signatures == 0:
+		return nil
+	case p.options.Approver != nil:
+		return p.options.Approver.Approve(ctx, proposal)
+	case byPerson(proposal):
+		return unconfirmed("skill %s is %s, so it runs only when a person says yes to it on a terminal, and this is none", proposal.Skill.QualifiedName(), d.Class)
+	default:
+		return unconfirmed("skill %s is %s, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again", proposal.Skill.QualifiedName(), d.Class)
 	}
-	return p.options.Approver, nil
 }
 
 func byPerson(p *run.Proposal) bool { return p.Principal.Kind == identity.Person }
 
-// hosts returns the hosts that a skill declares. The error, a [*run.Error], names the
-// first one that is not granted: without it the script would fail, and nobody would
-// know why.
-func (p *Policy) hosts(skill *skills.Skill) ([]string, error) {
-	if skill.Entry == nil || len(skill.Entry.Network) == 0 {
-		return nil, nil
-	}
-	name := skill.QualifiedName()
-	if skill.Class == skills.Safe {
-		return nil, denied("skill %s declares network, but its class is safe, and a safe skill gets none; whoever maintains it has to declare class: mutating", name)
-	}
-	if skill.Workspace != "" {
-		return nil, denied("skill %s connects to %s, and is of the workspace %s, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration", name, strings.Join(skill.Entry.Network, ", "), skill.Workspace)
-	}
-	var hosts []string
-	for _, declared := range skill.Entry.Network {
-		rule, err := egress.ParseRule(declared)
-		if err != nil {
-			return nil, &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("skill %s cannot run: sandbox.network: %v", name, err), Err: err}
-		}
-		if !slices.ContainsFunc(p.options.Hosts, func(granted egress.Rule) bool { return granted.Covers(rule) }) {
-			return nil, denied("skill %s connects to %s, which is not granted; ask the person whether to add %q to sandbox.network.allow in the configuration", name, rule, rule)
-		}
-		hosts = append(hosts, rule.String())
-	}
-	return hosts, nil
-}
-
-// variables returns the names of the variables that a skill may be given: those that it
-// names, and none for a skill of a workspace, whose author may be a stranger.
-func variables(skill *skills.Skill) []string {
-	if skill.Workspace != "" || skill.Entry == nil {
+// variables returns the names of the variables that a skill is given without a rule: those
+// that it names, and none for a skill of a stranger.
+func (p *Policy) variables(skill *skills.Skill) []string {
+	if !trusted(skill) || skill.Entry == nil {
 		return nil
 	}
-	return slices.Concat(skill.Entry.Env, skill.Requires.Env)
+	names := slices.Concat(skill.Entry.Env, skill.Requires.Env)
+	if p.options.Variables == nil {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(p.options.Variables, name) })
 }
 
 func denied(format string, args ...any) error {

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -22,67 +22,88 @@ type answers struct{ err error }
 
 func (a answers) Approve(context.Context, *run.Proposal) error { return a.err }
 
-// The rule by class, for each kind of request and of principal: the grant, or the code
-// of the refusal.
+// Without rules: the decision, or the code of the refusal, for each class, kind of request
+// and principal.
 func TestDecide(t *testing.T) {
-	rule, err := egress.ParseRule("*.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
 	model, person := identity.Principal{Kind: identity.Model}, identity.Principal{Kind: identity.Person}
-	entry := &skills.Entry{Script: "run.sh", Network: []string{"api.example.com"}, Env: []string{"KEY"}}
+	entry := &skills.Entry{Script: "run.sh", Network: []string{"api.example.com"}, Env: []string{"KEY", "OTHER"}}
 	safe := skills.Skill{Name: "s", Class: skills.Safe, ModelInvocable: true, Entry: &skills.Entry{Script: "run.sh", Env: []string{"KEY"}}}
 	hidden := safe
 	hidden.ModelInvocable = false
 	mutating := skills.Skill{Name: "m", Class: skills.Mutating, ModelInvocable: true, Entry: entry}
+	connects := mutating
+	connects.Class = skills.Safe
 	strange := mutating
 	strange.Workspace = "/work"
+	dangerous := mutating
+	dangerous.Class = skills.Dangerous
 	work := []string{"/work"}
-	readOnly, writable := sandbox.Grant{Workspaces: work}, sandbox.Grant{Workspaces: work, Write: true, Hosts: []string{"api.example.com"}}
+	plain := &run.Decision{Grant: sandbox.Grant{Workspaces: work}, Variables: []string{"KEY"}, Class: skills.Safe, Rule: "the class safe"}
+	folder := &run.Decision{Grant: sandbox.Grant{Workspaces: work}, Class: skills.Safe, Rule: "the class safe"}
+	asked := &run.Decision{
+		Grant:     sandbox.Grant{Workspaces: work, Write: true, Hosts: []string{"api.example.com"}},
+		Variables: []string{"KEY"}, Class: skills.Mutating, Rule: "the class mutating in the mode confirm", Signatures: 1,
+	}
+	reads := *asked
+	reads.Grant.Write = false
 	for name, test := range map[string]struct {
-		p         run.Proposal
-		confirmer Approver
-		grant     sandbox.Grant
-		variables []string
-		refused   run.Code // "" where it is granted
-		approval  run.Code // that Approve refuses with
+		p       run.Proposal
+		want    *run.Decision
+		refused run.Code // without a decision
 	}{
-		"a safe skill":                {run.Proposal{Skill: &safe, Principal: model}, nil, readOnly, []string{"KEY"}, "", ""},
-		"a person's alone":            {run.Proposal{Skill: &hidden, Principal: model}, nil, sandbox.Grant{}, nil, run.PermissionDenied, ""},
-		"a person's, picked":          {run.Proposal{Skill: &hidden, Picked: true}, nil, readOnly, []string{"KEY"}, "", ""},
-		"mutating, of a model":        {run.Proposal{Skill: &mutating, Principal: model}, answers{}, sandbox.Grant{}, nil, run.ApprovalRequired, run.ApprovalRequired},
-		"mutating, picked":            {run.Proposal{Skill: &mutating, Picked: true}, answers{}, sandbox.Grant{}, nil, run.ApprovalRequired, run.ApprovalRequired},
-		"mutating, nobody to confirm": {run.Proposal{Skill: &mutating, Principal: person}, nil, sandbox.Grant{}, nil, run.ApprovalRequired, run.ApprovalRequired},
-		"mutating, only a plan":       {run.Proposal{Skill: &mutating, Principal: person, DryRun: true}, nil, writable, []string{"KEY"}, "", run.ApprovalRequired},
-		"mutating, yes":               {run.Proposal{Skill: &mutating, Principal: person}, answers{}, writable, []string{"KEY"}, "", ""},
-		"mutating, no":                {run.Proposal{Skill: &mutating, Principal: person}, answers{&run.Error{Code: run.ApprovalRequired, Message: "no"}}, writable, []string{"KEY"}, "", run.ApprovalRequired},
-		"of a workspace":              {run.Proposal{Skill: &strange, Principal: person}, answers{}, sandbox.Grant{}, nil, run.PermissionDenied, ""},
-		"code":                        {run.Proposal{Action: run.ActionCode, Principal: model}, nil, readOnly, nil, "", ""},
-		"code beside a mutating one":  {run.Proposal{Action: run.ActionCode, Skill: &mutating, Principal: model}, nil, readOnly, nil, "", ""},
-		"a session of a hidden one":   {run.Proposal{Action: run.ActionSession, Skill: &hidden, Principal: model}, nil, sandbox.Grant{}, nil, run.PermissionDenied, ""},
+		"a safe skill":               {run.Proposal{Skill: &safe, Principal: model}, plain, ""},
+		"a person's alone":           {run.Proposal{Skill: &hidden, Principal: model}, nil, run.PermissionDenied},
+		"a person's, picked":         {run.Proposal{Skill: &hidden, Picked: true}, plain, ""},
+		"mutating, of a model":       {run.Proposal{Skill: &mutating, Principal: model}, asked, ""},
+		"mutating, picked":           {run.Proposal{Skill: &mutating, Picked: true}, asked, ""},
+		"mutating, of a person":      {run.Proposal{Skill: &mutating, Principal: person}, asked, ""},
+		"mutating, only a plan":      {run.Proposal{Skill: &mutating, Principal: person, DryRun: true}, asked, ""},
+		"a safe one that connects":   {run.Proposal{Skill: &connects, Principal: model}, &reads, ""},
+		"dangerous":                  {run.Proposal{Skill: &dangerous, Principal: person}, nil, run.PermissionDenied},
+		"of a workspace":             {run.Proposal{Skill: &strange, Principal: person}, nil, run.PermissionDenied},
+		"an unknown profile":         {run.Proposal{Skill: &safe, Principal: identity.Principal{Profile: "p"}}, nil, run.PermissionDenied},
+		"code":                       {run.Proposal{Action: run.ActionCode, Principal: model}, folder, ""},
+		"code beside a mutating one": {run.Proposal{Action: run.ActionCode, Skill: &mutating, Principal: model}, folder, ""},
+		"a session of a hidden one":  {run.Proposal{Action: run.ActionSession, Skill: &hidden, Principal: model}, nil, run.PermissionDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.p.Action == "" {
 				test.p.Action = run.ActionSkill
 			}
 			test.p.Workspaces = work
-			p := New(&Options{Hosts: []egress.Rule{rule}, Approver: test.confirmer})
+			p := New(&Options{Variables: []string{"KEY"}})
 			d, err := p.Decide(t.Context(), &test.p)
 			if got := codeOf(err); got != test.refused {
 				t.Fatalf("refused with %q: %v", got, err)
 			}
-			if err == nil {
-				if diff := cmp.Diff(&run.Decision{Grant: test.grant, Variables: test.variables}, d); diff != "" {
-					t.Error(diff)
-				}
+			if diff := cmp.Diff(test.want, d, cmpopts.IgnoreFields(run.Decision{}, "Version")); diff != "" {
+				t.Error(diff)
 			}
-			if test.refused == run.PermissionDenied {
-				return
-			}
-			if got := codeOf(p.Approve(t.Context(), &test.p)); got != test.approval {
-				t.Errorf("approval refused with %q", got)
+			if d != nil && test.p.Action == run.ActionSkill && p.MayAsk(test.p.Principal, test.p.Skill) != (d.Signatures > 0) {
+				t.Error("MayAsk differs")
 			}
 		})
+	}
+}
+
+// A run that needs confirmations starts as its approver says, and not without one.
+func TestApprove(t *testing.T) {
+	no := &run.Error{Code: run.ApprovalRequired, Message: "no"}
+	skill := &skills.Skill{Name: "m"}
+	for name, test := range map[string]struct {
+		signatures int
+		approver   Approver
+		refused    run.Code
+	}{
+		"none needed": {0, answers{no}, ""},
+		"yes":         {1, answers{}, ""},
+		"no":          {1, answers{no}, run.ApprovalRequired},
+		"nobody":      {1, nil, run.ApprovalRequired},
+	} {
+		p := &run.Proposal{Skill: skill, Decision: &run.Decision{Signatures: test.signatures}}
+		if got := codeOf(New(&Options{Approver: test.approver}).Approve(t.Context(), p)); got != test.refused {
+			t.Errorf("%s: refused with %q", name, got)
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func (c confirmer) Approve(ctx context.Context, p *run.Proposal) error { return 
 // hosts.
 func newExecutor(t *testing.T, driver sandbox.Driver, options *run.Options, hosts ...egress.Rule) *run.Executor {
 	t.Helper()
-	return executorOf(t, driver, policy.New(&policy.Options{Hosts: hosts, Approver: confirmer(yes)}), options)
+	return executorOf(t, driver, policy.New(&policy.Options{Rules: []policy.Rule{{Pattern: "demo"}}, Hosts: hosts, Approver: confirmer(yes)}), options)
 }
 
 func executorOf(t *testing.T, driver sandbox.Driver, decider run.Decider, options *run.Options) *run.Executor {
@@ -190,11 +190,11 @@ func TestRefused(t *testing.T) {
 		{"instructions for persons", "disable-model-invocation: true", `{}`, run.PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
 		{"for persons", "script: run.sh\ndisable-model-invocation: true", `{}`, run.PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
 		{"mutating", "script: run.sh\nclass: mutating", `{}`, run.ApprovalRequired, `skill demo is mutating, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again`},
-		{"dangerous", "script: run.sh\nclass: dangerous", `{}`, run.ApprovalRequired, `skill demo is dangerous, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again`},
+		{"dangerous", "script: run.sh\nclass: dangerous", `{}`, run.PermissionDenied, `skill demo is dangerous, and no rule of the person names it; ask the person whether to name it in policy.skills of the configuration`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			driver := &recorder{}
-			outcome, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: demo(t, test.fields), Args: decode(t, test.args)})
+			outcome, err := executorOf(t, driver, policy.New(nil), nil).Run(t.Context(), run.Request{Skill: demo(t, test.fields), Args: decode(t, test.args)})
 			var e *run.Error
 			if !errors.As(err, &e) || e.Code != test.code || e.Message != test.message {
 				t.Errorf("error %v, want %s: %s", err, test.code, test.message)
@@ -229,7 +229,7 @@ func TestPerson(t *testing.T) {
 		driver := &recorder{}
 		var proposed *run.Proposal
 		r := run.Request{Skill: demo(t, "script: run.sh\nparams: {to: {type: string, default: all}}\nsandbox: {env: [A, C]}\n"+test.fields), Call: person()}
-		options := &policy.Options{}
+		options := &policy.Options{Rules: []policy.Rule{{Pattern: "demo"}}}
 		if test.confirm != nil {
 			options.Approver = confirmer(func(ctx context.Context, p *run.Proposal) error {
 				proposed = p

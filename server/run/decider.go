@@ -135,6 +135,9 @@ type Decision struct {
 	// Always reports that the person's rule wants one confirmation to cover all later
 	// calls (approve: always).
 	Always bool
+	// Session reports that a confirmation covers at most the session of the client
+	// (approve: session).
+	Session bool
 	// Grown are the capabilities that the skill has gained since the person accepted it,
 	// a line each; the run then needs a signature that accepts them. none is unchanged.
 	Grown []string

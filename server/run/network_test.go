@@ -32,8 +32,8 @@ func rules(t *testing.T, hosts ...string) []egress.Rule {
 	return all
 }
 
-// A skill gets the hosts that it declares where the operator grants them all and
-// its class may have any, and is not run otherwise.
+// A skill gets the hosts that it declares once a person has confirmed it; addresses that
+// are not public only where the operator grants them, too.
 func TestHosts(t *testing.T) {
 	for _, test := range []struct {
 		name, fields string
@@ -41,13 +41,13 @@ func TestHosts(t *testing.T) {
 		want         []string
 		err          string // a part of it
 	}{
-		{"declared and granted", `class: mutating` + "\n" + `sandbox: {network: ["API.example.com:443"]}`, []string{"api.example.com"}, []string{"api.example.com:443"}, ""},
-		{"dangerous", `class: dangerous` + "\n" + `sandbox: {network: [a.example.com, b.example.com]}`, []string{"*.example.com"}, []string{"a.example.com", "b.example.com"}, ""},
+		{"granted", `class: mutating` + "\n" + `sandbox: {network: ["API.example.com:443"]}`, []string{"api.example.com"}, []string{"api.example.com:443"}, ""},
+		{"dangerous", `class: dangerous` + "\n" + `sandbox: {network: [a.example.com, b.example.com]}`, nil, []string{"a.example.com", "b.example.com"}, ""},
 		{"not declared", `class: mutating`, []string{"api.example.com"}, nil, ""},
-		{"not granted", `class: mutating` + "\n" + `sandbox: {network: [api.example.com]}`, nil, nil, `connects to api.example.com, which is not granted; ask the person whether to add "api.example.com" to sandbox.network.allow`},
-		{"one of them not granted", `class: mutating` + "\n" + `sandbox: {network: ["api.example.com:443", "api.example.com:22"]}`, []string{"api.example.com"}, nil, `connects to api.example.com:22, which is not granted`},
-		{"more than granted", `class: mutating` + "\n" + `sandbox: {network: ["*.example.com"]}`, []string{"api.example.com"}, nil, `connects to *.example.com, which`},
-		{"safe", `sandbox: {network: [api.example.com]}`, []string{"api.example.com"}, nil, "declare class: mutating"},
+		{"safe", `sandbox: {network: [api.example.com]}`, nil, []string{"api.example.com"}, ""},
+		{"a private address that is granted", `sandbox: {network: ["10.1.2.3:8080"]}`, []string{"10.1.2.3:8080"}, []string{"10.1.2.3:8080"}, ""},
+		{"a private address", `class: mutating` + "\n" + `sandbox: {network: ["10.1.2.3:8080"]}`, []string{"api.example.com"}, nil, `connects to 10.1.2.3:8080, which is not public and not granted; ask the person whether to add "10.1.2.3:8080" to sandbox.network.allow`},
+		{"one of them a private address", `class: mutating` + "\n" + `sandbox: {network: ["api.example.com", "10.1.2.3:22"]}`, []string{"10.1.2.3"}, nil, `connects to 10.1.2.3:22, which is not public`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			driver := &recorder{}

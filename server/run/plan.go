@@ -36,15 +36,12 @@ func (x *Executor) Plan(ctx context.Context, skill *skills.Skill, workspaces []s
 	return p.Command, cmp.Or(translate("the call", "", refused), cannotRun(skill), invalid, late, translate("the call", "", failed))
 }
 
-// Grant returns the grant of a person's call of a skill. The error is the [*Error] that
-// would refuse the call.
-func (x *Executor) Grant(ctx context.Context, skill *skills.Skill) (sandbox.Grant, error) {
+// Preview returns the decision about a person's call of a skill. The error is the
+// [*Error] that would refuse the call.
+func (x *Executor) Preview(ctx context.Context, skill *skills.Skill) (*Decision, error) {
 	_, p := x.planJob(skill, nil)
 	d, err := x.decider.Decide(ctx, p)
-	if err != nil {
-		return sandbox.Grant{}, translate("the call", "", err)
-	}
-	return d.Grant, nil
+	return d, translate("the call", "", err)
 }
 
 // planJob returns the job of a person's call without arguments, and its proposal.

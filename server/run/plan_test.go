@@ -37,10 +37,10 @@ func TestPlan(t *testing.T) {
 			argv:   "<interpreter> <kind>.py --x <x>", grant: sandbox.Grant{Workspaces: []string{"/work"}},
 			env: "SKILL_NAME SKILL_RUN_ID SKILL_WORKSPACE SKILL_PARAMS", after: time.Minute,
 		},
-		"a host that is not granted": {
-			fields: "script: run.sh\nclass: mutating\nsandbox: {network: [other.example.com]}",
+		"a private address": {
+			fields: "script: run.sh\nclass: mutating\nsandbox: {network: [10.1.2.3]}",
 			argv:   "bash run.sh", env: "SKILL_NAME SKILL_RUN_ID SKILL_PARAMS", after: time.Minute, // and no workspace: nothing is granted
-			err: "connects to other.example.com, which is not granted",
+			err: "connects to 10.1.2.3, which is not public and not granted",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -126,7 +126,7 @@ func TestRunInContainer(t *testing.T) {
 	mutating := *skill
 	mutating.Class = "mutating"
 	_, err = x.Run(t.Context(), run.Request{Skill: &mutating, Call: in("ann", id)})
-	wantError(t, err, run.ApprovalRequired, "skill demo is mutating, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again")
+	wantError(t, err, run.InvalidParam, "skill demo is granted more than a kept sandbox is; leave out container_id")
 	own, err := x.OpenSession(t.Context(), run.OpenRequest{Skill: skill, Call: person()})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
@@ -37,6 +38,8 @@ type Config struct {
 	Sandbox Sandbox `yaml:"sandbox"`
 	// Expose selects the skills that are tools of their own.
 	Expose Expose `yaml:"expose"`
+	// Policy decides which skills may run, what they get, and who confirms it.
+	Policy Policy `yaml:"policy"`
 	// Serve configures how clients reach the server.
 	Serve Serve `yaml:"serve"`
 	// Tools turns on tools that are off by default.
@@ -171,6 +174,7 @@ func Default() *Config {
 
 			Dependencies: DependenciesReport,
 		},
+		Policy: Policy{Mode: string(policy.Confirm)},
 		Serve:  Serve{Transport: "stdio", Listen: DefaultListen},
 		Expose: Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
 	}

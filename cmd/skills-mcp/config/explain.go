@@ -90,8 +90,12 @@ func keys(t reflect.Type, name string) []string {
 	var own []string
 	for i := range t.NumField() {
 		field := t.Field(i)
-		if field.Type.Kind() == reflect.Struct {
-			if inner := keys(field.Type, name); inner != nil {
+		of := field.Type
+		if of.Kind() == reflect.Map {
+			of = of.Elem()
+		}
+		if of.Kind() == reflect.Struct {
+			if inner := keys(of, name); inner != nil {
 				return inner
 			}
 		}

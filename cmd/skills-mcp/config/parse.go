@@ -107,6 +107,9 @@ func (c *Config) validate() error {
 	if err := c.Expose.validate(); err != nil {
 		return err
 	}
+	if err := c.Policy.validate(); err != nil {
+		return err
+	}
 	if err := c.Serve.Validate(); err != nil {
 		return err
 	}

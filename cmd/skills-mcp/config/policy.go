@@ -1,0 +1,177 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Policy decides which skills may run, what they get, and who has to confirm it.
+type Policy struct {
+	Mode     string                   `yaml:"mode"` // read-only, confirm or dual-sign
+	Allow    []string                 `yaml:"allow"`
+	Deny     []string                 `yaml:"deny"`
+	Skills   map[string]SkillRule     `yaml:"skills"`   // by pattern
+	Profiles map[string]PolicyProfile `yaml:"profiles"` // by name
+}
+
+// A SkillRule is a rule about the skills of a pattern. It converts to a [policy.Rule].
+type SkillRule struct {
+	Enabled   *bool         `yaml:"enabled"`
+	Class     string        `yaml:"class"`   // safe, mutating or dangerous
+	Approve   string        `yaml:"approve"` // once, session, always or each
+	Network   []Host        `yaml:"network"`
+	Workspace string        `yaml:"workspace"` // ro or rw
+	Secrets   []string      `yaml:"secrets"`   // names of variables
+	Env       []string      `yaml:"env"`       // names of variables
+	Timeout   time.Duration `yaml:"timeout"`
+	Origin    string        `yaml:"origin"` // of the skills that it is about
+}
+
+// A PolicyProfile bounds what some clients may do. It converts to a [policy.Profile].
+type PolicyProfile struct {
+	Allow         []string      `yaml:"allow"`
+	Deny          []string      `yaml:"deny"`
+	Capabilities  []string      `yaml:"capabilities"`
+	Class         string        `yaml:"class"` // the highest one
+	MaxConcurrent int           `yaml:"max_concurrent_executions"`
+	Timeout       time.Duration `yaml:"execution_timeout"`
+}
+
+func (p Policy) validate() error {
+	if !slices.Contains(policy.Modes(), policy.Mode(p.Mode)) {
+		return fmt.Errorf("policy.mode is %q; write one of %s", p.Mode, list(policy.Modes()))
+	}
+	if err := validatePatterns("policy", p.Allow, p.Deny); err != nil {
+		return err
+	}
+	for _, pattern := range slices.Sorted(maps.Keys(p.Skills)) {
+		if err := validatePatterns("policy.skills", []string{pattern}); err != nil {
+			return err
+		}
+		if err := p.Skills[pattern].validate("policy.skills." + pattern); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Profiles)) {
+		if err := p.Profiles[name].validate("policy.profiles."+name, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r SkillRule) validate(key string) error {
+	if err := validateClass(key, r.Class); err != nil {
+		return err
+	}
+	switch {
+	case r.Approve != "" && !slices.Contains(policy.Scopes(), policy.Scope(r.Approve)):
+		return fmt.Errorf("%s.approve is %q; write one of %s", key, r.Approve, list(policy.Scopes()))
+	case r.Workspace != "" && r.Workspace != "ro" && r.Workspace != "rw":
+		return fmt.Errorf("%s.workspace is %q; write ro or rw", key, r.Workspace)
+	case r.Timeout < 0:
+		return fmt.Errorf("%s.timeout is %s; write a time above 0, such as 90s", key, r.Timeout)
+	case r.Class == string(skills.Safe) && (r.Workspace == "rw" || len(r.Network)+len(r.Secrets)+len(r.Env) > 0):
+		return fmt.Errorf("%s.class is safe, and a safe skill is given no network, no secrets and no writable workspace; remove one or the other", key)
+	}
+	for _, name := range slices.Concat(r.Secrets, r.Env) {
+		if !environmentEntry.MatchString(name) || strings.Contains(name, "=") {
+			return fmt.Errorf("%s names the variable %q; write NAME", key, name)
+		}
+	}
+	return nil
+}
+
+func (p PolicyProfile) validate(key, name string) error {
+	switch {
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "":
+		return fmt.Errorf("policy.profiles has the name %q; use letters, digits, -, _ and .", name)
+	case p.MaxConcurrent < 0:
+		return fmt.Errorf("%s.max_concurrent_executions is %d; write at least 1, or 0 for no limit", key, p.MaxConcurrent)
+	case p.Timeout < 0:
+		return fmt.Errorf("%s.execution_timeout is %s; write a time above 0, such as 90s", key, p.Timeout)
+	}
+	if err := validateClass(key, p.Class); err != nil {
+		return err
+	}
+	return validatePatterns(key, p.Allow, p.Deny)
+}
+
+func validateClass(key, class string) error {
+	all := []skills.Class{skills.Safe, skills.Mutating, skills.Dangerous}
+	if class != "" && !slices.Contains(all, skills.Class(class)) {
+		return fmt.Errorf("%s.class is %q; write one of %s", key, class, list(all))
+	}
+	return nil
+}
+
+func validatePatterns(key string, lists ...[]string) error {
+	for _, pattern := range slices.Concat(lists...) {
+		if policy.CheckPattern(pattern) != nil {
+			return fmt.Errorf("%s has the pattern %q; write the name of a skill, or a pattern such as plugin/*", key, pattern)
+		}
+	}
+	return nil
+}
+
+// list joins words for people.
+func list[T ~string](words []T) string {
+	all := make([]string, len(words))
+	for i, word := range words {
+		all[i] = string(word)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Options returns the mode, the rules and the profiles for package policy.
+func (p Policy) Options() policy.Options {
+	options := policy.Options{Mode: policy.Mode(p.Mode), Profiles: map[string]policy.Profile{"": {Allow: p.Allow, Deny: p.Deny}}}
+	for _, pattern := range slices.Sorted(maps.Keys(p.Skills)) {
+		options.Rules = append(options.Rules, p.Skills[pattern].rule(pattern))
+	}
+	for name, profile := range p.Profiles {
+		options.Profiles[name] = policy.Profile{
+			Allow: profile.Allow, Deny: profile.Deny, Capabilities: profile.Capabilities,
+			Class: skills.Class(profile.Class), MaxConcurrent: profile.MaxConcurrent, Timeout: profile.Timeout,
+		}
+	}
+	return options
+}
+
+func (r SkillRule) rule(pattern string) policy.Rule {
+	rule := policy.Rule{
+		Pattern: pattern, Name: "policy.skills." + pattern + " in the configuration", Origin: r.Origin,
+		Enabled: r.Enabled, Class: skills.Class(r.Class), Approve: policy.Scope(r.Approve), Timeout: r.Timeout,
+	}
+	if r.Network != nil {
+		rule.Hosts = []egress.Rule{}
+		for _, host := range r.Network {
+			rule.Hosts = append(rule.Hosts, host.Rule)
+		}
+	}
+	if r.Workspace != "" {
+		write := r.Workspace == "rw"
+		rule.Write = &write
+	}
+	if names := slices.Concat(r.Secrets, r.Env); len(names) > 0 {
+		rule.Env = names
+	}
+	return rule
+}
+
+// Variables returns the names of the variables that rules give to skills.
+func (p Policy) Variables() []string {
+	var names []string
+	for _, r := range p.Skills {
+		names = slices.Concat(names, r.Secrets, r.Env)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,179 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A Mode says who confirms the calls of skills that are not safe.
+type Mode string
+
+// The modes.
+const (
+	ReadOnly Mode = "read-only" // nobody can: they are refused
+	Confirm  Mode = "confirm"   // one person
+	DualSign Mode = "dual-sign" // two people
+)
+
+// Modes returns all modes.
+func Modes() []Mode { return []Mode{ReadOnly, Confirm, DualSign} }
+
+// A Scope bounds the calls that one confirmation covers.
+type Scope string
+
+// The scopes of a [Rule]. Without one, the person chooses when they confirm.
+const (
+	Once    Scope = "once"    // the call itself
+	Session Scope = "session" // at most the session of the client
+	Always  Scope = "always"  // all later calls, while the skill gains no capability
+	Each    Scope = "each"    // the call itself, like Once
+)
+
+// Scopes returns all scopes.
+func Scopes() []Scope { return []Scope{Once, Session, Always, Each} }
+
+// A Rule is a decision of the person about the skills that a pattern matches. Fields that
+// are not set say nothing: the next wider rule that sets them counts.
+type Rule struct {
+	// Pattern is a qualified name, or a glob: "*" matches every name; elsewhere * and ?
+	// match letters of one part of a name. The name of a skill also matches its tools.
+	Pattern string
+	// Name names the rule for people, such as "policy.skills.weather in the
+	// configuration".
+	Name string
+	// Origin limits the rule to skills of an origin, as [skills.Origin.String] writes
+	// it, of a kind, or of a folder and those in it; "" does not.
+	Origin string
+	// Digest is the digest of the skill that the rule was made for; "" is any.
+	Digest string
+	// Narrows says that the rule is of somebody who may narrow and not widen.
+	Narrows bool
+
+	Enabled *bool
+	Class   skills.Class // "" is not set
+	Approve Scope        // "" is not set
+	// Hosts replace the hosts that the skill declares; nil is not set.
+	Hosts []egress.Rule
+	// Write grants writable workspaces, or read-only ones.
+	Write *bool
+	// Env are names of variables that the skill is given beside those that it names.
+	Env []string
+	// Timeout bounds each call; 0 is not set.
+	Timeout time.Duration
+}
+
+// exact is the width of a pattern that matches one name, and the width of the name of a
+// skill for its tools is one less.
+const exact = math.MaxInt
+
+// width returns how narrow a pattern is for a skill: the higher, the narrower. It is
+// negative for a pattern that does not match.
+func width(pattern string, skill *skills.Skill) int {
+	if w := widthOf(pattern, skill.QualifiedName()); w >= 0 || skill.Of == nil {
+		return w
+	}
+	return min(widthOf(pattern, skill.Of.QualifiedName()), exact-1)
+}
+
+// widthOf is width for a name.
+func widthOf(pattern, name string) int {
+	if pattern == name {
+		return exact
+	}
+	if pattern == "*" {
+		return 0
+	}
+	if !strings.ContainsAny(pattern, `*?[\`) {
+		return -1
+	}
+	if matched, err := path.Match(pattern, name); err != nil || !matched {
+		return -1
+	}
+	return len(pattern) - strings.Count(pattern, "*") - strings.Count(pattern, "?")
+}
+
+// CheckPattern returns an error for a pattern that matches nothing.
+func CheckPattern(pattern string) error {
+	if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+		return path.ErrBadPattern
+	}
+	return nil
+}
+
+// names reports whether the pattern of a rule names skills rather than any: it is a
+// name, or a glob of one plugin's skills.
+func (r *Rule) names() bool {
+	first, _, several := strings.Cut(r.Pattern, "/")
+	if several {
+		return !strings.ContainsAny(first, `*?[\`)
+	}
+	return !strings.ContainsAny(r.Pattern, `*?[\`)
+}
+
+// of reports whether a rule is about skills of an origin.
+func (r *Rule) of(origin skills.Origin) bool {
+	if r.Origin == "" || r.Origin == string(origin.Kind) || r.Origin == origin.String() {
+		return true
+	}
+	kind, place, found := strings.Cut(r.Origin, ":")
+	if !found || !slices.Contains(originKinds(), skills.OriginKind(kind)) { // a path alone
+		kind, place = string(origin.Kind), r.Origin
+	}
+	rest, inside := strings.CutPrefix(origin.Place, strings.TrimRight(place, `/\`))
+	return kind == string(origin.Kind) && inside && (rest == "" || rest[0] == '/' || rest[0] == '\\')
+}
+
+func originKinds() []skills.OriginKind {
+	return []skills.OriginKind{skills.OriginOwn, skills.OriginPlugin, skills.OriginSystem, skills.OriginBundled, skills.OriginWorkspace}
+}
+
+// A match is a rule with its width for one skill.
+type match struct {
+	*Rule
+	width int
+}
+
+// matches returns the rules about a skill, the narrowest first; of equal width, in their
+// order.
+func matches(rules []Rule, skill *skills.Skill) []match {
+	var found []match
+	origin := skill.Origin()
+	for i := range rules {
+		if w := width(rules[i].Pattern, skill); w >= 0 && rules[i].of(origin) {
+			found = append(found, match{&rules[i], w})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.width, a.width) })
+	return found
+}
+
+// narrowest returns the width of the narrowest of patterns for a skill, and that pattern.
+func narrowest(patterns []string, skill *skills.Skill) (best int, pattern string) {
+	best = -1
+	for _, p := range patterns {
+		if w := width(p, skill); w > best {
+			best, pattern = w, p
+		}
+	}
+	return best, pattern
+}
+
+// stricter returns the higher one of two classes, of which "" is the lowest.
+func stricter(a, b skills.Class) skills.Class {
+	if rank(a) >= rank(b) {
+		return a
+	}
+	return b
+}
+
+// rank orders classes.
+func rank(c skills.Class) int {
+	return slices.Index([]skills.Class{skills.Safe, skills.Mutating, skills.Dangerous}, c)
+}

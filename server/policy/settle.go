@@ -1,0 +1,224 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// terms are the terms on which a skill may run for a profile, by all rules.
+type terms struct {
+	class   skills.Class // of the grant
+	write   bool
+	hosts   []string
+	env     []string // that rules give
+	approve Scope
+	timeout time.Duration
+	named   bool     // a rule of the person names the skill
+	lowered bool     // a rule of the person makes the class safe
+	rules   []string // the names of the rules that were applied, the narrowest first
+}
+
+// settle returns the terms of a skill for a principal. The error, a [*run.Error],
+// refuses its calls for everybody of the profile.
+func (p *Policy) settle(who identity.Principal, skill *skills.Skill) (*terms, error) {
+	found := matches(p.options.Rules, skill)
+	if why := p.missing(found, who.Profile, skill); why != "" {
+		return nil, denied("skill %s is not available: %s; tell the person, and do not try again", skill.QualifiedName(), why)
+	}
+	t := apply(found, skill)
+	if err := p.addHosts(t, found, skill); err != nil {
+		return nil, err
+	}
+	if len(t.hosts) > 0 || t.write || len(t.env) > 0 {
+		t.class = stricter(t.class, skills.Mutating)
+	}
+	return t, p.limit(t, who.Profile, skill)
+}
+
+// missing returns why a skill does not exist for a profile, or "".
+func (p *Policy) missing(found []match, profile string, skill *skills.Skill) string {
+	if by := disabledBy(found); by != "" {
+		return "it is disabled by " + by
+	}
+	for _, name := range slices.Compact([]string{"", profile}) {
+		bounds, known := p.options.Profiles[name]
+		if !known && name != "" {
+			return fmt.Sprintf("there is no profile %q in the configuration", name)
+		}
+		if why := bounds.excludes(skill, profileKey(name)); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// disabledBy returns the name of the rule that disables the skill of matches, or "".
+func disabledBy(found []match) string {
+	decided := -1
+	for _, m := range found {
+		switch {
+		case m.Enabled == nil || m.width < decided && !m.Narrows:
+		case !*m.Enabled:
+			return m.Name
+		default:
+			decided = max(decided, m.width)
+		}
+	}
+	return ""
+}
+
+// apply returns the terms by the rules about a skill, without hosts.
+func apply(found []match, skill *skills.Skill) *terms {
+	t := &terms{class: skill.Class}
+	var set Rule // the fields that were decided
+	for _, m := range found {
+		if !m.Narrows && t.apply(m.Rule, &set, trusted(skill)) {
+			t.rules = append(t.rules, m.Name)
+		}
+	}
+	t.write = set.Write == nil && t.class != skills.Safe || t.write
+	for _, m := range found {
+		if m.Narrows && t.narrow(m.Rule) {
+			t.rules = append(t.rules, m.Name)
+		}
+	}
+	return t
+}
+
+// apply applies a rule of the person to the fields that no narrower one has set. It
+// reports whether one was left. A rule that may not widen sets what gives less.
+func (t *terms) apply(r *Rule, set *Rule, widens bool) (used bool) {
+	if r.Class != "" && set.Class == "" && (widens || rank(r.Class) > rank(t.class)) {
+		t.class, set.Class, used = r.Class, r.Class, true
+		t.lowered = r.Class == skills.Safe
+	}
+	if r.Write != nil && set.Write == nil && (widens || !*r.Write) {
+		t.write, set.Write, used = *r.Write, r.Write, true
+	}
+	if r.Env != nil && t.env == nil && widens {
+		t.env, used = r.Env, true
+	}
+	if r.Approve != "" && t.approve == "" && (widens || r.Approve == Each || r.Approve == Once) {
+		t.approve, used = r.Approve, true
+	}
+	if r.Timeout > 0 && t.timeout == 0 {
+		t.timeout, used = r.Timeout, true
+	}
+	t.named = t.named || widens && r.names()
+	return used
+}
+
+// narrow applies a rule of somebody who may only narrow. It reports whether that changed
+// something.
+func (t *terms) narrow(r *Rule) bool {
+	before := *t
+	t.class = stricter(t.class, r.Class)
+	if r.Approve != "" {
+		t.approve = Each
+	}
+	t.timeout = shorter(t.timeout, r.Timeout)
+	return before.class != t.class || before.approve != t.approve || before.timeout != t.timeout
+}
+
+// trusted reports whether rules may widen what a skill gets: not if a stranger may have
+// written it.
+func trusted(skill *skills.Skill) bool { return skill.Workspace == "" }
+
+// addHosts adds the hosts of a skill to its terms: those of the narrowest rule, or else
+// those that it declares.
+func (p *Policy) addHosts(t *terms, found []match, skill *skills.Skill) error {
+	for _, m := range found {
+		if m.Hosts == nil || len(m.Hosts) > 0 && (m.Narrows || !trusted(skill)) {
+			continue
+		}
+		for _, host := range m.Hosts {
+			t.hosts = append(t.hosts, host.String())
+		}
+		t.rules = append(t.rules, m.Name)
+		return nil
+	}
+	if t.lowered || skill.Entry == nil || len(skill.Entry.Network) == 0 {
+		return nil
+	}
+	name := skill.QualifiedName()
+	if !trusted(skill) {
+		return denied("skill %s connects to %s, and is of the workspace %s, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration", name, strings.Join(skill.Entry.Network, ", "), skill.Workspace)
+	}
+	for _, declared := range skill.Entry.Network {
+		host, err := egress.ParseRule(declared)
+		if err != nil {
+			return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("skill %s cannot run: sandbox.network: %v", name, err), Err: err}
+		}
+		if !host.Public() && !slices.ContainsFunc(p.options.Hosts, func(r egress.Rule) bool { return r.Covers(host) }) {
+			return denied("skill %s connects to %s, which is not public and not granted; ask the person whether to add %q to sandbox.network.allow in the configuration", name, host, host)
+		}
+		t.hosts = append(t.hosts, host.String())
+	}
+	return nil
+}
+
+// limit returns an error if the mode or the profile refuses the class of terms.
+func (p *Policy) limit(t *terms, profile string, skill *skills.Skill) error {
+	name := skill.QualifiedName()
+	for _, key := range slices.Compact([]string{"", profile}) {
+		bounds := p.options.Profiles[key]
+		if bounds.Class != "" && rank(t.class) > rank(bounds.Class) {
+			return denied("skill %s is %s, and %s.class allows at most %s; tell the person, and do not try again", name, t.class, profileKey(key), bounds.Class)
+		}
+		t.timeout = shorter(t.timeout, bounds.Timeout)
+	}
+	switch {
+	case t.class == skills.Safe:
+		return nil
+	case p.options.Mode == ReadOnly:
+		return denied("skill %s is %s, and the mode read-only of the configuration (policy.mode) runs safe skills only; tell the person, and do not try again", name, t.class)
+	case t.class == skills.Dangerous && p.options.Mode == Confirm && !t.named:
+		return denied("skill %s is dangerous, and no rule of the person names it; ask the person whether to name it in policy.skills of the configuration", name)
+	}
+	return nil
+}
+
+// signatures returns the number of people who have to confirm a run on the terms.
+func (p *Policy) signatures(t *terms) int {
+	switch {
+	case t.class == skills.Safe:
+		return 0
+	case p.options.Mode == DualSign:
+		return 2
+	}
+	return 1
+}
+
+// version identifies terms, for approvals that were given under them.
+func (p *Policy) version(t *terms) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %t %q %q %s %s %t", p.options.Mode, t.class, t.write, t.hosts, t.env, t.approve, t.timeout, t.named))
+	return hex.EncodeToString(sum[:8])
+}
+
+// rule names the rules of terms, for people.
+func (p *Policy) rule(t *terms) string {
+	if len(t.rules) > 0 {
+		return strings.Join(slices.Compact(t.rules), ", ")
+	}
+	if t.class == skills.Safe {
+		return "the class safe"
+	}
+	return fmt.Sprintf("the class %s in the mode %s", t.class, p.options.Mode)
+}
+
+// shorter returns the shorter of two times, of which 0 is unbounded.
+func shorter(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
