@@ -18,7 +18,8 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/policy"
-	"github.com/skillsmcp/skills-mcp/server/run")
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
 
 // A terminalConfirmer is a [policy.Approver] that asks the person at a terminal.
 type terminalConfirmer struct {

@@ -131,7 +131,7 @@ func (t *terms) narrow(r *Rule) bool {
 
 // trusted reports whether rules may widen what a skill gets: not if a stranger may have
 // written it.
-func trusted(skill *skills.Skill) bool { return skill.Workspace == "" }
+func trusted(skill *skills.Skill) bool { return !skill.Untrusted() }
 
 // addHosts adds the hosts of a skill to its terms: those of the narrowest rule, or else
 // those that it declares.
