@@ -131,8 +131,9 @@ type message struct {
 			Method string
 			Params json.RawMessage
 		}
-		IsError bool
-		Content []struct{ Text string }
+		IsError           bool
+		Content           []struct{ Text string }
+		StructuredContent json.RawMessage
 	}
 	Error *struct {
 		Code    int
