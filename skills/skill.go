@@ -271,12 +271,13 @@ const (
 )
 
 // MatchesCall reports whether one of the patterns of skills that a script may call names
-// a skill: by its qualified name, where * and ? match within one part, as in
-// [path.Match].
+// a skill, or the one whose tool it is, by the qualified name. "*" matches every name;
+// elsewhere * and ? match letters of one part of a name, as in [path.Match].
 func MatchesCall(patterns []string, skill *Skill) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		ok, _ := path.Match(pattern, skill.QualifiedName()) // the manifest has no other patterns
-		return ok
+		ok, _ := path.Match(pattern, skill.QualifiedName()) // a malformed pattern matches nothing
+		owner, _ := path.Match(pattern, skill.Owner().QualifiedName())
+		return ok || owner || pattern == "*"
 	})
 }
 

@@ -63,8 +63,9 @@ func subject(p *run.Proposal) string {
 func bind(p *run.Proposal, q *Question, every bool) Binding {
 	b := Binding{
 		Skill: subject(p), Digest: p.Digest, Args: anyArgs, Rules: p.Decision.Version,
-		Grant:   digest(grantOf(p)...),
-		Preview: digest(q.preview(every)...),
+		Grant: digest(grantOf(p)...),
+		// A yes to a client's calls covers none of another skill's, nor the reverse.
+		Preview: digest(append(q.preview(every), p.Stack...)...),
 	}
 	if !every {
 		args, _ := json.Marshal(p.Args) // sorted by name; of JSON, so it is some

@@ -120,7 +120,7 @@ func scopes(p *run.Proposal) []Scope {
 func caller(p *run.Proposal) string {
 	switch n := len(p.Stack); {
 	case n > 0:
-		return "the skill " + quote(p.Stack[n-1])
+		return "the skill " + quote(strings.Join(p.Stack, " → "))
 	case p.Way == run.WayCommand:
 		return "you, on the command line,"
 	}

@@ -113,6 +113,7 @@ func (p *Policy) decide(proposal *run.Proposal) (*run.Decision, error) {
 		Each:       t.class == skills.Dangerous || t.approve == Each || t.approve == Once,
 		Always:     t.approve == Always && t.class != skills.Dangerous,
 		Session:    t.approve == Session,
+		Calls:      t.calls,
 		Timeout:    t.timeout,
 		Version:    p.version(t),
 	}, nil

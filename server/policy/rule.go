@@ -65,6 +65,9 @@ type Rule struct {
 	Write *bool
 	// Env are names of variables that the skill is given beside those that it names.
 	Env []string
+	// Calls are patterns of the skills that the skill may call, of those that it declares,
+	// as [skills.MatchesCall] reads them; nil is not set.
+	Calls []string
 	// Timeout bounds each call; 0 is not set.
 	Timeout time.Duration
 }

@@ -20,6 +20,7 @@ type terms struct {
 	write   bool
 	hosts   []string
 	env     []string // that rules give
+	calls   []string // patterns of the skills that it may call
 	approve Scope
 	timeout time.Duration
 	named   bool     // a rule of the person names the skill
@@ -106,6 +107,9 @@ func (t *terms) apply(r *Rule, set *Rule, widens bool) (used bool) {
 	}
 	if r.Env != nil && t.env == nil && widens {
 		t.env, used = r.Env, true
+	}
+	if r.Calls != nil && set.Calls == nil && (widens || len(r.Calls) == 0) {
+		t.calls, set.Calls, used = r.Calls, r.Calls, true
 	}
 	if r.Approve != "" && t.approve == "" && (widens || r.Approve == Each || r.Approve == Once) {
 		t.approve, used = r.Approve, true
@@ -200,7 +204,7 @@ func (p *Policy) signatures(t *terms) int {
 
 // version identifies terms, for approvals that were given under them.
 func (p *Policy) version(t *terms) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %t %q %q %s %s %t", p.options.Mode, t.class, t.write, t.hosts, t.env, t.approve, t.timeout, t.named))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %t %q %q %q %s %s %t", p.options.Mode, t.class, t.write, t.hosts, t.env, t.calls, t.approve, t.timeout, t.named))
 	return hex.EncodeToString(sum[:8])
 }
 

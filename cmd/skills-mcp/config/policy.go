@@ -30,6 +30,7 @@ type SkillRule struct {
 	Workspace string        `yaml:"workspace"` // ro or rw
 	Secrets   []string      `yaml:"secrets"`   // names of variables
 	Env       []string      `yaml:"env"`       // names of variables
+	Calls     []string      `yaml:"calls"`     // patterns of the skills that it may call
 	Timeout   time.Duration `yaml:"timeout"`
 	Origin    string        `yaml:"origin"` // of the skills that it is about
 }
@@ -80,6 +81,9 @@ func (r SkillRule) validate(key string) error {
 		return fmt.Errorf("%s.timeout is %s; write a time above 0, such as 90s", key, r.Timeout)
 	case r.Class == string(skills.Safe) && (r.Workspace == "rw" || len(r.Network)+len(r.Secrets)+len(r.Env) > 0):
 		return fmt.Errorf("%s.class is safe, and a safe skill is given no network, no secrets and no writable workspace; remove one or the other", key)
+	}
+	if err := validatePatterns(key+".calls", r.Calls); err != nil {
+		return err
 	}
 	for _, name := range slices.Concat(r.Secrets, r.Env) {
 		if !environmentEntry.MatchString(name) || strings.Contains(name, "=") {
@@ -148,7 +152,7 @@ func (p Policy) Options() policy.Options {
 func (r SkillRule) rule(pattern string) policy.Rule {
 	rule := policy.Rule{
 		Pattern: pattern, Name: "policy.skills." + pattern + " in the configuration", Origin: r.Origin,
-		Enabled: r.Enabled, Class: skills.Class(r.Class), Approve: policy.Scope(r.Approve), Timeout: r.Timeout,
+		Enabled: r.Enabled, Calls: r.Calls, Class: skills.Class(r.Class), Approve: policy.Scope(r.Approve), Timeout: r.Timeout,
 	}
 	if r.Network != nil {
 		rule.Hosts = []egress.Rule{}
