@@ -1,4 +1,3 @@
-// Package audit records the runs of skills. Start with [Log].
 package audit
 
 import (
@@ -8,21 +7,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
-// A Log is a [run.Recorder] that logs the connections of skills.
-type Log struct {
-	Logger *slog.Logger
-}
-
-// Begin implements [run.Recorder]. It does nothing.
-func (Log) Begin(context.Context, *run.Proposal) error { return nil }
-
-// Record implements [run.Recorder]: a line for each connection, and one warning if some
+// logConnections writes a line for each connection of a run, and one warning if some
 // were refused.
-func (l Log) Record(ctx context.Context, r run.Record) {
+func logConnections(ctx context.Context, logger *slog.Logger, r run.Record) {
 	if r.Outcome == nil || len(r.Outcome.Connections) == 0 {
 		return
 	}
-	logger := l.Logger.With("skill", r.Command.Skill, "run", r.Command.RunID)
+	logger = logger.With("skill", r.Command.Skill, "run", r.Command.RunID)
 	refused, first := 0, ""
 	for _, c := range r.Outcome.Connections {
 		if c.Refused != "" {

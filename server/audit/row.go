@@ -1,0 +1,123 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+)
+
+// The outcomes of runs, beside those of package store.
+const (
+	// OK is a command that ended well.
+	OK = "ok"
+	// Error is a command that ended with an error of its own: another exit code than 0,
+	// or an output that is not as declared.
+	Error = "error"
+	// Failed is a run that could not start, or that a limit ended.
+	Failed = "failed"
+	// Refused is a call that is not allowed, or that nobody has confirmed.
+	Refused = "refused"
+	// Invalid is a call with wrong arguments.
+	Invalid = "invalid"
+	// Undelivered is a run without a receiver: the call was cancelled, or its client left.
+	Undelivered = "undelivered"
+)
+
+// Outcomes returns the outcomes of runs.
+func Outcomes() []string {
+	return []string{OK, Error, Failed, Refused, Invalid, Undelivered, store.Running, store.Interrupted}
+}
+
+// outcome returns the outcome of a run.
+func outcome(r run.Record) string {
+	if errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, context.DeadlineExceeded) {
+		return Undelivered
+	}
+	ended := r.Outcome != nil && r.Outcome.Exited
+	if r.Err == nil {
+		if ended && r.Outcome.Code != 0 {
+			return Error
+		}
+		return OK
+	}
+	switch code := codeOf(r.Err); {
+	case ended && code == run.ExecutionError:
+		return Error
+	case code == run.PermissionDenied, code == run.ApprovalRequired:
+		return Refused
+	case code == run.InvalidParam, code == run.NotFound:
+		return Invalid
+	}
+	return Failed
+}
+
+// codeOf returns the code of an error; "" for nil.
+func codeOf(err error) run.Code {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*run.Error](err); ok {
+		return e.Code
+	}
+	return run.InternalError
+}
+
+// row returns the row of a proposal, without its end.
+func row(p *run.Proposal, secrets []string, started time.Time) *store.Run {
+	r := &store.Run{
+		ID: p.RunID, Parent: p.Parent, Started: started, PID: os.Getpid(), Times: 1,
+		Principal: string(p.Principal.Kind), Subject: cut(p.Principal.ID, maxText), Profile: p.Principal.Profile,
+		Way: string(p.Way), Action: string(p.Action), Digest: p.Digest, Approval: p.Approval,
+		Args: arguments(p, secrets),
+	}
+	if p.Skill != nil {
+		r.Skill, r.Origin, r.Class = p.Skill.QualifiedName(), p.Skill.Origin().String(), string(p.Skill.Class)
+	}
+	if d := p.Decision; d != nil {
+		r.Rule, r.Class = cut(d.Rule, maxText), cmp.Or(string(d.Class), r.Class)
+		r.Grant = encode(grant{d.Grant.Workspaces, d.Grant.Write, d.Grant.Hosts, p.Variables}, maxList)
+	}
+	return r
+}
+
+// grant is the JSON form of a grant. Variables are names.
+type grant struct {
+	Workspaces []string `json:"workspaces,omitempty"`
+	Write      bool     `json:"write,omitempty"`
+	Hosts      []string `json:"hosts,omitempty"`
+	Variables  []string `json:"variables,omitempty"`
+}
+
+// finish adds the end of a run to its row.
+func finish(row *store.Run, r run.Record, redact *Redactor) {
+	row.Outcome, row.Error = outcome(r), string(codeOf(r.Err))
+	if r.Err != nil {
+		row.Message = cut(redact.Text(r.Err.Error()), maxMessage)
+	}
+	if limit, ok := errors.AsType[*sandbox.LimitError](r.Err); ok {
+		row.Limit = limit.Limit
+	}
+	o := r.Outcome
+	if o == nil {
+		return
+	}
+	row.Duration, row.Stdout, row.Stderr = o.WallTime, o.Stdout.Total, o.Stderr.Total
+	if o.Exited {
+		row.Exit = &o.Code
+	}
+	for _, f := range o.Out.Taken {
+		row.Files += int64(len(f.Data))
+	}
+	if len(o.Connections) > 0 {
+		row.Connections = encode(o.Connections[:min(len(o.Connections), maxConnections)], maxList)
+	}
+}
+
+// maxConnections is the number of connections of one run that are recorded.
+const maxConnections = 50

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+const (
+	// pruneRows is the number of rows that one step of [Runs.Prune] deletes at most: a
+	// call that is recorded meanwhile waits for one step.
+	pruneRows = 100
+	// vacuumPages is the number of pages that one step gives back at most.
+	vacuumPages = 256
+)
+
+// Prune deletes the oldest rows that started before a time, and those without which the
+// file is larger than most bytes; 0 does not bound it. The newest row stays, so that
+// numbers grow for ever. It does one short step, and reports whether there are more.
+func (t Runs) Prune(ctx context.Context, before time.Time, most int64) (more bool, err error) {
+	if !t.store.Exists() {
+		return false, nil
+	}
+	err = t.store.write(ctx, func(tx *sql.Tx) error {
+		p, err := pagesOf(tx)
+		if err != nil {
+			return err
+		}
+		// A sixteenth is for the rows that come until the next time.
+		if over := most > 0 && (p.all-p.free)*p.size > most-most/16; over {
+			before = time.Now().AddDate(1000, 0, 0)
+		}
+		deleted, err := pruneOldest(tx, before)
+		more = deleted == pruneRows
+		return err
+	})
+	if err != nil || more || most <= 0 {
+		return more, err
+	}
+	return t.store.shrink(ctx, most)
+}
+
+// pruneOldest deletes those of the oldest rows that started before a time.
+func pruneOldest(tx *sql.Tx, before time.Time) (deleted int64, err error) {
+	result, err := tx.Exec(`DELETE FROM runs WHERE seq IN (SELECT seq FROM (SELECT seq, started FROM runs ORDER BY seq LIMIT ?) WHERE started < ?)
+		AND seq < (SELECT max(seq) FROM runs)`, pruneRows, before.UnixMilli())
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// shrink gives free pages of the file back, a few at a time, while it is larger than most
+// bytes. It reports whether there are more.
+func (s *Store) shrink(ctx context.Context, most int64) (more bool, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		p, err := pagesOf(tx)
+		if err != nil || p.all*p.size <= most || p.free == 0 {
+			return err
+		}
+		more = p.free > vacuumPages
+		_, err = tx.Exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", vacuumPages))
+		return err
+	})
+	return more, err
+}
+
+// pages describes the pages of a file.
+type pages struct{ all, free, size int64 }
+
+func pagesOf(tx *sql.Tx) (p pages, err error) {
+	err = tx.QueryRow("SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size").Scan(&p.all, &p.free, &p.size)
+	return p, err
+}
+
+// Checkpoint copies the write-ahead log into the file, beside calls that read and write.
+// Without it a write does so at some time, and waits for the disk.
+func (s *Store) Checkpoint(ctx context.Context) error {
+	db, err := s.open()
+	if err != nil {
+		return err
+	}
+	var busy, log, copied int
+	return db.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &log, &copied)
+}

@@ -1,0 +1,277 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// runsSchema holds the record. Rows are in the order of their ends; the columns that
+// filters read come first, before the long ones.
+const runsSchema = `
+CREATE TABLE runs (
+	seq INTEGER PRIMARY KEY,
+	id TEXT NOT NULL,
+	started INTEGER NOT NULL, -- ms since 1970
+	outcome TEXT NOT NULL,
+	skill TEXT NOT NULL,
+	pid INTEGER NOT NULL,
+	times INTEGER NOT NULL,
+	duration INTEGER NOT NULL, -- ns
+	exit INTEGER,
+	error TEXT NOT NULL,
+	parent TEXT NOT NULL,
+	principal TEXT NOT NULL,
+	subject TEXT NOT NULL,
+	profile TEXT NOT NULL,
+	way TEXT NOT NULL,
+	action TEXT NOT NULL,
+	origin TEXT NOT NULL,
+	digest TEXT NOT NULL,
+	class TEXT NOT NULL,
+	rule TEXT NOT NULL,
+	approval TEXT NOT NULL,
+	limited TEXT NOT NULL,
+	stdout INTEGER NOT NULL, -- bytes, as the next two
+	stderr INTEGER NOT NULL,
+	files INTEGER NOT NULL,
+	message TEXT NOT NULL,
+	granted TEXT NOT NULL, -- JSON, as the next two
+	connections TEXT NOT NULL,
+	args TEXT NOT NULL
+) STRICT;
+CREATE INDEX runs_id ON runs (id);
+CREATE INDEX runs_skill ON runs (skill);
+CREATE INDEX runs_unfinished ON runs (pid) WHERE outcome = 'running';`
+
+// Outcomes of a [Run] that the store itself gives.
+const (
+	// Running is the outcome of a run that has started.
+	Running = "running"
+	// Interrupted is the outcome of a run whose process ended before it.
+	Interrupted = "interrupted"
+)
+
+// A Run is a row of the record: a proposal, with its decision and its end. It holds no
+// secret.
+type Run struct {
+	Seq     int64     `json:"seq"` // grows with each row
+	ID      string    `json:"id"`
+	Started time.Time `json:"started"`
+	Outcome string    `json:"outcome"`
+	Skill   string    `json:"skill,omitempty"`
+	PID     int       `json:"pid"` // of the process of skills-mcp
+	// Times is the number of calls that the row stands for: repeated refusals share one.
+	Times    int           `json:"times"`
+	Duration time.Duration `json:"duration_ns"`
+	Exit     *int          `json:"exit,omitempty"`  // nil: the command did not end by itself
+	Error    string        `json:"error,omitempty"` // the code
+
+	Parent    string `json:"parent,omitempty"` // ID of the run whose script made the call
+	Principal string `json:"principal"`        // the kind
+	Subject   string `json:"subject,omitempty"`
+	Profile   string `json:"profile,omitempty"`
+	Way       string `json:"way"`
+	Action    string `json:"action"`
+	Origin    string `json:"origin,omitempty"`
+	Digest    string `json:"digest,omitempty"`
+	Class     string `json:"class,omitempty"`
+	Rule      string `json:"rule,omitempty"`
+	Approval  string `json:"approval,omitempty"`
+	Limit     string `json:"limit,omitempty"` // the limit that ended it
+	Stdout    int64  `json:"stdout_bytes"`
+	Stderr    int64  `json:"stderr_bytes"`
+	Files     int64  `json:"files_bytes"`
+	Message   string `json:"message,omitempty"` // of the error
+
+	// JSON; nil is none.
+	Grant       json.RawMessage `json:"grant,omitempty"`
+	Connections json.RawMessage `json:"connections,omitempty"`
+	Args        json.RawMessage `json:"args,omitempty"`
+}
+
+const runColumns = `id, started, outcome, skill, pid, times, duration, exit, error, parent, principal, subject,
+	profile, way, action, origin, digest, class, rule, approval, limited, stdout, stderr, files, message, granted, connections, args`
+
+// values returns the values of runColumns.
+func (r *Run) values() []any {
+	return []any{r.ID, r.Started.UnixMilli(), r.Outcome, r.Skill, r.PID, max(1, r.Times), int64(r.Duration), r.Exit, r.Error, r.Parent, r.Principal, r.Subject,
+		r.Profile, r.Way, r.Action, r.Origin, r.Digest, r.Class, r.Rule, r.Approval, r.Limit, r.Stdout, r.Stderr, r.Files, r.Message, string(r.Grant), string(r.Connections), string(r.Args)}
+}
+
+// scanRun reads a row of seq and runColumns.
+func scanRun(row interface{ Scan(...any) error }) (*Run, error) {
+	var r Run
+	var started, duration int64
+	var grant, connections, args string
+	err := row.Scan(&r.Seq, &r.ID, &started, &r.Outcome, &r.Skill, &r.PID, &r.Times, &duration, &r.Exit, &r.Error, &r.Parent, &r.Principal, &r.Subject,
+		&r.Profile, &r.Way, &r.Action, &r.Origin, &r.Digest, &r.Class, &r.Rule, &r.Approval, &r.Limit, &r.Stdout, &r.Stderr, &r.Files, &r.Message, &grant, &connections, &args)
+	r.Started, r.Duration = time.UnixMilli(started), time.Duration(duration)
+	r.Grant, r.Connections, r.Args = raw(grant), raw(connections), raw(args)
+	return &r, err
+}
+
+// raw returns JSON text as a value; nil for "".
+func raw(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+// Runs is the table of the record.
+type Runs struct{ store *Store }
+
+// NewRuns returns the record in a store. It opens nothing.
+func NewRuns(s *Store) Runs { return Runs{s} }
+
+// insertRun is the statement that adds a row.
+const insertRun = "INSERT INTO runs (" + runColumns + ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+
+// Add adds a row, in place of the row begun, and returns its number; 0 replaces none.
+// When it returns, the row survives the end of the process.
+func (t Runs) Add(ctx context.Context, r *Run, begun int64) (seq int64, err error) {
+	err = t.store.write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.Exec(insertRun, r.values()...)
+		if err != nil {
+			return err
+		}
+		if seq, err = result.LastInsertId(); err != nil || begun == 0 {
+			return err
+		}
+		// After the insertion: the number of the deleted row is not given to the new one.
+		_, err = tx.Exec("DELETE FROM runs WHERE seq = ?", begun)
+		return err
+	})
+	return seq, err
+}
+
+// Repeat counts another call on a row. It reports false if the row is gone.
+func (t Runs) Repeat(ctx context.Context, seq int64) (found bool, err error) {
+	err = t.store.write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.Exec("UPDATE runs SET times = times + 1 WHERE seq = ?", seq)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		found = n > 0
+		return err
+	})
+	return found, err
+}
+
+// A RunFilter selects rows of the record. Zero fields select all.
+type RunFilter struct {
+	Skill, Outcome string
+	Since          time.Time
+	// Before and After bound the numbers of the rows, without themselves.
+	Before, After int64
+	// Oldest orders by growing numbers; else the newest comes first.
+	Oldest bool
+	// Limit is the largest number of rows.
+	Limit int
+}
+
+// List returns a page of the rows that a filter selects.
+func (t Runs) List(ctx context.Context, f RunFilter) (page []*Run, err error) {
+	where, values := f.where()
+	order := "DESC"
+	if f.Oldest {
+		order = "ASC"
+	}
+	return t.query(ctx, "SELECT seq, "+runColumns+" FROM runs"+where+" ORDER BY seq "+order+" LIMIT ?", append(values, f.Limit)...)
+}
+
+// where returns the condition of a filter, and its values.
+func (f RunFilter) where() (condition string, values []any) {
+	var all []string
+	add := func(is bool, condition string, value any) {
+		if is {
+			all, values = append(all, condition), append(values, value)
+		}
+	}
+	add(f.Skill != "", "skill = ?", f.Skill)
+	add(f.Outcome != "", "outcome = ?", f.Outcome)
+	add(!f.Since.IsZero(), "started >= ?", f.Since.UnixMilli())
+	add(f.Before != 0, "seq < ?", f.Before)
+	add(f.After != 0, "seq > ?", f.After)
+	if all == nil {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(all, " AND "), values
+}
+
+// Find returns the rows whose ID begins with prefix, the newest first, at most limit.
+func (t Runs) Find(ctx context.Context, prefix string, limit int) ([]*Run, error) {
+	return t.query(ctx, "SELECT seq, "+runColumns+" FROM runs WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?", prefix, prefix+"\x7f", limit)
+}
+
+// query returns the rows of a statement; none while there is no file.
+func (t Runs) query(ctx context.Context, query string, values ...any) (found []*Run, err error) {
+	if !t.store.Exists() {
+		return nil, nil
+	}
+	db, err := t.store.open()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(context.WithoutCancel(ctx), query, values...)
+	if err != nil {
+		return nil, fmt.Errorf("read the record: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		r, err := scanRun(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read the record: %w", err)
+		}
+		found = append(found, r)
+	}
+	return found, rows.Err()
+}
+
+// Interrupt gives the runs of processes that have ended the outcome [Interrupted].
+func (t Runs) Interrupt(ctx context.Context, alive func(pid int) bool) error {
+	pids, err := t.unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	for _, pid := range pids {
+		if alive(pid) {
+			continue
+		}
+		err = errors.Join(err, t.store.write(ctx, func(tx *sql.Tx) error {
+			_, err := tx.Exec("UPDATE runs SET outcome = ? WHERE outcome = 'running' AND pid = ?", Interrupted, pid)
+			return err
+		}))
+	}
+	return err
+}
+
+// unfinished returns the processes of runs that have not ended.
+func (t Runs) unfinished(ctx context.Context) (pids []int, err error) {
+	if !t.store.Exists() {
+		return nil, nil
+	}
+	db, err := t.store.open()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(context.WithoutCancel(ctx), "SELECT DISTINCT pid FROM runs WHERE outcome = 'running'")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var pid int
+		if err := rows.Scan(&pid); err != nil {
+			return nil, err
+		}
+		pids = append(pids, pid)
+	}
+	return pids, rows.Err()
+}
