@@ -119,7 +119,7 @@ func TestMeetingPlace(t *testing.T) {
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
 	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/audit server/describe server/elicit server/exposure server/httpd server/identity server/live server/policy server/requirements server/result server/run server/skillsext server/store server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/watch",
-	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/elicit server/exposure server/policy skills skills/lazyregexp skills/scan",
+	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/audit server/elicit server/exposure server/policy skills skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"integration":               "sandbox sandbox/docker sandbox/native",
 	"integration/bench":         "integration/bench/catalog sandbox sandbox/docker sandbox/native",
@@ -140,7 +140,7 @@ var walls = map[string]string{
 	"sandbox/warmpool":          "sandbox",
 	"server":                    "server/clientroots server/complete server/describe server/elicit server/exposure server/identity server/media server/output server/result server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/transport skills skills/infer skills/scan skills/schema skills/skillfs skills/snapshot skills/truncate skills/uritemplate",
 	"server/approval":           "server/elicit server/identity server/run server/store server/termtext skills",
-	"server/audit":              "server/run",
+	"server/audit":              "sandbox server/identity server/run server/store skills",
 	"server/clientroots":        "server/transport",
 	"server/complete":           "",
 	"server/describe":           "sandbox sandbox/egress server/exposure server/run server/skillsext skills skills/check skills/dependencies skills/scan skills/skillfs skills/snapshot skills/truncate",
@@ -199,7 +199,7 @@ var libraries = map[string]string{
 	"github.com/fsnotify/fsnotify":             "skills/watch",
 	"github.com/gofrs/flock":                   "sandbox/docker sandbox/sandboxtest server/store server/usage",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
-	"github.com/invopop/jsonschema":            "server server/elicit skills skills/cache skills/infer skills/infer/python skills/infer/shell skills/manifest skills/schema",
+	"github.com/invopop/jsonschema":            "server server/audit server/elicit skills skills/cache skills/infer skills/infer/python skills/infer/shell skills/manifest skills/schema",
 	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/tasks server/transport",
 	"github.com/rogpeppe/go-internal":          "sandbox/sandboxtest",
 	"github.com/santhosh-tekuri/jsonschema/v6": "skills/schema",

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -20,7 +21,9 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
-	state *store.Store // of the settings, closed by close; nil before them
+	// state and recorder are those of the settings; nil before them. close closes them.
+	state    *store.Store
+	recorder *audit.Recorder
 
 	flags struct {
 		config                      string
@@ -31,8 +34,11 @@ type app struct {
 	}
 }
 
-// close closes the store that a command used, if any.
+// close closes the record and the store that a command used, if any.
 func (a *app) close() {
+	if a.recorder != nil {
+		a.recorder.Close()
+	}
 	if a.state == nil {
 		return
 	}

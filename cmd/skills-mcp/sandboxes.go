@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -22,6 +23,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -31,6 +33,7 @@ type sandboxSettings struct {
 	home       string
 	workspaces []string // folders
 	logger     *slog.Logger
+	recorder   run.Recorder
 	single     bool // one call is made, so nothing is prepared for others
 }
 
@@ -124,6 +127,16 @@ func (s *sandboxSettings) native() *native.Driver {
 	return native.New(options)
 }
 
+// newRecorder returns the recorder of runs, which has its file opened at the first one.
+func (s *sandboxSettings) newRecorder(state *store.Store) *audit.Recorder {
+	var secrets []string
+	for _, variable := range environ(s.variables()) {
+		_, value, _ := strings.Cut(variable, "=")
+		secrets = append(secrets, value)
+	}
+	return audit.New(state, &audit.Options{Keep: time.Duration(s.Record.Keep), Max: int64(s.Record.Max), Secrets: secrets, Logger: s.logger})
+}
+
 // openSnapshots returns the snapshots in the cache folder.
 func openSnapshots() (*snapshot.Store, error) {
 	dir, err := cacheDir()
@@ -140,7 +153,7 @@ func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Man
 		Sessions:   sessions,
 		Workspaces: s.workspaces,
 		Secrets:    run.Environ(environ(s.variables())),
-		Recorder:   audit.Log{Logger: s.logger},
+		Recorder:   s.recorder,
 		MaxTimeout: s.Limits().Timeout,
 		Asking:     elicit.Limits(s.Sandbox.Asking),
 

@@ -53,6 +53,10 @@ func (a *app) settings() (*settings, error) {
 	}
 	s := &settings{Config: c, home: home, logger: logger, workspaces: w, store: a.state}
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, logger: logger}
+	if a.recorder == nil {
+		a.recorder = s.sandboxes.newRecorder(a.state)
+	}
+	s.sandboxes.recorder = a.recorder
 	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, logger: logger}
 	s.gate = newGate(c, logger)
 	w.addProject()

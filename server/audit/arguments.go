@@ -180,7 +180,7 @@ func encode(value any, most int) json.RawMessage {
 	if len(data) <= most {
 		return data
 	}
-	data, _ = json.Marshal(cut(string(data), most/2)) // escapes at most double it
+	data, _ = json.Marshal(cut(string(data), most/2-64)) // escapes at most double it
 	return data
 }
 

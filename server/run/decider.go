@@ -35,9 +35,9 @@ type Recorder interface {
 	// run: return one only for a run that must not go unrecorded.
 	Begin(ctx context.Context, p *Proposal) error
 	// Record receives each proposal once: when its run has ended, or when it was
-	// refused. ctx has the values of the call, and outlives its cancellation. Record
-	// may be called concurrently, and must not block for long: the answer to the call
-	// waits for it.
+	// refused, also for wrong arguments, when Decide has not seen it. ctx has the values
+	// of the call, and outlives its cancellation. Record may be called concurrently, and
+	// must not block for long: the answer to the call waits for it.
 	Record(ctx context.Context, r Record)
 }
 

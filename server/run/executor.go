@@ -115,13 +115,13 @@ func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
 
 // propose takes a job up to the command that may run: snapshot, decision, command,
 // approval. With an error, which is an [*Error], it returns the proposal as far as it
-// came, or nil.
+// came.
 func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
+	p := j.proposal()
 	snap, err := x.snapshot(ctx, j.skill, j.lease)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	p := j.proposal()
 	if j.skill != nil {
 		p.Digest, p.Folder = snap.Digest, snap.Dir
 	}
@@ -222,9 +222,15 @@ func (x *Executor) MayAsk(p identity.Principal, skill *skills.Skill) bool {
 	return x.decider.MayAsk(p, skill)
 }
 
-// record tells the recorder of a proposal; nil is none.
+// refuse tells the recorder of a call that was refused before there was a proposal, and
+// returns its error.
+func (x *Executor) refuse(ctx context.Context, p *Proposal, c *Call, err error) error {
+	p.Way, p.Principal, p.Client, p.Stack, p.Parent = c.Way, c.Principal, c.Client, c.Stack, c.Parent
+	x.record(ctx, p, nil, err)
+	return err
+}
+
+// record tells the recorder of a proposal.
 func (x *Executor) record(ctx context.Context, p *Proposal, o *Outcome, err error) {
-	if p != nil {
-		x.options.Recorder.Record(context.WithoutCancel(ctx), Record{p, o, err})
-	}
+	x.options.Recorder.Record(context.WithoutCancel(ctx), Record{p, o, err})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/admission"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
+	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/policy"
@@ -44,8 +45,16 @@ type Config struct {
 	Serve Serve `yaml:"serve"`
 	// Tools turns on tools that are off by default.
 	Tools Tools `yaml:"tools"`
+	// Record bounds the record of runs.
+	Record Record `yaml:"record"`
 	// Provides declares features that cannot be detected.
 	Provides Provides `yaml:"provides"`
+}
+
+// Record bounds the record of runs: older rows are deleted.
+type Record struct {
+	Keep Age  `yaml:"keep"`
+	Max  Size `yaml:"max"` // of the file with the record
 }
 
 // Provides lists features that skills may require and that cannot be detected.
@@ -175,6 +184,7 @@ func Default() *Config {
 			Dependencies: DependenciesReport,
 		},
 		Policy: Policy{Mode: string(policy.Confirm)},
+		Record: Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
 		Serve:  Serve{Transport: "stdio", Listen: DefaultListen},
 		Expose: Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
 	}

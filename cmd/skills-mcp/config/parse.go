@@ -149,6 +149,8 @@ func (c *Config) validateMinimums() error {
 		{"sandbox.kept.per_caller", s.Kept.PerTenant >= 1, "1"},
 		{"sandbox.kept.idle", s.Kept.Idle >= time.Second, "1s"},
 		{"sandbox.kept.lifetime", s.Kept.Lifetime >= time.Second, "1s"},
+		{"record.keep", time.Duration(c.Record.Keep) >= time.Hour, "1h"},
+		{"record.max", c.Record.Max >= 4<<20, "4MB"},
 		{"sandbox.asking.wait", s.Asking.Wait >= time.Second, "1s"},
 		{"sandbox.asking.total", s.Asking.Total >= 1, "1"},
 		{"sandbox.asking.per_caller", s.Asking.PerCaller >= 1, "1"},

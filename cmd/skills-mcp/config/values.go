@@ -3,6 +3,9 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/docker/go-units"
 	"gopkg.in/yaml.v3"
@@ -20,6 +23,26 @@ func (s *Size) UnmarshalYAML(node *yaml.Node) error {
 		return fmt.Errorf("line %d: %q is not a size; write for example 512MB", node.Line, node.Value)
 	}
 	*s = Size(bytes)
+	return nil
+}
+
+// An Age is a time, written like 90d, or in the units of [time.ParseDuration].
+type Age time.Duration
+
+// UnmarshalYAML reads an age.
+func (a *Age) UnmarshalYAML(node *yaml.Node) error {
+	text := node.Value
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil && node.Kind == yaml.ScalarNode {
+			*a = Age(time.Duration(n) * 24 * time.Hour)
+			return nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || node.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: %q is not a time; write for example 90d or 12h", node.Line, text)
+	}
+	*a = Age(d)
 	return nil
 }
 
