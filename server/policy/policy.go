@@ -28,12 +28,12 @@ type Approver interface {
 
 // Pins compares skills with the versions that the person accepted.
 type Pins interface {
-	// MayHaveGrown reports whether Grown may return something for a skill. It must be
-	// fast.
-	MayHaveGrown(skill *skills.Skill) bool
-	// Grown returns the capabilities that the skill of a proposal has gained since the
-	// person accepted it, a line each; none is unchanged. The error is a [*run.Error].
-	Grown(ctx context.Context, p *run.Proposal) ([]string, error)
+	// Blocked returns the capabilities that a skill is known to have gained since the
+	// person accepted it. It reads nothing.
+	Blocked(skill *skills.Skill) (grown []string)
+	// Check returns the capabilities that a skill has gained, a line each; none is
+	// unchanged. Folder is the host folder with its files, which have the digest.
+	Check(ctx context.Context, skill *skills.Skill, digest, folder string) (grown []string, err error)
 }
 
 // Options configure a [Policy]. The zero value is usable.
@@ -43,6 +43,9 @@ type Options struct {
 	// Rules are the rules of the person, and those of a workspace that narrow them. Of
 	// rules of equal width the first counts.
 	Rules []Rule
+	// Book has more rules of the person, and the origins to which Rules belong; nil has
+	// none.
+	Book *Book
 	// Profiles are the profiles by name; "" is the one that bounds every principal.
 	Profiles map[string]Profile
 	// Hosts are hosts that skills may be granted though they are not public.
@@ -71,36 +74,59 @@ func New(options *Options) *Policy {
 
 // MayAsk implements [run.Decider].
 func (p *Policy) MayAsk(who identity.Principal, skill *skills.Skill) bool {
-	if p.options.Pins != nil && p.options.Pins.MayHaveGrown(skill) {
+	if p.options.Pins != nil && len(p.options.Pins.Blocked(skill)) > 0 {
 		return true
 	}
-	t, err := p.settle(who, skill)
+	t, err := p.settle(context.Background(), subject{skill: skill, profile: who.Profile, accepted: true})
 	return err == nil && p.signatures(t) > 0
 }
 
 // Decide implements [run.Decider]. The refusals name no command: a model that has a
 // shell would run it.
 func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
-	d, err := p.decide(proposal)
-	if err != nil || p.options.Pins == nil || proposal.Skill == nil {
-		return d, err
+	skill := proposal.Skill
+	switch folder := proposal.Action != run.ActionSkill; {
+	case skill == nil || skill.ModelInvocable:
+	case folder:
+		return nil, denied("skill %s may be called by a person only", skill.QualifiedName())
+	case !byPerson(proposal) && !proposal.Picked:
+		return nil, denied("skill %s may be called by a person only; tell them what you would call it for", skill.QualifiedName())
 	}
-	if d.Grown, err = p.options.Pins.Grown(ctx, proposal); len(d.Grown) > 0 {
-		d.Signatures = max(d.Signatures, 1)
+	grown, err := p.grown(ctx, proposal)
+	if err != nil {
+		return nil, err
+	}
+	var d *run.Decision
+	if proposal.Action == run.ActionSkill {
+		d, err = p.decideSkill(ctx, proposal, len(grown) == 0)
+	} else {
+		d, err = p.decideFolder(ctx, proposal)
+	}
+	if d != nil && len(grown) > 0 {
+		d.Grown, d.Signatures = grown, max(d.Signatures, 1)
 	}
 	return d, err
 }
 
-// decide is Decide without pins.
-func (p *Policy) decide(proposal *run.Proposal) (*run.Decision, error) {
-	if proposal.Action != run.ActionSkill {
-		return p.decideFolder(proposal)
+// grown returns the capabilities that the skill of a proposal has gained.
+func (p *Policy) grown(ctx context.Context, proposal *run.Proposal) ([]string, error) {
+	switch {
+	case p.options.Pins == nil || proposal.Skill == nil:
+		return nil, nil
+	case proposal.Folder == "":
+		return p.options.Pins.Blocked(proposal.Skill), nil
 	}
+	return p.options.Pins.Check(ctx, proposal.Skill, proposal.Digest, proposal.Folder)
+}
+
+// decideSkill decides about the call of a skill. accepted says that it has gained nothing.
+func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accepted bool) (*run.Decision, error) {
 	skill := proposal.Skill
-	if !byPerson(proposal) && !proposal.Picked && !skill.ModelInvocable {
-		return nil, denied("skill %s may be called by a person only; tell them what you would call it for", skill.QualifiedName())
+	s := subject{skill, proposal.Principal.Profile, proposal.Digest, accepted && p.options.Pins != nil}
+	t, err := p.settle(ctx, s)
+	if err == nil && !proposal.DryRun && p.bind(ctx, t, skill) {
+		t, err = p.settle(ctx, s)
 	}
-	t, err := p.settle(proposal.Principal, skill)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +145,23 @@ func (p *Policy) decide(proposal *run.Proposal) (*run.Decision, error) {
 	}, nil
 }
 
+// bind makes the rules of terms belong to the origin of a skill. It reports whether one
+// belongs to another origin since.
+func (p *Policy) bind(ctx context.Context, t *terms, skill *skills.Skill) (foreign bool) {
+	if p.options.Book == nil {
+		return false
+	}
+	origin := skill.Origin().String()
+	for _, pattern := range t.unbound {
+		foreign = p.options.Book.bind(ctx, pattern, skill.QualifiedName(), origin) != origin || foreign
+	}
+	return foreign
+}
+
 // decideFolder decides about code, or a session, that has a skill's folder at hand. Its
 // grant is that of a safe skill, whatever the class of this one is: the code is the
 // model's own.
-func (p *Policy) decideFolder(proposal *run.Proposal) (*run.Decision, error) {
+func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
 	profile := proposal.Principal.Profile
 	tool := &skills.Skill{Name: string(run.WayCode)}
 	if proposal.Action == run.ActionSession {
@@ -132,12 +171,9 @@ func (p *Policy) decideFolder(proposal *run.Proposal) (*run.Decision, error) {
 		if skill == nil {
 			continue
 		}
-		if why := p.missing(matches(p.options.Rules, skill), profile, skill); why != "" {
+		if why := p.missing(p.matches(ctx, subject{skill: skill}), profile, skill); why != "" {
 			return nil, denied("%s is not available: %s; tell the person, and do not try again", skill.QualifiedName(), why)
 		}
-	}
-	if skill := proposal.Skill; skill != nil && !skill.ModelInvocable {
-		return nil, denied("skill %s may be called by a person only", skill.QualifiedName())
 	}
 	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe"}
 	for _, key := range slices.Compact([]string{"", profile}) {
@@ -165,7 +201,7 @@ func byPerson(p *run.Proposal) bool { return p.Principal.Kind == identity.Person
 // variables returns the names of the variables that a skill is given without a rule: those
 // that it names, and none for a skill of a stranger.
 func (p *Policy) variables(skill *skills.Skill) []string {
-	if !trusted(skill) || skill.Entry == nil {
+	if skill.Untrusted() || skill.Entry == nil {
 		return nil
 	}
 	names := slices.Concat(skill.Entry.Env, skill.Requires.Env)

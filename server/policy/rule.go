@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"math"
 	"path"
 	"slices"
@@ -55,6 +54,8 @@ type Rule struct {
 	Digest string
 	// Narrows says that the rule is of somebody who may narrow and not widen.
 	Narrows bool
+	// Stored says that the rule is of a [Book].
+	Stored bool
 
 	Enabled *bool
 	Class   skills.Class // "" is not set
@@ -70,6 +71,11 @@ type Rule struct {
 	Calls []string
 	// Timeout bounds each call; 0 is not set.
 	Timeout time.Duration
+}
+
+// empty reports whether a rule says nothing.
+func (r *Rule) empty() bool {
+	return r.Enabled == nil && r.Class == "" && r.Approve == "" && r.Hosts == nil && r.Write == nil && r.Env == nil && r.Timeout == 0
 }
 
 // exact is the width of a pattern that matches one name, and the width of the name of a
@@ -120,6 +126,13 @@ func (r *Rule) names() bool {
 	return !strings.ContainsAny(r.Pattern, `*?[\`)
 }
 
+// belongs reports whether a rule of the configuration belongs to the first skill of a name
+// that it is applied to: it names skills, and gives this one something.
+func (r *Rule) belongs(skill *skills.Skill) bool {
+	gives := r.Class != "" || len(r.Hosts) > 0 || len(r.Env) > 0 || r.Write != nil && *r.Write || r.Approve == Always || skill.Class == skills.Dangerous
+	return gives && r.Origin == "" && r.names()
+}
+
 // of reports whether a rule is about skills of an origin.
 func (r *Rule) of(origin skills.Origin) bool {
 	if r.Origin == "" || r.Origin == string(origin.Kind) || r.Origin == origin.String() {
@@ -137,23 +150,21 @@ func originKinds() []skills.OriginKind {
 	return []skills.OriginKind{skills.OriginOwn, skills.OriginPlugin, skills.OriginSystem, skills.OriginBundled, skills.OriginWorkspace}
 }
 
-// A match is a rule with its width for one skill.
+// A match is a rule about one skill.
 type match struct {
 	*Rule
-	width int
+	width  int
+	widens bool   // it may give the skill more than it has without rules
+	owner  string // the origin that it belongs to; "" is none yet
 }
 
-// matches returns the rules about a skill, the narrowest first; of equal width, in their
-// order.
-func matches(rules []Rule, skill *skills.Skill) []match {
-	var found []match
-	origin := skill.Origin()
+// matches adds the rules about a skill to found, in their order.
+func matches(found []match, rules []Rule, skill *skills.Skill, origin skills.Origin) []match {
 	for i := range rules {
 		if w := width(rules[i].Pattern, skill); w >= 0 && rules[i].of(origin) {
-			found = append(found, match{&rules[i], w})
+			found = append(found, match{Rule: &rules[i], width: w, widens: !rules[i].Narrows && !skill.Untrusted()})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.width, a.width) })
 	return found
 }
 

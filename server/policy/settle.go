@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,10 +11,17 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
+
+// A subject is a skill whose call is decided about.
+type subject struct {
+	skill    *skills.Skill
+	profile  string
+	digest   string // "" is not known
+	accepted bool   // the pins say that nothing was gained since the person accepted it
+}
 
 // terms are the terms on which a skill may run for a profile, by all rules.
 type terms struct {
@@ -26,23 +35,49 @@ type terms struct {
 	named   bool     // a rule of the person names the skill
 	lowered bool     // a rule of the person makes the class safe
 	rules   []string // the names of the rules that were applied, the narrowest first
+	unbound []string // patterns of rules that belong to no origin yet for the skill's name
+	foreign []string // rules that belong to another origin, with it
 }
 
-// settle returns the terms of a skill for a principal. The error, a [*run.Error],
-// refuses its calls for everybody of the profile.
-func (p *Policy) settle(who identity.Principal, skill *skills.Skill) (*terms, error) {
-	found := matches(p.options.Rules, skill)
-	if why := p.missing(found, who.Profile, skill); why != "" {
-		return nil, denied("skill %s is not available: %s; tell the person, and do not try again", skill.QualifiedName(), why)
+// settle returns the terms of a subject. The error, a [*run.Error], refuses its calls for
+// everybody of the profile.
+func (p *Policy) settle(ctx context.Context, s subject) (*terms, error) {
+	found := p.matches(ctx, s)
+	if why := p.missing(found, s.profile, s.skill); why != "" {
+		return nil, denied("skill %s is not available: %s; tell the person, and do not try again", s.skill.QualifiedName(), why)
 	}
-	t := apply(found, skill)
-	if err := p.addHosts(t, found, skill); err != nil {
+	t := apply(found, s.skill)
+	if err := p.addHosts(t, found, s.skill); err != nil {
 		return nil, err
 	}
 	if len(t.hosts) > 0 || t.write || len(t.env) > 0 {
 		t.class = stricter(t.class, skills.Mutating)
 	}
-	return t, p.limit(t, who.Profile, skill)
+	return t, p.limit(t, s.profile, s.skill)
+}
+
+// matches returns the rules about a subject, the narrowest first; of equal width, those of
+// the configuration before those of the book.
+func (p *Policy) matches(ctx context.Context, s subject) []match {
+	page := p.options.Book.read(ctx)
+	if len(p.options.Rules)+len(page.rules) == 0 {
+		return nil
+	}
+	origin := s.skill.Origin()
+	found := matches(matches(nil, p.options.Rules, s.skill, origin), page.rules, s.skill, origin)
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.width, a.width) })
+	for i := range found {
+		m := &found[i]
+		switch {
+		case m.Stored:
+			same := m.Digest == "" || s.digest == "" || s.digest == m.Digest || origin.Kind == skills.OriginOwn
+			m.widens = m.widens && (same || s.accepted)
+		case m.widens && m.belongs(s.skill):
+			m.owner = page.origin(m.Pattern, s.skill.QualifiedName())
+			m.widens = m.owner == "" || m.owner == origin.String()
+		}
+	}
+	return found
 }
 
 // missing returns why a skill does not exist for a profile, or "".
@@ -82,8 +117,17 @@ func apply(found []match, skill *skills.Skill) *terms {
 	t := &terms{class: skill.Class}
 	var set Rule // the fields that were decided
 	for _, m := range found {
-		if !m.Narrows && t.apply(m.Rule, &set, trusted(skill)) {
+		if m.Narrows {
+			continue
+		}
+		if t.apply(m.Rule, &set, m.widens) {
 			t.rules = append(t.rules, m.Name)
+		}
+		switch belongs := !m.Stored && m.belongs(skill); {
+		case belongs && m.widens && m.owner == "":
+			t.unbound = append(t.unbound, m.Pattern)
+		case belongs && m.owner != "" && !m.widens:
+			t.foreign = append(t.foreign, fmt.Sprintf("%s belongs to %s", m.Name, m.owner))
 		}
 	}
 	t.write = set.Write == nil && t.class != skills.Safe || t.write
@@ -133,15 +177,11 @@ func (t *terms) narrow(r *Rule) bool {
 	return before.class != t.class || before.approve != t.approve || before.timeout != t.timeout
 }
 
-// trusted reports whether rules may widen what a skill gets: not if a stranger may have
-// written it.
-func trusted(skill *skills.Skill) bool { return !skill.Untrusted() }
-
 // addHosts adds the hosts of a skill to its terms: those of the narrowest rule, or else
 // those that it declares.
 func (p *Policy) addHosts(t *terms, found []match, skill *skills.Skill) error {
 	for _, m := range found {
-		if m.Hosts == nil || len(m.Hosts) > 0 && (m.Narrows || !trusted(skill)) {
+		if m.Hosts == nil || len(m.Hosts) > 0 && !m.widens {
 			continue
 		}
 		for _, host := range m.Hosts {
@@ -154,7 +194,7 @@ func (p *Policy) addHosts(t *terms, found []match, skill *skills.Skill) error {
 		return nil
 	}
 	name := skill.QualifiedName()
-	if !trusted(skill) {
+	if skill.Untrusted() {
 		return denied("skill %s connects to %s, and is of the workspace %s, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration", name, strings.Join(skill.Entry.Network, ", "), skill.Workspace)
 	}
 	for _, declared := range skill.Entry.Network {

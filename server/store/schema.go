@@ -13,6 +13,7 @@ func schema() []string {
 		pinsSchema, decided("pins"),
 		approvalsSchema,
 		runsSchema,
+		rulesSchema, decided("rules"),
 	}
 }
 

@@ -1,0 +1,217 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A Store holds the rows of a [Book], as [store.Store] does.
+type Store interface {
+	// Generation returns a number that differs after each change. It must be fast.
+	Generation(ctx context.Context) (int64, error)
+	// Rules returns all rows.
+	Rules(ctx context.Context) ([]store.Rule, error)
+	// ChangeRule replaces the row of a key, in one transaction; nil is no row.
+	ChangeRule(ctx context.Context, key string, change func(now *store.Rule) (*store.Rule, error)) error
+}
+
+// A Book holds the rules that the person has made by commands, and the origins to which
+// the rules of the configuration belong. It may be used concurrently.
+type Book struct {
+	store  Store
+	key    *seal.Key
+	logger *slog.Logger
+
+	mu         sync.Mutex // guards the fields below
+	generation int64      // of page; -1 before the first
+	page       *page
+	unsaved    map[string]string // origins that the store could not be given, by key
+}
+
+// A page is the content of a book. It is immutable.
+type page struct {
+	rules   []Rule            // sorted by pattern and origin
+	origins map[string]string // by key of a row
+}
+
+// NewBook returns the book in a store, whose rows are signed with the key. It reads
+// nothing. A nil logger discards.
+func NewBook(s Store, key *seal.Key, logger *slog.Logger) *Book {
+	return &Book{store: s, key: key, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), generation: -1, page: &page{origins: map[string]string{}}, unsaved: map[string]string{}}
+}
+
+// entry is the content of a row: a rule, or the origin of a rule of the configuration.
+type entry struct {
+	Pattern string       `json:"pattern"`
+	Origin  string       `json:"origin"`
+	Digest  string       `json:"digest,omitempty"`
+	Enabled *bool        `json:"enabled,omitempty"`
+	Class   skills.Class `json:"class,omitempty"`
+	Approve Scope        `json:"approve,omitempty"`
+	Hosts   []string     `json:"hosts,omitempty"`
+	Write   *bool        `json:"write,omitempty"`
+	Env     []string     `json:"env,omitempty"`
+}
+
+// The prefixes of the keys of rows.
+const (
+	ruleRow   = "rule"
+	originRow = "origin"
+)
+
+// rowKey returns the key of a row.
+func rowKey(kind string, parts ...string) string {
+	return kind + "\x00" + strings.Join(parts, "\x00")
+}
+
+// read returns the current page. If the store cannot be read it is the last one.
+func (b *Book) read(ctx context.Context) *page {
+	if b == nil {
+		return &page{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	generation, err := b.store.Generation(ctx)
+	if err == nil && generation == b.generation {
+		return b.page
+	}
+	var rows []store.Rule
+	if err == nil {
+		rows, err = b.store.Rules(ctx)
+	}
+	if err != nil {
+		b.logger.Warn("the person's rules cannot be read; those that were read last count", "error", err)
+		return b.page
+	}
+	b.page, b.generation = b.decode(rows), generation
+	maps.Copy(b.page.origins, b.unsaved)
+	return b.page
+}
+
+// decode returns the page of rows. Rows with a wrong MAC do not count.
+func (b *Book) decode(rows []store.Rule) *page {
+	p := &page{origins: map[string]string{}}
+	for _, row := range rows {
+		var e entry
+		if !b.key.Valid(row.MAC, row.Key, string(row.Content)) {
+			b.logger.Warn("a rule in the store was not written by this program, and does not count", "rule", strings.ReplaceAll(row.Key, "\x00", " "))
+			continue
+		}
+		if err := json.Unmarshal(row.Content, &e); err != nil {
+			b.logger.Warn("a rule in the store cannot be read, and does not count", "error", err)
+			continue
+		}
+		if kind, _, _ := strings.Cut(row.Key, "\x00"); kind == originRow {
+			p.origins[row.Key] = e.Origin
+		} else {
+			p.rules = append(p.rules, e.rule())
+		}
+	}
+	return p
+}
+
+func (e *entry) rule() Rule {
+	r := Rule{
+		Pattern: e.Pattern, Origin: e.Origin, Digest: e.Digest, Stored: true,
+		Enabled: e.Enabled, Class: e.Class, Approve: e.Approve, Write: e.Write, Env: e.Env,
+	}
+	r.Name = fmt.Sprintf("your rule for %s", e.Pattern)
+	for _, text := range e.Hosts {
+		if host, err := egress.ParseRule(text); err == nil { // it was written by entryOf
+			r.Hosts = append(r.Hosts, host)
+		}
+	}
+	return r
+}
+
+func entryOf(r *Rule) *entry {
+	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Enabled: r.Enabled, Class: r.Class, Approve: r.Approve, Write: r.Write, Env: r.Env}
+	for _, host := range r.Hosts {
+		e.Hosts = append(e.Hosts, host.String())
+	}
+	return e
+}
+
+// row returns the signed row of an entry.
+func (b *Book) row(key string, e *entry) (*store.Rule, error) {
+	content, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	mac, err := b.key.Sum(key, string(content))
+	if err != nil {
+		return nil, err
+	}
+	return &store.Rule{Key: key, Content: content, MAC: mac}, nil
+}
+
+// Rules returns the rules of the book.
+func (b *Book) Rules(ctx context.Context) []Rule { return slices.Clone(b.read(ctx).rules) }
+
+// Of returns the rule of the book about a skill, nil without one.
+func (b *Book) Of(ctx context.Context, skill *skills.Skill) *Rule {
+	name, origin := skill.QualifiedName(), skill.Origin().String()
+	for _, r := range b.read(ctx).rules {
+		if r.Pattern == name && r.Origin == origin {
+			return &r
+		}
+	}
+	return nil
+}
+
+// Put writes a rule in place of the one with its pattern and origin. A rule that says
+// nothing is removed.
+func (b *Book) Put(ctx context.Context, r Rule) error {
+	key := rowKey(ruleRow, r.Pattern, r.Origin)
+	return b.store.ChangeRule(ctx, key, func(*store.Rule) (*store.Rule, error) {
+		if r.empty() {
+			return nil, nil
+		}
+		return b.row(key, entryOf(&r))
+	})
+}
+
+// origin returns the origin to which a rule of the configuration belongs for a name; ""
+// if none has used it yet.
+func (p *page) origin(rule, name string) string { return p.origins[rowKey(originRow, rule, name)] }
+
+// bind makes the origin of a skill the one to which a rule of the configuration belongs,
+// if it has none for the skill's name yet. It returns the one that it has then. An
+// origin that cannot be written holds until the program ends.
+func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
+	key := rowKey(originRow, rule, name)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if bound, held := b.unsaved[key]; held {
+		return bound
+	}
+	bound := origin
+	err := b.store.ChangeRule(ctx, key, func(now *store.Rule) (*store.Rule, error) {
+		if now != nil {
+			if p := b.decode([]store.Rule{*now}); p.origins[key] != "" {
+				bound = p.origins[key]
+				return now, nil
+			}
+		}
+		return b.row(key, &entry{Pattern: rule, Origin: origin})
+	})
+	if err != nil {
+		b.logger.Warn("the origin of the skill of a rule cannot be written; it holds until the server ends", "rule", rule, "error", err)
+		b.unsaved[key] = bound
+		b.page = &page{b.page.rules, maps.Clone(b.page.origins)}
+		maps.Copy(b.page.origins, b.unsaved)
+	}
+	return bound
+}

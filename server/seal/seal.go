@@ -1,0 +1,116 @@
+// Package seal signs the person's decisions with a key that only their own programs can
+// read: a decision that is written into the store by hand does not count.
+//
+// Start with [New].
+package seal
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+)
+
+// keySize is the size of a key, in bytes.
+const keySize = 32
+
+// A Key signs texts. It is read, or made, at the first use, and may be used concurrently.
+type Key struct {
+	file string
+
+	mu  sync.Mutex
+	key []byte // nil until the first use; guarded by mu
+}
+
+// New returns the key in a file. It opens nothing.
+func New(file string) *Key { return &Key{file: file} }
+
+// Sum returns the MAC of a list of texts.
+func (k *Key) Sum(parts ...string) ([]byte, error) {
+	key, err := k.load()
+	if err != nil {
+		return nil, err
+	}
+	return sum(key, parts), nil
+}
+
+// Valid reports whether mac is the MAC of a list of texts.
+func (k *Key) Valid(mac []byte, parts ...string) bool {
+	key, err := k.load()
+	return err == nil && hmac.Equal(mac, sum(key, parts))
+}
+
+// sum writes each text with its length, so that no two lists are the same bytes.
+func sum(key []byte, parts []string) []byte {
+	mac := hmac.New(sha256.New, key)
+	for _, part := range parts {
+		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // a hash never fails
+		mac.Write([]byte(part))
+	}
+	return mac.Sum(nil)
+}
+
+// load returns the key.
+func (k *Key) load() ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.key != nil {
+		return k.key, nil
+	}
+	key, err := read(k.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = generate(k.file); err == nil || errors.Is(err, fs.ErrExist) {
+			key, err = read(k.file)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the key of decisions: %w", err)
+	}
+	k.key = key
+	return key, nil
+}
+
+// read reads a key that nobody else can read.
+func read(file string) ([]byte, error) {
+	info, err := os.Lstat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file; remove it", file)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("other users can read %s, so they could decide for you; remove it, which ends what you approved and granted", file)
+	}
+	key, err := os.ReadFile(file)
+	if err == nil && len(key) != keySize {
+		err = fmt.Errorf("%s does not hold a key; remove it, which ends what you approved and granted", file)
+	}
+	return key, err
+}
+
+// generate makes a key. The file appears whole, and never replaces that of another
+// process.
+func generate(file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(filepath.Dir(file), ".key-") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name())
+	var key [keySize]byte
+	_, _ = rand.Read(key[:]) // which never fails
+	_, err = part.Write(key[:])
+	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	return os.Link(part.Name(), file)
+}
