@@ -31,6 +31,14 @@ type terminalConfirmer struct {
 // newConfirmer returns the confirmer of a call, or nil if there is no terminal. The code
 // is random, so that no prepared input confirms a call.
 func newConfirmer(a *app) policy.Approver {
+	if c := newTerminalConfirmer(a); c != nil {
+		return c
+	}
+	return nil
+}
+
+// newTerminalConfirmer returns the confirmer at the terminal, or nil if there is none.
+func newTerminalConfirmer(a *app) *terminalConfirmer {
 	in := terminal(a)
 	if in == nil {
 		return nil
@@ -66,17 +74,18 @@ func (c *terminalConfirmer) Approve(ctx context.Context, p *run.Proposal) error 
 	if p.Decision.Signatures > 1 {
 		return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: two people have to confirm it", p.Command.Skill)}
 	}
-	if err := c.confirm(ctx, p); err != nil {
+	if err := c.ask(ctx, proposal(p), "run it"); err != nil {
 		return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: %v", p.Command.Skill, err), Err: err}
 	}
 	return nil
 }
 
-func (c *terminalConfirmer) confirm(ctx context.Context, p *run.Proposal) error {
-	if _, err := io.WriteString(c.out, proposal(p)); err != nil {
+// ask shows a question, and asks for the code that means yes to the action.
+func (c *terminalConfirmer) ask(ctx context.Context, question, action string) error {
+	if _, err := io.WriteString(c.out, question); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "Type %s to run it, anything else to leave it: ", c.code)
+	fmt.Fprintf(c.out, "Type %s to %s, anything else to leave it: ", c.code, action)
 	typed := make(chan string, 1)
 	go func() { typed <- readLine(c.in) }() // nothing ends a read of a terminal but the program's end
 	select {

@@ -22,6 +22,7 @@ import (
 // serveFlags are the flags by which clients reach the server.
 type serveFlags struct {
 	transport, listen, tokenFile string
+	profile                      string
 	insecure                     bool
 	allowHosts, allowOrigins     []string
 }
@@ -32,6 +33,7 @@ func (v *serveFlags) register(cmd *cobra.Command) {
 	complete(cmd, "transport", config.Transports())
 	f.StringVar(&v.listen, "listen", "", "listen on `ADDRESS:PORT`, for http and sse; port 0 takes a free one (default "+config.DefaultListen+")")
 	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN)")
+	f.StringVar(&v.profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
 	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")
 	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
 	f.StringArrayVar(&v.allowOrigins, "allow-origin", nil, "let web pages of `ORIGIN`, such as https://app.example.com, use the server (repeatable)")
@@ -53,6 +55,7 @@ type listener struct {
 	net.Listener
 	settings config.Serve
 	token    string
+	profile  string
 	logger   *slog.Logger
 	stderr   io.Writer
 }
@@ -62,6 +65,9 @@ type listener struct {
 func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
 	if err := v.apply(&s.Serve); err != nil {
 		return nil, usageError(err)
+	}
+	if err := s.checkProfile("--profile", v.profile); err != nil {
+		return nil, err
 	}
 	if s.Serve.Transport == "stdio" {
 		v.hintStdio(a, s.logger)
@@ -78,7 +84,7 @@ func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
-	return &listener{l, s.Serve, secret, s.logger, a.stderr}, nil
+	return &listener{l, s.Serve, secret, v.profile, s.logger, a.stderr}, nil
 }
 
 // hintStdio tells a waiting person that standard input and output are served.
@@ -142,10 +148,29 @@ func (l *listener) url() string {
 	return "http://" + net.JoinHostPort(cmp.Or(host, "localhost"), port) + path
 }
 
-// authenticator accepts clients with the token; nil accepts everybody.
+// authenticator accepts clients with the token, and without one everybody; nil accepts
+// everybody, without a profile.
 func (l *listener) authenticator() httpd.Authenticator {
-	if l.token == "" {
-		return nil
+	switch {
+	case l.token != "":
+		return profiled{identity.NewBearer(l.token), l.profile}
+	case l.profile != "":
+		return profiled{profile: l.profile}
 	}
-	return identity.NewBearer(l.token)
+	return nil
+}
+
+// A profiled authenticator gives principals a profile.
+type profiled struct {
+	of      httpd.Authenticator // nil accepts everybody
+	profile string
+}
+
+// Authenticate implements [httpd.Authenticator].
+func (p profiled) Authenticate(r *http.Request) (who identity.Principal, err error) {
+	if p.of != nil {
+		who, err = p.of.Authenticate(r)
+	}
+	who.Profile = p.profile
+	return who, err
 }

@@ -34,6 +34,7 @@ type sandboxSettings struct {
 	workspaces []string // folders
 	logger     *slog.Logger
 	recorder   run.Recorder
+	rules      policy.Options
 	single     bool // one call is made, so nothing is prepared for others
 }
 
@@ -130,7 +131,7 @@ func (s *sandboxSettings) native() *native.Driver {
 // newRecorder returns the recorder of runs, which has its file opened at the first one.
 func (s *sandboxSettings) newRecorder(state *store.Store) *audit.Recorder {
 	var secrets []string
-	for _, variable := range environ(s.variables()) {
+	for _, variable := range environ(s.Sandbox.Env) {
 		_, value, _ := strings.Cut(variable, "=")
 		secrets = append(secrets, value)
 	}
@@ -152,31 +153,13 @@ func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Man
 	return run.New(runner, snapshots, s.decider(approver), &run.Options{
 		Sessions:   sessions,
 		Workspaces: s.workspaces,
-		Secrets:    run.Environ(environ(s.variables())),
+		Secrets:    grantable(s.Sandbox.Env),
 		Recorder:   s.recorder,
 		MaxTimeout: s.Limits().Timeout,
 		Asking:     elicit.Limits(s.Sandbox.Asking),
 
 		InstallDependencies: s.Sandbox.Dependencies == config.DependenciesBuild,
 	})
-}
-
-// decider returns the policy of the configuration.
-func (s *sandboxSettings) decider(approver policy.Approver) *policy.Policy {
-	options := s.Policy.Options()
-	options.Hosts, options.Approver, options.Variables = s.Hosts(), approver, entryNames(s.Sandbox.Env)
-	return policy.New(&options)
-}
-
-// variables returns the entries of the variables that skills may be given.
-func (s *sandboxSettings) variables() []string {
-	entries, names := slices.Clone(s.Sandbox.Env), entryNames(s.Sandbox.Env)
-	for _, name := range s.Policy.Variables() {
-		if !slices.Contains(names, name) {
-			entries = append(entries, name)
-		}
-	}
-	return entries
 }
 
 // entryNames returns the names of NAME and NAME=value; not nil.

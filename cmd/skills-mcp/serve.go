@@ -52,9 +52,14 @@ and output has its own projects seen.
 While there are few skills, each is a tool. Where there are more than fit, those
 are tools that the configuration pins, that the workspace has files for, or that
 are used most, and search_skills finds the others; --expose all and --expose
-search decide otherwise.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+search decide otherwise.
+
+--profile bounds what the clients of this server may do, by a profile of the
+configuration: which skills exist for them, of which class, and how many run at
+once.`,
+		Example: "  skills-mcp serve --transport http --profile ci",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	a.exposeFlag(cmd)
 	c.flags.register(cmd)
@@ -85,8 +90,9 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	defer sessions.Close()
 	approvals := s.approvals(nil)
 	executor := s.sandboxes.executor(runner, sessions, snapshots, approvals)
-	reloader, options := newReloader(s, scanner, runner, executor, collector.rest), serverOptions(s, snapshots)
+	reloader, options := newReloader(s, scanner, runner, executor, c.flags.filter(s), collector.rest), serverOptions(s, snapshots)
 	options.Reloader, options.Left = reloader, approvals.Leave
+	c.flags.offer(ctx, s, options)
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and
 		// the paths of another machine mean something else on this one.
@@ -116,7 +122,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 // serveStdio answers on standard input and output until the input ends. A signal, or
 // a client that left, ends a server normally.
 func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend, logger *slog.Logger) error {
-	ctx = identity.NewContext(ctx, identity.Principal{Kind: identity.Model})
+	ctx = identity.NewContext(ctx, identity.Principal{Kind: identity.Model, Profile: c.flags.profile})
 	err := transport.ServeStdio(ctx, backend, c.stdin, c.stdout, &transport.StdioOptions{Logger: logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return &exitError{exitOK, nil}
@@ -137,9 +143,9 @@ func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
 
 // newReloader returns the reloader that keeps a server's catalog current. It calls idle
 // when the start is over.
-func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, idle func()) *live.Reloader {
+func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, filter live.Filter, idle func()) *live.Reloader {
 	return live.New(scanner, &live.Options{
 		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: executor.Renew, Idle: idle, Logger: s.logger,
-		Decisions: s.store, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
+		Decisions: s.store, Filters: []live.Filter{filter}, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
 	})
 }

@@ -60,6 +60,7 @@ func (a *app) settings() (*settings, error) {
 	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, logger: logger}
 	s.gate = newGate(c, logger)
 	w.addProject()
+	s.sandboxes.rules = s.policyOptions()
 	return s, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Missing returns why a skill does not exist for a principal, or "".
 func (p *Policy) Missing(ctx context.Context, who identity.Principal, skill *skills.Skill) string {
-	return p.missing(p.matches(ctx, subject{skill: skill}), who.Profile, skill)
+	return p.missing(p.matches(p.options.Book.read(ctx), subject{skill: skill}), who.Profile, skill)
 }
 
 // Offers reports whether a tool without a skill, run_code or open_sandbox, exists for a
@@ -45,12 +45,16 @@ func (f *Filter) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Cat
 
 // missing returns the qualified names of the skills that do not exist, sorted.
 func (f *Filter) missing(ctx context.Context, catalog *skills.Catalog) []string {
-	var gone []string
-	if f.policy.open(ctx, f.who.Profile) {
+	page := f.policy.options.Book.read(ctx)
+	if f.policy.open(page, f.who.Profile) {
 		return nil
 	}
+	missing := func(skill *skills.Skill) bool {
+		return f.policy.missing(f.policy.matches(page, subject{skill: skill}), f.who.Profile, skill) != ""
+	}
+	var gone []string
 	for _, skill := range catalog.Skills {
-		if f.policy.Missing(ctx, f.who, skill.Owner()) != "" || skill.Of != nil && f.policy.Missing(ctx, f.who, skill) != "" {
+		if missing(skill) || skill.Of != nil && missing(skill.Of) {
 			gone = append(gone, skill.QualifiedName())
 		}
 	}
@@ -58,9 +62,9 @@ func (f *Filter) missing(ctx context.Context, catalog *skills.Catalog) []string 
 }
 
 // open reports whether no rule could make a skill missing for a profile.
-func (p *Policy) open(ctx context.Context, profile string) bool {
+func (p *Policy) open(page *page, profile string) bool {
 	disables := func(r Rule) bool { return r.Enabled != nil }
-	if slices.ContainsFunc(p.options.Rules, disables) || slices.ContainsFunc(p.options.Book.read(ctx).rules, disables) {
+	if slices.ContainsFunc(p.options.Rules, disables) || slices.ContainsFunc(page.rules, disables) {
 		return false
 	}
 	for _, name := range []string{"", profile} {
@@ -80,6 +84,10 @@ func without(catalog *skills.Catalog, names []string) *skills.Catalog {
 	}
 	next := *catalog
 	next.Skills = nil
+	next.Shadowed = slices.DeleteFunc(slices.Clone(catalog.Shadowed), func(s skills.Shadow) bool {
+		_, found := slices.BinarySearch(names, s.Skill.QualifiedName())
+		return found
+	})
 	copies := map[*skills.Skill]*skills.Skill{}
 	removed := func(s *skills.Skill) bool {
 		_, found := slices.BinarySearch(names, s.QualifiedName())

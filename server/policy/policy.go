@@ -141,6 +141,7 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 		Session:    t.approve == Session,
 		Calls:      t.calls,
 		Timeout:    t.timeout,
+		Concurrent: p.options.Profiles[s.profile].MaxConcurrent,
 		Version:    p.version(t),
 	}, nil
 }
@@ -163,6 +164,7 @@ func (p *Policy) bind(ctx context.Context, t *terms, skill *skills.Skill) (forei
 // model's own.
 func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
 	profile := proposal.Principal.Profile
+	page := p.options.Book.read(ctx)
 	tool := &skills.Skill{Name: string(run.WayCode)}
 	if proposal.Action == run.ActionSession {
 		tool.Name = string(run.WaySession)
@@ -171,11 +173,11 @@ func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run
 		if skill == nil {
 			continue
 		}
-		if why := p.missing(p.matches(ctx, subject{skill: skill}), profile, skill); why != "" {
+		if why := p.missing(p.matches(page, subject{skill: skill}), profile, skill); why != "" {
 			return nil, denied("%s is not available: %s; tell the person, and do not try again", skill.QualifiedName(), why)
 		}
 	}
-	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe"}
+	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe", Concurrent: p.options.Profiles[profile].MaxConcurrent}
 	for _, key := range slices.Compact([]string{"", profile}) {
 		d.Timeout = shorter(d.Timeout, p.options.Profiles[key].Timeout)
 	}

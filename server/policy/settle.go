@@ -42,7 +42,7 @@ type terms struct {
 // settle returns the terms of a subject. The error, a [*run.Error], refuses its calls for
 // everybody of the profile.
 func (p *Policy) settle(ctx context.Context, s subject) (*terms, error) {
-	found := p.matches(ctx, s)
+	found := p.matches(p.options.Book.read(ctx), s)
 	if why := p.missing(found, s.profile, s.skill); why != "" {
 		return nil, denied("skill %s is not available: %s; tell the person, and do not try again", s.skill.QualifiedName(), why)
 	}
@@ -58,8 +58,7 @@ func (p *Policy) settle(ctx context.Context, s subject) (*terms, error) {
 
 // matches returns the rules about a subject, the narrowest first; of equal width, those of
 // the configuration before those of the book.
-func (p *Policy) matches(ctx context.Context, s subject) []match {
-	page := p.options.Book.read(ctx)
+func (p *Policy) matches(page *page, s subject) []match {
 	if len(p.options.Rules)+len(page.rules) == 0 {
 		return nil
 	}

@@ -146,6 +146,8 @@ type Decision struct {
 	Calls []string
 	// Timeout bounds the run; 0 does not.
 	Timeout time.Duration
+	// Concurrent bounds the runs of the principal's profile at once; 0 does not.
+	Concurrent int
 	// Version identifies the rules that were applied: an approval that was given under
 	// other rules does not count.
 	Version string

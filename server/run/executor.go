@@ -68,6 +68,7 @@ type Executor struct {
 	waits     *elicit.WaitLimiter
 	callers   *callerLimiter
 	options   Options
+	running   running
 }
 
 // New returns an executor that runs, with runner, the snapshots of skills that decider
@@ -77,7 +78,7 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 	if o.Sessions == nil {
 		o.Sessions = session.New(runner, nil)
 	}
-	return &Executor{runner, snapshots, decider, elicit.NewWaitLimiter(o.Asking), newCallerLimiter(o.Asking), o}
+	return &Executor{runner: runner, snapshots: snapshots, decider: decider, waits: elicit.NewWaitLimiter(o.Asking), callers: newCallerLimiter(o.Asking), options: o}
 }
 
 // Workspaces returns the absolute host folders that skills may be granted.
@@ -104,13 +105,23 @@ func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
 	p, err := x.propose(ctx, j)
 	var o *Outcome
 	if err == nil {
-		err = x.begin(ctx, p)
-	}
-	if err == nil {
-		o, err = x.execute(ctx, j, p)
+		o, err = x.admitted(ctx, j, p)
 	}
 	x.record(ctx, p, o, err)
 	return o, err
+}
+
+// admitted runs an approved proposal, if its profile has room.
+func (x *Executor) admitted(ctx context.Context, j *job, p *Proposal) (*Outcome, error) {
+	leave, err := x.running.enter(p)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := x.begin(ctx, p); err != nil {
+		return nil, err
+	}
+	return x.execute(ctx, j, p)
 }
 
 // propose takes a job up to the command that may run: snapshot, decision, command,

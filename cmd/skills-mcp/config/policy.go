@@ -169,13 +169,3 @@ func (r SkillRule) rule(pattern string) policy.Rule {
 	}
 	return rule
 }
-
-// Variables returns the names of the variables that rules give to skills.
-func (p Policy) Variables() []string {
-	var names []string
-	for _, r := range p.Skills {
-		names = slices.Concat(names, r.Secrets, r.Env)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
