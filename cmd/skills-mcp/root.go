@@ -39,7 +39,7 @@ terminal. To try a skill by hand:
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.AddCommand(
 		newServeCommand(a), newListCommand(a), newShowCommand(a), newSearchCommand(a), newPluginsCommand(a),
-		newRunCommand(a), newInitCommand(a), newCheckCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
+		newRunCommand(a), newRunsCommand(a), newInitCommand(a), newCheckCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
 		newEgressCommand(a),
 	)
 	root.InitDefaultCompletionCmd()
