@@ -40,6 +40,7 @@ terminal. To try a skill by hand:
 	root.AddCommand(
 		newServeCommand(a), newListCommand(a), newShowCommand(a), newSearchCommand(a), newPluginsCommand(a),
 		newRunCommand(a), newRunsCommand(a), newInitCommand(a), newCheckCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
+		newTrustCommand(a), newUntrustCommand(a),
 		newEgressCommand(a),
 	)
 	root.InitDefaultCompletionCmd()
