@@ -34,7 +34,7 @@ func openTerminal() (person, program *os.File, err error) {
 }
 
 // asksFor matches a program's request for consent.
-var asksFor = regexp.MustCompile(`Type (\d+) to [a-z ]+, anything else to leave it: `)
+var asksFor = regexp.MustCompile(`Type (\d+) to [^:]*anything else to leave it: `)
 
 // terminal runs skills-mcp on a terminal, types an answer once it is asked for a
 // yes, and wants an exit code: terminal 0 yes run deploy. "yes" is the number that

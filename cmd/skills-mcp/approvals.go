@@ -1,7 +1,19 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/approval/tty"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 )
 
@@ -9,4 +21,262 @@ import (
 // program; nil asks nobody there.
 func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
 	return approval.New(s.store, &approval.Options{Terminal: terminal, Asking: elicit.Limits(s.Sandbox.Asking), Logger: s.logger})
+}
+
+// terminal returns the terminal at which the person of a run is asked, or nil. Standard
+// input may belong to a skill; without standard error on a terminal, nobody sees the
+// question.
+func (s *settings) terminal(a *app) approval.Terminal {
+	in, _ := a.stdin.(tty.Input)
+	if in == nil || !isTerminal(in) {
+		name := "/dev/tty"
+		if runtime.GOOS == "windows" {
+			name = "CONIN$"
+		}
+		file, err := os.OpenFile(name, os.O_RDWR, 0) // until the program ends
+		if err != nil {
+			return nil
+		}
+		in = file
+	}
+	terminal, err := newTerminal(in, a.stderr, nil)
+	if err != nil {
+		return nil
+	}
+	return terminal
+}
+
+// newTerminal returns the terminal of two streams. The error says why nobody can be asked
+// there.
+func newTerminal(in, out any, options *tty.Options) (*tty.Terminal, error) {
+	input, readable := in.(tty.Input)
+	output, writable := out.(tty.Output)
+	if !readable || !writable {
+		return nil, errors.New("this is no terminal, where a person could answer")
+	}
+	return tty.New(input, output, options)
+}
+
+// confirm shows a question and asks the person on the terminal to type a number.
+func (a *app) confirm(ctx context.Context, question, action string) error {
+	terminal, err := newTerminal(a.stdin, a.stderr, nil)
+	if err != nil {
+		return fmt.Errorf("this is a decision of a person: %w", err)
+	}
+	yes, err := terminal.Ask(ctx, strings.Split(strings.TrimSuffix(question, "\n"), "\n"), action)
+	if err == nil && !yes {
+		err = errors.New("it was not confirmed on the terminal")
+	}
+	return err
+}
+
+// approvalsCommand lists approvals.
+type approvalsCommand struct {
+	*app
+	json, all bool
+}
+
+func newApprovalsCommand(a *app) *cobra.Command {
+	c := &approvalsCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "approvals",
+		Short: "List the calls that wait for your yes, and the approvals that you gave",
+		Long: `List the calls that wait for a person's yes, and the approvals that still count.
+With --all also those that were used, denied or revoked, or that have expired.`,
+		Example: "  skills-mcp approvals --all",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON, with the questions")
+	cmd.Flags().BoolVar(&c.all, "all", false, "also list those that have ended")
+	return cmd
+}
+
+func (c *approvalsCommand) run(ctx context.Context) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	list, err := s.approvals(nil).List(ctx, c.all)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(map[string]any{"approvals": append([]*approval.Record{}, list...)})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.stderr, "no call waits for your yes, and no approval counts")
+		return err
+	}
+	return table(c.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tSTATE\tSKILL\tCLASS\tSCOPE\tCONFIRMED BY\tUNTIL")
+		for _, r := range list {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, stateOf(r), visible(r.Question.Skill), r.Question.Class, r.Scope, signedBy(r), r.Expires.Format(time.DateTime))
+		}
+	})
+}
+
+// stateOf returns the state of an approval for people.
+func stateOf(r *approval.Record) string {
+	if !r.Expires.After(time.Now()) && (r.State == "pending" || r.State == "given") {
+		return "expired"
+	}
+	return r.State
+}
+
+// signedBy names the people who have confirmed an approval, of how many.
+func signedBy(r *approval.Record) string {
+	names := make([]string, len(r.Signatures))
+	for i, s := range r.Signatures {
+		names[i] = visible(s.Name)
+	}
+	text := strings.Join(names, ", ")
+	if r.Needed > 1 {
+		text = strings.TrimSpace(fmt.Sprintf("%d of %d %s", len(names), r.Needed, text))
+	}
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// An answerCommand answers a question, or withdraws an answer.
+type answerCommand struct {
+	*app
+	as string
+}
+
+func newApproveCommand(a *app) *cobra.Command {
+	c := &answerCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "approve ID",
+		Short: "Look at a call that waits for your yes, and say yes to it",
+		Long: `Show a call that waits for a person's yes, and ask for the answer. That needs a
+terminal, and a number that is shown after the question: nothing that was prepared
+or piped approves a call. Then the same call succeeds once, or always.`,
+		Example:           "  skills-mcp approve k3x7q2m4ab",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.completePending,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.approve(cmd.Context(), args[0]) },
+	}
+	return cmd
+}
+
+func (c *answerCommand) approve(ctx context.Context, id string) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	who, options := approval.Local(), &tty.Options{}
+	terminal, err := newTerminal(c.stdin, c.stderr, options)
+	if err != nil {
+		return fmt.Errorf("%w; run skills-mcp approve %s yourself, in a terminal of your own", err, visible(id))
+	}
+	approvals := s.approvals(nil)
+	r, err := approvals.Open(ctx, id, who)
+	if err != nil {
+		return err
+	}
+	scope, err := terminal.Confirm(ctx, r.Shown())
+	if err != nil {
+		return err
+	}
+	if scope == approval.No {
+		return fmt.Errorf("%s was not approved; it waits until %s, and skills-mcp deny %s refuses it", id, r.Expires.Format("15:04"), id)
+	}
+	if err := approvals.Confirm(ctx, r, who, scope); err != nil {
+		return err
+	}
+	switch {
+	case len(r.Signatures) < r.Needed:
+		_, err = fmt.Fprintf(c.stderr, "confirmed; a second person has to confirm it, too: skills-mcp approve %s --as NAME\n", id)
+	case scope == approval.Always:
+		_, err = fmt.Fprintf(c.stderr, "approved until %s: skills-mcp revoke %s withdraws it\n", r.Expires.Format(time.DateOnly), id)
+	default:
+		_, err = fmt.Fprintf(c.stderr, "approved: the same call succeeds once, until %s\n", r.Expires.Format("15:04"))
+	}
+	return err
+}
+
+func newDenyCommand(a *app) *cobra.Command {
+	c := &answerCommand{app: a}
+	return &cobra.Command{
+		Use:               "deny ID",
+		Short:             "Say no to a call that waits for your yes",
+		Long:              "Say no to a call that waits for a person's yes. The same call is refused then,\nuntil the question would have expired.",
+		Example:           "  skills-mcp deny k3x7q2m4ab",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.completePending,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.deny(cmd.Context(), args[0]) },
+	}
+}
+
+func (c *answerCommand) deny(ctx context.Context, id string) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	r, err := s.approvals(nil).Deny(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stderr, "denied: %s does not run for this call\n", visible(r.Question.Skill))
+	return err
+}
+
+func newRevokeCommand(a *app) *cobra.Command {
+	c := &answerCommand{app: a}
+	return &cobra.Command{
+		Use:   "revoke ID|NAME",
+		Short: "Withdraw an approval, or all of a skill",
+		Long: `Withdraw the approval of an ID, or all approvals and open questions of a skill. Its
+next call is asked about again.`,
+		Example:           "  skills-mcp revoke docx",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.completeGiven,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.revoke(cmd.Context(), args[0]) },
+	}
+}
+
+func (c *answerCommand) revoke(ctx context.Context, idOrName string) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	revoked, err := s.approvals(nil).Revoke(ctx, idOrName)
+	for _, r := range revoked {
+		fmt.Fprintf(c.stderr, "revoked %s of %s\n", r.ID, visible(r.Question.Skill))
+	}
+	return err
+}
+
+// completePending completes the IDs of questions that wait.
+func (c *answerCommand) completePending(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return c.completeIDs(cmd.Context(), args, func(r *approval.Record) bool { return r.State == "pending" })
+}
+
+// completeGiven completes the IDs of approvals.
+func (c *answerCommand) completeGiven(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return c.completeIDs(cmd.Context(), args, func(*approval.Record) bool { return true })
+}
+
+func (c *answerCommand) completeIDs(ctx context.Context, args []string, wanted func(*approval.Record) bool) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, err := c.settings()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	list, err := s.approvals(nil).List(ctx, false)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var ids []string
+	for _, r := range list {
+		if wanted(r) {
+			ids = append(ids, r.ID+"\t"+oneLine(r.Question.Skill, 40)+", "+r.State)
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
 }

@@ -3,11 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
@@ -25,18 +23,7 @@ func oneLine(text string, most int) string {
 func flat(text string) string { return strings.Join(strings.Fields(termtext.Text(text)), " ") }
 
 // visible escapes each character that is invisible or changes the direction of others.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+func visible(text string) string { return termtext.Visible(text) }
 
 func joinWords(words []string) string { return strings.Join(words, " ") }
 

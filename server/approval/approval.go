@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
@@ -76,7 +77,7 @@ func (o *Options) withDefaults() Options {
 // several processes with one store.
 type Approvals struct {
 	store   *store.Store
-	sealer  *sealer
+	key     *seal.Key
 	waits   *elicit.WaitLimiter
 	options Options
 
@@ -90,7 +91,7 @@ type Approvals struct {
 func New(s *store.Store, options *Options) *Approvals {
 	o := options.withDefaults()
 	return &Approvals{
-		store: s, sealer: &sealer{file: filepath.Join(filepath.Dir(s.File()), "approvals.key")},
+		store: s, key: seal.New(filepath.Join(filepath.Dir(s.File()), "approvals.key")),
 		waits: elicit.NewWaitLimiter(o.Asking), options: o,
 		sessions: map[identity.Key]map[string]bool{}, spent: map[string]time.Time{},
 	}
@@ -176,17 +177,18 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 
 // covers reports whether a given approval covers a call.
 func (a *Approvals) covers(r *Record, c *call) bool {
-	switch r.Scope {
-	case Once:
-		return r.Binding == c.exact
-	case Session:
+	lasting := !c.Decision.Each && len(c.Decision.Grown) == 0 && r.Binding == c.every
+	switch {
+	case r.Needed < c.question.Needed:
+		return false
+	case r.Scope == Session:
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		return !c.Decision.Each && len(c.Decision.Grown) == 0 && r.Binding == c.every && a.sessions[c.Principal.Key()][r.ID]
-	case Always:
-		return !c.Decision.Each && len(c.Decision.Grown) == 0 && r.Binding == c.every
+		return lasting && a.sessions[c.Principal.Key()][r.ID]
+	case r.Scope == Always:
+		return lasting
 	}
-	return false
+	return r.Binding == c.exact
 }
 
 // differences returns the ways in which a call differs from the newest approval of the
@@ -258,29 +260,32 @@ func (a *Approvals) settle(ctx context.Context, c *call, scope Scope) error {
 // sign records that a person has confirmed a call, and returns the row. An approval of
 // one call that is complete is used by it.
 func (a *Approvals) sign(ctx context.Context, c *call, who Signer, scope Scope) (*Record, error) {
-	signed := func(r *Record) {
-		r.Signatures = append(r.Signatures, Signature{who, time.Now()})
-		r.Scope, r.Binding = scope, c.exact
+	complete := store.ApprovalGiven
+	if scope == Once {
+		complete = store.ApprovalUsed
+	}
+	if c.pending != nil {
+		return c.pending, a.change(ctx, c.pending, a.confirmed(who, scope, complete))
+	}
+	r := a.newRecord(c)
+	a.confirmed(who, scope, complete)(r)
+	return r, a.add(ctx, r)
+}
+
+// confirmed returns the change of a record that a person confirms. Once enough people
+// have done so, it has the complete state.
+func (a *Approvals) confirmed(who Signer, scope Scope, complete string) func(*Record) {
+	return func(r *Record) {
+		now := time.Now()
+		r.Signatures, r.Scope = append(r.Signatures, Signature{who, now}), scope
 		if len(r.Signatures) < r.Needed {
 			return
 		}
-		r.State, r.Expires = store.ApprovalGiven, time.Now().Add(a.lifetime(scope))
-		if scope == Once {
-			r.State = store.ApprovalUsed
-		} else {
-			r.Binding = c.every
+		r.State, r.Expires = complete, now.Add(a.lifetime(scope))
+		if scope != Once {
+			r.Binding = r.Every
 		}
 	}
-	if c.pending == nil {
-		r := a.newRecord(c)
-		signed(r)
-		return r, a.add(ctx, r)
-	}
-	replaced, err := a.replace(ctx, c.pending, signed)
-	if err == nil && !replaced {
-		err = errors.New("the approval was changed meanwhile; make the call again")
-	}
-	return c.pending, err
 }
 
 // lifetime returns the time for which an approval of a scope counts.

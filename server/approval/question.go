@@ -122,7 +122,7 @@ func caller(p *run.Proposal) string {
 	case n > 0:
 		return "the skill " + quote(strings.Join(p.Stack, " → "))
 	case p.Way == run.WayCommand:
-		return "you, on the command line,"
+		return "you, on the command line"
 	}
 	return "a model"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -72,7 +73,13 @@ func (a *Approvals) encode(r *Record) (store.Approval, error) {
 		return store.Approval{}, err
 	}
 	row := store.Approval{ID: r.ID, Owner: r.Owner, Subject: r.Subject, State: r.State, Expires: r.Expires, Content: data}
-	return row, a.sealer.seal(&row)
+	row.MAC, err = a.key.Sum(sealed(&row)...)
+	return row, err
+}
+
+// sealed returns the fields of a row that its MAC is of.
+func sealed(row *store.Approval) []string {
+	return []string{"approval", row.ID, row.Owner, row.Subject, row.State, strconv.FormatInt(row.Expires.Unix(), 10), string(row.Content)}
 }
 
 // add stores a new record.
@@ -123,7 +130,7 @@ func (a *Approvals) about(ctx context.Context, subject string) ([]*Record, error
 // open returns the record of a row, or nil if the row does not count.
 func (a *Approvals) open(row store.Approval) *Record {
 	var s stored
-	if !a.sealer.valid(&row) || json.Unmarshal(row.Content, &s) != nil {
+	if !a.key.Valid(row.MAC, sealed(&row)...) || json.Unmarshal(row.Content, &s) != nil {
 		a.options.Logger.Warn("an approval does not count: it was not written by skills-mcp", "approval", row.ID)
 		return nil
 	}

@@ -75,15 +75,19 @@ func (q *Question) preview(every bool) []string {
 
 // call returns the lines about the call: who makes it, the skill and the arguments.
 func (q *Question) call(b *bounds) []string {
-	title := fmt.Sprintf("skills-mcp itself asks, no skill does: %s wants to run a skill that is %s.", q.Caller, q.Class)
-	return append(append([]string{title}, q.skill(b)...), q.arguments(b)...)
+	title := []string{
+		"skills-mcp itself asks, no skill does: may this skill run?",
+		fmt.Sprintf("It is %s, and called by %s.", q.Class, q.Caller),
+	}
+	return append(append(title, q.skill(b)...), q.arguments(b)...)
 }
 
 // skill returns the lines about the skill.
 func (q *Question) skill(b *bounds) []string {
 	all := []string{
 		mark + fmt.Sprintf("%s, %s %s", b.text(q.Skill), q.whose(), b.text(q.Place)),
-		mark + fmt.Sprintf("digest %s, runs %s", shortDigest(q.Digest), b.text(q.Runs)),
+		mark + "runs " + b.text(q.Runs) + ", digest",
+		mark + b.digest(q.Digest),
 	}
 	if q.Rule != "" {
 		all = append(all, "Rule: "+termtext.Visible(q.Rule))
@@ -205,6 +209,14 @@ func note(size int, sum string) string {
 func digestOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// digest returns a digest, or the part of it that people compare.
+func (b *bounds) digest(digest string) string {
+	if b == &whole {
+		return termtext.Visible(digest)
+	}
+	return shortDigest(digest)
 }
 
 // shortDigest returns the characters of a digest that people compare.

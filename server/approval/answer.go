@@ -1,0 +1,139 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/store"
+)
+
+// An AnswerError says why an answer to a question does not count.
+type AnswerError struct{ why string }
+
+func (e *AnswerError) Error() string { return e.why }
+
+func wrong(format string, args ...any) error { return &AnswerError{fmt.Sprintf(format, args...)} }
+
+// Find returns the record of an ID. The error is an [*AnswerError] if there is none that
+// counts.
+func (a *Approvals) Find(ctx context.Context, id string) (*Record, error) {
+	row, found, err := a.store.Approval(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		if r := a.open(row); r != nil {
+			return r, nil
+		}
+	}
+	return nil, wrong("there is no approval %q; skills-mcp approvals lists those that wait", id)
+}
+
+// Open returns the record of an ID that a person may still confirm. The error is an
+// [*AnswerError] if they may not.
+func (a *Approvals) Open(ctx context.Context, id string, who Signer) (*Record, error) {
+	r, err := a.Find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.State == store.ApprovalPending && !r.current():
+		return nil, wrong("the question %s has expired, at %s; have the call made again", id, r.Expires.Format(time.DateTime))
+	case r.State == store.ApprovalPending && r.signedBy(who):
+		return nil, wrong("%s has confirmed %s already; it needs a second person, who is another one", who.Name, id)
+	case r.State == store.ApprovalPending:
+		return r, nil
+	case r.State == store.ApprovalGiven && !r.current():
+		return nil, wrong("%s was approved, and has expired; have the call made again", id)
+	case r.State == store.ApprovalGiven:
+		return nil, wrong("%s is approved already; have the call made again, before %s", id, r.Expires.Format(time.DateTime))
+	}
+	return nil, wrong("%s is %s already; have the call made again, which asks again", id, r.State)
+}
+
+// Confirm records that a person has confirmed a question with a scope. The record is still
+// pending afterwards if another person has to confirm it, too.
+func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, scope Scope) error {
+	now, err := a.Open(ctx, r.ID, who)
+	if err != nil {
+		return err
+	}
+	if now.Binding != r.Binding || !slices.Contains(now.Question.Scopes, scope) || scope == Session {
+		return wrong("%s cannot be confirmed as %q", r.ID, scope)
+	}
+	err = a.change(ctx, now, a.confirmed(who, scope, store.ApprovalGiven))
+	*r = *now
+	return err
+}
+
+// Deny records that a person refuses a question: the same call is refused until the
+// question expires.
+func (a *Approvals) Deny(ctx context.Context, id string) (*Record, error) {
+	r, err := a.Find(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.State == store.ApprovalGiven:
+		return nil, wrong("%s is approved already; skills-mcp revoke %s withdraws that", id, id)
+	case r.State != store.ApprovalPending || !r.current():
+		return nil, wrong("%s does not wait for an answer", id)
+	}
+	return r, a.change(ctx, r, func(r *Record) { r.State = store.ApprovalDenied })
+}
+
+// Revoke withdraws the approval of an ID, or all of the skill of a qualified name, and the
+// questions about it.
+func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, error) {
+	all, err := a.about(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var revoked []*Record
+	for _, r := range all {
+		if r.ID != idOrName && r.Question.Skill != idOrName || !r.lives() {
+			continue
+		}
+		if err := a.change(ctx, r, func(r *Record) { r.State = store.ApprovalRevoked }); err != nil {
+			return revoked, err
+		}
+		revoked = append(revoked, r)
+	}
+	if len(revoked) == 0 {
+		return nil, wrong("there is no approval, and no skill with one, that is called %q", idOrName)
+	}
+	return revoked, nil
+}
+
+// change replaces a record, which must be as it was read.
+func (a *Approvals) change(ctx context.Context, r *Record, change func(*Record)) error {
+	replaced, err := a.replace(ctx, r, change)
+	if err == nil && !replaced {
+		err = errors.New("the approval was changed meanwhile; look at it again")
+	}
+	return err
+}
+
+// List returns the records that wait for an answer or that count, or all with those that
+// have ended; the newest first.
+func (a *Approvals) List(ctx context.Context, ended bool) ([]*Record, error) {
+	all, err := a.about(ctx, "")
+	if err != nil || ended {
+		return all, err
+	}
+	return slices.DeleteFunc(all, func(r *Record) bool { return !r.lives() }), nil
+}
+
+// lives reports whether a record waits for an answer, or lets calls run.
+func (r *Record) lives() bool {
+	return r.current() && (r.State == store.ApprovalPending || r.State == store.ApprovalGiven)
+}
+
+// Shown returns the question of a record with the people who have confirmed it so far.
+func (r *Record) Shown() *Question {
+	q := r.Question
+	q.Signed = r.signers()
+	return &q
+}
