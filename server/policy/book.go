@@ -129,7 +129,7 @@ func (e *entry) rule() Rule {
 	}
 	r.Name = fmt.Sprintf("your rule for %s", e.Pattern)
 	for _, text := range e.Hosts {
-		if host, err := egress.ParseRule(text); err == nil { // it was written by entryOf
+		if host, err := egress.ParseRule(text); err == nil && host.Public() { // others are for the configuration
 			r.Hosts = append(r.Hosts, host)
 		}
 	}
@@ -214,4 +214,12 @@ func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
 		maps.Copy(b.page.origins, b.unsaved)
 	}
 	return bound
+}
+
+// assign makes a rule of the configuration belong to an origin for a name.
+func (b *Book) assign(ctx context.Context, rule, name, origin string) error {
+	key := rowKey(originRow, rule, name)
+	return b.store.ChangeRule(ctx, key, func(*store.Rule) (*store.Rule, error) {
+		return b.row(key, &entry{Pattern: rule, Origin: origin})
+	})
 }

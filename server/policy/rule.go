@@ -129,7 +129,7 @@ func (r *Rule) names() bool {
 // belongs reports whether a rule of the configuration belongs to the first skill of a name
 // that it is applied to: it names skills, and gives this one something.
 func (r *Rule) belongs(skill *skills.Skill) bool {
-	gives := r.Class != "" || len(r.Hosts) > 0 || len(r.Env) > 0 || r.Write != nil && *r.Write || r.Approve == Always || skill.Class == skills.Dangerous
+	gives := r.Class != "" || len(r.Hosts) > 0 || len(r.Env)+len(r.Calls) > 0 || r.Write != nil && *r.Write || r.Approve == Always || skill.Class == skills.Dangerous
 	return gives && r.Origin == "" && r.names()
 }
 

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// whyCommand says what a call of a skill would meet.
+type whyCommand struct {
+	*app
+	as   string
+	json bool
+}
+
+func newWhyCommand(a *app) *cobra.Command {
+	c := &whyCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "why NAME",
+		Short: "Say whether a skill may run, with which grant, and by which rule",
+		Long: `Say what a call of a skill would meet: whether it runs, is asked about, or is
+refused, what it would be granted, and the rule that decides. A line for each
+caller where they differ. Nothing is run, and nobody is asked.`,
+		Example:           "  skills-mcp why colony-samples/code-complexity --as ci",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
+	}
+	cmd.Flags().StringVar(&c.as, "as", "", "for clients of the profile `PROFILE` of policy.profiles")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	return cmd
+}
+
+// An explanation is what calls of a skill would meet.
+type explanation struct {
+	Skill   string           `json:"skill"`
+	Origin  string           `json:"origin"`
+	Digest  string           `json:"digest"`
+	Class   skills.Class     `json:"class"` // that it declares
+	Profile string           `json:"profile,omitempty"`
+	Mode    string           `json:"mode"`
+	Calls   []explainedCalls `json:"calls"`
+	Notes   []string         `json:"notes"`
+}
+
+// explainedCalls are what the calls of some callers would meet.
+type explainedCalls struct {
+	By         []string     `json:"by"`
+	Outcome    string       `json:"outcome"` // runs, asks or refused
+	Class      skills.Class `json:"class,omitempty"`
+	Rule       string       `json:"rule,omitempty"`
+	Signatures int          `json:"signatures"`
+	Covers     string       `json:"covers,omitempty"` // of a yes
+	Grown      []string     `json:"grown,omitempty"`
+	Writes     bool         `json:"writes"`
+	Workspaces []string     `json:"workspaces,omitempty"`
+	Network    []string     `json:"network,omitempty"`
+	Variables  []string     `json:"variables,omitempty"`
+	Calls      []string     `json:"calls,omitempty"`
+	Timeout    float64      `json:"timeout_seconds,omitempty"`
+	Code       run.Code     `json:"code,omitempty"`
+	Message    string       `json:"message,omitempty"`
+}
+
+func (c *whyCommand) run(ctx context.Context, name string) error {
+	s, catalog, err := c.catalog(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.checkProfile("--as", c.as); err != nil {
+		return err
+	}
+	skill, _, err := pick(catalog, name, s.gate)
+	if err != nil {
+		return err
+	}
+	e, err := s.explain(ctx, skill, c.as)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(e)
+	}
+	return e.print(c.stdout)
+}
+
+// explain returns what calls of a skill would meet.
+func (s *settings) explain(ctx context.Context, skill *skills.Skill, profile string) (*explanation, error) {
+	snap, err := snapshotOf(ctx, skill)
+	if err != nil {
+		return nil, err
+	}
+	decider := s.sandboxes.decider(nil)
+	e := &explanation{
+		Skill: skill.QualifiedName(), Origin: skill.Origin().String(), Digest: snap.Digest, Class: skill.Class,
+		Profile: profile, Mode: s.Policy.Mode, Notes: nonNil(decider.Foreign(ctx, skill)),
+	}
+	if skill.Untrusted() {
+		e.Notes = append(e.Notes, fmt.Sprintf("the workspace %s is not trusted: no rule gives its skills anything", skill.Workspace))
+	}
+	for _, o := range decider.Outlooks(ctx, skill, profile, snap.Digest, snap.Dir, s.workspaces.folders) {
+		e.Calls = append(e.Calls, explained(o))
+	}
+	return e, nil
+}
+
+// snapshotOf returns a snapshot of a skill's folder.
+func snapshotOf(ctx context.Context, skill *skills.Skill) (*snapshot.Snapshot, error) {
+	snapshots, err := openSnapshots()
+	if err != nil {
+		return nil, err
+	}
+	return snapshots.Take(ctx, skill.Files, snapshot.Use{})
+}
+
+func explained(o policy.Outlook) explainedCalls {
+	if o.Refused != nil {
+		return explainedCalls{By: o.Callers, Outcome: "refused", Code: o.Refused.Code, Message: o.Refused.Message}
+	}
+	d := o.Decision
+	c := explainedCalls{
+		By: o.Callers, Outcome: "runs", Class: d.Class, Rule: d.Rule, Signatures: d.Signatures, Grown: d.Grown,
+		Writes: d.Grant.Write, Workspaces: d.Grant.Workspaces, Network: d.Grant.Hosts, Variables: d.Variables, Calls: d.Calls, Timeout: d.Timeout.Seconds(),
+	}
+	if d.Signatures > 0 {
+		c.Outcome, c.Covers = "asks", covers(d)
+	}
+	return c
+}
+
+// covers says which calls a yes covers.
+func covers(d *run.Decision) string {
+	switch {
+	case d.Each:
+		return "the one call"
+	case d.Always:
+		return "all later calls, while the skill gains no capability"
+	case d.Session:
+		return "at most the client's session"
+	}
+	return "what you choose: the call, the session, or all later calls"
+}
+
+func (e *explanation) print(w io.Writer) error {
+	return table(w, func(w io.Writer) {
+		row := func(key, value string) {
+			if value != "" {
+				fmt.Fprintf(w, "%s\t%s\n", key, visible(value))
+			}
+		}
+		row("skill", e.Skill)
+		row("origin", e.Origin)
+		row("digest", e.Digest)
+		row("declares", string(e.Class))
+		row("mode", e.Mode)
+		row("profile", e.Profile)
+		for _, calls := range e.Calls {
+			fmt.Fprintln(w)
+			calls.print(row)
+		}
+		for _, note := range e.Notes {
+			row("note", note)
+		}
+	})
+}
+
+func (c *explainedCalls) print(row func(key, value string)) {
+	row("calls of", strings.Join(c.By, "; "))
+	if c.Outcome == "refused" {
+		row("refused", fmt.Sprintf("%s: %s", c.Code, c.Message))
+		return
+	}
+	verdict := "runs"
+	if c.Signatures > 0 {
+		verdict = fmt.Sprintf("after the yes of %s, which covers %s", count(c.Signatures, "person"), c.Covers)
+		if c.Signatures > 1 {
+			verdict = fmt.Sprintf("after the yes of %d different people, which covers %s", c.Signatures, c.Covers)
+		}
+	}
+	row("runs", verdict)
+	for _, line := range c.Grown {
+		row("new", line)
+	}
+	row("by", c.Rule)
+	row("class", string(c.Class))
+	access := "read-only"
+	if c.Writes {
+		access = "writable"
+	}
+	if len(c.Workspaces) > 0 {
+		row("workspaces", access+": "+strings.Join(c.Workspaces, ", "))
+	} else {
+		row("workspaces", access)
+	}
+	row("network", cmp.Or(strings.Join(c.Network, ", "), "none"))
+	row("variables", cmp.Or(strings.Join(c.Variables, ", "), "none"))
+	row("skills", strings.Join(c.Calls, ", "))
+	if c.Timeout > 0 {
+		row("time", fmt.Sprintf("%gs at most", c.Timeout))
+	}
+}
