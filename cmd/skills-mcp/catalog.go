@@ -112,8 +112,9 @@ func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]stri
 
 // view describes the skills of a catalog as a server would.
 func (s *settings) view(ctx context.Context, catalog *skills.Catalog) *describe.View {
-	names := server.ToolNames(catalog.Skills)
+	names, decider := server.ToolNames(catalog.Skills), s.sandboxes.decider(nil)
 	return &describe.View{
+		State:   func(skill *skills.Skill) string { return stateUnder(ctx, decider, skill) },
 		Catalog: catalog, Exposed: s.exposed(ctx, catalog), Library: skillsext.New(catalog, &skillsext.Digests{}),
 		Name: func(skill *skills.Skill) string { return names[skill] }, Shadowed: catalog.Shadowed,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {

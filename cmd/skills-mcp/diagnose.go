@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,7 +193,7 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 		}
 		findings = append(findings, found)
 	}
-	findings = append(findings, ok("network", "%s", d.network()))
+	findings = append(findings, ok("policy", "%s", d.policy()), ok("network", "%s", d.network()))
 	store, err := cacheDir()
 	if err == nil {
 		err = writable(filepath.Join(store, "snapshots"))
@@ -201,6 +202,20 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 		return append(findings, failure("cache", err.Error(), cacheRemedy))
 	}
 	return append(findings, ok("cache", "%s", store))
+}
+
+// policy returns the mode, and the number of rules and profiles.
+func (d *diagnosis) policy() string {
+	o := d.sandboxes.rules
+	text := fmt.Sprintf("mode %s, %s of the configuration", o.Mode, count(len(o.Rules), "rule"))
+	if stored := len(o.Book.Rules(context.Background())); stored > 0 {
+		text += fmt.Sprintf(", %d of your commands", stored)
+	}
+	names := slices.Sorted(maps.Keys(d.Policy.Profiles))
+	if len(names) > 0 {
+		text += ", profiles " + strings.Join(names, ", ")
+	}
+	return text
 }
 
 // network names the hosts that skills may connect to.

@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // policyOptions returns the rules of the configuration, of the workspace's own file and of
@@ -22,6 +24,11 @@ func (s *settings) policyOptions() policy.Options {
 	options := s.Policy.Options()
 	options.Hosts, options.Variables = s.Hosts(), entryNames(s.Sandbox.Env)
 	options.Book = policy.NewBook(s.store, seal.New(filepath.Join(filepath.Dir(s.store.File()), "approvals.key")), s.logger)
+	if project := s.workspaces.project; project != nil {
+		if err := project.Policy.Narrow(&options); err != nil {
+			s.workspaces.reject(err)
+		}
+	}
 	return options
 }
 
@@ -42,6 +49,28 @@ func (s *settings) checkProfile(flag, name string) error {
 		return usageError(fmt.Errorf("%s is %q, and the configuration has no policy.profiles", flag, name))
 	}
 	return usageError(fmt.Errorf("%s is %q; the configuration has %s", flag, name, strings.Join(known, ", ")))
+}
+
+// stateUnder returns whether a skill can be used under a policy, in a few words.
+func stateUnder(ctx context.Context, p *policy.Policy, skill *skills.Skill) string {
+	client := (&serveFlags{}).principal()
+	if why := p.Missing(ctx, client, skill); why != "" {
+		return "off: " + why
+	}
+	state := describe.State(skill)
+	if skill.Entry == nil || skill.Unavailable != "" || !skill.ModelInvocable {
+		return state
+	}
+	d, err := p.Decide(ctx, &run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: client, DryRun: true})
+	switch {
+	case err != nil:
+		return "refused: why says by which rule"
+	case d.Signatures > 1:
+		return "needs two approvals"
+	case d.Signatures > 0:
+		return "needs approval"
+	}
+	return "ready"
 }
 
 // principal returns a client of the server, for what exists for all of them.

@@ -40,7 +40,7 @@ terminal. To try a skill by hand:
 	root.AddCommand(
 		newServeCommand(a), newListCommand(a), newShowCommand(a), newSearchCommand(a), newPluginsCommand(a),
 		newRunCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
-		newWhyCommand(a),
+		newWhyCommand(a), newGrantCommand(a), newEnableCommand(a), newDisableCommand(a),
 		newEgressCommand(a),
 	)
 	root.InitDefaultCompletionCmd()

@@ -110,10 +110,14 @@ const maxProject = 64 << 10
 // addProject reads the project's file. A bad one is a problem and not an error: a
 // stranger may have written it, and should not decide whether the program works.
 func (w *workspaces) addProject() {
-	err := w.loadProject()
-	if err == nil {
-		return
+	if err := w.loadProject(); err != nil {
+		w.reject(err)
 	}
+}
+
+// reject omits the project's file, with a reason.
+func (w *workspaces) reject(err error) {
+	w.project = nil
 	file := filepath.Join(w.folders[0], config.ProjectFile)
 	p := skills.Problem{
 		Severity: skills.Warning, Path: file, Message: "it is left out: " + strings.TrimPrefix(err.Error(), file+": "),

@@ -76,6 +76,8 @@ type View struct {
 	Shadowed []skills.Shadow
 	// Plan returns the plan of a call; nil where the skill has nothing to run.
 	Plan func(context.Context, *skills.Skill) *Plan
+	// State returns whether a skill can be used; nil is [State].
+	State func(*skills.Skill) string
 	// ForModel cuts texts to the bounds below for a model, and leaves out the
 	// instructions that only a person may follow.
 	ForModel bool
@@ -98,7 +100,11 @@ func (v *View) tool(skill *skills.Skill) string {
 
 // Listed describes a skill in a list for a person.
 func (v *View) Listed(skill *skills.Skill) Listed {
-	return Listed{summarize(skill, v.tool(skill)), v.Exposed.Of(skill), skill.File, skill.Category}
+	l := Listed{summarize(skill, v.tool(skill)), v.Exposed.Of(skill), skill.File, skill.Category}
+	if v.State != nil {
+		l.State = v.State(skill)
+	}
+	return l
 }
 
 // Skill describes a skill in full. Its files are read for that. The error is that

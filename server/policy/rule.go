@@ -24,6 +24,12 @@ const (
 // Modes returns all modes.
 func Modes() []Mode { return []Mode{ReadOnly, Confirm, DualSign} }
 
+// Narrows reports whether a mode allows nothing that the other one does not.
+func (m Mode) Narrows(other Mode) bool {
+	strictness := []Mode{Confirm, DualSign, ReadOnly}
+	return slices.Index(strictness, m) >= slices.Index(strictness, other)
+}
+
 // A Scope bounds the calls that one confirmation covers.
 type Scope string
 

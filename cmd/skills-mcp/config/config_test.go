@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 )
 
 func TestParse(t *testing.T) {
@@ -130,4 +132,78 @@ func FuzzParse(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// A workspace's own file narrows the policy; what would widen it is an error.
+func TestProjectPolicy(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		mode policy.Mode // of the person
+		err  string      // a part of it
+	}{
+		{"mode: read-only\n  deny: [a]\n  skills: {b: {enabled: false, class: dangerous, approve: each, timeout: 5s}}", policy.Confirm, ""},
+		{"mode: dual-sign", policy.DualSign, ""},
+		{"mode: confirm", policy.DualSign, "allows less"},
+		{"mode: dual-sign", policy.ReadOnly, "allows less"},
+		{"allow: ['*']", policy.Confirm, `"allow" cannot be set by a workspace's own file`},
+		{"profiles: {p: {}}", policy.Confirm, `"profiles" cannot be set by a workspace's own file`},
+		{"skills: {a: {enabled: true}}", policy.Confirm, "can only narrow"},
+		{"skills: {a: {class: safe}}", policy.Confirm, "can only narrow"},
+		{"skills: {a: {approve: always}}", policy.Confirm, "can only narrow"},
+		{"skills: {a: {network: [x.example]}}", policy.Confirm, `"network" cannot be set by a workspace's own file`},
+		{"skills: {a: {workspace: rw}}", policy.Confirm, `"workspace" cannot be set by a workspace's own file`},
+		{"skills: {a: {secrets: [KEY]}}", policy.Confirm, `"secrets" cannot be set by a workspace's own file`},
+	} {
+		p, err := ParseProject([]byte("policy:\n  "+test.text), "/w")
+		o := policy.Options{Mode: test.mode}
+		if err == nil {
+			err = p.Policy.Narrow(&o)
+		}
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: error %v, want %q", test.text, err, test.err)
+		}
+		for _, r := range o.Rules {
+			if !r.Narrows {
+				t.Errorf("%s: %+v widens", test.text, r)
+			}
+		}
+	}
+}
+
+// Rules of the configuration, and the faults in them.
+func TestPolicy(t *testing.T) {
+	c, err := Parse([]byte(`policy:
+  mode: dual-sign
+  deny: ["colony-samples/*"]
+  skills:
+    weather: {network: ["wttr.in:443"], workspace: ro, env: [A], secrets: [B], approve: always, timeout: 90s}
+    named:
+  profiles: {ci: {allow: [a], capabilities: [], class: safe, max_concurrent_executions: 2, execution_timeout: 1m}}
+`), "config.yaml", "/home/ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := c.Policy.Options()
+	if o.Mode != policy.DualSign || len(o.Rules) != 2 || o.Profiles["ci"].MaxConcurrent != 2 || o.Profiles["ci"].Capabilities == nil || o.Profiles[""].Deny == nil {
+		t.Errorf("options %+v", o)
+	}
+	if r := o.Rules[1]; r.Pattern != "weather" || len(r.Hosts) != 1 || *r.Write || len(r.Env) != 2 || r.Approve != policy.Always || r.Timeout != 90*time.Second {
+		t.Errorf("rule %+v", r)
+	}
+	for text, want := range map[string]string{
+		"mode: never":                                `policy.mode is "never"; write one of read-only, confirm, dual-sign`,
+		"allow: ['[']":                               "policy has the pattern",
+		"skills: {a: {class: nice}}":                 `policy.skills.a.class is "nice"`,
+		"skills: {a: {approve: never}}":              `policy.skills.a.approve is "never"`,
+		"skills: {a: {workspace: all}}":              "write ro or rw",
+		"skills: {a: {secrets: ['B=1']}}":            `names the variable "B=1"`,
+		"skills: {a: {class: safe, network: [b.c]}}": "a safe skill is given no network",
+		"skills: {a: {netwrok: []}}":                 `did you mean "network"?`,
+		"profiles: {a b: {}}":                        "use letters, digits",
+		"profiles: {a: {class: x}}":                  `policy.profiles.a.class is "x"`,
+	} {
+		if _, err := Parse([]byte("policy: {"+text+"}"), "config.yaml", "/home/ann"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
 }

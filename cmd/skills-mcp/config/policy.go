@@ -149,6 +149,11 @@ func (p Policy) Options() policy.Options {
 	return options
 }
 
+// Rule returns a rule about the skills of a pattern. The error is of an invalid field.
+func (r SkillRule) Rule(pattern string) (policy.Rule, error) {
+	return r.rule(pattern), r.validate(pattern)
+}
+
 func (r SkillRule) rule(pattern string) policy.Rule {
 	rule := policy.Rule{
 		Pattern: pattern, Name: "policy.skills." + pattern + " in the configuration", Origin: r.Origin,

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// ruleCommand changes the person's rule about a skill.
+type ruleCommand struct {
+	*app
+	network, secrets          []string
+	workspace, class, approve string
+	remove                    bool
+}
+
+func newEnableCommand(a *app) *cobra.Command {
+	c := &ruleCommand{app: a}
+	return &cobra.Command{
+		Use:               "enable NAME",
+		Short:             "Let a skill be used again that you have disabled",
+		Long:              "Let a skill be used again that you have disabled with disable. It asks on the\nterminal. A skill that the configuration disables is enabled there.",
+		Example:           "  skills-mcp enable old-thing",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.enable(cmd.Context(), args[0]) },
+	}
+}
+
+func newDisableCommand(a *app) *cobra.Command {
+	c := &ruleCommand{app: a}
+	return &cobra.Command{
+		Use:               "disable NAME",
+		Short:             "Let nobody use a skill",
+		Long:              "Let nobody use a skill: it has no tool, is in no list, and does not run, also in\nservers that are running. The skill of another origin is not meant, even if it\nhas the same name.",
+		Example:           "  skills-mcp disable old-thing",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.disable(cmd.Context(), args[0]) },
+	}
+}
+
+func newGrantCommand(a *app) *cobra.Command {
+	c := &ruleCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "grant NAME",
+		Short: "Give a skill hosts, variables or a writable workspace",
+		Long: `Give a skill what it needs and does not declare, without changing its files. The
+grant is for the skill of this origin and not for another of its name; after a
+change of the skill it counts while the skill has gained no capability. The calls
+of the skill are asked about then. It is asked on a terminal whether you mean it.
+
+Without flags, rules of the configuration that name the skill, and that belonged to
+another skill of the name, count for this one.
+
+Servers that are running follow. What the configuration says about the skill comes
+first. --remove withdraws the grant.`,
+		Example:           "  skills-mcp grant weather --network wttr.in:443 --approve always",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.grant(cmd.Context(), args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&c.network, "network", nil, "let it connect to `HOST`, beside the hosts that it has (repeatable)")
+	f.StringArrayVar(&c.secrets, "secret", nil, "give it the variable `NAME`, with the value of sandbox.env or of the server's environment (repeatable)")
+	f.StringVar(&c.workspace, "workspace", "", "`ACCESS` to the workspaces: rw or ro")
+	f.StringVar(&c.class, "class", "", "treat it as of `CLASS`: safe, mutating or dangerous")
+	f.StringVar(&c.approve, "approve", "", "ask `HOW` often: once, session, always or each")
+	f.BoolVar(&c.remove, "remove", false, "withdraw the grant")
+	complete(cmd, "workspace", []string{"rw", "ro"})
+	complete(cmd, "class", []string{"safe", "mutating", "dangerous"})
+	complete(cmd, "approve", []string{"once", "session", "always", "each"})
+	return cmd
+}
+
+// A ruling is the person's rule about a skill, to be changed.
+type ruling struct {
+	*settings
+	skill   *skills.Skill
+	decider *policy.Policy
+	rule    policy.Rule
+}
+
+// open returns the rule about the skill of a name.
+func (c *ruleCommand) open(ctx context.Context, name string) (*ruling, error) {
+	s, catalog, err := c.catalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	skill, _, err := pickCertain(catalog, name, s.gate)
+	if err != nil {
+		return nil, err
+	}
+	r := &ruling{settings: s, skill: skill, decider: s.sandboxes.decider(nil), rule: policy.Rule{Pattern: skill.QualifiedName(), Origin: skill.Origin().String()}}
+	if now := s.sandboxes.rules.Book.Of(ctx, skill); now != nil {
+		r.rule = *now
+	}
+	return r, nil
+}
+
+func (r *ruling) put(ctx context.Context) error {
+	if err := r.sandboxes.rules.Book.Put(ctx, r.rule); err != nil {
+		return fmt.Errorf("write the rule: %w", err)
+	}
+	return nil
+}
+
+func (c *ruleCommand) disable(ctx context.Context, name string) error {
+	r, err := c.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	off := false
+	r.rule.Enabled = &off
+	if err := r.put(ctx); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stderr, "%s is disabled; skills-mcp enable %s enables it\n", visible(r.rule.Pattern), visible(name))
+	return err
+}
+
+func (c *ruleCommand) enable(ctx context.Context, name string) error {
+	r, err := c.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	if r.rule.Enabled == nil {
+		if why := r.decider.Missing(ctx, (&serveFlags{}).principal(), r.skill); why != "" {
+			return fmt.Errorf("%s cannot be enabled here: %s", r.rule.Pattern, why)
+		}
+		_, err := fmt.Fprintf(c.stderr, "%s is not disabled\n", visible(r.rule.Pattern))
+		return err
+	}
+	if err := c.ask(ctx, r, "enable it", nil); err != nil {
+		return err
+	}
+	r.rule.Enabled = nil
+	if err := r.put(ctx); err != nil {
+		return err
+	}
+	if why := r.decider.Missing(ctx, (&serveFlags{}).principal(), r.skill); why != "" {
+		return fmt.Errorf("your rule is removed, but %s is still not available: %s", r.rule.Pattern, why)
+	}
+	_, err = fmt.Fprintf(c.stderr, "%s is enabled\n", visible(r.rule.Pattern))
+	return err
+}
+
+func (c *ruleCommand) grant(ctx context.Context, name string) error {
+	r, err := c.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	switch foreign := r.decider.Foreign(ctx, r.skill); {
+	case c.remove && !c.empty():
+		return usageError(errors.New("--remove withdraws all of a grant; leave out the other flags"))
+	case c.remove:
+		r.rule = policy.Rule{Pattern: r.rule.Pattern, Origin: r.rule.Origin, Enabled: r.rule.Enabled}
+		if err := r.put(ctx); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(c.stderr, "%s has no grant of yours\n", visible(r.rule.Pattern))
+		return err
+	case r.skill.Untrusted():
+		return fmt.Errorf("%s is of the workspace %s, which is not trusted, and is given nothing", r.rule.Pattern, r.skill.Workspace)
+	case c.empty() && len(foreign) == 0:
+		return usageError(errors.New("say what the skill is given, such as --network HOST; why says what it has"))
+	case c.empty():
+		if err := c.ask(ctx, r, "let these rules count for it", foreign); err != nil {
+			return err
+		}
+		return r.decider.Adopt(ctx, r.skill)
+	}
+	if err := c.widen(ctx, r); err != nil {
+		return err
+	}
+	if err := c.ask(ctx, r, "grant it", grantLines(&r.rule)); err != nil {
+		return err
+	}
+	if err := r.put(ctx); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stderr, "granted; skills-mcp why %s says what its calls meet, and grant --remove %s withdraws it\n", visible(name), visible(name))
+	return err
+}
+
+// empty reports whether no flag says what is granted.
+func (c *ruleCommand) empty() bool {
+	return len(c.network)+len(c.secrets) == 0 && c.workspace+c.class+c.approve == ""
+}
+
+// widen adds the flags to a rule.
+func (c *ruleCommand) widen(ctx context.Context, r *ruling) error {
+	given := config.SkillRule{Class: c.class, Approve: c.approve, Workspace: c.workspace, Secrets: c.secrets}
+	for _, text := range c.network {
+		host, err := egress.ParseRule(text)
+		switch {
+		case err != nil:
+			return usageError(fmt.Errorf("--network: %w", err))
+		case !host.Public():
+			return usageError(fmt.Errorf("--network %s is not public; such addresses are granted in the configuration: sandbox.network and policy.skills", host))
+		}
+		given.Network = append(given.Network, config.Host{Rule: host})
+	}
+	flags, err := given.Rule(r.rule.Pattern)
+	if err != nil {
+		return usageError(err)
+	}
+	if by := r.configured(&flags); by != "" {
+		return usageError(fmt.Errorf("%s already; change it there, as the configuration comes first", by))
+	}
+	snap, err := snapshotOf(ctx, r.skill)
+	if err != nil {
+		return err
+	}
+	merge(&r.rule, &flags, r.skill)
+	r.rule.Digest = snap.Digest
+	return nil
+}
+
+// configured returns which key of the configuration sets a field that is to be granted, or
+// "".
+func (r *ruling) configured(given *policy.Rule) string {
+	own, there := r.Policy.Skills[r.rule.Pattern]
+	for _, field := range []struct {
+		key      string
+		set, has bool
+	}{
+		{"network", own.Network != nil, given.Hosts != nil},
+		{"secrets", len(own.Secrets)+len(own.Env) > 0, given.Env != nil},
+		{"workspace", own.Workspace != "", given.Write != nil},
+		{"class", own.Class != "", given.Class != ""},
+		{"approve", own.Approve != "", given.Approve != ""},
+	} {
+		if there && field.set && field.has {
+			return fmt.Sprintf("policy.skills.%s.%s of the configuration says so", r.rule.Pattern, field.key)
+		}
+	}
+	return ""
+}
+
+// merge adds what is given to a rule. The hosts are beside those that the skill declares.
+func merge(rule, given *policy.Rule, skill *skills.Skill) {
+	if given.Hosts != nil && rule.Hosts == nil && skill.Entry != nil {
+		for _, declared := range skill.Entry.Network {
+			if host, err := egress.ParseRule(declared); err == nil {
+				rule.Hosts = append(rule.Hosts, host)
+			}
+		}
+	}
+	for _, host := range given.Hosts {
+		if !slices.Contains(rule.Hosts, host) {
+			rule.Hosts = append(rule.Hosts, host)
+		}
+	}
+	for _, name := range given.Env {
+		if !slices.Contains(rule.Env, name) {
+			rule.Env = append(rule.Env, name)
+		}
+	}
+	if given.Write != nil {
+		rule.Write = given.Write
+	}
+	if given.Class != "" {
+		rule.Class = given.Class
+	}
+	if given.Approve != "" {
+		rule.Approve = given.Approve
+	}
+}
+
+// grantLines describes a rule to the person who makes it.
+func grantLines(r *policy.Rule) []string {
+	var lines []string
+	if r.Hosts != nil {
+		names := make([]string, len(r.Hosts))
+		for i, host := range r.Hosts {
+			names[i] = host.String()
+		}
+		lines = append(lines, "connects to "+strings.Join(names, ", "))
+	}
+	if r.Env != nil {
+		lines = append(lines, "is given "+strings.Join(r.Env, ", "))
+	}
+	if r.Write != nil {
+		access := "reads"
+		if *r.Write {
+			access = "writes to"
+		}
+		lines = append(lines, access+" the workspaces")
+	}
+	if r.Class != "" {
+		lines = append(lines, "is of the class "+string(r.Class))
+	}
+	if r.Approve != "" {
+		lines = append(lines, "is asked about: "+string(r.Approve))
+	}
+	return lines
+}
+
+// ask asks the person on the terminal about a rule. The error says that there is none, or
+// that they said no.
+func (c *ruleCommand) ask(ctx context.Context, r *ruling, action string, lines []string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "skills-mcp: your rule about the skill %s\n", visible(r.rule.Pattern))
+	fmt.Fprintf(&b, "  from    %s\n", visible(r.rule.Origin))
+	fmt.Fprintf(&b, "  class   %s, as it declares\n", r.skill.Class)
+	for _, line := range lines {
+		fmt.Fprintf(&b, "  it      %s\n", visible(line))
+	}
+	return c.app.confirm(ctx, b.String(), action)
+}
