@@ -10,8 +10,10 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // extensions returns the extensions of MCP that the server declares.
@@ -27,6 +29,7 @@ func extensions() map[string]any {
 type extension struct {
 	view   func() *view
 	tasks  *tasks.Store
+	texts  func(ctx context.Context, skill *skills.Skill) error // of the options
 	logger *slog.Logger
 }
 
@@ -66,6 +69,9 @@ func skillMethod(handle func(ctx context.Context, in skillParams) (any, error), 
 			return nil, rpc.InvalidParams("the parameters must be an object; its uri and cursor are strings", nil)
 		}
 		result, err := handle(ctx, in)
+		if why, ok := errors.AsType[*run.Error](err); ok {
+			return nil, rpc.InvalidParams(why.Message, about(in))
+		}
 		if why, ok := errors.AsType[*skillsext.NotServedError](err); ok {
 			return nil, rpc.InvalidParams(why.Message, about(in))
 		}
@@ -82,14 +88,31 @@ func (s *extension) listSkills(ctx context.Context, in skillParams) (any, error)
 }
 
 func (s *extension) getSkill(ctx context.Context, in skillParams) (any, error) {
-	entry, err := s.view().library.Get(ctx, in.URI)
+	library := s.view().library
+	if err := s.check(ctx, library, in.URI); err != nil {
+		return nil, err
+	}
+	entry, err := library.Get(ctx, in.URI)
 	return struct {
 		Skill *skillsext.Entry `json:"skill"`
 	}{entry}, err
 }
 
-func (s *extension) readDirectory(_ context.Context, in skillParams) (any, error) {
-	children, next, err := s.view().library.Directory(in.URI, in.Cursor)
+// check returns the error of a URI in the folder of a skill whose files must not be
+// passed on.
+func (s *extension) check(ctx context.Context, library *skillsext.Library, uri string) error {
+	if skill := library.Skill(uri); skill != nil {
+		return s.texts(ctx, skill)
+	}
+	return nil
+}
+
+func (s *extension) readDirectory(ctx context.Context, in skillParams) (any, error) {
+	library := s.view().library
+	if err := s.check(ctx, library, in.URI); err != nil {
+		return nil, err
+	}
+	children, next, err := library.Directory(in.URI, in.Cursor)
 	resources := []mcp.Resource{}
 	for _, child := range children {
 		resources = append(resources, childResource(child))

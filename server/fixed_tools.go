@@ -140,6 +140,9 @@ func (t *fixedTools) getSkill() mcpserver.ServerTool {
 			if err != nil {
 				return nil, err
 			}
+			if err := t.options.Texts(r.ctx, skill); err != nil {
+				return nil, err
+			}
 			return t.describer(r.view).Skill(r.ctx, skill)
 		},
 	}.tool(t.toolMaker)

@@ -18,6 +18,7 @@ import (
 type loader struct {
 	snapshots *snapshot.Store // of bundled skills
 	used      func(skill *skills.Skill)
+	texts     func(ctx context.Context, skill *skills.Skill) error // of the options
 }
 
 // load returns the instructions of a skill for a model.
@@ -37,6 +38,9 @@ func (l *loader) load(ctx context.Context, skill *skills.Skill, args string) (*m
 
 // instruct returns the instructions of a skill for one use.
 func (l *loader) instruct(ctx context.Context, skill *skills.Skill, args string) (*loaded, error) {
+	if err := l.texts(ctx, skill); err != nil {
+		return nil, err
+	}
 	dir, err := l.baseDir(ctx, skill)
 	if err != nil {
 		return nil, err

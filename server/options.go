@@ -2,12 +2,14 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -38,6 +40,9 @@ type Options struct {
 	// Left is called with the key of a principal whose session has ended; nil is not. It
 	// must not block.
 	Left func(identity.Key)
+	// Texts returns nil if the texts and files of a skill may be passed on, or else a
+	// [run.Error]; nil passes on all. It must return when ctx is done.
+	Texts func(ctx context.Context, skill *skills.Skill) error
 	// FirstScan bounds the time for which lists wait for the first catalog. Where it is
 	// over, they are answered without skills, and clients are notified of the catalog
 	// when it comes. Calls wait for as long as it takes, and requests that only open a
@@ -53,6 +58,9 @@ func (o *Options) withDefaults() Options {
 	var c Options
 	if o != nil {
 		c = *o
+	}
+	if c.Texts == nil {
+		c.Texts = func(context.Context, *skills.Skill) error { return nil }
 	}
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c

@@ -23,7 +23,8 @@ import (
 // resources answer the requests of clients for resources.
 type resources struct {
 	view   func() *view
-	invoke *invoker // runs the skills behind resources
+	invoke *invoker                                             // runs the skills behind resources
+	texts  func(ctx context.Context, skill *skills.Skill) error // of the options
 }
 
 // template returns a template that every URI matches: read finds the resource.
@@ -49,6 +50,9 @@ func (s *resources) readDeclared(ctx context.Context, in mcp.ReadResourceRequest
 		return nil, fmt.Errorf("%s is not there: %w", uri, mcpserver.ErrResourceNotFound)
 	}
 	if d.File != "" {
+		if err := s.texts(ctx, d.Skill); err != nil {
+			return nil, s.invoke.protocol(nil, err)
+		}
 		return d.readFile(uri)
 	}
 	return s.run(r, d, uri, values)
@@ -97,9 +101,14 @@ func skillTemplate() mcp.ResourceTemplate {
 		"A file of a skill: NAME/SKILL.md, PLUGIN/NAME/SKILL.md, and the paths beside it. resources/directory/read lists folders."))
 }
 
-func (s *resources) readSkillFile(_ context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	uri := in.Params.URI
-	file, err := s.view().library.Read(uri)
+func (s *resources) readSkillFile(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	uri, library := in.Params.URI, s.view().library
+	if skill := library.Skill(uri); skill != nil {
+		if err := s.texts(ctx, skill); err != nil {
+			return nil, s.invoke.protocol(nil, err)
+		}
+	}
+	file, err := library.Read(uri)
 	if why := (*skillsext.NotServedError)(nil); errors.As(err, &why) {
 		return nil, fmt.Errorf("%s: %w", why.Message, mcpserver.ErrResourceNotFound)
 	} else if err != nil {

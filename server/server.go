@@ -48,11 +48,11 @@ func New(calls *run.Executor, options *Options) *Server {
 		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(),
 		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, left: o.Left, failures: failures{logger},
 	}
-	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used}
+	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used, o.Texts}
 	s := &Server{
 		options: o, invoke: invoke, published: p, readiness: newReadiness(o.FirstScan, logger),
-		prompts: &prompts{current, finds, invoke, loads}, resources: &resources{current, invoke},
-		extension: &extension{current, invoke.tasks, logger},
+		prompts: &prompts{current, finds, invoke, loads}, resources: &resources{current, invoke, o.Texts},
+		extension: &extension{current, invoke.tasks, o.Texts, logger},
 	}
 	s.core = s.newCore(completer{current, invoke})
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, invoke.roots.Changed)

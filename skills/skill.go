@@ -105,6 +105,9 @@ type Skill struct {
 	Task Task
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
+	// Blocked says why nobody may use the skill before a person accepts a change of it;
+	// "" is not blocked. Its texts are not those of its files then.
+	Blocked string
 
 	// Resources are for clients to read. Another skill may have some of the URIs: see
 	// [Catalog.Resources].

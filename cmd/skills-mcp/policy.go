@@ -36,6 +36,9 @@ func (s *settings) policyOptions() policy.Options {
 func (s *sandboxSettings) decider(approver policy.Approver) *policy.Policy {
 	options := s.rules
 	options.Approver = approver
+	if s.pins != nil {
+		options.Pins = s.pins
+	}
 	return policy.New(&options)
 }
 

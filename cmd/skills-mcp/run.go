@@ -86,7 +86,7 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if err != nil {
 		return err
 	}
-	s.sandboxes.single = true
+	s.sandboxes.single, s.sandboxes.pins = true, s.pins(snapshots)
 	runner := s.sandboxes.runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	if skill, err = s.learnFor(ctx, runner, own, skill); err != nil {

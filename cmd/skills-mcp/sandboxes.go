@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -35,7 +36,8 @@ type sandboxSettings struct {
 	logger     *slog.Logger
 	recorder   run.Recorder
 	rules      policy.Options
-	single     bool // one call is made, so nothing is prepared for others
+	pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
+	single     bool       // one call is made, so nothing is prepared for others
 }
 
 // runner returns a runner of commands in sandboxes, which the caller closes.

@@ -17,6 +17,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/usage"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -89,9 +90,10 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	sessions := session.New(runner, &limits)
 	defer sessions.Close()
 	approvals := s.approvals(nil)
+	s.sandboxes.pins = s.pins(snapshots)
 	executor := s.sandboxes.executor(runner, sessions, snapshots, approvals)
 	reloader, options := newReloader(s, scanner, runner, executor, c.flags.filter(s), collector.rest), serverOptions(s, snapshots)
-	options.Reloader, options.Left = reloader, approvals.Leave
+	options.Reloader, options.Left, options.Texts = reloader, approvals.Leave, s.sandboxes.pins.Text
 	c.flags.offer(ctx, s, options)
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and
@@ -144,8 +146,12 @@ func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
 // newReloader returns the reloader that keeps a server's catalog current. It calls idle
 // when the start is over.
 func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, filter live.Filter, idle func()) *live.Reloader {
+	edited := func(ctx context.Context, skill *skills.Skill) {
+		executor.Renew(ctx, skill)
+		s.sandboxes.pins.Recheck(ctx, skill)
+	}
 	return live.New(scanner, &live.Options{
-		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: executor.Renew, Idle: idle, Logger: s.logger,
-		Decisions: s.store, Filters: []live.Filter{filter}, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
+		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: edited, Idle: idle, Settled: s.sandboxes.pins.RecheckAll, Logger: s.logger,
+		Decisions: s.store, Filters: []live.Filter{filter, s.sandboxes.pins}, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
 	})
 }

@@ -127,7 +127,7 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 		return nil, err
 	}
 	v.served(ctx, skill, d)
-	if skill.Entry != nil {
+	if skill.Entry != nil && skill.Blocked == "" {
 		d.runs(skill)
 		d.Call = v.Plan(ctx, skill)
 	}

@@ -31,11 +31,13 @@ func summarize(skill *skills.Skill, tool string) Summary {
 }
 
 // State returns whether a model can use a skill, in a word or two: "ready",
-// "unavailable: why", "person only", or "needs approval".
+// "unavailable: why", "blocked: why", "person only", or "needs approval".
 func State(skill *skills.Skill) string {
 	switch {
 	case skill.Unavailable != "":
 		return "unavailable: " + skill.Unavailable
+	case skill.Blocked != "":
+		return "blocked: it has changed since it was accepted"
 	case !skill.ModelInvocable:
 		return "person only"
 	case skill.Entry != nil && skill.Class != skills.Safe:
@@ -53,7 +55,9 @@ func kind(skill *skills.Skill) string {
 }
 
 // IsPrompt reports whether a skill is a prompt. It is called like the skill's tool.
-func IsPrompt(skill *skills.Skill) bool { return skill.UserInvocable && skill.Unavailable == "" }
+func IsPrompt(skill *skills.Skill) bool {
+	return skill.UserInvocable && skill.Unavailable == "" && skill.Blocked == ""
+}
 
 // A Choice is a skill in a list from which a model chooses. Its texts are cut.
 type Choice struct {
@@ -80,7 +84,7 @@ const (
 func Choose(skill *skills.Skill, tool string) Choice {
 	c := Choice{Summary: summarize(skill, tool), WhenToUse: truncate.String(skill.WhenToUse, maxText)}
 	c.Description = truncate.String(c.Description, maxText)
-	if skill.Entry != nil {
+	if skill.Entry != nil && skill.Blocked == "" {
 		params := skill.Entry.Params()
 		for _, p := range params[:min(len(params), maxParameters)] {
 			c.Parameters = append(c.Parameters, Parameter{p.Name, p.Schema.Type, p.Required})

@@ -105,6 +105,8 @@ func (c *chooser) setAside() {
 		switch {
 		case r.skill.Unavailable != "": // also to a person
 			c.decide(r, ByNobody, "it is unavailable")
+		case r.skill.Blocked != "":
+			c.decide(r, ByNobody, "it has changed, and a person has to accept that")
 		case !r.skill.ModelInvocable:
 			c.decide(r, ByNobody, "only a person may call it")
 		default:

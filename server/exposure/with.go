@@ -39,5 +39,5 @@ func (e *Exposure) With(by map[*skills.Skill]*skills.Skill) *Exposure {
 // configuration and uses depend on the name alone.
 func alike(a, b *skills.Skill) bool {
 	return a.QualifiedName() == b.QualifiedName() && a.ModelInvocable == b.ModelInvocable &&
-		a.Unavailable == b.Unavailable && a.Pinned == b.Pinned
+		a.Unavailable == b.Unavailable && (a.Blocked == "") == (b.Blocked == "") && a.Pinned == b.Pinned
 }

@@ -81,6 +81,9 @@ type Options struct {
 	// Idle is called once, when the roots are watched and were read since; nil does
 	// nothing.
 	Idle func()
+	// Settled is called once after Idle, in the background, with the catalog by then. It
+	// must return when ctx is done. nil is not called.
+	Settled func(ctx context.Context, catalog *skills.Catalog)
 	// Logger gets changes, and roots that cannot be watched, for the operator; nil
 	// discards them.
 	Logger *slog.Logger
@@ -271,6 +274,9 @@ func (r *Reloader) follow(ctx context.Context) {
 	}
 	if r.options.Idle != nil {
 		r.options.Idle()
+	}
+	if r.options.Settled != nil {
+		r.running.Go(func() { r.options.Settled(ctx, r.published.Load()) })
 	}
 	for {
 		select {

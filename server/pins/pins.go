@@ -2,7 +2,8 @@
 // the capability surface that were accepted, and finds what a changed skill has gained
 // since. A skill that gained something is blocked until a person accepts it.
 //
-// Start with [New]; call [Pins.Check] with the snapshot of each use.
+// Start with [New], whose result answers the policy ([Pins.Grown]), those who pass on a
+// skill's texts ([Pins.Text]) and those who publish catalogs ([Pins.Apply]).
 package pins
 
 import (
@@ -27,42 +28,56 @@ type Store interface {
 	// PutPin writes a pin in place of the one with the digest was, "" for none. It
 	// reports false if that is no longer the one.
 	PutPin(ctx context.Context, p store.Pin, was string) (bool, error)
+	// Pins returns all pins.
+	Pins(ctx context.Context) ([]store.Pin, error)
+	// BlockedPins returns the pins of the skills that are blocked.
+	BlockedPins(ctx context.Context) ([]store.Pin, error)
 }
+
+// A Snapshotter returns the digest of the current files of a skill, and a host folder
+// that has them, unchanging. It must return when ctx is done, and cost little for a skill
+// that has not changed.
+type Snapshotter func(ctx context.Context, skill *skills.Skill) (digest, folder string, err error)
 
 // Options configure [Pins]. The zero value is usable.
 type Options struct {
-	// Changed is called, from the goroutine of the method that noticed, after a skill has
-	// been blocked or accepted; nil is not called.
-	Changed func()
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
-	// Logger gets the pins that moved, and the skills that were blocked; nil discards
-	// them.
+	// Logger gets the pins that moved, the skills that were blocked, and a store that
+	// does not work; nil discards them.
 	Logger *slog.Logger
 }
 
-// Pins are the accepted states of skills. They may be used concurrently.
+// Pins are the accepted states of skills. They may be used concurrently, also by several
+// processes with one store. Where the store does not work they are kept in memory.
 type Pins struct {
-	store   Store
-	options Options
+	store    Store
+	snapshot Snapshotter
+	options  Options
 
 	mu    sync.RWMutex
 	known map[string]state // by origin; guarded by mu
 
-	slow sync.Mutex // held while a surface is computed and written: each is computed once
+	slow   chan struct{}        // holds one token while a state is compared: each once
+	memory map[string]store.Pin // what the store could not; guarded by slow
+
+	filter filter
 }
 
-// A state is the last known one of a skill.
+// A state is the result of the last comparison of a skill.
 type state struct {
-	digest string
-	// grown are the lines of the capabilities that it has gained; none is accepted.
-	grown []string
+	digest    string
+	ancestors []string
+	pinned    bool
+	// grown has what was gained since the pin with the digest base; none is accepted.
+	grown []surface.Change
+	base  string
 }
 
 // New returns the pins of a store, which it does not use before the first check.
 // Options may be nil.
-func New(s Store, options *Options) *Pins {
-	p := &Pins{store: s, known: map[string]state{}}
+func New(s Store, snapshot Snapshotter, options *Options) *Pins {
+	p := &Pins{store: s, snapshot: snapshot, known: map[string]state{}, slow: make(chan struct{}, 1), memory: map[string]store.Pin{}}
 	if options != nil {
 		p.options = *options
 	}
@@ -73,88 +88,142 @@ func New(s Store, options *Options) *Pins {
 	return p
 }
 
-// Check returns the capabilities that a skill has gained since it was accepted, a line
-// each; none if it may go on. Digest is the digest of the skill's files, and folder the
-// host folder that has them, unchanging. The first files of a skill that somebody else
-// publishes are accepted; one of the person's own is compared only if they approved it.
+// Check returns the capabilities that a skill has gained since it was accepted; none if
+// it may go on. Digest is the digest of the skill's files, and folder a host folder that
+// has them, unchanging. The first files of a skill that somebody else publishes are
+// accepted; one of the person's own is compared only if they approved it once.
 //
 // Files with the digest of the last check cost a lookup in memory.
-func (p *Pins) Check(ctx context.Context, skill *skills.Skill, digest, folder string) (grown []string, err error) {
-	origin := skill.Origin()
-	if origin.Kind == skills.OriginBundled {
-		return nil, nil
-	}
-	key := origin.String()
-	p.mu.RLock()
-	known := p.known[key]
-	p.mu.RUnlock()
-	if known.digest == digest && len(known.grown) == 0 {
-		return nil, nil
-	}
-	return p.compare(ctx, skill, key, state{digest, known.grown}, folder)
+func (p *Pins) Check(ctx context.Context, skill *skills.Skill, digest, folder string) ([]surface.Change, error) {
+	now, err := p.check(ctx, skill, digest, folder)
+	return now.grown, err
 }
 
-// compare is Check for files that are not known to be accepted.
-func (p *Pins) compare(ctx context.Context, skill *skills.Skill, key string, now state, folder string) (grown []string, err error) {
-	p.slow.Lock()
-	defer p.slow.Unlock()
-	for range maxTries {
-		pin, err := p.store.Pin(ctx, key)
-		if err != nil {
-			return nil, fmt.Errorf("read pin: %w", err)
-		}
-		switch {
-		case pin == nil && skill.Origin().Kind == skills.OriginOwn, pin != nil && pin.Digest == now.digest:
-			p.remember(skill, key, state{digest: now.digest})
-			return nil, nil
-		}
-		next, grown, err := p.next(skill, key, pin, now.digest, folder)
-		if err != nil {
-			return nil, err
-		}
-		if len(grown) > 0 {
-			p.remember(skill, key, state{now.digest, grown})
-			return grown, nil
-		}
-		done, err := p.put(ctx, next, pin)
-		if err != nil {
-			return nil, err
-		}
-		if done {
-			p.remember(skill, key, state{digest: now.digest})
-			return nil, nil
-		}
+func (p *Pins) check(ctx context.Context, skill *skills.Skill, digest, folder string) (state, error) {
+	origin := skill.Origin()
+	if origin.Kind == skills.OriginBundled {
+		return state{}, nil
 	}
-	return nil, fmt.Errorf("pin %s: other processes write it all the time", key)
+	key := origin.String()
+	if known := p.last(key); known.digest == digest && len(known.grown) == 0 {
+		return known, nil
+	}
+	select {
+	case p.slow <- struct{}{}:
+	case <-ctx.Done():
+		return state{}, context.Cause(ctx)
+	}
+	defer func() { <-p.slow }()
+	return p.compare(ctx, subject{skill, key, digest, folder})
 }
+
+// last returns the result of the last comparison of an origin.
+func (p *Pins) last(key string) state {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.known[key]
+}
+
+// remember keeps the result of a comparison.
+func (p *Pins) remember(key string, now state) state {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[key] = now
+	return now
+}
+
+// A subject is a skill with the files that are compared.
+type subject struct {
+	skill               *skills.Skill
+	key, digest, folder string
+}
+
+// own reports whether the person edits the skill: it is never blocked.
+func (s subject) own() bool { return s.skill.Origin().Kind == skills.OriginOwn }
 
 // maxTries bounds the attempts to write a pin that others write meanwhile.
 const maxTries = 5
 
-// next returns the pin of files with a digest, in place of one that may be nil, or the
-// lines of what they gained.
-func (p *Pins) next(skill *skills.Skill, key string, pin *store.Pin, digest, folder string) (next store.Pin, grown []string, err error) {
-	now, err := surface.Of(skill, skillfs.DirFS(folder))
-	if err != nil {
-		return next, nil, fmt.Errorf("compute the surface of skill %s: %w", skill.QualifiedName(), err)
+// compare compares a skill with its pin, and writes the pin that follows. The caller
+// holds slow.
+func (p *Pins) compare(ctx context.Context, s subject) (state, error) {
+	for range maxTries {
+		pin := p.pin(ctx, s.key)
+		if now, ok := p.settled(s, pin); ok {
+			return p.remember(s.key, now), nil
+		}
+		next, now, err := p.next(s, pin)
+		if err != nil {
+			return state{}, err
+		}
+		if len(now.grown) > 0 && s.own() || p.put(ctx, next, pin) {
+			p.log(s, now, pin)
+			return p.remember(s.key, now), nil
+		}
 	}
-	encoded, err := json.Marshal(now)
-	if err != nil {
-		return next, nil, err
+	return state{}, fmt.Errorf("pin skill %s: other processes write the pin all the time", s.skill.QualifiedName())
+}
+
+// settled returns the state of a skill that needs no comparison.
+func (p *Pins) settled(s subject, pin *store.Pin) (state, bool) {
+	known := p.last(s.key)
+	switch {
+	case pin == nil:
+		return state{digest: s.digest}, s.own()
+	case pin.Digest == s.digest:
+		return state{digest: s.digest, ancestors: pin.Ancestors, pinned: true}, pin.GrownDigest == ""
+	case known.digest == s.digest && known.base == pin.Digest && (s.own() || pin.GrownDigest == s.digest):
+		return known, true
+	case pin.GrownDigest == s.digest && !s.own():
+		var grown []surface.Change
+		err := json.Unmarshal(pin.Grown, &grown)
+		return state{digest: s.digest, grown: grown, base: pin.Digest, pinned: true}, err == nil && len(grown) > 0
 	}
-	next = store.Pin{Origin: key, Name: skill.QualifiedName(), Digest: digest, Surface: encoded, AcceptedDigest: digest, Accepted: p.options.Now()}
-	if pin == nil {
-		return next, nil, nil
+	return state{}, false
+}
+
+// next returns the pin that follows on one that may be nil, and the state with it: the
+// first, one that moved to other files, or one that is blocked.
+func (p *Pins) next(s subject, pin *store.Pin) (store.Pin, state, error) {
+	if pin != nil && pin.Digest == s.digest { // its files came back
+		next := *pin
+		next.GrownDigest, next.Grown = "", nil
+		return next, state{digest: s.digest, ancestors: pin.Ancestors, pinned: true}, nil
+	}
+	now, next, err := p.accepted(s, false)
+	if err != nil || pin == nil {
+		return next, state{digest: s.digest, pinned: true}, err
 	}
 	accepted, err := decode(pin)
 	if err != nil {
-		return next, nil, err
+		return next, state{}, err
 	}
-	for _, change := range now.Grown(accepted) {
-		grown = append(grown, change.String())
+	if grown := now.Grown(accepted); len(grown) > 0 {
+		next = *pin
+		next.GrownDigest = s.digest
+		next.Grown, err = json.Marshal(grown)
+		return next, state{digest: s.digest, grown: grown, base: pin.Digest, pinned: true}, err
 	}
 	next.AcceptedDigest, next.Accepted, next.ByPerson, next.Moved = pin.AcceptedDigest, pin.Accepted, pin.ByPerson, p.options.Now()
-	return next, grown, nil
+	next.Ancestors = append([]string{pin.Digest}, pin.Ancestors...)
+	next.Ancestors = next.Ancestors[:min(len(next.Ancestors), maxAncestors)]
+	return next, state{digest: s.digest, ancestors: next.Ancestors, pinned: true}, nil
+}
+
+// maxAncestors bounds the digests that a pin remembers.
+const maxAncestors = 16
+
+// accepted returns the surface of a skill, and the pin that accepts it.
+func (p *Pins) accepted(s subject, byPerson bool) (*surface.Surface, store.Pin, error) {
+	now, err := surface.Of(s.skill, skillfs.DirFS(s.folder))
+	if err != nil {
+		return nil, store.Pin{}, fmt.Errorf("compute the surface of skill %s: %w", s.skill.QualifiedName(), err)
+	}
+	encoded, err := json.Marshal(now)
+	return now, store.Pin{
+		Origin: s.key, Name: s.skill.Owner().QualifiedName(), Digest: s.digest, Surface: encoded,
+		AcceptedDigest: s.digest, Accepted: p.options.Now(), ByPerson: byPerson,
+	}, err
 }
 
 // decode returns the surface of a pin.
@@ -166,35 +235,55 @@ func decode(pin *store.Pin) (*surface.Surface, error) {
 	return &s, nil
 }
 
-// put writes a pin in place of another, which may be nil.
-func (p *Pins) put(ctx context.Context, next store.Pin, pin *store.Pin) (done bool, err error) {
-	was := ""
-	if pin != nil {
-		was = pin.Digest
-	}
-	done, err = p.store.PutPin(ctx, next, was)
+// pin returns the pin of an origin, or nil.
+func (p *Pins) pin(ctx context.Context, key string) *store.Pin {
+	pin, err := p.store.Pin(ctx, key)
 	if err != nil {
-		return false, fmt.Errorf("write pin: %w", err)
+		p.options.Logger.Warn("the accepted version of a skill cannot be read; until it can, the one of this process counts", "origin", key, "error", err)
 	}
-	if done && pin != nil {
-		p.options.Logger.Info("a skill has changed and gained no capability", "skill", next.Name, "digest", next.Digest, "before", was)
+	if kept, ok := p.memory[key]; ok && (err != nil || pin == nil) {
+		return &kept
 	}
-	return done, nil
+	return pin
 }
 
-// remember keeps the state of a skill, and reports a skill that was blocked or accepted.
-func (p *Pins) remember(skill *skills.Skill, key string, now state) {
-	p.mu.Lock()
-	before := p.known[key]
-	p.known[key] = now
-	p.mu.Unlock()
-	blocked := len(now.grown) > 0
-	if blocked && before.digest != now.digest {
-		p.options.Logger.Warn("a skill has gained capabilities, and is blocked until a person accepts them", "skill", skill.QualifiedName(), "gained", len(now.grown))
+// put writes a pin in place of another, which may be nil. It reports whether nobody has
+// written meanwhile.
+func (p *Pins) put(ctx context.Context, next store.Pin, pin *store.Pin) bool {
+	was := ""
+	if _, kept := p.memory[next.Origin]; pin != nil && !kept {
+		was = pin.Digest
 	}
-	if blocked != (len(before.grown) > 0) && p.options.Changed != nil {
-		p.options.Changed()
+	done, err := p.store.PutPin(ctx, next, was)
+	if err != nil {
+		p.options.Logger.Warn("the accepted version of a skill cannot be recorded; it counts until this process ends", "origin", next.Origin, "error", err)
+		p.memory[next.Origin] = next
+		return true
 	}
+	if done {
+		delete(p.memory, next.Origin)
+	}
+	return done
+}
+
+// log reports a pin that moved, or a skill that was blocked.
+func (p *Pins) log(s subject, now state, pin *store.Pin) {
+	switch name := s.skill.QualifiedName(); {
+	case pin == nil || s.own():
+	case len(now.grown) > 0:
+		p.options.Logger.Warn("a skill has gained capabilities, and is blocked until a person accepts them", "skill", name, "gained", lines(now.grown), "digest", s.digest)
+	case pin.Digest != s.digest:
+		p.options.Logger.Info("a skill has changed and gained no capability", "skill", name, "digest", s.digest, "before", pin.Digest)
+	}
+}
+
+// lines returns changes as lines.
+func lines(changes []surface.Change) []string {
+	var all []string
+	for _, c := range changes {
+		all = append(all, c.String())
+	}
+	return all
 }
 
 // Accept records that a person has accepted a skill with the files of a folder, which
@@ -205,38 +294,22 @@ func (p *Pins) Accept(ctx context.Context, skill *skills.Skill, digest, folder s
 	if origin.Kind == skills.OriginBundled {
 		return nil
 	}
-	key := origin.String()
-	p.slow.Lock()
-	defer p.slow.Unlock()
+	s := subject{skill, origin.String(), digest, folder}
+	select {
+	case p.slow <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-p.slow }()
+	_, next, err := p.accepted(s, true)
+	if err != nil {
+		return err
+	}
 	for range maxTries {
-		pin, err := p.store.Pin(ctx, key)
-		if err != nil {
-			return fmt.Errorf("read pin: %w", err)
-		}
-		next, _, err := p.next(skill, key, nil, digest, folder)
-		if err != nil {
-			return err
-		}
-		next.ByPerson = true
-		done, err := p.put(ctx, next, pin)
-		if err != nil {
-			return err
-		}
-		if done {
-			p.remember(skill, key, state{digest: digest})
+		if p.put(ctx, next, p.pin(ctx, s.key)) {
+			p.remember(s.key, state{digest: digest, pinned: true})
 			return nil
 		}
 	}
-	return fmt.Errorf("pin %s: other processes write it all the time", key)
-}
-
-// Blocked returns the capabilities that a skill has gained since it was accepted, as far
-// as a check has found any. It reads nothing.
-func (p *Pins) Blocked(skill *skills.Skill) (grown []string) {
-	if skill.Origin().Kind == skills.OriginOwn {
-		return nil
-	}
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return p.known[skill.Origin().String()].grown
+	return fmt.Errorf("pin skill %s: other processes write the pin all the time", skill.QualifiedName())
 }

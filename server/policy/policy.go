@@ -28,12 +28,16 @@ type Approver interface {
 
 // Pins compares skills with the versions that the person accepted.
 type Pins interface {
-	// Blocked returns the capabilities that a skill is known to have gained since the
+	// MayHaveGrown reports whether a skill is known to have gained something since the
 	// person accepted it. It reads nothing.
-	Blocked(skill *skills.Skill) (grown []string)
-	// Check returns the capabilities that a skill has gained, a line each; none is
-	// unchanged. Folder is the host folder with its files, which have the digest.
-	Check(ctx context.Context, skill *skills.Skill, digest, folder string) (grown []string, err error)
+	MayHaveGrown(skill *skills.Skill) bool
+	// Grown returns the capabilities that the skill of a proposal has gained since the
+	// person accepted it, a line each; none is unchanged. Ancestors are those of the
+	// [run.Decision]. The error is a [*run.Error].
+	Grown(ctx context.Context, p *run.Proposal) (grown, ancestors []string, err error)
+	// Accepted records that people have confirmed the run of a proposal. The error is a
+	// [*run.Error].
+	Accepted(ctx context.Context, p *run.Proposal) error
 }
 
 // Options configure a [Policy]. The zero value is usable.
@@ -74,7 +78,7 @@ func New(options *Options) *Policy {
 
 // MayAsk implements [run.Decider].
 func (p *Policy) MayAsk(who identity.Principal, skill *skills.Skill) bool {
-	if p.options.Pins != nil && len(p.options.Pins.Blocked(skill)) > 0 {
+	if p.options.Pins != nil && p.options.Pins.MayHaveGrown(skill) {
 		return true
 	}
 	t, err := p.settle(context.Background(), subject{skill: skill, profile: who.Profile, accepted: true})
@@ -92,7 +96,7 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	case !byPerson(proposal) && !proposal.Picked:
 		return nil, denied("skill %s may be called by a person only; tell them what you would call it for", skill.QualifiedName())
 	}
-	grown, err := p.grown(ctx, proposal)
+	grown, ancestors, err := p.grown(ctx, proposal)
 	if err != nil {
 		return nil, err
 	}
@@ -102,21 +106,24 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	} else {
 		d, err = p.decideFolder(ctx, proposal)
 	}
-	if d != nil && len(grown) > 0 {
+	if err != nil {
+		return nil, err
+	}
+	d.Ancestors = ancestors
+	// The person may edit a safe skill of theirs.
+	if len(grown) > 0 && (d.Signatures > 0 || skill.Origin().Kind != skills.OriginOwn) {
 		d.Grown, d.Signatures = grown, max(d.Signatures, 1)
 	}
-	return d, err
+	return d, nil
 }
 
-// grown returns the capabilities that the skill of a proposal has gained.
-func (p *Policy) grown(ctx context.Context, proposal *run.Proposal) ([]string, error) {
-	switch {
-	case p.options.Pins == nil || proposal.Skill == nil:
-		return nil, nil
-	case proposal.Folder == "":
-		return p.options.Pins.Blocked(proposal.Skill), nil
+// grown returns the capabilities that the skill of a proposal has gained, and the
+// decision's Ancestors. A preview has no files.
+func (p *Policy) grown(ctx context.Context, proposal *run.Proposal) (grown, ancestors []string, err error) {
+	if p.options.Pins == nil || proposal.Skill == nil || proposal.Digest == "" {
+		return nil, nil, nil
 	}
-	return p.options.Pins.Check(ctx, proposal.Skill, proposal.Digest, proposal.Folder)
+	return p.options.Pins.Grown(ctx, proposal)
 }
 
 // decideSkill decides about the call of a skill. accepted says that it has gained nothing.
@@ -190,7 +197,10 @@ func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
 	case d.Signatures == 0:
 		return nil
 	case p.options.Approver != nil:
-		return p.options.Approver.Approve(ctx, proposal)
+		if err := p.options.Approver.Approve(ctx, proposal); err != nil || p.options.Pins == nil || proposal.Skill == nil {
+			return err
+		}
+		return p.options.Pins.Accepted(ctx, proposal)
 	case byPerson(proposal):
 		return unconfirmed("skill %s is %s, so it runs only when a person says yes to it on a terminal, and this is none", proposal.Skill.QualifiedName(), d.Class)
 	default:

@@ -141,6 +141,9 @@ type Decision struct {
 	// Grown are the capabilities that the skill has gained since the person accepted it,
 	// a line each; the run then needs a signature that accepts them. none is unchanged.
 	Grown []string
+	// Ancestors are digests that the skill had earlier, and since which it has gained
+	// nothing: an answer that covered one of them may cover this one. The newest is first.
+	Ancestors []string
 	// Calls are patterns of the skills that the script may call, of those that it
 	// declares, as [skills.MatchesCall] reads them; none is no skill.
 	Calls []string

@@ -169,7 +169,7 @@ func (j *job) proposal() *Proposal {
 func (x *Executor) snapshot(ctx context.Context, skill *skills.Skill, lease time.Duration) (*snapshot.Snapshot, error) {
 	files, whose, use := fs.FS(&zip.Reader{}), "nothing", snapshot.Use{} // an archive without files
 	if skill != nil {
-		files, whose, use = skill.Files, "skill "+skill.QualifiedName(), useOf(skill)
+		files, whose, use = skill.Files, "skill "+skill.QualifiedName(), UseOf(skill)
 	}
 	use.Lease = lease
 	snap, err := x.snapshots.Take(ctx, files, use)
@@ -179,8 +179,8 @@ func (x *Executor) snapshot(ctx context.Context, skill *skills.Skill, lease time
 	return snap, nil
 }
 
-// useOf returns the use of a skill's snapshots, without a lease.
-func useOf(skill *skills.Skill) snapshot.Use {
+// UseOf returns the use of a skill's snapshots, without a lease.
+func UseOf(skill *skills.Skill) snapshot.Use {
 	return snapshot.Use{Skill: skill.Owner().QualifiedName() + "\x00" + skill.Dir}
 }
 
@@ -188,7 +188,7 @@ func useOf(skill *skills.Skill) snapshot.Use {
 // the skill was called since the last time. It begins to get a sandbox with it ready
 // where one was.
 func (x *Executor) Renew(ctx context.Context, skill *skills.Skill) {
-	_ = x.snapshots.Renew(ctx, skill.Files, useOf(skill)) // the next call reports an error that stays
+	_ = x.snapshots.Renew(ctx, skill.Files, UseOf(skill)) // the next call reports an error that stays
 	_ = x.runner.Renew(skill.QualifiedName(), func() (string, error) {
 		snap, err := x.snapshot(ctx, skill, x.runner.Limits().Timeout)
 		if err != nil {

@@ -54,6 +54,9 @@ func (l *Library) Unlisted(ctx context.Context, skill *skills.Skill) string {
 
 // entry returns the entry of a skill, from the current files of its folder.
 func (l *Library) entry(ctx context.Context, skill *skills.Skill) (*Entry, error) {
+	if skill.Blocked != "" {
+		return nil, &NotServedError{skill.Blocked}
+	}
 	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
 		return nil, err

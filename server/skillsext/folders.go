@@ -63,6 +63,9 @@ func (l *Library) open(uri string) (skill *skills.Skill, files fs.FS, name strin
 	if !ok {
 		return nil, nil, "", nil, nothingAt(uri)
 	}
+	if skill.Blocked != "" {
+		return nil, nil, "", nil, &NotServedError{skill.Blocked}
+	}
 	files, release, err = skillfs.Hold(skill.Files)
 	return skill, files, name, release, err
 }

@@ -18,9 +18,11 @@ func Has(skill *skills.Skill) bool {
 	return skill.Of == nil && filepath.Base(skill.File) == skillFile
 }
 
-// Listed reports whether a skill is in lists. One that only a person may call is not,
-// because models choose from lists.
-func Listed(skill *skills.Skill) bool { return Has(skill) && skill.ModelInvocable }
+// Listed reports whether a skill is in lists. One that is blocked is not, nor one that
+// only a person may call, because models choose from lists.
+func Listed(skill *skills.Skill) bool {
+	return Has(skill) && skill.ModelInvocable && skill.Blocked == ""
+}
 
 // Scheme is the scheme of all URIs.
 const Scheme = "skill://"

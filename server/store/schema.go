@@ -10,7 +10,7 @@ func schema() []string {
 	return []string{
 		generationSchema,
 		workspacesSchema, decided("workspaces"),
-		pinsSchema, decided("pins"),
+		pinsSchema,
 		approvalsSchema,
 		runsSchema,
 		rulesSchema, decided("rules"),

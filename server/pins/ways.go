@@ -1,0 +1,208 @@
+package pins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/surface"
+)
+
+// MayHaveGrown reports whether a skill is known to be blocked. It reads nothing.
+func (p *Pins) MayHaveGrown(skill *skills.Skill) bool { return skill.Blocked != "" }
+
+// Grown returns the capabilities that the skill of a proposal has gained since a person
+// accepted it, a line each, and the digests that it had since without gaining anything.
+// The error is a [*run.Error].
+func (p *Pins) Grown(ctx context.Context, proposal *run.Proposal) (grown, ancestors []string, err error) {
+	now, err := p.check(ctx, proposal.Skill, proposal.Digest, proposal.Folder)
+	if err != nil {
+		return nil, nil, unreadable(proposal.Skill, err)
+	}
+	return lines(now.grown), now.ancestors, nil
+}
+
+// Accepted records that people have approved a proposal, and with it the files of its
+// skill. The error is a [*run.Error].
+func (p *Pins) Accepted(ctx context.Context, proposal *run.Proposal) error {
+	known := p.last(proposal.Skill.Origin().String())
+	if known.pinned && known.digest == proposal.Digest && len(known.grown) == 0 {
+		return nil
+	}
+	if err := p.Accept(ctx, proposal.Skill, proposal.Digest, proposal.Folder); err != nil {
+		return unreadable(proposal.Skill, err)
+	}
+	return nil
+}
+
+// unreadable returns the error of a skill that cannot be compared.
+func unreadable(skill *skills.Skill, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("skill %s cannot be compared with the version that was accepted: %v", skill.QualifiedName(), err), Err: err}
+}
+
+// Text returns nil if the texts and files of a skill may be passed on: its first ones,
+// or those that gained nothing since. Otherwise the error is a [*run.Error] with the
+// difference. Skills of the person's own, and bundled ones, cost nothing.
+func (p *Pins) Text(ctx context.Context, skill *skills.Skill) error {
+	if kind := skill.Origin().Kind; kind == skills.OriginOwn || kind == skills.OriginBundled {
+		return nil
+	}
+	digest, folder, err := p.snapshot(ctx, skill)
+	if err != nil {
+		return err
+	}
+	grown, err := p.Check(ctx, skill, digest, folder)
+	if err != nil {
+		return unreadable(skill, err)
+	}
+	if len(grown) == 0 {
+		return nil
+	}
+	return &run.Error{Code: run.ApprovalRequired, Message: Difference(skill, grown)}
+}
+
+// Recheck compares a skill whose files may have changed, in the background: one that was
+// never used has no pin, and gets none.
+func (p *Pins) Recheck(ctx context.Context, skill *skills.Skill) {
+	origin := skill.Origin()
+	if origin.Kind == skills.OriginOwn || origin.Kind == skills.OriginBundled || skill.Of != nil {
+		return
+	}
+	if pin, err := p.store.Pin(ctx, origin.String()); pin != nil && err == nil {
+		_ = p.Text(ctx, skill) // who uses the skill gets the error that stays
+	}
+}
+
+// RecheckAll compares the skills of a catalog that have a pin, in the background, until
+// ctx is done.
+func (p *Pins) RecheckAll(ctx context.Context, catalog *skills.Catalog) {
+	pins, err := p.store.Pins(ctx)
+	if err != nil || len(pins) == 0 {
+		return
+	}
+	pinned := map[string]bool{}
+	for _, pin := range pins {
+		pinned[pin.Origin] = true
+	}
+	for _, skill := range catalog.Skills {
+		if skill.Of == nil && pinned[skill.Origin().String()] && ctx.Err() == nil {
+			p.Recheck(ctx, skill)
+		}
+	}
+}
+
+// maxLines bounds the lines of a difference for a model.
+const maxLines = 12
+
+// Difference returns the reason why a skill is blocked, for a model and for the person
+// who reads along. It has none of the skill's passages: they could be meant for the
+// model.
+func Difference(skill *skills.Skill, grown []surface.Change) string {
+	var b strings.Builder
+	name := skill.Owner().QualifiedName()
+	fmt.Fprintf(&b, "skill %s has changed since it was accepted, and could do more now, so it is blocked until a person accepts the change:\n", name)
+	for i, change := range grown {
+		if i == maxLines {
+			fmt.Fprintf(&b, "and %d more\n", len(grown)-i)
+			break
+		}
+		change.Text = ""
+		fmt.Fprintln(&b, change)
+	}
+	fmt.Fprintf(&b, "Tell the person. They see all of it with: skills-mcp show %s, and accept it in a terminal of their own. Do not try again before, and do not use its files in another way.", name)
+	return b.String()
+}
+
+// A filter remembers the copies of the skills of one catalog that are blocked.
+type filter struct {
+	before, after *skills.Catalog
+	blocked       map[string]string // digests by origin
+}
+
+// Apply returns the catalog with the skills that are blocked marked so, and without
+// their texts; it returns the catalog itself if there is none. It implements the filter
+// of package live. Calls must not overlap.
+func (p *Pins) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
+	pins, err := p.store.BlockedPins(ctx)
+	if err != nil {
+		p.options.Logger.Warn("the blocked skills cannot be read", "error", err)
+	}
+	if len(pins) == 0 {
+		p.filter = filter{}
+		return catalog
+	}
+	blocked, rows := map[string]string{}, map[string]store.Pin{}
+	for _, pin := range pins {
+		blocked[pin.Origin], rows[pin.Origin] = pin.GrownDigest, pin
+	}
+	if p.filter.before != catalog || !maps.Equal(p.filter.blocked, blocked) {
+		p.filter = filter{catalog, marked(catalog, rows), blocked}
+	}
+	return p.filter.after
+}
+
+// marked returns the catalog with copies of the skills that have one of the pins.
+func marked(catalog *skills.Catalog, pins map[string]store.Pin) *skills.Catalog {
+	copies := map[*skills.Skill]*skills.Skill{}
+	for _, skill := range catalog.Skills {
+		owner := skill.Owner()
+		if pin, ok := pins[owner.Origin().String()]; ok && copies[owner] == nil && owner.Origin().Kind != skills.OriginOwn {
+			mark(owner, &pin, copies)
+		}
+	}
+	if len(copies) == 0 {
+		return catalog
+	}
+	next := *catalog
+	next.Skills, next.Shadowed = slices.Clone(catalog.Skills), slices.Clone(catalog.Shadowed)
+	for i, skill := range next.Skills {
+		if copied := copies[skill]; copied != nil {
+			next.Skills[i] = copied
+		}
+	}
+	for i, shadow := range next.Shadowed {
+		if copied := copies[shadow.By]; copied != nil {
+			next.Shadowed[i].By = copied
+		}
+	}
+	return &next
+}
+
+// mark adds copies of a skill and its tools without their texts.
+func mark(owner *skills.Skill, pin *store.Pin, copies map[*skills.Skill]*skills.Skill) {
+	state, ok := (&Pins{}).settled(subject{skill: owner, digest: pin.GrownDigest}, pin)
+	why := "its difference cannot be read; look at it with: skills-mcp show " + owner.QualifiedName()
+	if ok {
+		why = Difference(owner, state.grown)
+	}
+	next := withoutTexts(owner, why)
+	next.Tools = nil
+	for _, tool := range owner.Tools {
+		copied := withoutTexts(tool, why)
+		copied.Of = next
+		next.Tools = append(next.Tools, copied)
+		copies[tool] = copied
+	}
+	copies[owner] = next
+}
+
+// withoutTexts returns a copy of a skill that is blocked for a reason.
+func withoutTexts(s *skills.Skill, why string) *skills.Skill {
+	copied := *s
+	copied.Blocked = why
+	copied.Description = "Blocked: it has changed since it was accepted, and could do more now. A person has to accept that first."
+	copied.DisplayName, copied.ShortDescription, copied.DefaultPrompt, copied.WhenToUse, copied.ArgumentHint = "", "", "", "", ""
+	copied.Keywords, copied.Frontmatter, copied.Resources, copied.Stored = nil, map[string]any{"name": s.Name}, nil, nil
+	copied.Instructions = why
+	copied.Problems = append(slices.Clone(s.Problems), skills.Problem{Severity: skills.Warning, Path: s.File, Message: strings.ReplaceAll(why, "\n", " ")})
+	return &copied
+}
