@@ -96,7 +96,7 @@ func (a *Approvals) ask(ctx context.Context, c *call, request *elicit.Request) (
 func (q *Question) schema() json.RawMessage {
 	names := map[Scope]string{
 		No: "No", Once: "Yes, once: this call only", Session: "Yes, for this session: any arguments, until the client leaves",
-		Always: "Yes, always: any arguments, until the skill or its grant changes",
+		Always: "Yes, always: any arguments, until the skill gains something or its grant changes",
 	}
 	choices := append([]Scope{No}, q.Scopes...) // a client that fills in the first says no
 	titles := make([]string, len(choices))
