@@ -118,7 +118,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/stamp skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/audit server/elicit server/exposure server/policy skills skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"integration":               "sandbox sandbox/docker sandbox/native",
@@ -212,7 +212,7 @@ var libraries = map[string]string{
 	"golang.org/x/net":                         "sandbox/native",
 	"golang.org/x/sys":                         "sandbox/native skills/stamp",
 	"golang.org/x/term":                        "cmd/skills-mcp",
-	"golang.org/x/text":                        "skills/schema",
+	"golang.org/x/text":                        "skills/scan skills/schema",
 	"golang.org/x/tools":                       "integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/manifest",
 	"modernc.org/sqlite":                       "server/store",

@@ -126,9 +126,6 @@ func logChanges(logger *slog.Logger, before, after *skills.Catalog) {
 			logger.Warn("a skill did not load as written", "problem", p.String())
 		}
 	}
-	for _, p := range added(before.Taken(), after.Taken(), same[skills.Problem]) {
-		logger.Warn("the workspace hides what is the person's", "problem", p.String())
-	}
 	if !logger.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}

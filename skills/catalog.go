@@ -30,44 +30,6 @@ type Shadow struct {
 	Skill, By *Skill
 }
 
-// Takes reports whether a workspace's skill has the name of one of the person's.
-func (s Shadow) Takes() bool { return s.By.Workspace != "" && s.Skill.Workspace == "" }
-
-// Problem returns the warning for a shadow that takes.
-func (s Shadow) Problem() Problem {
-	name := s.Skill.QualifiedName()
-	return Problem{
-		Severity: Warning, Path: s.By.File, Message: fmt.Sprintf("a skill of the workspace hides yours of the name %q, %s", name, s.Skill.File),
-		Remedy: fmt.Sprintf("rename one of them; %s:%s is yours", s.Skill.Source, name),
-	}
-}
-
-// Taken are warnings of names of the person's skills and plugins that a workspace
-// has taken.
-func (c *Catalog) Taken() []Problem {
-	var all []Problem
-	for i, p := range c.Plugins { // sorted by name
-		for j := i - 1; j >= 0 && c.Plugins[j].Name == p.Name; j-- {
-			theirs, yours := c.Plugins[j], p
-			if theirs.Workspace == "" {
-				theirs, yours = yours, theirs
-			}
-			if theirs.Workspace != "" && yours.Workspace == "" {
-				all = append(all, Problem{
-					Severity: Warning, Path: theirs.File, Message: fmt.Sprintf("a plugin of the workspace has the name of yours, %q, %s; its skills come before those of yours", p.Name, yours.File),
-					Remedy: fmt.Sprintf("rename one of them; the skills of yours are %s:%s/…", yours.Source, p.Name),
-				})
-			}
-		}
-	}
-	for _, s := range c.Shadowed {
-		if s.Takes() {
-			all = append(all, s.Problem())
-		}
-	}
-	return all
-}
-
 // A NotFoundError says that no skill has a name, and which ones are close.
 type NotFoundError struct {
 	Name    string
@@ -98,16 +60,20 @@ func (c *Catalog) Count() int {
 }
 
 // Lookup returns the skill with a qualified name, or the only one with a bare
-// name. The error is a [*BrokenError] or a [*NotFoundError].
+// name. A skill of an untrusted workspace is not found by a bare name that another skill
+// has, or could be mistaken for. The error is a [*BrokenError] or a [*NotFoundError].
 func (c *Catalog) Lookup(name string) (*Skill, error) {
 	if i, found := c.Place(name); found {
 		return c.Skills[i], nil
 	}
 	var bare []*Skill
 	for _, s := range c.Skills {
-		if s.Name == name {
+		if s.Name == name && s.Prefix == "" {
 			bare = append(bare, s)
 		}
+	}
+	if mine := slices.DeleteFunc(slices.Clone(bare), (*Skill).Untrusted); len(mine) > 0 {
+		bare = mine
 	}
 	switch len(bare) {
 	case 0:
@@ -293,7 +259,7 @@ func (c *Catalog) Replaced(before *Catalog) (by map[*Skill]*Skill, ok bool) {
 		if s == old {
 			continue
 		}
-		if s.Name != old.Name || s.Plugin != old.Plugin || s.Folder != old.Folder {
+		if s.Name != old.Name || s.Plugin != old.Plugin || s.Folder != old.Folder || s.Prefix != old.Prefix {
 			return nil, false
 		}
 		by[old] = s

@@ -16,6 +16,8 @@ type Plugin struct {
 	// Workspace and Trusted are those of its skills; see there.
 	Workspace string
 	Trusted   bool
+	// Prefix stands before the name of an untrusted workspace's plugin, as for a skill.
+	Prefix string
 	// Marketplace is the name of the one that lists the plugin, or "".
 	Marketplace string
 	// Servers and Hooks are for a client to start or run. They are shown, and nothing
@@ -23,6 +25,13 @@ type Plugin struct {
 	Servers []MCPServer
 	Hooks   []Hook
 }
+
+// Untrusted reports whether the plugin comes from a workspace that the person does not
+// trust.
+func (p *Plugin) Untrusted() bool { return p.Workspace != "" && !p.Trusted }
+
+// QualifiedName returns the name with its prefix.
+func (p *Plugin) QualifiedName() string { return qualify("/", p.Prefix, "", "", p.Name) }
 
 // A Hook is a command, prompt or request that a plugin wants at an event. Nothing
 // here runs it.
@@ -63,6 +72,8 @@ type Agent struct {
 	// Plugin is the name of the plugin that the agent belongs to, or "", and
 	// PluginDir its host folder.
 	Plugin, PluginDir string
+	// Prefix stands before the name of an untrusted workspace's agent, as for a skill.
+	Prefix string
 	// Description says when to use the agent; "" where nobody said.
 	Description string
 	// Tools are the tools that it may use, as it names them; none is all.
@@ -78,10 +89,6 @@ type Agent struct {
 	Frontmatter map[string]any
 }
 
-// QualifiedName returns "plugin/agent", or the agent's name outside of plugins.
-func (a *Agent) QualifiedName() string {
-	if a.Plugin == "" {
-		return a.Name
-	}
-	return a.Plugin + "/" + a.Name
-}
+// QualifiedName returns "plugin/agent", or the agent's name outside of plugins, with its
+// prefix before it.
+func (a *Agent) QualifiedName() string { return qualify("/", a.Prefix, a.Plugin, "", a.Name) }

@@ -1,9 +1,6 @@
 package skills
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // maxCatalogResources bounds the resources of all skills. Clients receive all of them
 // at once.
@@ -16,7 +13,7 @@ type Declared struct {
 }
 
 // Resources returns the resources that clients can read, by the names of their
-// skills, those of a workspace last: it takes no URI from the person's own. A URI
+// skills, those of an untrusted workspace last: it takes no URI from another. A URI
 // is the first skill's that declares it; 256 count.
 func (c *Catalog) Resources() []Declared {
 	declared, _ := c.claim()
@@ -38,9 +35,9 @@ func (c *Catalog) Unclaimed() []Unclaimed {
 
 func (c *Catalog) claim() (declared []Declared, unclaimed []Unclaimed) {
 	owner := map[string]*Skill{}
-	all := slices.Clone(c.Skills)
-	slices.SortStableFunc(all, func(a, b *Skill) int { return cmp.Compare(min(len(a.Workspace), 1), min(len(b.Workspace), 1)) })
-	for _, s := range all {
+	trusted := slices.DeleteFunc(slices.Clone(c.Skills), (*Skill).Untrusted)
+	others := slices.DeleteFunc(slices.Clone(c.Skills), func(s *Skill) bool { return !s.Untrusted() })
+	for _, s := range append(trusted, others...) {
 		for _, r := range s.Resources {
 			first := owner[r.Key()]
 			switch {

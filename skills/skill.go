@@ -33,6 +33,9 @@ type Skill struct {
 	// Folder is the name of a folder that separates the skill from others of its name
 	// in the same root; "" where there is none.
 	Folder string
+	// Prefix stands before the name of an untrusted workspace's skill whose name could be
+	// mistaken for another's: "workspace"; "" where it could not.
+	Prefix string
 	// Description is the skill's purpose; "" where there is none.
 	Description string
 	// WhenToUse says when to load the skill; "" where nobody said.
@@ -118,15 +121,16 @@ type Skill struct {
 }
 
 // QualifiedName returns "plugin/skill", or the skill's name outside of plugins,
-// with "folder/" before it where the same root has another skill of that name. It
-// is unique in a catalog.
-func (s *Skill) QualifiedName() string {
-	name := s.Name
-	if s.Folder != "" {
-		name = s.Folder + "/" + name
-	}
-	if s.Plugin != "" {
-		name = s.Plugin + "/" + name
+// with "folder/" before it where the same root has another skill of that name, and its
+// prefix before all. It is unique in a catalog.
+func (s *Skill) QualifiedName() string { return qualify("/", s.Prefix, s.Plugin, s.Folder, s.Name) }
+
+// qualify joins those names that are not empty.
+func qualify(separator, prefix, plugin, folder, name string) string {
+	for _, above := range []string{folder, plugin, prefix} {
+		if above != "" {
+			name = above + separator + name
+		}
 	}
 	return name
 }

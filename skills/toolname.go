@@ -10,23 +10,17 @@ import (
 // 64 characters and put their own prefix before the name.
 const MaxToolName = 47
 
-// PlainToolName is "plugin__skill", or "folder__skill", in the letters that every client accepts in a
-// tool's name, [a-zA-Z0-9_-]. It may be too long, and another skill's too.
+// PlainToolName is the qualified name with "__" for each slash, in the letters that every
+// client accepts in a tool's name, [a-zA-Z0-9_-]. It may be too long, and another skill's
+// too.
 func (s *Skill) PlainToolName() string {
-	name := s.Name
-	if s.Folder != "" {
-		name = s.Folder + "__" + name
-	}
-	if s.Plugin != "" {
-		name = s.Plugin + "__" + name
-	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
 			return r
 		}
 		return '_'
-	}, name)
+	}, qualify("__", s.Prefix, s.Plugin, s.Folder, s.Name))
 }
 
 // HashedToolName is the plain name, cut, with eight digits of a hash of the

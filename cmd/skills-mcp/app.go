@@ -94,13 +94,6 @@ func (a *app) hintProblems(catalog *skills.Catalog) {
 	}
 }
 
-// hintTaken prints which of the person's skills and plugins a workspace hides.
-func (a *app) hintTaken(catalog *skills.Catalog) {
-	for _, p := range catalog.Taken() {
-		fmt.Fprintln(a.stderr, p)
-	}
-}
-
 // exposeFlag adds --expose to a command that serves or that describes serving.
 func (a *app) exposeFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.flags.expose, "expose", "", "make skills tools by `MODE`: auto, all or search (default auto)")

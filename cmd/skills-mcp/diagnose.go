@@ -193,6 +193,7 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 		}
 		findings = append(findings, found)
 	}
+	findings = append(findings, d.checkTrust()...)
 	findings = append(findings, ok("policy", "%s", d.policy()), ok("network", "%s", d.network()))
 	store, err := cacheDir()
 	if err == nil {
@@ -239,8 +240,26 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 			findings = append(findings, problem("problem", p))
 		}
 	}
-	for _, p := range d.catalog.Taken() {
-		findings = append(findings, problem("hidden", p))
+	return findings
+}
+
+// checkTrust returns which workspaces with skills are trusted.
+func (d *diagnosis) checkTrust() []sandbox.Finding {
+	var findings []sandbox.Finding
+	for _, w := range d.workspaces.folders {
+		n := 0
+		for _, s := range d.catalog.Skills {
+			if s.Workspace == w && s.Of == nil {
+				n++
+			}
+		}
+		switch {
+		case n == 0:
+		case d.roots.trusts(w):
+			findings = append(findings, ok("trust", "%s of %s, which you trust", count(n, "skill"), w))
+		default:
+			findings = append(findings, ok("trust", "%s of %s, which you do not trust: granted nothing, and no name of yours", count(n, "skill"), w))
+		}
 	}
 	return findings
 }

@@ -96,7 +96,7 @@ func (c *ruleCommand) open(ctx context.Context, name string) (*ruling, error) {
 	if err != nil {
 		return nil, err
 	}
-	skill, _, err := pickCertain(catalog, name, s.gate)
+	skill, _, err := pick(catalog, name, s.gate)
 	if err != nil {
 		return nil, err
 	}

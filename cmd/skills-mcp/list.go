@@ -46,13 +46,12 @@ func (c *listCommand) run(ctx context.Context) error {
 	}
 	found := listAll(s.view(ctx, catalog), skills.Source(c.source))
 	if c.json {
-		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": nonNil(slices.Concat(catalog.Problems, catalog.Taken()))})
+		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": nonNil(catalog.Problems)})
 	}
 	if err := c.print(found); err != nil {
 		return err
 	}
 	c.hintProblems(catalog)
-	c.hintTaken(catalog)
 	return nil
 }
 
@@ -94,7 +93,16 @@ func (c *listCommand) print(found []describe.Listed) error {
 		}
 		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+grouped+reached+"STATE")
 		for _, s := range found {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s%s\n", s.Name, s.Tool, s.Source, s.Class, s.Kind, group(s), reach(s), flat(s.State))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s%s\n", s.Name, s.Tool, whose(s.Source, s.Untrusted), s.Class, s.Kind, group(s), reach(s), flat(s.State))
 		}
 	})
+}
+
+// whose returns the source of a skill or plugin, and whether it is of an untrusted
+// workspace.
+func whose(source skills.Source, untrusted bool) string {
+	if untrusted {
+		return string(source) + " (untrusted)"
+	}
+	return string(source)
 }

@@ -24,29 +24,12 @@ func pick(catalog *skills.Catalog, name string, gate *requirements.Checker) (*sk
 		if _, broken := errors.AsType[*skills.BrokenError](err); broken {
 			return nil, nil, err
 		}
-		if _, _, ok := cutSource(name); ok && err == nil && skill.Workspace != "" {
-			// The workspace has called it so: nobody means it who names a source.
-			return nil, nil, usageError(ambiguous(catalog, name, []*skills.Skill{skill}))
-		}
 		return skill, catalog, usageError(err)
 	case 1:
 		skill, own := alone(catalog, found[0], gate)
 		return skill, own, nil
 	}
 	return nil, nil, usageError(ambiguous(catalog, name, found))
-}
-
-// pickCertain is [pick] for a skill to run: a name that means both a workspace's skill
-// and one of the person's is an error, as a stranger may have chosen the workspace's.
-func pickCertain(catalog *skills.Catalog, name string, gate *requirements.Checker) (*skills.Skill, *skills.Catalog, error) {
-	skill, own, err := pick(catalog, name, gate)
-	if err != nil || len(named(catalog, name)) > 0 {
-		return skill, own, err
-	}
-	if others := theirs(catalog, name, skill); len(others) > 0 {
-		return nil, nil, usageError(ambiguous(catalog, name, append(others, skill)))
-	}
-	return skill, own, nil
 }
 
 // alone returns a skill with its catalog: a new one if another skill has its name.
@@ -63,16 +46,6 @@ func withTools(skill *skills.Skill) []*skills.Skill {
 	all := append([]*skills.Skill{skill}, skill.Tools...)
 	slices.SortFunc(all, func(a, b *skills.Skill) int { return strings.Compare(a.QualifiedName(), b.QualifiedName()) })
 	return all
-}
-
-// theirs returns the person's own skills that the name of a workspace's skill may mean.
-func theirs(catalog *skills.Catalog, name string, skill *skills.Skill) []*skills.Skill {
-	if skill.Workspace == "" {
-		return nil
-	}
-	return slices.DeleteFunc(all(catalog), func(s *skills.Skill) bool {
-		return s.Workspace != "" || s.QualifiedName() != skill.QualifiedName() && s.QualifiedName() != name && s.Name != name && s.PlainToolName() != name
-	})
 }
 
 // all returns every skill of a catalog, shadowed ones and their tools included.

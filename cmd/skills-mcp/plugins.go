@@ -37,11 +37,10 @@ func (c *pluginsCommand) run(ctx context.Context) error {
 	if c.json {
 		return c.printJSON(map[string]any{"plugins": describe.Plugins(catalog)})
 	}
-	c.hintTaken(catalog)
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
 		for _, p := range describe.Plugins(catalog) {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, oneLine(p.Version, 40), p.Source, len(p.Skills), len(p.Agents), oneLine(p.Description, 60))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, oneLine(p.Version, 40), whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), oneLine(p.Description, 60))
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	colonysamples "github.com/skillsmcp/skills-mcp/plugins/colony-samples"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/cache"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
@@ -26,6 +27,7 @@ type rootSettings struct {
 	home       string
 	ongrid     []string // folders of ongrid's skills
 	workspaces *workspaces
+	store      *store.Store // the workspaces that the person trusts
 	logger     *slog.Logger
 }
 
@@ -141,8 +143,8 @@ func (r *rootSettings) folders() []string {
 
 func (r *rootSettings) scanOptions() *scan.Options {
 	return &scan.Options{
-		Problems: r.workspaces.problems,
-		Depth:    r.Scan.Depth, Manifests: r.Scan.Manifests, Folders: r.Scan.Folders,
+		Problems: r.workspaces.problems, Trusted: r.trusts,
+		Depth: r.Scan.Depth, Manifests: r.Scan.Manifests, Folders: r.Scan.Folders,
 		ImageRole: func(role string) bool {
 			_, ok := r.Images[role]
 			return ok

@@ -39,9 +39,9 @@ to the hosts that it is granted. Such a call is shown before it runs, with every
 argument, and runs once you have typed the number that is asked for. Without a
 terminal it does not run.
 
-Where a skill of the workspace has the name of one of yours, NAME does not say
-which is meant: write SOURCE:NAME (user:deploy, session:deploy), or the path of the
-skill's folder, such as ./.claude/skills/deploy.
+NAME may also be SOURCE:NAME (user:deploy, session:deploy) or the path of a skill's
+folder, such as ./.claude/skills/deploy: so each is found, also one whose name another
+one has.
 
 Flags of skills-mcp come before NAME. After it, each --PARAM VALUE is one of the
 skill's; "run NAME --help" prints them. These are understood there too, unless
@@ -71,7 +71,7 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if err != nil {
 		return err
 	}
-	skill, own, err := pickCertain(catalog, name, s.gate)
+	skill, own, err := pick(catalog, name, s.gate)
 	if err != nil {
 		return err
 	}

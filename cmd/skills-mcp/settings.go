@@ -57,7 +57,7 @@ func (a *app) settings() (*settings, error) {
 		a.recorder = s.sandboxes.newRecorder(a.state)
 	}
 	s.sandboxes.recorder = a.recorder
-	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, logger: logger}
+	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, store: a.state, logger: logger}
 	s.gate = newGate(c, logger)
 	w.addProject()
 	s.sandboxes.rules = s.policyOptions()

@@ -12,6 +12,7 @@ type Plugin struct {
 	Description string        `json:"description,omitempty"`
 	Author      string        `json:"author,omitempty"`
 	Source      skills.Source `json:"source"`
+	Untrusted   bool          `json:"untrusted,omitempty"` // it is of a workspace that the person does not trust
 	Skills      []string      `json:"skills"`
 	Counts      Counts        `json:"counts"`
 
@@ -63,7 +64,7 @@ func Plugins(catalog *skills.Catalog) []Plugin {
 
 func newPlugin(catalog *skills.Catalog, p *skills.Plugin) Plugin {
 	d := Plugin{
-		Name: p.Name, Version: p.Version, Description: p.Description, Author: p.Author, Source: p.Source, Skills: []string{},
+		Name: p.QualifiedName(), Version: p.Version, Description: p.Description, Author: p.Author, Source: p.Source, Untrusted: p.Untrusted(), Skills: []string{},
 		Marketplace: p.Marketplace, Servers: p.Servers, Hooks: p.Hooks,
 	}
 	for _, a := range catalog.Agents {

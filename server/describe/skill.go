@@ -188,22 +188,19 @@ func (d *Skill) runs(skill *skills.Skill) {
 	if problem != nil {
 		d.Problems = append(d.Problems, *problem)
 	}
-	if skill.Workspace != "" && len(e.Env)+len(e.Network) > 0 {
+	if skill.Untrusted() && len(e.Env)+len(e.Network) > 0 {
 		d.Problems = append(d.Problems, skills.Problem{
-			Severity: skills.Note, Path: skill.File, Message: "it is of the workspace " + skill.Workspace + ", so it is granted no variables and no hosts",
-			Remedy: "if you trust it, name its folder under skills in your configuration",
+			Severity: skills.Note, Path: skill.File, Message: "it is of the workspace " + skill.Workspace + ", which is not trusted, so it is granted no variables and no hosts",
+			Remedy: "if you trust all skills there, say so in a terminal of yours, with skills-mcp trust " + skill.Workspace,
 		})
 	}
 }
 
-// place adds that a skill has the name of another, or another has its name.
+// place adds that another skill has the name of a skill.
 func (d *Skill) place(shadowed []skills.Shadow, skill *skills.Skill) {
 	for _, shadow := range shadowed {
 		if shadow.Skill.File == skill.File && (shadow.Skill.Name == skill.Name || shadow.Skill.Name == skill.Owner().Name) {
 			d.Hide(shadow)
-		}
-		if shadow.Takes() && (shadow.Skill.File == skill.File || shadow.By.File == skill.File) {
-			d.Problems = append(d.Problems, shadow.Problem())
 		}
 	}
 }

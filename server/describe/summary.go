@@ -16,6 +16,7 @@ type Summary struct {
 	Name        string        `json:"name"`           // qualified
 	Tool        string        `json:"tool,omitempty"` // of its own; "" where it has none
 	Source      skills.Source `json:"source"`
+	Untrusted   bool          `json:"untrusted,omitempty"` // it is of a workspace that the person does not trust
 	Class       skills.Class  `json:"class"`
 	Kind        string        `json:"kind"`  // "executable" or "instructions"
 	State       string        `json:"state"` // see [State]
@@ -25,7 +26,7 @@ type Summary struct {
 // summarize describes a skill whose tool, if it has one, is called tool.
 func summarize(skill *skills.Skill, tool string) Summary {
 	return Summary{
-		Name: skill.QualifiedName(), Tool: tool, Source: skill.Source, Class: skill.Class,
+		Name: skill.QualifiedName(), Tool: tool, Source: skill.Source, Untrusted: skill.Untrusted(), Class: skill.Class,
 		Kind: kind(skill), State: State(skill), Description: skill.Description,
 	}
 }

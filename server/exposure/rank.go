@@ -11,8 +11,7 @@ import (
 )
 
 // A level is the reason to make a skill a tool, best first. Authors come after the person, who
-// has not written the skill; and a workspace, which may be a stranger's, after all
-// that the person has.
+// has not written the skill; and an untrusted workspace after all that the person has.
 type level int
 
 const (
@@ -64,13 +63,13 @@ func rank(all []*skills.Skill, active map[string]bool, o Options) []ranked {
 	return list
 }
 
-// order returns the first criterion of the ranking: the level, with a workspace's
-// skills after the person's own.
+// order returns the first criterion of the ranking: the level, with the skills of an
+// untrusted workspace after all others.
 func (r ranked) order() level {
 	switch {
 	case r.level == byNobody:
 		return 2 * byNobody
-	case r.level != byPerson && r.skill.Workspace != "":
+	case r.level != byPerson && r.skill.Untrusted():
 		return r.level + byNobody
 	}
 	return r.level
@@ -94,12 +93,12 @@ func rankOf(skill *skills.Skill, active map[string]bool, o Options) ranked {
 }
 
 // Matches reports whether a pattern of the configuration names a skill: by its
-// qualified name, or by its bare one where the pattern has no slash. The
-// wildcards * and ? match within one part, as in [path.Match].
+// qualified name, or by its bare one where the pattern has no slash and the skill is not
+// of an untrusted workspace. The wildcards * and ? match within one part, as in [path.Match].
 func Matches(pattern string, skill *skills.Skill) bool {
 	if ok, err := path.Match(pattern, skill.QualifiedName()); ok || err != nil {
 		return ok
 	}
 	ok, _ := path.Match(pattern, skill.Name)
-	return ok && !strings.Contains(pattern, "/")
+	return ok && !skill.Untrusted() && !strings.Contains(pattern, "/")
 }

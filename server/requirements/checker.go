@@ -88,9 +88,9 @@ func (c *Checker) Apply(catalog *skills.Catalog) *skills.Catalog {
 			return c.instructions(skill, host)
 		}
 		at := c.sandbox(skill.Entry.ImageRole)
-		if skill.Workspace != "" {
+		if skill.Untrusted() {
 			at.env, at.envRemedy = everywhere, func([]string) string {
-				return "name its folder under skills in the configuration: other skills of a workspace are granted no variables"
+				return "it is of the workspace " + skill.Workspace + ", which the person does not trust, and whose skills are granted no variables"
 			}
 		}
 		return at
@@ -101,7 +101,7 @@ func (c *Checker) Apply(catalog *skills.Catalog) *skills.Catalog {
 // instructions returns the environment in which a client follows instructions: host. If
 // the skill has tools, its variables may be in host or in their sandbox.
 func (c *Checker) instructions(skill *skills.Skill, host environment) environment {
-	if len(skill.Tools) == 0 || skill.Workspace != "" || c.options.Env == nil {
+	if len(skill.Tools) == 0 || skill.Untrusted() || c.options.Env == nil {
 		return host
 	}
 	here := host.env

@@ -167,6 +167,7 @@ func (t Runs) Repeat(ctx context.Context, seq int64) (found bool, err error) {
 // A RunFilter selects rows of the record. Zero fields select all.
 type RunFilter struct {
 	Skill, Outcome string
+	Parent         string // ID of a run: those that its script called
 	Since          time.Time
 	// Before and After bound the numbers of the rows, without themselves.
 	Before, After int64
@@ -196,6 +197,7 @@ func (f RunFilter) where() (condition string, values []any) {
 	}
 	add(f.Skill != "", "skill = ?", f.Skill)
 	add(f.Outcome != "", "outcome = ?", f.Outcome)
+	add(f.Parent != "", "parent = ?", f.Parent)
 	add(!f.Since.IsZero(), "started >= ?", f.Since.UnixMilli())
 	add(f.Before != 0, "seq < ?", f.Before)
 	add(f.After != 0, "seq > ?", f.After)

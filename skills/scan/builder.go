@@ -23,6 +23,8 @@ type builder struct {
 	problems []skills.Problem
 	shadowed []skills.Shadow
 
+	agentClaims claims // the names of the agents before those of untrusted workspaces; made with the first of these
+
 	candidates []*candidate  // in the order in which they rank
 	held       []skillfs.Dir // the roots' folders, until release
 	cache      Cache         // until release; may be nil
@@ -124,8 +126,12 @@ type rooted struct {
 }
 
 // addAgent takes an agent unless its name is taken. In another source, that is no
-// mistake.
-func (b *builder) addAgent(agent *skills.Agent, report manifest.Report) {
+// mistake. The agents of untrusted workspaces come last, and get a prefix where their
+// name could be mistaken for another's.
+func (b *builder) addAgent(agent *skills.Agent, untrusted bool, report manifest.Report) {
+	if untrusted {
+		b.prefixAgent(agent)
+	}
 	name := agent.QualifiedName()
 	if first, taken := b.agents[name]; taken {
 		if first.Source != agent.Source {
@@ -167,8 +173,8 @@ func unclaimed(u skills.Unclaimed) skills.Problem {
 	return skills.Problem{Severity: skills.Warning, Path: u.Skill.File, Line: u.Line, Message: "the resource " + truncate.String(u.Key(), 80) + " is ignored: " + why, Remedy: remedy}
 }
 
-// load reads the candidates that before does not know, on all processors, and
-// then takes them in the order in which they were found.
+// load reads the candidates that before does not know, on all processors, and then
+// takes them in the order in which they were found, those of untrusted workspaces last.
 func (b *builder) load(ctx context.Context, o Options, before *memory) {
 	var unknown []*candidate
 	for _, c := range b.candidates {
@@ -182,11 +188,20 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 		}
 	})
 	b.problems = append(b.problems, settleNames(b.candidates)...)
+	b.admit(func(s *skills.Skill) bool { return !s.Untrusted() })
+	if slices.ContainsFunc(b.candidates, func(c *candidate) bool { return c.skill.Untrusted() }) || slices.ContainsFunc(b.plugins, func(p rooted) bool { return p.Untrusted() }) {
+		b.prefixUntrusted()
+		b.admit((*skills.Skill).Untrusted)
+	}
+}
+
+// admit takes the candidates whose skills are wanted, in the order in which they rank.
+func (b *builder) admit(wanted func(*skills.Skill) bool) {
 	for _, behind := range []bool{false, true} {
 		for _, c := range b.candidates {
 			c.held = nil
 			switch {
-			case c.behind != behind || c.copied || errors.Is(c.err, errNoSkill):
+			case !wanted(c.skill) || c.behind != behind || c.copied || errors.Is(c.err, errNoSkill):
 			case c.err != nil:
 				b.problems = append(b.problems, manifest.ProblemOf(c.skill.File, c.err))
 			default:
@@ -195,7 +210,7 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 		}
 	}
 	for _, c := range b.candidates {
-		if c.err == nil && !c.copied {
+		if c.err == nil && !c.copied && wanted(c.skill) {
 			b.addTools(c.skill, c.root)
 		}
 	}

@@ -34,11 +34,12 @@ type candidate struct {
 	original  bool         // another one has the same files
 }
 
-// is reports whether two candidates are read from the same file to the same end.
+// is reports whether two candidates are read from the same file to the same end. Trust
+// in the workspace makes no difference to the reading.
 func (c *candidate) is(other *candidate) bool {
 	a, b := c.skill, other.skill
 	return c.file == other.file && c.folder == other.folder && c.dir == other.dir && c.root.String() == other.root.String() &&
-		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && a.Workspace == b.Workspace && a.Trusted == b.Trusted && c.packed.is(other.packed)
+		a.Source == b.Source && a.Dir == b.Dir && a.Plugin == b.Plugin && a.PluginDir == b.PluginDir && a.Workspace == b.Workspace && c.packed.is(other.packed)
 }
 
 // place returns the host folder, or the package, that the candidate is in; "" for

@@ -84,5 +84,5 @@ func (s *finder) agent(file, name string) {
 		s.reject(shown, err)
 		return
 	}
-	s.builder.addAgent(agent, s.reporter(shown))
+	s.builder.addAgent(agent, s.root.untrusted(), s.reporter(shown))
 }

@@ -48,7 +48,7 @@ func settleNames(candidates []*candidate) (problems []skills.Problem) {
 	}
 	for _, c := range candidates {
 		if c.err == nil {
-			c.named(c.above) // which it may have been, or otherwise, by the scan before
+			c.settle(c.above, "")
 		}
 	}
 	return problems
@@ -122,16 +122,17 @@ func withoutCopies(group []*candidate) []*candidate {
 	return kept
 }
 
-// named gives the candidate's skill, and its tools, a folder's name before their
-// own. A skill that another catalog has is not changed.
-func (c *candidate) named(folder string) {
-	if c.skill.Folder == folder {
+// settle sets the folder and the prefix of the candidate's skill and its tools, and
+// whether it is trusted: it may have been otherwise in the scan before. A skill that
+// another catalog has is not changed.
+func (c *candidate) settle(folder, prefix string) {
+	trusted := c.root.trusted && c.skill.Workspace != ""
+	if s := c.skill; s.Folder == folder && s.Prefix == prefix && s.Trusted == trusted {
 		return
 	}
 	owner := c.skill.Clone()
-	owner.Folder = folder
-	for _, tool := range owner.Tools {
-		tool.Folder = folder
+	for _, s := range append([]*skills.Skill{owner}, owner.Tools...) {
+		s.Folder, s.Prefix, s.Trusted = folder, prefix, trusted
 	}
 	c.skill = owner
 }

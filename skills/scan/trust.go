@@ -7,7 +7,7 @@ import (
 )
 
 // rankRoots asks which workspaces are trusted, and returns the roots in the order of
-// their priority.
+// their priority: those in workspaces that are not trusted come last.
 func (s *Scanner) rankRoots() (roots []Root, trusted map[string]bool) {
 	roots, trusted = slices.Clone(s.roots), map[string]bool{}
 	for i := range roots {
@@ -22,8 +22,20 @@ func (s *Scanner) rankRoots() (roots []Root, trusted map[string]bool) {
 	for i := range roots {
 		roots[i].trusted = trusted[roots[i].Within]
 	}
+	slices.SortStableFunc(roots, func(a, b Root) int {
+		switch {
+		case a.untrusted() == b.untrusted():
+			return 0
+		case b.untrusted():
+			return -1
+		}
+		return 1
+	})
 	return roots, trusted
 }
+
+// untrusted reports whether the root is in a workspace that is not trusted.
+func (r Root) untrusted() bool { return r.Within != "" && !r.trusted }
 
 // exists reports whether there is something at the root.
 func (r Root) exists() bool {

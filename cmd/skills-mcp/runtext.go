@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/store"
+)
+
+// when renders the start of a run: the time, with the date if that is not today's.
+func when(t, now time.Time) string {
+	t = t.In(now.Location())
+	switch {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return t.Format(time.TimeOnly)
+	case t.Year() == now.Year():
+		return t.Format("02 Jan 15:04")
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// duration renders a time with two or three digits; "" for none.
+func duration(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+// subject returns the skill of a run, or its action.
+func subject(r *store.Run) string {
+	switch {
+	case r.Action == "skill":
+		return r.Skill
+	case r.Skill != "":
+		return r.Action + " (" + r.Skill + ")"
+	}
+	return r.Action
+}
+
+// outcomeText renders the outcome of a run.
+func outcomeText(r *store.Run) string {
+	text := r.Outcome
+	if r.Exit != nil && *r.Exit != 0 {
+		text += fmt.Sprintf(" (exit %d)", *r.Exit)
+	}
+	if r.Times > 1 {
+		text += fmt.Sprintf(" ×%d", r.Times)
+	}
+	return text
+}
+
+// by names the principal of a run, and the way by which the call came in.
+func by(r *store.Run) string {
+	return cmp.Or(r.Subject, r.Principal, "anonymous") + ", " + r.Way
+}
+
+// about returns the message of a run that did not end well, or its arguments.
+func about(r *store.Run) string {
+	if r.Message != "" {
+		return flat(r.Message)
+	}
+	return oneLine(string(r.Args), 200)
+}
+
+// printRun writes all that is recorded about a run.
+func printRun(w io.Writer, r *store.Run, children []*store.Run) error {
+	return table(w, func(w io.Writer) {
+		row := func(key, value string) {
+			if value != "" {
+				fmt.Fprintf(w, "%s\t%s\n", key, visible(value))
+			}
+		}
+		row("id", r.ID)
+		row("skill", subject(r))
+		row("origin", r.Origin)
+		row("digest", r.Digest)
+		row("outcome", outcomeText(r))
+		row("error", r.Error)
+		row("message", flat(r.Message))
+		row("limit", r.Limit)
+		row("started", r.Started.Format(time.RFC3339))
+		row("time", duration(r.Duration))
+		row("by", strings.TrimSpace(cmp.Or(r.Principal, "anonymous")+" "+r.Subject))
+		row("profile", r.Profile)
+		row("way in", r.Way)
+		row("called by", r.Parent)
+		row("class", r.Class)
+		row("rule", r.Rule)
+		row("approval", r.Approval)
+		printGrant(row, r.Grant)
+		printArguments(row, r.Args)
+		printConnections(row, r.Connections)
+		row("output", fmt.Sprintf("%s, and %s of errors; %s of files", sandbox.Bytes(r.Stdout), sandbox.Bytes(r.Stderr), sandbox.Bytes(r.Files)))
+		for _, child := range children {
+			row("called", fmt.Sprintf("%s: %s, %s", child.ID, subject(child), outcomeText(child)))
+		}
+	})
+}
+
+// printGrant writes a row for each part of a grant.
+func printGrant(row func(key, value string), data json.RawMessage) {
+	var grant struct {
+		Workspaces []string
+		Write      bool
+		Hosts      []string
+		Variables  []string
+	}
+	if json.Unmarshal(data, &grant) != nil {
+		return
+	}
+	key := "reads"
+	if grant.Write {
+		key = "writes"
+	}
+	row(key, strings.Join(grant.Workspaces, ", "))
+	row("connects", strings.Join(grant.Hosts, ", "))
+	row("is given", strings.Join(grant.Variables, ", "))
+}
+
+// printArguments writes a row for each argument.
+func printArguments(row func(key, value string), data json.RawMessage) {
+	var args map[string]json.RawMessage
+	if json.Unmarshal(data, &args) != nil {
+		row("arguments", string(data))
+		return
+	}
+	key := "arguments"
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		row(key, "--"+name+" "+string(args[name]))
+		key = " "
+	}
+}
+
+// printConnections writes a row for each connection.
+func printConnections(row func(key, value string), data json.RawMessage) {
+	var all []sandbox.Connection
+	if json.Unmarshal(data, &all) != nil {
+		row("connections", string(data))
+		return
+	}
+	for _, c := range all {
+		text := fmt.Sprintf("%s: sent %s, got %s", c.Host, sandbox.Bytes(c.Sent), sandbox.Bytes(c.Got))
+		if c.Refused != "" {
+			text = c.Host + ": " + c.Refused
+		}
+		row("connected", text)
+	}
+}
+
+// writeJSONLine writes a value as one line of JSON. Characters that are invisible, or
+// control a terminal, are escaped.
+func writeJSONLine(w *bytes.Buffer, value any) error {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	for _, r := range strings.TrimSuffix(line.String(), "\n") {
+		if text := string(r); visible(text) == text {
+			w.WriteString(text)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(w, `\u%04x`, unit)
+		}
+	}
+	return w.WriteByte('\n')
+}
+
+// cutLine returns a line of at most so many characters.
+func cutLine(line string, most int) string {
+	runes := []rune(line)
+	if len(runes) <= most {
+		return line
+	}
+	return string(runes[:most-1]) + "…"
+}
