@@ -92,7 +92,7 @@ func TestRow(t *testing.T) {
 		Connections: json.RawMessage(`[{"host":"h:443","sent":10,"got":20},{"host":"evil:443","refused":"not granted","sent":0,"got":0},{"host":"evil:443","refused":"not granted","sent":0,"got":0}]`),
 		Args:        json.RawMessage(`{"note":"[redacted]","pin":"[redacted]","to":"me, with [redacted] and [redacted]"}`),
 	}
-	if diff := cmp.Diff([]*store.Run{want}, list(t, runs), cmpopts.IgnoreFields(store.Run{}, "Started", "PID")); diff != "" {
+	if diff := cmp.Diff([]*store.Run{want}, list(t, runs), cmpopts.IgnoreFields(store.Run{}, "Started", "Ended", "PID")); diff != "" {
 		t.Error(diff)
 	}
 	for _, line := range []string{`msg="a skill connected" skill=pay run=run-1 host=h:443 address="" refused="" sent=10 got=20`, `level=WARN msg="a skill was refused connections" skill=pay run=run-1 count=2`} {

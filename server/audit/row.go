@@ -71,7 +71,7 @@ func codeOf(err error) run.Code {
 // row returns the row of a proposal, without its end.
 func row(p *run.Proposal, secrets []string, started time.Time) *store.Run {
 	r := &store.Run{
-		ID: p.RunID, Parent: p.Parent, Started: started, PID: os.Getpid(), Times: 1,
+		ID: p.RunID, Parent: p.Parent, Started: started, Ended: time.Now(), PID: os.Getpid(), Times: 1,
 		Principal: string(p.Principal.Kind), Subject: cut(p.Principal.ID, maxText), Profile: p.Principal.Profile,
 		Way: string(p.Way), Action: string(p.Action), Digest: p.Digest, Approval: p.Approval,
 		Args: arguments(p, secrets),

@@ -15,7 +15,7 @@ const (
 	vacuumPages = 256
 )
 
-// Prune deletes the oldest rows that started before a time, and those without which the
+// Prune deletes the oldest rows that ended before a time, and those without which the
 // file is larger than most bytes; 0 does not bound it. The newest row stays, so that
 // numbers grow for ever. It does one short step, and reports whether there are more.
 func (t Runs) Prune(ctx context.Context, before time.Time, most int64) (more bool, err error) {
@@ -41,9 +41,9 @@ func (t Runs) Prune(ctx context.Context, before time.Time, most int64) (more boo
 	return t.store.shrink(ctx, most)
 }
 
-// pruneOldest deletes those of the oldest rows that started before a time.
+// pruneOldest deletes those of the oldest rows that ended before a time.
 func pruneOldest(tx *sql.Tx, before time.Time) (deleted int64, err error) {
-	result, err := tx.Exec(`DELETE FROM runs WHERE seq IN (SELECT seq FROM (SELECT seq, started FROM runs ORDER BY seq LIMIT ?) WHERE started < ?)
+	result, err := tx.Exec(`DELETE FROM runs WHERE seq IN (SELECT seq FROM (SELECT seq, ended FROM runs ORDER BY seq LIMIT ?) WHERE ended < ?)
 		AND seq < (SELECT max(seq) FROM runs)`, pruneRows, before.UnixMilli())
 	if err != nil {
 		return 0, err

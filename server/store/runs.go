@@ -16,7 +16,8 @@ const runsSchema = `
 CREATE TABLE runs (
 	seq INTEGER PRIMARY KEY,
 	id TEXT NOT NULL,
-	started INTEGER NOT NULL, -- ms since 1970
+	ended INTEGER NOT NULL, -- ms since 1970, grows with seq
+	started INTEGER NOT NULL,
 	outcome TEXT NOT NULL,
 	skill TEXT NOT NULL,
 	pid INTEGER NOT NULL,
@@ -46,7 +47,7 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_id ON runs (id);
 CREATE INDEX runs_skill ON runs (skill);
-CREATE INDEX runs_unfinished ON runs (pid) WHERE outcome = 'running';`
+CREATE INDEX runs_outcome ON runs (outcome);`
 
 // Outcomes of a [Run] that the store itself gives.
 const (
@@ -62,6 +63,9 @@ type Run struct {
 	Seq     int64     `json:"seq"` // grows with each row
 	ID      string    `json:"id"`
 	Started time.Time `json:"started"`
+	// Ended is the time of the row: of the end, the refusal, or the start of a run that
+	// has not ended.
+	Ended   time.Time `json:"ended"`
 	Outcome string    `json:"outcome"`
 	Skill   string    `json:"skill,omitempty"`
 	PID     int       `json:"pid"` // of the process of skills-mcp
@@ -94,23 +98,23 @@ type Run struct {
 	Args        json.RawMessage `json:"args,omitempty"`
 }
 
-const runColumns = `id, started, outcome, skill, pid, times, duration, exit, error, parent, principal, subject,
+const runColumns = `id, ended, started, outcome, skill, pid, times, duration, exit, error, parent, principal, subject,
 	profile, way, action, origin, digest, class, rule, approval, limited, stdout, stderr, files, message, granted, connections, args`
 
 // values returns the values of runColumns.
 func (r *Run) values() []any {
-	return []any{r.ID, r.Started.UnixMilli(), r.Outcome, r.Skill, r.PID, max(1, r.Times), int64(r.Duration), r.Exit, r.Error, r.Parent, r.Principal, r.Subject,
+	return []any{r.ID, r.Ended.UnixMilli(), r.Started.UnixMilli(), r.Outcome, r.Skill, r.PID, max(1, r.Times), int64(r.Duration), r.Exit, r.Error, r.Parent, r.Principal, r.Subject,
 		r.Profile, r.Way, r.Action, r.Origin, r.Digest, r.Class, r.Rule, r.Approval, r.Limit, r.Stdout, r.Stderr, r.Files, r.Message, string(r.Grant), string(r.Connections), string(r.Args)}
 }
 
 // scanRun reads a row of seq and runColumns.
 func scanRun(row interface{ Scan(...any) error }) (*Run, error) {
 	var r Run
-	var started, duration int64
+	var ended, started, duration int64
 	var grant, connections, args string
-	err := row.Scan(&r.Seq, &r.ID, &started, &r.Outcome, &r.Skill, &r.PID, &r.Times, &duration, &r.Exit, &r.Error, &r.Parent, &r.Principal, &r.Subject,
+	err := row.Scan(&r.Seq, &r.ID, &ended, &started, &r.Outcome, &r.Skill, &r.PID, &r.Times, &duration, &r.Exit, &r.Error, &r.Parent, &r.Principal, &r.Subject,
 		&r.Profile, &r.Way, &r.Action, &r.Origin, &r.Digest, &r.Class, &r.Rule, &r.Approval, &r.Limit, &r.Stdout, &r.Stderr, &r.Files, &r.Message, &grant, &connections, &args)
-	r.Started, r.Duration = time.UnixMilli(started), time.Duration(duration)
+	r.Ended, r.Started, r.Duration = time.UnixMilli(ended), time.UnixMilli(started), time.Duration(duration)
 	r.Grant, r.Connections, r.Args = raw(grant), raw(connections), raw(args)
 	return &r, err
 }
@@ -130,17 +134,20 @@ type Runs struct{ store *Store }
 func NewRuns(s *Store) Runs { return Runs{s} }
 
 // insertRun is the statement that adds a row.
-const insertRun = "INSERT INTO runs (" + runColumns + ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+const insertRun = "INSERT INTO runs (" + runColumns + ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 // Add adds a row, in place of the row begun, and returns its number; 0 replaces none.
 // When it returns, the row survives the end of the process.
 func (t Runs) Add(ctx context.Context, r *Run, begun int64) (seq int64, err error) {
+	if begun == 0 {
+		return t.store.insert(ctx, insertRun, r.values()...)
+	}
 	err = t.store.write(ctx, func(tx *sql.Tx) error {
 		result, err := tx.Exec(insertRun, r.values()...)
 		if err != nil {
 			return err
 		}
-		if seq, err = result.LastInsertId(); err != nil || begun == 0 {
+		if seq, err = result.LastInsertId(); err != nil {
 			return err
 		}
 		// After the insertion: the number of the deleted row is not given to the new one.
@@ -168,7 +175,8 @@ func (t Runs) Repeat(ctx context.Context, seq int64) (found bool, err error) {
 type RunFilter struct {
 	Skill, Outcome string
 	Parent         string // ID of a run: those that its script called
-	Since          time.Time
+	// Since bounds the end of the runs, from the newest on: it is not for Oldest.
+	Since time.Time
 	// Before and After bound the numbers of the rows, without themselves.
 	Before, After int64
 	// Oldest orders by growing numbers; else the newest comes first.
@@ -184,7 +192,7 @@ func (t Runs) List(ctx context.Context, f RunFilter) (page []*Run, err error) {
 	if f.Oldest {
 		order = "ASC"
 	}
-	return t.query(ctx, "SELECT seq, "+runColumns+" FROM runs"+where+" ORDER BY seq "+order+" LIMIT ?", append(values, f.Limit)...)
+	return t.query(ctx, f.Since, "SELECT seq, "+runColumns+" FROM runs"+where+" ORDER BY seq "+order+" LIMIT ?", append(values, f.Limit)...)
 }
 
 // where returns the condition of a filter, and its values.
@@ -198,7 +206,6 @@ func (f RunFilter) where() (condition string, values []any) {
 	add(f.Skill != "", "skill = ?", f.Skill)
 	add(f.Outcome != "", "outcome = ?", f.Outcome)
 	add(f.Parent != "", "parent = ?", f.Parent)
-	add(!f.Since.IsZero(), "started >= ?", f.Since.UnixMilli())
 	add(f.Before != 0, "seq < ?", f.Before)
 	add(f.After != 0, "seq > ?", f.After)
 	if all == nil {
@@ -209,11 +216,12 @@ func (f RunFilter) where() (condition string, values []any) {
 
 // Find returns the rows whose ID begins with prefix, the newest first, at most limit.
 func (t Runs) Find(ctx context.Context, prefix string, limit int) ([]*Run, error) {
-	return t.query(ctx, "SELECT seq, "+runColumns+" FROM runs WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?", prefix, prefix+"\x7f", limit)
+	return t.query(ctx, time.Time{}, "SELECT seq, "+runColumns+" FROM runs WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?", prefix, prefix+"\x7f", limit)
 }
 
-// query returns the rows of a statement; none while there is no file.
-func (t Runs) query(ctx context.Context, query string, values ...any) (found []*Run, err error) {
+// query returns the rows of a statement, up to the first that ended before since; none
+// while there is no file.
+func (t Runs) query(ctx context.Context, since time.Time, query string, values ...any) (found []*Run, err error) {
 	if !t.store.Exists() {
 		return nil, nil
 	}
@@ -230,6 +238,9 @@ func (t Runs) query(ctx context.Context, query string, values ...any) (found []*
 		r, err := scanRun(rows)
 		if err != nil {
 			return nil, fmt.Errorf("read the record: %w", err)
+		}
+		if r.Ended.Before(since) {
+			break
 		}
 		found = append(found, r)
 	}

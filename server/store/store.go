@@ -110,6 +110,20 @@ func (s *Store) write(ctx context.Context, change func(*sql.Tx) error) error {
 	return s.transact(ctx, "NORMAL", change)
 }
 
+// insert is write for one row, whose number it returns.
+func (s *Store) insert(ctx context.Context, statement string, values ...any) (int64, error) {
+	db, err := s.connected()
+	if err != nil {
+		return 0, err
+	}
+	number, err := db.insert(context.WithoutCancel(ctx), statement, values...)
+	if err != nil {
+		s.repair(db, err)
+		return 0, fmt.Errorf("write %s: %w", s.file, err)
+	}
+	return number, nil
+}
+
 // decide is write for the person's decisions: it survives a power cut, and writes the
 // stamp, by which other processes learn of the change.
 func (s *Store) decide(ctx context.Context, change func(*sql.Tx) error) error {
