@@ -119,7 +119,7 @@ func TestClient(t *testing.T) {
 		c := connect(t, driver, "--workspace", library, "--skills", hostile)
 		tools := c.tools()
 		for _, name := range []string{
-			"get_skill", "list_plugins", "list_skills", "load_skill", "read_output", "reload_skills", "run_skill", "search_skills",
+			"get_skill", "list_plugins", "list_skills", "load_skill", "rate_skill", "read_output", "reload_skills", "run_skill", "search_skills",
 			"colony-samples__code-complexity", "colony-samples__scientific-debugging", "colony-samples__systemic-vulnerability-scan",
 		} {
 			if _, ok := tools[name]; !ok {

@@ -118,7 +118,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/stamp skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/stamp skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/audit server/elicit server/exposure server/policy skills skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"integration":               "sandbox sandbox/docker sandbox/native",
@@ -144,9 +144,10 @@ var walls = map[string]string{
 	"server/audit":              "sandbox server/identity server/run server/store skills",
 	"server/clientroots":        "server/transport",
 	"server/complete":           "",
-	"server/describe":           "sandbox sandbox/egress server/exposure server/run server/skillsext skills skills/check skills/dependencies skills/scan skills/skillfs skills/snapshot skills/truncate",
+	"server/describe":           "sandbox sandbox/egress server/exposure server/feedback server/run server/skillsext skills skills/check skills/dependencies skills/scan skills/skillfs skills/snapshot skills/truncate",
 	"server/elicit":             "sandbox server/identity server/rpc server/termtext skills skills/lazyregexp skills/schema",
 	"server/exposure":           "skills skills/truncate",
+	"server/feedback":           "server/audit server/identity server/run server/store server/termtext skills skills/truncate",
 	"server/httpd":              "server/identity",
 	"server/identity":           "",
 	"server/live":               "sandbox server/requirements skills skills/activation skills/scan skills/watch",

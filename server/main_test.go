@@ -17,8 +17,10 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
+	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -102,6 +104,18 @@ func newBenchWith(t *testing.T, driver sandbox.Driver, options Options) *bench {
 	t.Cleanup(b.Server.Close)
 	b.publish()
 	return b
+}
+
+// newBook returns feedback in a store of its own.
+func newBook(t *testing.T) *feedback.Book {
+	t.Helper()
+	s := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return feedback.New(s)
 }
 
 // Reload implements [Reloader].

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -43,6 +44,8 @@ type Options struct {
 	// Texts returns nil if the texts and files of a skill may be passed on, or else a
 	// [run.Error]; nil passes on all. It must return when ctx is done.
 	Texts func(ctx context.Context, skill *skills.Skill) error
+	// Feedback holds ratings of skills and how their last calls ended; nil offers none.
+	Feedback *feedback.Book
 	// FirstScan bounds the time for which lists wait for the first catalog. Where it is
 	// over, they are answered without skills, and clients are notified of the catalog
 	// when it comes. Calls wait for as long as it takes, and requests that only open a

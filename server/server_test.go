@@ -21,7 +21,7 @@ import (
 )
 
 func TestToolsList(t *testing.T) {
-	b := newBench(t, ends(0, "", ""))
+	b := newBenchWith(t, ends(0, "", ""), Options{Feedback: newBook(t)})
 	golden(t, "tools.json", indent(t, b.ask("tools/list", "{}")))
 }
 
@@ -34,7 +34,7 @@ func TestInitialize(t *testing.T) {
 }
 
 func TestFixedTools(t *testing.T) {
-	b := newBench(t, ends(0, "", ""))
+	b := newBenchWith(t, ends(0, "", ""), Options{Feedback: newBook(t)})
 	var all strings.Builder
 	for _, call := range []struct{ tool, args string }{
 		{"list_skills", `{}`},
@@ -49,6 +49,11 @@ func TestFixedTools(t *testing.T) {
 		{"search_skills", `{"query": "thing", "max_results": 1.5}`},
 		{"list_plugins", `{}`},
 		{"reload_skills", `{}`},
+		{"rate_skill", `{"name": "nothing at all", "ok": true}`},
+		{"rate_skill", `{"name": "run", "note": "fine"}`},
+		{"rate_skill", `{"name": "run", "ok": false, "note": "` + strings.Repeat("x", 501) + `"}`},
+		{"rate_skill", `{"name": "run", "ok": true, "by": "person"}`},
+		{"rate_skill", `{"name": "run", "ok": true, "note": "fine"}`},
 		{"load_skill", `{"name": "private"}`},
 		{"load_skill", `{}`},
 		{"run_skill", `{"name": "private"}`},

@@ -94,6 +94,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	executor := s.sandboxes.executor(runner, sessions, snapshots, approvals)
 	reloader, options := newReloader(s, scanner, runner, executor, c.flags.filter(s), collector.rest), serverOptions(s, snapshots)
 	options.Reloader, options.Left, options.Texts = reloader, approvals.Leave, s.sandboxes.pins.Text
+	options.Feedback = s.feedback()
 	c.flags.offer(ctx, s, options)
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and

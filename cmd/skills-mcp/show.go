@@ -77,6 +77,11 @@ func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {
 			return err
 		}
 	}
+	if info.Feedback != nil {
+		if err := printFeedback(c.stdout, info.Feedback); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintln(c.stdout, "\nfiles:")
 	for _, name := range info.Files {
 		fmt.Fprintln(c.stdout, "  "+flat(name))

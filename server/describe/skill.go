@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
@@ -56,6 +57,8 @@ type Skill struct {
 	Digest      string           `json:"digest"`              // of all files; "" where they cannot be read
 	Files       []string         `json:"files"`
 	Problems    []skills.Problem `json:"problems"`
+
+	Feedback *feedback.Summary `json:"feedback,omitempty"` // how its last calls ended, and ratings
 }
 
 // A Resource is one that a skill declares. It has a URI or a template.
@@ -78,6 +81,8 @@ type View struct {
 	Plan func(context.Context, *skills.Skill) *Plan
 	// State returns whether a skill can be used; nil is [State].
 	State func(*skills.Skill) string
+	// Feedback returns the feedback on a skill, or nil; nil is none on any.
+	Feedback func(context.Context, *skills.Skill) *feedback.Summary
 	// ForModel cuts texts to the bounds below for a model, and leaves out the
 	// instructions that only a person may follow.
 	ForModel bool
@@ -130,6 +135,9 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 	if skill.Entry != nil && skill.Blocked == "" {
 		d.runs(skill)
 		d.Call = v.Plan(ctx, skill)
+	}
+	if v.Feedback != nil {
+		d.Feedback = v.Feedback(ctx, skill)
 	}
 	d.place(v.Shadowed, skill)
 	d.Problems = nonNil(d.Problems)

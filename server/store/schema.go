@@ -12,6 +12,7 @@ func schema() []string {
 		workspacesSchema, decided("workspaces"),
 		pinsSchema,
 		approvalsSchema,
+		feedbackSchema,
 		runsSchema,
 		rulesSchema, decided("rules"),
 	}

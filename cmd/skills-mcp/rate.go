@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server/feedback"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// rateCommand rates a skill.
+type rateCommand struct {
+	*app
+	ok, bad bool
+	note    string
+}
+
+func newRateCommand(a *app) *cobra.Command {
+	c := &rateCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "rate NAME (--ok | --bad)",
+		Short: "Say whether a skill did what it promises",
+		Long: `Say whether a skill did what it promises, perhaps with a note. "show" and models see
+it, with the ratings of models and how the last runs ended. NAME is as in "show".`,
+		Example:           `  skills-mcp rate colony-samples/code-complexity --bad --note "it skips notebooks"`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
+	}
+	cmd.Flags().BoolVar(&c.ok, "ok", false, "it did")
+	cmd.Flags().BoolVar(&c.bad, "bad", false, "it did not")
+	cmd.Flags().StringVar(&c.note, "note", "", "what went well or wrong, in `TEXT` of at most 500 characters")
+	return cmd
+}
+
+func (c *rateCommand) run(ctx context.Context, name string) error {
+	if c.ok == c.bad {
+		return usageError(errors.New("write --ok or --bad"))
+	}
+	s, catalog, err := c.catalog(ctx)
+	if err != nil {
+		return err
+	}
+	skill, _, err := pick(catalog, name, s.gate)
+	if err != nil {
+		return err
+	}
+	who := identity.Principal{Kind: identity.Person}
+	if !isTerminal(c.stdin) { // perhaps a model with a shell
+		who.Kind = "command line"
+	}
+	if err := s.feedback().Rate(ctx, who, skill, c.ok, c.note); err != nil {
+		return exit(nil, err)
+	}
+	_, err = fmt.Fprintf(c.stdout, "%s is rated.\n", skill.QualifiedName())
+	return err
+}
+
+// feedback returns the feedback on skills in the store.
+func (s *settings) feedback() *feedback.Book { return feedback.New(s.store) }
+
+// feedbackOf returns the feedback on a skill; nil is none.
+func (s *settings) feedbackOf(ctx context.Context, skill *skills.Skill) *feedback.Summary {
+	summary, err := s.feedback().Of(ctx, skill)
+	if err != nil {
+		s.logger.Warn("the feedback on a skill cannot be read", "skill", skill.QualifiedName(), "error", err)
+	}
+	return summary
+}
+
+// printFeedback writes what is known of the use of a skill. Texts that others wrote are
+// quoted, each in one line.
+func printFeedback(w io.Writer, f *feedback.Summary) error {
+	fmt.Fprintf(w, "\nlast runs and ratings:\n  %d runs, %d failed; rated good %d times, bad %d times\n", f.Calls, f.Failures, f.Good, f.Bad)
+	return table(w, func(w io.Writer) {
+		for _, e := range f.LastErrors {
+			fmt.Fprintf(w, "  %s\tfailed\t%q\n", day(e.At), e.Error)
+		}
+		for _, n := range f.Notes {
+			verdict := "good"
+			if !n.OK {
+				verdict = "bad"
+			}
+			fmt.Fprintf(w, "  %s\t%s: %s\t%q\n", day(n.At), n.By, verdict, n.Note)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// feedbackSchema holds the ratings of skills.
+const feedbackSchema = `
+CREATE TABLE feedback (
+	seq INTEGER PRIMARY KEY,
+	skill TEXT NOT NULL,     -- qualified name
+	origin TEXT NOT NULL,
+	principal TEXT NOT NULL, -- the kind
+	ok INTEGER NOT NULL,
+	note TEXT NOT NULL,
+	at INTEGER NOT NULL      -- ms since 1970
+) STRICT;
+CREATE INDEX feedback_of ON feedback (skill, origin, principal);`
+
+// A SkillID names a skill in the store: a name alone could be claimed by another one.
+type SkillID struct {
+	Name   string // qualified
+	Origin string // as [github.com/skillsmcp/skills-mcp/skills.Origin.String] writes it
+}
+
+// A Rating is what somebody thinks of a skill.
+type Rating struct {
+	Principal string // the kind of who rated
+	OK        bool
+	Note      string
+	At        time.Time
+}
+
+// maxRatings is the number of ratings of one skill by one kind of principal that are
+// stored. A model cannot push out those of the person.
+const maxRatings = 20
+
+// Rate adds a rating of a skill, in place of the oldest one of too many.
+func (s *Store) Rate(ctx context.Context, id SkillID, r Rating) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.Exec("INSERT INTO feedback (skill, origin, principal, ok, note, at) VALUES (?, ?, ?, ?, ?, ?)",
+			id.Name, id.Origin, r.Principal, r.OK, r.Note, r.At.UnixMilli())
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`DELETE FROM feedback WHERE seq IN (SELECT seq FROM feedback
+			WHERE skill = ? AND origin = ? AND principal = ? ORDER BY seq DESC LIMIT -1 OFFSET ?)`, id.Name, id.Origin, r.Principal, maxRatings)
+		return err
+	})
+}
+
+// Ratings returns the ratings of a skill, the newest first.
+func (s *Store) Ratings(ctx context.Context, id SkillID) ([]Rating, error) {
+	return collect(ctx, s, func(rows *sql.Rows) (r Rating, err error) {
+		var at int64
+		err = rows.Scan(&r.Principal, &r.OK, &r.Note, &at)
+		r.At = time.UnixMilli(at)
+		return r, err
+	}, "SELECT principal, ok, note, at FROM feedback WHERE skill = ? AND origin = ? ORDER BY seq DESC", id.Name, id.Origin)
+}
+
+// An End is the end of a recorded run of a skill.
+type End struct {
+	At      time.Time // of its start
+	Outcome string
+	Exit    *int   // nil: the command did not end by itself
+	Error   string // the message; "" is none
+}
+
+// Ends returns the ends of the last runs of a skill, the newest first, at most limit. Runs
+// that were refused or have not ended are not among them.
+func (s *Store) Ends(ctx context.Context, id SkillID, limit int) ([]End, error) {
+	return collect(ctx, s, func(rows *sql.Rows) (e End, err error) {
+		var started int64
+		err = rows.Scan(&started, &e.Outcome, &e.Exit, &e.Error)
+		e.At = time.UnixMilli(started)
+		return e, err
+	}, `SELECT started, outcome, exit, message FROM runs WHERE skill = ? AND origin = ? AND action = 'skill'
+		AND outcome IN ('ok', 'error', 'failed', 'interrupted') ORDER BY seq DESC LIMIT ?`, id.Name, id.Origin, limit)
+}
+
+// collect returns the rows of a statement; none while there is no file.
+func collect[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), query string, values ...any) (all []T, err error) {
+	if !s.Exists() {
+		return nil, nil
+	}
+	db, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(context.WithoutCancel(ctx), query, values...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.file, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		row, err := scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.file, err)
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
