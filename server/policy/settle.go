@@ -233,9 +233,9 @@ func (p *Policy) limit(t *terms, profile string, skill *skills.Skill) error {
 // signatures returns the number of people who have to confirm a run on the terms.
 func (p *Policy) signatures(t *terms) int {
 	switch {
-	case t.class == skills.Safe:
+	case t.class == skills.Safe && t.approve != Each && t.approve != Once:
 		return 0
-	case p.options.Mode == DualSign:
+	case t.class != skills.Safe && p.options.Mode == DualSign:
 		return 2
 	}
 	return 1
