@@ -225,10 +225,11 @@ func (d *diagnosis) network() string {
 	for _, rule := range d.Hosts() {
 		hosts = append(hosts, rule.String())
 	}
+	const asked = "those that a skill declares, once you have confirmed them"
 	if len(hosts) == 0 {
-		return "none for skills"
+		return asked
 	}
-	return "granted to skills that declare it: " + strings.Join(hosts, ", ")
+	return asked + "; of private networks: " + strings.Join(hosts, ", ")
 }
 
 func (d *diagnosis) checkSkills() []sandbox.Finding {

@@ -70,7 +70,7 @@ func (p entryReader) network(entry *skills.Entry, f fields) {
 		entry.Network = append(entry.Network, item.Value)
 	}
 	if p.skill.Class == skills.Safe && len(entry.Network) > 0 {
-		p.report(skills.Warning, f.pos("network"), "declare class: mutating", "a safe skill is not granted the network that it declares, so it cannot be called")
+		p.report(skills.Warning, f.pos("network"), "declare class: mutating", "a safe skill that declares network counts as mutating: its calls are asked about")
 	}
 }
 

@@ -90,7 +90,7 @@ func TestSandboxProblems(t *testing.T) {
 // A safe skill gets no network, and is told so before it is called.
 func TestSandboxOfASafeSkill(t *testing.T) {
 	skill := loadSandbox(t, "safe", "{network: [a]}")
-	want := `root/demo/SKILL.md:6: warning: a safe skill is not granted the network that it declares, so it cannot be called (declare class: mutating)`
+	want := `root/demo/SKILL.md:6: warning: a safe skill that declares network counts as mutating: its calls are asked about (declare class: mutating)`
 	if got := strings.TrimSpace(lines(skill.Problems)); got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
