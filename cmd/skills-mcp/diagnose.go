@@ -194,7 +194,7 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 		findings = append(findings, found)
 	}
 	findings = append(findings, d.checkTrust()...)
-	findings = append(findings, ok("policy", "%s", d.policy()), ok("network", "%s", d.network()))
+	findings = append(findings, d.checkRecord(), ok("policy", "%s", d.policy()), ok("network", "%s", d.network()))
 	store, err := cacheDir()
 	if err == nil {
 		err = writable(filepath.Join(store, "snapshots"))
@@ -203,6 +203,33 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 		return append(findings, failure("cache", err.Error(), cacheRemedy))
 	}
 	return append(findings, ok("cache", "%s", store))
+}
+
+// checkRecord checks the file of the record and of the person's decisions. A broken one
+// is a warning: skills that need no confirmation run without it.
+func (d *diagnosis) checkRecord() sandbox.Finding {
+	file := d.store.File()
+	for _, w := range d.workspaces.folders {
+		if file != "" && lies(filepath.Dir(file), w) {
+			return warning("record", fmt.Sprintf("%s is in the workspace %s, so skills that may write there can change it", file, w), "name a narrower workspace, or set XDG_STATE_HOME to a folder outside of it")
+		}
+	}
+	var err error
+	if d.store.Exists() {
+		err = d.store.Check(context.Background())
+	} else if file != "" {
+		err = writable(filepath.Dir(file))
+	}
+	switch info, missing := os.Stat(file); {
+	case file == "":
+		return warning("record", "none, so no skill runs that needs your confirmation", "set HOME, or XDG_STATE_HOME to a folder that can be written")
+	case err != nil:
+		return warning("record", err.Error(), "skills that need your confirmation do not run until it can be written")
+	case missing != nil:
+		return ok("record", "%s, once there are runs", file)
+	default:
+		return ok("record", "%s, %s of at most %s", file, sandbox.Bytes(info.Size()), sandbox.Bytes(int64(d.Record.Max)))
+	}
 }
 
 // policy returns the mode, and the number of rules and profiles.

@@ -84,3 +84,19 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 	var busy, log, copied int
 	return db.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &log, &copied)
 }
+
+// Check reads the whole file, and returns an error if it is not sound.
+func (s *Store) Check(ctx context.Context) error {
+	db, err := s.open()
+	if err != nil {
+		return err
+	}
+	var found string
+	if err := db.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA integrity_check(1)").Scan(&found); err != nil {
+		return fmt.Errorf("check %s: %w", s.file, err)
+	}
+	if found != "ok" {
+		return fmt.Errorf("check %s: %s: %w", s.file, found, errDamaged)
+	}
+	return nil
+}
