@@ -188,6 +188,13 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 	if err := r.put(ctx); err != nil {
 		return err
 	}
+	all, err := r.openPins()
+	if err != nil {
+		return err
+	}
+	if err := all.Granted(ctx, r.skill); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintf(c.stderr, "granted; skills-mcp why %s says what its calls meet, and grant --remove %s withdraws it\n", visible(name), visible(name))
 	return err
 }

@@ -17,21 +17,24 @@ import (
 // listCommand lists every skill.
 type listCommand struct {
 	*app
-	source string
-	json   bool
+	source  string
+	json    bool
+	changed bool
 }
 
 func newListCommand(a *app) *cobra.Command {
 	c := &listCommand{app: a}
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List every skill there is, and whether it is ready",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+		Use:     "list",
+		Short:   "List every skill there is, and whether it is ready",
+		Example: "  skills-mcp list --changed",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().StringVar(&c.source, "source", "", "only skills of `SOURCE`: session (the project), user, system or extra")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	complete(cmd, "source", []string{"session", "user", "system", "extra"})
+	cmd.Flags().BoolVar(&c.changed, "changed", false, "only skills whose files have changed since they were accepted, with what they gained")
 	a.exposeFlag(cmd)
 	return cmd
 }
@@ -40,10 +43,18 @@ func (c *listCommand) run(ctx context.Context) error {
 	if c.source != "" && !slices.Contains(skills.Sources(), skills.Source(c.source)) {
 		return usageError(fmt.Errorf("--source is %q; write one of session, user, system, extra", c.source))
 	}
+	if c.changed {
+		s, catalog, err := c.catalog(ctx)
+		if err != nil {
+			return err
+		}
+		return c.printChanged(ctx, s, catalog, c.json)
+	}
 	s, catalog, err := c.learned(ctx)
 	if err != nil {
 		return err
 	}
+	catalog = s.pins(nil).Apply(ctx, catalog) // says which are blocked
 	found := listAll(s.view(ctx, catalog), skills.Source(c.source))
 	if c.json {
 		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": nonNil(catalog.Problems)})

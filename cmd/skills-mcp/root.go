@@ -41,7 +41,7 @@ terminal. To try a skill by hand:
 		newServeCommand(a), newListCommand(a), newShowCommand(a), newSearchCommand(a), newPluginsCommand(a),
 		newRunCommand(a), newRunsCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
 		newWhyCommand(a), newGrantCommand(a), newEnableCommand(a), newDisableCommand(a),
-		newTrustCommand(a), newUntrustCommand(a),
+		newTrustCommand(a), newUntrustCommand(a), newPinCommand(a),
 		newRateCommand(a),
 		newEgressCommand(a),
 	)

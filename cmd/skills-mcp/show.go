@@ -16,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
+	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
 
 // showCommand shows one skill.
@@ -29,7 +30,7 @@ func newShowCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Show one skill in full",
-		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool; SOURCE:NAME (session:deploy) or the path of its folder also means one\nwhose name another one has. Nothing of it is run.",
+		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its capabilities and, if it has changed\nsince it was accepted, the difference, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool; SOURCE:NAME (session:deploy) or the path of its folder also means one\nwhose name another one has. Nothing of it is run.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
@@ -55,10 +56,33 @@ func (c *showCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(info)
+	all, err := s.openPins()
+	if err != nil {
+		return err
 	}
-	return c.print(skill, info)
+	compared, err := all.Compare(ctx, skill)
+	if err != nil {
+		return err
+	}
+	pin := newPinInfo(skill, compared)
+	if c.json {
+		return c.printJSON(shown{info, compared.Surface.Items, pin})
+	}
+	if err := c.print(skill, info); err != nil {
+		return err
+	}
+	writeSurface(c.stdout, compared.Surface)
+	if pin != nil && compared.Changed() {
+		pin.write(c.stdout)
+	}
+	return nil
+}
+
+// shown is a skill with its capabilities, and its accepted version, if there is one.
+type shown struct {
+	*describe.Skill
+	Surface []surface.Item `json:"capabilities"`
+	Pin     *pinInfo       `json:"pin,omitempty"`
 }
 
 func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {

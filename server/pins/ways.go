@@ -41,6 +41,20 @@ func (p *Pins) Accepted(ctx context.Context, proposal *run.Proposal) error {
 	return nil
 }
 
+// Granted records that a person has given a skill something: from now on its growth is
+// known, also of one that was never used, or that is the person's own.
+func (p *Pins) Granted(ctx context.Context, skill *skills.Skill) error {
+	digest, folder, err := p.snapshot(ctx, skill)
+	if err != nil {
+		return err
+	}
+	if skill.Origin().Kind == skills.OriginOwn {
+		return p.Accept(ctx, skill, digest, folder)
+	}
+	_, err = p.check(ctx, skill, digest, folder)
+	return err
+}
+
 // unreadable returns the error of a skill that cannot be compared.
 func unreadable(skill *skills.Skill, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

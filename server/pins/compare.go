@@ -1,0 +1,77 @@
+package pins
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/surface"
+)
+
+// A Comparison is a skill as it is now beside its accepted version.
+type Comparison struct {
+	Digest, Folder string
+	Surface        *surface.Surface
+	// Pin is the accepted version; nil if nobody has used the skill, or for one of the
+	// person's own that they have not approved.
+	Pin *store.Pin
+	// Changes are the capabilities that it has gained and then those that it has lost.
+	Changes []surface.Change
+	// Texts is how its texts differ, as [surface.Surface.TextDiff] has it.
+	Texts string
+}
+
+// Grown reports whether a capability was gained.
+func (c *Comparison) Grown() bool { return len(c.Changes) > 0 && !c.Changes[0].Gone }
+
+// Changed reports whether the files differ from the accepted ones.
+func (c *Comparison) Changed() bool { return c.Pin != nil && c.Pin.AcceptedDigest != c.Digest }
+
+// Compare compares a skill with its accepted version. It records nothing.
+func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, error) {
+	digest, folder, err := p.snapshot(ctx, skill)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{Digest: digest, Folder: folder}
+	if c.Surface, err = surface.Of(skill, skillfs.DirFS(folder)); err != nil {
+		return nil, fmt.Errorf("compute the surface of skill %s: %w", skill.QualifiedName(), err)
+	}
+	if c.Pin, err = p.store.Pin(ctx, skill.Origin().String()); err != nil || c.Pin == nil {
+		return c, err
+	}
+	accepted, err := decode(c.Pin)
+	if err != nil {
+		return nil, err
+	}
+	c.Changes, c.Texts = c.Surface.Diff(accepted), c.Surface.TextDiff(accepted)
+	return c, nil
+}
+
+// Changed returns the skills of a catalog, without their tools, whose files differ from
+// the accepted ones, with their comparisons.
+func (p *Pins) Changed(ctx context.Context, catalog *skills.Catalog) (changed []*skills.Skill, all []*Comparison, err error) {
+	pins, err := p.store.Pins(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	pinned := map[string]bool{}
+	for _, pin := range pins {
+		pinned[pin.Origin] = true
+	}
+	for _, skill := range catalog.Skills {
+		if skill.Of != nil || !pinned[skill.Origin().String()] {
+			continue
+		}
+		c, err := p.Compare(ctx, skill)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.Changed() {
+			changed, all = append(changed, skill), append(all, c)
+		}
+	}
+	return changed, all, nil
+}
