@@ -38,7 +38,7 @@ func (s *settings) scan(ctx context.Context) (*skills.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.gate.Apply(catalog), nil
+	return s.trust.Apply(ctx, s.gate.Apply(catalog)), nil
 }
 
 // learnTime bounds the time in which a command that only lists skills looks for

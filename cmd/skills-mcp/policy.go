@@ -23,6 +23,7 @@ import (
 func (s *settings) policyOptions() policy.Options {
 	options := s.Policy.Options()
 	options.Hosts, options.Variables = s.Hosts(), entryNames(s.Sandbox.Env)
+	options.Workspaces = s.trust
 	options.Book = policy.NewBook(s.store, seal.New(filepath.Join(filepath.Dir(s.store.File()), "approvals.key")), s.logger)
 	if project := s.workspaces.project; project != nil {
 		if err := project.Policy.Narrow(&options); err != nil {
@@ -66,6 +67,8 @@ func stateUnder(ctx context.Context, p *policy.Policy, skill *skills.Skill) stri
 	}
 	d, err := p.Decide(ctx, &run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: client, DryRun: true})
 	switch {
+	case err != nil && skill.Untrusted() && run.AsError(err).Code == run.ApprovalRequired:
+		return "needs trust in its workspace"
 	case err != nil:
 		return "refused: why says by which rule"
 	case d.Signatures > 1:

@@ -153,6 +153,6 @@ func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, exe
 	}
 	return live.New(scanner, &live.Options{
 		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: edited, Idle: idle, Settled: s.sandboxes.pins.RecheckAll, Logger: s.logger,
-		Decisions: s.store, Filters: []live.Filter{filter, s.sandboxes.pins}, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
+		Decisions: s.store, Filters: []live.Filter{s.trust, filter, s.sandboxes.pins}, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
 	})
 }

@@ -25,6 +25,7 @@ type settings struct {
 	roots      *rootSettings
 	sandboxes  *sandboxSettings
 	gate       *requirements.Checker
+	trust      *trustProposer
 	store      *store.Store // opens its file when it is used; closed by [app.close]
 }
 
@@ -51,7 +52,7 @@ func (a *app) settings() (*settings, error) {
 	if a.state == nil {
 		a.state = store.New(storeFile(home), &store.Options{Logger: logger})
 	}
-	s := &settings{Config: c, home: home, logger: logger, workspaces: w, store: a.state}
+	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: &trustProposer{}, store: a.state}
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, logger: logger}
 	if a.recorder == nil {
 		a.recorder = s.sandboxes.newRecorder(a.state)

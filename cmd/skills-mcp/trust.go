@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
-	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 // trustCommand trusts a workspace.
@@ -66,19 +65,18 @@ func (c *trustCommand) run(ctx context.Context, args []string) error {
 		_, err := fmt.Fprintf(c.stdout, "%s is trusted already\n", visible(w.Path))
 		return err
 	}
-	change, err := s.compare(ctx, w.Path)
+	if _, err := s.scan(ctx); err != nil {
+		return err
+	}
+	proposed, err := s.trust.Propose(w.Path)
 	if err != nil {
 		return err
 	}
-	question, err := change.question()
-	if err != nil {
-		return err
-	}
-	if err := c.confirm(ctx, question, "trust it"); err != nil {
+	if err := c.confirm(ctx, question(proposed), "trust it"); err != nil {
 		return err
 	}
 	// The folder that was shown: another one may have taken its place meanwhile.
-	if err := s.store.Trust(ctx, w); err != nil {
+	if err := s.store.Trust(ctx, store.Workspace{Path: w.Path, Folder: proposed.Folder, At: time.Now()}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s is trusted\n", visible(w.Path))
@@ -105,102 +103,18 @@ func (a *app) workspaceOf(args []string) (*settings, store.Workspace, error) {
 	return nil, store.Workspace{}, usageError(fmt.Errorf("there are %d workspaces; name the folder of one", len(s.workspaces.folders)))
 }
 
-// A trustChange is the difference that trust in a workspace makes.
-type trustChange struct {
-	workspace string
-	skills    []*skills.Skill // of the workspace, without tools
-	plugins   []*skills.Plugin
-	hidden    []skills.Shadow // the skills of others whose names they would get
-}
-
-// compare scans the roots as if a workspace was trusted.
-func (s *settings) compare(ctx context.Context, workspace string) (*trustChange, error) {
-	options := s.roots.scanOptions()
-	options.Trusted = func(string) bool { return true }
-	catalog, err := scan.Scan(ctx, s.roots.list(), options)
-	if err != nil {
-		return nil, err
-	}
-	c := &trustChange{workspace: workspace}
-	for _, skill := range catalog.Skills {
-		if skill.Workspace == workspace && skill.Of == nil {
-			c.skills = append(c.skills, skill)
-		}
-	}
-	for _, plugin := range catalog.Plugins {
-		if plugin.Workspace == workspace {
-			c.plugins = append(c.plugins, plugin)
-		}
-	}
-	for _, shadow := range catalog.Shadowed {
-		if shadow.By.Workspace == workspace && shadow.Skill.Workspace != workspace {
-			c.hidden = append(c.hidden, shadow)
-		}
-	}
-	return c, nil
-}
-
-// question describes the change, with strangers' text escaped. The names that would be
-// taken come last, next to the question.
-func (c *trustChange) question() (string, error) {
+// question describes a trust, with strangers' text escaped.
+func question(t *run.Trust) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "skills-mcp: the workspace %s has %s and %s.\n", visible(c.workspace), count(len(c.skills), "skill"), count(len(c.plugins), "plugin"))
-	err := table(&b, func(w io.Writer) {
-		for _, skill := range c.skills {
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", visible(skill.QualifiedName()), class(skill), visible(strings.Join(wishes(skill), "; ")))
-		}
-	})
-	if err != nil {
-		return "", err
+	fmt.Fprintf(&b, "skills-mcp: the workspace %s is not trusted. Its skills:\n", visible(t.Workspace))
+	for _, change := range t.Changes {
+		fmt.Fprintf(&b, "> %s\n", visible(change))
 	}
-	fmt.Fprint(&b, "If you trust it, its skills come first. They may get the variables that your\nconfiguration grants to skills, and you may grant and approve what they ask for.\n")
-	for _, plugin := range c.plugins {
-		if n := len(plugin.Servers) + len(plugin.Hooks); n > 0 {
-			fmt.Fprintf(&b, "  %s\t%s and %s, which are not run\n", visible(plugin.Name), count(len(plugin.Servers), "MCP server"), count(len(plugin.Hooks), "hook"))
-		}
+	if len(t.Changes) == 0 {
+		b.WriteString("> none\n")
 	}
-	if len(c.hidden) > 0 {
-		fmt.Fprintf(&b, "They would take the names of %s:\n", count(len(c.hidden), "other skill"))
-		for _, shadow := range c.hidden {
-			fmt.Fprintf(&b, "  %s, from %s\n", visible(shadow.Skill.QualifiedName()), visible(shadow.Skill.File))
-		}
-	}
-	return b.String(), nil
-}
-
-// class returns the highest class of a skill and its tools, for people; "" for a skill
-// that has nothing to run.
-func class(skill *skills.Skill) string {
-	highest := ""
-	for _, s := range append([]*skills.Skill{skill}, skill.Tools...) {
-		switch {
-		case s.Entry == nil:
-		case s.Class == skills.Dangerous, highest == "", highest == string(skills.Safe):
-			highest = string(s.Class)
-		}
-	}
-	return cmp.Or(highest, "instructions")
-}
-
-// wishes returns what a skill and its tools ask for beyond reading the workspace.
-func wishes(skill *skills.Skill) (all []string) {
-	var hosts, variables, asks []string
-	for _, s := range append([]*skills.Skill{skill}, skill.Tools...) {
-		if s.Entry != nil {
-			hosts, variables = append(hosts, s.Entry.Network...), append(variables, s.Entry.Env...)
-		}
-		variables = append(variables, s.Requires.Env...)
-		asks = append(asks, words(s.Asks)...)
-	}
-	for _, w := range []struct {
-		what  string
-		names []string
-	}{{"connects to ", hosts}, {"reads the variables ", variables}, {"asks the ", asks}} {
-		if slices.Sort(w.names); len(w.names) > 0 {
-			all = append(all, w.what+strings.Join(slices.Compact(w.names), ", "))
-		}
-	}
-	return all
+	b.WriteString("If you trust it, they come first. They may get the variables that your configuration\ngrants to skills, and you may grant and approve what they ask for.\n")
+	return b.String()
 }
 
 // printList lists the workspaces that the person trusts.

@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
@@ -49,4 +53,32 @@ func trustState(w store.Workspace) string {
 		return "not trusted any more: another folder is there"
 	}
 	return "trusted"
+}
+
+// A trustProposer is the [policy.Workspaces] of a catalog, and a [live.Filter] that sees
+// each new one.
+type trustProposer struct {
+	catalog atomic.Pointer[skills.Catalog] // the newest; nil before the first
+}
+
+// Apply implements [live.Filter]. It changes nothing.
+func (t *trustProposer) Apply(_ context.Context, catalog *skills.Catalog) *skills.Catalog {
+	t.catalog.Store(catalog)
+	return catalog
+}
+
+// Propose implements [policy.Workspaces].
+func (t *trustProposer) Propose(workspace string) (*run.Trust, error) {
+	w, err := identify(workspace)
+	if err != nil {
+		return nil, err
+	}
+	if w.Path != workspace {
+		return nil, fmt.Errorf("a link leads to %s", w.Path)
+	}
+	proposed := &run.Trust{Workspace: w.Path, Folder: w.Folder}
+	if catalog := t.catalog.Load(); catalog != nil {
+		proposed.Changes = describe.Trust(catalog, workspace)
+	}
+	return proposed, nil
 }

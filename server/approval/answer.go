@@ -65,6 +65,9 @@ func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, scope Sc
 		return wrong("%s cannot be confirmed as %q", r.ID, scope)
 	}
 	err = a.change(ctx, now, a.confirmed(who, scope, store.ApprovalGiven))
+	if err == nil {
+		err = a.trust(ctx, now)
+	}
 	*r = *now
 	return err
 }

@@ -247,6 +247,9 @@ func (a *Approvals) settle(ctx context.Context, c *call, scope Scope) error {
 		return refused(c, "the person said no")
 	}
 	r, err := a.sign(ctx, c, signerOf(c.Principal), scope)
+	if err == nil {
+		err = a.trust(ctx, r)
+	}
 	switch {
 	case err != nil:
 		return unavailable(err)

@@ -36,6 +36,8 @@ type Question struct {
 	Hosts     []string `json:"hosts,omitempty"`
 	Variables []string `json:"variables,omitempty"`
 
+	// Trust is the workspace that a yes trusts; nil is none.
+	Trust *run.Trust `json:"trust,omitempty"`
 	// Grown are the capabilities that the skill has gained since it was accepted.
 	Grown []string `json:"grown,omitempty"`
 	// Differs are the ways in which the call differs from the last approved one.
@@ -84,7 +86,7 @@ func newQuestion(p *run.Proposal) *Question {
 		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: d.Class, Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p),
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables,
-		Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
+		Trust: d.Trust, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
 	if q.Class == "" {
 		q.Class = p.Skill.Class

@@ -44,6 +44,9 @@ func (q *Question) summary() string {
 	if len(q.Variables) > 0 {
 		text += "; is given " + b.list(q.Variables)
 	}
+	if q.Trust != nil {
+		text += "; a yes also trusts all skills of the workspace " + b.text(q.Trust.Workspace)
+	}
 	return text + "."
 }
 
@@ -61,7 +64,7 @@ func (q *Question) text(b *bounds) []string {
 		}
 		all = append(all, fmt.Sprintf("It needs %d different people; %s.", q.Needed, signed))
 	}
-	return append(append(all, q.grant(b)...), "Run it?")
+	return append(append(append(all, q.trust(b)...), q.grant(b)...), q.request())
 }
 
 // preview returns the lines that an approval binds. One that covers every call binds

@@ -32,7 +32,8 @@ func summarize(skill *skills.Skill, tool string) Summary {
 }
 
 // State returns whether a model can use a skill, in a word or two: "ready",
-// "unavailable: why", "blocked: why", "person only", or "needs approval".
+// "unavailable: why", "blocked: why", "person only", "needs trust in its workspace", or "needs
+// approval".
 func State(skill *skills.Skill) string {
 	switch {
 	case skill.Unavailable != "":
@@ -41,6 +42,8 @@ func State(skill *skills.Skill) string {
 		return "blocked: it has changed since it was accepted"
 	case !skill.ModelInvocable:
 		return "person only"
+	case skill.Untrusted() && skill.Entry != nil && (skill.Class != skills.Safe || len(skill.Entry.Network) > 0):
+		return "needs trust in its workspace"
 	case skill.Entry != nil && skill.Class != skills.Safe:
 		return "needs approval"
 	}

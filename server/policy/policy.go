@@ -40,6 +40,13 @@ type Pins interface {
 	Accepted(ctx context.Context, p *run.Proposal) error
 }
 
+// Workspaces knows the workspaces of skills.
+type Workspaces interface {
+	// Propose returns the trust in a workspace that a person is asked for. The error says
+	// why the workspace cannot be trusted.
+	Propose(workspace string) (*run.Trust, error)
+}
+
 // Options configure a [Policy]. The zero value is usable.
 type Options struct {
 	// Mode is "" for Confirm.
@@ -57,6 +64,9 @@ type Options struct {
 	// Variables are the names of the variables that every skill is given which names
 	// them; nil is any.
 	Variables []string
+	// Workspaces knows the workspaces that are not trusted: a skill of one that needs more
+	// than a safe skill gets has the person asked to trust it. nil refuses such skills.
+	Workspaces Workspaces
 	// Pins knows the accepted versions of skills; nil accepts all.
 	Pins Pins
 	// Approver gets confirmations; without one, the runs that need some are refused.
@@ -81,7 +91,7 @@ func (p *Policy) MayAsk(who identity.Principal, skill *skills.Skill) bool {
 	if p.options.Pins != nil && p.options.Pins.MayHaveGrown(skill) {
 		return true
 	}
-	t, err := p.settle(context.Background(), subject{skill: skill, profile: who.Profile, accepted: true})
+	t, _, err := p.settleTrusted(context.Background(), subject{skill: skill, profile: who.Profile, accepted: true})
 	return err == nil && p.signatures(t) > 0
 }
 
@@ -130,16 +140,16 @@ func (p *Policy) grown(ctx context.Context, proposal *run.Proposal) (grown, ance
 func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accepted bool) (*run.Decision, error) {
 	skill := proposal.Skill
 	s := subject{skill, proposal.Principal.Profile, proposal.Digest, accepted && p.options.Pins != nil}
-	t, err := p.settle(ctx, s)
-	if err == nil && !proposal.DryRun && p.bind(ctx, t, skill) {
+	t, trusted, err := p.settleTrusted(ctx, s)
+	if err == nil && !proposal.DryRun && trusted == skill && p.bind(ctx, t, skill) {
 		t, err = p.settle(ctx, s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &run.Decision{
+	d := &run.Decision{
 		Grant:      sandbox.Grant{Workspaces: proposal.Workspaces, Write: t.write, Hosts: t.hosts},
-		Variables:  slices.Concat(p.variables(skill), t.env),
+		Variables:  slices.Concat(p.variables(trusted), t.env),
 		Class:      t.class,
 		Rule:       p.rule(t),
 		Signatures: p.signatures(t),
@@ -150,7 +160,14 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 		Timeout:    t.timeout,
 		Concurrent: p.options.Profiles[s.profile].MaxConcurrent,
 		Version:    p.version(t),
-	}, nil
+	}
+	if trusted != skill {
+		d.Each = true
+		if d.Trust, err = p.propose(t, proposal); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
 }
 
 // bind makes the rules of terms belong to the origin of a skill. It reports whether one

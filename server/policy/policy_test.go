@@ -22,6 +22,16 @@ type answers struct{ err error }
 
 func (a answers) Approve(context.Context, *run.Proposal) error { return a.err }
 
+// proposals proposes to trust "/work" alone.
+type proposals struct{}
+
+func (proposals) Propose(workspace string) (*run.Trust, error) {
+	if workspace != "/work" {
+		return nil, errors.New("it is gone")
+	}
+	return &run.Trust{Workspace: workspace, Changes: []string{"a change"}}, nil
+}
+
 // Without rules: the decision, or the code of the refusal, for each class, kind of request
 // and principal.
 func TestDecide(t *testing.T) {
@@ -46,6 +56,12 @@ func TestDecide(t *testing.T) {
 	}
 	reads := *asked
 	reads.Grant.Write = false
+	ofWork := *asked // after the person has trusted the workspace
+	ofWork.Each, ofWork.Trust = true, &run.Trust{Workspace: "/work", Changes: []string{"a change"}}
+	trusts, later := &ofWork, ofWork
+	later.Grant.Write = false
+	harmless, reaching, lost, harmful := safe, connects, strange, dangerous
+	harmless.Workspace, reaching.Workspace, lost.Workspace, harmful.Workspace = "/work", "/work", "/lost", "/work"
 	for name, test := range map[string]struct {
 		p       run.Proposal
 		want    *run.Decision
@@ -60,7 +76,12 @@ func TestDecide(t *testing.T) {
 		"mutating, only a plan":      {run.Proposal{Skill: &mutating, Principal: person, DryRun: true}, asked, ""},
 		"a safe one that connects":   {run.Proposal{Skill: &connects, Principal: model}, &reads, ""},
 		"dangerous":                  {run.Proposal{Skill: &dangerous, Principal: person}, nil, run.PermissionDenied},
-		"of a workspace":             {run.Proposal{Skill: &strange, Principal: person}, nil, run.PermissionDenied},
+		"of a workspace":             {run.Proposal{Skill: &strange, Principal: person}, trusts, ""},
+		"of a workspace, a plan":     {run.Proposal{Skill: &strange, Principal: person, DryRun: true}, nil, run.ApprovalRequired},
+		"of another, safe":           {run.Proposal{Skill: &harmless, Principal: model}, folder, ""},
+		"of another, connects":       {run.Proposal{Skill: &reaching, Principal: model}, &later, ""},
+		"of a lost workspace":        {run.Proposal{Skill: &lost, Principal: model}, nil, run.PermissionDenied},
+		"of another, dangerous":      {run.Proposal{Skill: &harmful, Principal: person}, nil, run.PermissionDenied},
 		"an unknown profile":         {run.Proposal{Skill: &safe, Principal: identity.Principal{Profile: "p"}}, nil, run.PermissionDenied},
 		"code":                       {run.Proposal{Action: run.ActionCode, Principal: model}, folder, ""},
 		"code beside a mutating one": {run.Proposal{Action: run.ActionCode, Skill: &mutating, Principal: model}, folder, ""},
@@ -71,7 +92,7 @@ func TestDecide(t *testing.T) {
 				test.p.Action = run.ActionSkill
 			}
 			test.p.Workspaces = work
-			p := New(&Options{Variables: []string{"KEY"}})
+			p := New(&Options{Variables: []string{"KEY"}, Workspaces: proposals{}})
 			d, err := p.Decide(t.Context(), &test.p)
 			if got := codeOf(err); got != test.refused {
 				t.Fatalf("refused with %q: %v", got, err)

@@ -193,9 +193,6 @@ func (p *Policy) addHosts(t *terms, found []match, skill *skills.Skill) error {
 		return nil
 	}
 	name := skill.QualifiedName()
-	if skill.Untrusted() {
-		return denied("skill %s connects to %s, and is of the workspace %s, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration", name, strings.Join(skill.Entry.Network, ", "), skill.Workspace)
-	}
 	for _, declared := range skill.Entry.Network {
 		host, err := egress.ParseRule(declared)
 		if err != nil {

@@ -138,6 +138,8 @@ type Decision struct {
 	// Session reports that a confirmation covers at most the session of the client
 	// (approve: session).
 	Session bool
+	// Trust is the workspace that a yes trusts, since the run needs that; nil is none.
+	Trust *Trust
 	// Grown are the capabilities that the skill has gained since the person accepted it,
 	// a line each; the run then needs a signature that accepts them. none is unchanged.
 	Grown []string
@@ -154,6 +156,15 @@ type Decision struct {
 	// Version identifies the rules that were applied: an approval that was given under
 	// other rules does not count.
 	Version string
+}
+
+// Trust is a workspace that the person may trust.
+type Trust struct {
+	// Workspace is its absolute path, and Folder identifies the folder there.
+	Workspace string `json:"workspace"`
+	Folder    string `json:"folder"`
+	// Changes are the lines about what changes then.
+	Changes []string `json:"changes,omitempty"`
 }
 
 // A Record is a proposal with its outcome.

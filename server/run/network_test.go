@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +79,7 @@ func TestHosts(t *testing.T) {
 func TestWorkspaceIsGrantedNothing(t *testing.T) {
 	driver := &recorder{}
 	x := newExecutor(t, driver, &run.Options{Secrets: run.Environ{"KEY=secret"}}, rules(t, "api.example.com")...)
-	for _, fields := range []string{"sandbox: {env: [KEY]}", "class: mutating\nsandbox: {env: [KEY]}", "metadata: {openclaw: {requires: {env: [KEY]}}}"} {
+	for _, fields := range []string{"sandbox: {env: [KEY]}", "metadata: {openclaw: {requires: {env: [KEY]}}}"} {
 		skill := demo(t, "script: run.sh\n"+fields)
 		skill.Workspace = "/work"
 		if _, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person()}); err != nil {
@@ -90,12 +91,14 @@ func TestWorkspaceIsGrantedNothing(t *testing.T) {
 			t.Errorf("environment %s", env)
 		}
 	}
-	skill := demo(t, "script: run.sh\nclass: mutating\nsandbox: {network: [api.example.com]}")
-	skill.Workspace = "/work"
-	_, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person()})
-	wantError(t, err, run.PermissionDenied, "skill demo connects to api.example.com, and is of the workspace /work, whose skills are granted no hosts; ask the person whether to name its folder under skills in the configuration")
-	if _, err := x.Plan(t.Context(), skill, nil); err == nil {
-		t.Error("the plan has a grant")
+	for _, fields := range []string{"class: mutating", "class: mutating\nsandbox: {env: [KEY]}", "sandbox: {network: [api.example.com]}"} {
+		skill := demo(t, "script: run.sh\n"+fields)
+		skill.Workspace = "/work"
+		_, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person()})
+		wantError(t, err, run.ApprovalRequired, "skill demo is mutating, and of the workspace /work, whose skills are granted nothing before the person trusts it")
+		if command, err := x.Plan(t.Context(), skill, nil); err == nil || command.Grant.Write || len(command.Grant.Hosts) > 0 || slices.Contains(command.Env, "KEY") {
+			t.Errorf("the plan has a grant: %+v, %v", command.Grant, err)
+		}
 	}
 }
 
