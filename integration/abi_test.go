@@ -32,6 +32,7 @@ func TestSkillABIExamples(t *testing.T) {
 		"careful": "text done\n",
 		"drafts":  `text without drafts: {"error":"nobody can be asked: `,
 		"account": "text No account was named: {'error': 'nobody can be asked: ",
+		"notes":   "text There is no changelog: skill notes is not granted to call others",
 		"fail":    "error\ntext EXECUTION_ERROR: skill fail failed with exit code 1; its error output says why\ntext stderr:\nthere is no file report.csv; name one of: a.csv, b.csv",
 	}
 	dir := filepath.Join(t.TempDir(), "skills")
@@ -46,6 +47,8 @@ func TestSkillABIExamples(t *testing.T) {
 			fields = "output_schema" + schema
 		case "drafts", "account":
 			fields = "asks" + between(string(page), "```yaml\nasks", "```")
+		case "notes":
+			fields = "calls" + between(string(page), "```yaml\ncalls", "```")
 		}
 		writeFile(t, filepath.Join(dir, name, "SKILL.md"), "---\nname: "+name+"\ndescription: An example.\nscript: "+file+"\n"+fields+"---\n")
 		writeFile(t, filepath.Join(dir, name, file), found[3])

@@ -138,7 +138,7 @@ var walls = map[string]string{
 	"sandbox/session":           "sandbox",
 	"sandbox/shellproto":        "sandbox",
 	"sandbox/warmpool":          "sandbox",
-	"server":                    "server/clientroots server/complete server/describe server/elicit server/exposure server/identity server/media server/output server/result server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/transport skills skills/infer skills/scan skills/schema skills/skillfs skills/snapshot skills/truncate skills/uritemplate",
+	"server":                    "server/clientroots server/complete server/describe server/elicit server/exposure server/feedback server/identity server/media server/output server/result server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/transport skills skills/infer skills/scan skills/schema skills/skillfs skills/snapshot skills/truncate skills/uritemplate",
 	"server/approval":           "server/elicit server/identity server/run server/seal server/store server/termtext skills",
 	"server/approval/tty":       "server/approval server/termtext",
 	"server/audit":              "sandbox server/identity server/run server/store skills",
