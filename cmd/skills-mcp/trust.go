@@ -106,14 +106,14 @@ func (a *app) workspaceOf(args []string) (*settings, store.Workspace, error) {
 // question describes a trust, with strangers' text escaped.
 func question(t *run.Trust) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "skills-mcp: the workspace %s is not trusted. Its skills:\n", visible(t.Workspace))
+	fmt.Fprintf(&b, "skills-mcp: you do not trust this workspace:\n> %s\n", visible(t.Workspace))
+	b.WriteString("If you do, its skills come first. They may get the variables that your\nconfiguration grants to skills, and you may approve what they ask for.\nIts skills:\n")
 	for _, change := range t.Changes {
 		fmt.Fprintf(&b, "> %s\n", visible(change))
 	}
 	if len(t.Changes) == 0 {
 		b.WriteString("> none\n")
 	}
-	b.WriteString("If you trust it, they come first. They may get the variables that your configuration\ngrants to skills, and you may grant and approve what they ask for.\n")
 	return b.String()
 }
 
