@@ -32,7 +32,7 @@ func newRuns(t *testing.T) (*app, store.Runs) {
 // addRun records a run that has ended.
 func addRun(t *testing.T, runs store.Runs, id string) {
 	t.Helper()
-	_, err := runs.Add(t.Context(), &store.Run{ID: id, Started: time.Now(), Ended: time.Now(), Outcome: "ok", Skill: "demo", Action: "skill", PID: os.Getpid(), Args: json.RawMessage(`{"a":1}`)}, 0)
+	_, err := runs.Add(t.Context(), &store.Run{ID: id, Started: time.Now(), Ended: time.Now(), Outcome: "ok", Skill: "demo", Action: "skill", PID: os.Getpid(), Args: json.RawMessage(`{"a":1}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func (r *Recorder) Begin(ctx context.Context, p *run.Proposal) error {
 	row := row(p, r.secrets(p), b.started)
 	row.Outcome = store.Running
 	var err error
-	if b.seq, err = r.runs.Add(ctx, row, 0); err != nil {
+	if b.seq, err = r.runs.Add(ctx, row); err != nil {
 		return &run.Error{
 			Code: run.Unavailable, Retryable: true, Err: err,
 			Message: fmt.Sprintf("the run cannot be recorded, so it was not started, as it needs a person's confirmation: %v; tell the person, who may have to free space on the disk, or to make the folder writable", err),
@@ -145,17 +145,20 @@ func (r *Recorder) end(id string, now time.Time, o *run.Outcome) begun {
 
 // add writes a row in place of the row begun, or counts it on an earlier one.
 func (r *Recorder) add(ctx context.Context, now time.Time, row *store.Run, begun int64, record run.Record) error {
+	if begun != 0 {
+		return r.runs.End(ctx, begun, row)
+	}
 	kind, refused := kindOf(record.Principal.Key(), row)
 	if !refused {
-		_, err := r.runs.Add(ctx, row, begun)
+		_, err := r.runs.Add(ctx, row)
 		return err
 	}
-	if seq := r.refusals.repeated(now, &kind); seq != 0 && begun == 0 {
+	if seq := r.refusals.repeated(now, &kind); seq != 0 {
 		if found, err := r.runs.Repeat(ctx, seq); found || err != nil {
 			return err
 		}
 	}
-	seq, err := r.runs.Add(ctx, row, begun)
+	seq, err := r.runs.Add(ctx, row)
 	if err == nil {
 		r.refusals.recorded(kind, seq)
 	}

@@ -227,3 +227,25 @@ func TestCode(t *testing.T) {
 		t.Errorf("%s; %d of %d bytes are left", got, source.Len(), source.Size())
 	}
 }
+
+// BenchmarkRecord measures the record's part of a call: of a safe skill, of one that was
+// confirmed, and of a refusal that was repeated.
+func BenchmarkRecord(b *testing.B) {
+	for name, approval := range map[string]string{"safe": "", "confirmed": "ap-1"} {
+		b.Run(name, func(b *testing.B) {
+			s := store.New(filepath.Join(b.TempDir(), "skills-mcp.db"), nil)
+			defer s.Close()
+			r := New(s, nil)
+			defer r.Close()
+			o := &run.Outcome{Result: &sandbox.Result{Exited: true}}
+			for i := 0; b.Loop(); i++ {
+				p := newProposal(fmt.Sprintf("run-%d", i))
+				p.Approval = approval
+				if err := r.Begin(b.Context(), p); err != nil {
+					b.Fatal(err)
+				}
+				r.Record(b.Context(), run.Record{Proposal: p, Outcome: o})
+			}
+		})
+	}
+}

@@ -71,7 +71,7 @@ func TestRuns(t *testing.T) {
 		if r.Action == "" {
 			r.Action = "skill"
 		}
-		if _, err := store.NewRuns(s).Add(t.Context(), &r, 0); err != nil {
+		if _, err := store.NewRuns(s).Add(t.Context(), &r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -38,8 +38,8 @@ type database struct {
 	readers    *sql.DB
 	generation *sql.Stmt // of readers
 
-	mu      sync.Mutex
-	inserts map[string]*sql.Stmt // of the writer, by their text; under mu
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt // of the writer, by their text; under mu
 }
 
 // has reports whether the database is that of the file which has the path now.
@@ -56,32 +56,28 @@ func (d *database) close() error {
 	if d == nil {
 		return nil
 	}
-	return errors.Join(d.generation.Close(), d.readers.Close(), d.writer.Close()) // which closes inserts
+	return errors.Join(d.generation.Close(), d.readers.Close(), d.writer.Close()) // which closes the prepared statements
 }
 
-// insert adds a row in a transaction of its own, and returns its number. The statement is
-// prepared once: it then takes 94 us instead of 124.
-func (d *database) insert(ctx context.Context, statement string, values ...any) (int64, error) {
+// execute runs a statement in a transaction of its own. It is prepared once: an insertion
+// then takes 94 us instead of 124.
+func (d *database) execute(ctx context.Context, statement string, values ...any) (sql.Result, error) {
 	prepared, err := d.prepare(ctx, statement)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	result, err := prepared.ExecContext(ctx, values...)
-	if err != nil {
-		return 0, err
-	}
-	return result.LastInsertId()
+	return prepared.ExecContext(ctx, values...)
 }
 
 func (d *database) prepare(ctx context.Context, statement string) (*sql.Stmt, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if prepared := d.inserts[statement]; prepared != nil {
+	if prepared := d.prepared[statement]; prepared != nil {
 		return prepared, nil
 	}
 	prepared, err := d.writer.PrepareContext(ctx, statement)
 	if err == nil {
-		d.inserts[statement] = prepared
+		d.prepared[statement] = prepared
 	}
 	return prepared, err
 }
@@ -125,7 +121,7 @@ func openFile(file string, logger *slog.Logger) (*database, error) {
 
 // connect opens a file and makes its tables.
 func connect(file string) (_ *database, err error) {
-	d := &database{inserts: map[string]*sql.Stmt{}}
+	d := &database{prepared: map[string]*sql.Stmt{}}
 	if d.info, err = private(file); err != nil {
 		return nil, err
 	}

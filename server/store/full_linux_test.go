@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 	runs, added := NewRuns(s), 0
 	var err error
 	for err == nil {
-		if _, err = runs.Add(t.Context(), newRun(added), 0); err == nil {
+		if _, err = runs.Add(t.Context(), newRun(added)); err == nil {
 			added++
 		}
 	}
@@ -44,7 +44,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%v does not say what is wrong", err)
 	}
 	for range 3 {
-		if _, err := runs.Add(t.Context(), newRun(added), 0); err == nil {
+		if _, err := runs.Add(t.Context(), newRun(added)); err == nil {
 			added++
 		}
 	}
@@ -57,7 +57,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runs.Add(t.Context(), newRun(added), 0); err != nil {
+	if _, err := runs.Add(t.Context(), newRun(added)); err != nil {
 		t.Errorf("with space again: %v", err)
 	}
 	if err := check(s.File()); err != nil {

@@ -136,39 +136,40 @@ func NewRuns(s *Store) Runs { return Runs{s} }
 // insertRun is the statement that adds a row.
 const insertRun = "INSERT INTO runs (" + runColumns + ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
-// Add adds a row, in place of the row begun, and returns its number; 0 replaces none.
-// When it returns, the row survives the end of the process.
-func (t Runs) Add(ctx context.Context, r *Run, begun int64) (seq int64, err error) {
-	if begun == 0 {
-		return t.store.insert(ctx, insertRun, r.values()...)
+// Add adds a row, and returns its number. When it returns, the row survives the end of
+// the process.
+func (t Runs) Add(ctx context.Context, r *Run) (seq int64, err error) {
+	result, err := t.store.execute(ctx, insertRun, r.values()...)
+	if err != nil {
+		return 0, err
 	}
-	err = t.store.write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.Exec(insertRun, r.values()...)
-		if err != nil {
-			return err
-		}
-		if seq, err = result.LastInsertId(); err != nil {
-			return err
-		}
-		// After the insertion: the number of the deleted row is not given to the new one.
-		_, err = tx.Exec("DELETE FROM runs WHERE seq = ?", begun)
+	return result.LastInsertId()
+}
+
+// End gives a row that was added when its run began the end of the run, and a new number:
+// who follows the record sees it again. A row that is gone is added.
+func (t Runs) End(ctx context.Context, begun int64, r *Run) error {
+	result, err := t.store.execute(ctx, `UPDATE runs SET seq = (SELECT max(seq) + 1 FROM runs),
+		ended = ?, outcome = ?, duration = ?, exit = ?, error = ?, limited = ?, stdout = ?, stderr = ?, files = ?, message = ?, connections = ? WHERE seq = ?`,
+		r.Ended.UnixMilli(), r.Outcome, int64(r.Duration), r.Exit, r.Error, r.Limit, r.Stdout, r.Stderr, r.Files, r.Message, string(r.Connections), begun)
+	if err != nil {
 		return err
-	})
-	return seq, err
+	}
+	if n, err := result.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	_, err = t.Add(ctx, r)
+	return err
 }
 
 // Repeat counts another call on a row. It reports false if the row is gone.
 func (t Runs) Repeat(ctx context.Context, seq int64) (found bool, err error) {
-	err = t.store.write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.Exec("UPDATE runs SET times = times + 1 WHERE seq = ?", seq)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		found = n > 0
-		return err
-	})
-	return found, err
+	result, err := t.store.execute(ctx, "UPDATE runs SET times = times + 1 WHERE seq = ?", seq)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0, err
 }
 
 // A RunFilter selects rows of the record. Zero fields select all.

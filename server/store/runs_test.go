@@ -122,7 +122,7 @@ func TestInterrupted(t *testing.T) {
 	for pid := 1; pid <= 3; pid++ {
 		r := newRun(pid)
 		r.PID, r.Outcome = pid, Running
-		if _, err := runs.Add(t.Context(), r, 0); err != nil {
+		if _, err := runs.Add(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestFilters(t *testing.T) {
 		if i == 2 {
 			r.Skill, r.Outcome, r.Parent = "other", "error", "run-x"
 		}
-		if _, err := runs.Add(t.Context(), r, 0); err != nil {
+		if _, err := runs.Add(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestFilters(t *testing.T) {
 func TestRepeat(t *testing.T) {
 	s, _ := newStore(t)
 	runs := NewRuns(s)
-	seq, err := runs.Add(t.Context(), newRun(1), 0)
+	seq, err := runs.Add(t.Context(), newRun(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func BenchmarkAdd(b *testing.B) {
 	fill(b, s, 10_000)
 	runs := NewRuns(s)
 	for i := 0; b.Loop(); i++ {
-		if _, err := runs.Add(b.Context(), newRun(i), 0); err != nil {
+		if _, err := runs.Add(b.Context(), newRun(i)); err != nil {
 			b.Fatal(err)
 		}
 	}

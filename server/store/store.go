@@ -110,18 +110,18 @@ func (s *Store) write(ctx context.Context, change func(*sql.Tx) error) error {
 	return s.transact(ctx, "NORMAL", change)
 }
 
-// insert is write for one row, whose number it returns.
-func (s *Store) insert(ctx context.Context, statement string, values ...any) (int64, error) {
+// execute is write for one statement.
+func (s *Store) execute(ctx context.Context, statement string, values ...any) (sql.Result, error) {
 	db, err := s.connected()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	number, err := db.insert(context.WithoutCancel(ctx), statement, values...)
+	result, err := db.execute(context.WithoutCancel(ctx), statement, values...)
 	if err != nil {
 		s.repair(db, err)
-		return 0, fmt.Errorf("write %s: %w", s.file, err)
+		return nil, fmt.Errorf("write %s: %w", s.file, err)
 	}
-	return number, nil
+	return result, nil
 }
 
 // decide is write for the person's decisions: it survives a power cut, and writes the
