@@ -119,7 +119,7 @@ func TestMeetingPlace(t *testing.T) {
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
 	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/stamp skills/watch",
-	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/audit server/elicit server/exposure server/policy skills skills/lazyregexp skills/scan",
+	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/policy skills skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"integration":               "sandbox sandbox/docker sandbox/native",
 	"integration/bench":         "integration/bench/catalog sandbox sandbox/docker sandbox/native",

@@ -20,7 +20,9 @@ import (
 // approvals returns the approvals of the store. terminal asks the person who runs the
 // program; nil asks nobody there.
 func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
-	return approval.New(s.store, &approval.Options{Terminal: terminal, Asking: elicit.Limits(s.Sandbox.Asking), Logger: s.logger})
+	return approval.New(s.store, &approval.Options{
+		Terminal: terminal, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Logger: s.logger,
+	})
 }
 
 // terminal returns the terminal at which the person of a run is asked, or nil. Standard
@@ -39,11 +41,20 @@ func (s *settings) terminal(a *app) approval.Terminal {
 		}
 		in = file
 	}
-	terminal, err := newTerminal(in, a.stderr, nil)
+	terminal, err := newTerminal(in, a.stderr, passphrase(s.Policy.Passphrase))
 	if err != nil {
 		return nil
 	}
 	return terminal
+}
+
+// passphrase returns the options of a terminal that asks for the passphrase of a hash; ""
+// asks for none.
+func passphrase(hash string) *tty.Options {
+	if hash == "" {
+		return nil
+	}
+	return &tty.Options{Passphrase: func(text string) bool { return approval.IsPassphrase(hash, text) }}
 }
 
 // newTerminal returns the terminal of two streams. The error says why nobody can be asked
@@ -143,8 +154,13 @@ func signedBy(r *approval.Record) string {
 // An answerCommand answers a question, or withdraws an answer.
 type answerCommand struct {
 	*app
-	as string
+	as            string
+	yes           bool
+	newPassphrase bool
 }
+
+// scriptTokenVariable holds the token by which a script approves.
+const scriptTokenVariable = "SKILLS_MCP_APPROVAL_TOKEN"
 
 func newApproveCommand(a *app) *cobra.Command {
 	c := &answerCommand{app: a}
@@ -153,13 +169,49 @@ func newApproveCommand(a *app) *cobra.Command {
 		Short: "Look at a call that waits for your yes, and say yes to it",
 		Long: `Show a call that waits for a person's yes, and ask for the answer. That needs a
 terminal, and a number that is shown after the question: nothing that was prepared
-or piped approves a call. Then the same call succeeds once, or always.`,
-		Example:           "  skills-mcp approve k3x7q2m4ab",
-		Args:              cobra.ExactArgs(1),
+or piped approves a call. Then the same call succeeds once, or always.
+
+With policy.passphrase in the configuration it asks for that passphrase, too. A
+second person of policy.approvers confirms with --as NAME and a passphrase of their
+own. --new-passphrase asks for a passphrase and prints the hash for either.
+
+--yes is for scripts: it asks nobody, and needs the token of policy.script_token in
+the variable SKILLS_MCP_APPROVAL_TOKEN.`,
+		Example: "  skills-mcp approve k3x7q2m4ab\n  skills-mcp approve k3x7q2m4ab --as bea",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if c.newPassphrase {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		ValidArgsFunction: c.completePending,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.approve(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.newPassphrase {
+				return c.hashPassphrase(cmd.Context())
+			}
+			return c.approve(cmd.Context(), args[0])
+		},
 	}
+	cmd.Flags().StringVar(&c.as, "as", "", "confirm as the second person `NAME` of policy.approvers")
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "approve once without a question, with the token of policy.script_token")
+	cmd.Flags().BoolVar(&c.newPassphrase, "new-passphrase", false, "ask for a new passphrase and print its hash")
 	return cmd
+}
+
+func (c *answerCommand) hashPassphrase(ctx context.Context) error {
+	terminal, err := newTerminal(c.stdin, c.stderr, nil)
+	if err != nil {
+		return err
+	}
+	text, err := terminal.NewPassphrase(ctx)
+	if err != nil {
+		return err
+	}
+	hash, err := approval.HashPassphrase(text)
+	if err == nil {
+		_, err = fmt.Fprintln(c.stdout, hash)
+	}
+	return err
 }
 
 func (c *answerCommand) approve(ctx context.Context, id string) error {
@@ -167,12 +219,22 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	who, options := approval.Local(), &tty.Options{}
-	terminal, err := newTerminal(c.stdin, c.stderr, options)
+	who, hash, err := c.signer(s)
+	if err != nil {
+		return err
+	}
+	approvals := s.approvals(nil)
+	if c.yes {
+		r, err := approvals.Open(ctx, id, who)
+		if err == nil {
+			err = c.confirm(ctx, approvals, r, who, approval.Once)
+		}
+		return err
+	}
+	terminal, err := newTerminal(c.stdin, c.stderr, passphrase(hash))
 	if err != nil {
 		return fmt.Errorf("%w; run skills-mcp approve %s yourself, in a terminal of your own", err, visible(id))
 	}
-	approvals := s.approvals(nil)
 	r, err := approvals.Open(ctx, id, who)
 	if err != nil {
 		return err
@@ -184,14 +246,38 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 	if scope == approval.No {
 		return fmt.Errorf("%s was not approved; it waits until %s, and skills-mcp deny %s refuses it", id, r.Expires.Format("15:04"), id)
 	}
-	if err := approvals.Confirm(ctx, r, who, scope); err != nil {
-		return err
-	}
+	return c.confirm(ctx, approvals, r, who, scope)
+}
+
+// signer returns the person who answers, and the hash of the passphrase that proves it; ""
+// is none. The token of a script is proved here.
+func (c *answerCommand) signer(s *settings) (who approval.Signer, hash string, err error) {
+	who, hash = approval.Local(), s.Policy.Passphrase
 	switch {
+	case c.yes && c.as != "":
+		return who, "", usageError(errors.New("--yes is the answer of a script, and --as that of a person; give one of them"))
+	case c.yes && s.Policy.ScriptToken == "":
+		return who, "", errors.New("--yes needs a token that the person set up, as policy.script_token in the configuration; there is none")
+	case c.yes && !approval.IsPassphrase(s.Policy.ScriptToken, os.Getenv(scriptTokenVariable)):
+		return who, "", fmt.Errorf("%s does not hold the token of policy.script_token", scriptTokenVariable)
+	case c.as != "":
+		who = approval.Named(c.as)
+		if hash = s.Policy.Approvers[c.as]; hash == "" {
+			return who, "", fmt.Errorf("policy.approvers in the configuration names no %q", visible(c.as))
+		}
+	}
+	return who, hash, nil
+}
+
+// confirm records the answer and says what follows from it.
+func (c *answerCommand) confirm(ctx context.Context, approvals *approval.Approvals, r *approval.Record, who approval.Signer, scope approval.Scope) error {
+	err := approvals.Confirm(ctx, r, who, scope)
+	switch {
+	case err != nil:
 	case len(r.Signatures) < r.Needed:
-		_, err = fmt.Fprintf(c.stderr, "confirmed; a second person has to confirm it, too: skills-mcp approve %s --as NAME\n", id)
+		_, err = fmt.Fprintf(c.stderr, "confirmed; a second person has to confirm it, too: skills-mcp approve %s --as NAME\n", r.ID)
 	case scope == approval.Always:
-		_, err = fmt.Fprintf(c.stderr, "approved until %s: skills-mcp revoke %s withdraws it\n", r.Expires.Format(time.DateOnly), id)
+		_, err = fmt.Fprintf(c.stderr, "approved until %s: skills-mcp revoke %s withdraws it\n", r.Expires.Format(time.DateOnly), r.ID)
 	default:
 		_, err = fmt.Fprintf(c.stderr, "approved: the same call succeeds once, until %s\n", r.Expires.Format("15:04"))
 	}

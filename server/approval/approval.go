@@ -110,7 +110,7 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 	if done, err := a.stored(ctx, c, rows); done {
 		return err
 	}
-	for _, ask := range []func(context.Context, *call) (Scope, error){a.askTerminal, a.askForm, a.askPage} {
+	for _, ask := range []func(context.Context, *call) (Scope, error){a.askTerminal, a.askForm} {
 		scope, err := ask(ctx, c)
 		if errors.Is(err, errCannotAsk) {
 			continue
@@ -120,7 +120,13 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 		}
 		return a.settle(ctx, c, scope)
 	}
-	return a.postpone(ctx, c)
+	if done, err := a.askPage(ctx, c); done {
+		return err
+	}
+	if err := a.pend(ctx, c); err != nil {
+		return err
+	}
+	return required(c, c.pending, "a person")
 }
 
 // A call is a proposal with its question and its bindings.
@@ -312,17 +318,17 @@ func (a *Approvals) lifetime(scope Scope) time.Duration {
 	return a.options.Expiry.Once
 }
 
-// postpone stores the question of a call, for somebody to answer later, and returns the
-// error with its ID.
-func (a *Approvals) postpone(ctx context.Context, c *call) error {
-	r := c.pending
-	if r == nil {
-		r = a.newRecord(c)
-		if err := a.add(ctx, r); err != nil {
-			return unavailable(err)
-		}
+// pend stores the question of a call, unless it is stored, for somebody to answer later.
+func (a *Approvals) pend(ctx context.Context, c *call) error {
+	if c.pending != nil {
+		return nil
 	}
-	return required(c, r, "a person")
+	r := a.newRecord(c)
+	if err := a.add(ctx, r); err != nil {
+		return unavailable(err)
+	}
+	c.pending = r
+	return nil
 }
 
 // awaitsSecond returns the error of a call that one person has confirmed, and another one

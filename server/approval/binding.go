@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -14,6 +15,7 @@ import (
 const anyArgs = "any"
 
 // A Binding is the extent of an approval: a call that differs in one field is not covered.
+// The digest alone may be another in an approval of all calls; see since.
 type Binding struct {
 	Skill   string `json:"skill"`   // the qualified name, and the origin
 	Digest  string `json:"digest"`  // of the snapshot
@@ -23,9 +25,13 @@ type Binding struct {
 	Preview string `json:"preview"` // the digest of the question that was shown
 }
 
-// Value returns the digest of a binding.
-func (b Binding) Value() string {
-	return digest(b.Skill, b.Digest, b.Args, b.Grant, b.Rules, b.Preview)
+// since reports whether b is the same as an earlier binding, or differs from it only in
+// files by which the skill has gained nothing: the earlier ones are among its ancestors.
+func (b Binding) since(earlier Binding, ancestors []string) bool {
+	if slices.Contains(ancestors, earlier.Digest) {
+		earlier.Digest = b.Digest
+	}
+	return b == earlier
 }
 
 // differences returns the fields in which b differs from an earlier binding, for people.

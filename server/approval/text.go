@@ -68,10 +68,12 @@ func (q *Question) text(b *bounds) []string {
 }
 
 // preview returns the lines that an approval binds. One that covers every call binds
-// nothing of this call's own.
+// nothing of this call's own, and its digest apart from them.
 func (q *Question) preview(every bool) []string {
 	if every {
-		return append(q.skill(&whole), q.grant(&whole)...)
+		other := *q
+		other.Digest = ""
+		return append(other.skill(&whole), q.grant(&whole)...)
 	}
 	return append(append(q.call(&whole), q.news(&whole)...), q.grant(&whole)...)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
@@ -49,6 +50,9 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 		return nil, err
 	}
 	j.lease = j.timeout
+	if x.decider.MayAsk(r.Principal, skill) { // the files must not change while a person thinks
+		j.lease += x.options.Asking.Or(elicit.DefaultLimits()).Wait
+	}
 	j.invoke = func(grant sandbox.Grant) (*invocation, error) { return invoke(r, maps.Clone(j.args), grant) }
 	return j, nil
 }

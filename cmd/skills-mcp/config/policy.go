@@ -19,6 +19,11 @@ type Policy struct {
 	Deny     []string                 `yaml:"deny"`
 	Skills   map[string]SkillRule     `yaml:"skills"`   // by pattern
 	Profiles map[string]PolicyProfile `yaml:"profiles"` // by name
+
+	Passphrase  string            `yaml:"passphrase"`   // hash of the person's own; "" asks for none
+	Approvers   map[string]string `yaml:"approvers"`    // hashes of other people's passphrases, by name
+	ScriptToken string            `yaml:"script_token"` // hash of the token by which a script of the person approves
+	Expiry      Expiry            `yaml:"expiry"`
 }
 
 // A SkillRule is a rule about the skills of a pattern. It converts to a [policy.Rule].
@@ -50,6 +55,9 @@ func (p Policy) validate() error {
 		return fmt.Errorf("policy.mode is %q; write one of %s", p.Mode, list(policy.Modes()))
 	}
 	if err := validatePatterns("policy", p.Allow, p.Deny); err != nil {
+		return err
+	}
+	if err := p.validateConsent(); err != nil {
 		return err
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(p.Skills)) {

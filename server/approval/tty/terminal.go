@@ -162,26 +162,45 @@ func (t *Terminal) prompt(ctx context.Context, text string) (string, error) {
 
 // proved asks for the passphrase and reports whether it is the person's.
 func (t *Terminal) proved(ctx context.Context) bool {
-	flush(int(t.in.Fd()))
-	fmt.Fprint(t.out, "Passphrase: ")
-	fd := int(t.in.Fd())
-	before, err := term.GetState(fd)
-	if err != nil {
-		return false
-	}
-	text, err := t.read(ctx, func() (string, error) {
-		secret, err := term.ReadPassword(fd)
-		return string(secret), err
-	})
-	if ctx.Err() != nil {
-		_ = term.Restore(fd, before) // echo is off
-	}
-	fmt.Fprintln(t.out)
+	text, err := t.secret(ctx, "Passphrase: ")
 	if err != nil || !t.passphrase(text) {
 		fmt.Fprintln(t.out, "That is not the passphrase.")
 		return false
 	}
 	return true
+}
+
+// NewPassphrase asks for a new passphrase, twice.
+func (t *Terminal) NewPassphrase(ctx context.Context) (string, error) {
+	first, err := t.secret(ctx, "New passphrase: ")
+	if err != nil {
+		return "", err
+	}
+	second, err := t.secret(ctx, "The same again: ")
+	if err == nil && first != second {
+		err = errors.New("they are not the same")
+	}
+	return first, err
+}
+
+// secret reads a line that is not shown, of which nothing was typed before.
+func (t *Terminal) secret(ctx context.Context, prompt string) (string, error) {
+	fd := int(t.in.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	flush(fd)
+	fmt.Fprint(t.out, prompt)
+	text, err := t.read(ctx, func() (string, error) {
+		secret, err := term.ReadPassword(fd)
+		return string(secret), err
+	})
+	if ctx.Err() != nil {
+		_ = term.Restore(fd, before) // else nothing that is typed later is shown
+	}
+	fmt.Fprintln(t.out)
+	return text, err
 }
 
 // read calls a function that reads the input, until ctx is done.
