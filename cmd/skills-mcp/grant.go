@@ -18,7 +18,7 @@ import (
 // ruleCommand changes the person's rule about a skill.
 type ruleCommand struct {
 	*app
-	network, secrets          []string
+	network, secrets, calls   []string
 	workspace, class, approve string
 	remove                    bool
 }
@@ -72,6 +72,7 @@ first. --remove withdraws the grant.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&c.network, "network", nil, "let it connect to `HOST`, beside the hosts that it has (repeatable)")
 	f.StringArrayVar(&c.secrets, "secret", nil, "give it the variable `NAME`, with the value of sandbox.env or of the server's environment (repeatable)")
+	f.StringArrayVar(&c.calls, "call", nil, "let its script call the skills of `PATTERN`, of those that it declares (repeatable)")
 	f.StringVar(&c.workspace, "workspace", "", "`ACCESS` to the workspaces: rw or ro")
 	f.StringVar(&c.class, "class", "", "treat it as of `CLASS`: safe, mutating or dangerous")
 	f.StringVar(&c.approve, "approve", "", "ask `HOW` often: once, session, always or each")
@@ -201,12 +202,12 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 
 // empty reports whether no flag says what is granted.
 func (c *ruleCommand) empty() bool {
-	return len(c.network)+len(c.secrets) == 0 && c.workspace+c.class+c.approve == ""
+	return len(c.network)+len(c.secrets)+len(c.calls) == 0 && c.workspace+c.class+c.approve == ""
 }
 
 // widen adds the flags to a rule.
 func (c *ruleCommand) widen(ctx context.Context, r *ruling) error {
-	given := config.SkillRule{Class: c.class, Approve: c.approve, Workspace: c.workspace, Secrets: c.secrets}
+	given := config.SkillRule{Class: c.class, Approve: c.approve, Workspace: c.workspace, Secrets: c.secrets, Calls: c.calls}
 	for _, text := range c.network {
 		host, err := egress.ParseRule(text)
 		switch {
@@ -243,6 +244,7 @@ func (r *ruling) configured(given *policy.Rule) string {
 	}{
 		{"network", own.Network != nil, given.Hosts != nil},
 		{"secrets", len(own.Secrets)+len(own.Env) > 0, given.Env != nil},
+		{"calls", own.Calls != nil, given.Calls != nil},
 		{"workspace", own.Workspace != "", given.Write != nil},
 		{"class", own.Class != "", given.Class != ""},
 		{"approve", own.Approve != "", given.Approve != ""},
@@ -273,6 +275,11 @@ func merge(rule, given *policy.Rule, skill *skills.Skill) {
 			rule.Env = append(rule.Env, name)
 		}
 	}
+	for _, pattern := range given.Calls {
+		if !slices.Contains(rule.Calls, pattern) {
+			rule.Calls = append(rule.Calls, pattern)
+		}
+	}
 	if given.Write != nil {
 		rule.Write = given.Write
 	}
@@ -296,6 +303,9 @@ func grantLines(r *policy.Rule) []string {
 	}
 	if r.Env != nil {
 		lines = append(lines, "is given "+strings.Join(r.Env, ", "))
+	}
+	if r.Calls != nil {
+		lines = append(lines, "may call the skills "+strings.Join(r.Calls, ", "))
 	}
 	if r.Write != nil {
 		access := "reads"

@@ -63,6 +63,7 @@ type entry struct {
 	Hosts   []string     `json:"hosts,omitempty"`
 	Write   *bool        `json:"write,omitempty"`
 	Env     []string     `json:"env,omitempty"`
+	Calls   []string     `json:"calls,omitempty"`
 }
 
 // The prefixes of the keys of rows.
@@ -125,7 +126,7 @@ func (b *Book) decode(rows []store.Rule) *page {
 func (e *entry) rule() Rule {
 	r := Rule{
 		Pattern: e.Pattern, Origin: e.Origin, Digest: e.Digest, Stored: true,
-		Enabled: e.Enabled, Class: e.Class, Approve: e.Approve, Write: e.Write, Env: e.Env,
+		Enabled: e.Enabled, Class: e.Class, Approve: e.Approve, Write: e.Write, Env: e.Env, Calls: e.Calls,
 	}
 	r.Name = fmt.Sprintf("your rule for %s", e.Pattern)
 	for _, text := range e.Hosts {
@@ -137,7 +138,7 @@ func (e *entry) rule() Rule {
 }
 
 func entryOf(r *Rule) *entry {
-	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Enabled: r.Enabled, Class: r.Class, Approve: r.Approve, Write: r.Write, Env: r.Env}
+	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Enabled: r.Enabled, Class: r.Class, Approve: r.Approve, Write: r.Write, Env: r.Env, Calls: r.Calls}
 	for _, host := range r.Hosts {
 		e.Hosts = append(e.Hosts, host.String())
 	}

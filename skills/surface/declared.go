@@ -22,6 +22,9 @@ func (c *collector) declared(s *skills.Skill) {
 	for _, asked := range s.Asks {
 		c.add(Item{Kind: Asks, Value: string(asked)})
 	}
+	for _, pattern := range s.Calls {
+		c.add(Item{Kind: Calls, Value: pattern})
+	}
 	for _, name := range s.Requires.Env {
 		c.add(Item{Kind: Variable, Value: name})
 	}
