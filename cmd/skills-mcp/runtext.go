@@ -171,6 +171,10 @@ func writeJSONLine(w *bytes.Buffer, value any) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
+	if !bytes.ContainsFunc(line.Bytes(), func(r rune) bool { return r >= 0x7f }) { // the encoder has escaped the others
+		_, err := w.Write(line.Bytes())
+		return err
+	}
 	for _, r := range strings.TrimSuffix(line.String(), "\n") {
 		if text := string(r); visible(text) == text {
 			w.WriteString(text)

@@ -47,7 +47,8 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_id ON runs (id);
 CREATE INDEX runs_skill ON runs (skill);
-CREATE INDEX runs_outcome ON runs (outcome);`
+CREATE INDEX runs_outcome ON runs (outcome);
+CREATE INDEX runs_parent ON runs (parent) WHERE parent <> '';`
 
 // Outcomes of a [Run] that the store itself gives.
 const (
@@ -206,7 +207,7 @@ func (f RunFilter) where() (condition string, values []any) {
 	}
 	add(f.Skill != "", "skill = ?", f.Skill)
 	add(f.Outcome != "", "outcome = ?", f.Outcome)
-	add(f.Parent != "", "parent = ?", f.Parent)
+	add(f.Parent != "", "parent = ? AND parent <> ''", f.Parent) // as the index says
 	add(f.Before != 0, "seq < ?", f.Before)
 	add(f.After != 0, "seq > ?", f.After)
 	if all == nil {
