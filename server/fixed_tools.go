@@ -80,7 +80,7 @@ func (t *fixedTools) listSkills() mcpserver.ServerTool {
 					listed = append(listed, skill)
 				}
 			}
-			page, next, err := pageOf(listed, args.Cursor, r.view.choice)
+			page, next, err := pageOf(listed, args.Cursor, t.choice(r))
 			return skillList{Skills: page, Next: next}, err
 		},
 	}.tool(t.toolMaker)
@@ -105,19 +105,19 @@ func (t *fixedTools) searchSkills(v *view) mcpserver.ServerTool {
 			if args.MaxResults > 0 {
 				most = int(min(args.MaxResults, 1000))
 			}
-			return r.view.search(args.Query, most), nil
+			return r.view.search(args.Query, most, t.choice(r)), nil
 		},
 	}.tool(t.toolMaker)
 }
 
 // search returns the first skills that match a query and that a model may call.
-func (v *view) search(query string, most int) skillList {
+func (v *view) search(query string, most int, choose func(*skills.Skill) describe.Choice) skillList {
 	found, size := skillList{Skills: []describe.Choice{}}, 0
 	for _, skill := range v.catalog.Search(query) {
 		switch {
 		case !skill.ModelInvocable:
 		case len(found.Skills) < most && size < maxPageSize:
-			s := v.choice(skill)
+			s := choose(skill)
 			size += len(encoded(s))
 			found.Skills = append(found.Skills, s)
 		default:
@@ -146,15 +146,34 @@ func (t *fixedTools) getSkill() mcpserver.ServerTool {
 			if err := t.options.Texts(r.ctx, skill); err != nil {
 				return nil, err
 			}
-			return t.describer(r.view).Skill(r.ctx, skill)
+			return t.describer(r).Skill(r.ctx, skill)
 		},
 	}.tool(t.toolMaker)
 }
 
-// describer describes the skills of a view to a model.
-func (t *fixedTools) describer(v *view) *describe.View {
+// state returns a function that says whether the client of a request can use a skill.
+func (t *fixedTools) state(r *request) func(*skills.Skill) string {
+	return func(skill *skills.Skill) string {
+		d, err := t.invoke.executor.Preview(r.ctx, r.principal, skill)
+		return describe.StateUnder(skill, d, err)
+	}
+}
+
+// choice returns a function that describes a skill in a list from which a model chooses.
+func (t *fixedTools) choice(r *request) func(*skills.Skill) describe.Choice {
+	state := t.state(r)
+	return func(skill *skills.Skill) describe.Choice {
+		c := describe.Choose(skill, r.view.tool(skill))
+		c.State = state(skill)
+		return c
+	}
+}
+
+// describer describes the skills of a request's view to a model.
+func (t *fixedTools) describer(r *request) *describe.View {
+	v := r.view
 	return &describe.View{
-		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Shadowed: v.catalog.Shadowed, ForModel: true, Feedback: t.feedbackOf,
+		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Shadowed: v.catalog.Shadowed, ForModel: true, Feedback: t.feedbackOf, State: t.state(r),
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
 			command, err := t.invoke.executor.Plan(ctx, skill, t.invoke.workspaces(ctx))
 			return t.options.Sandbox.Plan(skill, command, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
@@ -184,7 +185,7 @@ func aboutFiles(skill *skills.Skill) string {
 // whatever the skill's author claims.
 func (s *skillTools) annotate(skill *skills.Skill) mcp.ToolAnnotation {
 	class, open := skill.Class, false
-	if d, err := s.invoke.executor.Preview(context.Background(), skill); err == nil { // a publication is of no request
+	if d, err := s.invoke.executor.Preview(context.Background(), identity.Principal{Kind: identity.Person}, skill); err == nil { // a publication is of no request
 		class, open = d.Class, len(d.Grant.Hosts) > 0
 	}
 	return mcp.ToolAnnotation{

@@ -5,7 +5,6 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -123,9 +122,4 @@ func (v *view) tool(skill *skills.Skill) string {
 		return ""
 	}
 	return v.name(skill)
-}
-
-// choice describes a skill in a list from which a model chooses.
-func (v *view) choice(skill *skills.Skill) describe.Choice {
-	return describe.Choose(skill, v.tool(skill))
 }

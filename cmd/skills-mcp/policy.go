@@ -61,22 +61,8 @@ func stateUnder(ctx context.Context, p *policy.Policy, skill *skills.Skill) stri
 	if why := p.Missing(ctx, client, skill); why != "" {
 		return "off: " + why
 	}
-	state := describe.State(skill)
-	if skill.Entry == nil || skill.Unavailable != "" || !skill.ModelInvocable {
-		return state
-	}
 	d, err := p.Decide(ctx, &run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: client, DryRun: true})
-	switch {
-	case err != nil && skill.Untrusted() && run.AsError(err).Code == run.ApprovalRequired:
-		return "needs trust in its workspace"
-	case err != nil:
-		return "refused: why says by which rule"
-	case d.Signatures > 1:
-		return "needs two approvals"
-	case d.Signatures > 0:
-		return "needs approval"
-	}
-	return "ready"
+	return describe.StateUnder(skill, d, err)
 }
 
 // principal returns a client of the server, for what exists for all of them.

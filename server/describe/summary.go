@@ -7,6 +7,7 @@ package describe
 
 import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -45,6 +46,24 @@ func State(skill *skills.Skill) string {
 	case skill.Untrusted() && skill.Entry != nil && (skill.Class != skills.Safe || len(skill.Entry.Network) > 0):
 		return "needs trust in its workspace"
 	case skill.Entry != nil && skill.Class != skills.Safe:
+		return "needs approval"
+	}
+	return "ready"
+}
+
+// StateUnder returns whether a model can use a skill, under the decision about a call of it:
+// that of [State], "refused", "needs trust in its workspace", "needs two approvals", "needs approval" or "ready".
+func StateUnder(skill *skills.Skill, d *run.Decision, refused error) string {
+	switch state := State(skill); {
+	case state != "ready" && state != "needs approval", skill.Entry == nil:
+		return state
+	case refused != nil && skill.Untrusted() && run.AsError(refused).Code == run.ApprovalRequired:
+		return "needs trust in its workspace"
+	case refused != nil:
+		return "refused"
+	case d.Signatures > 1:
+		return "needs two approvals"
+	case d.Signatures > 0:
 		return "needs approval"
 	}
 	return "ready"

@@ -36,10 +36,11 @@ func (x *Executor) Plan(ctx context.Context, skill *skills.Skill, workspaces []s
 	return p.Command, cmp.Or(translate("the call", "", refused), cannotRun(skill), invalid, late, translate("the call", "", failed))
 }
 
-// Preview returns the decision about a person's call of a skill. The error is the
+// Preview returns the decision about a principal's call of a skill. The error is the
 // [*Error] that would refuse the call.
-func (x *Executor) Preview(ctx context.Context, skill *skills.Skill) (*Decision, error) {
+func (x *Executor) Preview(ctx context.Context, who identity.Principal, skill *skills.Skill) (*Decision, error) {
 	_, p := x.planJob(skill, nil)
+	p.Principal = who
 	d, err := x.decider.Decide(ctx, p)
 	return d, translate("the call", "", err)
 }
