@@ -134,3 +134,19 @@ func codeOf(err error) run.Code {
 	}
 	return ""
 }
+
+// A rule of the person that lowers the class of a name gives a stranger's skill of the name
+// nothing before somebody was asked.
+func TestLoweredOfStranger(t *testing.T) {
+	skill := &skills.Skill{
+		Name: "deploy", Dir: "/work/skills/deploy", Workspace: "/work", Class: skills.Mutating, ModelInvocable: true,
+		Entry: &skills.Entry{Script: "run.sh", Env: []string{"KEY"}},
+	}
+	for _, pattern := range []string{"deploy", "*"} {
+		p := New(&Options{Rules: []Rule{{Pattern: pattern, Class: skills.Safe}}, Variables: []string{"KEY"}, Workspaces: proposals{}})
+		d, err := p.Decide(t.Context(), &run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: identity.Principal{Kind: identity.Model}})
+		if err != nil || d.Signatures != 1 || d.Trust == nil || !p.MayAsk(identity.Principal{}, skill) {
+			t.Errorf("%s: %+v, %v", pattern, d, err)
+		}
+	}
+}

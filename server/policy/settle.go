@@ -34,6 +34,7 @@ type terms struct {
 	timeout time.Duration
 	named   bool     // a rule of the person names the skill
 	lowered bool     // a rule of the person makes the class safe
+	trust   bool     // they are those after the person has trusted the skill's workspace
 	rules   []string // the names of the rules that were applied, the narrowest first
 	unbound []string // patterns of rules that belong to no origin yet for the skill's name
 	foreign []string // rules that belong to another origin, with it
@@ -230,7 +231,7 @@ func (p *Policy) limit(t *terms, profile string, skill *skills.Skill) error {
 // signatures returns the number of people who have to confirm a run on the terms.
 func (p *Policy) signatures(t *terms) int {
 	switch {
-	case t.class == skills.Safe && t.approve != Each && t.approve != Once:
+	case t.class == skills.Safe && t.approve != Each && t.approve != Once && !t.trust:
 		return 0
 	case t.class != skills.Safe && p.options.Mode == DualSign:
 		return 2

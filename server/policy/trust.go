@@ -18,7 +18,9 @@ func (p *Policy) settleTrusted(ctx context.Context, s subject) (*terms, *skills.
 	trusted := *s.skill
 	trusted.Trusted = true
 	s.skill = &trusted
-	t, err = p.settle(ctx, s)
+	if t, err = p.settle(ctx, s); err == nil {
+		t.trust = true
+	}
 	return t, s.skill, err
 }
 
