@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -90,6 +91,7 @@ type pipe struct {
 	stdout   *bufio.Reader
 	modern   bool
 	blocking bool          // ask reads, and read does not run
+	confirms bool          // say yes, for always, to questions; with blocking only
 	kill     func()        // ends the server, and so a read that blocks
 	done     chan struct{} // closed by read at the end of the server's output
 
@@ -164,10 +166,26 @@ func (p *pipe) await(ctx context.Context, id int) ([]byte, error) {
 		if err != nil {
 			return nil, cmp.Or(context.Cause(ctx), errGone)
 		}
+		if p.confirms && bytes.Contains(line, []byte(`"method":"elicitation/create"`)) {
+			if err := p.confirm(line); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if got, ok := replyID(line); ok && got == id {
 			return line, checkReply(line, id)
 		}
 	}
+}
+
+// confirm says yes to a question of the server, for always.
+func (p *pipe) confirm(line []byte) error {
+	var asked struct{ ID json.RawMessage }
+	if err := json.Unmarshal(line, &asked); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdin, `{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":"always"}}}`+"\n", asked.ID)
+	return err
 }
 
 // initialize starts a legacy session. It does nothing for a modern client.
@@ -175,7 +193,11 @@ func (p *pipe) initialize(ctx context.Context) error {
 	if p.modern {
 		return nil
 	}
-	if _, err := p.ask(ctx, hello); err != nil {
+	first := hello
+	if p.confirms {
+		first.params = strings.Replace(first.params, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1)
+	}
+	if _, err := p.ask(ctx, first); err != nil {
 		return err
 	}
 	_, err := io.WriteString(p.stdin, initialized+"\n")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,10 @@ type contender struct {
 	labels []string
 	// unwatched says that its server gets no watches of files.
 	unwatched bool
+	// class is that of its skills; "" is safe. Its client confirms calls of another one.
+	class string
+	// env are more variables of its server.
+	env []string
 	// alone is the contender that is this one without its server; "" for none.
 	alone string
 	// server is nil for none.
@@ -302,18 +307,19 @@ func (h *host) serveDocker(ctx context.Context, name string, b binary) (*contend
 
 // serve starts a contender's server, with one skill for each script.
 func (h *host) serve(ctx context.Context, one *contender, driver string, b binary) (*contender, error) {
-	if err := h.writeHome(one.name, driver); err != nil {
+	if err := h.writeHome(one, driver); err != nil {
 		return nil, err
 	}
 	start := b.serve
 	if one.unwatched {
 		start = b.serveUnwatched
 	}
-	p, err := start(h.home(one.name), serveOptions{env: h.engineEnv(), blocking: h.blocking})
+	p, err := start(h.home(one.name), serveOptions{env: slices.Concat(h.engineEnv(), one.env), blocking: h.blocking})
 	if err != nil {
 		return nil, err
 	}
 	one.server, one.close = p, p.close
+	p.pipe.confirms = one.class != ""
 	one.call = func(ctx context.Context, s script, _ int) error { return callTool(ctx, p, h.skill(one.name, s)) }
 	return one, p.pipe.initialize(ctx)
 }
@@ -328,17 +334,17 @@ func (h *host) skillFolder(contender string, s script) string {
 
 // writeHome writes a server's configuration and skills. Its slots are enough for
 // all calls at once.
-func (h *host) writeHome(contender, driver string) error {
-	home := h.home(contender)
+func (h *host) writeHome(one *contender, driver string) error {
+	home, class := h.home(one.name), cmp.Or(one.class, "safe")
 	errs := []error{
 		os.MkdirAll(filepath.Join(home, "work"), 0o755),
 		catalog.Configure(home, len(h.scripts), fmt.Sprintf("images: {default: %q}\nsandbox: {driver: %s, slots: {total: %[3]d, per_caller: %[3]d, queue: %[3]d}}\n",
 			h.image, driver, 2*atOnce)),
 	}
 	for _, s := range h.scripts {
-		folder := h.skillFolder(contender, s)
+		folder := h.skillFolder(one.name, s)
 		errs = append(errs,
-			writeFile(filepath.Join(folder, "SKILL.md"), fmt.Sprintf("---\nname: %s\ndescription: Prints a line.\nscript: %s\n---\n", filepath.Base(folder), s.file)),
+			writeFile(filepath.Join(folder, "SKILL.md"), fmt.Sprintf("---\nname: %s\ndescription: Prints a line.\nclass: %s\nscript: %s\n---\n", filepath.Base(folder), class, s.file)),
 			writeFile(filepath.Join(folder, s.file), s.content))
 		for i, size := range s.data {
 			errs = append(errs, writeFile(filepath.Join(folder, fmt.Sprintf("data-%03d", i)), strings.Repeat(string(rune('a'+i%26)), size)))

@@ -1,7 +1,7 @@
 // Command bench measures skills-mcp from outside, in suites. The suite call runs
 // one trivial script in every way there is, rest does so after rests as a model's,
 // folders calls skills of many and of large files, steps shows where the time of a
-// call goes, protocol sends requests over each transport, and scale starts and
+// call goes, consent the part of policy and record in it, protocol sends requests over each transport, and scale starts and
 // changes servers with many skills.
 // Contenders take turns, so that the rest of the machine's load affects all
 // alike. With --against, an older skills-mcp is one of them, and the report ends
@@ -56,14 +56,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // suites returns all suites, the default first.
 func suites() []suite {
-	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), protocolSuite(), scaleSuite()}
+	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), consentSuite(), protocolSuite(), scaleSuite()}
 }
 
 // usage begins the help.
 const usage = `Usage: go run ./integration/bench [SUITE] [flags]
 
 Measures skills-mcp on this machine. SUITE is call (the default), rest, folders,
-steps, protocol or scale; SUITE --help describes its figures. Contenders take turns.
+steps, consent, protocol or scale; SUITE --help describes its figures. Contenders take turns.
 
 A figure is the median of all rounds. One with an interval in parentheses compares
 contenders in each round. --against FILE measures an older skills-mcp
