@@ -68,7 +68,6 @@ func nativeAccount(t *testing.T, more string) *account {
 // An approval is for one call: it covers no other arguments, files, grant or skill, and
 // no second call.
 func TestApprovalCoversOneCall(t *testing.T) {
-	t.Skip("its commands come with the next commits")
 	t.Parallel()
 	a := nativeAccount(t, "")
 	a.noteSkill("other")
@@ -163,7 +162,6 @@ func (a *account) fifo(name string) *os.File {
 // A skill that takes the name of an approved one gets nothing of it: not the approval, and
 // not the rule of the configuration.
 func TestClaimedName(t *testing.T) {
-	t.Skip("its commands come with the next commits")
 	t.Parallel()
 	a := nativeAccount(t, "policy: {skills: {note: {approve: always}}}\n")
 	first := a.serve("modern", `{"elicitation":{}}`)

@@ -59,7 +59,6 @@ func TestQuestionsWithoutAnswer(t *testing.T) {
 // A client that declines faster than a person reads cannot ask: the person is asked
 // elsewhere. A decline after that time is theirs, and final.
 func TestInstantDecline(t *testing.T) {
-	t.Skip("its commands come with the next commits")
 	t.Parallel()
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -79,7 +78,6 @@ func TestInstantDecline(t *testing.T) {
 
 // Two servers of one person have one approval between them.
 func TestTwoServersOneApproval(t *testing.T) {
-	t.Skip("its commands come with the next commits")
 	t.Parallel()
 	a := nativeAccount(t, "")
 	first, second := a.serve("legacy", `{}`), a.serve("modern", `{}`)
@@ -100,7 +98,6 @@ func TestTwoServersOneApproval(t *testing.T) {
 
 // A deny, and a revocation, count from then on, in servers that run.
 func TestDenyAndRevoke(t *testing.T) {
-	t.Skip("its commands come with the next commits")
 	t.Parallel()
 	a := nativeAccount(t, "policy: {skills: {note: {approve: always}}}\n")
 	c := a.serve("legacy", `{}`)

@@ -93,7 +93,6 @@ var approvalID = regexp.MustCompile("skills-mcp approve ([A-Za-z0-9-]+)")
 // A client that cannot be asked, as MCP Inspector on the command line, names the question.
 // The person answers it on a terminal, and the same call succeeds, once.
 func TestWildSkillsInspector(t *testing.T) {
-	t.Skip("its commands come with the next commits")
 	t.Parallel()
 	tools := nodeTools(t)
 	drivers(t, func(t *testing.T, driver string) {

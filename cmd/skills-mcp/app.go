@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -79,10 +80,15 @@ func (a *app) logger() (*slog.Logger, error) {
 
 // printJSON writes a value for machines.
 func (a *app) printJSON(value any) error {
-	encoder := json.NewEncoder(a.stdout)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(a.stdout, escapeJSON(text.String()))
+	return err
 }
 
 // hintProblems prints why skills did not load: somebody may miss one.

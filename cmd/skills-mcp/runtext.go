@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -162,8 +161,7 @@ func printConnections(row func(key, value string), data json.RawMessage) {
 	}
 }
 
-// writeJSONLine writes a value as one line of JSON. Characters that are invisible, or
-// control a terminal, are escaped.
+// writeJSONLine writes a value as one line of JSON.
 func writeJSONLine(w *bytes.Buffer, value any) error {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
@@ -171,20 +169,8 @@ func writeJSONLine(w *bytes.Buffer, value any) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	if !bytes.ContainsFunc(line.Bytes(), func(r rune) bool { return r >= 0x7f }) { // the encoder has escaped the others
-		_, err := w.Write(line.Bytes())
-		return err
-	}
-	for _, r := range strings.TrimSuffix(line.String(), "\n") {
-		if text := string(r); visible(text) == text {
-			w.WriteString(text)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(w, `\u%04x`, unit)
-		}
-	}
-	return w.WriteByte('\n')
+	w.WriteString(escapeJSON(line.String()))
+	return nil
 }
 
 // cutLine returns a line of at most so many characters.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf16"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
@@ -70,4 +71,21 @@ func table(w io.Writer, rows func(w io.Writer)) error {
 	aligned := tabwriter.NewWriter(termtext.NewWriter(w), 0, 0, 2, ' ', 0)
 	rows(aligned)
 	return aligned.Flush()
+}
+
+// escapeJSON returns encoded JSON with escapes for characters of strings that are
+// invisible, or that control a terminal.
+func escapeJSON(encoded string) string {
+	var b strings.Builder
+	for _, r := range encoded {
+		plain := r == '\n' || r >= ' ' && r < 0x7f // strings have no line ends
+		if plain || visible(string(r)) == string(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
