@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -185,26 +184,17 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 // covers reports whether a given approval covers a call.
 func (a *Approvals) covers(r *Record, c *call) bool {
 	lasts := !c.Decision.Each && len(c.Decision.Grown) == 0
-	lasting := lasts && r.Binding == c.every
 	switch {
 	case r.Needed < c.question.Needed:
 		return false
 	case r.Scope == Session:
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		return lasting && a.sessions[c.Principal.Key()][r.ID]
+		return lasts && r.Binding == c.every && a.sessions[c.Principal.Key()][r.ID]
 	case r.Scope == Always:
-		return lasting || lasts && slices.Contains(c.Decision.Ancestors, r.Binding.Digest) && r.Binding == c.since(r.Binding.Digest)
+		return lasts && c.every.since(r.Binding, c.Decision.Ancestors)
 	}
 	return r.Binding == c.exact
-}
-
-// since returns the binding of calls with any arguments of the skill as it was with an
-// earlier digest.
-func (c *call) since(digest string) Binding {
-	p, q := *c.Proposal, *c.question
-	p.Digest, q.Digest = digest, digest
-	return bind(&p, &q, true)
 }
 
 // differences returns the ways in which a call differs from the newest approval of the

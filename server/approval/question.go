@@ -75,6 +75,8 @@ const (
 	// maxStored bounds an argument that is stored whole, in bytes, and all of them.
 	maxStored    = 32 << 10
 	maxAllStored = 128 << 10
+	// minStored is the part of an argument that is stored in any case.
+	minStored = 256
 	// digestShown is the number of characters of a digest that people compare.
 	digestShown = 12
 )
@@ -151,8 +153,8 @@ func arguments(given map[string]any) []Argument {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		value := encode(given[name])
 		a := Argument{Name: name, Value: value, Size: len(value), Sum: digestOf(value)}
-		if len(value) > min(maxStored, room) {
-			a.Value = shorten(value, min(maxStored, max(room, 1<<10)))
+		if bound := max(min(maxStored, room), minStored); len(value) > bound {
+			a.Value = shorten(value, bound)
 		}
 		room -= len(a.Value)
 		all = append(all, a)
@@ -174,8 +176,12 @@ func encode(value any) string {
 // quote returns a stranger's text as JSON, with characters that are not seen as codes.
 func quote(text string) string { return termtext.Visible(encode(text)) }
 
-// shorten returns the first and the last characters of a text, in at most most bytes.
+// shorten returns the first and the last characters of a text, in at most most bytes; the
+// text itself if that is shorter.
 func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
 	const between = " … "
 	half := max(1, (most-len(between))/2)
 	head, tail := text[:half], text[len(text)-half:]

@@ -17,7 +17,10 @@ type bounds struct {
 }
 
 // form is the size that clients show in a form: the whole has at most 32 lines.
-var form = bounds{value: 160, args: 8, grown: 6}
+var form = bounds{value: 160, args: 8, grown: 5}
+
+// trustForm is that of a question that also asks for trust in a workspace.
+var trustForm = bounds{value: 160, args: 4, grown: 3}
 
 // whole is the size of the text on a terminal, which pages.
 var whole = bounds{value: maxStored, args: 1 << 10, grown: 1 << 10}
@@ -26,7 +29,12 @@ var whole = bounds{value: maxStored, args: 1 << 10, grown: 1 << 10}
 const mark = "> "
 
 // Form returns the question for a form: at most 32 lines, of bounded length.
-func (q *Question) Form() string { return strings.Join(q.text(&form), "\n") }
+func (q *Question) Form() string {
+	if q.Trust != nil {
+		return strings.Join(q.text(&trustForm), "\n")
+	}
+	return strings.Join(q.text(&form), "\n")
+}
 
 // Terminal returns the lines of the question for a terminal, which shows arguments whole.
 func (q *Question) Terminal() []string { return q.text(&whole) }

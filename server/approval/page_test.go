@@ -1,0 +1,95 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+)
+
+// A browser opens links for its person, who answers on the page after a while.
+type browser struct {
+	reply  string // to the link
+	answer func(id string)
+}
+
+func (b *browser) client() *elicit.Client {
+	return &elicit.Client{Asker: b, Can: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: &struct{}{}}}}
+}
+
+func (b *browser) Ask(_ context.Context, requests map[string]*elicit.Request) (map[string]json.RawMessage, error) {
+	answers := map[string]json.RawMessage{}
+	for key, r := range requests {
+		var link struct {
+			Mode, URL string
+			ID        string `json:"elicitationId"`
+		}
+		if err := json.Unmarshal(r.Params, &link); err != nil {
+			return nil, err
+		}
+		if link.Mode != "url" || !strings.HasSuffix(link.URL, link.ID) {
+			return nil, elicit.ErrGone
+		}
+		time.Sleep(time.Second)
+		answers[key] = json.RawMessage(b.reply)
+		if b.answer != nil {
+			b.answer(link.ID)
+		}
+	}
+	return answers, nil
+}
+
+// A client that opens links, but shows no forms, gets the page, whose answer counts.
+func TestPage(t *testing.T) {
+	const opened, declined = `{"action":"accept"}`, `{"action":"decline"}`
+	yes := func(a *Approvals) func(id string) {
+		return func(id string) {
+			r, err := a.Open(t.Context(), id, Local())
+			if err == nil {
+				err = a.Confirm(t.Context(), r, Local(), Once)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	no := func(a *Approvals) func(id string) {
+		return func(id string) {
+			if _, err := a.Deny(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		reply  string
+		answer func(a *Approvals) func(id string)
+		page   bool
+		want   string
+	}{
+		"yes":         {opened, yes, true, "runs"},
+		"no":          {opened, no, true, "APPROVAL_REQUIRED"},
+		"no answer":   {opened, nil, true, "APPROVAL_REQUIRED"},
+		"not opened":  {declined, nil, true, "APPROVAL_REQUIRED"},
+		"an error":    {`{"error":"no browser"}`, nil, true, "APPROVAL_REQUIRED+id!"},
+		"without one": {opened, nil, false, "APPROVAL_REQUIRED+id!"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newApprovals(t, &Options{Page: func(id string) (string, bool) { return "http://127.0.0.1/approvals/" + id, test.page }})
+				b := &browser{reply: test.reply}
+				if test.answer != nil {
+					b.answer = test.answer(a)
+				}
+				if got := outcome(a.Approve(t.Context(), proposed(b.client()))); got != test.want {
+					t.Errorf("%s, want %s", got, test.want)
+				}
+			})
+		})
+	}
+}
