@@ -118,7 +118,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/usage skills skills/cache skills/check skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/stamp skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/trust server/usage skills skills/cache skills/check skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/skillfs skills/snapshot skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/policy skills skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"integration":               "sandbox sandbox/docker sandbox/native",
@@ -166,6 +166,7 @@ var walls = map[string]string{
 	"server/tasks":              "sandbox server/identity server/rpc",
 	"server/termtext":           "skills",
 	"server/transport":          "server/identity server/rpc server/termtext",
+	"server/trust":              "server/run server/seal server/store skills skills/stamp",
 	"server/usage":              "skills/atomicfile",
 	"skills":                    "",
 	"skills/activation":         "skills skills/scan skills/skillfs",

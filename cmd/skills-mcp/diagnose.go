@@ -283,7 +283,7 @@ func (d *diagnosis) checkTrust() []sandbox.Finding {
 		}
 		switch {
 		case n == 0:
-		case d.roots.trusts(w):
+		case d.trust.Trusts(context.Background(), w):
 			findings = append(findings, ok("trust", "%s of %s, which you trust", count(n, "skill"), w))
 		default:
 			findings = append(findings, ok("trust", "%s of %s, which you do not trust: granted nothing, and no name of yours", count(n, "skill"), w))

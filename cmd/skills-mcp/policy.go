@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -24,13 +25,18 @@ func (s *settings) policyOptions() policy.Options {
 	options := s.Policy.Options()
 	options.Hosts, options.Variables = s.Hosts(), entryNames(s.Sandbox.Env)
 	options.Workspaces = s.trust
-	options.Book = policy.NewBook(s.store, seal.New(filepath.Join(filepath.Dir(s.store.File()), "approvals.key")), s.logger)
+	options.Book = policy.NewBook(s.store, newKey(s.store), s.logger)
 	if project := s.workspaces.project; project != nil {
 		if err := project.Policy.Narrow(&options); err != nil {
 			s.workspaces.reject(err)
 		}
 	}
 	return options
+}
+
+// newKey returns the key that signs the person's decisions. It is a file beside the store.
+func newKey(s *store.Store) *seal.Key {
+	return seal.New(filepath.Join(filepath.Dir(s.File()), "approvals.key"))
 }
 
 // decider returns the policy that decides about calls.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	colonysamples "github.com/skillsmcp/skills-mcp/plugins/colony-samples"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
-	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/trust"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/cache"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
@@ -27,7 +28,7 @@ type rootSettings struct {
 	home       string
 	ongrid     []string // folders of ongrid's skills
 	workspaces *workspaces
-	store      *store.Store // the workspaces that the person trusts
+	trust      *trust.Workspaces
 	logger     *slog.Logger
 }
 
@@ -143,7 +144,7 @@ func (r *rootSettings) folders() []string {
 
 func (r *rootSettings) scanOptions() *scan.Options {
 	return &scan.Options{
-		Problems: r.workspaces.problems, Trusted: r.trusts,
+		Problems: r.workspaces.problems, Trusted: func(workspace string) bool { return r.trust.Trusts(context.Background(), workspace) },
 		Depth: r.Scan.Depth, Manifests: r.Scan.Manifests, Folders: r.Scan.Folders,
 		ImageRole: func(role string) bool {
 			_, ok := r.Images[role]

@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/trust"
 )
 
 // settings are the configuration with the flags applied, and its parts by subject.
@@ -25,7 +26,7 @@ type settings struct {
 	roots      *rootSettings
 	sandboxes  *sandboxSettings
 	gate       *requirements.Checker
-	trust      *trustProposer
+	trust      *trust.Workspaces
 	store      *store.Store // opens its file when it is used; closed by [app.close]
 }
 
@@ -52,13 +53,13 @@ func (a *app) settings() (*settings, error) {
 	if a.state == nil {
 		a.state = store.New(storeFile(home), &store.Options{Logger: logger})
 	}
-	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: &trustProposer{}, store: a.state}
+	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, newKey(a.state), logger), store: a.state}
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, logger: logger}
 	if a.recorder == nil {
 		a.recorder = s.sandboxes.newRecorder(a.state)
 	}
 	s.sandboxes.recorder = a.recorder
-	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, store: a.state, logger: logger}
+	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.trust, logger: logger}
 	s.gate = newGate(c, logger)
 	w.addProject()
 	s.sandboxes.rules = s.policyOptions()

@@ -8,12 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/trust"
 )
 
 // trustCommand trusts a workspace.
@@ -57,18 +56,18 @@ are checked like those of any skill that is not your own.`,
 }
 
 func (c *trustCommand) run(ctx context.Context, args []string) error {
-	s, w, err := c.workspaceOf(args)
+	s, workspace, err := c.workspaceOf(args)
 	if err != nil {
 		return err
 	}
-	if s.roots.trusts(w.Path) {
-		_, err := fmt.Fprintf(c.stdout, "%s is trusted already\n", visible(w.Path))
+	if s.trust.Trusts(ctx, workspace) {
+		_, err := fmt.Fprintf(c.stdout, "%s is trusted already\n", visible(workspace))
 		return err
 	}
 	if _, err := s.scan(ctx); err != nil {
 		return err
 	}
-	proposed, err := s.trust.Propose(w.Path)
+	proposed, err := s.trust.Propose(workspace)
 	if err != nil {
 		return err
 	}
@@ -76,31 +75,30 @@ func (c *trustCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	// The folder that was shown: another one may have taken its place meanwhile.
-	if err := s.store.Trust(ctx, store.Workspace{Path: w.Path, Folder: proposed.Folder, At: time.Now()}); err != nil {
+	if err := s.trust.Trust(ctx, proposed); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s is trusted\n", visible(w.Path))
+	_, err = fmt.Fprintf(c.stdout, "%s is trusted\n", visible(workspace))
 	return err
 }
 
-// workspaceOf returns the settings for one workspace: the named folder, or else the only
-// workspace there is.
-func (a *app) workspaceOf(args []string) (*settings, store.Workspace, error) {
+// workspaceOf returns the settings for one workspace, and its path: the named folder, or
+// else the only workspace there is.
+func (a *app) workspaceOf(args []string) (*settings, string, error) {
 	if len(args) > 0 {
 		a.flags.workspaces = args
 	}
 	s, err := a.settings()
 	if err != nil {
-		return nil, store.Workspace{}, err
+		return nil, "", err
 	}
 	switch len(s.workspaces.folders) {
 	case 0:
-		return nil, store.Workspace{}, usageError(errors.New("there is no workspace here; name its folder"))
+		return nil, "", usageError(errors.New("there is no workspace here; name its folder"))
 	case 1:
-		w, err := identify(s.workspaces.folders[0])
-		return s, w, err
+		return s, s.workspaces.folders[0], nil
 	}
-	return nil, store.Workspace{}, usageError(fmt.Errorf("there are %d workspaces; name the folder of one", len(s.workspaces.folders)))
+	return nil, "", usageError(fmt.Errorf("there are %d workspaces; name the folder of one", len(s.workspaces.folders)))
 }
 
 // question describes a trust, with strangers' text escaped.
@@ -123,18 +121,18 @@ func (c *trustCommand) printList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.store.Workspaces(ctx)
+	all, err := s.trust.List(ctx)
 	if err != nil {
 		return err
 	}
 	type listed struct {
-		Path  string `json:"path"`
-		Since string `json:"since"`
-		State string `json:"state"`
+		Path  string      `json:"path"`
+		Since string      `json:"since"`
+		State trust.State `json:"state"`
 	}
 	list := []listed{}
 	for _, w := range all {
-		list = append(list, listed{w.Path, day(w.At), trustState(w)})
+		list = append(list, listed{w.Path, day(w.Since), w.State})
 	}
 	if c.json {
 		return c.printJSON(map[string]any{"workspaces": list})
@@ -178,7 +176,7 @@ func (c *untrustCommand) run(ctx context.Context, args []string) error {
 	}
 	// What is there now may be a link, or nothing.
 	for _, path := range slices.Compact([]string{dir, resolved(dir)}) {
-		found, err := s.store.Untrust(ctx, path)
+		found, err := s.trust.Untrust(ctx, path)
 		if err != nil {
 			return err
 		}

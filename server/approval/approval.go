@@ -45,6 +45,9 @@ const sessionExpiry = 12 * time.Hour
 type Options struct {
 	// Terminal asks a person at the command line; nil asks nobody there.
 	Terminal Terminal
+	// Workspaces records the trust that a confirmed question was about; without it such a
+	// question cannot be confirmed.
+	Workspaces Workspaces
 	// Page returns the URL of the page that asks about an approval, if there is one; nil
 	// is none.
 	Page   func(id string) (url string, ok bool)

@@ -2,12 +2,18 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
+
+// Workspaces are the workspaces that the person trusts.
+type Workspaces interface {
+	// Trust records that the person trusts a workspace.
+	Trust(ctx context.Context, t *run.Trust) error
+}
 
 // trust returns the lines about the workspace that a yes trusts, if there is one.
 func (q *Question) trust(b *bounds) []string {
@@ -38,9 +44,12 @@ func (q *Question) request() string {
 // trust trusts the workspace of a record that enough people have confirmed, as it was when
 // it was shown.
 func (a *Approvals) trust(ctx context.Context, r *Record) error {
-	t := r.Question.Trust
-	if t == nil || len(r.Signatures) < r.Needed {
+	switch t := r.Question.Trust; {
+	case t == nil || len(r.Signatures) < r.Needed:
 		return nil
+	case a.options.Workspaces == nil:
+		return errors.New("workspaces cannot be trusted here")
+	default:
+		return a.options.Workspaces.Trust(ctx, t)
 	}
-	return a.store.Trust(ctx, store.Workspace{Path: t.Workspace, Folder: t.Folder, At: time.Now()})
 }

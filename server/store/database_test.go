@@ -85,7 +85,7 @@ func TestBroken(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if ok, err := s.Trusted(t.Context(), "/a", "1"); ok || err != nil {
+			if _, ok, err := s.Workspace(t.Context(), "/a"); ok || err != nil {
 				t.Errorf("the decision of the broken file counts: %v, %v", ok, err)
 			}
 			if after, err := s.Generation(t.Context()); after <= before || err != nil {
@@ -138,7 +138,7 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 	err := other.write(t.Context(), func(*sql.Tx) error {
 		_, err := s.Generation(t.Context())
-		ok, err2 := s.Trusted(t.Context(), "/a", "1")
+		_, ok, err2 := s.Workspace(t.Context(), "/a")
 		if !ok {
 			t.Error("not found")
 		}

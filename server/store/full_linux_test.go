@@ -51,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 	if found, err := runs.List(t.Context(), RunFilter{Limit: 1 << 20}); len(found) != added || err != nil {
 		t.Errorf("%d of %d rows, %v", len(found), added, err)
 	}
-	if ok, err := s.Trusted(t.Context(), "/a", "1"); !ok || err != nil {
+	if _, ok, err := s.Workspace(t.Context(), "/a"); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 	if err := os.Remove(ballast); err != nil {

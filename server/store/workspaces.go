@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 )
 
@@ -12,7 +11,8 @@ const workspacesSchema = `
 CREATE TABLE workspaces (
 	path TEXT PRIMARY KEY, -- absolute, without links
 	folder TEXT NOT NULL,  -- identifies the folder at the path
-	at INTEGER NOT NULL    -- ns since 1970
+	at INTEGER NOT NULL,   -- ns since 1970
+	mac BLOB               -- of the rest, by package trust
 ) WITHOUT ROWID, STRICT;`
 
 // A Workspace is a folder whose skills the person trusts.
@@ -23,13 +23,15 @@ type Workspace struct {
 	Folder string
 	// At is the time of the decision.
 	At time.Time
+	// MAC signs the other fields.
+	MAC []byte
 }
 
 // Trust records that the person trusts a workspace, in place of an earlier decision
 // about its path.
 func (s *Store) Trust(ctx context.Context, w Workspace) error {
 	return s.decide(ctx, func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT OR REPLACE INTO workspaces VALUES (?, ?, ?)", w.Path, w.Folder, w.At.UnixNano())
+		_, err := tx.Exec("INSERT OR REPLACE INTO workspaces VALUES (?, ?, ?, ?)", w.Path, w.Folder, w.At.UnixNano(), w.MAC)
 		return err
 	})
 }
@@ -52,25 +54,21 @@ func (s *Store) Untrust(ctx context.Context, path string) (found bool, err error
 	return found, err
 }
 
-// Trusted reports whether the person trusts the folder that is at a path.
-func (s *Store) Trusted(ctx context.Context, path, folder string) (bool, error) {
-	if !s.Exists() {
-		return false, nil
+// Workspace returns the trusted workspace at a path, if there is one.
+func (s *Store) Workspace(ctx context.Context, path string) (w Workspace, found bool, err error) {
+	all, err := s.workspaces(ctx, "WHERE path = ?", path)
+	if err != nil || len(all) == 0 {
+		return Workspace{}, false, err
 	}
-	db, err := s.open()
-	if err != nil {
-		return false, err
-	}
-	var found string
-	err = db.QueryRowContext(context.WithoutCancel(ctx), "SELECT folder FROM workspaces WHERE path = ?", path).Scan(&found)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil && found == folder, err
+	return all[0], true, nil
 }
 
 // Workspaces returns the trusted workspaces, by path.
-func (s *Store) Workspaces(ctx context.Context) (all []Workspace, err error) {
+func (s *Store) Workspaces(ctx context.Context) ([]Workspace, error) {
+	return s.workspaces(ctx, "ORDER BY path")
+}
+
+func (s *Store) workspaces(ctx context.Context, which string, args ...any) (all []Workspace, err error) {
 	if !s.Exists() {
 		return nil, nil
 	}
@@ -78,7 +76,7 @@ func (s *Store) Workspaces(ctx context.Context) (all []Workspace, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.QueryContext(context.WithoutCancel(ctx), "SELECT path, folder, at FROM workspaces ORDER BY path")
+	rows, err := db.QueryContext(context.WithoutCancel(ctx), "SELECT path, folder, at, mac FROM workspaces "+which, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +84,7 @@ func (s *Store) Workspaces(ctx context.Context) (all []Workspace, err error) {
 	for rows.Next() {
 		var w Workspace
 		var at int64
-		if err := rows.Scan(&w.Path, &w.Folder, &at); err != nil {
+		if err := rows.Scan(&w.Path, &w.Folder, &at, &w.MAC); err != nil {
 			return nil, err
 		}
 		w.At = time.Unix(0, at)

@@ -7,21 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Trust belongs to a path and the folder there, and another process sees each change.
+// Trust belongs to a path, and another process sees each change.
 func TestWorkspaces(t *testing.T) {
 	s, other := newStore(t)
-	trusted := func(path, folder string) bool {
+	trusted := func(path string) bool {
 		t.Helper()
-		ok, err := other.Trusted(t.Context(), path, folder)
+		_, ok, err := other.Workspace(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return ok
 	}
-	if found, err := s.Untrust(t.Context(), "/a"); found || err != nil || trusted("/a", "1") || s.Exists() {
+	if found, err := s.Untrust(t.Context(), "/a"); found || err != nil || trusted("/a") || s.Exists() {
 		t.Errorf("an empty store: found %v, %v", found, err)
 	}
-	w := Workspace{Path: "/a", Folder: "1", At: time.Unix(0, 12345)}
+	w := Workspace{Path: "/a", Folder: "1", At: time.Unix(0, 12345), MAC: []byte{1, 2}}
 	if err := s.Trust(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
@@ -29,19 +29,16 @@ func TestWorkspaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		path, folder string
-		want         bool
-	}{{"/a", "1", true}, {"/a", "2", false}, {"/a/b", "1", false}, {"/", "1", false}, {"/A", "1", false}, {"/a", "", false}} {
-		if got := trusted(test.path, test.folder); got != test.want {
-			t.Errorf("%s %s: %v", test.path, test.folder, got)
+	for path, want := range map[string]bool{"/a": true, "/a/b": false, "/": false, "/A": false, "": false} {
+		if got := trusted(path); got != want {
+			t.Errorf("%s: %v", path, got)
 		}
 	}
 	all, err := other.Workspaces(t.Context())
 	if diff := cmp.Diff([]Workspace{w}, all); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if found, err := s.Untrust(t.Context(), "/a"); !found || err != nil || trusted("/a", "1") {
+	if found, err := s.Untrust(t.Context(), "/a"); !found || err != nil || trusted("/a") {
 		t.Errorf("found %v, %v", found, err)
 	}
 	if after, err := other.Generation(t.Context()); after <= before || err != nil {

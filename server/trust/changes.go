@@ -1,4 +1,4 @@
-package describe
+package trust
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Trust describes, in a line each, what changes if an untrusted workspace is trusted: the
+// Changes describes, in a line each, what changes if an untrusted workspace is trusted: the
 // skills that take a name of another skill, then those that ask for more than a safe skill
 // gets, then the number of the others. The texts are strangers'.
-func Trust(catalog *skills.Catalog, workspace string) []string {
+func Changes(catalog *skills.Catalog, workspace string) []string {
 	var takes, asks []string
 	others := 0
 	for _, skill := range catalog.Skills {

@@ -1,0 +1,126 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newWorkspaces(t *testing.T) (w *Workspaces, s *store.Store, dir string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	state := filepath.Join(dir, "state")
+	s = store.New(filepath.Join(state, "skills-mcp.db"), nil)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return New(s, seal.New(filepath.Join(state, "key")), nil), s, dir
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Trust is for the folder that was proposed, and ends when another one, or a link, takes
+// its place. It comes back with the folder.
+func TestTrustBelongsToTheFolder(t *testing.T) {
+	w, s, dir := newWorkspaces(t)
+	project, aside := filepath.Join(dir, "project"), filepath.Join(dir, "aside")
+	must(t, os.MkdirAll(filepath.Join(project, "inner"), 0o755))
+	check := func(want bool, state State) {
+		t.Helper()
+		if got := w.Trusts(t.Context(), project); got != want {
+			t.Errorf("trusted: %t", got)
+		}
+		all, err := w.List(t.Context())
+		if err != nil || len(all) != 1 || all[0].State != state {
+			t.Errorf("list %+v, %v", all, err)
+		}
+	}
+	if w.Trusts(t.Context(), project) || s.Exists() {
+		t.Error("trusted without a decision, or looking makes a store")
+	}
+	proposed, err := w.Propose(project)
+	must(t, err)
+	must(t, w.Trust(t.Context(), proposed))
+	check(true, Trusted)
+	for _, other := range []string{dir, filepath.Join(project, "inner"), project + "/", filepath.Join(dir, "none")} {
+		if w.Trusts(t.Context(), other) {
+			t.Errorf("%s is trusted", other)
+		}
+	}
+	must(t, os.Rename(project, aside))
+	check(false, Gone)
+	must(t, os.Symlink(aside, project))
+	check(false, Replaced)
+	if _, err := w.Propose(project); err == nil {
+		t.Error("a link was proposed")
+	}
+	must(t, os.Remove(project))
+	must(t, os.Mkdir(project, 0o755))
+	check(false, Replaced)
+	must(t, os.Remove(project))
+	must(t, os.Rename(aside, project))
+	check(true, Trusted)
+	if found, err := w.Untrust(t.Context(), project); !found || err != nil || w.Trusts(t.Context(), project) {
+		t.Errorf("found %t, %v", found, err)
+	}
+}
+
+// A row that something else writes, or changes, does not count.
+func TestForgedRow(t *testing.T) {
+	w, s, dir := newWorkspaces(t)
+	path, folder, err := identify(dir)
+	must(t, err)
+	proposed, err := w.Propose(dir)
+	must(t, err)
+	must(t, w.Trust(t.Context(), proposed))
+	row, _, err := s.Workspace(t.Context(), path)
+	must(t, err)
+	moved := row
+	moved.Path = filepath.Join(dir, "inner")
+	must(t, os.Mkdir(moved.Path, 0o755))
+	_, moved.Folder, err = identify(moved.Path)
+	must(t, err)
+	must(t, s.Trust(t.Context(), moved))
+	must(t, s.Trust(t.Context(), store.Workspace{Path: path, Folder: folder, At: row.At}))
+	if w.Trusts(t.Context(), path) || w.Trusts(t.Context(), moved.Path) {
+		t.Error("a forged row counts")
+	}
+	if all, err := w.List(t.Context()); len(all) > 0 || err != nil {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// The changes name the skills that take names first, then those that ask for something.
+func TestChanges(t *testing.T) {
+	skill := func(name, prefix, workspace string, entry *skills.Entry, class skills.Class) *skills.Skill {
+		return &skills.Skill{Name: name, Prefix: prefix, Workspace: workspace, Entry: entry, Class: class, File: "/" + name}
+	}
+	asks := &skills.Entry{Network: []string{"b:443", "a:443", "a:443"}, Env: []string{"KEY"}}
+	caller := skill("caller", "", "/work", &skills.Entry{}, skills.Safe)
+	caller.Calls, caller.Asks = []string{"deploy"}, []skills.Asked{skills.AskModel}
+	catalog := &skills.Catalog{Skills: []*skills.Skill{
+		caller, skill("deploy", "", "", nil, skills.Safe), skill("elsewhere", "", "/other", asks, skills.Dangerous),
+		skill("plain", "", "/work", nil, skills.Safe), skill("safe", "", "/work", &skills.Entry{}, skills.Safe),
+		skill("wipe", "", "/work", &skills.Entry{}, skills.Dangerous), skill("deploy", "workspace", "/work", asks, skills.Mutating),
+	}}
+	want := []string{
+		"deploy: mutating; connects to a:443, b:443; reads the variables KEY; takes the name of /deploy",
+		"caller: safe; asks the model; calls deploy", "wipe: dangerous", "2 other skills, which ask for nothing",
+	}
+	if diff := cmp.Diff(want, Changes(catalog, "/work")); diff != "" {
+		t.Error(diff)
+	}
+}
