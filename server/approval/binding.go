@@ -92,7 +92,7 @@ func grantOf(p *run.Proposal) []string {
 		write = "read-write"
 	}
 	return []string{
-		write, strings.Join(g.Workspaces, "\n"), strings.Join(g.Hosts, "\n"), strings.Join(p.Variables, "\n"),
+		write, strings.Join(g.Workspaces, "\n"), strings.Join(g.Hosts, "\n"), strings.Join(p.Variables, "\n"), strings.Join(p.Decision.Calls, "\n"),
 		p.Command.Role, string(p.Decision.Class), p.Decision.Timeout.String(),
 	}
 }

@@ -35,6 +35,7 @@ type Question struct {
 	Writes    []string `json:"writes,omitempty"` // folders
 	Hosts     []string `json:"hosts,omitempty"`
 	Variables []string `json:"variables,omitempty"`
+	Calls     []string `json:"calls,omitempty"` // patterns of skills
 
 	// Trust is the workspace that a yes trusts; nil is none.
 	Trust *run.Trust `json:"trust,omitempty"`
@@ -87,7 +88,7 @@ func newQuestion(p *run.Proposal) *Question {
 	q := &Question{
 		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: d.Class, Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p),
-		Hosts: p.Command.Grant.Hosts, Variables: p.Variables,
+		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Calls: d.Calls,
 		Trust: d.Trust, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
 	if q.Class == "" {
@@ -112,6 +113,10 @@ func scopes(p *run.Proposal) []Scope {
 	switch {
 	case !lasting:
 		return []Scope{Once}
+	case d.Session && p.Principal.Session == "":
+		return []Scope{Once}
+	case d.Session:
+		return []Scope{Session, Once}
 	case d.Always:
 		return []Scope{Always, Once}
 	case p.Principal.Session != "":

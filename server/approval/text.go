@@ -17,10 +17,10 @@ type bounds struct {
 }
 
 // form is the size that clients show in a form: the whole has at most 32 lines.
-var form = bounds{value: 160, args: 8, grown: 5}
+var form = bounds{value: 160, args: 7, grown: 4}
 
 // trustForm is that of a question that also asks for trust in a workspace.
-var trustForm = bounds{value: 160, args: 4, grown: 3}
+var trustForm = bounds{value: 160, args: 3, grown: 2}
 
 // whole is the size of the text on a terminal, which pages.
 var whole = bounds{value: maxStored, args: 1 << 10, grown: 1 << 10}
@@ -174,6 +174,9 @@ func (q *Question) grant(b *bounds) []string {
 	}
 	if len(q.Reads) > 0 {
 		list("It may read", q.Reads, "")
+	}
+	if len(q.Calls) > 0 {
+		list("It may call the skills", q.Calls, "")
 	}
 	list("It may write to", q.Writes, "no folder of yours")
 	list("It may connect to", q.Hosts, "nowhere")

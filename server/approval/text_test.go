@@ -58,7 +58,7 @@ func TestHostileQuestion(t *testing.T) {
 	p.Decision.Signatures = 2
 	q := newQuestion(p)
 	q.Signed, q.Differs = []string{hostile}, []string{"the arguments are others"}
-	q.Input = true
+	q.Input, q.Calls = true, []string{hostile}
 	trust := *q
 	trust.Trust = &run.Trust{Workspace: hostile, Changes: q.Grown}
 	if n := strings.Count(trust.Form(), "\n") + 1; n > 32 {
@@ -113,6 +113,7 @@ func TestScopes(t *testing.T) {
 		"once,this session,always": func(*call) {},
 		"once,always":              func(c *call) { c.Principal.Session = "" },
 		"always,once":              func(c *call) { c.Decision.Always = true },
+		"this session,once":        func(c *call) { c.Decision.Session = true },
 		"once":                     func(c *call) { c.Decision.Each, c.Decision.Always = true, true },
 	} {
 		p := proposed(nil)
