@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
@@ -139,4 +140,16 @@ func (s *settings) usageFile() string {
 		return filepath.Join(dir, "usage.json")
 	}
 	return ""
+}
+
+// feedback returns the feedback on skills in the store.
+func (s *settings) feedback() *feedback.Book { return feedback.New(s.store) }
+
+// feedbackOf returns the feedback on a skill; nil is none.
+func (s *settings) feedbackOf(ctx context.Context, skill *skills.Skill) *feedback.Summary {
+	summary, err := s.feedback().Of(ctx, skill)
+	if err != nil {
+		s.logger.Warn("the feedback on a skill cannot be read", "skill", skill.QualifiedName(), "error", err)
+	}
+	return summary
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // rateCommand rates a skill.
@@ -59,18 +58,6 @@ func (c *rateCommand) run(ctx context.Context, name string) error {
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s is rated.\n", skill.QualifiedName())
 	return err
-}
-
-// feedback returns the feedback on skills in the store.
-func (s *settings) feedback() *feedback.Book { return feedback.New(s.store) }
-
-// feedbackOf returns the feedback on a skill; nil is none.
-func (s *settings) feedbackOf(ctx context.Context, skill *skills.Skill) *feedback.Summary {
-	summary, err := s.feedback().Of(ctx, skill)
-	if err != nil {
-		s.logger.Warn("the feedback on a skill cannot be read", "skill", skill.QualifiedName(), "error", err)
-	}
-	return summary
 }
 
 // printFeedback writes what is known of the use of a skill. Texts that others wrote are

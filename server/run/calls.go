@@ -16,15 +16,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Callees are the skills that scripts may call.
-type Callees interface {
-	// Find returns the skill of a name. It must return when ctx is done.
-	Find(ctx context.Context, name string) (*skills.Skill, error)
-	// Answer returns the result of a call for the script that made it: JSON of bounded
-	// size. err is the error that ended the call, or nil.
-	Answer(skill *skills.Skill, o *Outcome, err error) json.RawMessage
-}
-
 // Bounds of the calls that scripts make, besides those of [Options.Asking].
 const (
 	// maxDepth is the number of skills on the stack of a call, the called one included.
@@ -35,15 +26,16 @@ const (
 
 // A caller makes the calls of one run's script.
 type caller struct {
-	executor *Executor
+	start    func(context.Context, Request) (*Outcome, error) // [Executor.Run]
+	limiter  *callerLimiter
 	job      *job
 	proposal *Proposal
 	left     *atomic.Int32 // calls that the client's call may still make
 }
 
-// newCaller returns the caller of a run that was approved.
-func newCaller(x *Executor, j *job, p *Proposal) *caller {
-	c := &caller{x, j, p, j.callsLeft}
+// newCaller returns the caller of a job whose proposal was approved.
+func newCaller(start func(context.Context, Request) (*Outcome, error), limiter *callerLimiter, j *job, p *Proposal) *caller {
+	c := &caller{start, limiter, j, p, j.callsLeft}
 	if c.left == nil {
 		c.left = new(atomic.Int32)
 		c.left.Store(maxCalls)
@@ -87,7 +79,7 @@ func (c *caller) run(ctx context.Context, line []byte) (*skills.Skill, *Outcome,
 		return nil, nil, err
 	}
 	if c.job.Parent == "" {
-		leave, err := c.executor.callers.enter(c.job.Principal.Key())
+		leave, err := c.limiter.enter(c.job.Principal.Key())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -99,7 +91,7 @@ func (c *caller) run(ctx context.Context, line []byte) (*skills.Skill, *Outcome,
 	if c.job.Progress != nil {
 		c.job.Progress("calling skill " + skill.QualifiedName())
 	}
-	outcome, err := c.executor.Run(ctx, c.request(skill, call.Args))
+	outcome, err := c.start(ctx, c.request(skill, call.Args))
 	return skill, outcome, err
 }
 
@@ -185,24 +177,4 @@ func (l *callerLimiter) enter(owner identity.Key) (leave func(), err error) {
 			delete(l.owners, owner)
 		}
 	}, nil
-}
-
-// startElicitation relays the questions and calls of a script that declares some, until
-// stop is called. The command has to run with the context that it returns.
-func (x *Executor) startElicitation(ctx context.Context, j *job, p *Proposal) (_ context.Context, stop func()) {
-	if j.action != ActionSkill || !j.skill.Interactive() {
-		return ctx, func() {}
-	}
-	client := j.Client
-	switch {
-	case j.Session != "":
-		client = elicit.Nobody("nothing can be asked in a kept sandbox")
-	case client == nil:
-		client = elicit.Nobody("there is nobody to ask")
-	}
-	ctx, dialogue := elicit.Begin(ctx, p.Command, elicit.Options{
-		Skill: p.Command.Skill, Asks: j.skill.Asks, Owner: j.Principal.Key(), Client: client, Limiter: x.waits,
-		Call: newCaller(x, j, p).call,
-	})
-	return ctx, dialogue.End
 }

@@ -32,6 +32,9 @@ type job struct {
 	picked     bool
 	opened     *sandbox.Command // that the session was opened for; nil without one
 
+	// calls returns the function that answers the calls of a script; nil for one that
+	// neither asks nor calls.
+	calls func(*Proposal) func(ctx context.Context, line []byte) []byte
 	// invoke returns the program of a run; nil for a session, which runs none.
 	invoke func(grant sandbox.Grant) (*invocation, error)
 }

@@ -223,6 +223,26 @@ func (x *Executor) start(ctx context.Context, j *job, command *sandbox.Command) 
 	return x.options.Sessions.Run(ctx, j.Session, *command)
 }
 
+// startElicitation relays the questions and calls of a script that declares some, until
+// stop is called. The command has to run with the context that it returns.
+func (x *Executor) startElicitation(ctx context.Context, j *job, p *Proposal) (_ context.Context, stop func()) {
+	if j.calls == nil {
+		return ctx, func() {}
+	}
+	client := j.Client
+	switch {
+	case j.Session != "":
+		client = elicit.Nobody("nothing can be asked in a kept sandbox")
+	case client == nil:
+		client = elicit.Nobody("there is nobody to ask")
+	}
+	ctx, dialogue := elicit.Begin(ctx, p.Command, elicit.Options{
+		Skill: p.Command.Skill, Asks: j.skill.Asks, Owner: j.Principal.Key(), Client: client, Limiter: x.waits,
+		Call: j.calls(p),
+	})
+	return ctx, dialogue.End
+}
+
 // begin tells the recorder that a run is about to start.
 func (x *Executor) begin(ctx context.Context, p *Proposal) error {
 	return translate("the call", "", x.options.Recorder.Begin(context.WithoutCancel(ctx), p))

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+	"encoding/json"
 	"io"
 	"sync/atomic"
 	"time"
@@ -55,6 +57,15 @@ type Call struct {
 // tenant returns the principal as sandboxes know it.
 func (c *Call) tenant() sandbox.Tenant {
 	return sandbox.Tenant{ID: string(c.Principal.Key()), Group: c.Group, Connection: c.Connection}
+}
+
+// Callees are the skills that scripts may call.
+type Callees interface {
+	// Find returns the skill of a name. It must return when ctx is done.
+	Find(ctx context.Context, name string) (*skills.Skill, error)
+	// Answer returns the result of a call for the script that made it: JSON of bounded
+	// size. err is the error that ended the call, or nil.
+	Answer(skill *skills.Skill, o *Outcome, err error) json.RawMessage
 }
 
 // A Request is one call of a skill.

@@ -72,15 +72,17 @@ type End struct {
 }
 
 // Ends returns the ends of the last runs of a skill, the newest first, at most limit. Runs
-// that were refused or have not ended are not among them.
+// that were refused or have not ended are not among them. Of the runs under its name, it
+// reads twice as many: another skill of the name may have all of them.
 func (s *Store) Ends(ctx context.Context, id SkillID, limit int) ([]End, error) {
 	return collect(ctx, s, func(rows *sql.Rows) (e End, err error) {
 		var started int64
 		err = rows.Scan(&started, &e.Outcome, &e.Exit, &e.Error)
 		e.At = time.UnixMilli(started)
 		return e, err
-	}, `SELECT started, outcome, exit, message FROM runs WHERE skill = ? AND origin = ? AND action = 'skill'
-		AND outcome IN ('ok', 'error', 'failed', 'interrupted') ORDER BY seq DESC LIMIT ?`, id.Name, id.Origin, limit)
+	}, `SELECT started, outcome, exit, message FROM (SELECT * FROM runs WHERE skill = ? ORDER BY seq DESC LIMIT ?)
+		WHERE origin = ? AND action = 'skill' AND outcome IN ('ok', 'error', 'failed', 'interrupted') ORDER BY seq DESC LIMIT ?`,
+		id.Name, 2*limit, id.Origin, limit)
 }
 
 // collect returns the rows of a statement; none while there is no file.
