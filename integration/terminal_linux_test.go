@@ -85,9 +85,13 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 // is asked for.
 func converse(person *os.File, answer string) []byte {
 	var screen []byte
+	pages := 0 // that were turned
 	for chunk := make([]byte, 4096); ; {
 		n, err := person.Read(chunk)
 		screen = append(screen, chunk[:n]...)
+		for ; pages < bytes.Count(screen, []byte("press Enter for the next one")); pages++ {
+			fmt.Fprintln(person)
+		}
 		if asked := asksFor.FindSubmatch(screen); asked != nil && answer != "" {
 			if answer == "yes" {
 				answer = string(asked[1])

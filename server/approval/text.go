@@ -55,7 +55,27 @@ func (q *Question) summary() string {
 	if q.Trust != nil {
 		text += "; a yes also trusts all skills of the workspace " + b.text(q.Trust.Workspace)
 	}
-	return text + "."
+	return text + "." + q.gained()
+}
+
+// gained returns what the skill has gained, in a sentence for a model to pass on. It has
+// none of the skill's passages, which follow a colon: they could be meant for the model.
+func (q *Question) gained() string {
+	const most = 6
+	if len(q.Grown) == 0 {
+		return ""
+	}
+	b := bounds{value: 120}
+	var all []string
+	for i, line := range q.Grown {
+		if i == most {
+			all = append(all, fmt.Sprintf("and %d more", len(q.Grown)-most))
+			break
+		}
+		line, _, _ = strings.Cut(line, ": ")
+		all = append(all, b.text(line))
+	}
+	return " It has changed since it was accepted: " + strings.Join(all, "; ") + "."
 }
 
 // text returns the lines of the question. The grant and the question itself come last, so

