@@ -57,7 +57,7 @@ const approvalColumns = "id, owner, subject, state, expires, content, mac"
 // AddApproval inserts an approval. A pending one beyond the limits is refused with
 // [ErrTooManyApprovals]. It removes approvals that expired long ago.
 func (s *Store) AddApproval(ctx context.Context, a Approval, limits ApprovalLimits) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.persist(ctx, func(tx *sql.Tx) error {
 		now := time.Now()
 		if _, err := tx.Exec("DELETE FROM approvals WHERE expires < ?", now.Add(-approvalsKept).Unix()); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (s *Store) AddApproval(ctx context.Context, a Approval, limits ApprovalLimi
 // ReplaceApproval replaces an approval by another of its ID. It reports false, and changes
 // nothing, if another process has changed it since it was read.
 func (s *Store) ReplaceApproval(ctx context.Context, old, new Approval) (replaced bool, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.persist(ctx, func(tx *sql.Tx) error {
 		result, err := tx.Exec("UPDATE approvals SET state = ?, expires = ?, content = ?, mac = ? WHERE id = ? AND state = ? AND mac = ?",
 			new.State, new.Expires.Unix(), new.Content, new.MAC, old.ID, old.State, old.MAC)
 		if err != nil {
@@ -115,11 +115,7 @@ func (s *Store) approvals(ctx context.Context, where string, args ...any) ([]App
 	if !s.Exists() {
 		return nil, nil
 	}
-	db, err := s.open()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := db.QueryContext(context.WithoutCancel(ctx), "SELECT "+approvalColumns+" FROM approvals "+where, args...)
+	rows, err := s.query(ctx, "SELECT "+approvalColumns+" FROM approvals "+where, args...)
 	if err != nil {
 		return nil, err
 	}

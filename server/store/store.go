@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 )
 
 // Options configure a [Store]. A nil *Options means the defaults.
@@ -93,6 +92,16 @@ func (s *Store) connected() (*database, error) {
 	return s.db, nil
 }
 
+// opened returns the database if it is open, and the file has the path still; else nil.
+func (s *Store) opened() *database {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.db.has(s.file) {
+		return nil
+	}
+	return s.db
+}
+
 // open returns the database for reading. A statement that writes fails there; no read
 // waits for a writer.
 func (s *Store) open() (*sql.DB, error) {
@@ -124,19 +133,19 @@ func (s *Store) execute(ctx context.Context, statement string, values ...any) (s
 	return result, nil
 }
 
-// decide is write for the person's decisions: it survives a power cut, and writes the
-// stamp, by which other processes learn of the change.
+// persist is write for rows that have to survive a power cut: it waits for the disk.
+func (s *Store) persist(ctx context.Context, change func(*sql.Tx) error) error {
+	return s.transact(ctx, "FULL", change)
+}
+
+// decide is persist for the person's decisions that others cache: it writes the stamp, by
+// which other processes learn of the change.
 func (s *Store) decide(ctx context.Context, change func(*sql.Tx) error) error {
-	if err := s.transact(ctx, "FULL", change); err != nil {
+	if err := s.persist(ctx, change); err != nil {
 		return err
 	}
-	// A watcher notices content, not times.
-	err := os.MkdirAll(filepath.Dir(s.Stamp()), 0o700)
-	if err == nil {
-		err = os.WriteFile(s.Stamp(), []byte(time.Now().Format(time.RFC3339Nano)), 0o600)
-	}
-	if err != nil {
-		s.logger.Warn("running servers learn of a decision only when they ask for it", "error", err)
+	if err := writeStamp(s.Stamp()); err != nil {
+		s.logger.Warn("running servers learn of a decision a second late", "error", err)
 	}
 	return nil
 }
@@ -179,18 +188,41 @@ func (s *Store) repair(db *database, err error) {
 func (s *Store) Stamp() string { return filepath.Join(filepath.Dir(s.file), "decisions", "changed") }
 
 // Generation returns a number that grows with every change of a decision, and also if
-// the file is replaced. Who caches decisions reads it before each use: it takes about
-// ten microseconds. It is 0 while there is no file.
-func (s *Store) Generation(ctx context.Context) (n int64, err error) {
-	if !s.Exists() {
-		return 0, nil
+// the file is replaced. Who caches decisions reads it before each use: while the stamp
+// is the same, that takes a few microseconds. It is 0 while there is no file.
+func (s *Store) Generation(ctx context.Context) (int64, error) {
+	db := s.opened()
+	if db == nil {
+		if !s.Exists() {
+			return 0, nil
+		}
+		var err error
+		if db, err = s.connected(); err != nil {
+			return 0, err
+		}
 	}
-	db, err := s.connected()
+	n, err := db.generation.get(s.Stamp(), func() (n int64, err error) {
+		rows, err := db.query(context.WithoutCancel(ctx), "SELECT n FROM generation")
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		if rows.Next() {
+			err = rows.Scan(&n)
+		}
+		return n, err
+	})
 	if err != nil {
-		return 0, err
-	}
-	if err = db.generation.QueryRowContext(context.WithoutCancel(ctx)).Scan(&n); err != nil {
 		s.repair(db, err)
 	}
 	return n, err
+}
+
+// query returns the rows of a statement, which is prepared once. There must be a file.
+func (s *Store) query(ctx context.Context, statement string, values ...any) (*sql.Rows, error) {
+	db, err := s.connected()
+	if err != nil {
+		return nil, err
+	}
+	return db.query(context.WithoutCancel(ctx), statement, values...)
 }
