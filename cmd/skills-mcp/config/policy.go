@@ -104,7 +104,7 @@ func (r SkillRule) validate(key string) error {
 func (p PolicyProfile) validate(key, name string) error {
 	switch {
 	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "":
-		return fmt.Errorf("policy.profiles has the name %q; use letters, digits, -, _ and .", name)
+		return fmt.Errorf("policy.profiles has the name %q; use letters, digits, dots, - and _", name)
 	case p.MaxConcurrent < 0:
 		return fmt.Errorf("%s.max_concurrent_executions is %d; write at least 1, or 0 for no limit", key, p.MaxConcurrent)
 	case p.Timeout < 0:
