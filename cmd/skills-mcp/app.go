@@ -26,6 +26,8 @@ type app struct {
 	state    *store.Store
 	recorder *audit.Recorder
 
+	passphrase string // the hash of the settings; "" is none
+
 	flags struct {
 		config                      string
 		skills, plugins, workspaces []string

@@ -68,9 +68,10 @@ func newTerminal(in, out any, options *tty.Options) (*tty.Terminal, error) {
 	return tty.New(input, output, options)
 }
 
-// confirm shows a question and asks the person on the terminal to type a number.
+// confirm shows a question and asks the person on the terminal to type a number, and for
+// the passphrase of the settings, which were read before.
 func (a *app) confirm(ctx context.Context, question, action string) error {
-	terminal, err := newTerminal(a.stdin, a.stderr, nil)
+	terminal, err := newTerminal(a.stdin, a.stderr, passphrase(a.passphrase))
 	if err != nil {
 		return fmt.Errorf("this is a decision of a person: %w", err)
 	}

@@ -53,6 +53,7 @@ func (a *app) settings() (*settings, error) {
 	if a.state == nil {
 		a.state = store.New(storeFile(home), &store.Options{Logger: logger})
 	}
+	a.passphrase = c.Policy.Passphrase
 	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, newKey(a.state), logger), store: a.state}
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, logger: logger}
 	if a.recorder == nil {
