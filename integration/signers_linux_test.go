@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -154,4 +155,44 @@ func TestPassphrase(t *testing.T) {
 	}
 	c.succeeds(c.call("note", text("two")), "wrote")
 	a.wrote(2)
+}
+
+// A configuration of the model's own proves nothing about questions that were asked under
+// the person's, named by a flag, a variable or another folder of configurations.
+func TestModelsOwnConfiguration(t *testing.T) {
+	t.Parallel()
+	for name, own := range map[string]string{"no passphrases": "", "a passphrase": "mine is long enough"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := nativeAccount(t, "")
+			hash, others := a.hash("the model's own"), ""
+			if own != "" {
+				others = fmt.Sprintf("policy: {passphrase: %q}\n", a.hash(own))
+			}
+			a.configure(others)
+			c := a.serve("legacy", `{}`)
+			id := c.waits(c.call("note", text("one")))
+			evil := filepath.Join(a.home, "evil", "skills-mcp", "config.yaml")
+			writeFile(t, evil, fmt.Sprintf("policy: {passphrase: %q, script_token: %q, approvers: {bea: %q}}\n", hash, hash, hash))
+
+			for _, attempt := range []struct{ args, env []string }{
+				{[]string{"--config", evil, "approve", id, "--yes"}, nil},
+				{[]string{"approve", id, "--yes"}, []string{"SKILLS_MCP_CONFIG=" + evil}},
+				{[]string{"approve", id, "--yes"}, []string{"XDG_CONFIG_HOME=" + filepath.Join(a.home, "evil")}},
+			} {
+				cmd := a.command(binary, attempt.args...)
+				cmd.Env = append(append(cmd.Env, "SKILLS_MCP_APPROVAL_TOKEN=the model's own"), attempt.env...)
+				if out, code := a.finish(cmd); code == 0 {
+					t.Errorf("%v %v: exit 0: %s", attempt.env, attempt.args, out)
+				}
+			}
+			for _, as := range [][]string{nil, {"--as", "bea"}} {
+				if screen, code := a.dialogue([]prompt{number, passphrase("the model's own")}, append([]string{"--config", evil, "approve", id}, as...)...); code == 0 {
+					t.Errorf("%v: exit 0: %s", as, screen)
+				}
+			}
+			c.waits(c.call("note", text("one")))
+			a.wrote(0)
+		})
+	}
 }

@@ -21,7 +21,7 @@ import (
 // program; nil asks nobody there.
 func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
 	return approval.New(s.store, &approval.Options{
-		Terminal: terminal, Workspaces: s.trust, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Logger: s.logger,
+		Terminal: terminal, Workspaces: s.trust, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Proofs: s.Policy.Proofs(), Logger: s.logger,
 	})
 }
 

@@ -57,6 +57,9 @@ type Options struct {
 	// Pending bounds the questions that wait for an answer; zero fields: 16 of one
 	// principal, 64 in all.
 	Pending store.ApprovalLimits
+	// Proofs identifies the passphrases by which people prove who they are: a question
+	// that was asked under others is not answered under these.
+	Proofs string
 	// Logger gets rows that do not count; nil discards them.
 	Logger *slog.Logger
 }

@@ -31,6 +31,7 @@ type content struct {
 	Every      Binding     `json:"-"`       // those that it covers with the scope always
 	Question   Question    `json:"question"`
 	Made       time.Time   `json:"made"`
+	Proofs     string      `json:"proofs,omitempty"` // those of the [Options]
 }
 
 // A Signature is one person's yes.
@@ -84,6 +85,7 @@ func sealed(row *store.Approval) []string {
 
 // add stores a new record.
 func (a *Approvals) add(ctx context.Context, r *Record) error {
+	r.Proofs = a.options.Proofs
 	row, err := a.encode(r)
 	if err != nil {
 		return err
