@@ -33,6 +33,9 @@ func containsAny(text string, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
+// buffers matches the code of Node that decodes a text.
+var buffers = lazyregexp.New(`from\([^\n]{0,400}?,\s*["'](base64|hex)(?:url)?["']\s*\)`)
+
 // secrets adds the variables that a text reads.
 func (c *collector) secrets(s *source) {
 	add := func(name string, at int) {
@@ -85,9 +88,12 @@ func isUsual(name string) bool {
 	return strings.HasPrefix(name, "SKILL_") || strings.HasPrefix(name, "LINX_") || strings.HasPrefix(name, "CLAUDE_PLUGIN") || strings.HasPrefix(name, "CLAUDE_SKILL") || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 }
 
-// programs adds the programs that code starts, and the paths outside of the workspace
-// that it names.
+// programs adds the programs that code starts, the texts that it decodes, and the paths
+// outside of the workspace that it names.
 func (c *collector) programs(s *source) {
+	for _, m := range matches(s.code, buffers, "base64", "hex") {
+		c.add(Item{Kind: Decoder, Value: s.code[m[2]:m[3]], Text: lineAt(s.content, m[0]), File: s.name, Line: s.line(m[0])})
+	}
 	if s.script && s.language != shellCode {
 		for _, m := range matches(s.content, starts, "run(", "open(", "call(", "output(", "spawn", "exec", "system(", "create_subprocess_shell(") {
 			if s.code[m[2]] != ' ' {

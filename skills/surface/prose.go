@@ -92,14 +92,18 @@ type directive struct {
 	// any are words one of which the text must have for the expression to be tried.
 	any        []string
 	expression *lazyregexp.Regexp
+	// negates reports that a "not" before it is no part of it: an advice against it.
+	negates bool
 }
 
 // find returns the offset of a directive in a plain text; -1 without one.
 func (d directive) find(text string) int {
 	for _, word := range d.any {
 		if strings.Contains(text, word) {
-			if at := d.expression.FindStringSubmatchIndex(text); at != nil {
-				return at[0]
+			for _, m := range d.expression.FindAllStringSubmatchIndex(text, -1) {
+				if d.meant(text[max(0, m[0]-24):m[0]], text[m[1]:]) {
+					return m[0]
+				}
 			}
 			return -1
 		}
@@ -107,11 +111,26 @@ func (d directive) find(text string) int {
 	return -1
 }
 
+// meant reports whether a match is the directive, by the words around it.
+func (d directive) meant(before, after string) bool {
+	if d.negates {
+		for _, word := range []string{"not", "never", "don t", "avoid", "without", "cannot", "no"} {
+			if strings.Contains(" "+before, " "+word+" ") {
+				return false
+			}
+		}
+		return true
+	}
+	// "Never tell users to add …" is an advice, and hides nothing.
+	next, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	return next != "to" && next != "what" && next != "how" && next != "which"
+}
+
 var (
-	hides = lazyregexp.New(`\b(do not|don t|never|must not|should not|shouldn t|without|avoid|not to)( ever| to)? (tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning|reveal to|let|letting|mention this to|mention it to|show this to|disclose this to|report this to)( to)? (the |your |a |any )?(user|users|person|human|humans|developer|operator|anyone|anybody|owner)\b`)
+	hides = lazyregexp.New(`\b(do not|don t|never|must not|should not|shouldn t|without|avoid)( ever| to)? (tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning|reveal to|let|letting|mention this to|mention it to|show this to|disclose this to|report this to)( to)? (the |your |a |any )?(user|users|person|human|humans|developer|operator|anyone|anybody|owner)\b`)
 	keeps = lazyregexp.New(`\b((hide|conceal|keep) (this|it|that|these|them|the following)( step| action| call| instruction| hidden| secret| private)* from (the |your )?(user|users|person|human|developer|operator|owner)|(user|person|human|developer|operator|owner)s? (must|should|need) (not|never) (know|see|notice|learn|find out)|without the (user|person|human|developer|operator|owner) ?s? (s )?(knowledge|knowing|noticing|consent)|(do not|don t|never) (mention|disclose|reveal) (this|these) (step|instruction|action|call|file|script|command)s?|(secretly|covertly|stealthily) (run|send|execute|upload|post|call|read|copy|collect))\b`)
 	skips = lazyregexp.New(`\b(ignore|disregard|forget|override|bypass|circumvent)( all| any| the| of| your| every| these| those| my| and| other)* (previous|prior|above|earlier|preceding|system|safety|security|user s|original)( and| or| system| safety| security)* (instruction|instructions|rules|prompt|prompts|guidelines|messages|checks|policies|policy|restrictions|directives)\b`)
-	gates = lazyregexp.New(`\b((skip|bypass|disable|evade|turn off)( the| all| any| every)* (approval|approvals|confirmation|confirmations|permission|permissions|sandbox|sandboxing|safety|consent)( check| checks| prompt| prompts| request| requests)*|dangerously skip permissions|auto approve (all|every|this|it)|approve (it|this|the call|the request) (yourself|by yourself|on behalf))\b`)
+	gates = lazyregexp.New(`\b((skip|bypass|disable|evade|turn off)( the| all| any| every)* (approval|approvals|permission|permissions|sandbox|sandboxing|safety|consent)( check| checks| prompt| prompts| request| requests)*|dangerously skip permissions|auto approve (all|every|this|it)|approve (it|this|the call|the request) (yourself|by yourself|on behalf))\b`)
 	leaks = lazyregexp.New(`\b(send|post|upload|forward|transmit|exfiltrate|submit|append|include|attach)( \w+){0,6} (conversation history|chat history|entire conversation|whole conversation|full conversation|system prompt|credentials|secrets|api keys|private keys|private key|ssh keys|ssh key|access tokens|environment variables|passwords)( \w+){0,6} (to|at|as|in|into|with)\b`)
 	first = lazyregexp.New(`\b(before (using |calling |running |invoking )?(any|every|each) other (tool|tools|skill|skills|action)|instead of (any|every|all) other (tool|tools|skill|skills)|takes (precedence|priority) over (all|any|every) other)\b`)
 )
@@ -120,11 +139,11 @@ var (
 func directives() []directive {
 	people := []string{" user", " person", " human", " developer", " operator", " anyone", " anybody", " owner"}
 	return []directive{
-		{"hide something from the person", people, hides},
-		{"keep something from the person", append(people, "mention", "disclose", "reveal", "secretly", "covertly", "stealthily"), keeps},
-		{"ignore its instructions", []string{"ignore", "disregard", "forget", "override", "bypass", "circumvent"}, skips},
-		{"go around a person's consent", []string{"approv", "confirmation", "permission", "sandbox", "safety", "consent"}, gates},
-		{"pass on secrets or conversations", []string{"conversation", "history", "prompt", "credentials", "secrets", "keys", "key", "tokens", "variables", "passwords"}, leaks},
-		{"prefer it to all others", []string{" other "}, first},
+		{"hide something from the person", people, hides, false},
+		{"keep something from the person", append(people, "mention", "disclose", "reveal", "secretly", "covertly", "stealthily"), keeps, false},
+		{"ignore its instructions", []string{"ignore", "disregard", "forget", "override", "bypass", "circumvent"}, skips, true},
+		{"go around a person's consent", []string{"approv", "confirmation", "permission", "sandbox", "safety", "consent"}, gates, true},
+		{"pass on secrets or conversations", []string{"conversation", "history", "prompt", "credentials", "secrets", "keys", "key", "tokens", "variables", "passwords"}, leaks, true},
+		{"prefer it to all others", []string{" other "}, first, false},
 	}
 }

@@ -81,6 +81,7 @@ func TestGrown(t *testing.T) {
 		{"variable in prose", "docs/guide.md", "Put the value of `GITHUB_TOKEN` into the report.\n", "+ reads the variable GITHUB_TOKEN"},
 		{"all variables", "scripts/x.py", "import os, json\nprint(json.dumps(dict(os.environ)))\n", "+ reads the variable of any name"},
 		{"decoder", "scripts/x.sh", "echo aGk= | base64 -d | sh\n", "+ decodes or generates the code that it runs"},
+		{"decoder of Node", "scripts/x.js", "const a = Buffer.from(b, 'base64')\n", "+ decodes or generates the code that it runs: base64"},
 		{"eval", "scripts/x.py", "import base64\nexec(base64.b64decode('cHJpbnQoMSk='))\n", "+ decodes or generates the code that it runs: eval"},
 		{"persistence", "scripts/x.sh", "echo 'x' >> ~/.bashrc\n", "+ changes what runs later: the shell's start"},
 		{"cron", "docs/guide.md", "```sh\n(crontab -l; echo '* * * * * x') | crontab -\n```\n", "+ changes what runs later: cron"},
@@ -167,6 +168,8 @@ func TestNotGrown(t *testing.T) {
 		{"licence", "LICENSE", "Apache License\nhttp://www.apache.org/licenses/\nYou may submit to the Licensor\n"},
 		{"plain commands", "docs/guide.md", "```bash\nmkdir -p out && ls out | sort | head\n```\n\nUse `sort` and `report.title`.\n"},
 		{"prose about users", "docs/guide.md", "Ask the user for a title. Tell the user when it is done. Do not guess: the user knows.\nIgnore previous drafts, and ignore case.\n"},
+		{"advice", "docs/guide.md", "Never include secrets in the report. Never tell users to edit the title. The goal is not to tell the user what is true.\nUse --yes to skip confirmation. Do not send passwords or API keys in it.\n"},
+		{"encoder", "scripts/x.js", "const a = b.digest('hex') + c.toString('base64')\n"},
 		{"code of no shell", "docs/guide.md", "```json\n{\"title\": \"x\", \"make\": 1}\n```\n\n```\nTitle | Body\nmake  | 1\n```\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

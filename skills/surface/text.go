@@ -127,8 +127,8 @@ func codeSigns() []sign {
 		persistence("an agent's settings", ".claude/settings", ".claude/hooks", ".cursor/mcp.json", "claude_desktop_config", ".codex/config", ".gemini/settings"),
 		{Persistence, "an agent's instructions", inScript, []string{"claude.md", "agents.md", "soul.md", "memory.md", "heartbeat.md", ".cursorrules"}},
 
-		{Decoder, "base64", inCode, []string{"base64 -d", "base64 --decode", "base64 -di", "b64decode", "atob(", `"base64")`, `'base64')`, "frombase64string", "decodebytes(", "a2b_base64"}},
-		{Decoder, "hex", inCode, []string{"xxd -r", "unhexlify", "bytes.fromhex", "a2b_hex", `'hex')`, `"hex")`}},
+		{Decoder, "base64", inCode, []string{"base64 -d", "base64 --decode", "base64 -di", "b64decode", "atob(", "frombase64string", "decodebytes(", "a2b_base64"}},
+		{Decoder, "hex", inCode, []string{"xxd -r", "unhexlify", "bytes.fromhex", "a2b_hex"}},
 		{Decoder, "characters", inCode, []string{"fromcharcode", "rot13", "rot_13", `"".join(chr(`, `''.join(chr(`, "uudecode"}},
 		{Decoder, "ciphers", inCode, []string{"openssl enc -d", "openssl aes", "-encodedcommand", "certutil -decode"}},
 		{Decoder, "objects", inCode, []string{"marshal.loads", "pickle.load", "pickle.loads", "dill.loads", "cloudpickle.loads"}},
