@@ -116,6 +116,11 @@ func TestPassphrase(t *testing.T) {
 	t.Parallel()
 	a := nativeAccount(t, "")
 	a.configure(fmt.Sprintf("policy: {passphrase: %q, script_token: %q}\n", a.hash("mine is long enough"), a.hash("the token of a script")))
+	a.noteSkill("other")
+	writeFile(t, filepath.Join(a.workspace, ".claude", "skills", "theirs", "SKILL.md"), "---\nname: theirs\ndescription: d\n---\n")
+	if out, code := a.run("disable", "other"); code != 0 {
+		t.Fatal(out)
+	}
 	c := a.serve("legacy", `{}`)
 	id := c.waits(c.call("note", text("one")))
 	for name, prompts := range map[string][]prompt{
@@ -128,8 +133,12 @@ func TestPassphrase(t *testing.T) {
 			if screen, code := a.dialogue(prompts, "approve", id); code == 0 {
 				t.Errorf("approve: exit 0: %s", screen)
 			}
-			if screen, code := a.dialogue(prompts, "run", "note", "--text", "one"); code == 0 {
-				t.Errorf("run: exit 0: %s", screen)
+			for _, args := range [][]string{
+				{"run", "note", "--text", "one"}, {"grant", "note", "--network", "example.com:443"}, {"trust", a.workspace}, {"enable", "other"},
+			} {
+				if screen, code := a.dialogue(prompts, args...); code == 0 {
+					t.Errorf("%v: exit 0: %s", args, screen)
+				}
 			}
 		})
 	}
