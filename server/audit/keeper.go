@@ -38,8 +38,8 @@ type keeper struct {
 	ended sync.WaitGroup  // the goroutine
 }
 
-func newKeeper(s *store.Store, o Options) *keeper {
-	k := &keeper{store: s, keep: o.Keep, max: o.Max, logger: o.Logger, wake: make(chan struct{}, 1)}
+func newKeeper(s *store.Store, keep time.Duration, most int64, logger *slog.Logger) *keeper {
+	k := &keeper{store: s, keep: keep, max: most, logger: logger, wake: make(chan struct{}, 1)}
 	k.ctx, k.stop = context.WithCancel(context.Background())
 	return k
 }

@@ -77,7 +77,7 @@ type begun struct {
 // closed before the store. Options may be nil.
 func New(s *store.Store, options *Options) *Recorder {
 	r := &Recorder{runs: store.NewRuns(s), options: options.withDefaults(), begun: map[string]begun{}}
-	r.keeper = newKeeper(s, r.options)
+	r.keeper = newKeeper(s, r.options.Keep, r.options.Max, r.options.Logger)
 	return r
 }
 

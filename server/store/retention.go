@@ -53,7 +53,7 @@ func pruneOldest(tx *sql.Tx, before time.Time) (deleted int64, err error) {
 
 // shrink gives free pages of the file back, a few at a time, while it is larger than most
 // bytes. It reports whether there are more.
-func (s *Store) shrink(ctx context.Context, most int64) (more bool, err error) {
+func (s *stateFile) shrink(ctx context.Context, most int64) (more bool, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		p, err := pagesOf(tx)
 		if err != nil || p.all*p.size <= most || p.free == 0 {
@@ -76,7 +76,7 @@ func pagesOf(tx *sql.Tx) (p pages, err error) {
 
 // Checkpoint copies the write-ahead log into the file, beside calls that read and write.
 // Without it a write does so at some time, and waits for the disk.
-func (s *Store) Checkpoint(ctx context.Context) error {
+func (s *stateFile) Checkpoint(ctx context.Context) error {
 	db, err := s.open()
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 }
 
 // Check reads the whole file, and returns an error if it is not sound.
-func (s *Store) Check(ctx context.Context) error {
+func (s *stateFile) Check(ctx context.Context) error {
 	db, err := s.open()
 	if err != nil {
 		return err

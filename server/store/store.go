@@ -23,9 +23,12 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// A Store is one file. It may be used concurrently, also by several processes. The file
-// is opened, and made, at the first use.
-type Store struct {
+// A Store has the tables of one file. It may be used concurrently, also by several
+// processes. The file is opened, and made, at the first use.
+type Store struct{ *stateFile }
+
+// A stateFile is a SQLite file that is opened when it is used.
+type stateFile struct {
 	file   string
 	logger *slog.Logger
 
@@ -37,19 +40,19 @@ type Store struct {
 // New returns the store in a file, whose path is "" where the person has no folder for
 // state: every use fails then. It opens nothing. Options may be nil.
 func New(file string, options *Options) *Store {
-	s := &Store{file: file}
+	s := &stateFile{file: file}
 	if options != nil {
 		s.logger = options.Logger
 	}
 	s.logger = cmp.Or(s.logger, slog.New(slog.DiscardHandler))
-	return s
+	return &Store{s}
 }
 
 // File returns the path of the file.
-func (s *Store) File() string { return s.file }
+func (s *stateFile) File() string { return s.file }
 
 // Exists reports whether there is a file, so that reading an empty store makes none.
-func (s *Store) Exists() bool {
+func (s *stateFile) Exists() bool {
 	_, err := os.Stat(s.file)
 	return err == nil
 }
@@ -62,7 +65,7 @@ var (
 )
 
 // Close closes the file. A store that was never used has none.
-func (s *Store) Close() error {
+func (s *stateFile) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = true
@@ -73,7 +76,7 @@ func (s *Store) Close() error {
 
 // connected returns the database, and opens it at the first use, or if another file has
 // the path since. An error is tried again by the next call.
-func (s *Store) connected() (*database, error) {
+func (s *stateFile) connected() (*database, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -93,7 +96,7 @@ func (s *Store) connected() (*database, error) {
 }
 
 // opened returns the database if it is open, and the file has the path still; else nil.
-func (s *Store) opened() *database {
+func (s *stateFile) opened() *database {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.db.has(s.file) {
@@ -104,7 +107,7 @@ func (s *Store) opened() *database {
 
 // open returns the database for reading. A statement that writes fails there; no read
 // waits for a writer.
-func (s *Store) open() (*sql.DB, error) {
+func (s *stateFile) open() (*sql.DB, error) {
 	db, err := s.connected()
 	if err != nil {
 		return nil, err
@@ -115,12 +118,12 @@ func (s *Store) open() (*sql.DB, error) {
 // write runs a transaction, which is committed unless the function returns an error. It
 // outlives the cancellation of ctx: a statement that is cancelled loses its connection.
 // A committed transaction survives the end of the process, but perhaps no power cut.
-func (s *Store) write(ctx context.Context, change func(*sql.Tx) error) error {
+func (s *stateFile) write(ctx context.Context, change func(*sql.Tx) error) error {
 	return s.transact(ctx, "NORMAL", change)
 }
 
 // execute is write for one statement.
-func (s *Store) execute(ctx context.Context, statement string, values ...any) (sql.Result, error) {
+func (s *stateFile) execute(ctx context.Context, statement string, values ...any) (sql.Result, error) {
 	db, err := s.connected()
 	if err != nil {
 		return nil, err
@@ -134,13 +137,13 @@ func (s *Store) execute(ctx context.Context, statement string, values ...any) (s
 }
 
 // persist is write for rows that have to survive a power cut: it waits for the disk.
-func (s *Store) persist(ctx context.Context, change func(*sql.Tx) error) error {
+func (s *stateFile) persist(ctx context.Context, change func(*sql.Tx) error) error {
 	return s.transact(ctx, "FULL", change)
 }
 
 // decide is persist for the person's decisions that others cache: it writes the stamp, by
 // which other processes learn of the change.
-func (s *Store) decide(ctx context.Context, change func(*sql.Tx) error) error {
+func (s *stateFile) decide(ctx context.Context, change func(*sql.Tx) error) error {
 	if err := s.persist(ctx, change); err != nil {
 		return err
 	}
@@ -152,7 +155,7 @@ func (s *Store) decide(ctx context.Context, change func(*sql.Tx) error) error {
 
 // transact runs a transaction with a value of PRAGMA synchronous. A file that turns out
 // to be broken is moved aside, so that the next use finds a sound one.
-func (s *Store) transact(ctx context.Context, synchronous string, change func(*sql.Tx) error) error {
+func (s *stateFile) transact(ctx context.Context, synchronous string, change func(*sql.Tx) error) error {
 	db, err := s.connected()
 	if err != nil {
 		return err
@@ -166,7 +169,7 @@ func (s *Store) transact(ctx context.Context, synchronous string, change func(*s
 
 // repair closes the database after an error that says that its file is broken, and moves
 // the file aside if it is.
-func (s *Store) repair(db *database, err error) {
+func (s *stateFile) repair(db *database, err error) {
 	if !isBroken(err) {
 		return
 	}
@@ -185,12 +188,14 @@ func (s *Store) repair(db *database, err error) {
 // Stamp returns the path of a file that is written after each change of a decision. Its
 // content means nothing, and it need not exist. It has a folder of its own: a watcher of
 // that is not woken by each write to the store.
-func (s *Store) Stamp() string { return filepath.Join(filepath.Dir(s.file), "decisions", "changed") }
+func (s *stateFile) Stamp() string {
+	return filepath.Join(filepath.Dir(s.file), "decisions", "changed")
+}
 
 // Generation returns a number that grows with every change of a decision, and also if
 // the file is replaced. Who caches decisions reads it before each use: while the stamp
 // is the same, that takes a few microseconds. It is 0 while there is no file.
-func (s *Store) Generation(ctx context.Context) (int64, error) {
+func (s *stateFile) Generation(ctx context.Context) (int64, error) {
 	db := s.opened()
 	if db == nil {
 		if !s.Exists() {
@@ -219,7 +224,7 @@ func (s *Store) Generation(ctx context.Context) (int64, error) {
 }
 
 // query returns the rows of a statement, which is prepared once. There must be a file.
-func (s *Store) query(ctx context.Context, statement string, values ...any) (*sql.Rows, error) {
+func (s *stateFile) query(ctx context.Context, statement string, values ...any) (*sql.Rows, error) {
 	db, err := s.connected()
 	if err != nil {
 		return nil, err
