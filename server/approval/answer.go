@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,12 +19,12 @@ func wrong(format string, args ...any) error { return &AnswerError{fmt.Sprintf(f
 // Find returns the record of an ID. The error is an [*AnswerError] if there is none that
 // counts.
 func (a *Approvals) Find(ctx context.Context, id string) (*Record, error) {
-	row, found, err := a.store.Approval(ctx, id)
+	row, found, err := a.book.store.Approval(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if found {
-		if r := a.open(row); r != nil {
+		if r := a.book.open(row); r != nil {
 			return r, nil
 		}
 	}
@@ -66,7 +65,7 @@ func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, scope Sc
 	if now.Binding != r.Binding || !slices.Contains(now.Question.Scopes, scope) || scope == Session {
 		return wrong("%s cannot be confirmed as %q", r.ID, scope)
 	}
-	err = a.change(ctx, now, a.confirmed(who, scope, store.ApprovalGiven))
+	err = a.book.change(ctx, now, a.confirmed(who, scope, store.ApprovalGiven))
 	if err == nil {
 		err = a.trust(ctx, now)
 	}
@@ -86,13 +85,13 @@ func (a *Approvals) Deny(ctx context.Context, id string) (*Record, error) {
 	case r.State != store.ApprovalPending || !r.current():
 		return nil, wrong("%s does not wait for an answer", id)
 	}
-	return r, a.change(ctx, r, func(r *Record) { r.State = store.ApprovalDenied })
+	return r, a.book.change(ctx, r, func(r *Record) { r.State = store.ApprovalDenied })
 }
 
 // Revoke withdraws the approval of an ID, or all of the skill of a qualified name, and the
 // questions about it.
 func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, error) {
-	all, err := a.about(ctx, "")
+	all, err := a.book.about(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +100,7 @@ func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, err
 		if r.ID != idOrName && r.Question.Skill != idOrName || !r.lives() {
 			continue
 		}
-		if err := a.change(ctx, r, func(r *Record) { r.State = store.ApprovalRevoked }); err != nil {
+		if err := a.book.change(ctx, r, func(r *Record) { r.State = store.ApprovalRevoked }); err != nil {
 			return revoked, err
 		}
 		revoked = append(revoked, r)
@@ -112,33 +111,12 @@ func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, err
 	return revoked, nil
 }
 
-// change replaces a record, which must be as it was read.
-func (a *Approvals) change(ctx context.Context, r *Record, change func(*Record)) error {
-	replaced, err := a.replace(ctx, r, change)
-	if err == nil && !replaced {
-		err = errors.New("the approval was changed meanwhile; look at it again")
-	}
-	return err
-}
-
 // List returns the records that wait for an answer or that count, or all with those that
 // have ended; the newest first.
 func (a *Approvals) List(ctx context.Context, ended bool) ([]*Record, error) {
-	all, err := a.about(ctx, "")
+	all, err := a.book.about(ctx, "")
 	if err != nil || ended {
 		return all, err
 	}
 	return slices.DeleteFunc(all, func(r *Record) bool { return !r.lives() }), nil
-}
-
-// lives reports whether a record waits for an answer, or lets calls run.
-func (r *Record) lives() bool {
-	return r.current() && (r.State == store.ApprovalPending || r.State == store.ApprovalGiven)
-}
-
-// Shown returns the question of a record with the people who have confirmed it so far.
-func (r *Record) Shown() *Question {
-	q := r.Question
-	q.Signed = r.signers()
-	return &q
 }

@@ -1,9 +1,6 @@
 package approval
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -50,16 +47,6 @@ func (b Binding) differences(earlier Binding) []string {
 		}
 	}
 	return all
-}
-
-// digest returns the sha256 of texts, each with its length, in hex.
-func digest(parts ...string) string {
-	h := sha256.New()
-	for _, part := range parts {
-		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // a hash never fails
-		h.Write([]byte(part))
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // subject names the skill of a proposal in the store: its origin and its qualified name,

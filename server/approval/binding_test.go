@@ -115,7 +115,7 @@ func TestSession(t *testing.T) {
 	if got := outcome(a.Approve(t.Context(), you)); got != "APPROVAL_REQUIRED+id!" {
 		t.Errorf("another session: %s", got)
 	}
-	if got := outcome(New(a.store, nil).Approve(t.Context(), p)); got != "APPROVAL_REQUIRED+id!" {
+	if got := outcome(New(a.book.store, nil).Approve(t.Context(), p)); got != "APPROVAL_REQUIRED+id!" {
 		t.Errorf("another process: %s", got)
 	}
 	a.Leave(p.Principal.Key())
@@ -289,25 +289,37 @@ func TestRows(t *testing.T) {
 	given := r.row
 	forged := given
 	forged.Content = []byte(strings.Replace(string(given.Content), "a.docx", "b.docx", 1))
-	if a.open(forged) != nil {
+	if a.book.open(forged) != nil {
 		t.Error("changed content counts")
 	}
 	forged = before
 	forged.State = given.State
-	if a.open(forged) != nil {
+	if a.book.open(forged) != nil {
 		t.Error("a changed state counts")
 	}
 	if got := outcome(a.Approve(t.Context(), proposed(nil))); got != "runs" {
 		t.Fatal(got)
 	}
-	used, _, err := a.store.Approval(t.Context(), r.ID)
+	used, _, err := a.book.store.Approval(t.Context(), r.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if put, err := a.store.ReplaceApproval(t.Context(), used, given); err != nil || !put {
+	if put, err := a.book.store.ReplaceApproval(t.Context(), used, given); err != nil || !put {
 		t.Fatal(put, err)
 	}
 	if got := outcome(a.Approve(t.Context(), proposed(nil))); got != "APPROVAL_REQUIRED+id!" {
 		t.Errorf("a used one that was put back: %s", got)
+	}
+}
+
+// An answer that was given under other passphrases, such as those of a configuration that
+// a model wrote, does not count.
+func TestOtherProofs(t *testing.T) {
+	a := newApprovals(t, &Options{Proofs: "the person's"})
+	forged := New(a.book.store, &Options{Proofs: "the model's"})
+	confirm(t, forged, deferred(t, forged, proposed(nil)), Local(), Always)
+	r := deferred(t, a, proposed(nil))
+	if _, err := forged.Open(t.Context(), r.ID, Local()); err == nil {
+		t.Error("a question was opened under other passphrases")
 	}
 }

@@ -2,15 +2,11 @@ package approval
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -165,36 +161,4 @@ func arguments(given map[string]any) []Argument {
 		all = append(all, a)
 	}
 	return all
-}
-
-// encode returns the JSON of a value, in one line.
-func encode(value any) string {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return quote(fmt.Sprint(value))
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// quote returns a stranger's text as JSON, with characters that are not seen as codes.
-func quote(text string) string { return termtext.Visible(encode(text)) }
-
-// shorten returns the first and the last characters of a text, in at most most bytes; the
-// text itself if that is shorter.
-func shorten(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	const between = " … "
-	half := max(1, (most-len(between))/2)
-	head, tail := text[:half], text[len(text)-half:]
-	for !utf8.ValidString(head) && len(head) > half-utf8.UTFMax {
-		head = head[:len(head)-1]
-	}
-	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
-		tail = tail[1:]
-	}
-	return head + between + tail
 }

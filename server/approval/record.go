@@ -3,10 +3,13 @@ package approval
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
@@ -43,9 +46,9 @@ type Signature struct {
 // current reports whether a record has not expired.
 func (r *Record) current() bool { return time.Now().Before(r.Expires) }
 
-// concerns reports whether a record may let a call run: it is of the same principal, or
-// of several people who confirm the same call.
-func (r *Record) concerns(c *call) bool { return r.Owner == c.owner || r.Needed > 1 }
+// concerns reports whether a record may let a call of a principal run: it is of the same one,
+// or of several people who confirm the same call.
+func (r *Record) concerns(owner string) bool { return r.Owner == owner || r.Needed > 1 }
 
 // signedBy reports whether a person has confirmed a record.
 func (r *Record) signedBy(who Signer) bool {
@@ -61,6 +64,26 @@ func (r *Record) signers() []string {
 	return names
 }
 
+// lives reports whether a record waits for an answer, or lets calls run.
+func (r *Record) lives() bool {
+	return r.current() && (r.State == store.ApprovalPending || r.State == store.ApprovalGiven)
+}
+
+// Shown returns the question of a record with the people who have confirmed it so far.
+func (r *Record) Shown() *Question {
+	q := r.Question
+	q.Signed = r.signers()
+	return &q
+}
+
+// A book holds the records in a store, signed.
+type book struct {
+	store   *store.Store
+	key     *seal.Key
+	pending store.ApprovalLimits
+	logger  *slog.Logger
+}
+
 // stored is the content of a row.
 type stored struct {
 	content
@@ -68,13 +91,13 @@ type stored struct {
 }
 
 // encode returns the row of a record, signed.
-func (a *Approvals) encode(r *Record) (store.Approval, error) {
+func (b *book) encode(r *Record) (store.Approval, error) {
 	data, err := json.Marshal(stored{r.content, r.Every})
 	if err != nil {
 		return store.Approval{}, err
 	}
 	row := store.Approval{ID: r.ID, Owner: r.Owner, Subject: r.Subject, State: r.State, Expires: r.Expires, Content: data}
-	row.MAC, err = a.key.Sum(sealed(&row)...)
+	row.MAC, err = b.key.Sum(sealed(&row)...)
 	return row, err
 }
 
@@ -84,28 +107,27 @@ func sealed(row *store.Approval) []string {
 }
 
 // add stores a new record.
-func (a *Approvals) add(ctx context.Context, r *Record) error {
-	r.Proofs = a.options.Proofs
-	row, err := a.encode(r)
+func (b *book) add(ctx context.Context, r *Record) error {
+	row, err := b.encode(r)
 	if err != nil {
 		return err
 	}
 	r.row = row
-	return a.store.AddApproval(ctx, row, a.options.Pending)
+	return b.store.AddApproval(ctx, row, b.pending)
 }
 
 // replace changes a record, in the store too. It reports false if another process has
 // changed it since.
-func (a *Approvals) replace(ctx context.Context, r *Record, change func(*Record)) (bool, error) {
+func (b *book) replace(ctx context.Context, r *Record, change func(*Record)) (bool, error) {
 	before := r.row
 	changed := *r
 	changed.Signatures = slices.Clone(r.Signatures)
 	change(&changed)
-	row, err := a.encode(&changed)
+	row, err := b.encode(&changed)
 	if err != nil {
 		return false, err
 	}
-	replaced, err := a.store.ReplaceApproval(ctx, before, row)
+	replaced, err := b.store.ReplaceApproval(ctx, before, row)
 	if replaced {
 		changed.row = row
 		*r = changed
@@ -115,14 +137,14 @@ func (a *Approvals) replace(ctx context.Context, r *Record, change func(*Record)
 
 // about returns the records about a skill, or all for "", the newest first. Rows that were
 // not written by this package are left out.
-func (a *Approvals) about(ctx context.Context, subject string) ([]*Record, error) {
-	rows, err := a.store.Approvals(ctx, subject)
+func (b *book) about(ctx context.Context, subject string) ([]*Record, error) {
+	rows, err := b.store.Approvals(ctx, subject)
 	if err != nil {
 		return nil, err
 	}
 	var all []*Record
 	for _, row := range rows {
-		if r := a.open(row); r != nil {
+		if r := b.open(row); r != nil {
 			all = append(all, r)
 		}
 	}
@@ -130,12 +152,21 @@ func (a *Approvals) about(ctx context.Context, subject string) ([]*Record, error
 }
 
 // open returns the record of a row, or nil if the row does not count.
-func (a *Approvals) open(row store.Approval) *Record {
+func (b *book) open(row store.Approval) *Record {
 	var s stored
-	if !a.key.Valid(row.MAC, sealed(&row)...) || json.Unmarshal(row.Content, &s) != nil {
-		a.options.Logger.Warn("an approval does not count: it was not written by skills-mcp", "approval", row.ID)
+	if !b.key.Valid(row.MAC, sealed(&row)...) || json.Unmarshal(row.Content, &s) != nil {
+		b.logger.Warn("an approval does not count: it was not written by skills-mcp", "approval", row.ID)
 		return nil
 	}
 	s.content.Every = s.Every
 	return &Record{ID: row.ID, Owner: row.Owner, Subject: row.Subject, State: row.State, Expires: row.Expires, content: s.content, row: row}
+}
+
+// change replaces a record, which must be as it was read.
+func (b *book) change(ctx context.Context, r *Record, change func(*Record)) error {
+	replaced, err := b.replace(ctx, r, change)
+	if err == nil && !replaced {
+		err = errors.New("the approval was changed meanwhile; look at it again")
+	}
+	return err
 }

@@ -1,8 +1,6 @@
 package approval
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -242,11 +240,6 @@ func note(size int, sum string) string {
 	return fmt.Sprintf("(NOT SHOWN WHOLE: %d bytes, sha256 %s; its beginning and its end:)", size, sum)
 }
 
-func digestOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
 // digest returns a digest, or the part of it that people compare.
 func (b *bounds) digest(digest string) string {
 	if b == &whole {
@@ -262,4 +255,30 @@ func shortDigest(digest string) string {
 		hex = digest
 	}
 	return termtext.Visible(hex[:min(len(hex), digestShown)])
+}
+
+// trust returns the lines about the workspace that a yes trusts, if there is one.
+func (q *Question) trust(b *bounds) []string {
+	if q.Trust == nil {
+		return nil
+	}
+	all := []string{
+		"You do not trust its workspace. A yes trusts all skills there, from now on:",
+		mark + b.text(q.Trust.Workspace),
+	}
+	for i, change := range q.Trust.Changes {
+		if rest := q.Trust.Changes[i:]; i == b.grown-1 && len(rest) > 1 {
+			return append(all, mark+fmt.Sprintf("%d more: %s", len(rest), b.text(strings.Join(rest, "; "))))
+		}
+		all = append(all, mark+b.text(change))
+	}
+	return all
+}
+
+// request returns the question itself.
+func (q *Question) request() string {
+	if q.Trust != nil {
+		return "Trust the workspace, and run it?"
+	}
+	return "Run it?"
 }

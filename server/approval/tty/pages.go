@@ -1,6 +1,10 @@
 package tty
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+)
 
 // promptRows are the rows that a prompt has below a page.
 const promptRows = 4
@@ -10,8 +14,8 @@ const promptRows = 4
 func paginate(lines []string, size func() (columns, rows int)) [][]string {
 	columns, rows := size()
 	var all []string
-	for _, line := range lines {
-		all = append(all, wrap(visible(line), columns-1)...) // the last column moves the cursor
+	for _, line := range lines { // plain already, if a question
+		all = append(all, wrap(termtext.Visible(line), columns-1)...) // the last column moves the cursor
 	}
 	room := max(1, rows-promptRows)
 	var pages [][]string

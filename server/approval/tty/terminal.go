@@ -20,7 +20,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
-	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 // A Stream is one direction of a terminal.
@@ -248,6 +247,3 @@ func (t *Terminal) size() (columns, rows int) {
 	}
 	return columns, rows
 }
-
-// visible is a last filter: a question is plain already.
-func visible(line string) string { return termtext.Visible(line) }

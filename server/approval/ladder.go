@@ -20,12 +20,18 @@ var errCannotAsk = errors.New("nobody can be asked in this way")
 // fast cannot ask.
 const instant = 300 * time.Millisecond
 
+// A ladder asks the person of a call, in the ways that reach them.
+type ladder struct {
+	terminal Terminal // of the program; nil is none
+	waits    *elicit.WaitLimiter
+}
+
 // askTerminal asks the person whose own call it is.
-func (a *Approvals) askTerminal(ctx context.Context, c *call) (Scope, error) {
-	if a.options.Terminal == nil || c.Principal.Kind != identity.Person {
+func (l *ladder) askTerminal(ctx context.Context, c *call) (Scope, error) {
+	if l.terminal == nil || c.Principal.Kind != identity.Person {
 		return "", errCannotAsk
 	}
-	scope, err := a.options.Terminal.Confirm(ctx, c.question)
+	scope, err := l.terminal.Confirm(ctx, c.question)
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -38,7 +44,7 @@ func (a *Approvals) askTerminal(ctx context.Context, c *call) (Scope, error) {
 }
 
 // askForm asks by a form of the call's client.
-func (a *Approvals) askForm(ctx context.Context, c *call) (Scope, error) {
+func (l *ladder) askForm(ctx context.Context, c *call) (Scope, error) {
 	if c.Principal.Kind == identity.Person || !c.Client.ShowsForms() {
 		return "", errCannotAsk
 	}
@@ -47,7 +53,7 @@ func (a *Approvals) askForm(ctx context.Context, c *call) (Scope, error) {
 		return "", errCannotAsk
 	}
 	began := time.Now()
-	answer, err := a.ask(ctx, c, request)
+	answer, err := l.ask(ctx, c, request)
 	if err != nil {
 		return "", err
 	}
@@ -72,19 +78,19 @@ type answer struct {
 
 // ask puts a request to the client of a call and returns its answer. The error refuses the
 // call, or is errCannotAsk.
-func (a *Approvals) ask(ctx context.Context, c *call, request *elicit.Request) (*answer, error) {
-	waiting, leave := a.waits.Enter(ctx, c.Principal.Key())
+func (l *ladder) ask(ctx context.Context, c *call, request *elicit.Request) (*answer, error) {
+	waiting, leave := l.waits.Enter(ctx, c.Principal.Key())
 	defer leave()
-	return a.put(waiting, c, request)
+	return put(waiting, c, request)
 }
 
 // put is ask with a context that bounds the wait.
-func (a *Approvals) put(ctx context.Context, c *call, request *elicit.Request) (*answer, error) {
+func put(ctx context.Context, c *call, request *elicit.Request) (*answer, error) {
 	key := "approval-" + rand.Text() // nobody can answer before it is asked
 	answers, err := c.Client.Ask(ctx, map[string]*elicit.Request{key: request})
 	switch {
 	case ctx.Err() != nil:
-		return nil, a.unanswered(ctx, c)
+		return nil, unanswered(ctx, c)
 	case err != nil:
 		return nil, errCannotAsk
 	}
@@ -116,67 +122,8 @@ func (q *Question) schema() json.RawMessage {
 	return form
 }
 
-// askPage asks by a link to the page, where the answer is given: the call waits until the
-// store has it. done is false if nobody can be asked so.
-func (a *Approvals) askPage(ctx context.Context, c *call) (done bool, err error) {
-	if a.options.Page == nil || c.Principal.Kind == identity.Person || !c.Client.OpensLinks() {
-		return false, nil
-	}
-	if err := a.pend(ctx, c); err != nil {
-		return true, err
-	}
-	url, ok := a.options.Page(c.pending.ID)
-	if !ok {
-		return false, nil
-	}
-	request, err := elicit.NewLink(c.question.summary()+" Open the page to answer.", c.pending.ID, url)
-	if err != nil {
-		return false, nil
-	}
-	waiting, leave := a.waits.Enter(ctx, c.Principal.Key())
-	defer leave()
-	began := time.Now()
-	answer, err := a.put(waiting, c, request)
-	switch {
-	case errors.Is(err, errCannotAsk):
-		return false, nil
-	case err != nil:
-		return true, err
-	case answer.Action == "accept":
-		return true, a.await(waiting, c)
-	case answer.Action != "decline" && answer.Action != "cancel", time.Since(began) < instant:
-		return false, nil
-	}
-	return true, refused(c, "the person said no")
-}
-
-// pagePoll is the interval at which a call looks for the answer of the page.
-const pagePoll = 300 * time.Millisecond
-
-// await returns when the question of a call is answered elsewhere.
-func (a *Approvals) await(ctx context.Context, c *call) error {
-	for {
-		rows, err := a.about(ctx, c.subject)
-		if err != nil {
-			return unavailable(err)
-		}
-		c.pending = nil
-		if done, err := a.stored(ctx, c, rows); done {
-			return err
-		}
-		if c.pending == nil {
-			return refused(c, "its question was withdrawn")
-		}
-		select {
-		case <-time.After(pagePoll):
-		case <-ctx.Done():
-			return a.unanswered(ctx, c)
-		}
-	}
-}
-
 // unanswered returns the error of a call whose wait has ended.
-func (a *Approvals) unanswered(ctx context.Context, c *call) error {
+func unanswered(ctx context.Context, c *call) error {
 	if late, timeout := errors.AsType[*elicit.WaitError](context.Cause(ctx)); timeout {
 		return refused(c, late.Error())
 	}

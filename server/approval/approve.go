@@ -1,0 +1,125 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// Approve implements the approver of package policy: it looks for an approval that covers
+// the call, and else asks down a ladder: the terminal of the person's own call, a form of
+// the client, the page, and last an APPROVAL_REQUIRED with the ID of the question.
+func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
+	c := newCall(p)
+	rows, err := a.book.about(ctx, c.subject)
+	if err != nil {
+		return unavailable(err)
+	}
+	if done, err := a.stored(ctx, c, rows); done {
+		return err
+	}
+	for _, ask := range []func(context.Context, *call) (Scope, error){a.ladder.askTerminal, a.ladder.askForm} {
+		scope, err := ask(ctx, c)
+		if errors.Is(err, errCannotAsk) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return a.settle(ctx, c, scope)
+	}
+	if done, err := a.askPage(ctx, c); done {
+		return err
+	}
+	if err := a.pend(ctx, c); err != nil {
+		return err
+	}
+	return required(c, c.pending, "a person")
+}
+
+// settle records the answer to a call's question, and lets it run if nobody else has to
+// confirm it.
+func (a *Approvals) settle(ctx context.Context, c *call, scope Scope) error {
+	if scope == No {
+		return refused(c, "the person said no")
+	}
+	r, err := a.sign(ctx, c, signerOf(c.Principal), scope)
+	if err == nil {
+		err = a.trust(ctx, r)
+	}
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case len(r.Signatures) < r.Needed:
+		return awaitsSecond(c, r)
+	case scope == Session:
+		a.memory.allow(c.Principal.Key(), r.ID)
+	case scope == Once:
+		a.memory.spend(r.ID, r.Expires)
+	}
+	c.Approval = r.ID
+	return nil
+}
+
+// askPage asks by a link to the page, where the answer is given: the call waits until the
+// store has it. done is false if nobody can be asked so.
+func (a *Approvals) askPage(ctx context.Context, c *call) (done bool, err error) {
+	if a.options.Page == nil || c.Principal.Kind == identity.Person || !c.Client.OpensLinks() {
+		return false, nil
+	}
+	if err := a.pend(ctx, c); err != nil {
+		return true, err
+	}
+	url, ok := a.options.Page(c.pending.ID)
+	if !ok {
+		return false, nil
+	}
+	request, err := elicit.NewLink(c.question.summary()+" Open the page to answer.", c.pending.ID, url)
+	if err != nil {
+		return false, nil
+	}
+	waiting, leave := a.ladder.waits.Enter(ctx, c.Principal.Key())
+	defer leave()
+	began := time.Now()
+	answer, err := put(waiting, c, request)
+	switch {
+	case errors.Is(err, errCannotAsk):
+		return false, nil
+	case err != nil:
+		return true, err
+	case answer.Action == "accept":
+		return true, a.await(waiting, c)
+	case answer.Action != "decline" && answer.Action != "cancel", time.Since(began) < instant:
+		return false, nil
+	}
+	return true, refused(c, "the person said no")
+}
+
+// pagePoll is the interval at which a call looks for the answer of the page.
+const pagePoll = 300 * time.Millisecond
+
+// await returns when the question of a call is answered elsewhere.
+func (a *Approvals) await(ctx context.Context, c *call) error {
+	for {
+		rows, err := a.book.about(ctx, c.subject)
+		if err != nil {
+			return unavailable(err)
+		}
+		c.pending = nil
+		if done, err := a.stored(ctx, c, rows); done {
+			return err
+		}
+		if c.pending == nil {
+			return refused(c, "its question was withdrawn")
+		}
+		select {
+		case <-time.After(pagePoll):
+		case <-ctx.Done():
+			return unanswered(ctx, c)
+		}
+	}
+}

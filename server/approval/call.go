@@ -1,0 +1,69 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+)
+
+// A call is a proposal with its question and its bindings.
+type call struct {
+	*run.Proposal
+	question *Question
+	subject  string
+	owner    string  // the principal, without its session
+	exact    Binding // of this call
+	every    Binding // of calls with any arguments
+	pending  *Record // the row of the same question; nil is none
+}
+
+// newCall returns the call of a proposal.
+func newCall(p *run.Proposal) *call {
+	q := newQuestion(p)
+	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true)}
+}
+
+// differences returns the ways in which a call differs from the newest approval of the
+// skill for the same principal.
+func differences(c *call, rows []*Record) []string {
+	for _, r := range rows { // the newest first
+		if (r.State == store.ApprovalGiven || r.State == store.ApprovalUsed) && r.Owner == c.owner {
+			return c.exact.differences(r.Binding)
+		}
+	}
+	return nil
+}
+
+// required returns the error of a call that somebody has to confirm first. It names no
+// command that would approve by itself: the one in it asks on a terminal.
+func required(c *call, r *Record, who string) error {
+	text := fmt.Sprintf(`skill %s is %s, so %s has to say yes first; only then does the same call succeed, once. Say these two lines to them, and wait for their word:
+%s
+They answer in a terminal of their own, with: skills-mcp approve %s (until %s)
+Do not try again before, and do not answer in their place: it asks for their keystrokes.`,
+		termtext.Visible(c.question.Skill), c.question.Class, who, c.question.summary(), r.ID, r.Expires.Format("15:04"))
+	return &run.Error{Code: run.ApprovalRequired, Message: text, Retryable: true, Approval: r.ID}
+}
+
+// awaitsSecond returns the error of a call that one person has confirmed, and another one
+// has to.
+func awaitsSecond(c *call, r *Record) error {
+	return required(c, r, "a second person, other than "+strings.Join(r.signers(), " and ")+", who has confirmed it already,")
+}
+
+// refused returns the error of a call that nobody confirms.
+func refused(c *call, why string) error {
+	return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: %s; do not try it again unless the person asks for it", termtext.Visible(c.question.Skill), why)}
+}
+
+// unavailable returns the error of a call whose approvals cannot be read or written.
+func unavailable(err error) error {
+	if errors.Is(err, store.ErrTooManyApprovals) {
+		return &run.Error{Code: run.Busy, Message: "too many calls wait for a person's yes; have those answered first (skills-mcp approvals lists them)", Retryable: true, Err: err}
+	}
+	return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("nobody can be asked whether it may run: %v", err), Retryable: true, Err: err}
+}

@@ -1,0 +1,74 @@
+package approval
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+)
+
+// A Terminal asks the person who runs the program.
+type Terminal interface {
+	// Confirm shows a question and returns the answer, [No] or one of its scopes. It must
+	// return when ctx is done. An error says that nobody was asked.
+	Confirm(ctx context.Context, q *Question) (Scope, error)
+}
+
+// Expiry bounds the lives of approvals. A zero field means the default.
+type Expiry struct {
+	Pending time.Duration // of a question; 10 minutes
+	Once    time.Duration // of an approval of one call; 10 minutes
+	Always  time.Duration // of an approval of all later calls; 90 days
+}
+
+// sessionExpiry bounds the approvals of a session that nobody ends.
+const sessionExpiry = 12 * time.Hour
+
+// Workspaces are the workspaces that the person trusts.
+type Workspaces interface {
+	// Trust records that the person trusts a workspace.
+	Trust(ctx context.Context, t *run.Trust) error
+}
+
+// Options configure [Approvals]. The zero value is usable.
+type Options struct {
+	// Terminal asks a person at the command line; nil asks nobody there.
+	Terminal Terminal
+	// Workspaces records the trust that a confirmed question was about; without it such a
+	// question cannot be confirmed.
+	Workspaces Workspaces
+	// Page returns the URL of the page that asks about an approval, if there is one; nil
+	// is none.
+	Page   func(id string) (url string, ok bool)
+	Expiry Expiry
+	// Asking bounds how calls wait for answers; zero fields: elicit.DefaultLimits.
+	Asking elicit.Limits
+	// Pending bounds the questions that wait for an answer; zero fields: 16 of one
+	// principal, 64 in all.
+	Pending store.ApprovalLimits
+	// Proofs identifies the passphrases by which people prove who they are: a question
+	// that was asked under others is not answered under these, and its answer does not
+	// count.
+	Proofs string
+	// Logger gets rows that do not count; nil discards them.
+	Logger *slog.Logger
+}
+
+// withDefaults returns a copy of o with its defaults; o may be nil.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	c.Expiry.Pending = cmp.Or(c.Expiry.Pending, 10*time.Minute)
+	c.Expiry.Once = cmp.Or(c.Expiry.Once, 10*time.Minute)
+	c.Expiry.Always = cmp.Or(c.Expiry.Always, 90*24*time.Hour)
+	c.Pending.Owner = cmp.Or(c.Pending.Owner, 16)
+	c.Pending.Total = cmp.Or(c.Pending.Total, 64)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	return c
+}

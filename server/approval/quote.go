@@ -1,0 +1,61 @@
+package approval
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+)
+
+// encode returns the JSON of a value, in one line.
+func encode(value any) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return quote(fmt.Sprint(value))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// quote returns a stranger's text as JSON, with characters that are not seen as codes.
+func quote(text string) string { return termtext.Visible(encode(text)) }
+
+// shorten returns the first and the last characters of a text, in at most most bytes; the
+// text itself if that is shorter.
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const between = " … "
+	half := max(1, (most-len(between))/2)
+	head, tail := text[:half], text[len(text)-half:]
+	for !utf8.ValidString(head) && len(head) > half-utf8.UTFMax {
+		head = head[:len(head)-1]
+	}
+	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	return head + between + tail
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// digest returns the sha256 of texts, each with its length, in hex.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // a hash never fails
+		h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
