@@ -149,6 +149,11 @@ const maxTries = 5
 func (p *Pins) compare(ctx context.Context, s subject) (state, error) {
 	for range maxTries {
 		pin := p.pin(ctx, s.key)
+		if pin == nil {
+			if pin = p.predecessor(ctx, s); pin != nil && !p.put(ctx, *pin, nil) {
+				continue
+			}
+		}
 		if now, ok := p.settled(s, pin); ok {
 			return p.remember(s.key, now), nil
 		}

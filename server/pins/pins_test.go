@@ -184,12 +184,37 @@ func TestElsewhere(t *testing.T) {
 	p := newPerson(t)
 	one := p.process()
 	p.mustNotGrow(one)
-	p.skill = p.installed(t.TempDir())
+	p.skill = p.installed(filepath.Join(t.TempDir(), "elsewhere"))
 	p.write("x.sh", evil)
 	p.mustNotGrow(one)
 	if all, _ := p.store.Pins(t.Context()); len(all) != 2 {
 		t.Errorf("%d pins", len(all))
 	}
+}
+
+// An update that a client installs in a folder of its own is compared with the version
+// before it.
+func TestUpdate(t *testing.T) {
+	p := newPerson(t)
+	cache := t.TempDir()
+	version := func(name, script string) {
+		p.skill = p.installed(filepath.Join(cache, "market", "office", name, "skills", "report"))
+		p.write("SKILL.md", "# Reports "+name+"\n")
+		p.write("scripts/format.sh", script)
+	}
+	one := p.process()
+	version("1.0.0", "ls\n")
+	p.mustNotGrow(one)
+	version("1.1.0", "ls -l\n")
+	p.mustNotGrow(one)
+	version("1.2.0", evil)
+	p.mustGrow(one, "downloads")
+	if err := one.Accepted(t.Context(), p.proposal()); err != nil {
+		t.Fatal(err)
+	}
+	p.mustNotGrow(one)
+	version("0f3c9a1b", evil)
+	p.mustNotGrow(one)
 }
 
 // Texts of a blocked skill are refused with the difference, which has none of its
