@@ -16,6 +16,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
@@ -50,6 +52,23 @@ func (v serveFlags) apply(s *config.Serve) error {
 	return s.Validate()
 }
 
+// principal returns a client of the server, for what exists for all of them.
+func (v *serveFlags) principal() identity.Principal {
+	return identity.Principal{Kind: identity.Model, Profile: v.profile}
+}
+
+// filter returns the filter of the skills that exist for the clients of the server.
+func (v *serveFlags) filter(s *settings) *policy.Filter {
+	return policy.NewFilter(s.sandboxes.decider(nil), v.principal())
+}
+
+// offer turns off the tools that do not exist for the clients of the server.
+func (v *serveFlags) offer(ctx context.Context, s *settings, options *server.Options) {
+	decider := s.sandboxes.decider(nil)
+	options.RunCode = options.RunCode && decider.Offers(ctx, v.principal(), run.WayCode)
+	options.KeptSandboxes = options.KeptSandboxes && decider.Offers(ctx, v.principal(), run.WaySession)
+}
+
 // A listener serves HTTP.
 type listener struct {
 	net.Listener
@@ -66,7 +85,7 @@ func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
 	if err := v.apply(&s.Serve); err != nil {
 		return nil, usageError(err)
 	}
-	if err := s.checkProfile("--profile", v.profile); err != nil {
+	if err := checkProfile(s.Policy, "--profile", v.profile); err != nil {
 		return nil, err
 	}
 	if s.Serve.Transport == "stdio" {

@@ -108,20 +108,6 @@ func forwarder() string {
 	return program
 }
 
-// environ returns the variables of a configured list. A name without a value gets the
-// value from this program's environment, or is omitted.
-func environ(entries []string) []string {
-	var env []string
-	for _, entry := range entries {
-		if strings.Contains(entry, "=") {
-			env = append(env, entry)
-		} else if value, set := os.LookupEnv(entry); set {
-			env = append(env, entry+"="+value)
-		}
-	}
-	return env
-}
-
 func (s *sandboxSettings) native() *native.Driver {
 	options := &native.Options{Logger: s.logger, Egress: s.Egress()}
 	if s.single {
@@ -164,13 +150,14 @@ func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Man
 	})
 }
 
-// entryNames returns the names of NAME and NAME=value; not nil.
-func entryNames(entries []string) []string {
-	names := make([]string, len(entries))
-	for i, entry := range entries {
-		names[i], _, _ = strings.Cut(entry, "=")
+// decider returns the policy that decides about calls.
+func (s *sandboxSettings) decider(approver policy.Approver) *policy.Policy {
+	options := s.rules
+	options.Approver = approver
+	if s.pins != nil {
+		options.Pins = s.pins
 	}
-	return names
+	return policy.New(&options)
 }
 
 // description describes how commands are run.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/trust"
@@ -63,7 +64,12 @@ func (a *app) settings() (*settings, error) {
 	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.trust, logger: logger}
 	s.gate = newGate(c, logger)
 	w.addProject()
-	s.sandboxes.rules = s.policyOptions()
+	s.sandboxes.rules = newRules(c, policy.NewBook(s.store, newKey(s.store), logger), s.trust)
+	if project := w.project; project != nil {
+		if err := project.Policy.Narrow(&s.sandboxes.rules); err != nil {
+			w.reject(err)
+		}
+	}
 	return s, nil
 }
 

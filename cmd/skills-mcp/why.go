@@ -76,7 +76,7 @@ func (c *whyCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkProfile("--as", c.as); err != nil {
+	if err := checkProfile(s.Policy, "--as", c.as); err != nil {
 		return err
 	}
 	skill, _, err := pick(catalog, name, s.gate)

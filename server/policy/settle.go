@@ -15,6 +15,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
+// A settler applies the rules of its options.
+type settler struct{ options Options }
+
 // A subject is a skill whose call is decided about.
 type subject struct {
 	skill    *skills.Skill
@@ -42,7 +45,7 @@ type terms struct {
 
 // settle returns the terms of a subject. The error, a [*run.Error], refuses its calls for
 // everybody of the profile.
-func (p *Policy) settle(ctx context.Context, s subject) (*terms, error) {
+func (p *settler) settle(ctx context.Context, s subject) (*terms, error) {
 	found := p.matches(p.options.Book.read(ctx), s)
 	if why := p.missing(found, s.profile, s.skill); why != "" {
 		return nil, denied("skill %s is not available: %s; tell the person, and do not try again", s.skill.QualifiedName(), why)
@@ -59,7 +62,7 @@ func (p *Policy) settle(ctx context.Context, s subject) (*terms, error) {
 
 // matches returns the rules about a subject, the narrowest first; of equal width, those of
 // the configuration before those of the book.
-func (p *Policy) matches(page *page, s subject) []match {
+func (p *settler) matches(page *page, s subject) []match {
 	if len(p.options.Rules)+len(page.rules) == 0 {
 		return nil
 	}
@@ -81,7 +84,7 @@ func (p *Policy) matches(page *page, s subject) []match {
 }
 
 // missing returns why a skill does not exist for a profile, or "".
-func (p *Policy) missing(found []match, profile string, skill *skills.Skill) string {
+func (p *settler) missing(found []match, profile string, skill *skills.Skill) string {
 	if by := disabledBy(found); by != "" {
 		return "it is disabled by " + by
 	}
@@ -179,7 +182,7 @@ func (t *terms) narrow(r *Rule) bool {
 
 // addHosts adds the hosts of a skill to its terms: those of the narrowest rule, or else
 // those that it declares.
-func (p *Policy) addHosts(t *terms, found []match, skill *skills.Skill) error {
+func (p *settler) addHosts(t *terms, found []match, skill *skills.Skill) error {
 	for _, m := range found {
 		if m.Hosts == nil || len(m.Hosts) > 0 && !m.widens {
 			continue
@@ -208,7 +211,7 @@ func (p *Policy) addHosts(t *terms, found []match, skill *skills.Skill) error {
 }
 
 // limit returns an error if the mode or the profile refuses the class of terms.
-func (p *Policy) limit(t *terms, profile string, skill *skills.Skill) error {
+func (p *settler) limit(t *terms, profile string, skill *skills.Skill) error {
 	name := skill.QualifiedName()
 	for _, key := range slices.Compact([]string{"", profile}) {
 		bounds := p.options.Profiles[key]
@@ -229,7 +232,7 @@ func (p *Policy) limit(t *terms, profile string, skill *skills.Skill) error {
 }
 
 // signatures returns the number of people who have to confirm a run on the terms.
-func (p *Policy) signatures(t *terms) int {
+func (p *settler) signatures(t *terms) int {
 	switch {
 	case t.class == skills.Safe && t.approve != Each && t.approve != Once && !t.trust:
 		return 0
@@ -240,13 +243,13 @@ func (p *Policy) signatures(t *terms) int {
 }
 
 // version identifies terms, for approvals that were given under them.
-func (p *Policy) version(t *terms) string {
+func (p *settler) version(t *terms) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %t %q %q %q %s %s %t", p.options.Mode, t.class, t.write, t.hosts, t.env, t.calls, t.approve, t.timeout, t.named))
 	return hex.EncodeToString(sum[:8])
 }
 
 // rule names the rules of terms, for people.
-func (p *Policy) rule(t *terms) string {
+func (p *settler) rule(t *terms) string {
 	if len(t.rules) > 0 {
 		return strings.Join(slices.Compact(t.rules), ", ")
 	}

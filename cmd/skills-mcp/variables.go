@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
+)
+
+// environ returns the variables of a configured list. A name without a value gets the
+// value from this program's environment, or is omitted.
+func environ(entries []string) []string {
+	var env []string
+	for _, entry := range entries {
+		if strings.Contains(entry, "=") {
+			env = append(env, entry)
+		} else if value, set := os.LookupEnv(entry); set {
+			env = append(env, entry+"="+value)
+		}
+	}
+	return env
+}
+
+// entryNames returns the names of NAME and NAME=value; not nil.
+func entryNames(entries []string) []string {
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i], _, _ = strings.Cut(entry, "=")
+	}
+	return names
+}
+
+// grantable are the variables that skills may be granted: those of the configuration,
+// and those that a rule names, with the value of this program's environment.
+type grantable []string
+
+// Values implements [run.Secrets]. The policy decides which names it is asked for.
+func (entries grantable) Values(_ context.Context, _ identity.Principal, names []string) ([]string, error) {
+	configured := environ(entries)
+	var values []string
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		at := slices.IndexFunc(configured, func(v string) bool { return strings.HasPrefix(v, name+"=") })
+		if at >= 0 {
+			values = append(values, configured[at])
+		} else if value, set := os.LookupEnv(name); set && !slices.Contains(entryNames(entries), name) {
+			values = append(values, name+"="+value)
+		}
+	}
+	return values, nil
+}
