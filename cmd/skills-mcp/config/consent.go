@@ -11,13 +11,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/approval"
 )
 
-// An Expiry bounds the lives of approvals. It converts to an [approval.Expiry].
-type Expiry struct {
-	Pending time.Duration `yaml:"pending"` // of a question
-	Once    time.Duration `yaml:"once"`    // of an approval of one call
-	Always  time.Duration `yaml:"always"`  // of an approval of all later calls
-}
-
 // validateConsent checks how people prove who they are, and how long their answers count.
 func (p Policy) validateConsent() error {
 	hashes := map[string]string{"policy.passphrase": p.Passphrase, "policy.script_token": p.ScriptToken}

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Load reads the first of the files that exists; without any it returns [Default].
@@ -83,9 +81,6 @@ func absolute(path, folder, home string) string {
 	return filepath.Join(folder, path)
 }
 
-// environmentEntry matches NAME and NAME=value.
-var environmentEntry = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(=[^\x00]*)?$`)
-
 func (c *Config) validate() error {
 	s := c.Sandbox
 	if !slices.Contains(Drivers(), s.Driver) {
@@ -108,6 +103,9 @@ func (c *Config) validate() error {
 		return err
 	}
 	if err := c.Policy.validate(); err != nil {
+		return err
+	}
+	if err := c.Policy.validateConsent(); err != nil {
 		return err
 	}
 	if err := c.Serve.Validate(); err != nil {

@@ -50,14 +50,18 @@ type PolicyProfile struct {
 	Timeout       time.Duration `yaml:"execution_timeout"`
 }
 
+// An Expiry bounds the lives of approvals. It converts to an [approval.Expiry].
+type Expiry struct {
+	Pending time.Duration `yaml:"pending"` // of a question
+	Once    time.Duration `yaml:"once"`    // of an approval of one call
+	Always  time.Duration `yaml:"always"`  // of an approval of all later calls
+}
+
 func (p Policy) validate() error {
 	if !slices.Contains(policy.Modes(), policy.Mode(p.Mode)) {
 		return fmt.Errorf("policy.mode is %q; write one of %s", p.Mode, list(policy.Modes()))
 	}
 	if err := validatePatterns("policy", p.Allow, p.Deny); err != nil {
-		return err
-	}
-	if err := p.validateConsent(); err != nil {
 		return err
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(p.Skills)) {

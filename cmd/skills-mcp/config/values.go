@@ -11,7 +11,11 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
+
+// environmentEntry matches NAME and NAME=value.
+var environmentEntry = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(=[^\x00]*)?$`)
 
 // A Size is a number of bytes, written like 512MB (of 1024 × 1024 bytes).
 type Size int64
