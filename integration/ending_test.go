@@ -192,6 +192,50 @@ func TestCancelledCall(t *testing.T) {
 	})
 }
 
+// A call that the client cancels ends with the skills that its scripts have called, and
+// with the scripts that wait for them. Their slot is free again.
+func TestCancelledStack(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: processes are looked for in /proc")
+	}
+	drivers(t, func(t *testing.T, driver string) {
+		number := fmt.Sprintf("%09d", time.Now().UnixNano()%1e9)
+		called, waiting := "604."+number, "605."+number
+		home := t.TempDir()
+		writeFile(t, filepath.Join(home, "config.yaml"), configuration()+"skills: [skills]\nsandbox: {slots: {total: 1}}\npolicy: {skills: {\"*\": {calls: [\"*\"]}}}\n")
+		names := []string{"first-" + number, "second-" + number, "third-" + number, "last-" + number}
+		for i, name := range names {
+			calls, script := "", "[ \"$2\" = quick ] && exit\n"+endless
+			if i < 3 {
+				calls = "calls: " + names[i+1] + "\n"
+				script = fmt.Sprintf("sleep %s &\necho '{\"mcp\": {\"call\": {\"skill\": %q, \"args\": {\"mark\": \"%s\"}}}}'\nread -r answer\n", waiting, names[i+1], called)
+			}
+			writeFile(t, filepath.Join(home, "skills", name, "SKILL.md"), "---\nname: "+name+"\ndescription: Is on the stack.\nscript: run.sh\n"+calls+"---\n")
+			writeFile(t, filepath.Join(home, "skills", name, "run.sh"), script)
+		}
+		s := startIn(t, home, driver)
+		s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + names[0] + `","arguments":{}}}`)
+		within(t, time.Minute, func() bool { return exists(t, "sleep\x00"+called) })
+		s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"enough"}}`)
+		within(t, time.Minute, func() bool { return !exists(t, called) && !exists(t, waiting) })
+		s.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"` + names[3] + `","arguments":{"mark":"quick"}}}`)
+		if line := s.await(t, `"id":`); !strings.Contains(line, `"id":3`) || strings.Contains(line, `"isError":true`) {
+			t.Errorf("the answer is %s", line)
+		}
+	})
+}
+
+// within waits until a condition holds, at most for a time.
+func within(t *testing.T, most time.Duration, holds func() bool) {
+	t.Helper()
+	for tick, began := time.NewTicker(50*time.Millisecond), time.Now(); !holds(); <-tick.C {
+		if time.Since(began) > most {
+			t.Fatalf("it does not hold after %v", most)
+		}
+	}
+}
+
 // process is a server that is spoken to by hand.
 type process struct {
 	cmd    *exec.Cmd

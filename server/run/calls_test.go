@@ -87,10 +87,12 @@ func (all scripts) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit
 	go func() { ended <- do(s) }()
 	select {
 	case code := <-ended:
-		return &sandbox.Exit{Code: code}, nil
+		if ctx.Err() == nil {
+			return &sandbox.Exit{Code: code}, nil
+		}
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
 	}
+	return nil, context.Cause(ctx)
 }
 
 func (scripts) Close() error { return nil }
