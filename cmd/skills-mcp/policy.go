@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,8 +12,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/server/seal"
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -24,11 +21,6 @@ func newRules(c *config.Config, book *policy.Book, workspaces policy.Workspaces)
 	options.Hosts, options.Variables = c.Hosts(), entryNames(c.Sandbox.Env)
 	options.Book, options.Workspaces = book, workspaces
 	return options
-}
-
-// newKey returns the key that signs the person's decisions. It is a file beside the store.
-func newKey(s *store.Store) *seal.Key {
-	return seal.New(filepath.Join(filepath.Dir(s.File()), "approvals.key"))
 }
 
 // checkProfile returns an error for a profile that the configuration does not have.
