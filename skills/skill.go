@@ -109,8 +109,10 @@ type Skill struct {
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
 	// Blocked says why nobody may use the skill before a person accepts a change of it;
-	// "" is not blocked. Its texts are not those of its files then.
+	// "" is not blocked. Its texts are not those of its files then: Unblocked has them.
 	Blocked string
+	// Unblocked is the skill as it was read; nil unless it is blocked.
+	Unblocked *Skill
 
 	// Resources are for clients to read. Another skill may have some of the URIs: see
 	// [Catalog.Resources].

@@ -31,6 +31,7 @@ func (c *Comparison) Changed() bool { return c.Pin != nil && c.Pin.AcceptedDiges
 
 // Compare compares a skill with its accepted version. It records nothing.
 func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, error) {
+	skill = asRead(skill)
 	digest, folder, err := p.snapshot(ctx, skill)
 	if err != nil {
 		return nil, err

@@ -100,6 +100,7 @@ func (p *Pins) Check(ctx context.Context, skill *skills.Skill, digest, folder st
 }
 
 func (p *Pins) check(ctx context.Context, skill *skills.Skill, digest, folder string) (state, error) {
+	skill = asRead(skill)
 	origin := skill.Origin()
 	if origin.Kind == skills.OriginBundled {
 		return state{}, nil
@@ -115,6 +116,14 @@ func (p *Pins) check(ctx context.Context, skill *skills.Skill, digest, folder st
 	}
 	defer func() { <-p.slow }()
 	return p.compare(ctx, subject{skill, key, digest, folder})
+}
+
+// asRead returns a skill with its own texts, also if it is blocked.
+func asRead(skill *skills.Skill) *skills.Skill {
+	if skill.Unblocked != nil {
+		return skill.Unblocked
+	}
+	return skill
 }
 
 // last returns the result of the last comparison of an origin.
@@ -295,6 +304,7 @@ func lines(changes []surface.Change) []string {
 // have the digest. For a skill of the person's own it is the state that later changes
 // are compared with.
 func (p *Pins) Accept(ctx context.Context, skill *skills.Skill, digest, folder string) error {
+	skill = asRead(skill)
 	origin := skill.Origin()
 	if origin.Kind == skills.OriginBundled {
 		return nil

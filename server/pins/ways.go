@@ -212,7 +212,7 @@ func mark(owner *skills.Skill, pin *store.Pin, copies map[*skills.Skill]*skills.
 // withoutTexts returns a copy of a skill that is blocked for a reason.
 func withoutTexts(s *skills.Skill, why string) *skills.Skill {
 	copied := *s
-	copied.Blocked = why
+	copied.Blocked, copied.Unblocked = why, s
 	copied.Description = "Blocked: it has changed since it was accepted, and could do more now. A person has to accept that first."
 	copied.DisplayName, copied.ShortDescription, copied.DefaultPrompt, copied.WhenToUse, copied.ArgumentHint = "", "", "", "", ""
 	copied.Keywords, copied.Frontmatter, copied.Resources, copied.Stored = nil, map[string]any{"name": s.Name}, nil, nil
