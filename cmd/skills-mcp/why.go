@@ -181,12 +181,12 @@ func (c *explainedCalls) print(row func(key, value string)) {
 	}
 	verdict := "runs"
 	if c.Signatures > 0 {
-		verdict = fmt.Sprintf("after the yes of %s, which covers %s", count(c.Signatures, "person"), c.Covers)
+		verdict = fmt.Sprintf("runs after the yes of %s, which covers %s", count(c.Signatures, "person"), c.Covers)
 		if c.Signatures > 1 {
-			verdict = fmt.Sprintf("after the yes of %d different people, which covers %s", c.Signatures, c.Covers)
+			verdict = fmt.Sprintf("runs after the yes of %d different people, which covers %s", c.Signatures, c.Covers)
 		}
 	}
-	row("runs", verdict)
+	row("a call", verdict)
 	for _, line := range c.Grown {
 		row("new", line)
 	}
