@@ -157,32 +157,41 @@ func (f *folder) content(name string, data []byte, executable bool) {
 	f.text(f.source(name, text, executable))
 }
 
+// source returns the source of a file of the skill.
+func (f *folder) source(name, content string, executable bool) *source {
+	s := &source{name: name, content: content, lower: lower(content)}
+	extension := strings.ToLower(path.Ext(name))
+	interpreter, entry := f.scripts[name]
+	switch {
+	case entry || executable || strings.HasPrefix(content, "#!"):
+		s.script, s.language = true, languageOf(extension, content, interpreter)
+	case isMarkdown(extension):
+		f.keep(name, content)
+		s.main = f.main[path.Base(name)] || isDefinition(name)
+		s.markdown()
+		return s
+	default:
+		s.language = languageOf(extension, content, nil)
+		s.script = s.language != noCode
+	}
+	switch {
+	case !s.script:
+		s.code = blank(s.lower, nil)
+	case isMarkdown(extension): // also a text that a model reads
+		f.keep(name, content)
+		s.code = s.lower
+		s.blocks = []block{{content, 1, s.language != shellCode}}
+	default:
+		s.code = s.uncommented(extension)
+		if s.language == shellCode {
+			s.blocks = []block{{content, 1, false}}
+		}
+	}
+	return s
+}
+
 // runs reports whether a file is made to be run by itself.
 func (f *folder) runs(name string, data []byte, executable bool) bool {
 	_, entry := f.scripts[name]
 	return entry || executable || bytes.HasPrefix(data, []byte("#!")) || isProgram(name, data)
-}
-
-// newText returns a text with its beginning.
-func newText(name, content string) Text {
-	return Text{Name: name, Content: content[:min(len(content), maxText)], Digest: digest(content)}
-}
-
-// The limits of the texts that a surface holds, in bytes.
-const (
-	maxText  = 32 << 10
-	maxTexts = 192 << 10
-)
-
-// keep adds a text that a model reads, while there is room.
-func (c *collector) keep(name, content string) {
-	t := newText(name, content)
-	size := 0
-	for _, other := range c.texts {
-		size += len(other.Content)
-	}
-	if size+len(t.Content) > maxTexts {
-		t.Content = ""
-	}
-	c.texts = append(c.texts, t)
 }

@@ -167,6 +167,17 @@ func outputs(args []string) (files []string) {
 	return files
 }
 
+// installed adds the packages that a command installs or fetches to run.
+func (r *shellReader) installed(name string, args []string, item Item) {
+	kind, names := packagesOf(name, args)
+	for _, name := range names {
+		if name = packageName(name); name != "" {
+			item.Kind, item.Value = Package, kind+":"+name
+			r.add(item)
+		}
+	}
+}
+
 // remote adds the hosts that the arguments of a network program name without a scheme.
 func (r *shellReader) remote(name string, args []string, item Item) {
 	if !isNetwork(name) {

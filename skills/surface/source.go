@@ -47,39 +47,6 @@ const (
 	noCode     language = "text"
 )
 
-// source returns the source of a file of the skill.
-func (f *folder) source(name, content string, executable bool) *source {
-	s := &source{name: name, content: content, lower: lower(content)}
-	extension := strings.ToLower(path.Ext(name))
-	interpreter, entry := f.scripts[name]
-	switch {
-	case entry || executable || strings.HasPrefix(content, "#!"):
-		s.script, s.language = true, languageOf(extension, content, interpreter)
-	case isMarkdown(extension):
-		f.keep(name, content)
-		s.main = f.main[path.Base(name)] || isDefinition(name)
-		s.markdown()
-		return s
-	default:
-		s.language = languageOf(extension, content, nil)
-		s.script = s.language != noCode
-	}
-	switch {
-	case !s.script:
-		s.code = blank(s.lower, nil)
-	case isMarkdown(extension): // also a text that a model reads
-		f.keep(name, content)
-		s.code = s.lower
-		s.blocks = []block{{content, 1, s.language != shellCode}}
-	default:
-		s.code = s.uncommented(extension)
-		if s.language == shellCode {
-			s.blocks = []block{{content, 1, false}}
-		}
-	}
-	return s
-}
-
 func isMarkdown(extension string) bool {
 	return slices.Contains([]string{".md", ".mdx", ".markdown", ".mdc", ".txt", ".rst"}, extension)
 }

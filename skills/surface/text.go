@@ -73,10 +73,6 @@ func find(text, passage string) int {
 	}
 }
 
-func isWord(b byte) bool {
-	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
-}
-
 // signs returns the signs of capabilities in texts of every language.
 func signs() []sign {
 	return append(credentialSigns(), codeSigns()...)

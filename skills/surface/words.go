@@ -19,6 +19,17 @@ func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
+// isWord reports whether a byte is part of a word.
+func isWord(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
+}
+
+// maxValue bounds a value, and maxPassage a passage, in bytes.
+const (
+	maxValue   = 256
+	maxPassage = 200
+)
+
 // shorten returns a value of at most maxValue bytes. A longer one ends with its digest,
 // so that two differ.
 func shorten(value string) string {
