@@ -143,6 +143,18 @@ func (b *builder) addAgent(agent *skills.Agent, untrusted bool, report manifest.
 	b.agents[name] = agent
 }
 
+// prefixAgent gives a prefix to an agent of an untrusted workspace whose name is claimed.
+// All other agents are known by then.
+func (b *builder) prefixAgent(agent *skills.Agent) {
+	if b.agentClaims == nil {
+		b.agentClaims = b.newClaims()
+		for _, a := range b.agents {
+			b.agentClaims.add(a.QualifiedName(), a.Name)
+		}
+	}
+	agent.Prefix = b.agentClaims.prefix(agent.QualifiedName())
+}
+
 func (b *builder) catalog() *skills.Catalog {
 	c := &skills.Catalog{Problems: b.problems, Shadowed: b.shadowed}
 	for _, s := range b.skills {
@@ -214,4 +226,46 @@ func (b *builder) admit(wanted func(*skills.Skill) bool) {
 			b.addTools(c.skill, c.root)
 		}
 	}
+}
+
+// prefixUntrusted gives a prefix to the skills and plugins of untrusted workspaces whose
+// names are claimed by the admitted skills: each claims the names by which it can be
+// called.
+func (b *builder) prefixUntrusted() {
+	c := b.newClaims()
+	for _, s := range b.skills {
+		c.add(s.QualifiedName(), s.Name, s.Folder, s.HashedToolName())
+	}
+	for _, broken := range b.candidates {
+		if s := broken.skill; broken.err != nil && !errors.Is(broken.err, errNoSkill) && !s.Untrusted() {
+			c.add(broken.folder, joinNames(s.Plugin, broken.folder)) // the person may be writing it now
+		}
+	}
+	for _, p := range b.plugins {
+		if p.Untrusted() {
+			p.Prefix = c.prefix(p.Name)
+		}
+	}
+	for _, candidate := range b.candidates {
+		s := candidate.skill
+		if candidate.err != nil || !s.Untrusted() {
+			continue
+		}
+		names := []string{s.QualifiedName()}
+		for _, tool := range s.Tools {
+			names = append(names, tool.QualifiedName())
+		}
+		candidate.settle(candidate.above, c.prefix(names...))
+	}
+}
+
+// newClaims returns the names of the trusted plugins.
+func (b *builder) newClaims() claims {
+	c := claims{}
+	for _, p := range b.plugins {
+		if !p.Untrusted() {
+			c.add(p.Name)
+		}
+	}
+	return c
 }

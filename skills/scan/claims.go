@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,17 +15,6 @@ import (
 // claims are the names that belong to skills, plugins and agents which an untrusted
 // workspace must not be mistaken for, by their keys: see keyOf.
 type claims map[string]bool
-
-// newClaims returns the names of the trusted plugins.
-func (b *builder) newClaims() claims {
-	c := claims{}
-	for _, p := range b.plugins {
-		if !p.Untrusted() {
-			c.add(p.Name)
-		}
-	}
-	return c
-}
 
 func (c claims) add(names ...string) {
 	for _, name := range names {
@@ -56,49 +44,6 @@ func (c claims) claimed(name string) bool {
 	key, first := keyOf(name), name[:at]
 	return key == "" || c[key] || c[keyOf(first)] ||
 		strings.HasPrefix(name[at:], ":") && slices.Contains(skills.Sources(), skills.Source(first))
-}
-
-// prefixUntrusted gives a prefix to the skills and plugins of untrusted workspaces whose
-// names are claimed by the admitted skills: each claims the names by which it can be
-// called.
-func (b *builder) prefixUntrusted() {
-	c := b.newClaims()
-	for _, s := range b.skills {
-		c.add(s.QualifiedName(), s.Name, s.Folder, s.HashedToolName())
-	}
-	for _, broken := range b.candidates {
-		if s := broken.skill; broken.err != nil && !errors.Is(broken.err, errNoSkill) && !s.Untrusted() {
-			c.add(broken.folder, joinNames(s.Plugin, broken.folder)) // the person may be writing it now
-		}
-	}
-	for _, p := range b.plugins {
-		if p.Untrusted() {
-			p.Prefix = c.prefix(p.Name)
-		}
-	}
-	for _, candidate := range b.candidates {
-		s := candidate.skill
-		if candidate.err != nil || !s.Untrusted() {
-			continue
-		}
-		names := []string{s.QualifiedName()}
-		for _, tool := range s.Tools {
-			names = append(names, tool.QualifiedName())
-		}
-		candidate.settle(candidate.above, c.prefix(names...))
-	}
-}
-
-// prefixAgent gives a prefix to an agent of an untrusted workspace whose name is claimed.
-// All other agents are known by then.
-func (b *builder) prefixAgent(agent *skills.Agent) {
-	if b.agentClaims == nil {
-		b.agentClaims = b.newClaims()
-		for _, a := range b.agents {
-			b.agentClaims.add(a.QualifiedName(), a.Name)
-		}
-	}
-	agent.Prefix = b.agentClaims.prefix(agent.QualifiedName())
 }
 
 // keyOf returns the letters and digits of a name, without case, accents and the

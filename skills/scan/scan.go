@@ -8,6 +8,7 @@ package scan
 import (
 	"cmp"
 	"io/fs"
+	"os"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -42,6 +43,15 @@ type Root struct {
 
 // String names the root for people.
 func (r Root) String() string { return cmp.Or(r.Dir, r.Label) }
+
+// untrusted reports whether the root is in a workspace that is not trusted.
+func (r Root) untrusted() bool { return r.Within != "" && !r.trusted }
+
+// exists reports whether there is something at the root.
+func (r Root) exists() bool {
+	_, err := os.Lstat(r.Dir)
+	return r.FS != nil || err == nil
+}
 
 // Options configure [Scan]. The zero value is usable.
 type Options struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -123,6 +124,41 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, er
 	m.catalog, m.cache = b.catalog(), b.cache
 	s.last = m
 	return m.catalog, nil
+}
+
+// rankRoots asks which workspaces are trusted, and returns the roots in the order of
+// their priority: those in workspaces that are not trusted come last.
+func (s *Scanner) rankRoots() (roots []Root, trusted map[string]bool) {
+	roots, trusted = slices.Clone(s.roots), map[string]bool{}
+	for i := range roots {
+		r := &roots[i]
+		if r.Within == "" || s.options.Trusted == nil {
+			continue
+		}
+		if _, asked := trusted[r.Within]; !asked && r.exists() {
+			trusted[r.Within] = s.options.Trusted(r.Within)
+		}
+	}
+	for i := range roots {
+		roots[i].trusted = trusted[roots[i].Within]
+	}
+	slices.SortStableFunc(roots, func(a, b Root) int {
+		switch {
+		case a.untrusted() == b.untrusted():
+			return 0
+		case b.untrusted():
+			return -1
+		}
+		return 1
+	})
+	return roots, trusted
+}
+
+// sameTrust reports whether the workspaces that a scan trusted still are the trusted
+// ones.
+func (s *Scanner) sameTrust(m *memory) bool {
+	_, trusted := s.rankRoots()
+	return maps.Equal(trusted, m.trusted)
 }
 
 // Scan reads the roots, which come in order of priority, into a new catalog.
