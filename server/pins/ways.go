@@ -136,12 +136,6 @@ func Difference(skill *skills.Skill, grown []surface.Change) string {
 	return b.String()
 }
 
-// A filter remembers the copies of the skills of one catalog that are blocked.
-type filter struct {
-	before, after *skills.Catalog
-	blocked       map[string]string // digests by origin
-}
-
 // Apply returns the catalog with the skills that are blocked marked so, and without
 // their texts; it returns the catalog itself if there is none. It implements the filter
 // of package live. Calls must not overlap.

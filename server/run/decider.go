@@ -58,21 +58,6 @@ const (
 	ActionSession Action = "session" // [Executor.OpenSession]
 )
 
-// A Way is the way by which a call came in.
-type Way string
-
-// The ways in.
-const (
-	WayTool     Way = "tool"      // the tool of a skill
-	WayRunSkill Way = "run_skill" // the fixed tool that runs any skill
-	WayCode     Way = "run_code"
-	WaySession  Way = "open_sandbox"
-	WayPrompt   Way = "prompt"
-	WayResource Way = "resource"
-	WayCommand  Way = "command line"
-	WaySkill    Way = "skill" // another skill's script
-)
-
 // A Proposal describes a run that has not started yet.
 type Proposal struct {
 	Action Action

@@ -59,6 +59,21 @@ func (c *Call) tenant() sandbox.Tenant {
 	return sandbox.Tenant{ID: string(c.Principal.Key()), Group: c.Group, Connection: c.Connection}
 }
 
+// A Way is the way by which a call came in.
+type Way string
+
+// The ways in.
+const (
+	WayTool     Way = "tool"      // the tool of a skill
+	WayRunSkill Way = "run_skill" // the fixed tool that runs any skill
+	WayCode     Way = "run_code"
+	WaySession  Way = "open_sandbox"
+	WayPrompt   Way = "prompt"
+	WayResource Way = "resource"
+	WayCommand  Way = "command line"
+	WaySkill    Way = "skill" // another skill's script
+)
+
 // Callees are the skills that scripts may call.
 type Callees interface {
 	// Find returns the skill of a name. It must return when ctx is done.
