@@ -33,6 +33,7 @@ func TestShownAlike(t *testing.T) {
 			if err := json.Unmarshal(shown, &person); err != nil {
 				t.Fatal(err)
 			}
+			delete(person, "capabilities") // they are of all files, which a model's question does not wait for
 			if diff := cmp.Diff(person, model); diff != "" {
 				t.Errorf("show (-), get_skill (+):\n%s", diff)
 			}

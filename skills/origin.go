@@ -51,3 +51,16 @@ func (s *Skill) Origin() Origin {
 	}
 	return o
 }
+
+// Guarded reports whether a change that adds capabilities blocks the skill until a person
+// accepts it. Skills that the person edits are not guarded, nor those of a workspace that
+// is not trusted: these are granted nothing.
+func (s *Skill) Guarded() bool {
+	switch s.Origin().Kind {
+	case OriginOwn, OriginBundled:
+		return false
+	case OriginWorkspace:
+		return s.Trusted
+	}
+	return true
+}

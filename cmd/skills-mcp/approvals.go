@@ -51,10 +51,11 @@ func (s *settings) terminal(a *app) approval.Terminal {
 // passphrase returns the options of a terminal that asks for the passphrase of a hash; ""
 // asks for none.
 func passphrase(hash string) *tty.Options {
-	if hash == "" {
-		return nil
+	options := &tty.Options{Dumb: os.Getenv("TERM") == "dumb"}
+	if hash != "" {
+		options.Passphrase = func(text string) bool { return approval.IsPassphrase(hash, text) }
 	}
-	return &tty.Options{Passphrase: func(text string) bool { return approval.IsPassphrase(hash, text) }}
+	return options
 }
 
 // newTerminal returns the terminal of two streams. The error says why nobody can be asked

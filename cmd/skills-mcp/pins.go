@@ -60,7 +60,7 @@ func newPinInfo(skill *skills.Skill, c *pins.Comparison) *pinInfo {
 	}
 	info := &pinInfo{
 		Name: skill.Owner().QualifiedName(), Origin: c.Pin.Origin, Digest: c.Digest, Accepted: c.Pin.AcceptedDigest, At: c.Pin.Accepted, ByPerson: c.Pin.ByPerson,
-		Blocked: c.Grown() && skill.Origin().Kind != skills.OriginOwn, Gained: []string{}, Lost: []string{}, Texts: c.Texts,
+		Blocked: c.Grown() && skill.Guarded(), Gained: []string{}, Lost: []string{}, Texts: c.Texts,
 	}
 	for _, change := range c.Changes {
 		if line := change.String(); change.Gone {

@@ -120,8 +120,8 @@ type subject struct {
 	key, digest, folder string
 }
 
-// own reports whether the person edits the skill: it is never blocked.
-func (s subject) own() bool { return s.skill.Origin().Kind == skills.OriginOwn }
+// own reports whether the skill is never blocked.
+func (s subject) own() bool { return !s.skill.Guarded() }
 
 // pin returns the pin of an origin, or nil.
 func (p *Pins) pin(ctx context.Context, key string) *store.Pin {

@@ -48,7 +48,7 @@ func (p *Pins) Granted(ctx context.Context, skill *skills.Skill) error {
 	if err != nil {
 		return err
 	}
-	if skill.Origin().Kind == skills.OriginOwn {
+	if !skill.Guarded() {
 		return p.Accept(ctx, skill, digest, folder)
 	}
 	_, err = p.check(ctx, skill, digest, folder)
@@ -65,9 +65,9 @@ func unreadable(skill *skills.Skill, err error) error {
 
 // Text returns nil if the texts and files of a skill may be passed on: its first ones,
 // or those that gained nothing since. Otherwise the error is a [*run.Error] with the
-// difference. Skills of the person's own, and bundled ones, cost nothing.
+// difference. Skills that are not guarded cost nothing.
 func (p *Pins) Text(ctx context.Context, skill *skills.Skill) error {
-	if kind := skill.Origin().Kind; kind == skills.OriginOwn || kind == skills.OriginBundled {
+	if !skill.Guarded() {
 		return nil
 	}
 	digest, folder, err := p.snapshot(ctx, skill)
@@ -87,11 +87,10 @@ func (p *Pins) Text(ctx context.Context, skill *skills.Skill) error {
 // Recheck compares a skill whose files may have changed, in the background: one that was
 // never used has no pin, and gets none.
 func (p *Pins) Recheck(ctx context.Context, skill *skills.Skill) {
-	origin := skill.Origin()
-	if origin.Kind == skills.OriginOwn || origin.Kind == skills.OriginBundled || skill.Of != nil {
+	if !skill.Guarded() || skill.Of != nil {
 		return
 	}
-	if pin, err := p.store.Pin(ctx, origin.String()); pin != nil && err == nil {
+	if pin, err := p.store.Pin(ctx, skill.Origin().String()); pin != nil && err == nil {
 		_ = p.Text(ctx, skill) // who uses the skill gets the error that stays
 	}
 }
@@ -163,7 +162,7 @@ func marked(catalog *skills.Catalog, pins map[string]store.Pin) *skills.Catalog 
 	copies := map[*skills.Skill]*skills.Skill{}
 	for _, skill := range catalog.Skills {
 		owner := skill.Owner()
-		if pin, ok := pins[owner.Origin().String()]; ok && copies[owner] == nil && owner.Origin().Kind != skills.OriginOwn {
+		if pin, ok := pins[owner.Origin().String()]; ok && copies[owner] == nil && owner.Guarded() {
 			mark(owner, &pin, copies)
 		}
 	}

@@ -64,7 +64,7 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	}
 	d.Ancestors = ancestors
 	// The person may edit a safe skill of theirs.
-	if len(grown) > 0 && (d.Signatures > 0 || skill.Origin().Kind != skills.OriginOwn) {
+	if len(grown) > 0 && (d.Signatures > 0 || skill.Guarded()) {
 		d.Grown, d.Signatures = grown, max(d.Signatures, 1)
 	}
 	return d, nil

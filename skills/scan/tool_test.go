@@ -89,7 +89,7 @@ root/demo/tools.yaml:8: error: tool "nothing" has no script (name the script to 
 root/demo/tools.yaml:9: error: "class" is not safe, mutating or dangerous, so the tool is left out (write safe, mutating or dangerous)
 root/demo/tools.yaml:10: error: "disable-model-invocation" is not true or false, so the tool is left out (write true or false)
 root/demo/tools.yaml:11: error: "f" is not a function of run.sh that can be called (name a function at the top level of a .py file)
-root/demo/tools.yaml:12: warning: "timeout" is not known and is ignored (use one of additional, asks, class, description, disable-model-invocation, execution_timeout, function, name, output_schema, params, sandbox, sandbox_image_role, script, task, timeout_seconds or when_to_use)
+root/demo/tools.yaml:12: warning: "timeout" is not known and is ignored (use one of additional, asks, calls, class, description, disable-model-invocation, execution_timeout, function, name, output_schema, params, sandbox, sandbox_image_role, script, task, timeout_seconds or when_to_use)
 root/demo/tools.yaml:13: error: "" cannot be the name of a tool (use letters, digits, - and _, 64 at most)`,
 		},
 		"not YAML": {

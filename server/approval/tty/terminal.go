@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +41,8 @@ type Options struct {
 	// Passphrase reports whether a text is the person's passphrase, which is asked for
 	// then; nil asks for none.
 	Passphrase func(text string) bool
+	// Dumb reports that the terminal cannot show a question page by page (TERM=dumb).
+	Dumb bool
 }
 
 // A Terminal is an [approval.Terminal].
@@ -58,7 +59,7 @@ func New(in Input, out Output, options *Options) (*Terminal, error) {
 	switch {
 	case !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())):
 		return nil, errors.New("this is no terminal, where a person could answer")
-	case os.Getenv("TERM") == "dumb":
+	case options != nil && options.Dumb:
 		return nil, errors.New("this terminal is dumb (TERM=dumb), so a question cannot be shown page by page")
 	}
 	t := &Terminal{in: in, out: out, number: random}

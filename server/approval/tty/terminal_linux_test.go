@@ -164,8 +164,7 @@ func TestNoTerminal(t *testing.T) {
 		t.Errorf("%q, %v", scope, err)
 	}
 	_, _ = person.WriteString("\n") // ends the read
-	t.Setenv("TERM", "dumb")
-	if _, err := New(program, program, nil); err == nil {
+	if _, err := New(program, program, &Options{Dumb: true}); err == nil {
 		t.Error("a dumb terminal")
 	}
 }
