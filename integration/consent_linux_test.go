@@ -100,7 +100,7 @@ func TestApprovalCoversOneCall(t *testing.T) {
 	a.wrote(1)
 }
 
-// What a person has confirmed is what runs, whatever happens to the files meanwhile.
+// The files that a person has confirmed run, whatever happens to the folder meanwhile.
 func TestFilesChangeDuringConsent(t *testing.T) {
 	t.Parallel()
 	for _, era := range []string{"legacy", "modern"} {
@@ -197,7 +197,7 @@ func TestClaimedName(t *testing.T) {
 }
 
 // A yes to all later calls goes on while the skill changes and gains nothing. When it
-// gains something, the question says what.
+// gains something, the question has the difference.
 func TestAlwaysWhileItDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	a := nativeAccount(t, "")

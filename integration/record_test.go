@@ -48,7 +48,7 @@ func TestRecordSurvives(t *testing.T) {
 		}
 		recorded[row.Args.N] = row.Outcome == "ok"
 	}
-	doctor, _ := recordCommand(home, "doctor").CombinedOutput() // it also says what the machine lacks
+	doctor, _ := recordCommand(home, "doctor").CombinedOutput() // it also names programs that the machine lacks
 	if !strings.Contains(string(doctor), "ok    record") {
 		t.Errorf("the file is not sound:\n%s", doctor)
 	}

@@ -13,7 +13,7 @@ type Plugin struct {
 	Dir string
 	// File is the manifest, for people.
 	File string
-	// Workspace and Trusted are those of its skills; see there.
+	// Workspace and Trusted equal those of its skills; see there.
 	Workspace string
 	Trusted   bool
 	// Prefix stands before the name of an untrusted workspace's plugin, as for a skill.

@@ -22,7 +22,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
-	// state and recorder are those of the settings; nil before them. close closes them.
+	// state and recorder belong to the settings; nil before these are read. close closes them.
 	state    *store.Store
 	recorder *audit.Recorder
 

@@ -271,7 +271,7 @@ func (c *answerCommand) signer(s *settings) (who approval.Signer, hash string, e
 	return who, hash, nil
 }
 
-// confirm records the answer and says what follows from it.
+// confirm records the answer and prints its effect.
 func (c *answerCommand) confirm(ctx context.Context, approvals *approval.Approvals, r *approval.Record, who approval.Signer, scope approval.Scope) error {
 	err := approvals.Confirm(ctx, r, who, scope)
 	switch {

@@ -200,7 +200,7 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 	return err
 }
 
-// empty reports whether no flag says what is granted.
+// empty reports whether no flag grants anything.
 func (c *ruleCommand) empty() bool {
 	return len(c.network)+len(c.secrets)+len(c.calls) == 0 && c.workspace+c.class+c.approve == ""
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
-// whyCommand says what a call of a skill would meet.
+// whyCommand explains the decision about a call of a skill.
 type whyCommand struct {
 	*app
 	as   string
@@ -40,7 +40,7 @@ caller where they differ. Nothing is run, and nobody is asked.`,
 	return cmd
 }
 
-// An explanation is what calls of a skill would meet.
+// An explanation has the decisions about calls of a skill.
 type explanation struct {
 	Skill   string           `json:"skill"`
 	Origin  string           `json:"origin"`
@@ -52,7 +52,7 @@ type explanation struct {
 	Notes   []string         `json:"notes"`
 }
 
-// explainedCalls are what the calls of some callers would meet.
+// explainedCalls is the decision about the calls of some callers.
 type explainedCalls struct {
 	By         []string     `json:"by"`
 	Outcome    string       `json:"outcome"` // runs, asks or refused
@@ -93,7 +93,7 @@ func (c *whyCommand) run(ctx context.Context, name string) error {
 	return e.print(c.stdout)
 }
 
-// explain returns what calls of a skill would meet.
+// explain returns the decisions about calls of a skill.
 func (s *settings) explain(ctx context.Context, skill *skills.Skill, profile string) (*explanation, error) {
 	snap, err := snapshotOf(ctx, skill)
 	if err != nil {

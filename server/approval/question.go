@@ -10,7 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A Question says what a person is asked to confirm. All texts are raw: strangers wrote
+// A Question describes a call that a person is asked to confirm. All texts are raw: strangers wrote
 // most of them.
 type Question struct {
 	Skill  string            `json:"skill"`

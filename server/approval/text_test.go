@@ -107,7 +107,7 @@ func TestLongArgument(t *testing.T) {
 	}
 }
 
-// The answers are those that the decision allows.
+// The decision limits the answers.
 func TestScopes(t *testing.T) {
 	for want, change := range map[string]func(c *call){
 		"once,this session,always": func(*call) {},

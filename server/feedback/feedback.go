@@ -1,5 +1,5 @@
-// Package feedback says how well a skill works here: how its last runs ended, by the
-// record, and what models and people think of it.
+// Package feedback collects the experience with a skill on this machine: the ends of its
+// last runs, by the record, and the ratings of models and people.
 //
 // Start with [New].
 package feedback
@@ -44,12 +44,12 @@ type Summary struct {
 	// Calls and Failures count the last recorded runs, at most 1000.
 	Calls    int `json:"calls"`
 	Failures int `json:"failures"`
-	// LastErrors are those of the last failed runs, the newest first.
+	// LastErrors has the errors of the last failed runs, the newest first.
 	LastErrors []Failure `json:"last_errors,omitempty"`
 	// Good and Bad count the last ratings.
 	Good int `json:"good"`
 	Bad  int `json:"bad"`
-	// Notes are those of the last ratings that have one, the newest first.
+	// Notes has the notes of the last ratings, the newest first.
 	Notes []Note `json:"notes,omitempty"`
 }
 
@@ -59,7 +59,7 @@ type Failure struct {
 	Error string    `json:"error"`
 }
 
-// A Note is what somebody wrote about a skill.
+// A Note is the text of a rating.
 type Note struct {
 	At   time.Time `json:"at"`
 	By   string    `json:"by"` // the kind of the principal, such as "model" or "person"

@@ -40,8 +40,8 @@ type Watcher interface {
 	Close() error
 }
 
-// Decisions are those of the person, which other processes change as well: trust in
-// workspaces, rules, approvals, pins.
+// Decisions counts the decisions of the person, which other processes change as well:
+// trust in workspaces, rules, approvals, pins.
 type Decisions interface {
 	// Generation returns a number that differs after each change. It is read before each
 	// call of a skill, so it must be fast.

@@ -19,7 +19,7 @@ type Comparison struct {
 	Pin *store.Pin
 	// Changes are the capabilities that it has gained and then those that it has lost.
 	Changes []surface.Change
-	// Texts is how its texts differ, as [surface.Surface.TextDiff] has it.
+	// Texts is the difference of its texts, as [surface.Surface.TextDiff] has it.
 	Texts string
 }
 

@@ -66,7 +66,7 @@ type state struct {
 	digest    string
 	ancestors []string
 	pinned    bool
-	// grown has what was gained since the pin with the digest base; none is accepted.
+	// grown has the capabilities gained since the pin with the digest base; none is accepted.
 	grown []surface.Change
 	base  string
 }

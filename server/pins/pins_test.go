@@ -136,7 +136,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// A skill whose files come back is what was accepted.
+// A skill whose accepted files come back is not blocked.
 func TestComesBack(t *testing.T) {
 	p := newPerson(t)
 	one := p.process()

@@ -9,9 +9,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// An Outlook is what a call of a skill would meet.
+// An Outlook is the decision about a call of a skill that nobody makes.
 type Outlook struct {
-	// Callers are those for whom it is the same, for people.
+	// Callers names the callers for whom it is the same, for people.
 	Callers  []string
 	Decision *run.Decision // nil: it would be refused
 	Refused  *run.Error
@@ -19,7 +19,7 @@ type Outlook struct {
 
 // Outlooks returns what calls of a skill would meet: of a model, of a person who picks it
 // in a client, and of the person on the command line; with the profile, if it is not "".
-// digest and folder are those of a snapshot of the skill.
+// digest and folder belong to a snapshot of the skill.
 func (p *Policy) Outlooks(ctx context.Context, skill *skills.Skill, profile, digest, folder string, workspaces []string) []Outlook {
 	proposal := run.Proposal{Action: run.ActionSkill, Skill: skill, Digest: digest, Folder: folder, Workspaces: workspaces, DryRun: true}
 	model, picked, person := proposal, proposal, proposal

@@ -14,7 +14,7 @@ type Profile struct {
 	// Allow and Deny are patterns of the skills that exist. Where both match one, the
 	// narrower pattern counts, and Deny if they are equal. nil Allow is every skill.
 	Allow, Deny []string
-	// Capabilities are those that skills may require; nil is any.
+	// Capabilities lists the capabilities that skills may require; nil is any.
 	Capabilities []string
 	// Class is the highest class that a call may have; "" is any.
 	Class skills.Class

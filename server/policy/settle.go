@@ -37,7 +37,7 @@ type terms struct {
 	timeout time.Duration
 	named   bool     // a rule of the person names the skill
 	lowered bool     // a rule of the person makes the class safe
-	trust   bool     // they are those after the person has trusted the skill's workspace
+	trust   bool     // the terms hold once the person has trusted the skill's workspace
 	rules   []string // the names of the rules that were applied, the narrowest first
 	unbound []string // patterns of rules that belong to no origin yet for the skill's name
 	foreign []string // rules that belong to another origin, with it

@@ -27,7 +27,7 @@ type SkillID struct {
 	Origin string // as [github.com/skillsmcp/skills-mcp/skills.Origin.String] writes it
 }
 
-// A Rating is what somebody thinks of a skill.
+// A Rating is somebody's judgement of a skill.
 type Rating struct {
 	Principal string // the kind of who rated
 	OK        bool
