@@ -10,6 +10,16 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
+// collectDeclared returns a collector with what a skill and its tools ask for.
+func collectDeclared(owner *skills.Skill) *collector {
+	c := newCollector()
+	c.declared(owner)
+	for _, tool := range owner.Tools {
+		c.declared(tool)
+	}
+	return c
+}
+
 // declared adds what the definition of a skill asks for.
 func (c *collector) declared(s *skills.Skill) {
 	c.add(Item{Kind: Name, Value: s.Name})

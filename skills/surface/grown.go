@@ -3,6 +3,8 @@ package surface
 import (
 	"fmt"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A Change is a capability that one of two surfaces has and the other lacks.
@@ -95,6 +97,21 @@ func (i Item) says() string {
 	return strings.TrimSpace(string(i.Kind) + " " + i.Value)
 }
 
+// Declared returns the capabilities that a skill and its tools declare in order to be given
+// them: what a safe skill that declares nothing lacks.
+func Declared(skill *skills.Skill) []Change {
+	var all []Change
+	for _, item := range collectDeclared(skill.Owner()).surface().Items {
+		switch item.Kind {
+		case Class, Host, Variable, Asks, Calls:
+			if item.Value != "" {
+				all = append(all, Change{Item: item})
+			}
+		}
+	}
+	return all
+}
+
 // Grown returns the capabilities that s has and since lacks, in the order of the kinds;
 // none if nothing was gained. A nil since has none.
 func (s *Surface) Grown(since *Surface) []Change {
@@ -133,6 +150,9 @@ func (s *Surface) index() index {
 	all := make(index, 2*len(s.Items))
 	for _, item := range s.Items {
 		all[item.key()] = true
+		if item.given() {
+			all[item.key()+"\x01"] = true
+		}
 		if item.Digest != "" {
 			all[string(item.Kind)+"\x01"+item.Digest] = true
 		}
@@ -140,11 +160,18 @@ func (s *Surface) index() index {
 	return all
 }
 
+// given reports whether an item is a variable that the skill is given because it declares
+// it, which is more than to name it in its code.
+func (i Item) given() bool { return i.Kind == Variable && i.File == "" }
+
 // has reports whether an item is no gain. A file that is the item is the same if its
 // content is; one that can be read is also the same under its name, since its content
 // has items of its own.
 func (x index) has(item Item) bool {
-	if item.Digest == "" {
+	switch {
+	case item.given():
+		return x[item.key()+"\x01"]
+	case item.Digest == "":
 		return x[item.key()]
 	}
 	return x[string(item.Kind)+"\x01"+item.Digest] || item.Kind == Script && x[item.key()]

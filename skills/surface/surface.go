@@ -35,12 +35,8 @@ type Surface struct {
 // of its folder. Files that are not text, and files over the limits, are items of their
 // own, so that nothing hides behind them. The error is one of reading the folder.
 func Of(skill *skills.Skill, files fs.FS) (*Surface, error) {
-	c := newCollector()
 	owner := skill.Owner()
-	c.declared(owner)
-	for _, tool := range owner.Tools {
-		c.declared(tool)
-	}
+	c := collectDeclared(owner)
 	if err := c.folder(owner, files); err != nil {
 		return nil, err
 	}

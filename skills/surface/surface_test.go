@@ -136,6 +136,32 @@ func tagged(text string) string {
 	return b.String()
 }
 
+// A variable that the definition declares, and so is given, is more than one that the code
+// names; one that is declared no more is none. What a safe skill needs no grant for is not
+// declared.
+func TestDeclaredVariable(t *testing.T) {
+	files := fstest.MapFS{"x.sh": {Data: []byte("echo \"$BANK_TOKEN\"\n")}}
+	one := func(variables ...string) (*skills.Skill, *surface.Surface) {
+		skill := &skills.Skill{Name: "demo", Class: skills.Safe, Entry: &skills.Entry{Script: "x.sh", Env: variables}, Files: files}
+		s, err := surface.Of(skill, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return skill, s
+	}
+	plain, named := one()
+	asking, given := one("BANK_TOKEN")
+	if grown := given.Grown(named); len(grown) != 1 || grown[0].String() != "+ reads the variable BANK_TOKEN" {
+		t.Errorf("declared: %v", grown)
+	}
+	if grown := append(named.Grown(given), given.Grown(given)...); len(grown) > 0 {
+		t.Errorf("no more: %v", grown)
+	}
+	if all := surface.Declared(asking); len(all) != 1 || all[0].Value != "BANK_TOKEN" || surface.Declared(plain) != nil {
+		t.Errorf("declared: %v, %v", all, surface.Declared(plain))
+	}
+}
+
 // utf16 returns an ASCII text in UTF-16LE.
 func utf16(text string, mark bool) string {
 	var b strings.Builder
