@@ -71,7 +71,7 @@ func TestTrustIsAsked(t *testing.T) {
 	}
 	// It has the name now, and not the approval that the person's own skill was given.
 	r = c.call("note", text("z"))
-	if r.asked == nil || !strings.Contains(r.asked.Message, ".claude/skills/note") || strings.Contains(r.asked.Message, "trust") {
+	if r.asked == nil || !strings.Contains(r.asked.Message, ".claude/skills/note") || strings.Contains(r.asked.Message, "trust") || strings.Contains(r.asked.Message, "not accepted by you") {
 		t.Fatalf("the approval of another skill covers it: %+v", r)
 	}
 	c.fails(c.choose(r, "no"))
@@ -195,4 +195,48 @@ func TestTrustOfAReplacedWorkspace(t *testing.T) {
 			t.Errorf("notes %q", a.notes())
 		}
 	}
+}
+
+// wants writes a safe skill of the workspace that prints the variable TOKEN. env declares
+// it; "" does not.
+func (a *account) wants(name, env string) {
+	a.t.Helper()
+	dir := filepath.Join(a.workspace, ".claude", "skills", name)
+	writeFile(a.t, filepath.Join(dir, "SKILL.md"), "---\nname: "+name+"\ndescription: Prints a variable.\nscript: run.sh\nparams: {text: string}\n"+env+"\n---\n")
+	writeFile(a.t, filepath.Join(dir, "run.sh"), "echo \"token=$TOKEN\"\n")
+}
+
+// A skill that was there when the person trusted the workspace gets its variables. One that
+// comes later, as with a git pull, is a question first, and so is one that was changed.
+func TestTrustOfLaterSkills(t *testing.T) {
+	t.Parallel()
+	a := nativeAccount(t, "sandbox: {env: [TOKEN=T0K]}\n")
+	a.wants("first", "sandbox: {env: [TOKEN]}")
+	a.wants("plain", "")
+	c := a.serve("modern", `{"elicitation":{}}`)
+	run := func(name, argument string) (string, map[string]any) {
+		return "run_skill", map[string]any{"name": name, "params": text(argument)}
+	}
+	c.succeeds(c.call(run("first", "x")), "token=")
+	if screen, code := a.terminal("yes", "trust", a.workspace); code != 0 || !strings.Contains(screen, "reads the variables TOKEN") {
+		t.Fatalf("trust: exit %d\n%s", code, screen)
+	}
+	c.succeeds(c.call(run("first", "x")), "token=T0K")
+	c.succeeds(c.call(run("plain", "x")), "token=")
+
+	a.wants("later", "sandbox: {env: [TOKEN]}")
+	a.wants("plain", "sandbox: {env: [TOKEN]}")
+	other := a.serve("legacy", `{}`)
+	c.call("reload_skills", map[string]any{})
+	for _, name := range []string{"later", "plain"} {
+		other.waits(other.call(run(name, "x")))
+		asked := c.call(run(name, "y"))
+		if asked.asked == nil || !strings.Contains(asked.asked.Message, "+ reads the variable TOKEN") {
+			t.Fatalf("%s: no question: %+v %s", name, asked.asked, asked.text())
+		}
+		c.fails(c.choose(asked, "no"), "APPROVAL_REQUIRED")
+		c.succeeds(c.choose(c.call(run(name, "z")), "once"), "token=T0K")
+		c.succeeds(c.call(run(name, "again")), "token=T0K")
+	}
+	c.succeeds(c.call(run("first", "x")), "token=T0K")
 }

@@ -153,7 +153,7 @@ var walls = map[string]string{
 	"server/live":               "sandbox server/requirements skills skills/activation skills/scan skills/watch",
 	"server/media":              "",
 	"server/output":             "server/identity",
-	"server/pins":               "server/run server/store skills skills/skillfs skills/surface",
+	"server/pins":               "server/run server/seal server/store skills skills/skillfs skills/surface",
 	"server/policy":             "sandbox sandbox/egress server/identity server/run server/seal server/store skills",
 	"server/requirements":       "sandbox skills skills/atomicfile",
 	"server/result":             "sandbox server/identity server/media server/output server/run server/scriptio server/termtext skills skills/schema",

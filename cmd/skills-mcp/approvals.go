@@ -15,13 +15,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/approval/tty"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // approvals returns the approvals of the store. terminal asks the person who runs the
 // program; nil asks nobody there.
 func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
 	return approval.New(s.store, &approval.Options{
-		Terminal: terminal, Workspaces: s.trust, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Proofs: s.Policy.Proofs(), Logger: s.logger,
+		Terminal: terminal, Workspaces: truster{s}, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Proofs: s.Policy.Proofs(), Logger: s.logger,
 	})
 }
 
@@ -225,11 +226,10 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	approvals := s.approvals(nil)
 	if c.yes {
-		r, err := approvals.Open(ctx, id, who)
+		r, err := s.approvals(nil).Open(ctx, id, who)
 		if err == nil {
-			err = c.confirm(ctx, approvals, r, who, approval.Once)
+			err = c.confirm(ctx, r, who, approval.Once)
 		}
 		return err
 	}
@@ -237,7 +237,7 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("%w; run skills-mcp approve %s yourself, in a terminal of your own", err, visible(id))
 	}
-	r, err := approvals.Open(ctx, id, who)
+	r, err := s.approvals(nil).Open(ctx, id, who)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 	if scope == approval.No {
 		return fmt.Errorf("%s was not approved; it waits until %s, and skills-mcp deny %s refuses it", id, r.Expires.Format("15:04"), id)
 	}
-	return c.confirm(ctx, approvals, r, who, scope)
+	return c.confirm(ctx, r, who, scope)
 }
 
 // signer returns the person who answers, and the hash of the passphrase that proves it; ""
@@ -272,8 +272,11 @@ func (c *answerCommand) signer(s *settings) (who approval.Signer, hash string, e
 }
 
 // confirm records the answer and prints its effect.
-func (c *answerCommand) confirm(ctx context.Context, approvals *approval.Approvals, r *approval.Record, who approval.Signer, scope approval.Scope) error {
-	err := approvals.Confirm(ctx, r, who, scope)
+func (c *answerCommand) confirm(ctx context.Context, r *approval.Record, who approval.Signer, scope approval.Scope) error {
+	s, err := c.settingsFor(ctx, r.Question.Trust)
+	if err == nil {
+		err = s.approvals(nil).Confirm(ctx, r, who, scope)
+	}
 	switch {
 	case err != nil:
 	case len(r.Signatures) < r.Needed:
@@ -284,6 +287,19 @@ func (c *answerCommand) confirm(ctx context.Context, approvals *approval.Approva
 		_, err = fmt.Fprintf(c.stderr, "approved: the same call succeeds once, until %s\n", r.Expires.Format("15:04"))
 	}
 	return err
+}
+
+// settingsFor returns the settings in which a question about trust in a workspace is
+// answered: those for the workspace, whose skills have been read. nil is no such question.
+func (c *answerCommand) settingsFor(ctx context.Context, t *run.Trust) (*settings, error) {
+	if t == nil {
+		return c.settings()
+	}
+	s, _, err := c.workspaceOf([]string{t.Workspace})
+	if err == nil {
+		_, err = s.scan(ctx)
+	}
+	return s, err
 }
 
 func newDenyCommand(a *app) *cobra.Command {

@@ -10,33 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server/pins"
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
-
-// pins returns the accepted versions of skills, compared with their snapshots.
-func (s *settings) pins(snapshots *snapshot.Store) *pins.Pins {
-	return pins.New(s.store, func(ctx context.Context, skill *skills.Skill) (digest, folder string, err error) {
-		use := run.UseOf(skill)
-		use.Lease = s.Limits().Timeout
-		taken, err := snapshots.Take(ctx, skill.Files, use)
-		if err != nil {
-			return "", "", err
-		}
-		return taken.Digest, taken.Dir, nil
-	}, &pins.Options{Logger: s.logger})
-}
-
-// openPins returns the accepted versions of skills, for a command that runs none.
-func (s *settings) openPins() (*pins.Pins, error) {
-	snapshots, err := openSnapshots()
-	if err != nil {
-		return nil, err
-	}
-	return s.pins(snapshots), nil
-}
 
 // A pinInfo is the accepted version of a skill, with the difference since.
 type pinInfo struct {
@@ -89,7 +65,11 @@ func (i *pinInfo) write(w io.Writer) {
 	if i.ByPerson {
 		by = "by you"
 	}
-	fmt.Fprintf(w, "\nchanged since it was accepted %s, on %s: %s\n", by, i.At.Format(time.DateTime), i.state())
+	if i.Accepted == "" {
+		fmt.Fprintf(w, "\nits accepted version does not count, as skills-mcp has not written it: %s\n", i.state())
+	} else {
+		fmt.Fprintf(w, "\nchanged since it was accepted %s, on %s: %s\n", by, i.At.Format(time.DateTime), i.state())
+	}
 	for _, line := range append(i.Gained, i.Lost...) {
 		fmt.Fprintln(w, "  "+visible(line))
 	}

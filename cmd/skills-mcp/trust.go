@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -75,30 +74,11 @@ func (c *trustCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	// The folder that was shown: another one may have taken its place meanwhile.
-	if err := s.trust.Trust(ctx, proposed); err != nil {
+	if err := (truster{s}).Trust(ctx, proposed); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s is trusted\n", visible(workspace))
 	return err
-}
-
-// workspaceOf returns the settings for one workspace, and its path: the named folder, or
-// else the only workspace there is.
-func (a *app) workspaceOf(args []string) (*settings, string, error) {
-	if len(args) > 0 {
-		a.flags.workspaces = args
-	}
-	s, err := a.settings()
-	if err != nil {
-		return nil, "", err
-	}
-	switch len(s.workspaces.folders) {
-	case 0:
-		return nil, "", usageError(errors.New("there is no workspace here; name its folder"))
-	case 1:
-		return s, s.workspaces.folders[0], nil
-	}
-	return nil, "", usageError(fmt.Errorf("there are %d workspaces; name the folder of one", len(s.workspaces.folders)))
 }
 
 // question describes a trust, with strangers' text escaped.

@@ -73,7 +73,7 @@ func (q *Question) gained() string {
 		line, _, _ = strings.Cut(line, ": ")
 		all = append(all, b.text(line))
 	}
-	return " It has changed since it was accepted: " + strings.Join(all, "; ") + "."
+	return " It could do more now than a person has accepted: " + strings.Join(all, "; ") + "."
 }
 
 // text returns the lines of the question. The grant and the question itself come last, so
@@ -170,7 +170,7 @@ func (q *Question) news(b *bounds) []string {
 	if len(q.Grown) == 0 {
 		return nil
 	}
-	all := []string{"New since you accepted it:"}
+	all := []string{"New, and not accepted by you yet:"}
 	for i, line := range q.Grown {
 		if rest := q.Grown[i:]; i == b.grown-1 && len(rest) > 1 {
 			return append(all, mark+fmt.Sprintf("%d more: %s", len(rest), b.text(strings.Join(rest, "; "))))

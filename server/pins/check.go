@@ -14,7 +14,8 @@ import (
 // Check returns the capabilities that a skill has gained since it was accepted; none if
 // it may go on. Digest is the digest of the skill's files, and folder a host folder that
 // has them, unchanging. The first files of a skill that somebody else publishes are
-// accepted; one of the person's own is compared only if they approved it once.
+// accepted, but for what one of a trusted workspace asks for: that needs a person. A skill
+// of the person's own is compared only if they approved it once.
 //
 // Files with the digest of the last check cost a lookup in memory.
 func (p *Pins) Check(ctx context.Context, skill *skills.Skill, digest, folder string) ([]surface.Change, error) {
@@ -28,8 +29,8 @@ func (p *Pins) check(ctx context.Context, skill *skills.Skill, digest, folder st
 	if origin.Kind == skills.OriginBundled {
 		return state{}, nil
 	}
-	key := origin.String()
-	if known := p.last(key); known.digest == digest && len(known.grown) == 0 {
+	s := subject{skill, origin.String(), digest, folder}
+	if known := p.last(s.key); known.digest == digest && known.trusted == s.trusted() && len(known.grown) == 0 {
 		return known, nil
 	}
 	select {
@@ -38,7 +39,7 @@ func (p *Pins) check(ctx context.Context, skill *skills.Skill, digest, folder st
 		return state{}, context.Cause(ctx)
 	}
 	defer func() { <-p.slow }()
-	return p.compare(ctx, subject{skill, key, digest, folder})
+	return p.compare(ctx, s)
 }
 
 // maxTries bounds the attempts to write a pin that others write meanwhile.
@@ -55,7 +56,7 @@ func (p *Pins) compare(ctx context.Context, s subject) (state, error) {
 			}
 		}
 		if now, ok := p.settled(s, pin); ok {
-			return p.remember(s.key, now), nil
+			return p.remember(s, now, pin), nil
 		}
 		next, now, err := p.next(s, pin)
 		if err != nil {
@@ -63,7 +64,7 @@ func (p *Pins) compare(ctx context.Context, s subject) (state, error) {
 		}
 		if len(now.grown) > 0 && s.own() || p.put(ctx, next, pin) {
 			p.log(s, now, pin)
-			return p.remember(s.key, now), nil
+			return p.remember(s, now, &next), nil
 		}
 	}
 	return state{}, fmt.Errorf("pin skill %s: other processes write the pin all the time", s.skill.QualifiedName())
@@ -77,7 +78,7 @@ func (p *Pins) settled(s subject, pin *store.Pin) (state, bool) {
 		return state{digest: s.digest}, s.own()
 	case pin.Digest == s.digest:
 		return state{digest: s.digest, ancestors: pin.Ancestors, pinned: true}, pin.GrownDigest == ""
-	case known.digest == s.digest && known.base == pin.Digest && (s.own() || pin.GrownDigest == s.digest):
+	case known.digest == s.digest && !known.asks && known.base == pin.Digest && (s.own() || pin.GrownDigest == s.digest):
 		return known, true
 	case pin.GrownDigest == s.digest && !s.own():
 		var grown []surface.Change
@@ -182,7 +183,7 @@ func (p *Pins) Accept(ctx context.Context, skill *skills.Skill, digest, folder s
 	}
 	for range maxTries {
 		if p.put(ctx, next, p.pin(ctx, s.key)) {
-			p.remember(s.key, state{digest: digest, pinned: true})
+			p.remember(s, state{digest: digest, pinned: true}, &next)
 			return nil
 		}
 	}

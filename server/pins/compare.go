@@ -14,8 +14,10 @@ import (
 type Comparison struct {
 	Digest, Folder string
 	Surface        *surface.Surface
-	// Pin is the accepted version; nil if nobody has used the skill, or for one of the
-	// person's own that they have not approved.
+	// Pin is the accepted version; nil if nobody has used the skill, for one of the
+	// person's own that they have not approved, and for one of a trusted workspace that
+	// asks for something no person has accepted. One without a digest was not written by
+	// skills-mcp.
 	Pin *store.Pin
 	// Changes are the capabilities that it has gained and then those that it has lost.
 	Changes []surface.Change
@@ -40,13 +42,19 @@ func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, e
 	if c.Surface, err = surface.Of(skill, skillfs.DirFS(folder)); err != nil {
 		return nil, fmt.Errorf("compute the surface of skill %s: %w", skill.QualifiedName(), err)
 	}
-	if c.Pin, err = p.store.Pin(ctx, skill.Origin().String()); err != nil || c.Pin == nil {
+	s := subject{skill, skill.Origin().String(), digest, folder}
+	pin, err := p.store.Pin(ctx, s.key)
+	if err != nil || pin == nil {
 		return c, err
 	}
-	accepted, err := decode(c.Pin)
-	if err != nil {
-		return nil, err
+	if !p.valid(pin) {
+		pin = void(pin)
 	}
+	accepted, err := decode(pin)
+	if err != nil || pin.AcceptedDigest != "" && len(s.unaccepted(pin)) > 0 {
+		return c, err
+	}
+	c.Pin = pin
 	c.Changes, c.Texts = c.Surface.Diff(accepted), c.Surface.TextDiff(accepted)
 	return c, nil
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
@@ -25,7 +26,7 @@ type Store interface {
 	// PutPin writes a pin in place of the one with the digest was, "" for none. It
 	// reports false if that is no longer the one.
 	PutPin(ctx context.Context, p store.Pin, was string) (bool, error)
-	// Pins returns all pins.
+	// Pins returns all pins, without their surfaces.
 	Pins(ctx context.Context) ([]store.Pin, error)
 	// BlockedPins returns the pins of the skills that are blocked.
 	BlockedPins(ctx context.Context) ([]store.Pin, error)
@@ -49,6 +50,7 @@ type Options struct {
 // processes with one store. Where the store does not work they are kept in memory.
 type Pins struct {
 	store    Store
+	key      *seal.Key
 	snapshot Snapshotter
 	options  Options
 
@@ -69,6 +71,9 @@ type state struct {
 	// grown has the capabilities gained since the pin with the digest base; none is accepted.
 	grown []surface.Change
 	base  string
+	// trusted reports that the person trusted the skill's workspace, and asks that grown
+	// has what it asks for there, which nobody has accepted.
+	trusted, asks bool
 }
 
 // A filter remembers the copies of the skills of one catalog that are blocked.
@@ -77,10 +82,10 @@ type filter struct {
 	blocked       map[string]string // digests by origin
 }
 
-// New returns the pins of a store, which it does not use before the first check.
-// Options may be nil.
-func New(s Store, snapshot Snapshotter, options *Options) *Pins {
-	p := &Pins{store: s, snapshot: snapshot, known: map[string]state{}, slow: make(chan struct{}, 1), memory: map[string]store.Pin{}}
+// New returns the pins of a store, whose rows are signed with key. It uses neither before
+// the first check. Options may be nil.
+func New(s Store, key *seal.Key, snapshot Snapshotter, options *Options) *Pins {
+	p := &Pins{store: s, key: key, snapshot: snapshot, known: map[string]state{}, slow: make(chan struct{}, 1), memory: map[string]store.Pin{}}
 	if options != nil {
 		p.options = *options
 	}
@@ -106,11 +111,16 @@ func (p *Pins) last(key string) state {
 	return p.known[key]
 }
 
-// remember keeps the result of a comparison.
-func (p *Pins) remember(key string, now state) state {
+// remember keeps the result of a comparison with a pin, which may be nil.
+func (p *Pins) remember(s subject, now state, pin *store.Pin) state {
+	if len(now.grown) == 0 {
+		now.grown = s.unaccepted(pin)
+		now.asks = len(now.grown) > 0
+	}
+	now.trusted = s.trusted()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.known[key] = now
+	p.known[s.key] = now
 	return now
 }
 
@@ -123,7 +133,23 @@ type subject struct {
 // own reports whether the skill is never blocked.
 func (s subject) own() bool { return !s.skill.Guarded() }
 
-// pin returns the pin of an origin, or nil.
+// trusted reports whether the skill is one of a workspace that the person trusts.
+func (s subject) trusted() bool {
+	owner := s.skill.Owner()
+	return owner.Workspace != "" && owner.Trusted
+}
+
+// unaccepted returns the capabilities that trust in its workspace would give the skill, if
+// no person has accepted it: it may have come after they trusted the workspace.
+func (s subject) unaccepted(pin *store.Pin) []surface.Change {
+	if !s.trusted() || pin != nil && pin.ByPerson {
+		return nil
+	}
+	return surface.Declared(s.skill)
+}
+
+// pin returns the pin of an origin, or nil. It replaces a row that somebody else has
+// written by a pin that accepts nothing. The caller holds slow.
 func (p *Pins) pin(ctx context.Context, key string) *store.Pin {
 	pin, err := p.store.Pin(ctx, key)
 	if err != nil {
@@ -132,7 +158,21 @@ func (p *Pins) pin(ctx context.Context, key string) *store.Pin {
 	if kept, ok := p.memory[key]; ok && (err != nil || pin == nil) {
 		return &kept
 	}
-	return pin
+	if pin == nil || p.valid(pin) {
+		return pin
+	}
+	blank := void(pin)
+	p.put(ctx, *blank, pin) // or the next one to read it does
+	return blank
+}
+
+// valid reports whether a row was written by this package.
+func (p *Pins) valid(pin *store.Pin) bool {
+	if p.key.Valid(pin.MAC, sealed(pin)...) {
+		return true
+	}
+	p.options.Logger.Warn("the accepted version of a skill does not count: skills-mcp has not written it", "origin", pin.Origin)
+	return false
 }
 
 // put writes a pin in place of another, which may be nil. It reports whether nobody has
@@ -142,7 +182,12 @@ func (p *Pins) put(ctx context.Context, next store.Pin, pin *store.Pin) bool {
 	if _, kept := p.memory[next.Origin]; pin != nil && !kept {
 		was = pin.Digest
 	}
-	done, err := p.store.PutPin(ctx, next, was)
+	var done bool
+	mac, err := p.key.Sum(sealed(&next)...)
+	if err == nil {
+		next.MAC = mac
+		done, err = p.store.PutPin(ctx, next, was)
+	}
 	if err != nil {
 		p.options.Logger.Warn("the accepted version of a skill cannot be recorded; it counts until this process ends", "origin", next.Origin, "error", err)
 		p.memory[next.Origin] = next

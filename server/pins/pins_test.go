@@ -13,6 +13,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -57,10 +58,13 @@ func (p *person) write(name, content string) {
 	}
 }
 
+// key returns the key that signs the person's decisions.
+func (p *person) key() *seal.Key { return seal.New(filepath.Join(filepath.Dir(p.store.File()), "key")) }
+
 // process returns the pins of a new process.
 func (p *person) process() *pins.Pins {
 	snapshots := snapshot.New(p.TempDir())
-	return pins.New(p.store, func(ctx context.Context, skill *skills.Skill) (string, string, error) {
+	return pins.New(p.store, p.key(), func(ctx context.Context, skill *skills.Skill) (string, string, error) {
 		taken, err := snapshots.Take(ctx, skill.Files, run.UseOf(skill))
 		if err != nil {
 			return "", "", err
@@ -273,6 +277,88 @@ func TestRecheck(t *testing.T) {
 	}
 }
 
+// A row that somebody else has written accepts nothing, and is no first use either: all
+// that the skill can do needs a person, also in the next version of its plugin.
+func TestForged(t *testing.T) {
+	p := newPerson(t)
+	cache := t.TempDir()
+	version := func(name string) {
+		p.skill = p.installed(filepath.Join(cache, name, "skills", "report"))
+		p.write("SKILL.md", "# Reports\n")
+	}
+	version("1.0.0")
+	p.mustNotGrow(p.process())
+	row, err := p.store.Pin(t.Context(), p.skill.Origin().String())
+	if err != nil || row == nil {
+		t.Fatal(err)
+	}
+	p.write("x.sh", evil)
+	was := row.Digest
+	row.Digest, row.ByPerson = p.proposal().Digest, true
+	if done, err := p.store.PutPin(t.Context(), *row, was); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	one := p.process()
+	if c, err := one.Compare(t.Context(), p.skill); err != nil || !c.Grown() || !c.Changed() {
+		t.Errorf("compared %+v, %v", c, err)
+	}
+	updated := p.skill
+	version("1.1.0")
+	p.mustGrow(p.process(), "+ is called report")
+	p.skill = updated
+	p.mustGrow(one, "downloads")
+	p.mustGrow(p.process(), "+ is called report")
+	if blocked, err := p.store.BlockedPins(t.Context()); len(blocked) != 2 || err != nil {
+		t.Errorf("%v, %v", blocked, err)
+	}
+	if err := one.Accepted(t.Context(), p.proposal()); err != nil {
+		t.Fatal(err)
+	}
+	p.mustNotGrow(one)
+	p.mustNotGrow(p.process())
+}
+
+// cloned makes the skill one of a workspace that the person trusts or not.
+func (p *person) cloned(trusted bool, variables ...string) {
+	p.skill.Workspace, p.skill.Trusted = filepath.Dir(p.skill.Dir), trusted
+	p.skill.Entry = &skills.Entry{Script: "scripts/format.py", Env: variables}
+}
+
+// In a trusted workspace, what a skill asks for needs a person, whether it was used before,
+// came later or names the variable in its code; they may have accepted it with the workspace.
+func TestTrustedWorkspace(t *testing.T) {
+	p := newPerson(t)
+	p.write("scripts/format.sh", "echo \"$BANK_TOKEN\"\n")
+	one := p.process()
+	p.cloned(true)
+	p.mustNotGrow(one)
+	p.cloned(false, "BANK_TOKEN")
+	p.mustNotGrow(one)
+	p.cloned(true, "BANK_TOKEN")
+	for _, process := range []*pins.Pins{one, p.process()} {
+		if !process.MayHaveGrown(p.skill) {
+			t.Error("it is known to be accepted")
+		}
+		p.mustGrow(process, "+ reads the variable BANK_TOKEN")
+		if err := process.Text(t.Context(), p.skill); err != nil {
+			t.Errorf("its texts: %v", err)
+		}
+		if c, err := process.Compare(t.Context(), p.skill); err != nil || c.Pin != nil {
+			t.Errorf("compared %+v, %v", c, err)
+		}
+	}
+	one.AcceptAll(t.Context(), []*skills.Skill{p.skill})
+	for _, process := range []*pins.Pins{one, p.process()} {
+		p.mustNotGrow(process)
+		if process.MayHaveGrown(p.skill) {
+			t.Error("it is not known to be accepted")
+		}
+	}
+	p.write("SKILL.md", "# Reports, corrected\n")
+	p.mustNotGrow(one)
+	p.mustNotGrow(p.process())
+}
+
 // broken is a store that does not work.
 type broken struct{}
 
@@ -286,7 +372,7 @@ func (broken) BlockedPins(context.Context) ([]store.Pin, error)        { return 
 // Without a store, the first use by the process counts.
 func TestBrokenStore(t *testing.T) {
 	p := newPerson(t)
-	one := pins.New(broken{}, nil, nil)
+	one := pins.New(broken{}, p.key(), nil, nil)
 	p.mustNotGrow(one)
 	p.write("x.sh", evil)
 	p.mustGrow(one, "downloads")
@@ -294,13 +380,13 @@ func TestBrokenStore(t *testing.T) {
 
 // BenchmarkGrown is the share of a call whose skill has not changed.
 func BenchmarkGrown(b *testing.B) {
-	p := &person{T: &testing.T{}}
 	dir := b.TempDir()
+	p := &person{T: &testing.T{}, store: store.New(filepath.Join(dir, "state", "skills-mcp.db"), nil)}
 	p.skill = p.installed(dir)
 	if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("# A\n"), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	one := pins.New(broken{}, nil, nil)
+	one := pins.New(broken{}, p.key(), nil, nil)
 	proposal := &run.Proposal{Skill: p.skill, Digest: "sha256:1", Folder: dir}
 	for b.Loop() {
 		if _, _, err := one.Grown(b.Context(), proposal); err != nil {

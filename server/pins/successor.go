@@ -36,6 +36,9 @@ func (p *Pins) predecessor(ctx context.Context, s subject) *store.Pin {
 	if err != nil || pin == nil {
 		return nil
 	}
+	if !p.valid(pin) {
+		pin = void(pin)
+	}
 	pin.Origin, pin.GrownDigest, pin.Grown = s.key, "", nil
 	return pin
 }

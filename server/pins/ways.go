@@ -14,8 +14,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
 
-// MayHaveGrown reports whether a skill is known to be blocked. It reads nothing.
-func (p *Pins) MayHaveGrown(skill *skills.Skill) bool { return skill.Blocked != "" }
+// MayHaveGrown reports whether a skill is known to be blocked, or asks for something in a
+// trusted workspace and is not known to be accepted. It reads nothing.
+func (p *Pins) MayHaveGrown(skill *skills.Skill) bool {
+	s := subject{skill: skill}
+	if skill.Blocked != "" || !s.trusted() {
+		return skill.Blocked != ""
+	}
+	known := p.last(skill.Origin().String())
+	accepted := known.trusted && len(known.grown) == 0
+	return !accepted && len(s.unaccepted(nil)) > 0
+}
 
 // Grown returns the capabilities that the skill of a proposal has gained since a person
 // accepted it, a line each, and the digests that it had since without gaining anything.
@@ -55,6 +64,20 @@ func (p *Pins) Granted(ctx context.Context, skill *skills.Skill) error {
 	return err
 }
 
+// AcceptAll records that a person has accepted skills, with their tools, as they are. One
+// that cannot be read is not accepted.
+func (p *Pins) AcceptAll(ctx context.Context, all []*skills.Skill) {
+	for _, skill := range all {
+		digest, folder, err := p.snapshot(ctx, skill)
+		if err == nil {
+			err = p.Accept(ctx, skill, digest, folder)
+		}
+		if err != nil {
+			p.options.Logger.Warn("a skill cannot be accepted; its first call is a question", "skill", skill.QualifiedName(), "error", err)
+		}
+	}
+}
+
 // unreadable returns the error of a skill that cannot be compared.
 func unreadable(skill *skills.Skill, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -74,14 +97,14 @@ func (p *Pins) Text(ctx context.Context, skill *skills.Skill) error {
 	if err != nil {
 		return err
 	}
-	grown, err := p.Check(ctx, skill, digest, folder)
+	now, err := p.check(ctx, skill, digest, folder)
 	if err != nil {
 		return unreadable(skill, err)
 	}
-	if len(grown) == 0 {
+	if len(now.grown) == 0 || now.asks { // trust gives nothing to those who read it
 		return nil
 	}
-	return &run.Error{Code: run.ApprovalRequired, Message: Difference(skill, grown)}
+	return &run.Error{Code: run.ApprovalRequired, Message: Difference(skill, now.grown)}
 }
 
 // Recheck compares a skill whose files may have changed, in the background: one that was
@@ -149,7 +172,9 @@ func (p *Pins) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catal
 	}
 	blocked, rows := map[string]string{}, map[string]store.Pin{}
 	for _, pin := range pins {
-		blocked[pin.Origin], rows[pin.Origin] = pin.GrownDigest, pin
+		if p.valid(&pin) { // of another one the next use is blocked
+			blocked[pin.Origin], rows[pin.Origin] = pin.GrownDigest, pin
+		}
 	}
 	if p.filter.before != catalog || !maps.Equal(p.filter.blocked, blocked) {
 		p.filter = filter{catalog, marked(catalog, rows), blocked}

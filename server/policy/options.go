@@ -19,8 +19,8 @@ type Approver interface {
 
 // Pins compares skills with the versions that the person accepted.
 type Pins interface {
-	// MayHaveGrown reports whether a skill is known to have gained something since the
-	// person accepted it. It reads nothing.
+	// MayHaveGrown reports whether a skill may have gained something since the person
+	// accepted it, as far as is known without reading anything.
 	MayHaveGrown(skill *skills.Skill) bool
 	// Grown returns the capabilities that the skill of a proposal has gained since the
 	// person accepted it, a line each; none is unchanged. Ancestors are those of the

@@ -23,7 +23,8 @@ CREATE TABLE pins (
 	by_person INTEGER NOT NULL,
 	moved_at INTEGER NOT NULL,     -- 0: never
 	grown_digest TEXT NOT NULL,    -- '': nothing is blocked
-	grown BLOB NOT NULL
+	grown BLOB NOT NULL,
+	mac BLOB                       -- of the rest, by package pins
 ) STRICT;
 CREATE TRIGGER pins_blocked AFTER UPDATE ON pins WHEN old.grown_digest <> new.grown_digest BEGIN UPDATE generation SET n = n + 1; END;
 CREATE TRIGGER pins_removed AFTER DELETE ON pins WHEN old.grown_digest <> '' BEGIN UPDATE generation SET n = n + 1; END;`
@@ -50,9 +51,11 @@ type Pin struct {
 	// blocked, and Grown encodes that; "" and nil for none.
 	GrownDigest string
 	Grown       []byte
+	// MAC signs the other fields.
+	MAC []byte
 }
 
-const pinColumns = "origin, name, digest, surface, ancestors, accepted_digest, accepted_at, by_person, moved_at, grown_digest, grown"
+const pinColumns = "origin, name, digest, surface, ancestors, accepted_digest, accepted_at, by_person, moved_at, grown_digest, grown, mac"
 
 // Pin returns the pin of an origin; nil if there is none.
 func (s *Store) Pin(ctx context.Context, origin string) (*Pin, error) {
@@ -63,15 +66,15 @@ func (s *Store) Pin(ctx context.Context, origin string) (*Pin, error) {
 	return &all[0], nil
 }
 
-// Pins returns all pins without their surfaces, sorted by origin.
+// Pins returns all pins without their surfaces, sorted by origin. Without them no MAC is
+// valid: read a pin that is to count with [Store.Pin].
 func (s *Store) Pins(ctx context.Context) ([]Pin, error) {
 	return s.pins(ctx, strings.Replace(pinColumns, "surface", "x''", 1), "ORDER BY origin")
 }
 
-// BlockedPins returns the pins of the skills that are blocked, without their surfaces,
-// sorted by origin.
+// BlockedPins returns the pins of the skills that are blocked, sorted by origin.
 func (s *Store) BlockedPins(ctx context.Context) ([]Pin, error) {
-	return s.pins(ctx, strings.Replace(pinColumns, "surface", "x''", 1), "WHERE grown_digest <> '' ORDER BY origin")
+	return s.pins(ctx, pinColumns, "WHERE grown_digest <> '' ORDER BY origin")
 }
 
 func (s *Store) pins(ctx context.Context, columns, which string, args ...any) (all []Pin, err error) {
@@ -101,7 +104,7 @@ func (s *Store) pins(ctx context.Context, columns, which string, args ...any) (a
 func scanPin(rows *sql.Rows) (p Pin, err error) {
 	var ancestors string
 	var accepted, moved int64
-	err = rows.Scan(&p.Origin, &p.Name, &p.Digest, &p.Surface, &ancestors, &p.AcceptedDigest, &accepted, &p.ByPerson, &moved, &p.GrownDigest, &p.Grown)
+	err = rows.Scan(&p.Origin, &p.Name, &p.Digest, &p.Surface, &ancestors, &p.AcceptedDigest, &accepted, &p.ByPerson, &moved, &p.GrownDigest, &p.Grown, &p.MAC)
 	p.Ancestors, p.Accepted = strings.Fields(ancestors), time.UnixMilli(accepted)
 	if moved > 0 {
 		p.Moved = time.UnixMilli(moved)
@@ -141,10 +144,10 @@ func putPin(tx *sql.Tx, p Pin) error {
 	if p.Grown == nil {
 		p.Grown = []byte{}
 	}
-	_, err := tx.Exec("INSERT INTO pins ("+pinColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (origin) DO UPDATE SET
+	_, err := tx.Exec("INSERT INTO pins ("+pinColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (origin) DO UPDATE SET
 		name = excluded.name, digest = excluded.digest, surface = excluded.surface, ancestors = excluded.ancestors,
 		accepted_digest = excluded.accepted_digest, accepted_at = excluded.accepted_at, by_person = excluded.by_person,
-		moved_at = excluded.moved_at, grown_digest = excluded.grown_digest, grown = excluded.grown`,
-		p.Origin, p.Name, p.Digest, p.Surface, strings.Join(p.Ancestors, " "), p.AcceptedDigest, p.Accepted.UnixMilli(), p.ByPerson, moved, p.GrownDigest, p.Grown)
+		moved_at = excluded.moved_at, grown_digest = excluded.grown_digest, grown = excluded.grown, mac = excluded.mac`,
+		p.Origin, p.Name, p.Digest, p.Surface, strings.Join(p.Ancestors, " "), p.AcceptedDigest, p.Accepted.UnixMilli(), p.ByPerson, moved, p.GrownDigest, p.Grown, p.MAC)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -99,6 +100,21 @@ func (w *Workspaces) Propose(workspace string) (*run.Trust, error) {
 func (w *Workspaces) Apply(_ context.Context, catalog *skills.Catalog) *skills.Catalog {
 	w.catalog.Store(catalog)
 	return catalog
+}
+
+// Skills returns the skills of a workspace as it was proposed, in the newest catalog. It
+// returns none if what would change is no longer what the person was shown.
+func (w *Workspaces) Skills(t *run.Trust) (all []*skills.Skill) {
+	catalog := w.catalog.Load()
+	if catalog == nil || !slices.Equal(Changes(catalog, t.Workspace), t.Changes) {
+		return nil
+	}
+	for _, skill := range catalog.Skills {
+		if skill.Workspace == t.Workspace && skill.Of == nil {
+			all = append(all, skill)
+		}
+	}
+	return all
 }
 
 // Trust records that the person trusts a workspace, as it was proposed to them.

@@ -103,6 +103,31 @@ func TestForgedRow(t *testing.T) {
 	}
 }
 
+// The skills that a person trusts with a workspace are those that they were shown.
+func TestSkills(t *testing.T) {
+	w, _, dir := newWorkspaces(t)
+	tool := &skills.Skill{Name: "tool", Workspace: dir, File: "/tool"}
+	first := &skills.Skill{Name: "first", Workspace: dir, File: "/first", Tools: []*skills.Skill{tool}}
+	tool.Of = first
+	catalog := &skills.Catalog{Skills: []*skills.Skill{first, tool, {Name: "other", Workspace: "/other", File: "/other"}}}
+	proposed, err := w.Propose(dir)
+	must(t, err)
+	if all := w.Skills(proposed); all != nil {
+		t.Errorf("without a catalog: %v", all)
+	}
+	w.Apply(t.Context(), catalog)
+	proposed, err = w.Propose(dir)
+	must(t, err)
+	if all := w.Skills(proposed); len(all) != 1 || all[0] != first {
+		t.Errorf("skills %v", all)
+	}
+	second := &skills.Skill{Name: "second", Workspace: dir, File: "/second"}
+	w.Apply(t.Context(), &skills.Catalog{Skills: append(catalog.Skills, second)})
+	if all := w.Skills(proposed); all != nil {
+		t.Errorf("skills that were not shown: %v", all)
+	}
+}
+
 // The changes name the skills that take names first, then those that ask for something.
 func TestChanges(t *testing.T) {
 	skill := func(name, prefix, workspace string, entry *skills.Entry, class skills.Class) *skills.Skill {

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skillsmcp/skills-mcp/server/pins"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// pins returns the accepted versions of skills, compared with their snapshots.
+func (s *settings) pins(snapshots *snapshot.Store) *pins.Pins {
+	return pins.New(s.store, newKey(s.store), func(ctx context.Context, skill *skills.Skill) (digest, folder string, err error) {
+		use := run.UseOf(skill)
+		use.Lease = s.Limits().Timeout
+		taken, err := snapshots.Take(ctx, skill.Files, use)
+		if err != nil {
+			return "", "", err
+		}
+		return taken.Digest, taken.Dir, nil
+	}, &pins.Options{Logger: s.logger})
+}
+
+// openPins returns the accepted versions of skills, for a command that runs none.
+func (s *settings) openPins() (*pins.Pins, error) {
+	snapshots, err := openSnapshots()
+	if err != nil {
+		return nil, err
+	}
+	return s.pins(snapshots), nil
+}
+
+// A truster trusts workspaces and accepts their skills as they are: one that comes later,
+// or that could not be shown, is asked about.
+type truster struct{ *settings }
+
+// Trust implements the workspaces of package approval.
+func (t truster) Trust(ctx context.Context, proposed *run.Trust) error {
+	all := t.sandboxes.pins
+	if all == nil {
+		var err error
+		if all, err = t.openPins(); err != nil {
+			return err
+		}
+	}
+	all.AcceptAll(ctx, t.trust.Skills(proposed))
+	return t.trust.Trust(ctx, proposed)
+}
+
+// workspaceOf returns the settings for one workspace, and its path: the named folder, or
+// else the only workspace there is.
+func (a *app) workspaceOf(args []string) (*settings, string, error) {
+	if len(args) > 0 {
+		a.flags.workspaces = args
+	}
+	s, err := a.settings()
+	if err != nil {
+		return nil, "", err
+	}
+	switch len(s.workspaces.folders) {
+	case 0:
+		return nil, "", usageError(errors.New("there is no workspace here; name its folder"))
+	case 1:
+		return s, s.workspaces.folders[0], nil
+	}
+	return nil, "", usageError(fmt.Errorf("there are %d workspaces; name the folder of one", len(s.workspaces.folders)))
+}
