@@ -70,6 +70,9 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, 
 		return s.last.catalog, nil
 	}
 	if catalog := s.last.patch(changed, s.options); catalog != nil {
+		if !s.sameTrust(s.last) {
+			return s.scan(ctx, nil)
+		}
 		return catalog, nil
 	}
 	s.last.forget(changed)
@@ -94,10 +97,30 @@ func (s *Scanner) Recheck(ctx context.Context) (*skills.Catalog, error) {
 	return s.Rescan(ctx, paths)
 }
 
+// maxScans bounds the scans of one request while workspaces are being replaced.
+const maxScans = 5
+
 // scan reads the roots, except for folders and candidates in before; nil reads
-// all.
+// all. It scans again if the trust in a workspace has changed meanwhile: the files that
+// were read may be those of another folder than the trusted one.
 func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, error) {
 	s.last = nil
+	for range maxScans {
+		m, err := s.read(ctx, before)
+		if err != nil {
+			return nil, err
+		}
+		if s.sameTrust(m) {
+			s.last = m
+			return m.catalog, nil
+		}
+		before = nil
+	}
+	return nil, errors.New("scan workspaces: they are being replaced all the time")
+}
+
+// read is one scan.
+func (s *Scanner) read(ctx context.Context, before *memory) (*memory, error) {
 	b, m := newBuilder(), newMemory()
 	b.problems = slices.Clone(s.options.Problems)
 	if s.options.Cache != nil && before == nil {
@@ -122,8 +145,7 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, er
 	}
 	m.take(b.candidates)
 	m.catalog, m.cache = b.catalog(), b.cache
-	s.last = m
-	return m.catalog, nil
+	return m, nil
 }
 
 // rankRoots asks which workspaces are trusted, and returns the roots in the order of

@@ -231,3 +231,27 @@ func TestWorkspaceAgents(t *testing.T) {
 		}
 	}
 }
+
+// A workspace that is replaced while it is read is not trusted for what the trusted one
+// was.
+func TestReplacedWhileRead(t *testing.T) {
+	workspace := t.TempDir()
+	dir := filepath.Join(workspace, ".claude", "skills", "demo")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("---\ndescription: A demo.\n---\nText."), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	trusted := func(string) bool { asked++; return asked == 1 }
+	root := Root{Source: skills.SourceSession, Dir: filepath.Dir(dir), Within: workspace}
+	catalog, err := Scan(t.Context(), []Root{root}, &Options{Trusted: trusted})
+	if err != nil || len(catalog.Skills) != 1 || catalog.Skills[0].Trusted {
+		t.Errorf("%+v, %v", catalog, err)
+	}
+	never := func(string) bool { asked++; return asked%2 == 0 }
+	if _, err := Scan(t.Context(), []Root{root}, &Options{Trusted: never}); err == nil {
+		t.Error("a workspace that is replaced all the time is read")
+	}
+}
