@@ -143,6 +143,7 @@ func TestUnreadList(t *testing.T) {
 		stdout.Close()
 		var stderr strings.Builder
 		cmd := exec.Command(binary, append([]string{"--sandbox", "native"}, args...)...)
+		cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
 		cmd.Stdout, cmd.Stderr = pipe, &stderr
 		err = cmd.Run()
 		pipe.Close()

@@ -63,6 +63,7 @@ func TestFilesLeft(t *testing.T) {
 		writeFile(t, config, configuration())
 		out := filepath.Join(dir, "out")
 		cmd := exec.Command(binary, "--config", config, "--skills", filepath.Join(dir, "skills"), "--sandbox", driver, "run", "leaver", "--out", out)
+		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
 		if said, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, said)
 		}
@@ -73,7 +74,9 @@ func TestFilesLeft(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(out, "link")); err == nil {
 			t.Error("a link was written")
 		}
+		env := cmd.Env
 		cmd = exec.Command(binary, cmd.Args[1:]...)
+		cmd.Env = env
 		if said, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(said), "chart.png exists; add --force to overwrite it") {
 			t.Errorf("again: %v, %s", err, said)
 		}
