@@ -16,9 +16,20 @@ func Arguments(s *skills.Skill, sources *Sources) {
 		line, notes := sources.commandLine(skill)
 		skill.Entry.Unread = notes
 		if line != nil {
-			skill.Entry.Args = skills.ParsedCLI{Object: line.Schema(), Files: fileParams(line)}
+			skill.Entry.Args = parsedCLI(line)
+			describe(skill, line)
 		}
 	}
+}
+
+// parsedCLI returns the arguments of a command line. A script that reads its standard
+// input has the property "stdin" beside them.
+func parsedCLI(line commandLine) skills.ParsedCLI {
+	cli := skills.ParsedCLI{Object: line.Schema(), Files: fileParams(line)}
+	if reader, ok := line.(stdinReader); ok && reader.ReadsStdin() {
+		cli.Stdin = skills.AddStdin(cli.Object)
+	}
+	return cli
 }
 
 // Bind gives each inferred command line its script. It is read again at the first

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -63,6 +64,10 @@ func Interpreter(name string, head []byte) []string {
 		return []string{"python3"}
 	case ".js", ".mjs", ".cjs":
 		return []string{"node"}
+	case ".ts", ".mts", ".cts":
+		if len(shebang(head)) == 0 { // Node.js removes the types itself
+			return []string{"node"}
+		}
 	case ".sh", ".bash":
 		return shellCommand("bash", head)
 	}
@@ -132,11 +137,28 @@ func kindOf(interpreter []string) Kind {
 	return ""
 }
 
+// language returns the kind of a script that an interpreter is passed, whose source is
+// understood. Programs other than node run JavaScript and TypeScript, too.
+func language(interpreter []string) Kind {
+	kind := kindOf(interpreter)
+	switch program := interpreter[0]; {
+	case kind != "":
+		return kind
+	case program == "tsx", program == "ts-node", program == "deno", program == "bun", program == "nodejs":
+		return Node
+	case (program == "npx" || program == "bunx" || program == "pnpx") && slices.ContainsFunc(interpreter[1:], func(word string) bool {
+		return word == "tsx" || word == "ts-node" || word == "bun" || word == "deno"
+	}):
+		return Node
+	}
+	return ""
+}
+
 // hasKind reports whether a file is of a language that is understood, by its
 // extension alone.
 func hasKind(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".py", ".sh", ".bash", ".js", ".mjs", ".cjs":
+	case ".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts":
 		return true
 	}
 	return false

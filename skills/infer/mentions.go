@@ -126,7 +126,7 @@ func (m mentions) of(name string) (int, bool) {
 
 // runCommand matches a file that a command passes to an interpreter, with the
 // options between the two.
-var runCommand = lazyregexp.New(`\b(?:node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|m?js|cjs|sh|bash))\b`)
+var runCommand = lazyregexp.New(`\b(?:node|tsx|ts-node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|[mc]?[jt]s|sh|bash))\b`)
 
 // mayRun reports whether a line has one of the extensions of which a match of runCommand
 // has one. Most lines have none, and are not matched.
@@ -137,7 +137,7 @@ func mayRun(line string) bool {
 			return false
 		}
 		line = line[dot+1:]
-		for _, extension := range [...]string{"py", "js", "mjs", "cjs", "sh", "bash"} {
+		for _, extension := range [...]string{"py", "js", "mjs", "cjs", "ts", "mts", "cts", "sh", "bash"} {
 			if strings.HasPrefix(line, extension) {
 				return true
 			}

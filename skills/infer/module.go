@@ -6,6 +6,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer/node"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"github.com/skillsmcp/skills-mcp/skills/infer/shell"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -19,8 +20,9 @@ type module interface {
 	// Asks reports whether the script waits for somebody at a terminal.
 	Asks() bool
 	// commandLine returns the command line of the script with this file name, nil if
-	// the source does not determine it, and notes on parts that are not known. It is
-	// called once.
+	// the source does not determine it, and notes on parts that are not known. That of
+	// a script which certainly takes no arguments has a schema without properties. It
+	// is called once.
 	commandLine(name string) (commandLine, []skills.SourceNote)
 }
 
@@ -30,6 +32,10 @@ type commandLine interface {
 	Schema() *jsonschema.Schema
 }
 
+// A stdinReader is a command line that knows whether its script reads standard input
+// as data.
+type stdinReader interface{ ReadsStdin() bool }
+
 // newModule returns the module of a source, and nil of a language that is not
 // understood.
 func newModule(kind Kind, source []byte) module {
@@ -38,6 +44,8 @@ func newModule(kind Kind, source []byte) module {
 		return pythonModule{python.NewModule(source)}
 	case Bash:
 		return shellModule{shell.NewModule(source)}
+	case Node:
+		return nodeModule{node.NewModule(source)}
 	}
 	return nil
 }
@@ -59,10 +67,25 @@ func (m pythonModule) commandLine(name string) (commandLine, []skills.SourceNote
 type shellModule struct{ *shell.Module }
 
 func (m shellModule) commandLine(string) (commandLine, []skills.SourceNote) {
-	if line := m.Read(); line != nil {
-		return line, nil
+	line, note := m.Read()
+	if line == nil { // a nil interface
+		return nil, []skills.SourceNote{{Line: note.Line, Text: note.Text}}
 	}
-	return nil, nil
+	return line, nil
+}
+
+type nodeModule struct{ *node.Module }
+
+func (m nodeModule) commandLine(string) (commandLine, []skills.SourceNote) {
+	read := m.Read()
+	var notes []skills.SourceNote
+	for _, note := range read.Notes {
+		notes = append(notes, skills.SourceNote(note))
+	}
+	if read.CommandLine == nil { // a nil interface
+		return nil, notes
+	}
+	return read.CommandLine, notes
 }
 
 // Sources are modules of one skill that [Find] parsed, so that [Arguments] does not
@@ -82,7 +105,7 @@ func (s *Sources) commandLine(skill *skills.Skill) (commandLine, []skills.Source
 		delete(s.modules, script)
 	} else if len(skill.Entry.Interpreter) > 0 {
 		if source, err := skillfs.ReadRegular(skill.Files, script, maxScript); err == nil { // else a call returns the error
-			m = newModule(kindOf(skill.Entry.Interpreter), source)
+			m = newModule(language(skill.Entry.Interpreter), source)
 		}
 	}
 	if m == nil {

@@ -101,7 +101,7 @@ func TestEntryPointsOfRealSkills(t *testing.T) {
 		"run with options":             {"node --no-warnings \"${CLAUDE_SKILL_DIR}/scripts/a.mjs\" or `uv run --with pandas scripts/b.py`", folder("scripts/a.mjs", "go()\n", "scripts/b.py", "go()\n"), "scripts/a.mjs scripts/b.py"},
 		"run, and only definitions":    {"python3 a.py", folder("a.py", "def f(): pass\n"), ""},
 		"a module that is run":         {"python3 -m pytest a.py", folder("a.py", "go()\n"), ""},
-		"what is run by others":        {"node scripts/a.ts", folder("scripts/a.ts", "go()\n"), ""},
+		"TypeScript that is run":       {"node scripts/a.ts, or npx tsx b.mts", folder("scripts/a.ts", "go()\n", "b.mts", "go()\n", "c.ts", "go()\n"), "scripts/a.ts b.mts"},
 		"a test that is run":           {"python ab_test.py", folder("ab_test.py", pythonLine), "ab_test.py"},
 		"setup.py of no package":       {"", folder("scripts/setup.py", pythonLine+"go()\n", "setup.py", pythonLine+"from setuptools import setup\nsetup()\n"), "scripts/setup.py"},
 	} {

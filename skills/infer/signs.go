@@ -76,17 +76,10 @@ var onTerminal = lazyregexp.New(`\bisatty\(|\bisTTY\b|\[\s+!?\s*-t [01]\b`)
 // first costs a hundredth of matching the source, which takes 2.5 ms for 16 KB.
 var terminalWords = []string{"isatty(", "isTTY", "-t "}
 
-// asksWith matches the modules that a Node.js script asks with.
-var asksWith = lazyregexp.New(`["'](?:node:)?(?:readline(?:/promises)?|readline-sync|inquirer|@inquirer/[\w-]+|prompts|prompt|prompt-sync|enquirer)["']`)
-
-// prompts reports whether a script asks for input, whoever runs it. Module is nil for
-// Node.js.
+// prompts reports whether a script asks for input, whoever runs it.
 func prompts(kind Kind, text string, m module) bool {
 	if !mayPrompt(kind, text) || containsAny(text, terminalWords) && onTerminal.MatchString(text) {
 		return false
-	}
-	if m == nil {
-		return asksWith.MatchString(text)
 	}
 	return m.Asks()
 }

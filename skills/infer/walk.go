@@ -98,7 +98,7 @@ func (f *finder) look(name string) {
 		return
 	}
 	interpreter := Interpreter(name, text)
-	kind := kindOf(interpreter)
+	kind := language(interpreter)
 	m := newModule(kind, text)
 	f.use(name, kind, text)
 	_, run := f.runs.of(name)
@@ -267,7 +267,7 @@ func skipDir(name string) bool {
 // kinds are not opened.
 func mayBeScript(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
-	case "", ".py", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".pl", ".php", ".lua", ".r", ".awk", ".tcl":
+	case "", ".py", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".pl", ".php", ".lua", ".r", ".awk", ".tcl":
 		return true
 	}
 	return false

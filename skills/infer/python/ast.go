@@ -23,7 +23,7 @@ const (
 	nBool                          // kids[0] name kids[1], name is and, or
 	nTernary                       // kids: condition, then, else
 	nFString                       // kids are the parts
-	nComprehension                 // kids: the element (nSlice of a dict), and then target, iterable of each loop
+	nComprehension                 // kids: the element (nSlice of a dict), and then target, iterable of each loop; value is its conditions, a []*node
 	nLambda                        // value is its function
 	nWalrus                        // name := kids[0]
 	nAs                            // kids[0] as kids[1]
@@ -98,6 +98,7 @@ type function struct {
 	scope      *scope      // where it was defined
 	mentioned  *mentions   // nil until they are searched
 	relevant   bool        // it can reach argparse
+	direct     bool        // it names sys.argv
 	called     bool
 }
 
@@ -149,7 +150,7 @@ func dotted(n *node) string {
 // declares reports whether a method of this name adds to a command line.
 func declares(name string) bool {
 	switch name {
-	case "add_argument", "add_parser", "add_subparsers", "add_argument_group", "add_mutually_exclusive_group", "parse_args", "parse_known_args", "ArgumentParser":
+	case "add_argument", "add_parser", "add_subparsers", "add_argument_group", "add_mutually_exclusive_group", "parse_args", "parse_known_args", "ArgumentParser", "OptionParser", "OptionGroup", "add_option", "make_option":
 		return true
 	}
 	return false

@@ -20,7 +20,14 @@ type CommandLine struct {
 	properties  []*property
 	byName      map[string]*property
 	files       map[string]File
+	stdin       bool
 }
+
+// Describe returns the description.
+func (c *CommandLine) Describe() string { return c.Description }
+
+// ReadsStdin reports whether a script without a parser reads its standard input.
+func (c *CommandLine) ReadsStdin() bool { return c.stdin }
 
 // A level is the command line of a script, or of one of its sub-commands.
 type level struct {
@@ -48,9 +55,15 @@ func newCommandLine(p *parser, told *notes) *CommandLine {
 		return nil
 	}
 	for _, property := range c.properties {
+		property.required = property.required || c.top.needs(property)
 		property.finish()
 	}
 	return c
+}
+
+// needs reports whether each command needs a property, and one must be chosen.
+func (l *level) needs(p *property) bool {
+	return l.must && len(l.commands) > 0 && !slices.ContainsFunc(l.commands, func(c *level) bool { return !slices.Contains(p.needs, c.name) })
 }
 
 // level lays out a parser's arguments and, below it, its sub-commands'.

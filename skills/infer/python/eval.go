@@ -311,8 +311,11 @@ func (e *evaluator) call(n *node, s *scope) value {
 
 // parserMethod evaluates a method of a parser, or of a command of a library.
 func (e *evaluator) parserMethod(p *parser, name string, a *arguments) value {
-	if p.dialect == clickDialect {
+	switch p.dialect {
+	case clickDialect:
 		return e.library.method(p, name, a)
+	case optparseDialect:
+		return p.optparseMethod(e.reading, name, a)
 	}
 	return p.call(e.reading, name, a)
 }
@@ -335,7 +338,7 @@ func (e *evaluator) callMethod(m method, a *arguments) value {
 	case *mapping:
 		return e.mappingMethod(o, m.name, a)
 	}
-	if declares(m.name) && m.name != "ArgumentParser" && e.stray == nil {
+	if declares(m.name) && m.name != "ArgumentParser" && m.name != "OptionParser" && m.name != "add_option" && e.stray == nil {
 		e.stray = &Note{a.line, "which parser " + m.name + " belongs to is not known"}
 	}
 	giveAway(a)
@@ -347,7 +350,11 @@ func (e *evaluator) libraryFunction(name reference, a *arguments) value {
 	switch name {
 	case "argparse.ArgumentParser":
 		return e.newParser(nil, a)
-	case "argparse.FileType", "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
+	case "optparse.OptionParser":
+		return e.newOptionParser(a)
+	case "optparse.OptionGroup":
+		return e.newOptionGroup(a.line)
+	case "argparse.FileType", "optparse.make_option", "optparse.Option", "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
 		return &libraryCall{name, a}
 	}
 	if v, ok := e.library.call(name, a); ok {

@@ -316,6 +316,7 @@ func (r *exprReader) comprehension(element *node) *node {
 		return element
 	}
 	kids := []*node{element}
+	var conditions []*node
 	for r.is("for") || r.is("async") {
 		r.accept("async")
 		r.expect("for")
@@ -323,13 +324,15 @@ func (r *exprReader) comprehension(element *node) *node {
 		r.expect("in")
 		kids = append(kids, r.expression(boolOr))
 		for r.accept("if") {
-			r.expression(boolOr)
+			conditions = append(conditions, r.expression(boolOr))
 		}
 	}
 	if r.is(",") { // in Python 2
 		r.fail(errSyntax)
 	}
-	return parent(nComprehension, element.line, "", kids...)
+	n := parent(nComprehension, element.line, "", kids...)
+	n.value = conditions
+	return n
 }
 
 // trailers parses calls, attributes and subscripts after an atom.

@@ -24,11 +24,14 @@ type parser struct {
 	actions     []*action
 	flags       map[string]*action
 	parents     []*parser
+	groups      []*parser // of optparse
+	usage       string    // of optparse
 	subs        *subparsers
 	mutexes     []*group
 	broken      *Note // why its command line is not known
 	omitted     []omission
-	lenient     bool // the script accepts arguments that its parser does not know
+	words       *wordLayout // of a script that reads the words itself
+	lenient     bool        // the script accepts arguments that its parser does not know
 }
 
 // An omission is an option, or a sub-command, that is not known well enough.
@@ -449,6 +452,8 @@ type dialect int
 const (
 	argparseDialect dialect = iota
 	clickDialect
+	optparseDialect
+	wordsDialect // the script's own code
 )
 
 // giveAway marks parsers that are given to code that is not known: it may add

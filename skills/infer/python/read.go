@@ -1,6 +1,6 @@
 // Package python reads the command line of a Python script from its source,
-// without running it: the arguments that are declared with argparse, click or
-// typer. It makes a JSON Schema of them, and of arguments that fit the schema the
+// without running it: the arguments that are declared with argparse, optparse, click
+// or typer. It makes a JSON Schema of them, and of arguments that fit the schema the
 // exact command line.
 //
 // It evaluates constants, loops over lists of them, and calls of the script's own
@@ -41,7 +41,10 @@ func (m *Module) Read(name string) *Script {
 	}
 	findRelevant(body, m.functions, m.tokens)
 	s.Doc = docstring(body)
-	s.CommandLine = commandLine(name, s.Doc, len(m.source), body, told)
+	s.CommandLine = m.commandLine(name, s.Doc, body, told)
+	if s.CommandLine == nil && len(told.all) == 0 {
+		s.CommandLine = m.wordsOf(name, told)
+	}
 	if s.CommandLine != nil {
 		s.CommandLine.look(m.tokens)
 	}
@@ -49,9 +52,9 @@ func (m *Module) Read(name string) *Script {
 	return s
 }
 
-// commandLine follows a module and returns the command line that it reads.
-func commandLine(name, doc string, size int, body []*stmt, told *notes) *CommandLine {
-	e := newTypeReader(name, size, told)
+// commandLine follows the module and returns the command line that it reads.
+func (m *Module) commandLine(name, doc string, body []*stmt, told *notes) *CommandLine {
+	e := newTypeReader(name, len(m.source), told)
 	e.globals.vars["__name__"] = "__main__"
 	e.globals.vars["__file__"] = unknown{}
 	e.globals.vars["__doc__"] = none{}
@@ -65,6 +68,12 @@ func commandLine(name, doc string, size int, body []*stmt, told *notes) *Command
 	p := e.chosen()
 	if p == nil {
 		return nil
+	}
+	if p.dialect == optparseDialect {
+		if note := m.addPlaces(p); note != nil {
+			told.add(note.Line, "%s", note.Text)
+			return nil
+		}
 	}
 	p.description = cmp.Or(p.description, doc)
 	return newCommandLine(p, told)

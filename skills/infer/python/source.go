@@ -20,6 +20,7 @@ type Module struct {
 	functions []*function // see reader
 	broken    int         // the line where it is not Python's, or of the first such statement that is parsed; 0 without one
 	err       error
+	lines     []string // see comment
 }
 
 // NewModule returns the module with this source, which must not change.

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -177,7 +178,7 @@ func (w *writer) option(arg *argument, v any) error {
 	case arg.nargs == "...":
 		return fault(arg.property.name, "takes all that follows, which cannot be written")
 	case len(texts) == 1:
-		w.put(arg, false, w.level.dialect.with(flag, texts[0])...)
+		w.put(arg, false, arg.with(w.level.dialect, flag, texts[0])...)
 	default:
 		for _, text := range texts {
 			if w.level.dialect == argparseDialect && w.looksLikeOption(text) {
@@ -193,11 +194,53 @@ func (w *writer) option(arg *argument, v any) error {
 }
 
 // with writes a flag with its value, which may start with anything.
-func (d dialect) with(flag, text string) []string {
-	if d == clickDialect && !strings.HasPrefix(flag, "--") {
-		return []string{flag, text} // of -f=x, click takes the = for a part of the value
+func (a *action) with(d dialect, flag, text string) []string {
+	if d == wordsDialect && !a.joined {
+		return []string{flag, text}
+	}
+	if (d == clickDialect || d == optparseDialect) && !strings.HasPrefix(flag, "--") {
+		return []string{flag, text} // of -f=x, click and optparse take the = for a part of the value
 	}
 	return []string{flag + "=" + text}
+}
+
+// ordered puts the words of a script without a parser in order.
+func (w *writer) ordered(layout *wordLayout) ([]string, error) {
+	var words, options []string
+	missing := ""
+	for _, word := range w.words {
+		if len(word.tokens) == 0 {
+			missing = cmp.Or(missing, word.arg.property.name)
+		}
+		for _, text := range word.tokens {
+			if err := w.fits(word.arg, text, layout); err != nil {
+				return nil, err
+			}
+		}
+		words = append(words, word.tokens...)
+	}
+	for _, option := range w.options {
+		options = append(options, option.tokens...)
+		if layout.filled && missing != "" {
+			return nil, fault(option.arg.property.name, "can only be given with %q", missing)
+		}
+	}
+	if !layout.optionsFirst {
+		return append(words, options...), nil
+	}
+	if slices.ContainsFunc(words, isFlag) {
+		options = append(options, "--")
+	}
+	return append(options, words...), nil
+}
+
+// fits refuses a word that the script would take for an option.
+func (w *writer) fits(arg *argument, text string, layout *wordLayout) error {
+	_, known := w.level.parser.flags[text]
+	if arg.choices == nil && (known || layout.dashed && !layout.optionsFirst && isFlag(text)) {
+		return fault(arg.property.name, "cannot be %q: the script would take it for an option", text)
+	}
+	return nil
 }
 
 // negativeNumber matches a value that argparse takes for a number, where no option looks like
@@ -251,6 +294,9 @@ func (w *writer) positional(arg *argument, v any) error {
 // assemble puts a level's command line together: options, and last the
 // positional arguments.
 func (w *writer) assemble() ([]string, error) {
+	if layout := w.level.parser.words; layout != nil {
+		return w.ordered(layout)
+	}
 	var argv, words []string
 	hangs := false // the last option would take what follows
 	for _, open := range []bool{true, false} {
@@ -282,7 +328,7 @@ func (w *writer) assemble() ([]string, error) {
 // positional argument to another. argparse matches them like a regular
 // expression: each takes as many as it can and leaves the others their minimum.
 func (w *writer) distributes() error {
-	if w.level.dialect == clickDialect {
+	if w.level.dialect != argparseDialect {
 		return w.clickDistributes()
 	}
 	var counts []int

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 )
 
 // arguments is the state of a script's positional parameters, and the command
@@ -13,6 +15,7 @@ import (
 type arguments struct {
 	script *script
 	line   *CommandLine
+	usage  usagetext.Text
 
 	unset     bool // an unset parameter is an error
 	shifted   int  // arguments that are gone
@@ -124,7 +127,7 @@ func (a *arguments) startLoop() bool {
 			return false
 		}
 	}
-	a.places = nil
+	a.places, a.atLeast = nil, 0
 	careful := map[int]string{}
 	for variable, at := range a.fromPlace {
 		a.fromPlace[variable] = -at
@@ -187,7 +190,7 @@ func (a *arguments) settlePlaces() bool {
 	needed := false // by one behind it
 	for i := len(a.places) - 1; i >= 0; i-- {
 		p := &a.places[i]
-		counted := !a.looped && !p.list && p.index <= a.atLeast
+		counted := !p.list && p.index <= a.atLeast
 		p.required = p.required || counted || needed && p.fallback == ""
 		needed = p.required
 	}
@@ -202,11 +205,22 @@ func (a *arguments) name(positionals []argument, sign int) {
 		if p.careful = a.careful[sign*p.index]; p.list && p.careful == "" {
 			p.careful = a.careful[all]
 		}
+		named := a.usage.Name(p.index - 1)
+		if p.title = named; a.has(named) || len(a.line.leading) > 0 {
+			named = ""
+		}
 		switch {
+		case p.name == "" && named != "":
+			p.name = named
 		case p.name == "" && p.list:
 			p.name = "args"
 		case p.name == "":
 			p.name = fmt.Sprintf("arg%d", p.index)
 		}
 	}
+}
+
+// has reports whether an argument has a name.
+func (a *arguments) has(name string) bool {
+	return slices.ContainsFunc(slices.Concat(a.line.leading, a.line.options, a.line.positionals), func(other argument) bool { return other.name == name })
 }

@@ -1,8 +1,13 @@
 package shell
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -17,10 +22,13 @@ var helpLine = lazyregexp.New(`^(?:#+|\s*(?:echo|printf)(?:\s+-\w+)?\s+["'])?\s*
 // splitFlags matches the text between the flags of such a line.
 var splitFlags = lazyregexp.New(`\s*[,|/]\s*`)
 
+// usageFunctions are names of functions that print the usage.
+var usageFunctions = [...]string{"usage", "show_usage", "print_usage", "show_help", "print_help", "help"}
+
 // usage returns the parts of the source that explain its options: the function usage,
 // and the comment above the first statement.
 func (s *script) usage() string {
-	for _, name := range []string{"usage", "show_usage", "print_usage", "show_help", "print_help", "help"} {
+	for _, name := range usageFunctions {
 		if body := s.functions[name]; body != nil {
 			return s.text[body.Pos().Offset():body.End().Offset()] + "\n" + s.top()
 		}
@@ -30,8 +38,70 @@ func (s *script) usage() string {
 
 func (s *script) top() string { return s.text[:s.file.Stmts[0].Pos().Offset()] }
 
-// explain gives each option the line of a text that explains it.
-func (c *CommandLine) explain(usage string) {
+// printed returns the texts that explain the script's arguments: those that it prints,
+// and the comment above the first statement.
+func (s *script) printed() []string {
+	var texts []string
+	for _, name := range usageFunctions {
+		if body := s.functions[name]; body != nil {
+			texts = append(texts, printedBy(body))
+		}
+	}
+	if len(texts) == 0 {
+		syntax.Walk(s.file, func(n syntax.Node) bool {
+			if stmt, ok := n.(*syntax.Stmt); ok {
+				if _, call := stmt.Cmd.(*syntax.CallExpr); call {
+					if text := printedBy(stmt); strings.Contains(strings.ToLower(text), "usage") {
+						texts = append(texts, text)
+					}
+				}
+			}
+			return len(texts) < maxOptions
+		})
+	}
+	var top strings.Builder
+	for line := range strings.Lines(s.top()) {
+		top.WriteString(strings.TrimLeft(line, "#"))
+	}
+	return append(texts, top.String())
+}
+
+// printedBy returns the lines that the commands of a node print.
+func printedBy(node syntax.Node) string {
+	var b strings.Builder
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Redirect:
+			if n.Hdoc != nil {
+				b.WriteString(text(n.Hdoc) + "\n")
+			}
+		case *syntax.CallExpr:
+			if name := command(n); name == "echo" || name == "printf" {
+				b.WriteString(strings.ReplaceAll(strings.Join(texts(n.Args[1:]), " "), `\n`, "\n") + "\n")
+			}
+		}
+		return b.Len() < maxSource
+	})
+	return b.String()
+}
+
+// placeOf describes a positional that nothing else describes.
+func placeOf(p *argument) string {
+	if p.list {
+		return usagetext.Rest(p.index - 1)
+	}
+	return usagetext.Place(p.index - 1)
+}
+
+// explain gives each option the line of a text that explains it, and each positional
+// its description.
+func (c *CommandLine) explain(usage string, texts usagetext.Text) {
+	for _, list := range [][]argument{c.leading, c.positionals} {
+		for i := range list {
+			p := &list[i]
+			p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), placeOf(p))
+		}
+	}
 	lines := map[string]string{}
 	for line := range strings.Lines(usage) {
 		m := helpLine.FindStringSubmatch(strings.TrimRight(line, "\n"))

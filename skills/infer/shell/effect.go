@@ -76,7 +76,7 @@ func (e *effect) stmt(stmt *syntax.Stmt) bool {
 	switch c := stmt.Cmd.(type) {
 	case *syntax.CallExpr:
 		return len(c.Args) > 0 && e.call(c)
-	case *syntax.IfClause, *syntax.BinaryCmd, *syntax.TestClause:
+	case *syntax.IfClause, *syntax.BinaryCmd, *syntax.TestClause, *syntax.CaseClause:
 		e.mayExit = e.mayExit || e.script.ends(stmt)
 		return isGuard(stmt) && e.looks(stmt)
 	case *syntax.ArithmCmd, *syntax.LetClause:

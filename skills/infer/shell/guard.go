@@ -35,7 +35,7 @@ func (a *arguments) fails(tests []test) {
 		switch {
 		case t.op == "-z":
 			a.need(t.name)
-		case t.name == "#" && a.shifted == 0 && !a.looped:
+		case t.name == "#" && a.shifted == 0 && !a.getopts && !a.consumed:
 			a.atLeast = max(a.atLeast, t.least())
 		}
 	}

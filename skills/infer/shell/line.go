@@ -15,7 +15,11 @@ type CommandLine struct {
 	terminator bool // "--" ends the options
 	inLoop     bool // the script reads positionals where it reads options, without a terminator
 	notEmpty   bool // the script stops reading at an empty argument
+	stdin      bool // it takes none, and reads its standard input
 }
+
+// ReadsStdin reports whether a script without arguments reads its standard input.
+func (c *CommandLine) ReadsStdin() bool { return c.stdin }
 
 // An argument is an option or a positional of a script.
 type argument struct {
@@ -33,6 +37,7 @@ type argument struct {
 	// Of a positional:
 	index   int    // from 1
 	choices []any  // the only values; nil is any
+	title   string // its name in the usage line
 	careful string // the reason why a value must not begin with -, or ""
 }
 

@@ -13,8 +13,10 @@ type loop struct {
 	after   int             // and behind it
 	each    bool            // it is "for x in "$@"", one argument at a time
 	forever bool            // only a break ends it
-	value   string          // the variable with an option's value, with getopts
-	items   []*syntax.CaseItem
+	// untilDashes is set where "--" ends it, and is the first argument behind it.
+	untilDashes bool
+	value       string // the variable with an option's value, with getopts
+	items       []*syntax.CaseItem
 }
 
 // A condition is that of a while loop over arguments.
@@ -25,6 +27,7 @@ const (
 	whileCount           // an argument is left
 	whileText            // the next one is not empty
 	forever
+	untilDashes // the next one is not "--"
 )
 
 func conditionOf(stmt *syntax.Stmt) condition {
@@ -44,6 +47,8 @@ func conditionOf(stmt *syntax.Stmt) condition {
 		return whileCount
 	case t.name == "1" && t.text == "" && (t.op == "-n" || t.op == "!="):
 		return whileText
+	case t.name == "1" && t.bare && t.text == "--" && t.op == "!=":
+		return untilDashes
 	}
 	return unknown
 }

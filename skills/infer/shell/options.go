@@ -8,7 +8,10 @@ import (
 )
 
 // options reads the loop over a script's options into its arguments.
-type options struct{ args *arguments }
+type options struct {
+	args *arguments
+	spec getoptSpec // nil where getopt has not put the arguments in order
+}
 
 // cases reads the items of a loop's case.
 func (r *options) cases(l *loop) bool {
@@ -179,6 +182,10 @@ func takesValue(letters string) map[string]bool {
 	takes := map[string]bool{}
 	for letters = strings.TrimPrefix(letters, ":"); letters != ""; {
 		letter, rest := letters[:1], letters[1:]
+		if letter == "?" { // which getopts sets for faults too
+			letters = rest
+			continue
+		}
 		if _, twice := takes[letter]; twice || !optionText.MatchString("-"+letter) {
 			return nil
 		}
@@ -195,7 +202,7 @@ func letterOf(item *syntax.CaseItem, takes, seen map[string]bool) (letter string
 		switch {
 		case !ok || item.Op != syntax.Break:
 			return "", false
-		case glob && (text == "*" || text == "?"), text == "?", text == ":":
+		case glob && (text == "*" || text == "?"), text == "?", text == ":", text == "[?]":
 			seen["*"] = seen["*"] || glob
 			continue
 		case glob || len(text) != 1 || seen["*"] || seen[text]:
@@ -207,4 +214,52 @@ func letterOf(item *syntax.CaseItem, takes, seen map[string]bool) (letter string
 		}
 	}
 	return letter, true
+}
+
+// getoptCases reads the items of a case for the options that getopt has put in order.
+func (r *options) getoptCases(l *loop) bool {
+	line := r.args.line
+	ended := l.untilDashes
+	r.args.shifted = -1 // "--" is the first
+	for _, item := range reachable(l.items) {
+		labels, ok := labelsOf(item)
+		if !ok {
+			return false
+		}
+		e, understood := effectOf(item, l, r.args.script)
+		switch {
+		case labels.kind == isTerminator, labels.any && !ended:
+			if ended || !understood || !e.breaks || e.shifts > 1 || e.touched > 0 || len(e.sets) > 0 {
+				return false
+			}
+			ended = true
+			r.args.shifted += e.shifts
+		case labels.any || labels.kind == isJoined: // getopt has refused it, or taken it apart
+		case labels.kind == isPattern || !understood || !r.getoptOption(labels, e):
+			return false
+		}
+	}
+	line.terminator, line.inLoop, line.notEmpty = true, false, false
+	return ended
+}
+
+// getoptOption reads an item for options, of which getopt refuses those it does not know.
+func (r *options) getoptOption(l labels, e *effect) bool {
+	l.flags = slices.DeleteFunc(l.flags, func(flag string) bool { _, known := r.spec[flag]; return !known })
+	if len(l.flags) == 0 {
+		return true
+	}
+	takes := r.spec[longest(l.flags)]
+	if slices.ContainsFunc(l.flags, func(flag string) bool { return (r.spec[flag] == noValue) != (takes == noValue) }) {
+		return false
+	}
+	before := len(r.args.line.options)
+	if takes == noValue != (e.touched == 0) || !r.option(l, e) {
+		return false
+	}
+	if all := r.args.line.options; takes == mayHaveValue && len(all) > before {
+		all[before].kind = joined
+		return strings.HasPrefix(all[before].flag, "--")
+	}
+	return true
 }

@@ -93,7 +93,7 @@ func (s *script) anyEnds(stmts []*syntax.Stmt) bool {
 // shadows reports whether a function has the name of a command that is
 // understood.
 func (s *script) shadows() bool {
-	for _, name := range []string{"shift", "set", "getopts", "eval", "exit", "break", "continue", "test", "[", ":", "true", "command", "builtin", "exec", "return", "source", "."} {
+	for _, name := range []string{"shift", "set", "getopts", "getopt", "eval", "exit", "break", "continue", "test", "[", ":", "true", "command", "builtin", "exec", "return", "source", "."} {
 		if _, ok := s.functions[name]; ok {
 			return true
 		}

@@ -1,6 +1,6 @@
 // Package shell reads from the text of a shell script how it is called: its
-// getopts, its loop over options with a case, or its positional parameters. It
-// runs nothing. It does not read a script that does more with its arguments than the
+// getopts, its loop over options with a case, which getopt may put in order, or its
+// positional parameters. It runs nothing. It does not read a script that does more with its arguments than the
 // few known forms.
 //
 // Start with [NewModule].
@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 )
 
 // A Module is the source of a script for bash or sh. It is parsed at most once, when
@@ -33,20 +35,33 @@ func (m *Module) parse() *syntax.File {
 	return m.file
 }
 
-// Read returns the options and arguments of the script. It is nil if they are not
-// certain, and if there are none. The time grows with the size of the source.
-func (m *Module) Read() *CommandLine {
+// A Note says why the arguments of a script are not known.
+type Note struct {
+	Line int // from 1; 0 is the whole source
+	Text string
+}
+
+// Read returns the options and arguments of the script: none, if it has nothing to do
+// with its arguments. It is nil if they are not certain; then the note says why. The
+// time grows with the size of the source.
+func (m *Module) Read() (*CommandLine, Note) {
 	file := m.parse()
 	if file == nil || !utf8.Valid(m.source) { // a default could have other bytes
-		return nil
+		return nil, Note{0, "the source cannot be read"}
 	}
 	s := newScript(m.text, file)
+	used := s.firstUse()
+	if used == 0 {
+		return &CommandLine{stdin: s.readsInput()}, Note{}
+	}
 	if s.shadows() {
-		return nil
+		return nil, Note{0, "a function has the name of a command that reads arguments"}
 	}
-	line := newReader(s).read(s.steps())
-	if line != nil {
-		line.explain(s.usage())
+	usage := usagetext.Parse(s.printed()...)
+	line := newReader(s, usage).read(s.steps())
+	if line == nil {
+		return nil, Note{used, "how it uses its arguments is not certain"}
 	}
-	return line
+	line.explain(s.usage(), usage)
+	return line, Note{}
 }

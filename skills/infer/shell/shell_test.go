@@ -12,7 +12,10 @@ import (
 )
 
 // lineOf returns the command line of a script.
-func lineOf(source []byte) *CommandLine { return NewModule(source).Read() }
+func lineOf(source []byte) *CommandLine {
+	line, _ := NewModule(source).Read()
+	return line
+}
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -340,6 +343,63 @@ dump FIRST ALL`,
 			got:      "FIRST<a> ALL<b><-c>",
 			property: map[string]string{"first": "FIRST"},
 		},
+		{
+			name: "getopt",
+			text: `LONG=output:,tag:,verbose,color::,help,unused
+OPTS=$(getopt -o o:t:vh --long "$LONG" -n "$0" -- "$@") || exit 2
+eval set -- "$OPTS"
+OUTPUT=out.txt
+while true; do
+  case "$1" in
+    -o|--output) OUTPUT=$2; shift 2 ;;
+    -t|--tag) TAGS+=("$2"); shift 2 ;;
+    -v|--verbose) VERBOSE=1; shift ;;
+    --color) COLOR=$2; shift 2 ;;
+    -x|--extra) EXTRA=$2; shift 2 ;;
+    -h|--help) echo usage; exit 0 ;;
+    --) shift; break ;;
+    *) echo "cannot happen"; exit 3 ;;
+  esac
+done
+INPUT="${1:?input}"
+MORE=${2:-none}
+dump OUTPUT TAGS VERBOSE COLOR INPUT MORE`,
+			schema:   "output string=out.txt, tag array, verbose boolean, color string, input string!, more string=none",
+			args:     `{"output": "-v", "tag": ["a b", "-t"], "verbose": true, "color": "--", "input": "--", "more": "-o"}`,
+			argv:     "--output|-v|--tag|a b|--tag|-t|--verbose|--color=--|--|--|-o",
+			got:      "OUTPUT<-v> TAGS<a b><-t> VERBOSE<1> COLOR<--> INPUT<--> MORE<-o>",
+			property: map[string]string{"output": "OUTPUT", "tag": "TAGS", "color": "COLOR", "input": "INPUT", "more": "MORE"},
+		},
+		{
+			name: "getopt behind a command, with a shift behind the case",
+			text: `ACTION=${1:?action}; shift
+if ! PARSED=$(getopt --options=n:q --longoptions=name:,quiet --name x -- "$@"); then exit 2; fi
+eval "set -- $PARSED"
+while [ "$1" != -- ]; do
+  case $1 in
+    -n|--name) NAME=$2; shift ;;
+    -q|--quiet) QUIET=1 ;;
+  esac
+  shift
+done
+shift
+FILES=("$@")
+dump ACTION NAME QUIET FILES`,
+			schema:   "action string!, name string, quiet boolean, files array",
+			args:     `{"action": "go", "name": "a  b", "quiet": true, "files": ["-n", "*"]}`,
+			argv:     "go|--name|a  b|--quiet|--|-n|*",
+			got:      "ACTION<go> NAME<a  b> QUIET<1> FILES<-n><*>",
+			property: map[string]string{"name": "NAME", "files": "FILES"},
+		},
+		{
+			name:     "getopts of old scripts",
+			text:     "while getopts 'h?u:p' o\ndo case \"$o\" in\n  u) user=\"$OPTARG\"; case $user in bad) exit 1 ;; *) : ;; esac ;;\n  p) pass=1 ;;\n  [?]) echo usage; exit 1 ;;\n  esac\ndone\nshift `expr $OPTIND - 1`\nif [ $# -lt 1 ]; then exit 1; fi\nfile=$1\ndump user pass file",
+			schema:   "user string, pass boolean, file string!",
+			args:     `{"user": "-p", "pass": true, "file": "-x"}`,
+			argv:     "-u|-p|-p|--|-x",
+			got:      "user<-p> pass<1> file<-x>",
+			property: map[string]string{"user": "user", "file": "file"},
+		},
 	}
 }
 
@@ -431,12 +491,22 @@ func TestHostileValues(t *testing.T) {
 
 func TestNotPlain(t *testing.T) {
 	for name, text := range map[string]string{
-		"nothing":                     "echo hello\n",
-		"empty":                       "",
 		"no shell":                    "import os\nprint('x'\n",
 		"forwards":                    `exec python3 main.py "$@"`,
 		"forwards in a function":      `run() { python3 main.py "$@"; }; run "$@"`,
-		"getopt":                      `OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt that does not quote":  `OPTS=$(getopt a: "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt, unquoted":            `OPTS=$(getopt -o a: -- "$@"); eval set -- $OPTS; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt without eval":         `OPTS=$(getopt -o a: -- "$@"); set -- $OPTS; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt, another variable":    `OPTS=$(getopt -o a: -- "$@"); eval set -- "$ARGS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt, computed":            `OPTS=$(getopt -o "$(cat o)" -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt, set twice":           `L=a:; L=a; OPTS=$(getopt -o "$L" -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt, not in front":        `OPTS=$(getopt -o -a: -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt without a loop":       `OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; X=$1`,
+		"getopt without eval or loop": `OPTS=$(getopt -o a: -- "$@"); X=$1`,
+		"getopt, no end":              `OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; while [ $# -gt 0 ]; do case "$1" in -a) A=$2; shift 2;; *) shift;; esac; done`,
+		"getopt, no value":            `OPTS=$(getopt -o a -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt is another":           `getopt() { :; }; OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt, \"--\" is left":      `OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) break;; esac; done; X=$1`,
 		"set":                         `set -- a "$1"; X=$1`,
 		"eval":                        `eval "$1"`,
 		"shift under a condition":     `while [ $# -gt 0 ]; do case $1 in --a) A=1; [ -n "$2" ] && shift; shift;; esac; done`,
@@ -451,7 +521,6 @@ func TestNotPlain(t *testing.T) {
 		"the same twice":              `while [ $# -gt 0 ]; do case $1 in --a) A=1; shift;; --a) B=1; shift;; esac; done`,
 		"two loops":                   strings.Repeat("while [ $# -gt 0 ]; do case $1 in --a) A=1; shift;; esac; done\n", 2),
 		"a loop that may not run":     `if true; then while [ $# -gt 0 ]; do case $1 in --a) A=1; shift;; esac; done; fi`,
-		"another's arguments":         `f() { while [ $# -gt 0 ]; do case $1 in --a) A=1; shift;; esac; done; }; f a b`,
 		"flags by comparison":         `if [ "$1" = "--all" ]; then ALL=1; fi; echo "$2"`,
 		"flags by comparison, later":  `X=$1; [[ $X == -a ]] && Y=1`,
 		"a flag in an optional place": `[ "$1" = "-v" ] && shift; X=$1`,
@@ -523,6 +592,53 @@ func TestRequired(t *testing.T) {
 	} {
 		if c := lineOf([]byte(guard + "\nX=$1\n")); c == nil || schemaLine(c) != want {
 			t.Errorf("%s: %+v, want %s", guard, c, want)
+		}
+	}
+}
+
+// A script that has nothing to do with its arguments has none.
+func TestTakesNone(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		none  bool
+		stdin bool
+	}{
+		{"", true, false},
+		{"echo hello", true, false},
+		{"f() { echo \"$1\"; shift; }; f a b", true, false},
+		{"main() { date; }; main \"$@\"", false, false},
+		{"exec foo \"$@\"", false, false},
+		{"set -euo pipefail; awk '{print $1}' /etc/passwd", true, false},
+		{"set -- a b; echo $1", false, false},
+		{"for x; do echo $x; done", false, false},
+		{"while getopts a o; do :; done", false, false},
+		{"eval \"$(ssh-agent)\"", true, false},
+		{"eval \"$CODE\"", false, false},
+		{". ./common.sh; source .venv/bin/activate", true, false},
+		{". ./parse_args.sh", false, false},
+		{"echo ${BASH_ARGV[0]}", false, false},
+		{"cat <<EOF\n$1\nEOF", false, false},
+		{"bash -c 'echo $1' _ x", true, false},
+		{"if [ $# -eq 0 ]; then echo; fi", false, false},
+		{"read -r NAME", true, true},
+		{"while read -r l; do echo $l; done < file", true, false},
+		{"ls | while read -r l; do echo $l; done", true, false},
+		{"cat | sort", true, true},
+		{"X=$(cat)", true, true},
+		{"cat file", true, false},
+		{"jq . /dev/stdin", true, true},
+	} {
+		line, note := NewModule([]byte(test.text)).Read()
+		none := line != nil && line.Schema().Properties.Len() == 0
+		if none != test.none || none && line.ReadsStdin() != test.stdin {
+			t.Errorf("%q: %+v, %+v", test.text, line, note)
+		}
+		if none {
+			if argv, err := line.Argv(map[string]any{}); err != nil || len(argv) > 0 {
+				t.Errorf("%q: %q, %v", test.text, argv, err)
+			}
+		} else if line == nil && (note.Text == "" || note.Line == 0) {
+			t.Errorf("%q: %+v", test.text, note)
 		}
 	}
 }

@@ -207,14 +207,14 @@ func shiftBy(call *syntax.CallExpr) (n int, behind, ok bool) {
 	return 0, false, false
 }
 
-// isOptind reports whether a word is $((OPTIND - 1)).
+// isOptind reports whether a word is $((OPTIND - 1)) or `expr $OPTIND - 1`.
 func isOptind(word *syntax.Word) bool {
 	var b strings.Builder
 	if err := syntax.NewPrinter().Print(&b, word); err != nil {
 		return false
 	}
 	switch strings.NewReplacer(`"`, "", " ", "").Replace(b.String()) {
-	case "$((OPTIND-1))", "$(($OPTIND-1))", "$((${OPTIND}-1))":
+	case "$((OPTIND-1))", "$(($OPTIND-1))", "$((${OPTIND}-1))", "$(expr$OPTIND-1)":
 		return true
 	}
 	return false

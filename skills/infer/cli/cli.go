@@ -1,0 +1,340 @@
+// Package cli describes the command line of a script as its sub-commands, options and
+// positionals. It makes a JSON Schema of them, and of arguments that fit the schema the
+// words of which the script reads the same values.
+//
+// Start with [New].
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
+)
+
+// A Command is a script, or one of its sub-commands.
+type Command struct {
+	Name        string // of the sub-command; "" for the script
+	Description string
+	Arguments   []*Argument // options, and positionals in their order
+	Commands    []*Command  // sub-commands
+	// Must reports that one of the sub-commands has to be chosen.
+	Must bool
+	// Terminator reports that "--" ends the options, so that a positional behind it may
+	// begin with a dash.
+	Terminator bool
+	// Numbers reports that a negative number is read as a positional.
+	Numbers bool
+	// First reports that positionals stand before the options, as far as none begins
+	// with a dash: an option of the script may read all words that follow.
+	First bool
+}
+
+// A Kind is the class of an option.
+type Kind int
+
+// The kinds. All but Value are options without a value.
+const (
+	Value  Kind = iota
+	Switch      // on or off
+	Count       // given several times
+)
+
+// A Form is the way in which an option's value follows it.
+type Form int
+
+// The forms.
+const (
+	Joined Form = iota // --name=value
+	Apart              // --name value
+	Glued              // -nvalue
+)
+
+// An Argument is an option or a positional.
+type Argument struct {
+	// Name is the property's, if no other argument has it.
+	Name        string
+	Description string
+	Flag        string // "--name"; "" for a positional
+	// Off is the flag that turns a switch off; "" where there is none.
+	Off  string
+	Kind Kind
+	// Inverse reports that the flag of a switch turns it off, and none turns it on.
+	Inverse bool
+	Form    Form
+	// Item describes one value; nil is any text.
+	Item *jsonschema.Schema
+	// List reports that there may be several values. An option is repeated for each.
+	List bool
+	// Least and Most bound the number of values of a list; 0 is no bound.
+	Least, Most int
+	// Alone reports that the option may have no value.
+	Alone    bool
+	Required bool
+	// Default is the script's own value, of encoding/json; nil where it is not known.
+	Default any
+	// Dashes is the reason why no value may begin with a dash; "" where one may.
+	Dashes string
+	// Lacks is a text that no value may contain; "" is none.
+	Lacks string
+	// Leads reports that a positional stands before all options.
+	Leads bool
+	// Excludes are the flags of options that cannot be given together with this one.
+	Excludes []string
+}
+
+func (a *Argument) positional() bool { return a.Flag == "" }
+
+// A CommandLine has the arguments of a script by name. Its methods may be called at the
+// same time.
+type CommandLine struct {
+	top        *level
+	properties []*property
+	byName     map[string]*property
+}
+
+// A level is a command with the properties of its arguments.
+type level struct {
+	*Command
+	path       string      // the names of the sub-commands up to this one
+	properties []*property // by argument
+	chooser    *property   // chooses one of below; nil without them
+	below      []*level
+}
+
+// A property is one of the schema. Sub-commands share it where they mean the same by
+// it.
+type property struct {
+	name     string
+	schema   *jsonschema.Schema
+	required bool
+	commands []string // the sub-commands that it belongs to; nil for the top
+	needs    []string // those that cannot do without it
+	same     string   // a fingerprint, to compare
+}
+
+// MaxProperties is the maximum number of properties of one schema.
+const MaxProperties = 512
+
+// New returns the command line of a script, and nil where it has more than
+// [MaxProperties]. The command must not change afterwards.
+func New(command *Command) *CommandLine {
+	c := &CommandLine{byName: map[string]*property{}}
+	c.top = c.level(command, "", nil)
+	if len(c.properties) > MaxProperties {
+		return nil
+	}
+	for _, p := range c.properties {
+		p.finish()
+	}
+	return c
+}
+
+// level lays out a command's arguments and, below it, its sub-commands'. Above are the
+// properties of the commands that it belongs to.
+func (c *CommandLine) level(command *Command, path string, above []*property) *level {
+	l := &level{Command: command, path: path}
+	for _, a := range command.Arguments {
+		if len(c.properties) > MaxProperties {
+			break
+		}
+		l.properties = append(l.properties, c.place(l, a, above))
+	}
+	if len(command.Commands) == 0 {
+		return l
+	}
+	schema := &jsonschema.Schema{Type: "string", Description: describe(command.Commands)}
+	for _, sub := range command.Commands {
+		schema.Enum = append(schema.Enum, sub.Name)
+	}
+	l.chooser = c.declare(path, "command", schema, command.Must)
+	above = append(slices.Clone(above), l.properties...)
+	for _, sub := range command.Commands {
+		l.below = append(l.below, c.level(sub, strings.TrimSpace(path+" "+sub.Name), above))
+	}
+	return l
+}
+
+// describe lists sub-commands with their descriptions.
+func describe(commands []*Command) string {
+	var parts []string
+	for _, c := range commands {
+		if c.Description != "" {
+			parts = append(parts, fmt.Sprintf("%s: %s", c.Name, c.Description))
+		}
+	}
+	return cmp.Or(Sentences(parts...), "The sub-command.")
+}
+
+// place returns the property of an argument: one by which another sub-command means
+// the same, or a new one.
+func (c *CommandLine) place(l *level, a *Argument, above []*property) *property {
+	schema, name := a.schema(l.path == ""), PropertyName(a.Name)
+	data, _ := json.Marshal(schema)
+	same := fmt.Sprintf("%d %t %s", a.Kind, a.Alone, data)
+	p := c.byName[name]
+	if p == nil || l.path == "" || p.same != same || slices.Contains(above, p) || slices.Contains(l.properties, p) {
+		p = c.declare(l.path, name, schema, a.Required)
+		p.same = same
+	} else {
+		p.commands = append(p.commands, l.path)
+	}
+	if a.Required && l.path != "" {
+		p.needs = append(p.needs, l.path)
+	}
+	return p
+}
+
+// declare adds a property, which gets a name of its own.
+func (c *CommandLine) declare(path, name string, schema *jsonschema.Schema, required bool) *property {
+	p := &property{schema: schema, required: required && path == ""}
+	if path != "" {
+		p.commands = []string{path}
+		if c.byName[name] != nil {
+			name = PropertyName(strings.ReplaceAll(path, " ", "_") + "_" + name)
+		}
+	}
+	p.name = name
+	for n := 2; c.byName[p.name] != nil; n++ {
+		p.name = fmt.Sprintf("%s_%d", name, n)
+	}
+	c.properties = append(c.properties, p)
+	c.byName[p.name] = p
+	return p
+}
+
+// finish adds the sub-commands that a property belongs to, and those that need it, to
+// its description: the schema has no other place for either.
+func (p *property) finish() {
+	belongs, needed := listed(p.commands), listed(p.needs)
+	if belongs != "" && belongs != needed {
+		p.schema.Description = Sentences(p.schema.Description, "For the command "+belongs+".")
+	}
+	if needed != "" {
+		p.schema.Description = Sentences(p.schema.Description, "Required for "+needed+".")
+	}
+}
+
+// listed names some of the commands.
+func listed(commands []string) string {
+	const most = 8
+	named := slices.Compact(slices.Sorted(slices.Values(commands)))
+	if len(named) > most {
+		return strings.Join(named[:most], ", ") + ", …"
+	}
+	return strings.Join(named, ", ")
+}
+
+// Schema returns the JSON Schema of the arguments: an object with a property for each,
+// in the order in which they are declared, and no others. A sub-command is a property
+// with the commands' names; the arguments of one are properties of the same object,
+// whose descriptions name the command.
+func (c *CommandLine) Schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
+	for _, p := range c.properties {
+		s.Properties.Set(p.name, p.schema)
+		if p.required {
+			s.Required = append(s.Required, p.name)
+		}
+	}
+	return s
+}
+
+// Arguments calls do for each argument with the name of its property.
+func (c *CommandLine) Arguments(do func(property string, a *Argument)) { c.top.each(do) }
+
+func (l *level) each(do func(property string, a *Argument)) {
+	for i, p := range l.properties {
+		do(p.name, l.Arguments[i])
+	}
+	for _, below := range l.below {
+		below.each(do)
+	}
+}
+
+// schema describes the values of an argument. Those of sub-commands have their default
+// only in words: a client that fills in defaults would give them to other commands.
+func (a *Argument) schema(top bool) *jsonschema.Schema {
+	s := a.values()
+	s.Description = Sentences(a.Description)
+	switch {
+	case a.Default == nil || a.Kind == Count:
+	case top && len(a.Excludes) == 0:
+		s.Default = a.Default
+	case a.Kind == Value && !strings.Contains(strings.ToLower(a.Description), "default"):
+		if data, err := json.Marshal(a.Default); err == nil && len(data) < 100 {
+			s.Description = Sentences(s.Description, "Default: "+string(data)+".")
+		}
+	}
+	if len(a.Excludes) > 0 {
+		s.Description = Sentences(s.Description, "Not together with "+strings.Join(a.Excludes, ", ")+".")
+	}
+	return s
+}
+
+// maxCount is the maximum number of times for a flag that is counted.
+const maxCount = 100
+
+func (a *Argument) values() *jsonschema.Schema {
+	switch a.Kind {
+	case Switch:
+		return &jsonschema.Schema{Type: "boolean"}
+	case Count:
+		return &jsonschema.Schema{Type: "integer", Minimum: "0", Maximum: json.Number(fmt.Sprint(maxCount))}
+	}
+	item := &jsonschema.Schema{Type: "string"}
+	if a.Item != nil {
+		copied := *a.Item
+		item = &copied
+	}
+	switch {
+	case a.List:
+		s := &jsonschema.Schema{Type: "array", Items: item}
+		if a.Least > 0 {
+			s.MinItems = new(uint64(a.Least))
+		}
+		if a.Most > 0 {
+			s.MaxItems = new(uint64(a.Most))
+		}
+		return s
+	case a.Alone:
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{item, {Const: true, Description: "The option without a value."}}}
+	}
+	return item
+}
+
+// Sentences puts texts together as sentences.
+func Sentences(texts ...string) string {
+	var all []string
+	for _, text := range texts {
+		if text = strings.Join(strings.Fields(text), " "); text == "" {
+			continue
+		}
+		if !strings.ContainsAny(text[len(text)-1:], ".!?:;") {
+			text += "."
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " ")
+}
+
+// PropertyName returns a name in the characters that every client accepts: letters,
+// digits and _.
+func PropertyName(name string) string {
+	name = foreign.ReplaceAllString(strings.Trim(name, "-"), "_")
+	name = name[:min(len(name), maxName)]
+	if strings.Trim(name, "_") == "" {
+		return "argument"
+	}
+	return name
+}
+
+var foreign = lazyregexp.New(`\W+`)
+
+// maxName is the maximum length of a property's name in the models' interfaces.
+const maxName = 60

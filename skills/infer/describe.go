@@ -1,0 +1,61 @@
+package infer
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// maxBorrowed bounds the part of a skill's description that its tools share, in bytes.
+const maxBorrowed = 240
+
+// BorrowedDescription returns the description of a tool that has none: the words of its
+// name, and the first sentence of its skill's description.
+func BorrowedDescription(tool *skills.Skill) string {
+	name := tool.Name[strings.LastIndex(tool.Name, "__")+len("__"):]
+	words := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }), " ")
+	first, size := utf8.DecodeRuneInString(words)
+	words = string(unicode.ToUpper(first)) + words[size:]
+	return strings.TrimSpace(words + ". " + truncate.String(firstSentence(tool.Of.Description), maxBorrowed))
+}
+
+// firstSentence returns a text up to its first full stop before a space.
+func firstSentence(text string) string {
+	text = strings.TrimSpace(text)
+	if at := strings.Index(text, ". "); at > 0 {
+		return text[:at+1]
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}
+
+// Purpose returns the description of a skill or a tool without the parts that its
+// schema has: where the arguments are read from the script, those that describe them.
+func Purpose(s *skills.Skill) string {
+	if s.Entry == nil || !s.Entry.Inferred || len(s.Entry.Unread) > 0 {
+		return s.Description
+	}
+	if _, parsed := s.Entry.Args.(skills.ParsedCLI); !parsed {
+		return s.Description
+	}
+	return cmp.Or(usagetext.Purpose(s.Description), s.Description)
+}
+
+// A describer is a command line whose declaration describes the script.
+type describer interface{ Describe() string }
+
+// describe gives a tool that has only its skill's description that of its command line.
+func describe(tool *skills.Skill, line commandLine) {
+	d, ok := line.(describer)
+	if !ok || tool.Of == nil || tool.Description != BorrowedDescription(tool) {
+		return
+	}
+	if text := truncate.String(strings.TrimSpace(d.Describe()), maxDoc); text != "" {
+		tool.Description = text
+	}
+}

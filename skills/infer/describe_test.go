@@ -1,0 +1,44 @@
+package infer
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A tool without a description has the words of its name, or what its parser says.
+func TestDescriptions(t *testing.T) {
+	owner := &skills.Skill{Name: "pdf", Description: "Fills forms. Use it for PDF."}
+	for _, test := range []struct{ script, source, want string }{
+		{"fill_in.py", "print(1)\n", "Fill in. Fills forms."},
+		{"fill_in.py", "import argparse\np = argparse.ArgumentParser(description='Fill a form.')\np.parse_args()\n", "Fill a form."},
+		{"fill_in.sh", "echo \"$@\"\n", "Fill in. Fills forms."},
+	} {
+		tool := &skills.Skill{Name: "pdf__fill_in", Of: owner, Files: fstest.MapFS{test.script: {Data: []byte(test.source)}}}
+		tool.Entry = &skills.Entry{Script: test.script, Interpreter: Interpreter(test.script, nil)}
+		tool.Entry.SetUndeclared()
+		tool.Description = BorrowedDescription(tool)
+		Arguments(tool, nil)
+		if got := Purpose(tool); got != test.want {
+			t.Errorf("%s: %q, want %q", test.source, got, test.want)
+		}
+	}
+}
+
+// The description of a tool with a schema of its own does not repeat the arguments.
+func TestPurpose(t *testing.T) {
+	const doc = "Convert a file.\n\nUsage:\n    x.py IN OUT\n\n    More usage.\n\nIt keeps the layout.\n\nArguments:\n  IN  the file\n"
+	tool := &skills.Skill{Description: doc, Entry: &skills.Entry{Script: "x.py"}}
+	tool.Entry.SetUndeclared()
+	if got := Purpose(tool); got != doc {
+		t.Errorf("generic: %q", got)
+	}
+	tool.Entry.Args = skills.ParsedCLI{}
+	if got, want := Purpose(tool), "Convert a file.\n\nIt keeps the layout."; got != want {
+		t.Errorf("typed: %q, want %q", got, want)
+	}
+	if tool.Description = "Usage: x.py IN"; Purpose(tool) != tool.Description {
+		t.Error("nothing is left")
+	}
+}

@@ -1,0 +1,232 @@
+package js
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
+	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
+)
+
+// Lay returns the command for its schema.
+func (c *Command) Lay(e *Record, text usagetext.Text, top bool) *cli.Command {
+	laid := &cli.Command{Name: c.Name, Description: c.Description, Must: c.Must, Terminator: c.Terminator && !(c.First && len(c.Positionals) > 0), Numbers: c.Numbers, First: c.First}
+	for i, p := range c.Positionals {
+		if p.Description == "" && top {
+			p.Description = helpFor(text, p, i)
+		}
+		laid.Arguments = append(laid.Arguments, p.Argument)
+	}
+	if c.Words != nil && len(c.Positionals) == 0 {
+		laid.Arguments = append(laid.Arguments, c.Words.lay(e, text)...)
+	}
+	for _, o := range c.Options {
+		if o.merged != nil {
+			continue
+		}
+		o.finish(text, c.Guarded)
+		laid.Arguments = append(laid.Arguments, o.Argument)
+	}
+	if c.laid = true; len(c.Commands) == 0 {
+		return laid
+	}
+	for _, sub := range c.Commands {
+		if sub.laid { // it is its own, or of several
+			e.Doubt(0, "the command %s is added twice", sub.Name)
+			continue
+		}
+		laid.Commands = append(laid.Commands, sub.Lay(e, text, false))
+	}
+	return laid
+}
+
+// finish completes an option with what its use shows.
+func (a *Argument) finish(text usagetext.Text, guarded bool) {
+	if a.Undeclared && a.Tested && !a.Touched && !a.demanded && a.Default == nil && a.Item == nil && !a.List {
+		a.Kind = cli.Switch
+	}
+	if a.Undeclared && a.Item == nil && a.Kind == cli.Value {
+		switch a.Default.(type) {
+		case json.Number:
+			a.Item = TypeOf("number")
+		case bool:
+			a.Kind = cli.Switch
+		}
+	}
+	if guarded && a.demanded && a.Default == nil {
+		a.Required = true
+	}
+	if a.Kind == cli.Switch {
+		a.Required = false
+	}
+	for _, flag := range a.Flags {
+		if a.Description == "" {
+			a.Description = text.Help(flag)
+		}
+	}
+	a.Description = cmp.Or(a.Description, a.Comment)
+	a.fitDefault()
+}
+
+// fitDefault removes a default that is not of the argument's type, and adds it to the
+// description instead.
+func (a *Argument) fitDefault() {
+	if a.Default == nil || a.Kind == cli.Switch {
+		if _, is := a.Default.(bool); !is {
+			a.Default = nil
+		}
+		return
+	}
+	typ := "string"
+	if a.Item != nil {
+		typ = a.Item.Type
+	}
+	if text, ok := a.Default.(string); ok && (typ == "number" || typ == "integer") { // parseInt(x || "80")
+		if f, ok := ParseNumber(text).(float64); ok {
+			a.Default = number(f)
+		}
+	}
+	fits := func(v any) bool {
+		switch v := v.(type) {
+		case string:
+			return typ == "string" && (a.Item == nil || a.Item.Enum == nil || slices.Contains(a.Item.Enum, any(v)))
+		case bool:
+			return typ == "boolean"
+		case []any:
+			return false
+		}
+		return typ == "number" || typ == "integer"
+	}
+	list, isList := a.Default.([]any)
+	good := isList == a.List && (!isList && fits(a.Default) || isList && !slices.ContainsFunc(list, func(v any) bool { return !fits(v) }))
+	if good || a.Kind == cli.Count {
+		return
+	}
+	if standard, ok := ToText(fromJSON(a.Default)); ok && standard != "" && !strings.Contains(strings.ToLower(a.Description), "default") {
+		a.Description = cli.Sentences(a.Description, "Default: "+standard+".")
+	}
+	a.Default = nil
+}
+
+func fromJSON(v any) Value {
+	if n, ok := v.(interface{ Float64() (float64, error) }); ok {
+		f, _ := n.Float64()
+		return f
+	}
+	return v
+}
+
+// placeOf describes an argument that nothing else describes.
+func placeOf(a *Argument, at int) string {
+	if a.List {
+		return usagetext.Rest(at)
+	}
+	return usagetext.Place(at)
+}
+
+func helpFor(text usagetext.Text, a *Argument, at int) string {
+	for _, name := range []string{a.Name, text.Name(at)} {
+		if name != "" {
+			if help := text.Help(name); help != "" {
+				return help
+			}
+		}
+	}
+	return ""
+}
+
+// lay returns the positionals of a list, and its options.
+func (l *WordList) lay(e *Record, text usagetext.Text) []*cli.Argument {
+	apart := false // an option's value is a word of its own, so that a filter would find it
+	for _, o := range l.Options {
+		apart = apart || o.merged == nil && o.Kind == cli.Value && o.Form == cli.Apart
+	}
+	all := l.layPositionals(e, text, apart)
+	for _, o := range l.Options {
+		if o.merged == nil {
+			o.finish(text, true)
+			all = append(all, o.Argument)
+		}
+	}
+	return all
+}
+
+func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (all []*cli.Argument) {
+	needed := false
+	end := len(l.Positionals)
+	if l.Collected && end <= l.LoopBase && l.Rest == nil {
+		l.Rest = &Argument{Argument: &cli.Argument{List: true}}
+		l.RestFrom = l.LoopBase
+	}
+	if l.Rest != nil && l.RestFrom < end {
+		end = l.RestFrom
+		if !onlyTested(l.Positionals[end:]) {
+			e.Doubt(l.Rest.Line, "the arguments are read in several ways")
+		}
+	}
+	for i := end - 1; i >= 0; i-- {
+		p := l.Positionals[i]
+		if p == nil {
+			p = l.Positional(i, 0)
+		}
+		p.Required = needed || i < l.Least || p.demanded || p.Used && !p.Tested && p.Default == nil
+		needed = p.Required
+	}
+	for i, p := range l.Positionals[:end] {
+		p.Leads = l.leads(i, apart)
+		l.describe(p, text, i)
+		if p.Required {
+			p.Default = nil
+		}
+		p.fitDefault()
+		all = append(all, p.Argument)
+	}
+	if l.Rest != nil && (l.Most < 0 || l.Most > l.RestFrom) {
+		l.Rest.Named = l.Rest.Named || l.RestName != ""
+		if l.Rest.Name == "" {
+			l.Rest.Name = l.RestName
+		}
+		l.Rest.Least = max(l.Least-l.RestFrom, 0)
+		l.Rest.Required = l.Rest.Least > 0 || l.Rest.demanded
+		l.Rest.Leads = l.leads(l.RestFrom, apart)
+		l.describe(l.Rest, text, l.RestFrom)
+		all = append(all, l.Rest.Argument)
+	}
+	if len(l.Options) > 0 && !l.Declared {
+		for _, a := range all {
+			a.Dashes = "the script would read it as an option"
+		}
+	}
+	return all
+}
+
+// leads reports whether the positional at an index stands before all options.
+func (l *WordList) leads(at int, apart bool) bool {
+	if l.Declared {
+		return false
+	}
+	return len(l.Options) == 0 || l.Indexed && !l.Filtered || at < l.LoopBase || apart && l.Filtered && l.Looped == 0
+}
+
+func onlyTested(all []*Argument) bool {
+	return !slices.ContainsFunc(all, func(a *Argument) bool { return a != nil && a.Named })
+}
+
+// describe gives a positional a name and a description from usage texts, where the
+// program has none.
+func (l *WordList) describe(p *Argument, text usagetext.Text, at int) {
+	if name := text.Name(at); name != "" && (!p.Named || len(p.Name) == 1) {
+		p.Name = name
+	}
+	if p.Name == "" {
+		p.Name = "arg" + string(number(float64(at+1)))
+		if p.List {
+			p.Name = "args"
+		}
+	}
+	if p.Description == "" {
+		p.Description = cmp.Or(helpFor(text, p, at), p.Comment, placeOf(p, at))
+	}
+}

@@ -1,0 +1,51 @@
+package js
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Note is about a line of a source.
+type Note struct {
+	Line int // from 1; 0 is the whole source
+	Text string
+}
+
+const maxNotes = 8
+
+// A Record has the parts of the command line that a program was seen to read.
+type Record struct {
+	Doubts []Note    // reasons why the command line is not known
+	Argv   *WordList // process.argv behind the script's name
+	Parses []*parsed
+	Texts  []string // usage texts of libraries
+}
+
+// A Parsed is a command line that a library reads.
+type parsed struct {
+	Line    int32
+	Command *Command
+}
+
+// Doubt notes a reason why the command line is not known.
+func (r *Record) Doubt(line int32, format string, args ...any) Value {
+	note := Note{int(line), fmt.Sprintf(format, args...)}
+	if len(r.Doubts) < maxNotes && !slices.Contains(r.Doubts, note) {
+		r.Doubts = append(r.Doubts, note)
+	}
+	return Unknown{}
+}
+
+// ReadsProcess reports whether a library reads the program's own command line, which is
+// its default, from a word on.
+func (r *Record) ReadsProcess(v Value, from int) bool {
+	w, ok := v.(Words)
+	return IsNone(v) || ok && w.List == r.Argv && w.From == from && w.List.Shifted == 0
+}
+
+// Parsed notes a command line that a library reads.
+func (r *Record) Parsed(line int32, c *Command) {
+	if !slices.ContainsFunc(r.Parses, func(p *parsed) bool { return p.Command == c }) {
+		r.Parses = append(r.Parses, &parsed{line, c})
+	}
+}

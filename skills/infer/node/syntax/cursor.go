@@ -1,0 +1,138 @@
+package syntax
+
+// A cursor is a place among the tokens of a source. What it cannot read becomes an
+// unknown node.
+type cursor struct {
+	tokens  []token
+	at      int
+	depth   int
+	broken  int32 // the first line that cannot be read; 0 where there is none
+	noIn    bool  // "in" ends the expression
+	ternary int   // between ? and : of this many conditions
+}
+
+func (p *cursor) peek() token { return p.tokens[p.at] }
+
+func (p *cursor) ahead(n int) token { return p.tokens[min(p.at+n, len(p.tokens)-1)] }
+
+func (p *cursor) advance() token {
+	t := p.tokens[p.at]
+	if t.kind != tokEnd {
+		p.at++
+	}
+	return t
+}
+
+// accept skips an operator, if it is the next token.
+func (p *cursor) accept(operator string) bool {
+	if p.peek().is(operator) {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *cursor) acceptWord(word string) bool {
+	if p.peek().word(word) {
+		p.at++
+		return true
+	}
+	return false
+}
+
+// expect skips an operator, or marks the source as broken.
+func (p *cursor) expect(operator string) {
+	if !p.accept(operator) {
+		p.fail()
+	}
+}
+
+func (p *cursor) fail() {
+	if p.broken == 0 {
+		p.broken = max(p.peek().line, 1)
+	}
+}
+
+// unknown skips the next token, with all up to its matching bracket.
+func (p *cursor) unknown() *Node {
+	p.fail()
+	t := p.advance()
+	if pair := int(t.pair); pair >= p.at {
+		p.at = pair + 1
+	}
+	return &Node{Line: t.line}
+}
+
+// nest enters a level of nesting. It reports false where there are too many.
+func (p *cursor) nest() bool {
+	p.depth++
+	return p.depth < maxDepth
+}
+
+// end skips the end of a statement.
+func (p *cursor) end() {
+	if t := p.peek(); p.accept(";") || t.newline || t.is("}") || t.kind == tokEnd {
+		return
+	}
+	p.fail()
+}
+
+func (p *cursor) node(kind Kind, kids ...*Node) *Node {
+	return &Node{Kind: kind, Line: p.peek().line, Kids: kids}
+}
+
+// skipPair skips a bracket with all up to its end.
+func (p *cursor) skipPair() {
+	if pair := int(p.peek().pair); pair > p.at {
+		p.at = pair + 1
+		return
+	}
+	p.unknown()
+}
+
+func (p *cursor) memberName() string {
+	if t := p.peek(); t.kind == tokName || t.kind == tokPrivate {
+		p.at++
+		return t.text
+	}
+	p.fail()
+	return ""
+}
+
+// methodModifiers skips async, get, set and * before a name, and reports get or set.
+func (p *cursor) methodModifiers() (accessor bool) {
+	for {
+		t, next := p.peek(), p.ahead(1)
+		named := next.kind == tokName || next.kind == tokString || next.kind == tokNumber || next.kind == tokPrivate || next.is("[") || next.is("*")
+		if !t.is("*") && !(named && (t.word("async") || t.word("get") || t.word("set"))) {
+			return accessor
+		}
+		accessor = accessor || t.word("get") || t.word("set")
+		p.at++
+	}
+}
+
+// inside reads between brackets, where "in" and ":" mean nothing to the outside.
+func (p *cursor) inside(read func() *Node) *Node {
+	noIn, ternary := p.noIn, p.ternary
+	p.noIn, p.ternary = false, 0
+	n := read()
+	p.noIn, p.ternary = noIn, ternary
+	return n
+}
+
+// skipTemplate skips a template with the types in it.
+func (p *cursor) skipTemplate() {
+	for open := 0; p.peek().kind != tokEnd; {
+		switch t := p.advance(); {
+		case t.kind != tokTemplate:
+		case t.last && t.pair == continues:
+			open--
+		case !t.last && t.pair != continues:
+			open++
+		}
+		if open == 0 {
+			return
+		}
+	}
+}

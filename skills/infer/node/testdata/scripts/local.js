@@ -1,0 +1,2 @@
+const { helper } = require('./lib/helper');
+helper();

@@ -1,0 +1,1 @@
+process.stdin.on('data', (d) => process.stdout.write(d));

@@ -1,0 +1,2 @@
+const parse = require('yargs-parser');
+console.log(parse('--a 1'));

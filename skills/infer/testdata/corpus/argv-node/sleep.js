@@ -1,0 +1,2 @@
+const seconds = +process.argv[2];
+setTimeout(() => console.log('awake'), seconds * 1000);

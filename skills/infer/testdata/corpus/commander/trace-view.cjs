@@ -1,0 +1,10 @@
+'use strict';
+const { Command } = require('commander');
+const program = new Command();
+program.argument('<trace>', 'trace to read');
+program.option('-m, --min <ms>', 'shortest span', (value) => parseFloat(value), 1.5);
+program.option('-d, --depth <n>', 'depth', (value, previous) => parseInt(value, 10), 5);
+program.option('-s, --service <names...>', 'services');
+program.option('--ascii', 'without colours');
+program.parse(process.argv);
+console.log(program.args[0], program.opts());

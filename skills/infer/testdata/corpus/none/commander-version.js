@@ -1,0 +1,3 @@
+// Prints the installed version of commander.
+const { version } = require('commander/package.json');
+console.log(version);

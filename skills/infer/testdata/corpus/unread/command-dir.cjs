@@ -1,0 +1,2 @@
+#!/usr/bin/env node
+require('yargs').commandDir('commands').demandCommand().help().argv;

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+name=$1
+shift
+source "$(dirname "$0")/tasks/$name.sh"
+run "$@"

@@ -1,0 +1,2 @@
+import { main } from './lib/main.ts';
+main(process.argv);

@@ -1,0 +1,2 @@
+#!/bin/sh
+exec npm --prefix "$(dirname "$0")" run start -- "$@"

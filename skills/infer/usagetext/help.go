@@ -1,0 +1,62 @@
+package usagetext
+
+import (
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// section matches the headline of a list of arguments.
+var section = lazyregexp.New(`(?i)^\s*(?:positional |required |optional |command[- ]line )?(?:arguments?|args|parameters?|params|inputs?|where|options)(?: are)?\s*:\s*$`)
+
+// entry matches a line that describes an argument: its flags or its name, the
+// placeholders of its values, and the description.
+var entry = lazyregexp.New("^(\\s*)(?:[-*•]\\s+)?([`<\\[]?-{0,2}[A-Za-z$][\\w.-]*[`>\\]]?(?:\\s*[,|/]\\s*--?[\\w-]+)*)((?:[ =][<\\[{]?[A-Z][A-Z0-9_.|]*[>\\]}]?|[ =]<[^>]*>)*)`?(?:\\s*\\([^)]*\\))?(\\s*:\\s+|\\s+[-–—=]+>?\\s+|\\s{2,})(\\S.*)$")
+
+// readHelp finds the lines that describe arguments. A plain word is the name of one
+// only in a section of arguments.
+func (t *Text) readHelp(lines []string) {
+	inSection, last, indent := false, []string(nil), 0
+	for _, line := range lines {
+		line = strings.ReplaceAll(strings.TrimRight(line, " "), "\t", "    ")
+		text := strings.TrimLeft(line, " ")
+		m := entry.FindStringSubmatch(line)
+		switch {
+		case section.MatchString(line):
+			inSection, last = true, nil
+		case text == "":
+			last = nil
+		case m != nil && (last == nil || len(m[1]) <= indent) && (inSection && m[1] != "" || isMarked(m[2])):
+			last, indent = t.describe(m[2], m[3], m[5]), len(m[1])
+		case len(line)-len(text) > indent && last != nil:
+			for _, name := range last {
+				t.help[name] = truncate.String(t.help[name]+" "+text, maxHelp)
+			}
+		default:
+			inSection, last = inSection && line != text, nil
+		}
+	}
+}
+
+// isMarked reports whether the name of an entry cannot be a word of prose.
+func isMarked(name string) bool { return strings.ContainsAny(name[:1], "-<$") }
+
+// describe adds the description of an entry, and returns the names that it describes.
+func (t *Text) describe(names, value, help string) (described []string) {
+	if len(t.help) >= maxEntries {
+		return nil
+	}
+	for _, name := range strings.FieldsFunc(names, func(r rune) bool { return strings.ContainsRune(",|/ `[]", r) }) {
+		if !strings.HasPrefix(name, "-") {
+			name = key(name)
+		} else if placeholder := PropertyName(value); placeholder != "" && t.values[name] == "" {
+			t.values[name] = placeholder
+		}
+		if name != "" && t.help[name] == "" {
+			t.help[name] = truncate.String(strings.TrimSpace(help), maxHelp)
+			described = append(described, name)
+		}
+	}
+	return described
+}

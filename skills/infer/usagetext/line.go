@@ -1,0 +1,195 @@
+package usagetext
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
+)
+
+// usageMark matches the start of a usage text.
+var usageMark = lazyregexp.New(`(?i)^[\s#*/"'(]*(?:usage|synopsis|syntax)\s*:?\s*(.*)$`)
+
+// program matches the word that a usage line calls the script by: a file, $0, or
+// the place of a value that was filled in.
+var program = lazyregexp.New(`\.(?:py|sh|bash|js|mjs|cjs|ts|mts)['"\x60]?$|\$\{?0\}?|argv\[[01]\]|%\(?(?:prog|s)|^\{|…|__file__|basename`)
+
+// interpreters start a command line of a script.
+var interpreters = []string{"python", "python3", "python2", "bash", "sh", "node", "uv", "run", "npx", "tsx", "ts-node", "deno", "bun", "./", "$"}
+
+// readUsage finds the usage lines of a text: the one behind "Usage:", and those that
+// are indented below it and call the script.
+func (t *Text) readUsage(lines []string) {
+	for at := 0; at < len(lines); at++ {
+		m := usageMark.FindStringSubmatch(lines[at])
+		if m == nil {
+			continue
+		}
+		rest := m[1]
+		if isCommand(rest) {
+			t.addLine(rest)
+		}
+		for at+1 < len(lines) && isUsageLine(lines[at+1], strings.TrimSpace(rest) == "") {
+			at++
+			rest = "-"
+			t.addLine(lines[at])
+		}
+	}
+}
+
+// isUsageLine reports whether a line below "Usage:" is another one. First says that
+// there is none yet.
+func isUsageLine(line string, first bool) bool {
+	text := strings.TrimLeft(line, " \t#*/")
+	return text != "" && len(text) < len(line) && (isCommand(text) || first && usageMark.FindStringSubmatch(line) == nil && strings.ContainsAny(text, "<["))
+}
+
+// isCommand reports whether a text calls the script, or begins like a command line.
+func isCommand(text string) bool {
+	words := strings.Fields(text)
+	if slices.ContainsFunc(words[:min(4, len(words))], program.MatchString) {
+		return true
+	}
+	return len(words) > 1 && strings.IndexAny(words[1], "<[-") == 0 && len(words[0]) < 40
+}
+
+// addLine reads one usage line.
+func (t *Text) addLine(line string) {
+	words := elements(withoutProgram(line))
+	r := lineReader{text: t}
+	for i := range words {
+		r.element(words, i, false)
+	}
+	if len(r.found) > 0 && len(t.lines) < maxElements {
+		t.lines = append(t.lines, r.found)
+	}
+}
+
+// withoutProgram returns a line without the words that call the script.
+func withoutProgram(line string) string {
+	words := strings.Fields(line)
+	at := slices.IndexFunc(words[:min(4, len(words))], program.MatchString)
+	for at < 0 && len(words) > 1 && slices.Contains(interpreters, words[0]) {
+		words = words[1:]
+	}
+	for at+1 < len(words) && program.MatchString(words[at+1]) && strings.IndexAny(words[at+1], "<[") != 0 && at >= 0 { // $(basename "$0")
+		at++
+	}
+	return strings.Join(words[max(at, 0)+1:], " ")
+}
+
+// elements splits a line at spaces outside of brackets, up to the end of the
+// command.
+func elements(line string) []string {
+	var all []string
+	depth, from := 0, 0
+	flush := func(to int) {
+		if word := strings.TrimSpace(line[from:to]); word != "" {
+			all = append(all, word)
+		}
+		from = to
+	}
+	for i := 0; i < len(line) && len(all) < maxElements; i++ {
+		switch c := line[i]; {
+		case strings.IndexByte("[(<{", c) >= 0:
+			depth++
+		case strings.IndexByte("])>}", c) >= 0:
+			depth--
+		case c == ' ' && depth <= 0:
+			flush(i)
+		case depth <= 0 && (c == '#' || c == ';' || c == '\\' || c == '&'):
+			flush(i)
+			return all
+		}
+	}
+	flush(len(line))
+	return all
+}
+
+// maxDepth bounds the brackets in each other.
+const maxDepth = 16
+
+// A lineReader collects the positionals of one line.
+type lineReader struct {
+	text  *Text
+	found []Positional
+	value bool // the next word is the value of an option
+	depth int  // of groups in brackets, where each word behind an option is its value
+}
+
+// element reads one of the words of a line, or of a group in brackets.
+func (r *lineReader) element(words []string, i int, optional bool) {
+	word, repeated := strings.CutSuffix(strings.TrimSuffix(strings.TrimSpace(words[i]), ","), "...")
+	if !repeated {
+		word, repeated = strings.CutSuffix(word, "…")
+	}
+	switch {
+	case r.value:
+		r.value = false
+		return
+	case word == "" && repeated && len(r.found) > 0:
+		r.found[len(r.found)-1].Repeated = true
+	case word == "" || strings.ContainsAny(word[:1], "|>"):
+	case word[0] == '[' && strings.HasSuffix(word, "]"):
+		r.group(word[1:len(word)-1], true, repeated)
+	case word[0] == '(' && strings.HasSuffix(word, ")"):
+		r.group(word[1:len(word)-1], optional, repeated)
+	case word[0] == '-':
+		r.option(word, words[i+1:])
+	default:
+		r.positional(word, optional, repeated)
+	}
+}
+
+// group reads the elements inside of brackets.
+func (r *lineReader) group(inner string, optional, repeated bool) {
+	if r.depth == maxDepth {
+		return
+	}
+	r.depth++
+	before := len(r.found)
+	words := elements(inner)
+	for i := range words {
+		r.element(words, i, optional)
+	}
+	r.value = false
+	r.depth--
+	if repeated && len(r.found) > before {
+		r.found[len(r.found)-1].Repeated = true
+	}
+}
+
+// option reads the flags of an option, and the placeholder of its value, which is
+// joined to them or the next word.
+func (r *lineReader) option(word string, rest []string) {
+	value := ""
+	if flag, placeholder, joined := strings.Cut(word, "="); joined {
+		word, value = flag, placeholder
+	} else if len(rest) > 0 && (isPlaceholder(rest[0]) || r.depth > 0 && rest[0] != "|" && rest[0][0] != '-') {
+		value, r.value = rest[0], true
+	}
+	for _, flag := range strings.FieldsFunc(word, func(c rune) bool { return c == '|' || c == ',' || c == '/' }) {
+		if name := PropertyName(value); name != "" && r.text.values[flag] == "" && len(r.text.values) < maxEntries {
+			r.text.values[flag] = name
+		}
+	}
+}
+
+// isPlaceholder reports whether a word stands for a value: <x>, X or "x".
+func isPlaceholder(word string) bool {
+	return word != "" && (word[0] == '<' || word[0] == '"' || word[0] == '\'' || strings.ToUpper(word) == word && isWord(rune(word[0])))
+}
+
+// positional adds a positional, unless the word says "the options".
+func (r *lineReader) positional(word string, optional, repeated bool) {
+	name := PropertyName(word)
+	switch {
+	case name == "" || slices.Contains([]string{"options", "option", "flags", "opts"}, name) || strings.Contains(word, "--"):
+		return
+	case strings.Contains(strings.Trim(word, "<>{}"), "|"): // the alternatives name no value
+		name = ""
+	case strings.ContainsAny(word, "<") && strings.Contains(word, "...>"):
+		repeated = true
+	}
+	r.found = append(r.found, Positional{name, optional, repeated})
+}

@@ -1,0 +1,92 @@
+package usagetext
+
+import (
+	"slices"
+	"strings"
+)
+
+// The limits of a text. Anything beyond is not read.
+const (
+	maxText     = 32 << 10 // bytes
+	maxHelp     = 400      // bytes of one description
+	maxElements = 64       // of one usage line
+	maxEntries  = 256      // described arguments
+)
+
+// A Positional is one of a usage line.
+type Positional struct {
+	Name     string // in lower case and with underscores: "input_file" of "<input-file>"
+	Optional bool   // it stands in brackets
+	Repeated bool   // "..." follows it
+}
+
+// A Text is the contents of the usage texts of one script. The zero value is that of
+// no text.
+type Text struct {
+	lines  [][]Positional    // of each usage line that has some
+	values map[string]string // the placeholders of options, by flag
+	help   map[string]string // by flag, or by the name of a positional
+}
+
+// Name returns the name of the positional at an index, from 0: that of all usage lines
+// which have one there. It is "" where they differ or none has one.
+func (t Text) Name(at int) string {
+	name := ""
+	for _, line := range t.lines {
+		switch {
+		case at >= len(line):
+		case name != "" && name != line[at].Name:
+			return ""
+		default:
+			name = line[at].Name
+		}
+	}
+	return name
+}
+
+// Positionals returns those of the only usage line, and nil where there are several.
+func (t Text) Positionals() []Positional {
+	if len(t.lines) != 1 {
+		return nil
+	}
+	return slices.Clone(t.lines[0])
+}
+
+// Help returns the description of an option, such as "--output", or of a positional by
+// its name or its place, "$1"; "" where there is none.
+func (t Text) Help(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return t.help[name]
+	}
+	return t.help[key(name)]
+}
+
+// key returns the name that a positional's description has.
+func key(name string) string {
+	if strings.HasPrefix(name, "$") {
+		return name
+	}
+	return PropertyName(name)
+}
+
+// Value returns the name of the value of an option, in lower case and with underscores;
+// "" where the text has none.
+func (t Text) Value(flag string) string { return t.values[flag] }
+
+// PropertyName returns a placeholder in the letters of properties: "input_file" of
+// "<input-file>", "input" of "INPUT.pdf", "" of one without letters.
+func PropertyName(placeholder string) string {
+	name := strings.Trim(placeholder, "<>[](){}\"'`,;:=|.…*")
+	if at := strings.LastIndexByte(name, '.'); at > 0 && len(name)-at <= 6 {
+		name = name[:at]
+	}
+	name = strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !isWord(r) }), "_"))
+	if strings.Trim(name, "0123456789_") == "" {
+		return ""
+	}
+	return name
+}
+
+func isWord(r rune) bool {
+	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
