@@ -3,6 +3,7 @@ package skills
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,6 +48,9 @@ type ParsedCLI struct {
 	Stored func() *jsonschema.Schema
 	// Files are the parameters that take names of files or folders.
 	Files []FileParam
+	// Stdin says that the property "stdin" is the script's standard input, and no
+	// argument of its command line.
+	Stdin bool
 	CommandLine
 }
 
@@ -58,13 +62,23 @@ func (s ParsedCLI) Schema() *jsonschema.Schema {
 	return s.Object
 }
 
-// Pass returns the words of the command line.
+// Pass returns the words of the command line, and the standard input if the script
+// reads some.
 func (s ParsedCLI) Pass(args map[string]any) (Passed, error) {
+	var passed Passed
+	if text, ok := args[rawStdin].(string); ok && s.Stdin {
+		passed.Stdin = []byte(text)
+	}
+	if _, given := args[rawStdin]; given && s.Stdin {
+		args = maps.Clone(args)
+		delete(args, rawStdin)
+	}
 	words, err := s.Argv(args)
 	if err != nil {
 		return Passed{}, err
 	}
-	return Passed{Argv: words}, checkWords(words)
+	passed.Argv = words
+	return passed, checkWords(words)
 }
 
 func (s ParsedCLI) params() []Param { return Properties(s.Schema()) }
@@ -131,9 +145,19 @@ func (RawArgv) Schema() *jsonschema.Schema {
 		Type: "array", Items: &jsonschema.Schema{Type: "string"},
 		Description: "The script's command line, one word each.",
 	})
-	s.Properties.Set(rawStdin, &jsonschema.Schema{Type: "string", Description: "The script's standard input."})
+	AddStdin(s)
 	s.AdditionalProperties = jsonschema.FalseSchema
 	return s
+}
+
+// AddStdin adds the property "stdin" to the schema of an object, unless it has one,
+// and reports whether it did.
+func AddStdin(s *jsonschema.Schema) bool {
+	if _, taken := s.Properties.Get(rawStdin); taken {
+		return false
+	}
+	s.Properties.Set(rawStdin, &jsonschema.Schema{Type: "string", Description: "The script's standard input."})
+	return true
 }
 
 // Pass returns the words and the input as they are.

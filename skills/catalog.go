@@ -133,55 +133,6 @@ func (c *Catalog) closest(name string) []string {
 	return names
 }
 
-// maxWords bounds the words of a query: each is searched in all skills.
-const maxWords = 32
-
-// Search returns the skills in which every word of query occurs, best first: a
-// word in the name counts more than one in the description, and that more than
-// one in when_to_use.
-func (c *Catalog) Search(query string) []*Skill {
-	type hit struct {
-		skill *Skill
-		score int
-	}
-	var hits []hit
-	words := strings.Fields(strings.ToLower(query))
-	words = words[:min(len(words), maxWords)]
-	for _, s := range c.Skills {
-		if score := s.score(words); score > 0 {
-			hits = append(hits, hit{s, score})
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	found := make([]*Skill, len(hits))
-	for i, h := range hits {
-		found[i] = h.skill
-	}
-	return found
-}
-
-// score sums up where the words occur; 0 when one occurs nowhere.
-func (s *Skill) score(words []string) int {
-	texts := [...]string{s.WhenToUse, s.Description, s.QualifiedName()}
-	if len(s.Keywords) > 0 {
-		texts[0] += "\n" + strings.Join(s.Keywords, "\n")
-	}
-	total := 0
-	for _, word := range words {
-		best := 0
-		for i, text := range texts {
-			if strings.Contains(strings.ToLower(text), word) {
-				best = 1 << (4 * i) // one word in the name outweighs any below
-			}
-		}
-		if best == 0 {
-			return 0
-		}
-		total += best
-	}
-	return total
-}
-
 // A BrokenError says that there is a skill of a name, and why it does not load.
 type BrokenError struct {
 	Name    string

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func demoCatalog() *Catalog {
@@ -54,30 +52,6 @@ func TestLookupIsBounded(t *testing.T) {
 		_, err := catalog.Lookup(name)
 		if notFound, ok := errors.AsType[*NotFoundError](err); !ok || len(notFound.Closest) != closest {
 			t.Errorf("%d letters: %v", len(name), err)
-		}
-	}
-}
-
-func TestSearch(t *testing.T) {
-	catalog := demoCatalog()
-	for query, want := range map[string][]string{
-		"code":        {"more/code-map", "tools/format", "tools/lint"}, // in the name, then in descriptions
-		"commit":      {"more/commit", "tools/lint"},                   // in the name, then in when_to_use
-		"LINT":        {"more/lint", "tools/lint"},
-		"lint code":   {"tools/lint"}, // every word
-		"tools":       {"tools/format", "tools/lint"},
-		"nothing":     nil,
-		"  overview ": {"more/code-map"},
-
-		strings.Repeat("overview ", maxWords) + "nothing":   {"more/code-map"},
-		strings.Repeat("overview ", maxWords-1) + "nothing": nil,
-	} {
-		var got []string
-		for _, s := range catalog.Search(query) {
-			got = append(got, s.QualifiedName())
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: %s", query, diff)
 		}
 	}
 }

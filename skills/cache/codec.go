@@ -402,6 +402,7 @@ func (c *codec) parsedCLI(v reflect.Value) {
 		schema := &storedSchema{encoded: c.string("")}
 		cli := skills.ParsedCLI{Stored: schema.get}
 		c.value(reflect.ValueOf(&cli.Files).Elem())
+		c.value(reflect.ValueOf(&cli.Stdin).Elem())
 		v.Set(reflect.ValueOf(cli))
 		return
 	}
@@ -413,6 +414,7 @@ func (c *codec) parsedCLI(v reflect.Value) {
 	}
 	c.string(encoded)
 	c.value(reflect.ValueOf(&cli.Files).Elem())
+	c.value(reflect.ValueOf(&cli.Stdin).Elem())
 }
 
 // A storedSchema is a schema that is decoded at the first use.

@@ -33,7 +33,7 @@ func makeSkills(t testing.TB, root string, n int) {
 	for i := range n {
 		dir := filepath.Join(root, fmt.Sprintf("skill-%05d", i))
 		write(t, filepath.Join(dir, "SKILL.md"), fmt.Sprintf(texts[i%len(texts)], filepath.Base(dir)))
-		write(t, filepath.Join(dir, "run.sh"), "#!/bin/bash\n")
+		write(t, filepath.Join(dir, "run.sh"), "#!/bin/bash\nexec cat \"$@\"\n")
 	}
 }
 

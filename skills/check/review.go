@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
@@ -24,7 +25,7 @@ func Review(s *skills.Skill) []skills.Problem {
 // undescribed reports a tool that has its skill's description for want of its
 // own.
 func undescribed(s *skills.Skill) []skills.Problem {
-	if s.Of == nil || s.Description != manifest.BorrowedDescription(s) {
+	if s.Of == nil || s.Description != infer.BorrowedDescription(s) {
 		return nil
 	}
 	problem := skills.Problem{

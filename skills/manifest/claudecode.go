@@ -38,7 +38,7 @@ func (p *parser) commandFile(name string) error {
 	restrictionReader{p}.misplaced()
 	requirementReader{p}.requirements()
 	p.paths()
-	skill.Pinned = p.fields.boolean("pin", false)
+	skill.Pinned = p.fields.boolean("pin", skill.Always())
 	p.ignored()
 	return nil
 }

@@ -37,7 +37,7 @@ func (p *parser) skillFile(folder string) error {
 	p.openAI()
 	restrictionReader{p}.misplaced()
 	p.paths()
-	p.skill.Pinned = p.fields.boolean("pin", false)
+	p.skill.Pinned = p.fields.boolean("pin", p.skill.Always())
 	p.asks()
 	p.calls()
 	p.task()

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -49,13 +48,8 @@ func (p toolReader) tooMany(at Position) {
 // describeTool gives a tool without a description that of its skill.
 func describeTool(tool *skills.Skill) {
 	if tool.Description == "" {
-		tool.Description = BorrowedDescription(tool)
+		tool.Description = infer.BorrowedDescription(tool)
 	}
-}
-
-// BorrowedDescription returns the description of a tool that has none: its skill's.
-func BorrowedDescription(tool *skills.Skill) string {
-	return strings.TrimSpace(fmt.Sprintf("Run %s of the skill %s. %s", tool.Entry.Script, tool.Of.QualifiedName(), tool.Of.Description))
 }
 
 func (p toolReader) addTool(tool *skills.Skill) {

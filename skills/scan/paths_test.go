@@ -64,3 +64,16 @@ func TestPin(t *testing.T) {
 		}
 	}
 }
+
+// Conduit's "activation: always" is a pin, unless the author says otherwise.
+func TestAlwaysIsPin(t *testing.T) {
+	for front, want := range map[string]bool{
+		"activation: always": true, "activation: manual": false, "metadata: {conduit: {activation: always}}": true,
+		"activation: always\npin: false": false, "activation: {keywords: [always]}": false,
+	} {
+		skill, _ := loadSkill(t, "---\nname: demo\ndescription: d\n"+front+"\n---\n")
+		if skill.Pinned != want || len(skill.Problems) > 0 {
+			t.Errorf("%q: %t, problems %q", front, skill.Pinned, lines(skill.Problems))
+		}
+	}
+}

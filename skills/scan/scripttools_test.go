@@ -47,7 +47,7 @@ func TestScriptTools(t *testing.T) {
 		"LangChain, classes": {"skill_type: langchain_tool", map[string]string{"tools.py": "from langchain_core.tools import tool, BaseTool\nclass Add(BaseTool):\n    name: str = 'add'\n    description: str = 'Adds.'\n    def _run(self, a: int): ...\nclass Ask(BaseTool):\n    key: str\n    def _run(self): ...\n"},
 			`demo__add: python3 tools.py {"a":{"type":"integer"}}`},
 		"LangChain, by entry point": {"skill_type: langchain_tool\nentry_points: {run: tools.py}", map[string]string{"tools.py": tooled},
-			"demo__run: python3 tools.py " + words},
+			"demo__run: python3 tools.py {}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"demo/SKILL.md": "---\nname: demo\ndescription: d\n" + test.front + "\n---\nRead this.\n"}
@@ -75,7 +75,7 @@ func TestInferredPasses(t *testing.T) {
 		"a.py": {argparsed, "python3", map[string]any{"top": 3.0}, "--top=3", ""},
 		"b.py": {argparsed, "python3", map[string]any{"top": "x"}, "", "top"},
 		"c.sh": {getopts, "bash", map[string]any{"name": "Ann"}, "-n Ann", ""},
-		"d.sh": {"#!/bin/sh\n", "sh", map[string]any{"args": []any{"-x", "y"}}, "-x y", ""},
+		"d.sh": {"#!/bin/sh\nexec cat \"$@\"\n", "sh", map[string]any{"args": []any{"-x", "y"}}, "-x y", ""},
 	} {
 		skill := &skills.Skill{Files: fstest.MapFS{script: {Data: []byte(test.source)}}, Entry: &skills.Entry{Script: script, Interpreter: []string{test.interpreter}}}
 		skill.Entry.SetUndeclared()

@@ -51,7 +51,7 @@ demo__two: python3 a.py Flags {"properties":{"b":{"type":"string"}},"type":"obje
 demo__none: bash run.sh Flags {"properties":{},"type":"object"}`, "",
 		},
 		"nothing declared": {
-			"", "tools: [{name: one, script: run.sh}]", `demo__one: bash run.sh RawArgv ` + wordsSchema, "",
+			"", "tools: [{name: one, script: run.sh}]", `demo__one: bash run.sh ParsedCLI {"properties":{},"additionalProperties":false,"type":"object"}`, "",
 		},
 		"a function": {
 			"", "tools: [{name: one, script: a.py, function: f, params: {n: number}}]",
@@ -144,7 +144,7 @@ func TestToolInherits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plain.Class != skills.Mutating || plain.ModelInvocable || plain.WhenToUse != "" || plain.Instructions != "Read me." || plain.Owner().QualifiedName() != "plug/demo" || plain.File != "root/p/tools.yaml" ||
-		plain.Description != "Run scripts/run.sh of the skill plug/demo. Does much." {
+		plain.Description != "Plain. Does much." {
 		t.Errorf("%+v", plain)
 	}
 	full, err := catalog.Lookup("demo__full")
@@ -227,7 +227,7 @@ func TestLinX(t *testing.T) {
 	for name, test := range map[string]struct{ fields, want, problems string }{
 		"entry points": {
 			"skill_type: agent_skill\nexecution_timeout: 20\ndisplay_name: The Demo\nentry_points:\n  one: run.sh\n  two: scripts/a.py\n",
-			"demo__one: bash run.sh RawArgv " + wordsSchema + "\ndemo__two: python3 scripts/a.py RawArgv " + wordsSchema, "",
+			"demo__one: bash run.sh ParsedCLI {\"properties\":{},\"additionalProperties\":false,\"type\":\"object\"}\ndemo__two: python3 scripts/a.py ParsedCLI " + `{"properties":{},"additionalProperties":false,"type":"object"}`, "",
 		},
 		"bad ones": {
 			"skill_type: robot\nexecution_timeout: 20\nentry_points:\n  out: ../run.sh\n  none:\n  list: [a]\n  gone: gone.sh\n  a b: run.sh\n",

@@ -1,0 +1,227 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search/lexicon"
+	"github.com/skillsmcp/skills-mcp/skills/search/text"
+)
+
+// maxAlternatives bounds the other phrasings that are searched.
+const maxAlternatives = 8
+
+// A finder answers one query.
+type finder struct {
+	scope     *scope
+	query     Query
+	phrasings []*scores
+	words     map[string]float64 // terms of all phrasings, and their weights
+}
+
+// ask searches a phrasing.
+func (f *finder) ask(a *text.Analyzer, l *lexicon.Lexicon, phrasing string) {
+	all := f.scope.clauses(a, l, phrasing)
+	f.scope.abbreviate(all)
+	f.scope.expand(all)
+	for _, c := range all {
+		for _, v := range c.variants {
+			if n := f.scope.holders(v.term); n > 0 {
+				f.words[v.term] = max(f.words[v.term], c.weight*v.weight*f.scope.idf(n))
+			}
+		}
+	}
+	f.phrasings = append(f.phrasings, f.scope.rank(all))
+}
+
+// result returns the result of all phrasings.
+func (f *finder) result(a *analyzers) Result {
+	named := f.named()
+	all, total := f.scope.matches(f.phrasings, named)
+	f.boost(all[min(len(named), len(all)):])
+	r := Result{Doubtful: len(named) == 0 && f.doubtful(), Hits: f.group(all), Total: total}
+	for i := range r.Hits {
+		r.Hits[i].words, r.Hits[i].analyzers = f.words, a
+		if r.Hits[i].Skill.Of != nil {
+			r.Total++
+		}
+	}
+	if r.Doubtful || len(r.Hits) == 0 {
+		r.Nearest = f.nearest(r.Hits)
+	}
+	return r
+}
+
+// boost applies the boost of the query.
+func (f *finder) boost(all []match) {
+	if f.query.Boost == nil {
+		return
+	}
+	for i, m := range all {
+		all[i].score *= f.query.Boost(f.scope.skill(m.doc))
+	}
+	f.scope.sort(all)
+}
+
+// named returns the documents that a phrasing names, those of the text first.
+func (f *finder) named() (once []int) {
+	var all []int
+	for _, phrasing := range append([]string{f.query.Text}, f.query.Alternatives[:min(len(f.query.Alternatives), maxAlternatives)]...) {
+		all = append(all, f.scope.named(phrasing)...)
+	}
+	for _, doc := range all {
+		if !slices.Contains(once, doc) {
+			once = append(once, doc)
+		}
+	}
+	return once
+}
+
+// named returns the documents that have a name: a qualified name before others, the
+// person's own skills before those of a workspace that they do not trust, skills before
+// tools.
+func (s *scope) named(name string) []int {
+	name = squash(name[:min(len(name), maxQuery)])
+	if name == "" {
+		return nil
+	}
+	var all []int
+	for i := range s.parts {
+		p := &s.parts[i]
+		for n := range p.named(name) {
+			if !p.hidden.has(n) {
+				all = append(all, p.base+n)
+			}
+		}
+	}
+	rank := func(skill *skills.Skill) int {
+		switch {
+		case squash(skill.QualifiedName()) == name:
+			return 0
+		case skill.Untrusted():
+			return 3
+		case skill.Of != nil:
+			return 2
+		}
+		return 1
+	}
+	slices.SortFunc(all, func(a, b int) int {
+		x, y := s.skill(a), s.skill(b)
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.QualifiedName(), y.QualifiedName()))
+	})
+	return all
+}
+
+// named yields the documents of a segment that have a name.
+func (s *segment) named(squashed string) func(yield func(doc int) bool) {
+	hash := hashOf(squashed)
+	return func(yield func(int) bool) {
+		at, _ := slices.BinarySearchFunc(s.names, nameKey{hash: hash}, nameKey.compare)
+		for ; at < len(s.names) && s.names[at].hash == hash; at++ {
+			doc := int(s.names[at].doc)
+			if slices.Contains(namesOf(s.docs[doc].skill), squashed) && !yield(doc) {
+				return
+			}
+		}
+	}
+}
+
+// toolMargin is the factor by which a tool has to match better than its skill.
+const toolMargin = 1.1
+
+// group returns the hits of matches. A skill has one tool beside it at the most, and
+// that only where the tool matches better.
+func (f *finder) group(all []match) (hits []Hit) {
+	owners := map[*skills.Skill]float64{}
+	for _, m := range all {
+		if skill := f.scope.skill(m.doc); skill.Of == nil {
+			owners[skill] = m.score
+		}
+	}
+	shown := map[*skills.Skill]bool{} // owners whose tool is a hit
+	for _, m := range all {
+		skill := f.scope.skill(m.doc)
+		if of := skill.Of; of != nil {
+			if shown[of] || m.score < toolMargin*owners[of] {
+				continue
+			}
+			shown[of] = true
+		}
+		if hits = append(hits, Hit{Skill: skill, Score: m.score}); len(hits) == MaxHits {
+			break
+		}
+	}
+	return hits
+}
+
+// The confidence in the best phrasing below which probably no skill fits. One phrasing
+// may have none of the words of a skill that fits; several have them.
+const (
+	sureOfOne     = 0.05
+	sureOfSeveral = 0.85
+)
+
+// doubtful reports whether probably no skill fits.
+func (f *finder) doubtful() bool {
+	least := sureOfOne
+	if len(f.phrasings) > 1 {
+		least = sureOfSeveral
+	}
+	return !slices.ContainsFunc(f.phrasings, func(r *scores) bool { return r.confidence() >= least })
+}
+
+// maxNearest bounds the names of [Result.Nearest].
+const maxNearest = 3
+
+// nearest returns the qualified names that resemble the text, and those of the first
+// hits.
+func (f *finder) nearest(hits []Hit) []string {
+	names := f.scope.similarNames(squash(f.query.Text[:min(len(f.query.Text), maxQuery)]))
+	for _, h := range hits {
+		if name := h.Skill.QualifiedName(); !slices.Contains(names, name) && len(names) < maxNearest {
+			names = append(names, name)
+		}
+	}
+	return names[:min(len(names), maxNearest)]
+}
+
+// longestResembling bounds the bytes of a text that may be meant for a name: the time to
+// compare two grows with the length of both.
+const longestResembling = 64
+
+// similarNames returns the qualified names of skills that resemble a squashed name, the
+// most similar first.
+func (s *scope) similarNames(wanted string) (names []string) {
+	if wanted == "" || len(wanted) > longestResembling {
+		return nil
+	}
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var near []candidate
+	most := 1 + len(wanted)/4
+	params := levenshtein.NewParams().MaxCost(most + 1)
+	for i := range s.parts {
+		p := &s.parts[i]
+		for n := range p.docs {
+			d := &p.docs[n]
+			if diff := len(d.name) - len(wanted); diff > most || diff < -most || d.skill.Of != nil || p.hidden.has(n) {
+				continue
+			}
+			if distance := levenshtein.Distance(wanted, d.name, params); distance <= most {
+				near = append(near, candidate{d.skill.QualifiedName(), distance})
+			}
+		}
+	}
+	slices.SortFunc(near, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
+	})
+	for _, c := range near[:min(len(near), maxNearest)] {
+		names = append(names, c.name)
+	}
+	return names
+}

@@ -1,0 +1,81 @@
+package search
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search/lexicon"
+)
+
+// An Index finds the skills of one catalog at a time. It may be used concurrently.
+type Index struct {
+	tune tuning
+
+	updating chan struct{}           // holds a value during an update
+	places   map[*skills.Skill]place // of the last snapshot; of who updates
+	last     atomic.Pointer[snapshot]
+
+	analyzers analyzers
+	lexicon   func() *lexicon.Lexicon
+}
+
+// New returns an empty index. Options may be nil.
+func New(options *Options) *Index {
+	x := &Index{updating: make(chan struct{}, 1), places: map[*skills.Skill]place{}, tune: chosen(), lexicon: openLexicon()}
+	if options != nil && options.Weights != nil {
+		w := options.Weights
+		x.tune.weights = [fieldCount]float64{w.Name, w.Description, w.WhenToUse, w.Keywords, w.Params, w.Body, 0}
+	}
+	x.last.Store(&snapshot{catalog: &skills.Catalog{}})
+	return x
+}
+
+// Update indexes the skills of catalog that the index does not have yet, and removes
+// those that the catalog does not have. Its cost grows with the changes. Searches go on
+// meanwhile.
+func (x *Index) Update(ctx context.Context, catalog *skills.Catalog) error {
+	_, err := x.at(ctx, catalog)
+	return err
+}
+
+// at returns the snapshot of a catalog.
+func (x *Index) at(ctx context.Context, catalog *skills.Catalog) (*snapshot, error) {
+	if s := x.last.Load(); s.catalog == catalog {
+		return s, ctx.Err()
+	}
+	select {
+	case x.updating <- struct{}{}:
+		defer func() { <-x.updating }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	s := x.last.Load()
+	if s.catalog == catalog {
+		return s, ctx.Err()
+	}
+	s, err := s.next(ctx, catalog, x.places, &x.analyzers)
+	if err == nil {
+		x.last.Store(s)
+	}
+	return s, err
+}
+
+// Search returns the skills of catalog that match, after an Update where it is needed.
+// The error is of ctx.
+func (x *Index) Search(ctx context.Context, catalog *skills.Catalog, q Query) (Result, error) {
+	s, err := x.at(ctx, catalog)
+	if err != nil {
+		return Result{}, err
+	}
+	a := x.analyzers.get()
+	defer x.analyzers.put(a)
+	f := finder{scope: s.scope(q, &x.tune), query: q, words: map[string]float64{}}
+	for _, phrasing := range append([]string{q.Text}, q.Alternatives[:min(len(q.Alternatives), maxAlternatives)]...) {
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		f.ask(a, x.lexicon(), phrasing)
+	}
+	return f.result(&x.analyzers), nil
+}

@@ -1,0 +1,262 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/skills/search/lexicon"
+	"github.com/skillsmcp/skills-mcp/skills/search/text"
+)
+
+const (
+	maxQuery   = 4 << 10 // bytes of a phrasing that are read
+	maxClauses = 40      // words of a phrasing that are searched
+	maxTypos   = 6       // words of a phrasing for which similar ones are looked up
+	maxSimilar = 8       // terms that stand for one word
+)
+
+var allLanguages = []text.Language{text.German, text.French, text.Spanish, text.Portuguese, text.Italian, text.Dutch}
+
+// clauses returns the words of a query, with those that the lexicon relates to them.
+// Function words count if there are no others.
+func (s *scope) clauses(a *text.Analyzer, l *lexicon.Lexicon, query string) []clause {
+	query = query[:min(len(query), maxQuery)]
+	var all, stops []clause
+	language := a.Detect(query)
+	tokens := slices.Collect(a.Tokens(query, language))
+	for _, token := range tokens {
+		c := clause{word: token.Word, weight: 1}
+		switch {
+		case token.Kind == text.Joined:
+			c.weight = joinedWeight
+		case token.Kind == text.Part:
+			c.weight = partWeight
+		case token.Kind == text.Pair && strings.ContainsFunc(token.Surface, isHiragana):
+			c.weight = particleWeight
+		case isRequest(token.Surface):
+			c.weight = requestWeight
+		}
+		c.variants = []variant{{token.Term, 1}}
+		for _, native := range a.Natives(token.Word, allLanguages) {
+			c.variants = append(c.variants, variant{native, 1})
+		}
+		list := &all
+		if token.Stop {
+			list = &stops
+		}
+		if !slices.ContainsFunc(*list, func(o clause) bool { return o.word.Term == c.word.Term }) && len(*list) < maxClauses {
+			*list = append(*list, c)
+		}
+	}
+	natives := func(w *text.Word) []string { return s.natives(a, w, language) }
+	if all = relate(l, all, tokens, natives); len(all) == 0 {
+		return stops
+	}
+	s.lightenPairs(all, tokens)
+	return all
+}
+
+// lightenPairs takes weight off pairs of characters that no skill has: most are of two
+// words.
+func (s *scope) lightenPairs(all []clause, tokens []text.Token) {
+	for _, t := range tokens {
+		if t.Kind != text.Pair {
+			continue
+		}
+		for i := range all {
+			if all[i].word.Term == t.Term && !slices.ContainsFunc(all[i].variants, func(v variant) bool { return s.holders(v.term) > 0 }) {
+				all[i].weight = min(all[i].weight, pairWeight)
+			}
+		}
+	}
+}
+
+// natives returns the stems of a word in the language of the query; in all languages
+// where a short query does not show its language, and no skill has the word.
+func (s *scope) natives(a *text.Analyzer, w *text.Word, language text.Language) []string {
+	switch {
+	case language != text.English:
+		return a.Natives(w, []text.Language{language})
+	case s.holders(w.Term) > 0:
+		return nil
+	}
+	return a.Natives(w, allLanguages)
+}
+
+const (
+	joinedWeight  = 0.5
+	partWeight    = 0.5
+	requestWeight = 0.3
+	// particleWeight is the weight of two characters one of which is grammar, not a word.
+	particleWeight = 0.2
+)
+
+// isHiragana reports a character of Japanese particles and endings.
+func isHiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
+
+// isRequest reports whether a word is of the request rather than of its subject.
+func isRequest(surface string) bool {
+	switch surface {
+	case "want", "wants", "need", "needs", "help", "make", "makes", "making", "get", "give", "like", "way",
+		"thing", "things", "something", "anything", "someone", "use", "using", "used", "skill", "tool",
+		"task", "good", "best", "new", "lot", "stuff", "show", "tell", "know", "let", "look", "looking", "trying", "try":
+		return true
+	}
+	return false
+}
+
+// expand adds the variants of the clauses whose words the scope does not have.
+func (s *scope) expand(all []clause) {
+	typos := 0
+	for i := range all {
+		c := &all[i]
+		if slices.ContainsFunc(c.variants, func(v variant) bool { return s.holders(v.term) > 0 }) {
+			continue
+		}
+		word := c.word.Surface
+		length := utf8.RuneCountInString(word)
+		var found []candidate
+		if length >= 3 {
+			found = s.candidates(func(p *scoped) func(func(string) bool) { return p.terms.prefixed(c.word.Term) }, prefixWeight)
+		}
+		if typos < maxTypos && length >= shortestTypo && len(found) == 0 {
+			typos++
+			found = s.misspelt(c.word)
+		}
+		if len(found) == 0 {
+			found = s.split(word)
+		}
+		for _, f := range found {
+			c.variants = append(c.variants, f.variant)
+		}
+	}
+}
+
+// shortestTypo is the length in characters of the shortest word that may be misspelt: too
+// many words resemble a shorter one.
+const shortestTypo = 5
+
+// endings lists endings of English words that a typo hides from the stemmer.
+var endings = [...]string{"ments", "ment", "ations", "ation", "ions", "ion", "ings", "ing", "ness", "able", "ers", "er", "ed", "es", "ly", "s"}
+
+// misspelt returns the terms that a word with a typo may stand for.
+func (s *scope) misspelt(word *text.Word) []candidate {
+	tries := []string{word.Term, word.Surface}
+	for _, ending := range endings {
+		if stem, ok := strings.CutSuffix(word.Surface, ending); ok && len(stem) > shortestTypo {
+			tries = append(tries, stem)
+		}
+	}
+	for i, try := range tries {
+		if slices.Contains(tries[:i], try) {
+			continue
+		}
+		if found := s.candidates(func(p *scoped) func(func(string) bool) { return p.terms.similar(try) }, typoWeight); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+const (
+	prefixWeight = 0.6
+	typoWeight   = 0.8
+	splitWeight  = 0.6
+)
+
+// A candidate is a variant and the number of documents that have it.
+type candidate struct {
+	variant
+	holders int
+}
+
+// candidates returns the terms of all parts that look up yields, the most frequent first.
+func (s *scope) candidates(lookUp func(*scoped) func(func(string) bool), weight float64) []candidate {
+	var found []candidate
+	for i := range s.parts {
+		for term := range lookUp(&s.parts[i]) {
+			if strings.Contains(term, "~") || slices.ContainsFunc(found, func(c candidate) bool { return c.term == term }) {
+				continue
+			}
+			if n := s.holders(term); n > 0 {
+				found = append(found, candidate{variant{strings.Clone(term), weight}, n})
+			}
+			if len(found) > 16*maxSimilar {
+				break
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		if a.holders != b.holders {
+			return b.holders - a.holders
+		}
+		return strings.Compare(a.term, b.term)
+	})
+	return found[:min(len(found), maxSimilar)]
+}
+
+// split returns the two terms that a word is made of.
+func (s *scope) split(word string) []candidate {
+	var best []candidate
+	for i := 3; i+3 <= len(word); i++ {
+		if !utf8.RuneStart(word[i]) {
+			continue
+		}
+		n, m := s.holders(word[:i]), s.holders(word[i:])
+		if least := min(n, m); least > 0 && (best == nil || least > best[0].holders) {
+			best = []candidate{{variant{word[:i], splitWeight}, least}, {variant{word[i:], splitWeight}, least}}
+		}
+	}
+	return best
+}
+
+// abbreviations returns what the documents of the scope teach for terms.
+func (s *scope) abbreviations(key string) (others []string) {
+	for i := range s.parts {
+		p := &s.parts[i]
+		at, _ := slices.BinarySearchFunc(p.shorts, abbreviation{key: key}, abbreviation.compare)
+		for ; at < len(p.shorts) && p.shorts[at].key == key; at++ {
+			if other := p.shorts[at].other; !p.hidden.has(int(p.shorts[at].doc)) && !slices.Contains(others, other) {
+				others = append(others, other)
+			}
+		}
+	}
+	slices.Sort(others)
+	return others[:min(len(others), maxSimilar)]
+}
+
+// taughtWeight is the weight of a word that stands for an abbreviation, or the reverse.
+const taughtWeight = 0.6
+
+// abbreviate adds the variants that the catalog teaches: for the words of a long form its
+// short form, and for that the rarest word of the long form.
+func (s *scope) abbreviate(all []clause) {
+	for i := range all {
+		key := all[i].word.Surface
+		for _, long := range s.abbreviations(key) {
+			if rarest := s.rarest(strings.Fields(long)); rarest != "" {
+				all[i].variants = append(all[i].variants, variant{rarest, taughtWeight})
+			}
+		}
+		key = all[i].word.Term
+		for n := i + 1; n < min(len(all), i+longestShort); n++ {
+			key += " " + all[n].word.Term
+			for _, short := range s.abbreviations(key) {
+				all[i].variants = append(all[i].variants, variant{short, taughtWeight})
+			}
+		}
+	}
+}
+
+// rarest returns the term that the fewest documents have.
+func (s *scope) rarest(terms []string) (rarest string) {
+	least := 0
+	for _, term := range terms {
+		if n := s.holders(term); n > 0 && (rarest == "" || n < least) {
+			rarest, least = term, n
+		}
+	}
+	return rarest
+}

@@ -1,0 +1,361 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search/text"
+)
+
+// A scope is the documents that a search may find. Documents outside of it count
+// nowhere in what the search computes.
+type scope struct {
+	parts []scoped
+	live  totals
+	size  int // documents of all parts, hidden ones included
+	tune  *tuning
+}
+
+// A scoped part has documents that are hidden from the search.
+type scoped struct {
+	part
+	hidden bitset // dead, or dropped by the query
+	masked bool   // there are hidden ones
+	base   int    // the number of the first document among those of all parts
+}
+
+// scope returns the documents that a query may find.
+func (s *snapshot) scope(q Query, t *tuning) *scope {
+	sc := &scope{tune: t}
+	parts := s.model
+	if q.Person {
+		parts = slices.Concat(parts, s.person)
+	}
+	for _, p := range parts {
+		one := scoped{part: p, hidden: p.dead, base: sc.size}
+		if q.Keep != nil {
+			one.keep(q.Keep)
+		}
+		one.masked = one.live.docs < len(one.docs)
+		sc.parts = append(sc.parts, one)
+		sc.size += len(p.docs)
+		sc.live.sum(&one.live)
+	}
+	return sc
+}
+
+// keep hides the documents that a query drops.
+func (p *scoped) keep(keep func(*skills.Skill) bool) {
+	p.hidden, p.live = newBitset(len(p.docs)), totals{}
+	for n := range p.docs {
+		if d := &p.docs[n]; p.dead.has(n) || !keep(d.skill) {
+			p.hidden.add(n)
+		} else {
+			p.live.add(d, 1)
+		}
+	}
+}
+
+// skill returns the skill of a document.
+func (s *scope) skill(n int) *skills.Skill {
+	for i := range s.parts {
+		if p := &s.parts[i]; n-p.base < len(p.docs) {
+			return p.docs[n-p.base].skill
+		}
+	}
+	return nil
+}
+
+// holders returns the number of documents that have a term.
+func (s *scope) holders(term string) (n int) {
+	for i := range s.parts {
+		p := &s.parts[i]
+		at, ok := p.terms.find(term)
+		if ok && !p.masked {
+			n += int(p.segment.holders[at])
+		} else if ok {
+			p.each(at, func(*posting) { n++ })
+		}
+	}
+	return n
+}
+
+// each calls f with the postings of the term at an index.
+func (p *scoped) each(at int, f func(*posting)) {
+	var q posting
+	for list := p.list(at); len(list) > 0; {
+		list = q.read(list)
+		if !p.masked || !p.hidden.has(int(q.doc)) {
+			f(&q)
+		}
+	}
+}
+
+// idf returns the weight of a term that n documents have.
+func (s *scope) idf(n int) float64 {
+	return math.Log(1 + (float64(s.live.docs)-float64(n)+0.5)/(float64(n)+0.5))
+}
+
+// tuning are the parameters of the ranking: BM25F over the short fields as one, and BM25
+// over the body, summed. As a field among others the body drowns them: it repeats each
+// word of its subject, and has most others.
+type tuning struct {
+	weights [fieldCount]float64
+	// lengths are the shares of a field's length in the weight of a word in it: b.
+	lengths [fieldCount]float64
+	// short and body are the numbers of times at which a word counts half: k1.
+	short, body float64
+	// against is the share of a word's weight that is taken off where the skill says
+	// that it is not for it.
+	against float64
+	// coverage is the share of the score that shrinks with the words that a document
+	// has not.
+	coverage float64
+}
+
+func chosen() tuning {
+	return tuning{
+		weights: [fieldCount]float64{1, 1, 1, 1, 1, 0.45, 0},
+		lengths: [fieldCount]float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.7, 0},
+		short:   5, body: 2, against: 0.3, coverage: 0.2,
+	}
+}
+
+// A clause is one word of a query.
+type clause struct {
+	word *text.Word
+	// weight is 1 for a word that says something about the subject.
+	weight   float64
+	variants []variant
+}
+
+// A variant is a term that counts as the word of a clause.
+type variant struct {
+	term   string
+	weight float64 // 1 for the word itself
+}
+
+// scores holds the scores of the documents for one phrasing.
+type scores struct {
+	of    []float64
+	cover []float64
+	short []float64 // like cover, of words in the short texts
+	// ideal is the weight of all words, and rare that of those which no document has in
+	// the short texts.
+	ideal, rare float64
+
+	clause  []float64 // of the current clause
+	inShort bitset    // of the current clause
+	touched []int     // its documents
+}
+
+// rank scores the documents.
+func (s *scope) rank(all []clause) *scores {
+	r := &scores{
+		of: make([]float64, s.size), cover: make([]float64, s.size), short: make([]float64, s.size),
+		clause: make([]float64, s.size), inShort: newBitset(s.size),
+	}
+	shares := s.shares()
+	for _, c := range all {
+		weight := s.score(&c, &shares, r)
+		r.finish(weight)
+	}
+	return r
+}
+
+// score adds the scores of a clause, and returns its weight: that of its best variant.
+func (s *scope) score(c *clause, shares *[fieldCount]share, r *scores) (best float64) {
+	own := 0.0
+	for i, v := range c.variants {
+		n := s.holders(v.term)
+		if n == 0 {
+			continue
+		}
+		idf := s.idf(n)
+		if i == 0 {
+			own = idf
+		} else if own > 0 {
+			idf = min(idf, own) // a rarer word that stands for the query's says no more
+		}
+		weight := c.weight * v.weight * idf
+		best = max(best, weight)
+		for i := range s.parts {
+			s.parts[i].contribute(v.term, weight, shares, s.tune, r)
+		}
+	}
+	if best == 0 {
+		return c.weight * s.idf(0)
+	}
+	return best
+}
+
+// finish adds the scores of the current clause, which has a weight.
+func (r *scores) finish(weight float64) {
+	rare := true
+	for _, n := range r.touched {
+		if r.clause[n] > 0 {
+			r.cover[n] += weight
+			if r.inShort.has(n) {
+				r.short[n] += weight
+				rare = false
+			}
+		}
+		r.of[n] += r.clause[n]
+		r.clause[n] = 0
+	}
+	for _, n := range r.touched {
+		r.inShort[n/64] = 0
+	}
+	r.touched = r.touched[:0]
+	r.ideal += weight
+	if rare {
+		r.rare += weight
+	}
+}
+
+// confidence says how well a phrasing is answered, between -1 and 2: the share of its
+// words that the best document has in its short texts, and the share that it has
+// anywhere, less the share that no document has in its short texts.
+func (r *scores) confidence() float64 {
+	best := 0
+	for n, score := range r.of {
+		if score > r.of[best] {
+			best = n
+		}
+	}
+	if len(r.of) == 0 || r.of[best] <= 0 {
+		return -1
+	}
+	return (r.short[best] + r.cover[best] - r.rare) / r.ideal
+}
+
+// A share has the constant and the factor of a field's length in the length that counts.
+type share struct{ constant, factor float64 }
+
+func (s *scope) shares() (all [fieldCount]share) {
+	for f := range all {
+		average := float64(max(1, s.live.words[f])) / float64(max(1, s.live.with[f]))
+		all[f] = share{1 - s.tune.lengths[f], s.tune.lengths[f] / average}
+	}
+	return all
+}
+
+// contribute adds the scores of a term to the current clause. The best variant counts.
+func (p *scoped) contribute(term string, weight float64, shares *[fieldCount]share, t *tuning, r *scores) {
+	at, ok := p.terms.find(term)
+	if !ok {
+		return
+	}
+	p.each(at, func(q *posting) {
+		lengths := &p.docs[q.doc].lengths
+		short, body := 0.0, 0.0
+		for rest := q.fields; rest != 0; rest &= rest - 1 {
+			f := bits.TrailingZeros8(rest)
+			x := float64(q.counts[f]) / (shares[f].constant + shares[f].factor*float64(lengths[f]))
+			if field(f) == bodyField {
+				body = x
+			} else {
+				short += t.weights[f] * x
+			}
+		}
+		x := t.weights[bodyField] * body / (body + t.body)
+		if short > 0 {
+			x += short / (short + t.short)
+		}
+		if q.fields&(1<<againstField) != 0 {
+			x -= t.against
+		}
+		n := p.base + int(q.doc)
+		if short > 0 {
+			r.inShort.add(n)
+		}
+		if r.clause[n] == 0 {
+			r.touched = append(r.touched, n)
+		}
+		if x *= weight; r.clause[n] == 0 || x > r.clause[n] {
+			r.clause[n] = x
+		}
+	})
+}
+
+// A match is a document that matches, and its score.
+type match struct {
+	doc   int
+	score float64
+}
+
+// floor is the share of the best score below which a document does not match.
+const floor = 0.1
+
+// matches returns the first documents that match one or more phrasings, best first, and
+// the number of skills that do. Those that are named come before all others.
+func (s *scope) matches(phrasings []*scores, named []int) (first []match, total int) {
+	sum := make([]float64, s.size)
+	for _, r := range phrasings {
+		best := most(r.of)
+		for n, score := range r.of {
+			if score > 0 {
+				sum[n] += score / best * (1 - s.tune.coverage + s.tune.coverage*r.cover[n]/r.ideal)
+			}
+		}
+	}
+	best := most(sum)
+	least := floor * best
+	for i, n := range named {
+		sum[n] = 2*best + float64(len(named)-i)
+	}
+	best = most(sum)
+	var all []match
+	for n, score := range sum {
+		if score > least {
+			all = append(all, match{n, score})
+			if s.skill(n).Of == nil {
+				total++
+			}
+		}
+	}
+	least = bound(all, best)
+	all = slices.DeleteFunc(all, func(m match) bool { return m.score < least })
+	s.sort(all)
+	return all, total
+}
+
+// most returns the largest of the numbers, or 0.
+func most(all []float64) (most float64) {
+	for _, x := range all {
+		if x > most {
+			most = x
+		}
+	}
+	return most
+}
+
+// bound returns a score that more than 2*MaxHits of the matches have, or have more than,
+// if there are as many, and few more: to sort them all takes longer than to score them.
+func bound(all []match, best float64) float64 {
+	const buckets = 1024
+	var counts [buckets + 1]int
+	for _, m := range all {
+		counts[int(m.score/best*buckets)]++
+	}
+	n := 0
+	for i := buckets; i > 0; i-- {
+		if n += counts[i]; n > 2*MaxHits {
+			return float64(i) / buckets * best
+		}
+	}
+	return 0
+}
+
+// sort sorts documents by score, and those of the same score by name.
+func (s *scope) sort(all []match) {
+	slices.SortFunc(all, func(a, b match) int {
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return cmp.Compare(s.skill(a.doc).QualifiedName(), s.skill(b.doc).QualifiedName())
+	})
+}

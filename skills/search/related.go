@@ -1,0 +1,74 @@
+package search
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/skillsmcp/skills-mcp/skills/search/lexicon"
+	"github.com/skillsmcp/skills-mcp/skills/search/text"
+)
+
+// Weights of the words that the lexicon relates to those of a query, by [lexicon.Relation].
+func relatedWeight(r lexicon.Relation) float64 {
+	return [...]float64{lexicon.Same: 0.8, lexicon.Translated: 0.8, lexicon.About: 0.2}[r]
+}
+
+// openLexicon reads the lexicon at the first query: most processes answer none.
+func openLexicon() func() *lexicon.Lexicon {
+	return sync.OnceValue(func() *lexicon.Lexicon {
+		l, err := lexicon.New(text.New())
+		if err != nil {
+			panic(err) // the tests of lexicon read the same source
+		}
+		return l
+	})
+}
+
+// relate adds the words of the lexicon as variants of the clauses of a query. The words
+// of an entry count as one: the clause that weighs most gets its variants.
+func relate(l *lexicon.Lexicon, all []clause, tokens []text.Token, natives func(*text.Word) []string) []clause {
+	words := lexicon.Words(tokens, natives)
+	whole := slices.DeleteFunc(slices.Clone(tokens), func(t text.Token) bool { return t.Kind == text.Joined || t.Kind == text.Part })
+	for _, m := range l.Related(words) {
+		at := heaviest(all, whole[m.First:m.First+m.Count])
+		if at < 0 { // function words, such as "how much"
+			at = len(all)
+			all = append(all, clause{word: whole[m.First].Word, weight: 1})
+		}
+		lighten(all, at, whole[m.First:m.First+m.Count])
+		c := &all[at]
+		for _, r := range m.Related {
+			if !slices.ContainsFunc(c.variants, func(v variant) bool { return v.term == r.Term }) {
+				c.variants = append(c.variants, variant{r.Term, relatedWeight(r.Relation)})
+			}
+		}
+	}
+	return all
+}
+
+// pairWeight is the weight of the other pairs of a word that the lexicon has, and of
+// pairs that no skill has.
+const pairWeight = 0.05
+
+// lighten takes weight off the clauses of the other pairs of characters of a word.
+func lighten(all []clause, at int, tokens []text.Token) {
+	for _, t := range tokens {
+		for i := range all {
+			if t.Kind == text.Pair && i != at && all[i].word.Term == t.Term {
+				all[i].weight = min(all[i].weight, pairWeight)
+			}
+		}
+	}
+}
+
+// heaviest returns the index of the clause of one of the tokens that weighs most, or -1.
+func heaviest(all []clause, tokens []text.Token) int {
+	best := -1
+	for i, c := range all {
+		is := slices.ContainsFunc(tokens, func(t text.Token) bool { return t.Term == c.word.Term })
+		if is && (best < 0 || c.weight > all[best].weight) {
+			best = i
+		}
+	}
+	return best
+}

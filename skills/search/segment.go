@@ -1,0 +1,156 @@
+package search
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A segment is an inverted index of some skills. It is not changed once it is built:
+// skills that went are marked outside of it.
+type segment struct {
+	docs  []doc
+	terms dictionary
+	// postings has the list of each term, one after the other: see posting.
+	postings []byte
+	starts   []uint32 // of the lists; one more at the end
+	holders  []uint32 // of each term: the documents that have it
+	names    []nameKey
+	shorts   []abbreviation
+}
+
+// A doc is a skill in a segment.
+type doc struct {
+	skill   *skills.Skill
+	name    string             // squashed
+	lengths [fieldCount]uint16 // in words
+}
+
+// A posting is the number of times that a document has a term in each field.
+type posting struct {
+	doc    uint32
+	fields uint8 // bits of the fields that have it
+	counts [fieldCount]uint8
+}
+
+const bodyOnly = 1 << bodyField
+
+// appendTo appends the posting, which follows that of the document before: the
+// difference, and a byte for a term that is in the body only, as most are.
+func (p *posting) appendTo(b []byte, before uint32) []byte {
+	b = binary.AppendUvarint(b, uint64(p.doc-before))
+	if p.fields == bodyOnly && p.counts[bodyField] < 1<<7 {
+		return append(b, p.counts[bodyField])
+	}
+	b = append(b, 1<<7|p.fields)
+	for f, n := range p.counts {
+		if p.fields&(1<<f) != 0 {
+			b = append(b, n)
+		}
+	}
+	return b
+}
+
+// read reads the posting that follows that of the document p, and returns the rest.
+func (p *posting) read(b []byte) []byte {
+	if b[0] < 1<<7 {
+		p.doc += uint32(b[0])
+		b = b[1:]
+	} else {
+		d, n := binary.Uvarint(b)
+		p.doc += uint32(d)
+		b = b[n:]
+	}
+	if b[0] < 1<<7 {
+		p.fields = bodyOnly
+		p.counts[bodyField] = b[0]
+		return b[1:]
+	}
+	p.fields = b[0] &^ (1 << 7)
+	b = b[1:]
+	n := 0
+	for rest := p.fields; rest != 0; rest &= rest - 1 {
+		p.counts[bits.TrailingZeros8(rest)] = b[n]
+		n++
+	}
+	return b[n:]
+}
+
+// list returns the postings of the term at an index.
+func (s *segment) list(at int) []byte { return s.postings[s.starts[at]:s.starts[at+1]] }
+
+// merge returns a segment of the documents of several in their order, without the dead.
+func merge(from []*segment, dead []bitset) *segment {
+	to := &segment{}
+	moved := make([][]uint32, len(from)) // new number of each document, plus one
+	for i, s := range from {
+		moved[i] = make([]uint32, len(s.docs))
+		for n, d := range s.docs {
+			if !dead[i].has(n) {
+				to.docs = append(to.docs, d)
+				moved[i][n] = uint32(len(to.docs))
+			}
+		}
+		to.names = appendMoved(to.names, s.names, moved[i])
+		to.shorts = appendShorts(to.shorts, s.shorts, moved[i])
+	}
+	slices.SortFunc(to.names, nameKey.compare)
+	slices.SortFunc(to.shorts, abbreviation.compare)
+	mergeTerms(to, from, moved)
+	return to
+}
+
+// mergeTerms fills in the terms of the segments and their postings.
+func mergeTerms(to *segment, from []*segment, moved [][]uint32) {
+	var terms []string
+	at := make([]int, len(from))
+	for {
+		term, any := "", false
+		for i, s := range from {
+			if at[i] < s.terms.len() {
+				if next := s.terms.at(at[i]); !any || next < term {
+					term, any = next, true
+				}
+			}
+		}
+		if !any {
+			break
+		}
+		start, before, holders := len(to.postings), uint32(0), uint32(0)
+		for i, s := range from {
+			if at[i] == s.terms.len() || s.terms.at(at[i]) != term {
+				continue
+			}
+			var p posting
+			for list := s.list(at[i]); len(list) > 0; {
+				list = p.read(list)
+				if n := moved[i][p.doc]; n > 0 {
+					q := p
+					q.doc = n - 1
+					to.postings = q.appendTo(to.postings, before)
+					before = q.doc
+					holders++
+				}
+			}
+			at[i]++
+		}
+		if holders > 0 {
+			terms = append(terms, term)
+			to.starts = append(to.starts, uint32(start))
+			to.holders = append(to.holders, holders)
+		}
+	}
+	to.starts = append(to.starts, uint32(len(to.postings)))
+	to.terms = newDictionary(terms)
+	to.postings = slices.Clip(to.postings)
+}
+
+// A bitset is a set of small numbers. Nil is empty.
+type bitset []uint64
+
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+
+func (b bitset) has(n int) bool { return n/64 < len(b) && b[n/64]&(1<<(n%64)) != 0 }
+func (b bitset) add(n int)      { b[n/64] |= 1 << (n % 64) }
