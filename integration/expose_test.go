@@ -2,9 +2,12 @@ package integration
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Of many skills, a client sees the ones that the workspace has files for, and
@@ -27,7 +30,7 @@ func TestExposure(t *testing.T) {
 		for !there() {
 			select {
 			case <-c.changes:
-			case <-t.Context().Done():
+			case <-time.After(time.Minute):
 				t.Fatalf("%s, and no notice came", what)
 			}
 		}
@@ -38,19 +41,133 @@ func TestExposure(t *testing.T) {
 		return ok
 	})
 	tools := c.tools()
-	for name, want := range map[string]bool{"for-go": true, "for-rust": false, "skill-00": false, "run_skill": true} {
+	for name, want := range map[string]bool{"for-go": true, "for-rust": true, "skill-00": true, "skill-59": false, "run_skill": true} {
 		if _, ok := tools[name]; ok != want {
 			t.Errorf("tool %s: %t", name, ok)
 		}
 	}
-	if got := tools["search_skills"].Description; !strings.Contains(got, "Skills without a tool of their own (64):") {
+	if got := tools["search_skills"].Description; !strings.Contains(got, "Skills without a tool of their own (25):") {
 		t.Errorf("search_skills does not tell of the others: %s", got)
 	}
-	if text, result := c.call("load_skill", map[string]any{"name": "skill-00"}); result.IsError || !strings.Contains(text, "Hello from skill-00.") {
+	if text, result := c.call("load_skill", map[string]any{"name": "skill-59"}); result.IsError || !strings.Contains(text, "Hello from skill-59.") {
 		t.Errorf("load_skill: %s", text)
 	}
 
 	// A new skill is told, though it has no tool.
 	write("new", "")
-	until("a skill is new", func() bool { return strings.Contains(c.tools()["search_skills"].Description, "(65):") })
+	until("a skill is new", func() bool { return strings.Contains(c.tools()["search_skills"].Description, "(26):") })
+}
+
+// An asker sends a request and returns the answer as JSON.
+type asker func(t *testing.T, method, params string) string
+
+// askStdio starts a server on standard input and output for a client of a generation.
+func askStdio(t *testing.T, home string, modern bool) asker {
+	t.Helper()
+	s, n := startIn(t, home, "native"), 100
+	t.Cleanup(func() { s.stdin.Close() })
+	return func(t *testing.T, method, params string) string {
+		t.Helper()
+		n++
+		s.send(askRequest(n, method, params, modern))
+		for s.lines.Scan() {
+			if strings.Contains(s.lines.Text(), fmt.Sprintf(`"id":%d`, n)) {
+				return s.lines.Text()
+			}
+		}
+		t.Fatalf("%s: no answer: %v", method, s.lines.Err())
+		return ""
+	}
+}
+
+// askHTTP starts a server of HTTP for a client of a generation.
+func askHTTP(t *testing.T, home string, modern bool) asker {
+	t.Helper()
+	base, stop := serveHTTP(t, nil, "--config", filepath.Join(home, "config.yaml"))
+	t.Cleanup(func() { stop() })
+	url := base + "/mcp"
+	var session string
+	if !modern {
+		session = "Mcp-Session-Id: " + post(t, url, initialize).Header.Get("Mcp-Session-Id")
+	}
+	return func(t *testing.T, method, params string) string {
+		t.Helper()
+		headers := []string{session}
+		if modern {
+			headers = []string{"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: " + method}
+			if _, rest, named := strings.Cut(params, `"name":"`); named {
+				name, _, _ := strings.Cut(rest, `"`)
+				headers = append(headers, "Mcp-Name: "+name)
+			}
+		}
+		body, err := io.ReadAll(post(t, url, askRequest(1, method, params, modern), headers...).Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+}
+
+// askRequest returns a request; params are the members of its object.
+func askRequest(id int, method, params string, modern bool) string {
+	if modern {
+		params = strings.TrimSuffix(`"_meta":{`+modernMeta+`},`+params, ",")
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id, method, params)
+}
+
+// TestToolInUse adds the 41st skill to 40 tools, removes skills and starts the server again, while
+// a client goes on with the tools that it was shown: they answer, and none is lost.
+func TestToolInUse(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(t *testing.T, home string, modern bool) asker{"stdio": askStdio, "http": askHTTP} {
+		for generation, modern := range map[string]bool{"legacy": false, "modern": true} {
+			t.Run(name+" "+generation, func(t *testing.T) {
+				home := t.TempDir()
+				write := func(name string) {
+					writeFile(t, filepath.Join(home, "skills", name, "SKILL.md"), "---\nname: "+name+"\ndescription: Is one of many.\n---\nHello from "+name+".\n")
+				}
+				for i := range 40 {
+					write(fmt.Sprintf("skill-%02d", i))
+				}
+				writeFile(t, filepath.Join(home, "config.yaml"), "skills: [skills]\nroots: {session: false, user: false, system: false, samples: false}\n")
+				ask := start(t, home, modern)
+				answers := func(tool string) {
+					t.Helper()
+					if got := ask(t, "tools/call", fmt.Sprintf(`"name":%q,"arguments":{}`, tool)); !strings.Contains(got, "Hello from "+tool) {
+						t.Errorf("%s: %s", tool, got)
+					}
+				}
+				listed := func() int { return strings.Count(ask(t, "tools/list", ""), `"name":"skill-`) }
+				if got := listed(); got != 40 {
+					t.Fatalf("%d tools", got)
+				}
+				answers("skill-39")
+				write("a-new-one")
+				ask(t, "tools/call", `"name":"reload_skills","arguments":{}`)
+				if got := listed(); got != 40 {
+					t.Errorf("%d of 40 tools stay", got)
+				}
+				answers("skill-39")
+				answers("a-new-one")
+				if err := os.RemoveAll(filepath.Join(home, "skills", "skill-00")); err != nil {
+					t.Fatal(err)
+				}
+				if got := ask(t, "tools/call", `"name":"skill-00","arguments":{}`); !strings.Contains(got, "NOT_FOUND") {
+					t.Errorf("a removed skill: %s", got)
+				}
+				for i := range 40 { // which come before
+					write(fmt.Sprintf("before-%02d", i))
+				}
+				ask = start(t, home, modern)
+				if got := listed(); got > 1 { // skill-39 was used
+					t.Errorf("%d tools after a restart", got)
+				}
+				answers("skill-20")
+				if got := ask(t, "tools/call", `"name":"no-such","arguments":{}`); !strings.Contains(got, "-32602") {
+					t.Errorf("a tool that never was: %s", got)
+				}
+			})
+		}
+	}
 }

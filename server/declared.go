@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -12,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/result"
+	"github.com/skillsmcp/skills-mcp/server/titles"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
@@ -55,7 +57,7 @@ func (all declarations) resources() []mcp.Resource {
 	list := []mcp.Resource{}
 	for _, d := range all {
 		if d.template == nil {
-			list = append(list, mcp.Resource{URI: d.URI, Name: line(d.Name), Title: line(d.Title), Description: d.describe(), MIMEType: d.MIMEType})
+			list = append(list, mcp.Resource{URI: d.URI, Name: line(d.Name), Title: d.title(), Description: d.describe(), MIMEType: d.MIMEType})
 		}
 	}
 	return list
@@ -67,7 +69,7 @@ func (all declarations) templates() []mcp.ResourceTemplate {
 	for _, d := range all {
 		if d.template != nil {
 			t := mcp.NewResourceTemplate(d.Template, line(d.Name), mcp.WithTemplateDescription(d.describe()), mcp.WithTemplateMIMEType(d.MIMEType))
-			t.Title = line(d.Title)
+			t.Title = d.title()
 			list = append(list, t)
 		}
 	}
@@ -96,6 +98,14 @@ func (all declarations) find(uri string) (d declared, values map[string]string, 
 // describe returns the description of a resource, with the name of its skill.
 func (d declared) describe() string {
 	return truncate.String(cmp.Or(d.Description, d.Skill.Description), maxSummary) + " (Skill " + d.Skill.QualifiedName() + ".)"
+}
+
+// title returns the name that clients show a person; "" is that of a file.
+func (d declared) title() string {
+	if d.Title != "" || strings.Contains(d.Name, ".") {
+		return line(d.Title)
+	}
+	return titles.Readable(d.Name, d.Description)
 }
 
 // readFile reads a file of the skill's folder.

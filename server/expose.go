@@ -10,11 +10,11 @@ import (
 // Expose decides which skills of a catalog are tools. active are the qualified
 // names of those that the workspace has files for.
 func Expose(catalog *skills.Catalog, active map[string]bool, o exposure.Options) *exposure.Exposure {
-	return newView(catalog).expose(active, o)
+	return newView(catalog).expose(exposure.State{Active: active}, o)
 }
 
-func (v *view) expose(active map[string]bool, o exposure.Options) *exposure.Exposure {
-	return exposure.Choose(v.catalog.Skills, active, v.cost, o)
+func (v *view) expose(s exposure.State, o exposure.Options) *exposure.Exposure {
+	return exposure.Choose(v.catalog.Skills, s, v.cost, o)
 }
 
 // annotationSize is the approximate size of a tool without its name, titles,
@@ -34,7 +34,7 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 	description := toolDescription(skill)
 	encoded, _ := json.Marshal(description)
 	c := exposure.Cost{Description: len(description)}
-	c.Whole = len(encoded) + len(v.name(skill)) + 2*len(title(skill)) + annotationSize
+	c.Whole = len(encoded) + len(v.name(skill)) + 2*len(v.titles.Of(skill)) + annotationSize
 	if skill.Entry == nil {
 		c.Whole += instructionSize
 		return c
@@ -52,7 +52,8 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 // searchDescription returns the description of search_skills, with the skills that
 // only it reaches, in at most [maxDescription] bytes.
 func searchDescription(e *exposure.Exposure) string {
-	const text = "Find the skills for a task. Call this before a task that a skill may cover; then use the skill's own tool, load_skill or run_skill."
+	const text = "Find the skills for a task, best first. Call this before a task that a skill may cover; then use the skill's own tool, load_skill or run_skill. " +
+		"Give query as English keywords in any conversation, and two or three other phrasings in alternatives."
 	const between = "\n\n"
 	catalog := e.Catalog(maxDescription - len(text) - len(between))
 	if catalog == "" {

@@ -90,10 +90,10 @@ func TestThousandSkills(t *testing.T) {
 		tools []string // some of the tools
 		not   []string // tools that there are not
 	}{
-		{"nothing used", exposure.Options{}, []string{"search_skills", "load_skill", "run_skill"}, []string{"demo__run", "demo__generated-skill-000"}},
+		{"nothing used", exposure.Options{}, []string{"search_skills", "load_skill", "run_skill", "demo__generated-skill-000"}, []string{"demo__private", "demo__generated-skill-100"}},
 		{"all used", exposure.Options{Uses: uses}, []string{"demo__generated-skill-000", "demo__generated-skill-005"}, []string{"demo__generated-skill-100", "demo__private"}},
 		{"pinned", exposure.Options{Uses: uses, Pin: []string{"demo/generated-skill-9*", "run"}}, []string{"demo__generated-skill-900"}, []string{"demo__generated-skill-000"}},
-		{"one pinned", exposure.Options{Pin: []string{"run"}}, []string{"demo__run"}, []string{"demo__guide"}},
+		{"one pinned", exposure.Options{Pin: []string{"run"}}, []string{"demo__run", "demo__generated-skill-000"}, []string{"demo__private", "demo__generated-skill-100"}},
 		{"search", exposure.Options{Mode: exposure.Search, Uses: uses}, []string{"search_skills"}, []string{"demo__generated-skill-000"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -186,8 +186,8 @@ func TestReachedBySearch(t *testing.T) {
 			t.Errorf("%s %s: %s", call.tool, call.args, a.text())
 		}
 	}
-	if got := b.ask("tools/call", `{"name": "demo__run", "arguments": {"target": "x"}}`); !strings.HasPrefix(got, "error") {
-		t.Errorf("a tool that is not there: %s", got)
+	if a := b.call("demo__run", `{"target": "x"}`); a.IsError || a.text() != "it ran" {
+		t.Errorf("a tool that is not listed: %+v", a)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestActivate(t *testing.T) {
 			t.Errorf("%s: changed %t, %d notices", step, changed, n)
 		}
 	}
-	expect("at first", false, false)
+	expect("at first", false, false, "demo__guide")
 	run := map[string]bool{"demo/run": true}
 	expect("files for one", b.Activate(run), true, "demo__run")
 	expect("the same again", b.Activate(map[string]bool{"demo/run": true}), false, "demo__run")
@@ -255,7 +255,7 @@ func TestActivate(t *testing.T) {
 	if got := b.call("list_skills", `{}`).text(); !strings.HasPrefix(got, `{"skills":[{"name":"demo/run","tool":"demo__run"`) {
 		t.Errorf("it is not listed first: %s", got)
 	}
-	expect("no files for it any more", b.Activate(nil), true)
+	expect("no files for it any more", b.Activate(nil), true, "demo__guide")
 }
 
 // counted collects the calls that a server counts.

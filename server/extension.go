@@ -108,14 +108,15 @@ func (s *extension) check(ctx context.Context, library *skillsext.Library, uri s
 }
 
 func (s *extension) readDirectory(ctx context.Context, in skillParams) (any, error) {
-	library := s.view().library
+	v := s.view()
+	library := v.library
 	if err := s.check(ctx, library, in.URI); err != nil {
 		return nil, err
 	}
 	children, next, err := library.Directory(in.URI, in.Cursor)
 	resources := []mcp.Resource{}
 	for _, child := range children {
-		resources = append(resources, childResource(child))
+		resources = append(resources, v.childResource(child))
 	}
 	return struct {
 		Resources []mcp.Resource `json:"resources"`
@@ -123,12 +124,12 @@ func (s *extension) readDirectory(ctx context.Context, in skillParams) (any, err
 	}{resources, next}, err
 }
 
-func childResource(c skillsext.Child) mcp.Resource {
+func (v *view) childResource(c skillsext.Child) mcp.Resource {
 	switch {
 	case c.Dir:
 		return mcp.Resource{URI: c.URI, Name: c.Name, MIMEType: "inode/directory"}
 	case c.Skill != nil:
-		r := skillResource(c.Skill)
+		r := v.skillResource(c.Skill)
 		r.Size = &c.Size
 		return r
 	}

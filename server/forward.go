@@ -20,6 +20,6 @@ func forwarded(header http.Header) string { return header.Get(forwardedName) }
 // anyPrompt is the name of the prompt that takes a skill's name.
 const anyPrompt = "use_skill"
 
-// unlistedTool is the name of the tool that answers for those which are not registered
-// any more: a client may have been shown them. No client can call it by this name.
+// unlistedTool is the name of the tool that answers for those which are not registered.
+// No client can call it by this name.
 const unlistedTool = "~"

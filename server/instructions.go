@@ -17,7 +17,7 @@ import (
 // A loader loads the instructions of skills.
 type loader struct {
 	snapshots *snapshot.Store // of bundled skills
-	used      func(skill *skills.Skill)
+	used      func(ctx context.Context, skill *skills.Skill)
 	texts     func(ctx context.Context, skill *skills.Skill) error // of the options
 }
 
@@ -36,8 +36,17 @@ func (l *loader) load(ctx context.Context, skill *skills.Skill, args string) (*m
 	return result, nil
 }
 
-// instruct returns the instructions of a skill for one use.
+// instruct returns the instructions of a skill for one use, and counts it.
 func (l *loader) instruct(ctx context.Context, skill *skills.Skill, args string) (*loaded, error) {
+	loaded, err := l.read(ctx, skill, args)
+	if err == nil {
+		l.used(ctx, skill)
+	}
+	return loaded, err
+}
+
+// read returns the instructions of a skill.
+func (l *loader) read(ctx context.Context, skill *skills.Skill, args string) (*loaded, error) {
 	if err := l.texts(ctx, skill); err != nil {
 		return nil, err
 	}
@@ -52,7 +61,6 @@ func (l *loader) instruct(ctx context.Context, skill *skills.Skill, args string)
 	if err != nil {
 		return nil, err
 	}
-	l.used(skill)
 	return &loaded{Name: skill.QualifiedName(), BaseDir: dir, URI: skillsext.URI(skill), Content: content, Tools: callable(skill.Tools)}, nil
 }
 

@@ -34,6 +34,7 @@ type invoker struct {
 	tasks    *tasks.Store
 	outputs  *output.Store // of runs
 	usage    Usage         // nil counts nothing
+	calls    *sessionCalls
 	left     func(identity.Key)
 	failures
 }
@@ -81,7 +82,7 @@ func (i *invoker) run(r *request, req run.Request) (report *result.Report, asked
 		o, asked, err = i.runBetween(r, req, p)
 	}
 	if o != nil {
-		i.used(req.Skill)
+		i.used(r.ctx, req.Skill)
 	}
 	if missing := missingCapability(r.ctx, err); missing != nil {
 		return nil, nil, missing
@@ -107,8 +108,9 @@ func speaks(ctx context.Context, revision string) bool {
 	return version == "" || version >= revision
 }
 
-// used counts a use of a skill.
-func (i *invoker) used(skill *skills.Skill) {
+// used counts a use of a skill by the client of ctx.
+func (i *invoker) used(ctx context.Context, skill *skills.Skill) {
+	i.calls.add(principal(ctx), skill.QualifiedName())
 	if i.usage != nil {
 		i.usage.Used(skill.QualifiedName())
 	}

@@ -19,7 +19,7 @@ func TestKinds(t *testing.T) {
 			"entry_points: {raw: run.sh}\n---\nFirst this.\n")},
 		"p/skills/many/tools.yaml": {Data: []byte("tools:\n- {name: add, script: calc.py, function: add, description: Adds., params: {a: {type: integer, required: true}}}\n" +
 			"- {name: drop, script: run.sh, class: dangerous}\n- {name: gone, script: gone.sh}\n")},
-		"p/skills/many/run.sh":     {Data: []byte("echo")},
+		"p/skills/many/run.sh":     {Data: []byte("exec cat \"$@\"")},
 		"p/skills/many/calc.py":    {Data: []byte("def add(a): pass\n")},
 		"p/skills/disk/skill.json": {Data: []byte(`{"name": "disk", "description": "Disks.", "entry": "run", "schema": {"properties": {"path": {"type": ["string", "null"]}}}}`)},
 		"p/skills/disk/run":        {Data: []byte("#!/bin/sh\n"), Mode: 0o755},

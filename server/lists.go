@@ -39,7 +39,7 @@ func samePrompts(before, after *view) bool {
 
 func sameResources(before, after *view) bool {
 	return sameSkills(before, after, skillsext.Listed, func(old, now *skills.Skill) bool {
-		return old == now || bytes.Equal(encoded(skillResource(old)), encoded(skillResource(now)))
+		return old == now || bytes.Equal(encoded(before.skillResource(old)), encoded(after.skillResource(now)))
 	})
 }
 

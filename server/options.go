@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	RunCode bool
 	// KeptSandboxes offers sandboxes that are kept between calls.
 	KeptSandboxes bool
+	// MatchSkills lists the tool match_skills, which answers also where it is not listed.
+	MatchSkills bool
 	// Sandbox describes the runner, for the plans of get_skill.
 	Sandbox describe.Sandbox
 	// Expose bounds and orders the skills that are tools of their own.
@@ -46,6 +49,12 @@ type Options struct {
 	Texts func(ctx context.Context, skill *skills.Skill) error
 	// Feedback holds ratings of skills and how their last calls ended; nil offers none.
 	Feedback *feedback.Book
+	// Search configures the index of the skills; nil is the default.
+	Search *search.Options
+	// Indexed is called once, when the skills were indexed in the background; nil is not.
+	Indexed func()
+	// Reranker orders the hits of searches by meaning; nil leaves the order of the index.
+	Reranker Reranker
 	// FirstScan bounds the time for which lists wait for the first catalog. Where it is
 	// over, they are answered without skills, and clients are notified of the catalog
 	// when it comes. Calls wait for as long as it takes, and requests that only open a

@@ -10,8 +10,23 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
+
+// cursorArgs are the arguments of a list that has nothing to choose.
+type cursorArgs struct {
+	Cursor string `json:"cursor,omitempty" jsonschema_description:"next_cursor of the page before."`
+}
+
+// sourceArgs are the arguments that choose skills by their source.
+type sourceArgs struct {
+	Source string `json:"source,omitempty" jsonschema:"enum=session,enum=user,enum=system,enum=extra,enum=plugin" jsonschema_description:"Only skills of this source, or of plugins."`
+}
+
+func (a sourceArgs) keeps(skill *skills.Skill) bool {
+	return a.Source == "" || string(skill.Source) == a.Source || a.Source == "plugin" && skill.Plugin != ""
+}
 
 // Bounds of one page of a list: of skills for a model, or of prompts/list. Clients make
 // each prompt an entry of a menu, and some read the first page only; [anyPrompt] reaches

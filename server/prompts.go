@@ -57,7 +57,7 @@ func (v *view) offered() []*skills.Skill {
 func (v *view) promptOf(skill *skills.Skill) mcp.Prompt {
 	return mcp.Prompt{
 		Name:        v.name(skill),
-		Title:       cmp.Or(line(skill.DisplayName), skill.QualifiedName()),
+		Title:       v.titles.Of(skill),
 		Description: menuText(skill),
 		Arguments:   promptArguments(skill),
 	}

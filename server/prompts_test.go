@@ -201,7 +201,7 @@ func TestPromptArgumentsAreAppended(t *testing.T) {
 	b.files["p/skills/named/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: named\ndescription: d\narguments: [topic]\n---\nDo it.\n")}
 	b.publish()
 	for name, argument := range map[string]string{"demo__plain": "arguments", "demo__named": "topic"} {
-		if list := b.ask("prompts/list", `{}`); !strings.Contains(list, fmt.Sprintf(`"name":%q,"title":%q,"description":"d","arguments":[{"name":%q`, name, strings.Replace(name, "__", "/", 1), argument)) {
+		if list := b.ask("prompts/list", `{}`); !strings.Contains(list, fmt.Sprintf(`"name":%q,"title":%q,"description":"d","arguments":[{"name":%q`, name, map[string]string{"topic": "Named", "arguments": "Plain"}[argument], argument)) {
 			t.Errorf("%s is not listed with %s: %s", name, argument, list)
 		}
 		if got := b.ask("prompts/get", fmt.Sprintf(`{"name": %q, "arguments": {%q: "bees"}}`, name, argument)); !strings.Contains(got, `Do it.\n\nARGUMENTS: bees`) {

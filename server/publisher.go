@@ -13,17 +13,20 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
+	"github.com/skillsmcp/skills-mcp/server/titles"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A publisher replaces the view that calls use, and notifies clients of changes.
 type publisher struct {
 	expose        exposure.Options
+	calls         *sessionCalls
 	subscriptions *subscriptions
 	digests       skillsext.Digests // of skills' files
 
 	// Set before the first publication: they use view.
 	core   *mcpserver.MCPServer
+	search *searcher
 	fixed  *fixedTools
 	skills *skillTools
 
@@ -59,6 +62,7 @@ func (p *publisher) show(catalog *skills.Catalog) (changed bool) {
 	tools := append(p.fixed.tools(v), p.skills.tools(v)...)
 	v.list(tools)
 	p.view.Store(v)
+	p.search.published()
 	if before != nil && before.catalog != catalog {
 		p.notify(before, v)
 	}
@@ -69,12 +73,12 @@ func (p *publisher) show(catalog *skills.Catalog) (changed bool) {
 	p.shown = shown
 	p.state.Add(1)
 	defer p.state.Add(1)
-	p.core.SetTools(append(tools, p.skills.unlisted())...)
+	p.core.SetTools(append(tools, p.skills.unlisted(v, tools)...)...)
 	return true
 }
 
 // next returns the view of a catalog. Its cost depends on the changes since the last
-// view, if no skill came or went and none became a tool. The caller holds mu.
+// view, if no skill came or went. The caller holds mu.
 func (p *publisher) next(catalog *skills.Catalog) *view {
 	before := p.view.Load()
 	if before == nil {
@@ -82,7 +86,7 @@ func (p *publisher) next(catalog *skills.Catalog) *view {
 	}
 	by, same := catalog.Replaced(before.catalog)
 	v := &view{
-		catalog: catalog, names: before.names, active: p.active,
+		catalog: catalog, names: before.names, titles: before.titles, active: p.active,
 		library: skillsext.New(catalog, &p.digests), declared: declaredBy(catalog),
 	}
 	v.past, v.listed = before.past, before.listed
@@ -90,13 +94,26 @@ func (p *publisher) next(catalog *skills.Catalog) *view {
 		v.names = toolNames(catalog.Skills)
 		v.past = before.removed(catalog)
 	}
+	if !same || !sameTitles(by) {
+		v.titles = titles.New(catalog.Skills)
+	}
 	if same && before.exposed != nil && maps.Equal(before.active, v.active) {
 		v.exposed = before.exposed.With(by)
 	}
-	if v.exposed == nil {
-		v.exposed = v.expose(p.active, p.expose)
+	if v.exposed == nil { // uses count now: that no list changes by mere use
+		v.exposed = v.expose(exposure.State{Active: p.active, Used: p.calls.names(), Shown: before.sent()}, p.expose)
 	}
 	return v
+}
+
+// sameTitles reports whether the titles of all skills but those replaced stay as they are.
+func sameTitles(by map[*skills.Skill]*skills.Skill) bool {
+	for old, skill := range by {
+		if !titles.Alike(old, skill) {
+			return false
+		}
+	}
+	return true
 }
 
 // notify notifies clients of the changes of prompts and resources. mcp-go notifies them

@@ -161,7 +161,7 @@ func TestSlowFirstCatalog(t *testing.T) {
 
 // A list has the skills that the workspaces have files for, if these are found soon.
 func TestFirstSearch(t *testing.T) {
-	for soon, want := range map[bool]string{true: "1 demo__write", false: "1"} {
+	for soon, want := range map[bool]string{true: "1 demo__write", false: "1 demo__guide"} {
 		synctest.Test(t, func(t *testing.T) {
 			c := begin(t, 10*time.Second)
 			c.published.expose.MaxTools = 1

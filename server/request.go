@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
 // A request is a call of a tool, a prompt or a resource, decoded.
@@ -66,6 +68,7 @@ func decodeObject(raw []byte) (map[string]any, error) {
 // A finder finds the skills that calls name.
 type finder struct {
 	view     func() *view
+	index    *search.Index
 	reloader Reloader // nil: the files of skills are not looked at
 }
 
@@ -86,9 +89,29 @@ func (f *finder) find(r *request, name string, look func(*view) (*skills.Skill, 
 	return skill, err
 }
 
-// named finds the skill of a name.
+// named finds the skill of a name. Where none has it, nor a similar one, the error names
+// those that it describes.
 func (f *finder) named(r *request, name string) (*skills.Skill, error) {
-	return f.find(r, name, func(v *view) (*skills.Skill, error) { return v.lookup(name) })
+	skill, err := f.find(r, name, func(v *view) (*skills.Skill, error) { return v.lookup(name) })
+	if missing, ok := errors.AsType[*skills.NotFoundError](err); ok && len(missing.Closest) == 0 {
+		err = &skills.NotFoundError{Name: name, Closest: f.described(r, name)}
+	}
+	return skill, err
+}
+
+// maxDescribed bounds the skills that an error names.
+const maxDescribed = 3
+
+// described returns the names of the skills that fit a text.
+func (f *finder) described(r *request, text string) (names []string) {
+	found, err := f.index.Search(r.ctx, r.view.catalog, search.Query{Text: text})
+	if err != nil || found.Doubtful {
+		return nil
+	}
+	for _, h := range found.Hits[:min(maxDescribed, len(found.Hits))] {
+		names = append(names, h.Skill.QualifiedName())
+	}
+	return names
 }
 
 // optional finds the skill of a name, or returns nil for "".

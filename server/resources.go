@@ -118,13 +118,13 @@ func (s *resources) readSkillFile(ctx context.Context, in mcp.ReadResourceReques
 }
 
 // skillResource returns a skill's SKILL.md as an item of a list of resources.
-func skillResource(skill *skills.Skill) mcp.Resource {
+func (v *view) skillResource(skill *skills.Skill) mcp.Resource {
 	description, ok := skill.Frontmatter["description"].(string)
 	if !ok {
 		description = skill.Description
 	}
 	return mcp.Resource{
-		URI: skillsext.URI(skill), Name: skill.Name, Title: skill.DisplayName,
+		URI: skillsext.URI(skill), Name: skill.Name, Title: v.titles.Of(skill),
 		Description: truncate.String(description, maxDescription), MIMEType: "text/markdown",
 	}
 }
@@ -132,16 +132,17 @@ func skillResource(skill *skills.Skill) mcp.Resource {
 // list fills in the answer to resources/list. Declared resources come
 // before all others, on the first page.
 func (s *resources) list(_ context.Context, _ any, in *mcp.ListResourcesRequest, out *mcp.ListResourcesResult) {
-	listed, next, err := s.view().library.Listing(string(in.Params.Cursor))
+	v := s.view()
+	listed, next, err := v.library.Listing(string(in.Params.Cursor))
 	if err != nil {
 		return // mcp-go has refused a cursor that is none
 	}
 	out.Resources = []mcp.Resource{}
 	if in.Params.Cursor == "" {
-		out.Resources = s.view().declared.resources()
+		out.Resources = v.declared.resources()
 	}
 	for _, skill := range listed {
-		out.Resources = append(out.Resources, skillResource(skill))
+		out.Resources = append(out.Resources, v.skillResource(skill))
 	}
 	out.NextCursor = mcp.Cursor(next)
 }

@@ -27,9 +27,9 @@ func (t *fixedTools) session(id string) (string, error) {
 }
 
 type openArgs struct {
-	Skill     string `json:"skill,omitempty" jsonschema_description:"The skill whose folder is to be at /skill; without it there is none."`
-	ImageRole string `json:"image_role,omitempty" jsonschema_description:"The image to use: the skill's own, or the default one, when left out."`
-	Workspace string `json:"workspace,omitempty" jsonschema_description:"The only workspace to be seen, as an absolute path; all of them when left out."`
+	Skill     string `json:"skill,omitempty" jsonschema_description:"The skill whose folder is at /skill; none by default."`
+	ImageRole string `json:"image_role,omitempty" jsonschema_description:"The image, by default the skill's own."`
+	Workspace string `json:"workspace,omitempty" jsonschema_description:"The only workspace to be seen, an absolute path."`
 }
 
 // opened is the result of open_sandbox.

@@ -38,8 +38,8 @@ print(open(a.file).read())
 		got[name] = property.Description
 	}
 	want := map[string]string{
-		"title":       "demo/pdf__fill",
-		"description": "Run scripts/fill.py of the skill demo/pdf. Fills forms.\n\nA tool of the skill demo/pdf. Read its instructions first: load_skill with name \"demo/pdf\".\n\nRelative paths are in the workspace, /workspace; files that it writes go to /out and are returned.",
+		"title":       "Pdf: fill",
+		"description": "Fill. Fills forms.\n\nA tool of the skill demo/pdf. Call load_skill with name \"demo/pdf\" before the first use.\n\nRelative paths are in the workspace, /workspace; files that it writes go to /out and are returned.",
 		"file":        "A file or folder; the instructions of the skill demo/pdf tell of it (load_skill).",
 		"template":    "The form.",
 		"count":       "",

@@ -21,6 +21,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
 // A Server serves the catalog that was published last.
@@ -31,7 +32,7 @@ type Server struct {
 	prompts   *prompts
 	resources *resources
 	extension *extension
-	published *publisher
+	published *publisher // whose searcher is closed by Close
 	readiness *readiness // closed by Close
 }
 
@@ -40,13 +41,15 @@ type Server struct {
 func New(calls *run.Executor, options *Options) *Server {
 	o := options.withDefaults()
 	logger := o.Logger
-	p := &publisher{expose: o.Expose, subscriptions: newSubscriptions()}
+	p := &publisher{expose: o.Expose, calls: &sessionCalls{}, subscriptions: newSubscriptions()}
 	current := p.view.Load
-	finds := &finder{current, o.Reloader}
+	p.search = &searcher{index: search.New(o.Search), reranker: o.Reranker, uses: o.Expose.Uses, indexed: o.Indexed, failures: failures{logger}}
+	p.search.start(current)
+	finds := &finder{current, p.search.index, o.Reloader}
 	invoke := &invoker{
 		find:     finds,
 		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(),
-		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, left: o.Left, failures: failures{logger},
+		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, calls: p.calls, left: o.Left, failures: failures{logger},
 	}
 	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used, o.Texts}
 	s := &Server{
@@ -54,12 +57,12 @@ func New(calls *run.Executor, options *Options) *Server {
 		prompts: &prompts{current, finds, invoke, loads}, resources: &resources{current, invoke, o.Texts},
 		extension: &extension{current, invoke.tasks, o.Texts, logger},
 	}
-	s.core = s.newCore(completer{current, invoke})
+	s.core = s.newCore(completer{current, p.search, invoke})
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, invoke.roots.Changed)
 	s.core.AddResourceTemplates(s.resources.template())
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
 	p.core = s.core
-	p.fixed = newFixedTools(maker, finds, invoke, loads, &o)
+	p.fixed = newFixedTools(maker, finds, p.search, invoke, loads, &o)
 	p.skills = &skillTools{maker, finds, invoke, loads, newArguments[argsOnly](true)}
 	p.publish(&skills.Catalog{})
 	return s
@@ -90,8 +93,12 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	hooks.AddOnError(transport.OnError)
 	hookLists(hooks, current, s.resources)
 	hooks.AddBeforeCallTool(forwardTool(current, func(name string) bool { return s.core.GetTool(name) != nil }))
+	var hidden []string
+	if !s.options.MatchSkills {
+		hidden = []string{matchTool}
+	}
 	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, out *mcp.ListToolsResult) {
-		out.Tools, out.NextCursor = toolPage(out.Tools)
+		out.Tools, out.NextCursor = toolPage(out.Tools, hidden)
 	})
 	s.invoke.roots.Hook(hooks)
 	s.published.subscriptions.hook(hooks, func() *skillsext.Library { return current().library })
@@ -103,10 +110,12 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	return hooks
 }
 
-// Close ends the calls that are tasks or wait for a reply, and waits for them.
+// Close ends the calls that are tasks or wait for a reply, and the indexing in the
+// background, and waits for them.
 func (s *Server) Close() {
 	s.readiness.close()
 	s.invoke.close()
+	s.published.search.close()
 }
 
 // instructions tell a model how to use the server as a whole. Clients cut them

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,12 +34,16 @@ type skillTools struct {
 
 // tools returns the tools of the skills that have one.
 func (s *skillTools) tools(v *view) []mcpserver.ServerTool {
+	exposed := make(map[*skills.Skill]bool, len(v.exposed.Tools()))
+	for _, skill := range v.exposed.Tools() {
+		exposed[skill] = true
+	}
 	var tools []mcpserver.ServerTool
 	for _, skill := range v.catalog.Skills {
-		if v.tool(skill) == "" {
+		if !exposed[skill] {
 			continue
 		}
-		tool, err := s.of(skill, v.name(skill))
+		tool, err := s.of(skill, v.name(skill), v.titles.Of(skill))
 		if err != nil { // costs that skill its tool, and nothing else
 			s.logger.Error("a skill has no tool", "skill", skill.QualifiedName(), "error", err)
 			continue
@@ -50,16 +53,16 @@ func (s *skillTools) tools(v *view) []mcpserver.ServerTool {
 	return tools
 }
 
-// of returns the tool of a skill.
-func (s *skillTools) of(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
+// of returns the tool of a skill. The title is for a list.
+func (s *skillTools) of(skill *skills.Skill, name, title string) (mcpserver.ServerTool, error) {
 	if skill.Entry == nil {
-		return s.instructions(skill, name), nil
+		return s.instructions(skill, name, title), nil
 	}
-	return s.executable(skill, name)
+	return s.executable(skill, name, title)
 }
 
-func (s *skillTools) executable(skill *skills.Skill, name string) (mcpserver.ServerTool, error) {
-	t := mcp.Tool{Name: name, Description: toolDescription(skill), Annotations: s.annotate(skill), Meta: largeResult()}
+func (s *skillTools) executable(skill *skills.Skill, name, title string) (mcpserver.ServerTool, error) {
+	t := mcp.Tool{Name: name, Description: toolDescription(skill), Annotations: s.annotate(skill, title), Meta: largeResult()}
 	if schema := skill.Entry.Output; schema != nil {
 		encoded, err := json.Marshal(schema)
 		if err != nil {
@@ -103,9 +106,9 @@ type argsOnly struct {
 	Args string `json:"args,omitempty" jsonschema_description:"What to put in for $ARGUMENTS in the instructions."`
 }
 
-func (s *skillTools) instructions(skill *skills.Skill, name string) mcpserver.ServerTool {
+func (s *skillTools) instructions(skill *skills.Skill, name, title string) mcpserver.ServerTool {
 	return fixedTool[argsOnly]{
-		name: name, title: title(skill), arguments: s.shared,
+		name: name, title: title, arguments: s.shared,
 		description: truncate.String(toolDescription(skill)+"\n\nReturns the skill's instructions; nothing is run.", maxDescription),
 		handle: func(r *request, args argsOnly) (any, error) {
 			skill, err := s.find.named(r, skill.QualifiedName())
@@ -117,12 +120,9 @@ func (s *skillTools) instructions(skill *skills.Skill, name string) mcpserver.Se
 	}.tool(s.toolMaker)
 }
 
-// title returns the name that clients show a person.
-func title(skill *skills.Skill) string { return cmp.Or(skill.DisplayName, skill.QualifiedName()) }
-
 // toolDescription returns the description of a skill's tool: its purpose and when to use it.
 func toolDescription(skill *skills.Skill) string {
-	description := skill.Description
+	description := infer.Purpose(skill)
 	if description == "" {
 		description = "The skill " + skill.QualifiedName() + "."
 	}
@@ -130,8 +130,11 @@ func toolDescription(skill *skills.Skill) string {
 		description += "\n\nWhen to use: " + skill.WhenToUse
 	}
 	note := ""
-	if owner := skill.Owner(); owner != skill && owner.HasText() {
-		note = fmt.Sprintf("\n\nA tool of the skill %s. Read its instructions first: load_skill with name %q.", owner.QualifiedName(), owner.QualifiedName())
+	if owner := skill.Owner(); owner != skill {
+		note = fmt.Sprintf("\n\nA tool of the skill %s.", owner.QualifiedName())
+		if owner.HasText() {
+			note += fmt.Sprintf(" Call load_skill with name %q before the first use.", owner.QualifiedName())
+		}
 	}
 	note += aboutFiles(skill)
 	return truncate.String(description, maxDescription-len(note)) + note
@@ -183,13 +186,13 @@ func aboutFiles(skill *skills.Skill) string {
 
 // annotate derives the hints from the class of the grant: the sandbox enforces it,
 // whatever the skill's author claims.
-func (s *skillTools) annotate(skill *skills.Skill) mcp.ToolAnnotation {
+func (s *skillTools) annotate(skill *skills.Skill, title string) mcp.ToolAnnotation {
 	class, open := skill.Class, false
 	if d, err := s.invoke.executor.Preview(context.Background(), identity.Principal{Kind: identity.Person}, skill); err == nil { // a publication is of no request
 		class, open = d.Class, len(d.Grant.Hosts) > 0
 	}
 	return mcp.ToolAnnotation{
-		Title:           title(skill),
+		Title:           title,
 		ReadOnlyHint:    hint(class == skills.Safe),
 		DestructiveHint: hint(class == skills.Dangerous),
 		OpenWorldHint:   hint(open),

@@ -66,10 +66,13 @@ func (t fixedTool[A]) tool(m *toolMaker) mcpserver.ServerTool {
 type fixedTools struct {
 	*toolMaker
 	find     *finder
+	search   *searcher
 	invoke   *invoker
 	loader   *loader
 	options  *Options
 	constant []mcpserver.ServerTool // those that no view changes
+
+	searchSkills func(*view) mcpserver.ServerTool // makes the one that a view changes
 }
 
 // maxToolSchema is how large a tool's schema may be, in bytes. It is of texts that

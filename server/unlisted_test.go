@@ -8,17 +8,81 @@ import (
 	"testing/fstest"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
+// TestOneMoreSkillCostsNoTool adds a skill to as many as may be tools: all that clients know
+// stay, whatever the name of the new one.
+func TestOneMoreSkillCostsNoTool(t *testing.T) {
+	b := newBenchWith(t, ends(0, "", ""), Options{Expose: exposure.Options{MaxTools: 3}})
+	before, _ := b.tools()
+	c := b.connect()
+	b.files["p/skills/a-new-one/SKILL.md"] = &fstest.MapFile{Data: []byte("---\ndescription: One more.\n---\n")}
+	b.publish()
+	after, _ := b.tools()
+	if len(before) != len(after) || after["demo__run"] == nil || after["demo__a-new-one"] != nil {
+		t.Errorf("%d tools before, %d after", len(before), len(after))
+	}
+	if n := len(c.notices()); n != 3 { // search_skills names it, prompts and resources have it
+		t.Errorf("%d notices", n)
+	}
+	delete(b.files, "p/skills/run/SKILL.md") // an editor may save in this way
+	b.publish()
+	if tools, _ := b.tools(); tools["demo__a-new-one"] == nil {
+		t.Error("the new skill did not become a tool when there was room")
+	}
+	b.files["p/skills/run/SKILL.md"] = library()["p/skills/run/SKILL.md"]
+	b.publish()
+	if tools, _ := b.tools(); len(tools) != len(before) {
+		t.Errorf("%d tools, %d before", len(tools), len(before))
+	}
+}
+
+// TestUsedSkillBecomesTool gives the skills that the client of this process has called a
+// tool at the next change of the catalog, and not before; calls of clients that share a server
+// move nothing.
+func TestUsedSkillBecomesTool(t *testing.T) {
+	for kind, moves := range map[identity.Kind]bool{identity.Model: true, identity.Anonymous: false, identity.Token: false} {
+		b := newBenchWith(t, ends(0, "it ran", ""), Options{Expose: exposure.Options{MaxTools: 1}})
+		c := b.connect()
+		ctx := b.core.WithContext(t.Context(), one{c, kind})
+		b.core.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_skill","arguments":{"name":"run","params":{"target":"x"}}}}`))
+		if tools, _ := b.tools(); tools["demo__run"] != nil || len(c.notices()) != 0 {
+			t.Error("a call changed the tools")
+		}
+		b.files["p/skills/write/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: write\ndescription: Other words.\n---\n")}
+		b.publish()
+		if tools, _ := b.tools(); tools["demo__run"] != nil {
+			t.Error("the words of another skill changed the tools")
+		}
+		b.files["p/skills/more/SKILL.md"] = &fstest.MapFile{Data: []byte("---\ndescription: One more.\n---\n")}
+		b.publish()
+		if tools, _ := b.tools(); (tools["demo__run"] != nil) != moves || (tools["demo__guide"] != nil) == moves {
+			t.Errorf("%q: the tool is there: %t", kind, tools["demo__run"] != nil)
+		}
+	}
+}
+
+// one is a session of a principal of some kind.
+type one struct {
+	*client
+	kind identity.Kind
+}
+
+func (o one) Principal() identity.Principal { return identity.Principal{Kind: o.kind} }
+
 // A tool that clients were shown answers as long as its skill is there, also where
-// it is no longer listed for want of room.
+// it is no longer listed for want of room; and so does the tool that a skill has not.
 func TestListedToolsKeepAnswering(t *testing.T) {
 	b := newBenchWith(t, ends(0, "it ran", ""), Options{Expose: exposure.Options{Mode: exposure.Auto, MaxTools: 5}})
 	before, _ := b.tools()
+	active := map[string]bool{}
 	for i := range 10 {
 		b.files[fmt.Sprintf("p/skills/more-%d/SKILL.md", i)] = &fstest.MapFile{Data: []byte("---\ndescription: One more.\n---\n")}
+		active[fmt.Sprintf("demo/more-%d", i)] = i < 5
 	}
 	b.publish()
+	b.Activate(active)
 	after, _ := b.tools()
 	if before["demo__run"] == nil || after["demo__run"] != nil || after[unlistedTool] != nil {
 		t.Fatal("the tool was to be listed first, and then not")
@@ -32,7 +96,10 @@ func TestListedToolsKeepAnswering(t *testing.T) {
 	if a := b.call("demo__guide", `{"args": "this"}`); a.IsError || !strings.Contains(a.text(), "First this") {
 		t.Errorf("a tool of instructions: %+v", a)
 	}
-	for _, name := range []string{"demo__more-7", "demo__never", unlistedTool, ""} {
+	if a := b.call("demo__more-7", `{}`); a.IsError || !strings.Contains(a.text(), "Base directory") {
+		t.Errorf("a tool of a skill that search finds: %+v", a)
+	}
+	for _, name := range []string{"demo__never", "demo__private", "demo__gone", unlistedTool, ""} {
 		if got := b.ask("tools/call", fmt.Sprintf(`{"name": %q, "arguments": {}}`, name)); !strings.Contains(got, "-32602") {
 			t.Errorf("%q, which was never listed: %s", name, got)
 		}
@@ -142,7 +209,7 @@ func TestListsArePaged(t *testing.T) {
 			t.Errorf("%s: %d items in %d pages, want %d", tool, len(seen), pages, want)
 		}
 	}
-	if a := b.call("search_skills", `{"query": "many", "max_results": 1000}`); len(a.StructuredContent) > maxPageSize+4<<10 || !strings.Contains(a.text(), `"more":`) {
+	if a := b.call("search_skills", `{"query": "many", "limit": 50}`); len(a.StructuredContent) > maxPageSize+4<<10 || !strings.Contains(a.text(), `"more":`) {
 		t.Errorf("search returns %d bytes", len(a.StructuredContent))
 	}
 	if a := b.call("list_skills", `{"cursor": "nonsense"}`); !a.IsError || !strings.Contains(a.text(), "none of this list's") {
@@ -155,7 +222,7 @@ func TestSummaries(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))
 	for _, c := range []struct{ tool, args, want string }{
 		{"list_skills", `{"source": "plugin"}`, `"when_to_use":"When a thing is to be run.","parameters":[{"name":"target","type":"string","required":true},{"name":"count","type":"integer"}]`},
-		{"search_skills", `{"query": "thing", "max_results": "1"}`, `"more":1`},
+		{"search_skills", `{"query": "thing", "limit": "1"}`, `"more":1`},
 		{"list_plugins", `{}`, `"counts":{"skills":5,"commands":0,"tools":0,"agents":0,"mcp_servers":0,"hooks":0}`},
 		{"get_skill", `{"name": "guide"}`, `"body":"First $ARGUMENTS, then rest."`},
 	} {
@@ -166,7 +233,7 @@ func TestSummaries(t *testing.T) {
 	if a := b.call("get_skill", `{"name": "private"}`); strings.Contains(a.text(), `"body"`) {
 		t.Errorf("the body of a skill for persons: %s", a.text())
 	}
-	if a := b.call("search_skills", `{"query": "thing", "max_results": "many"}`); !a.IsError || !strings.Contains(a.text(), `"max_results" must be an integer, not a string`) {
+	if a := b.call("search_skills", `{"query": "thing", "limit": "many"}`); !a.IsError || !strings.Contains(a.text(), `"limit" must be an integer, not a string`) {
 		t.Errorf("a number that is none: %s", a.text())
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
+	"github.com/skillsmcp/skills-mcp/server/titles"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -15,6 +16,7 @@ import (
 type view struct {
 	catalog *skills.Catalog
 	names   *names
+	titles  *titles.Titles
 	exposed *exposure.Exposure // nil before it is chosen
 	active  map[string]bool    // the active skills, by qualified name, of exposed
 	library *skillsext.Library
@@ -31,7 +33,7 @@ type view struct {
 type listed struct{ file, name string }
 
 func newView(catalog *skills.Catalog) *view {
-	return &view{catalog: catalog, names: toolNames(catalog.Skills)}
+	return &view{catalog: catalog, names: toolNames(catalog.Skills), titles: titles.New(catalog.Skills)}
 }
 
 // Lookup returns the skill with a qualified name, a bare name or a tool name. The error is a [*skills.BrokenError] or a
@@ -70,6 +72,22 @@ func (v *view) list(tools []mcpserver.ServerTool) {
 		all[tool.Tool.Name] = of
 	}
 	v.listed = all
+}
+
+// sent returns a function that reports whether clients were sent the tool of a skill.
+func (v *view) sent() func(*skills.Skill) bool {
+	all := make(map[listed]bool, len(v.listed))
+	for _, of := range v.listed {
+		all[of] = true
+	}
+	return func(skill *skills.Skill) bool { return all[listed{skill.File, skill.Name}] }
+}
+
+// answers reports whether a model can call the skill whose tool, if it has one, is
+// called name.
+func (v *view) answers(name string) bool {
+	skill := v.called(name)
+	return skill != nil && v.exposed.Of(skill).Reach != exposure.ByNobody
 }
 
 // shown returns the skill that clients were last sent as the tool name, or nil. Its

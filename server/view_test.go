@@ -27,10 +27,10 @@ func TestNextView(t *testing.T) {
 	edited := *base
 	edited.Skills = slices.Clone(base.Skills)
 	edited.Skills[40] = list(60, 40, "other").Skills[40]
-	p := &publisher{expose: exposure.Options{MaxTools: 5, Uses: map[string]int{"s-001": 1}}}
+	p := &publisher{calls: &sessionCalls{}, expose: exposure.Options{MaxTools: 5, Uses: map[string]int{"s-001": 1}}}
 	for _, c := range []*skills.Catalog{base, &edited, list(61, 3, "x"), list(3, 0, "y"), list(3, 1, "z"), {}} {
 		got, want := p.next(c), newView(c)
-		want.exposed = want.expose(nil, p.expose)
+		want.exposed = want.expose(exposure.State{}, p.expose)
 		if !maps.Equal(got.names.of, want.names.of) || !slices.Equal(got.exposed.Order(), want.exposed.Order()) ||
 			searchDescription(got.exposed) != searchDescription(want.exposed) {
 			t.Errorf("%d skills: not what is made anew", len(c.Skills))

@@ -128,10 +128,16 @@ func (s *settings) view(ctx context.Context, catalog *skills.Catalog) *describe.
 // exposed returns which skills of a catalog a server would make tools.
 func (s *settings) exposed(ctx context.Context, catalog *skills.Catalog) *exposure.Exposure {
 	options := s.Expose.Options()
-	if file := s.usageFile(); file != "" {
-		options.Uses = usage.Read(file)
-	}
+	options.Uses = s.uses()
 	return server.Expose(catalog, live.Active(ctx, catalog, s.workspaces.folders, s.logger), options)
+}
+
+// uses returns how often each skill was called, by qualified name.
+func (s *settings) uses() map[string]int {
+	if file := s.usageFile(); file != "" {
+		return usage.Read(file)
+	}
+	return nil
 }
 
 // usageFile returns the file that counts calls of skills, or "".

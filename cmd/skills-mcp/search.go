@@ -3,62 +3,119 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
 // searchCommand finds skills by words.
 type searchCommand struct {
 	*app
-	limit int
-	json  bool
+	alternatives []string
+	source       string
+	limit        int
+	json         bool
 }
 
 func newSearchCommand(a *app) *cobra.Command {
 	c := &searchCommand{app: a}
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
-		Short: "Find skills by words of their name and description",
-		Long:  "Find the skills in which every word of QUERY occurs, best first: a word in the\nname counts most, then one in the description.",
-		Args:  cobra.MinimumNArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), joinWords(args)) },
+		Short: "Find skills by what they are for",
+		Long: `Find skills by words of their names, descriptions and instructions, best first, as
+search_skills does for a model. An exact name comes first; skills without some of
+the words are found too. --or adds another phrasing of the same wish.`,
+		Example: "  skills-mcp search merge pdf files --or \"combine documents\"",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), joinWords(args)) },
 	}
-	cmd.Flags().IntVar(&c.limit, "limit", 10, "print at most `N` skills")
+	cmd.Flags().StringArrayVar(&c.alternatives, "or", nil, "another `PHRASING` of the query; may be repeated")
+	cmd.Flags().StringVar(&c.source, "source", "", "only skills of `SOURCE`: session (the project), user, system or extra")
+	cmd.Flags().IntVar(&c.limit, "limit", 10, "print at most `N` skills, up to 200")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	complete(cmd, "source", []string{"session", "user", "system", "extra"})
 	return cmd
 }
 
+// matched is a skill that a query found.
+type matched struct {
+	describe.Listed
+	Why string `json:"why,omitempty"`
+}
+
 func (c *searchCommand) run(ctx context.Context, query string) error {
-	if c.limit < 1 {
+	switch {
+	case c.limit < 1:
 		return usageError(fmt.Errorf("--limit is %d; write 1 or more", c.limit))
+	case c.source != "" && !slices.Contains(skills.Sources(), skills.Source(c.source)):
+		return usageError(fmt.Errorf("--source is %q; write one of session, user, system, extra", c.source))
 	}
 	s, catalog, err := c.catalog(ctx)
 	if err != nil {
 		return err
 	}
-	v := s.view(ctx, catalog)
-	found := []describe.Listed{}
-	for _, skill := range catalog.Search(query) {
-		found = append(found, v.Listed(skill))
-	}
-	found = found[:min(c.limit, len(found))]
-	if c.json {
-		return c.printJSON(map[string]any{"skills": found})
-	}
-	return c.print(found)
-}
-
-func (c *searchCommand) print(found []describe.Listed) error {
-	if len(found) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "no skill matches; list names them all")
+	catalog = s.pins(nil).Apply(ctx, catalog) // says which are blocked
+	keep := func(skill *skills.Skill) bool { return c.source == "" || string(skill.Source) == c.source }
+	v, found := s.view(ctx, catalog), []matched{}
+	result, err := search.New(nil).Search(ctx, catalog, search.Query{
+		Text: query, Alternatives: c.alternatives, Person: true, Keep: keep, Boost: server.Boost(v.Exposed, s.uses()),
+	})
+	if err != nil {
 		return err
 	}
+	for _, h := range result.Hits[:min(c.limit, len(result.Hits))] {
+		found = append(found, matched{v.Listed(h.Skill), h.Why()})
+	}
+	if c.json {
+		return c.printJSON(map[string]any{"skills": found, "doubtful": result.Doubtful, "nearest": nonNil(result.Nearest), "more": result.Total - len(found)})
+	}
+	return c.print(result, found)
+}
+
+func (c *searchCommand) print(result search.Result, found []matched) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(c.stderr, "no skill matches"+resembling(result.Nearest)+"; list names them all")
+		return err
+	}
+	if result.Doubtful {
+		fmt.Fprintln(c.stderr, "probably no skill fits; these are the nearest")
+	}
 	for _, s := range found {
-		if _, err := fmt.Fprintf(c.stdout, "%s\n    %s\n", s.Name, oneLine(s.Description, 160)); err != nil {
+		if err := s.print(c.stdout); err != nil {
 			return err
 		}
 	}
+	if more := result.Total - len(found); more > 0 {
+		fmt.Fprintf(c.stderr, "%d more; --limit prints more of them\n", more)
+	}
 	return nil
+}
+
+// resembling names skills that resemble a query which nothing matches.
+func resembling(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; did you mean " + skills.Enumerate(names, "or") + "?"
+}
+
+// print writes the skill in two lines, with further ones for a state that is not ready and
+// for why it was found.
+func (m matched) print(w io.Writer) error {
+	lines := []string{m.Name, "    " + oneLine(m.Description, 160)}
+	if m.State != "ready" {
+		lines = append(lines, "    "+oneLine(m.State, 160))
+	}
+	if why := oneLine(m.Why, 160); why != "" {
+		lines = append(lines, "    "+why)
+	}
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
 }

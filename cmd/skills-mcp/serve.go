@@ -94,7 +94,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	executor := s.sandboxes.executor(runner, sessions, snapshots, approvals)
 	reloader, options := newReloader(s, scanner, runner, executor, c.flags.filter(s), collector.rest), serverOptions(s, snapshots)
 	options.Reloader, options.Left, options.Texts = reloader, approvals.Leave, s.sandboxes.pins.Text
-	options.Feedback = s.feedback()
+	options.Feedback, options.Indexed = s.feedback(), collector.rest
 	c.flags.offer(ctx, s, options)
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and
@@ -105,6 +105,10 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 		counter := usage.Open(file, &usage.Options{Logger: s.logger})
 		defer counter.Close()
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
+	}
+	if r := s.reranker(); r != nil {
+		defer r.Close()
+		options.Reranker = r
 	}
 	srv := server.New(executor, options)
 	defer srv.Close()
@@ -140,7 +144,7 @@ const firstScan = 10 * time.Second
 func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
 	return &server.Options{
 		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
-		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
+		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, MatchSkills: s.Tools.MatchSkills, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
 	}
 }
 

@@ -134,6 +134,7 @@ func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 		row("reached by", fmt.Sprintf("%s: %s", info.Reach, info.Why))
 		row("description", info.Description)
 		row("when to use", info.WhenToUse)
+		row("Conduit's agent", info.ConduitAgent)
 		row("source", whose(info.Source, info.Untrusted))
 		row("workspace", info.Workspace)
 		row("class", string(info.Class))

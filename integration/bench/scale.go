@@ -243,7 +243,13 @@ func (t *tenant) start(ctx context.Context) (hello, listed time.Duration, err er
 // complete reports whether an answer to tools/list has all skills: by their tools,
 // or by the number of those without one.
 func (t *tenant) complete(list []byte) bool {
-	return bytes.Contains(list, fmt.Appendf(nil, `"name":%q`, catalog.Name(t.skills-1))) || bytes.Contains(list, fmt.Appendf(nil, "(%d)", t.skills))
+	skills := bytes.Count(list, []byte(`"name":"skill-`))
+	if _, rest, ok := bytes.Cut(list, []byte("without a tool of their own (")); ok {
+		number, _, _ := bytes.Cut(rest, []byte(")"))
+		hidden, _ := strconv.Atoi(string(number)) // no number is not complete
+		skills += hidden
+	}
+	return skills >= t.skills
 }
 
 // stop ends the server, if there is one.

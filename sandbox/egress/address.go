@@ -68,6 +68,9 @@ var (
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 )
 
+// Public reports whether an address is of the public internet.
+func Public(addr netip.Addr) bool { return refusal(addr, nil) == "" }
+
 // refusal returns why an address is not connected to, or "" if it may be. allowed lists
 // networks that may be reached although they are not public.
 func refusal(addr netip.Addr, allowed []netip.Prefix) string {

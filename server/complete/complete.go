@@ -40,10 +40,10 @@ func Of(all []string, text string) List {
 	for i, m := range found {
 		values[i] = m.value
 	}
-	return first(values)
+	return First(values)
 }
 
-// first returns a list of the first values.
-func first(all []string) List {
+// First returns a list of the first values, in their order.
+func First(all []string) List {
 	return List{Values: all[:min(len(all), maxValues)], Total: len(all), More: len(all) > maxValues}
 }

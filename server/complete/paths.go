@@ -49,7 +49,7 @@ func Paths(ctx context.Context, workspaces []string, text string) List {
 		for i := range names {
 			names[i] = dir + names[i]
 		}
-		found := first(names)
+		found := First(names)
 		if !all {
 			found.Total, found.More = 0, true
 		}

@@ -33,6 +33,9 @@ type Skill struct {
 	Prompt      string   `json:"prompt,omitempty"`    // name of its prompt
 	Arguments   []string `json:"arguments,omitempty"` // names of positional arguments of the instructions
 
+	Always       bool   `json:"always,omitempty"`        // its author wants it with every message
+	ConduitAgent string `json:"conduit_agent,omitempty"` // the agent to which Conduit routes messages that it fits
+
 	// The script that a call runs; all are left out for instructions.
 	Script       string                  `json:"script,omitempty"`
 	Interpreter  []string                `json:"interpreter,omitempty"`
@@ -118,6 +121,7 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 	d := &Skill{
 		Listed: v.Listed(skill), DisplayName: skill.DisplayName, WhenToUse: skill.WhenToUse, Keywords: skill.Keywords,
 		Plugin: skill.Plugin, Workspace: skill.Workspace, Arguments: skill.Arguments,
+		Always: skill.Always(), ConduitAgent: skill.ConduitAgent(),
 		Paths: skill.Paths, Resources: resources(v.Catalog, skill), Frontmatter: skill.Frontmatter,
 		Problems: slices.Clone(skill.Problems),
 	}

@@ -41,7 +41,7 @@ func each(description, whole int) func(*skills.Skill) Cost {
 }
 
 // tools returns the names of the skills that are tools.
-func (e *Exposure) tools() []string {
+func (e *Exposure) toolNames() []string {
 	var names []string
 	for _, skill := range e.order {
 		if e.Of(skill).Reach == ByTool {
@@ -64,48 +64,106 @@ func TestAllOrSome(t *testing.T) {
 	}{
 		{"none", 0, small, Options{}, 0, true},
 		{"as many as there is room for", 40, small, Options{}, 40, true},
-		{"one more", 41, small, Options{}, 0, false},
-		{"one more, one used", 41, small, Options{Uses: used}, 1, false},
+		{"one more", 41, small, Options{}, 40, false},
+		{"one more, one used", 41, small, Options{Uses: used}, 40, false},
 		{"descriptions that just fit", 40, each(300, 400), Options{}, 40, true},
-		{"descriptions that do not", 40, each(301, 400), Options{}, 0, false},
+		{"descriptions that do not", 40, each(301, 400), Options{}, 39, false},
 		{"parameters that just fit", 40, each(100, 1200), Options{}, 40, true},
-		{"parameters that do not", 40, each(100, 1201), Options{}, 0, false},
-		{"fewer tools", 11, small, Options{MaxTools: 10}, 0, false},
+		{"parameters that do not", 40, each(100, 1201), Options{}, 39, false},
+		{"fewer tools", 11, small, Options{MaxTools: 10}, 10, false},
 		{"more tools", 100, small, Options{MaxTools: 100}, 100, true},
-		{"less room", 40, small, Options{Chars: 3999}, 0, false},
+		{"less room", 40, small, Options{Chars: 3999}, 39, false},
+		{"the whole room for twice as many", 80, each(100, 1200), Options{}, 40, false},
+		{"less for more", 160, each(100, 1200), Options{}, 20, false},
+		{"as much as descriptions for many", 320, each(100, 1200), Options{}, 10, false},
+		{"as much for thousands", 10_000, each(100, 1200), Options{}, 10, false},
 		{"all", 1000, small, Options{Mode: All}, 1000, true},
 		{"search", 3, small, Options{Mode: Search, Uses: used}, 0, false},
 		{"search and a pin", 3, small, Options{Mode: Search, Pin: []string{"skill-002"}}, 1, false},
-		{"as many used ones as there is room for", 1000, small, Options{Pin: []string{"*"}}, 40, false},
+		{"as many pinned ones as there is room for", 1000, small, Options{Pin: []string{"*"}}, 40, false},
 		{"as long ones", 1000, each(500, 1000), Options{Pin: []string{"*"}}, 12, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := Choose(numbered(test.n), nil, test.cost, test.o)
+			e := Choose(numbered(test.n), State{}, test.cost, test.o)
 			whole := len(e.hidden) == 0
-			if got := len(e.tools()); got != test.tools || whole != test.whole {
+			if got := len(e.toolNames()); got != test.tools || whole != test.whole {
 				t.Errorf("%d tools, whole %t; want %d, %t", got, whole, test.tools, test.whole)
 			}
 		})
 	}
 }
 
-// Where skills fit but for the tools that they have, those give way, unless
+// TestToolsOfSkillsComeLast gives what room is left to the tools that skills have, unless
 // somebody asked for one.
-func TestToolsGiveWay(t *testing.T) {
+func TestToolsOfSkillsComeLast(t *testing.T) {
 	all := numbered(10)
 	for i := range 40 {
 		owner := all[i%10]
 		all = append(all, &skills.Skill{Name: fmt.Sprintf("%s__tool-%d", owner.Name, i), Of: owner, ModelInvocable: true})
 	}
-	e := Choose(all, nil, each(100, 300), Options{Uses: map[string]int{"skill-003__tool-3": 1}})
-	if got := e.tools(); len(got) != 11 || !slices.Contains(got, "skill-003__tool-3") || !slices.Contains(got, "skill-009") {
-		t.Errorf("tools %q, want the ten skills and the tool that was used", got)
+	o := Options{MaxTools: 12, Uses: map[string]int{"skill-003__tool-3": 1}}
+	e := Choose(all, State{}, each(100, 300), o)
+	want := []string{"skill-003__tool-3", "skill-000", "skill-000__tool-0", "skill-001", "skill-002", "skill-003", "skill-004", "skill-005", "skill-006", "skill-007", "skill-008", "skill-009"}
+	if diff := cmp.Diff(want, e.toolNames()); diff != "" {
+		t.Error(diff)
 	}
 	if d := e.Of(find(all, "skill-002__tool-2")); d != (Decision{BySearch, "not all fit; load_skill of skill-002 names it"}) {
 		t.Errorf("%+v", d)
 	}
-	if got := Choose(all, nil, each(2000, 3000), Options{}).tools(); len(got) != 0 {
-		t.Errorf("tools %q, where not even the skills fit", got)
+}
+
+// TestFillOrder fills in the order pinned, used in the session, workspace matches, pinned
+// by the author, most used, source, name.
+func TestFillOrder(t *testing.T) {
+	all := usable("pin", "session", "file", "author", "often", "once", "team", "project", "home-b", "home-a", "bundled")
+	for i, skill := range all {
+		skill.Source = skills.SourceExtra
+		if i >= 6 {
+			skill.Source = []skills.Source{skills.SourceSystem, skills.SourceSession, skills.SourceUser, skills.SourceUser, skills.SourceExtra}[i-6]
+		}
+	}
+	all[3].Pinned = true
+	s := State{Used: map[string]bool{"session": true}, Active: map[string]bool{"file": true}}
+	o := Options{Pin: []string{"pin"}, Uses: map[string]int{"often": 9, "once": 1, "session": 1}}
+	want := []string{"pin", "session", "file", "author", "often", "once", "project", "home-a", "home-b", "team", "bundled"}
+	for n := range want {
+		o.MaxTools = n + 1
+		if diff := cmp.Diff(want[:n+1], Choose(all, s, each(10, 10), o).toolNames()); diff != "" {
+			t.Errorf("%d tools: %s", n+1, diff)
+		}
+	}
+}
+
+// TestShownToolsStay leaves the tools that clients know where they are, whatever the name
+// of a new skill; a reason precedes them.
+func TestShownToolsStay(t *testing.T) {
+	all := usable("m", "n", "o")
+	o := Options{MaxTools: 3}
+	shown := State{Shown: func(skill *skills.Skill) bool { return skill.Name > "a" }}
+	all = append(all, usable("a")...)
+	if diff := cmp.Diff([]string{"m", "n", "o"}, Choose(all, shown, each(10, 10), o).toolNames()); diff != "" {
+		t.Error(diff)
+	}
+	all[3].Pinned = true
+	if diff := cmp.Diff([]string{"a", "m", "n"}, Choose(all, shown, each(10, 10), o).toolNames()); diff != "" {
+		t.Error(diff)
+	}
+	all[0].Workspace = "/work" // which is not trusted
+	if diff := cmp.Diff([]string{"a", "n", "o"}, Choose(all, shown, each(10, 10), o).toolNames()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOneMoreSkill adds skills one by one: each takes at most the tool of one other, and none up to
+// twice as many skills as may be tools.
+func TestOneMoreSkill(t *testing.T) {
+	cost := func(s *skills.Skill) Cost { return Cost{100, 600 + 7*len(s.Name)} }
+	for n := 40; n < 400; n++ {
+		before, after := Choose(numbered(n), State{}, cost, Options{}).toolNames(), Choose(numbered(n+1), State{}, cost, Options{}).toolNames()
+		lost := len(before) - len(after)
+		if lost > 1 || n < 80 && lost != 0 || !slices.Equal(after, before[:len(after)]) {
+			t.Errorf("of %d skills %d are tools, with one more %d", n, len(before), len(after))
+		}
 	}
 }
 
@@ -126,7 +184,7 @@ func TestOrderAndReasons(t *testing.T) {
 	var got []string
 	for range 20 { // whatever order they come in
 		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		e := Choose(all, active, each(10, 10), o)
+		e := Choose(all, State{Active: active}, each(10, 10), o)
 		var lines []string
 		if !e.Active(find(all, "file")) || e.Active(find(all, "once")) {
 			t.Error("the workspace has files for others")
@@ -157,25 +215,25 @@ func TestOrderAndReasons(t *testing.T) {
 	}
 }
 
-// TestWorkspaceComesLast ranks a workspace's own requests after all skills that the
-// person has and uses; a skill that the person pins comes first, wherever it is from.
+// TestWorkspaceComesLast ranks a workspace's own skills after all that the person has; a
+// skill that the person pins comes first, wherever it is from.
 func TestWorkspaceComesLast(t *testing.T) {
-	all := usable("a-file", "b-pin", "c-used", "d-named", "file", "pin", "used", "plain")
-	for _, skill := range all[:4] {
+	all := usable("a-file", "b-pin", "c-used", "d-named", "e-plain", "file", "pin", "used", "plain")
+	for _, skill := range all[:5] {
 		skill.Workspace = "/work"
 	}
-	all[1].Pinned, all[5].Pinned = true, true
-	e := Choose(all, map[string]bool{"a-file": true, "file": true}, each(10, 10), Options{
-		MaxTools: 5, Pin: []string{"d-named"}, Uses: map[string]int{"c-used": 9, "used": 1},
+	all[1].Pinned, all[6].Pinned = true, true
+	e := Choose(all, State{Active: map[string]bool{"a-file": true, "file": true}, Used: map[string]bool{"c-used": true}}, each(10, 10), Options{
+		MaxTools: 6, Pin: []string{"d-named"}, Uses: map[string]int{"c-used": 9, "used": 1},
 	})
 	var order []string
 	for _, skill := range e.Order() {
 		order = append(order, skill.Name)
 	}
-	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "a-file", "b-pin", "c-used", "plain"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "plain", "c-used", "a-file", "b-pin", "e-plain"}, order); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "a-file"}, e.tools()); diff != "" {
+	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "plain", "c-used"}, e.toolNames()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -190,36 +248,67 @@ func TestHugeTool(t *testing.T) {
 		return Cost{100, 300}
 	}
 	all[0].Pinned = true
-	e := Choose(all, nil, cost, Options{})
-	if diff := cmp.Diff([]string{"other"}, e.tools()); diff != "" {
+	e := Choose(all, State{}, cost, Options{})
+	if diff := cmp.Diff([]string{"other"}, e.toolNames()); diff != "" {
 		t.Error(diff)
 	}
 	if got := e.Of(all[0]).Why; got != "its tool alone is larger than expose.catalog_chars" {
 		t.Error(got)
 	}
-	// Where not all fit, it does not take the room of those that come after it.
-	e = Choose(append(numbered(50), all...), nil, cost, Options{Uses: map[string]int{"other": 1}})
-	if diff := cmp.Diff([]string{"other"}, e.tools()); diff != "" {
-		t.Error(diff)
+	if got := e.Of(all[1]).Why; got != "all skills fit" {
+		t.Error(got)
+	}
+	if e = Choose(append(numbered(50), all...), State{}, cost, Options{Uses: map[string]int{"other": 1}}); len(e.toolNames()) != 40 {
+		t.Errorf("tools %q", e.toolNames())
 	}
 }
 
-// The cost of a skill that nobody asked for is not looked at: it takes time.
+// TestLargeToolsLeaveRoom fills what a large tool leaves with smaller ones.
+func TestLargeToolsLeaveRoom(t *testing.T) {
+	cost := func(skill *skills.Skill) Cost {
+		if skill.Name == "b" {
+			return Cost{700, 700}
+		}
+		return Cost{300, 300}
+	}
+	e := Choose(usable("a", "b", "c", "d"), State{}, cost, Options{Chars: 900})
+	if diff := cmp.Diff([]string{"a", "c", "d"}, e.toolNames()); diff != "" {
+		t.Error(diff)
+	}
+	if got := e.Of(find(e.order, "b")).Why; got != "not all fit; not pinned, never used" {
+		t.Error(got)
+	}
+}
+
+// TestCostOfFew bounds the costs that are looked at: they take time.
 func TestCostOfFew(t *testing.T) {
-	asked := 0
-	Choose(numbered(1000), nil, func(*skills.Skill) Cost {
-		asked++
-		return Cost{1, 1}
-	}, Options{Uses: map[string]int{"skill-500": 1}})
-	if asked != 1 {
-		t.Errorf("%d costs were looked at", asked)
+	for name, test := range map[string]struct {
+		whole, most int
+		o           Options
+	}{
+		"tools that fit":     {300, 40, Options{Uses: map[string]int{"skill-500": 1}}},
+		"all pinned":         {300, 40, Options{Pin: []string{"*"}}},
+		"tools that do not":  {11_000, 1 + maxMisses, Options{}},
+		"tools of no room":   {13_000, maxMisses, Options{}},
+		"search":             {300, 0, Options{Mode: Search}},
+		"all":                {300, 0, Options{Mode: All}},
+		"more tools than 40": {300, 40 + maxMisses, Options{MaxTools: 100}},
+	} {
+		asked := 0
+		Choose(numbered(1000), State{}, func(*skills.Skill) Cost {
+			asked++
+			return Cost{1, test.whole}
+		}, test.o)
+		if asked != test.most {
+			t.Errorf("%s: %d costs were looked at, want %d", name, asked, test.most)
+		}
 	}
 }
 
 func BenchmarkChoose(b *testing.B) {
 	all, uses := numbered(10_000), map[string]int{"skill-500": 1}
 	for b.Loop() {
-		Choose(all, nil, each(300, 700), Options{Uses: uses, Pin: []string{"a/*", "skill-1??"}}).Catalog(2000)
+		Choose(all, State{}, each(300, 700), Options{Uses: uses, Pin: []string{"a/*", "skill-1??"}}).Catalog(2000)
 	}
 }
 
@@ -240,7 +329,7 @@ func TestCatalog(t *testing.T) {
 	all[0].Description = "Many\n\twords " + strings.Repeat("and ü ", 100)
 	all[1].Description = ""
 	all[4].ModelInvocable = false
-	e := Choose(all, nil, each(1, 1), Options{Mode: Search, Pin: []string{"b"}})
+	e := Choose(all, State{}, each(1, 1), Options{Mode: Search, Pin: []string{"b"}})
 	for _, test := range []struct {
 		room int
 		want string
@@ -253,7 +342,7 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("in %d bytes: %s", test.room, diff)
 		}
 	}
-	if got := Choose(all, nil, each(1, 1), Options{}).Catalog(1000); got != "" {
+	if got := Choose(all, State{}, each(1, 1), Options{}).Catalog(1000); got != "" {
 		t.Errorf("all are tools, and yet %q", got)
 	}
 }
@@ -264,7 +353,7 @@ func TestCatalogOfMany(t *testing.T) {
 		all = append(all, usable(fmt.Sprintf("plugin-%d/skill-%d", i%3, i))...)
 	}
 	uses := map[string]int{"plugin-1/skill-1": 1}
-	e := Choose(all, nil, each(1, 1), Options{Mode: Search, Uses: uses})
+	e := Choose(all, State{}, each(1, 1), Options{Mode: Search, Uses: uses})
 	got := e.Catalog(300)
 	want := "Skills without a tool of their own (1000):\n- plugin-1/: 33\n- plugin-0/: 34\n- plugin-2/: 33\n" +
 		"plugin-1/skill-1, skill-000, skill-001, skill-002, skill-003, skill-004, skill-005, skill-006, skill-007, skill-008, skill-009, skill-010, skill-011, skill-012, skill-013, skill-014, skill-015, and 983 more"
@@ -272,7 +361,7 @@ func TestCatalogOfMany(t *testing.T) {
 		t.Error(diff)
 	}
 	// One more is told, wherever it is listed.
-	more := Choose(append(all, usable("zzz")...), nil, each(1, 1), Options{Mode: Search, Uses: uses})
+	more := Choose(append(all, usable("zzz")...), State{}, each(1, 1), Options{Mode: Search, Uses: uses})
 	if more.Catalog(300) == got {
 		t.Error("a new skill does not change the catalog")
 	}
@@ -281,7 +370,7 @@ func TestCatalogOfMany(t *testing.T) {
 // A name that is long takes no room of others.
 func TestCatalogLongName(t *testing.T) {
 	list := append(usable(strings.Repeat("a", maxListed+1)), usable("b", strings.Repeat("p", maxListed)+"/c")...)
-	e := Choose(list, nil, each(1, 1), Options{Mode: Search})
+	e := Choose(list, State{}, each(1, 1), Options{Mode: Search})
 	for room, want := range map[int]string{
 		100: "Skills without a tool of their own (3):\n- b: Does b.\n- and 2 more",
 		61:  "Skills without a tool of their own (3):\nb, and 2 more",
@@ -296,7 +385,7 @@ func TestCatalogLongName(t *testing.T) {
 func TestCatalogNamesSkillsBeforeTheirTools(t *testing.T) {
 	all := usable("a", "a__x", "a__y", "b", "p/c", "p/c__z")
 	all[1].Of, all[2].Of, all[5].Of = all[0], all[0], all[4]
-	e := Choose(all, nil, each(1, 1), Options{Mode: Search})
+	e := Choose(all, State{}, each(1, 1), Options{Mode: Search})
 	want := "Skills without a tool of their own (6): a, b, p/c, a__x, a__y, p/c__z"
 	if got := e.Catalog(len(want)); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -320,7 +409,7 @@ func FuzzCatalog(f *testing.F) {
 			}
 			all = append(all, list...)
 		}
-		got := Choose(all, nil, each(1, 1), Options{Mode: Search}).Catalog(room)
+		got := Choose(all, State{}, each(1, 1), Options{Mode: Search}).Catalog(room)
 		if len(got) > room {
 			t.Errorf("%d bytes, room for %d", len(got), room)
 		}

@@ -10,32 +10,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A level is the reason to make a skill a tool, best first. Authors come after the person, who
-// has not written the skill; and an untrusted workspace after all that the person has.
-type level int
-
-const (
-	byPerson level = iota // the configuration pins it
-	byFiles               // the workspace has files for it
-	byAuthor              // its frontmatter pins it
-	byUse                 // it was called before
-	byNobody              // no reason
-)
-
-// ranked is a skill with the criteria of its rank.
-type ranked struct {
-	skill *skills.Skill
-	name  string // its qualified name
-	level level
-	pin   int // index of the pattern, for byPerson
-	uses  int
-}
-
 // reason returns the level in words, for people; "" for byNobody.
 func (r ranked) reason() string {
 	switch r.level {
 	case byPerson:
 		return "pinned by the configuration"
+	case bySession:
+		return "used in this session"
 	case byFiles:
 		return "the workspace has files for it"
 	case byAuthor:
@@ -49,47 +30,122 @@ func (r ranked) reason() string {
 	return ""
 }
 
+// omitted returns the decision on a skill for which there is no room.
+func (r ranked) omitted() Decision {
+	switch {
+	case r.level != byNobody:
+		return Decision{BySearch, r.reason() + "; over the limits of expose"}
+	case r.skill.Of != nil:
+		return Decision{BySearch, "not all fit; load_skill of " + r.skill.Of.QualifiedName() + " names it"}
+	}
+	return Decision{BySearch, "not all fit; not pinned, never used"}
+}
+
+// compare orders skills, best first.
+func (r ranked) compare(o ranked) int {
+	if r.last != o.last {
+		if o.last {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(
+		cmp.Compare(r.level, o.level), cmp.Compare(r.pin, o.pin), cmp.Compare(o.uses, r.uses),
+		cmp.Compare(r.source, o.source), cmp.Compare(r.name, o.name))
+}
+
 // rank orders skills, best first.
-func rank(all []*skills.Skill, active map[string]bool, o Options) []ranked {
+func (e *Exposure) rank(all []*skills.Skill) []ranked {
 	list := make([]ranked, len(all))
 	for i, skill := range all {
-		list[i] = rankOf(skill, active, o)
+		list[i] = e.rankOf(skill)
 	}
-	slices.SortFunc(list, func(a, b ranked) int {
-		return cmp.Or(
-			cmp.Compare(a.order(), b.order()), cmp.Compare(a.pin, b.pin), cmp.Compare(b.uses, a.uses),
-			cmp.Compare(a.name, b.name))
-	})
+	slices.SortFunc(list, ranked.compare)
 	return list
 }
 
-// order returns the first criterion of the ranking: the level, with the skills of an
-// untrusted workspace after all others.
-func (r ranked) order() level {
-	switch {
-	case r.level == byNobody:
-		return 2 * byNobody
-	case r.level != byPerson && r.skill.Untrusted():
-		return r.level + byNobody
-	}
-	return r.level
-}
-
-func rankOf(skill *skills.Skill, active map[string]bool, o Options) ranked {
+func (e *Exposure) rankOf(skill *skills.Skill) ranked {
 	name := skill.QualifiedName()
-	r := ranked{skill: skill, name: name, level: byNobody, uses: o.Uses[name]}
-	pin := slices.IndexFunc(o.Pin, func(pattern string) bool { return Matches(pattern, skill) })
+	r := ranked{skill: skill, name: name, level: byNobody, uses: e.options.Uses[name], source: slices.Index(e.sources, skill.Source)}
+	pin := slices.IndexFunc(e.options.Pin, func(pattern string) bool { return Matches(pattern, skill) })
 	switch {
 	case pin >= 0:
 		r.level, r.pin = byPerson, pin
-	case active[name]:
+	case e.state.Used[name]:
+		r.level = bySession
+	case e.state.Active[name]:
 		r.level = byFiles
 	case skill.Pinned:
 		r.level = byAuthor
 	case r.uses > 0:
 		r.level = byUse
 	}
+	r.last = r.level != byPerson && skill.Untrusted()
 	return r
+}
+
+// The turns of skills within those of one trust, in the order of filling.
+const (
+	withReason = iota
+	shownBefore
+	skillItself
+	toolOfSkill // which the instructions of its skill name
+	turns
+)
+
+// turnOf returns the turn of a skill.
+func (e *Exposure) turnOf(r ranked) (turn int) {
+	switch {
+	case r.level != byNobody:
+		turn = withReason
+	case e.state.Shown != nil && e.state.Shown(r.skill):
+		turn = shownBefore
+	case r.skill.Of == nil:
+		turn = skillItself
+	default:
+		turn = toolOfSkill
+	}
+	if r.last {
+		turn += turns
+	}
+	return turn
+}
+
+// line returns the skills of a ranking that can be tools, in the order of filling, and the
+// number of those that are not the tools of others.
+func (e *Exposure) line(list []ranked) (queue []ranked, proper int) {
+	var groups [2 * turns][]ranked
+	for _, r := range list {
+		if barred(r.skill) != "" {
+			continue
+		}
+		turn := e.turnOf(r)
+		groups[turn] = append(groups[turn], r)
+		if r.skill.Of == nil {
+			proper++
+		}
+	}
+	return slices.Concat(groups[:]...), proper
+}
+
+// catalogOrder returns the skills of the rest of a queue in the order of
+// [Exposure.Catalog]: those with a reason, those outside of plugins, those of plugins, and then the
+// tools of skills, which the instructions of their skill name.
+func catalogOrder(rest []ranked) []*skills.Skill {
+	var asked, alone, inPlugin, tools []*skills.Skill
+	for _, r := range rest {
+		switch {
+		case r.level != byNobody:
+			asked = append(asked, r.skill)
+		case r.skill.Of != nil:
+			tools = append(tools, r.skill)
+		case r.skill.Plugin == "":
+			alone = append(alone, r.skill)
+		default:
+			inPlugin = append(inPlugin, r.skill)
+		}
+	}
+	return slices.Concat(asked, alone, inPlugin, tools)
 }
 
 // Matches reports whether a pattern of the configuration names a skill: by its

@@ -2,15 +2,13 @@ package exposure
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// With returns the result of Choose, or nil; not nil for a change of one of many skills
-// at byNobody.
+// With returns the result of Choose, or nil; not nil for a change of a text.
 func TestWith(t *testing.T) {
 	changes := map[string]func(*skills.Skill){
 		"description": func(s *skills.Skill) { s.Description += " And more." },
@@ -24,7 +22,7 @@ func TestWith(t *testing.T) {
 				for _, at := range []int{0, 1, n - 1} {
 					o := Options{Mode: mode, MaxTools: 10, Pin: []string{"s-00"}, Uses: map[string]int{"s-01": 3}}
 					told := testWith(t, n, at, o, change)
-					if plain := what == "description" && mode != Auto || n == 50; plain && what == "description" && at == n-1 && !told {
+					if what == "description" && !told {
 						t.Errorf("%s, %d skills, %s of %d: it cannot tell", mode, n, what, at)
 					}
 				}
@@ -40,18 +38,19 @@ func testWith(t *testing.T, n, at int, o Options, change func(*skills.Skill)) (t
 		names = append(names, fmt.Sprintf("s-%02d", i))
 	}
 	cost := func(s *skills.Skill) Cost { return Cost{len(s.Description), 10 * len(s.Description)} }
+	o.Chars = 120
 	all := usable(names...)
-	before := Choose(all, nil, cost, o)
+	before := Choose(all, State{}, cost, o)
 	next := *all[at]
 	change(&next)
 	got := before.With(map[*skills.Skill]*skills.Skill{all[at]: &next})
 	all = slices.Clone(all)
 	all[at] = &next
-	want := Choose(all, nil, cost, o)
+	want := Choose(all, State{}, cost, o)
 	if got == nil {
 		return false
 	}
-	if !slices.Equal(got.Order(), want.Order()) || !maps.Equal(got.decisions, want.decisions) || got.Catalog(2000) != want.Catalog(2000) {
+	if !slices.Equal(got.Order(), want.Order()) || !slices.Equal(got.toolNames(), want.toolNames()) || !slices.EqualFunc(all, all, func(a, b *skills.Skill) bool { return got.Of(a) == want.Of(b) }) || got.Catalog(2000) != want.Catalog(2000) {
 		t.Errorf("%+v, %d skills, one changed at %d: not what choosing again gives", o, n, at)
 	}
 	return true

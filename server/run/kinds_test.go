@@ -28,7 +28,7 @@ func kinds(t *testing.T) *skills.Catalog {
 	add("bin/skill.json", `{"name": "bin", "description": "d", "entry": "run"}`)
 	add("bin/run", "\x7fELF\x00")
 	add("linx/SKILL.md", "---\nname: linx\ndescription: d\nskill_type: langchain_tool\nexecution_timeout: 7\nentry_points: {one: run.sh}\n---\nRead.\n")
-	add("linx/run.sh", "echo")
+	add("linx/run.sh", "exec cat \"$@\"")
 	add("linx/calc.py", "def add(a, b): return a + b\n")
 	add("linx/tools.yaml", "tools: [{name: add, script: calc.py, function: add, params: {a: integer, b: integer}}]")
 	catalog, err := scan.Scan(t.Context(), []scan.Root{{FS: fsys, Label: "root"}}, nil)

@@ -39,6 +39,8 @@ type Config struct {
 	Sandbox Sandbox `yaml:"sandbox"`
 	// Expose selects the skills that are tools of their own.
 	Expose Expose `yaml:"expose"`
+	// Search configures how skills are found.
+	Search Search `yaml:"search"`
 	// Policy decides which skills may run, what they get, and who confirms it.
 	Policy Policy `yaml:"policy"`
 	// Serve configures how clients reach the server.
@@ -67,6 +69,7 @@ type Provides struct {
 type Tools struct {
 	RunCode       bool `yaml:"run_code"`       // run code that the model wrote
 	KeptSandboxes bool `yaml:"kept_sandboxes"` // share a sandbox between calls
+	MatchSkills   bool `yaml:"match_skills"`   // list the tool that returns skills for a message
 }
 
 // Roots switches the built-in roots on or off.

@@ -1,0 +1,320 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
+)
+
+// found calls search_skills and returns its result with the names of the skills.
+func (b *bench) found(args string) (names []string, result hits) {
+	b.t.Helper()
+	a := b.call("search_skills", args)
+	if err := json.Unmarshal(a.StructuredContent, &result); err != nil || a.IsError {
+		b.t.Fatalf("%s: %s", args, a.text())
+	}
+	for _, h := range result.Skills {
+		names = append(names, h.Name)
+	}
+	return names, result
+}
+
+func TestSearchSkills(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	b.skillFiles(orchard())
+	for _, test := range []struct {
+		args string
+		want string // the first name
+		only bool   // all names
+	}{
+		{`{"query": "demo/graft-trees"}`, "demo/graft-trees", false},
+		{`{"query": "graft-trees"}`, "demo/graft-trees", false},
+		{`{"query": "cider"}`, "demo/press-apples", true},
+		{`{"query": "CIDER", "source": "plugin"}`, "demo/press-apples", true},
+		{`{"query": "cider", "source": "extra"}`, "demo/press-apples", true},
+		{`{"query": "cider", "source": "user"}`, "", true},
+		{`{"query": "persons"}`, "", true}, // of a skill that only a person may call
+	} {
+		names, result := b.found(test.args)
+		if test.want == "" {
+			if len(names) > 0 || result.Hint == "" {
+				t.Errorf("%s: %q, hint %q", test.args, names, result.Hint)
+			}
+			continue
+		}
+		if len(names) == 0 || names[0] != test.want || test.only && len(names) > 1 {
+			t.Errorf("%s: %q, want %s", test.args, names, test.want)
+		}
+	}
+	_, result := b.found(`{"query": "runs a thing", "limit": 1}`)
+	if h := result.Skills[0]; h.Name != "demo/run" || h.Tool != "demo__run" || h.Class != skills.Safe || h.State != "ready" || h.Description == "" {
+		t.Errorf("%+v", h)
+	}
+	for args, want := range map[string]string{
+		`{"query": "` + strings.Repeat("x", 1001) + `"}`:                              `"query"`,
+		`{"query": "x", "alternatives": ["` + strings.Repeat("é", 1001) + `"]}`:       `"alternatives" is longer`,
+		`{"query": "x", "alternatives": ["a", "b", "c", "d", "e", "f"]}`:              `"alternatives"`,
+		`{"query": "x", "source": "elsewhere"}`:                                       `"source"`,
+		`{"query": "x", "limit": 0}`:                                                  `"limit"`,
+		`{"query": "x", "cursor": "bm9uc2Vuc2U"}`:                                     `"cursor" is none of this search's`,
+		`{"query": "x", "cursor": "` + strings.Repeat("A", 100_000) + `"}`:            `"cursor" is none of this search's`,
+		`{"query": "x", "cursor": "eyJvZiI6ImFhIiwiYXQiOi0xLCJuYW1lIjoiIn0"}`:         `"cursor" is none of this search's`,
+		`{"query": "\u0000 \t"}`:                                                      ``,
+		`{"query": "x", "alternatives": ["  ", "y"], "limit": "3", "other": "given"}`: ``,
+	} {
+		if a := b.call("search_skills", args); a.IsError != (want != "") || !strings.Contains(a.text(), want) {
+			t.Errorf("%.80s: %.200s, want %q", args, a.text(), want)
+		}
+	}
+}
+
+// pages returns the names on all pages of a search.
+func (b *bench) pages(query string, limit int, between func(page int)) (names []string) {
+	b.t.Helper()
+	cursor := ""
+	for page := 1; ; page++ {
+		now, result := b.found(fmt.Sprintf(`{"query": %q, "limit": %d, "cursor": %q}`, query, limit, cursor))
+		names = append(names, now...)
+		if cursor = result.Next; cursor == "" {
+			if result.More > 0 && len(names) < search.MaxHits {
+				b.t.Errorf("%d more without a cursor", result.More)
+			}
+			return names
+		}
+		between(page)
+	}
+}
+
+// The pages have each skill once, also if skills come between them.
+func TestSearchPages(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	all := thousand()
+	for _, s := range all {
+		s.Description = "Sorts the letters of a word."
+	}
+	b.publishWith(all[:95]...)
+	whole, first := b.found(`{"query": "sorts letters", "limit": 50}`)
+	if len(whole) != 50 || first.More != 45 {
+		t.Fatalf("%d names, %d more", len(whole), first.More)
+	}
+	names := b.pages("sorts letters", 10, func(int) {})
+	if len(names) != 95 || !slices.Equal(names[:50], whole) {
+		t.Errorf("%d names: %q", len(names), names)
+	}
+	names = b.pages("sorts letters", 10, func(page int) { b.publishWith(all[:95+page]...) })
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] {
+			t.Errorf("%s is on two pages", name)
+		}
+		seen[name] = true
+	}
+	for _, name := range whole {
+		if !seen[name] {
+			t.Errorf("%s is on no page", name)
+		}
+	}
+}
+
+// A cursor continues behind its skill wherever that is by then, and is refused without it,
+// or for another search.
+func TestSearchCursor(t *testing.T) {
+	a := searchArgs{Query: "x"}
+	list := func(names ...string) (found []search.Hit) {
+		for _, name := range names {
+			found = append(found, search.Hit{Skill: &skills.Skill{Name: name}})
+		}
+		return found
+	}
+	a.Cursor = a.cursorAfter(2, &skills.Skill{Name: "b"})
+	for _, test := range []struct {
+		found []search.Hit
+		want  int
+	}{
+		{list("a", "b", "c"), 2}, {list("b", "c"), 1}, {list("n", "a", "b", "c"), 3}, {list("a", "b"), 2}, {list("a", "c"), -1}, {nil, -1},
+	} {
+		got, err := a.from(test.found)
+		if err != nil {
+			got = -1
+		}
+		if got != test.want || err != nil && !strings.Contains(err.Error(), "have changed") {
+			t.Errorf("%d, %v, want %d", got, err, test.want)
+		}
+	}
+	other := a
+	other.Alternatives = []string{"y"}
+	if _, err := other.from(list("a", "b")); err == nil {
+		t.Error("another search accepts it")
+	}
+}
+
+// Whatever a cursor is, the page begins among the hits, or there is an error.
+func FuzzSearchCursor(f *testing.F) {
+	a := searchArgs{Query: "x"}
+	found := []search.Hit{{Skill: &skills.Skill{Name: "a"}}, {Skill: &skills.Skill{Name: "b"}}}
+	f.Add(a.cursorAfter(1, found[0].Skill))
+	f.Add(a.cursorAfter(-1, found[1].Skill))
+	f.Add(a.cursorAfter(1<<62, found[1].Skill))
+	f.Add("bm9uc2Vuc2U")
+	f.Fuzz(func(t *testing.T, cursor string) {
+		a := a
+		a.Cursor = cursor
+		if at, err := a.from(found); err == nil && (at < 0 || at > len(found)) {
+			t.Errorf("it begins at %d", at)
+		}
+	})
+}
+
+// What a caller may not see has no influence on what it gets, nor on the number of hits,
+// the names that are near, or the doubt: a skill for persons, and one that the policy
+// denies, also if it was found before.
+func TestSearchHides(t *testing.T) {
+	answers := func(filter *policy.Filter, more ...*skills.Skill) []string {
+		b := newBench(t, ends(0, "", ""))
+		all := append(thousand()[:40], more...)
+		for _, s := range all {
+			s.Dir = "/skills"
+		}
+		if filter != nil {
+			b.publishWith(all...)
+			b.hidden() // the index has them
+			b.Publish(filter.Apply(t.Context(), b.Catalog()))
+		} else {
+			b.publishWith(all...)
+		}
+		return b.hidden()
+	}
+	zeppelins := func(model bool) *skills.Skill {
+		return &skills.Skill{
+			Name: "moor-zeppelins", Plugin: "demo", Description: "Zeppelin mooring: an airship dock that runs a thing.", ModelInvocable: model,
+			Instructions: "Moor the zeppelin to a thing.", UserInvocable: true, Frontmatter: map[string]any{"activation": "always"},
+		}
+	}
+	denies := policy.New(&policy.Options{Profiles: map[string]policy.Profile{"": {Deny: []string{"demo/moor-*"}}}})
+	plain := answers(nil)
+	if diff := cmp.Diff(plain, answers(nil, zeppelins(false))); diff != "" {
+		t.Errorf("for persons: %s", diff)
+	}
+	if diff := cmp.Diff(plain, answers(policy.NewFilter(denies, identity.Principal{Kind: identity.Model}), zeppelins(true))); diff != "" {
+		t.Errorf("denied: %s", diff)
+	}
+	if slices.Equal(plain, answers(nil, zeppelins(true))) {
+		t.Error("no query finds the skill")
+	}
+}
+
+// hidden returns the answers to queries for a skill that may be hidden.
+func (b *bench) hidden() (got []string) {
+	for _, query := range []string{"zeppelin mooring", "zeppelin", "moor-zeppelins", "demo/moor-zeppelins", "thing", "runs a thing", "moor-zepelins", "how to moor a zeppelin and run a thing", "does"} {
+		got = append(got, b.ask("tools/call", fmt.Sprintf(`{"name": "search_skills", "arguments": {"query": %q, "alternatives": ["airship dock"], "limit": 3}}`, query)))
+		got = append(got, b.ask("tools/call", fmt.Sprintf(`{"name": "match_skills", "arguments": {"message": %q}}`, query)))
+	}
+	return folderless(got)
+}
+
+// folderless returns answers without the names of temporary folders.
+func folderless(answers []string) (all []string) {
+	folder := regexp.MustCompile(`Base directory for this skill: [^\\]*`)
+	for _, a := range answers {
+		all = append(all, folder.ReplaceAllString(a, ""))
+	}
+	return all
+}
+
+// reversed is a reranker that reverses the hits, or fails.
+type reversed struct{ fail error }
+
+func (r reversed) Rerank(ctx context.Context, texts []string, found []search.Hit) ([]search.Hit, error) {
+	if _, bounded := ctx.Deadline(); !bounded || len(texts) != 2 {
+		return nil, fmt.Errorf("deadline %t, texts %q", bounded, texts)
+	}
+	found = slices.Clone(found)
+	slices.Reverse(found)
+	return found, r.fail
+}
+
+// A reranker orders the hits, and its failure leaves them as they were.
+func TestRerank(t *testing.T) {
+	const args = `{"query": "apple trees", "alternatives": ["orchard"]}`
+	var orders [][]string
+	for _, r := range []Reranker{nil, reversed{}, reversed{errors.New("no endpoint")}} {
+		b := newBenchWith(t, ends(0, "", ""), Options{Reranker: r})
+		b.skillFiles(orchard())
+		names, _ := b.found(args)
+		orders = append(orders, names)
+	}
+	want := slices.Clone(orders[0])
+	slices.Reverse(want)
+	if len(want) < 2 || !slices.Equal(orders[1], want) || !slices.Equal(orders[2], orders[0]) {
+		t.Errorf("%q", orders)
+	}
+}
+
+// The index is built when publications have settled, and no goroutine outlives Close.
+func TestIndexInBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		published := &view{catalog: &skills.Catalog{Skills: []*skills.Skill{{Name: "a", ModelInvocable: true}}}}
+		var indexed, told atomic.Int32
+		s := &searcher{index: search.New(nil), indexed: func() { told.Add(1) }}
+		s.start(func() *view { indexed.Add(1); return published })
+		for range 10 {
+			s.published()
+			time.Sleep(indexDelay / 2)
+		}
+		synctest.Wait()
+		if indexed.Load() > 0 {
+			t.Error("it is built while the catalog changes")
+		}
+		time.Sleep(indexDelay)
+		synctest.Wait()
+		if n := indexed.Load(); n != 1 {
+			t.Errorf("it is built %d times", n)
+		}
+		s.published()
+		time.Sleep(2 * indexDelay)
+		s.published()
+		s.close() // while a catalog waits
+		if n := told.Load(); n != 1 {
+			t.Errorf("it tells of it %d times", n)
+		}
+	})
+}
+
+// Of skills that fit as well, those that are used or that the workspace has files for come
+// first, but not for the files that a stranger claims. A better fit stays before both.
+func TestBoost(t *testing.T) {
+	twin := func(name string, change func(*skills.Skill)) *skills.Skill {
+		s := &skills.Skill{Name: name, Description: "Polish brass doorknobs.", ModelInvocable: true}
+		change(s)
+		return s
+	}
+	none := func(*skills.Skill) {}
+	all := []*skills.Skill{
+		twin("zz-a", none), twin("zz-b", none), twin("zz-c", none), twin("zz-d", none),
+		twin("zz-stranger", func(s *skills.Skill) { s.Workspace = "/cloned" }),
+		{Name: "zz-wax", Description: "Wax floors.", ModelInvocable: true},
+	}
+	b := newBenchWith(t, ends(0, "", ""), Options{Expose: exposure.Options{Uses: map[string]int{"zz-c": 40, "zz-stranger": 900, "zz-wax": 900}}})
+	b.publishWith(all...)
+	b.Activate(map[string]bool{"zz-d": true, "zz-stranger": true})
+	names, _ := b.found(`{"query": "polish brass doorknobs", "limit": 5}`)
+	if want := []string{"zz-d", "zz-c", "zz-a", "zz-b", "zz-stranger"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
