@@ -43,6 +43,9 @@ type Source struct {
 // A Request asks a fetcher for files.
 type Request struct {
 	Source Source
+	// Named reports that the person wrote the location. One that a stranger's file
+	// names may not be a path of this machine or a private address.
+	Named bool
 	// Names are the skills or plugins wanted, where the source has several; none is the
 	// only one, or all if All.
 	Names []string
