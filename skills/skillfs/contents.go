@@ -56,7 +56,7 @@ type contents struct {
 
 // addFile adds a file and returns its clean path. entry is its name in the package.
 func (c *contents) addFile(entry string, size int64) (name string, err error) {
-	if name, err = cleanName(entry); err != nil {
+	if name, err = CleanName(entry, maxDepth); err != nil {
 		return "", err
 	}
 	if name == "." {
@@ -77,7 +77,7 @@ func (c *contents) addFile(entry string, size int64) (name string, err error) {
 // addDir adds a folder and returns its clean path, with a slash; "" for one that is
 // known and for the top. A package may have the same folder twice.
 func (c *contents) addDir(entry string) (name string, err error) {
-	if name, err = cleanName(entry); err != nil {
+	if name, err = CleanName(entry, maxDepth); err != nil {
 		return "", err
 	}
 	folder, known := c.folders[name]
@@ -117,9 +117,10 @@ func (c *contents) add(entry, name string, folder bool) error {
 // mode returns the mode of a file in an archive.
 func mode(packed fs.FileMode) fs.FileMode { return 0o444 | packed&0o111 }
 
-// cleanName returns the path that an entry's name means, or an error where it
-// is one that a skill does not need and that an attack may.
-func cleanName(entry string) (string, error) {
+// CleanName returns the path that the name of an archive's entry means, at most depth
+// folders deep. The error is an [*ArchiveError] for a name that a skill does not need
+// and that an attack may.
+func CleanName(entry string, depth int) (string, error) {
 	fault := func(message, remedy string) error { return &ArchiveError{shorten(entry), message, remedy} }
 	switch {
 	case len(entry) > maxPath:
@@ -140,8 +141,8 @@ func cleanName(entry string) (string, error) {
 			return "", fault(fmt.Sprintf("its name is longer than %d bytes", maxName), "shorten it")
 		}
 	}
-	if len(parts) > maxDepth {
-		return "", fault(fmt.Sprintf("it lies more than %d folders deep", maxDepth), "pack the skill with fewer")
+	if len(parts) > depth {
+		return "", fault(fmt.Sprintf("it lies more than %d folders deep", depth), "pack the skill with fewer")
 	}
 	return path.Clean(strings.Join(parts, "/")), nil
 }

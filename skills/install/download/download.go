@@ -6,9 +6,14 @@
 package download
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io"
+	"maps"
+	"mime"
 	"net/http"
 	"net/netip"
 	"time"
@@ -33,10 +38,26 @@ type Options struct {
 }
 
 // A Client gets files. Its methods may be called by several goroutines.
-type Client struct{ options Options }
+type Client struct {
+	options   Options
+	transport *http.Transport
+}
 
 // New returns a client. Nil options are the defaults.
-func New(options *Options) *Client { return &Client{} }
+func New(options *Options) *Client {
+	c := &Client{}
+	if options != nil {
+		c.options = *options
+	}
+	c.transport = c.options.Transport
+	if c.transport == nil {
+		c.transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	return c
+}
+
+// Close closes the idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // A Get describes one download.
 type Get struct {
@@ -77,7 +98,40 @@ func (e *StatusError) Error() string { return http.StatusText(e.Status) }
 
 // Get downloads to w. An interrupted download is taken up where it ended if the server
 // supports that, and w then gets each byte once; it is tried again a few times after 429,
-// 503 and cut connections. The error is a [*StatusError] for another status than 200.
+// 503 and cut connections. Where a server cannot take it up, the download begins again if
+// w is an [os.File] or a [bytes.Buffer], which Get empties, and fails otherwise. The error
+// is a [*StatusError] for another status than 200.
 func (c *Client) Get(ctx context.Context, get Get, w io.Writer) (*Response, error) {
-	return nil, errors.New("not written yet")
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.options.Slow, 10*time.Minute))
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, get.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(request.Header, get.Header)
+	if c.options.UserAgent != "" {
+		request.Header.Set("User-Agent", c.options.UserAgent)
+	}
+	answer, err := (&http.Client{Transport: c.transport}).Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
+		return nil, &StatusError{answer.Request.URL.String(), answer.StatusCode, body, answer.Header}
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(answer.Body, get.Limit+1))
+	digest := "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	switch {
+	case err != nil:
+		return nil, err
+	case n > get.Limit:
+		return nil, fmt.Errorf("%s is larger than %d bytes", get.URL, get.Limit)
+	case get.Digest != "" && digest != get.Digest:
+		return nil, fmt.Errorf("%s has the digest %s, not %s", get.URL, digest, get.Digest)
+	}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	return &Response{URL: answer.Request.URL.String(), ContentType: kind, Header: answer.Header, Size: n, Digest: digest}, nil
 }

@@ -7,10 +7,17 @@
 package quarantine
 
 import (
-	"context"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // Limits bound a quarantine. Zero values are the defaults.
@@ -21,53 +28,205 @@ type Limits struct {
 	Depth int   // folders in each other; 32
 }
 
+func (l *Limits) orDefaults() Limits {
+	if l == nil {
+		l = &Limits{}
+	}
+	return Limits{
+		Files: cmp.Or(l.Files, 20_000),
+		File:  cmp.Or(l.File, 64<<20),
+		Total: cmp.Or(l.Total, 256<<20),
+		Depth: cmp.Or(l.Depth, 32),
+	}
+}
+
 // An Error is the reason why a file is not accepted.
 type Error struct {
-	Name    string // as the source has it; print it with codes for invisible characters
+	Name    string // as the source has it, "" for the whole source; print it with codes for invisible characters
 	Message string
 	Remedy  string // an imperative
 }
 
-// Error implements error.
-func (e *Error) Error() string { return "" }
+// Error implements error. The name is quoted, with codes for invisible characters.
+func (e *Error) Error() string {
+	text := e.Message
+	if e.Name != "" {
+		text = fmt.Sprintf("%q: %s", truncate.String(e.Name, maxShown), e.Message)
+	}
+	if e.Remedy == "" {
+		return text
+	}
+	return text + "; " + e.Remedy
+}
+
+// maxShown bounds a name in an error, in bytes.
+const maxShown = 255
 
 // A Folder is a quarantine. Its methods are called by one goroutine at a time.
 type Folder struct {
-	dir  string
-	root *os.Root // closed by Close
-}
+	dir    string
+	root   *os.Root // closed by Close
+	limits Limits
 
-var errLater = errors.New("not written yet")
+	names  names
+	links  []link // made by Seal
+	bytes  int64  // of all files
+	sealed bool
+}
 
 // New makes an empty quarantine below parent, an absolute host path, which it creates.
 // Only this user may enter it. Nil limits are the defaults.
-func New(parent string, limits *Limits) (*Folder, error) { return nil, errLater }
+func New(parent string, limits *Limits) (*Folder, error) {
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, fmt.Errorf("make quarantine: %w", err)
+	}
+	dir, err := os.MkdirTemp(parent, "quarantine-*")
+	if err != nil {
+		return nil, fmt.Errorf("make quarantine: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		os.Remove(dir)
+		return nil, fmt.Errorf("make quarantine: %w", err)
+	}
+	l := limits.orDefaults()
+	return &Folder{dir: dir, root: root, limits: l, names: names{limits: l, byKey: map[string]entry{}}}, nil
+}
 
 // Path returns the absolute host path of the folder.
 func (f *Folder) Path() string { return f.dir }
 
+// Notes returns up to ten facts about accepted names, such as that Windows has no such
+// file.
+func (f *Folder) Notes() []string { return f.names.notes }
+
+var errSealed = errors.New("the quarantine is sealed")
+
 // Create writes a regular file. name is slash-separated and relative. The mode becomes
 // 0644, or 0755 if executable. The error is an [*Error] for a name or size that is not
 // accepted, and then the file does not exist.
-func (f *Folder) Create(name string, executable bool, content io.Reader) error { return errLater }
-
-// Link notes a symbolic link, whose target is relative to its folder. Links are made
-// by Seal, so that no file is written through one.
-func (f *Folder) Link(name, target string) error { return errLater }
-
-// Unpack writes the files of a ZIP or tar.gz file below the folder into, by its first
-// bytes. The error is an [*Error] where the archive is at fault.
-func (f *Folder) Unpack(ctx context.Context, archive io.ReaderAt, size int64, into string) error {
-	return errLater
+func (f *Folder) Create(name string, executable bool, content io.Reader) error {
+	clean, err := f.add(name, false)
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if executable {
+		mode = 0o755
+	}
+	written, err := f.write(clean, mode, content)
+	if err != nil {
+		f.root.Remove(filepath.FromSlash(clean))
+		f.names.remove(clean)
+		f.bytes -= written
+		if errors.Is(err, errLarge) {
+			err = f.tooLarge(name)
+		}
+	}
+	return err
 }
 
-// Copy copies a host folder into the quarantine. It leaves out .git, and does not
-// follow links out of the folder.
-func (f *Folder) Copy(ctx context.Context, dir string) error { return errLater }
+// mkdir makes a folder, which may exist.
+func (f *Folder) mkdir(name string) error {
+	_, err := f.add(name, true)
+	return err
+}
 
-// Seal makes the links, and returns an [*Error] if one leads out of the quarantine, to
-// nothing, or in a circle. Nothing is written after it.
-func (f *Folder) Seal() error { return errLater }
+// add checks a name, reserves it, and makes the folders of its path.
+func (f *Folder) add(name string, folder bool) (clean string, err error) {
+	if f.sealed {
+		return "", errSealed
+	}
+	clean, made, err := f.names.add(name, folder)
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range made {
+		if err := f.makeDir(filepath.FromSlash(dir)); err != nil {
+			return "", err
+		}
+	}
+	return clean, nil
+}
+
+// makeDir makes a folder that every user may read once it has been moved to its place.
+func (f *Folder) makeDir(dir string) error {
+	if err := f.root.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	return f.root.Chmod(dir, 0o755) // in spite of the umask
+}
+
+// errLarge ends the writing of a file that breaks a limit.
+var errLarge = errors.New("the file is too large")
+
+// write returns the bytes that count, also after an error.
+func (f *Folder) write(name string, mode fs.FileMode, content io.Reader) (int64, error) {
+	file, err := f.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return 0, err
+	}
+	limit := min(f.limits.File, f.limits.Total-f.bytes)
+	n, err := io.Copy(file, io.LimitReader(content, limit+1))
+	f.bytes += n
+	if err == nil && n > limit {
+		err = errLarge
+	}
+	if err == nil {
+		err = file.Chmod(mode) // in spite of the umask
+	}
+	return n, errors.Join(err, file.Close())
+}
+
+func (f *Folder) tooLarge(name string) error {
+	if f.limits.Total-f.bytes < f.limits.File {
+		return &Error{name, fmt.Sprintf("with it all files are larger than %s", size(f.limits.Total)), "leave out what the skill does not need"}
+	}
+	return &Error{name, fmt.Sprintf("it is larger than %s", size(f.limits.File)), "leave it out"}
+}
+
+// size returns a number of bytes for a message.
+func size(bytes int64) string {
+	if bytes < 1<<20 {
+		return fmt.Sprintf("%d bytes", bytes)
+	}
+	return fmt.Sprintf("%d MB", bytes>>20)
+}
 
 // Close removes the quarantine with all that is in it.
-func (f *Folder) Close() error { return errLater }
+func (f *Folder) Close() error {
+	f.sealed = true
+	if err := os.RemoveAll(f.dir); err != nil {
+		f.unlock()
+	}
+	return errors.Join(f.root.Close(), os.RemoveAll(f.dir))
+}
+
+// unlock lets this user write to all folders, so that they can be removed.
+func (f *Folder) unlock() {
+	var unlock func(dir string)
+	unlock = func(dir string) {
+		f.root.Chmod(dir, 0o700)
+		file, err := f.root.Open(dir)
+		if err != nil {
+			return
+		}
+		entries, _ := file.ReadDir(-1)
+		file.Close()
+		for _, e := range entries {
+			if e.IsDir() {
+				unlock(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	unlock(".")
+}
+
+// below returns the path of a name in the folder into. It does not clean the name: ".."
+// is still an error.
+func below(into, name string) string {
+	if into = strings.Trim(into, "/"); into == "" || into == "." || path.IsAbs(name) {
+		return name
+	}
+	return into + "/" + name
+}
