@@ -8,6 +8,7 @@ type OriginKind string
 // The kinds of origins.
 const (
 	OriginOwn       OriginKind = "own"       // a folder that the person edits, such as ~/.claude/skills
+	OriginInstalled OriginKind = "installed" // the folder of the skills that the person has installed
 	OriginPlugin    OriginKind = "plugin"    // a plugin that somebody else publishes
 	OriginSystem    OriginKind = "system"    // the machine's folders
 	OriginBundled   OriginKind = "bundled"   // part of this program
@@ -46,6 +47,8 @@ func (s *Skill) Origin() Origin {
 		o.Kind = OriginBundled
 	case owner.Source == SourceSystem:
 		o.Kind = OriginSystem
+	case owner.Installed:
+		o.Kind = OriginInstalled
 	case owner.Plugin != "":
 		o.Kind = OriginPlugin
 	}

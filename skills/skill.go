@@ -58,6 +58,9 @@ type Skill struct {
 	Workspace string
 	// Trusted reports that the person trusts Workspace.
 	Trusted bool
+	// Installed reports that the skill is in the folder of the skills that the person has
+	// installed from elsewhere.
+	Installed bool
 	// File is the path of the skill's definition, for people.
 	File string
 	// Files are the folder's contents. Nothing in it leads out of the folder. Who

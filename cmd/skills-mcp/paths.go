@@ -118,6 +118,23 @@ func stateDir(home string) string {
 	return filepath.Join(home, ".local", "state", "skills-mcp")
 }
 
+// dataDir returns the folder for the skills that the person installs; "" if there is none.
+// Sources: the XDG base directories; Apple's and Microsoft's folders of application data.
+func dataDir(home string) string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "skills-mcp")
+	}
+	switch {
+	case runtime.GOOS == "windows" && filepath.IsAbs(os.Getenv("LocalAppData")):
+		return filepath.Join(os.Getenv("LocalAppData"), "skills-mcp", "data")
+	case home == "":
+		return ""
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Application Support", "skills-mcp", "data")
+	}
+	return filepath.Join(home, ".local", "share", "skills-mcp")
+}
+
 // storeFile returns the path of the store's file; "" if there is no state folder.
 func storeFile(home string) string {
 	if dir := stateDir(home); dir != "" {

@@ -26,6 +26,7 @@ import (
 type rootSettings struct {
 	*config.Config
 	home       string
+	data       string   // folder of the skills that the person installs; "" is none
 	ongrid     []string // folders of ongrid's skills
 	workspaces *workspaces
 	trust      *trust.Workspaces
@@ -37,11 +38,17 @@ func (r *rootSettings) list() []scan.Root {
 	var roots []scan.Root
 	if r.Roots.Session {
 		for _, workspace := range r.workspaces.folders {
-			roots = append(roots, sessionRoots(workspace)...)
+			roots = append(roots, r.sessionRoots(workspace)...)
 		}
 	}
 	if r.Roots.User && r.home != "" {
-		roots = append(roots, userRoots(r.home)...)
+		roots = append(roots, r.userRoots(r.home)...)
+	}
+	if r.Roots.User && r.data != "" {
+		for _, root := range rootsIn(skills.SourceUser, r.data, "") {
+			root.Installed = true
+			roots = append(roots, root)
+		}
 	}
 	if r.Roots.System && runtime.GOOS != "windows" {
 		roots = slices.Concat(roots, rootsIn(skills.SourceSystem, "/etc/colony", ""), rootsIn(skills.SourceSystem, "/etc/skills-mcp", ""))
@@ -78,27 +85,42 @@ func (r *rootSettings) extra() []scan.Root {
 
 // sessionRoots returns the roots in a workspace. It may be a stranger's, so nothing in
 // it leads out of it; its owner trusts all other folders.
-func sessionRoots(workspace string) []scan.Root {
+func (r *rootSettings) sessionRoots(workspace string) []scan.Root {
 	var roots []scan.Root
 	for _, name := range []string{".colony", ".claude", ".agents"} {
 		roots = append(roots, rootsIn(skills.SourceSession, filepath.Join(workspace, name), workspace)...)
 	}
-	for _, name := range []string{".github", ".gemini", ""} {
+	for _, name := range append(r.clients(".github", ".gemini", ""), "") {
 		roots = append(roots, scan.Root{Source: skills.SourceSession, Dir: filepath.Join(workspace, name, "skills"), Within: workspace})
 	}
 	return roots
 }
 
 // userRoots returns the roots in the home folder.
-func userRoots(home string) []scan.Root {
+func (r *rootSettings) userRoots(home string) []scan.Root {
 	var roots []scan.Root
 	for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
 		roots = append(roots, rootsIn(skills.SourceUser, filepath.Join(home, name), "")...)
 	}
-	for _, name := range []string{".copilot", ".gemini", ".codex", ".conduit"} {
+	for _, name := range append(r.clients(".copilot", ".gemini", ".codex"), ".conduit") {
 		roots = append(roots, scan.Root{Source: skills.SourceUser, Dir: filepath.Join(home, name, "skills")})
 	}
 	return roots
+}
+
+// clients returns the folders of Copilot, Gemini CLI and Codex, in this order, that are not
+// switched off. "" is a client without a folder there.
+func (r *rootSettings) clients(copilot, gemini, codex string) (names []string) {
+	if r.Roots.Copilot {
+		names = append(names, copilot)
+	}
+	if r.Roots.Gemini {
+		names = append(names, gemini)
+	}
+	if r.Roots.Codex && codex != "" {
+		names = append(names, codex)
+	}
+	return names
 }
 
 // rootsIn returns the roots in an agent's folder. Links out of within, if it is set,

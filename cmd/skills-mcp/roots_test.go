@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,7 +47,7 @@ func TestRoots(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no roots of the system on Windows")
 	}
-	r := &rootSettings{Config: config.Default(), home: "/home/ann", workspaces: &workspaces{folders: []string{"/work"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
+	r := &rootSettings{Config: config.Default(), home: "/home/ann", data: "/home/ann/.local/share/skills-mcp", workspaces: &workspaces{folders: []string{"/work"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
 	got := map[skills.Source][]string{}
 	ongrid := 0
 	for _, root := range r.list() {
@@ -64,6 +65,7 @@ func TestRoots(t *testing.T) {
 			"/home/ann/.colony/skills", "/home/ann/.colony/plugins", "/home/ann/.claude/skills", "/home/ann/.claude/plugins", "/home/ann/.claude/commands", "/home/ann/.claude/agents",
 			"/home/ann/.agents/skills", "/home/ann/.agents/plugins", "/home/ann/.openclaw/skills", "/home/ann/.openclaw/plugins",
 			"/home/ann/.copilot/skills", "/home/ann/.gemini/skills", "/home/ann/.codex/skills", "/home/ann/.conduit/skills",
+			"/home/ann/.local/share/skills-mcp/skills", "/home/ann/.local/share/skills-mcp/plugins",
 		},
 		skills.SourceSystem: {
 			"/etc/colony/skills", "/etc/colony/plugins", "/etc/skills-mcp/skills", "/etc/skills-mcp/plugins",
@@ -73,6 +75,17 @@ func TestRoots(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	r.Roots = config.Roots{Session: true, User: true}
+	for _, root := range r.list() {
+		for _, client := range []string{".github", ".copilot", ".gemini", ".codex"} {
+			if strings.Contains(root.Dir, client) {
+				t.Errorf("%s is switched off, and a root", root)
+			}
+		}
+		if installed := strings.Contains(root.Dir, "/share/"); installed != root.Installed {
+			t.Errorf("%s: installed is %t", root, root.Installed)
+		}
 	}
 	if ongrid != 4 {
 		t.Errorf("%d roots are ongrid's", ongrid)

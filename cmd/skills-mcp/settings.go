@@ -61,7 +61,7 @@ func (a *app) settings() (*settings, error) {
 		a.recorder = s.sandboxes.newRecorder(a.state)
 	}
 	s.sandboxes.recorder = a.recorder
-	s.roots = &rootSettings{Config: c, home: home, ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.trust, logger: logger}
+	s.roots = &rootSettings{Config: c, home: home, data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.trust, logger: logger}
 	s.gate = newGate(c, logger)
 	w.addProject()
 	s.sandboxes.rules = newRules(c, policy.NewBook(s.store, newKey(s.store), logger), s.trust)

@@ -131,6 +131,8 @@ func (q *Question) whose() string {
 	switch q.Kind {
 	case "own":
 		return "your own, in"
+	case "installed":
+		return "installed by you from elsewhere, in"
 	case "workspace":
 		return "of a workspace, which somebody else may have written, in"
 	}

@@ -63,6 +63,7 @@ func (e *entry) fill(s *skills.Skill) bool {
 func withoutPlace(s *skills.Skill) skills.Skill {
 	c := *s
 	c.Files, c.Source, c.PluginDir, c.Plugin, c.Workspace, c.Trusted, c.Of, c.Stored = nil, "", "", "", "", false, nil, nil
+	c.Installed = false
 	if c.Dir != "" {
 		c.Dir, c.File = "", ""
 	}
@@ -81,6 +82,7 @@ func withoutPlace(s *skills.Skill) skills.Skill {
 // place gives a skill and its tools the location of another.
 func place(s, at *skills.Skill) {
 	s.Files, s.Source, s.Dir, s.PluginDir, s.Plugin, s.Workspace, s.Trusted = at.Files, at.Source, at.Dir, at.PluginDir, at.Plugin, at.Workspace, at.Trusted
+	s.Installed = at.Installed
 	if s.Dir != "" {
 		s.File = at.File
 	}

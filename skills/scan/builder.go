@@ -56,6 +56,9 @@ func (b *builder) enter(plugin, dir string, c *candidate) bool {
 		if first != nil && c != nil && c.skill.Workspace == "" {
 			first.skill.Workspace, first.skill.Trusted = "", false
 		}
+		if first != nil && c != nil && c.skill.Installed { // a link of the person leads to it
+			first.skill.Installed = true
+		}
 		return false
 	}
 	b.folders[[2]string{plugin, dir}] = c

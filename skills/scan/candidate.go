@@ -57,7 +57,7 @@ func (c *candidate) fresh() *skills.Skill {
 	if view, ok := files.(*skillfs.View); ok {
 		files = view.FS
 	}
-	return &skills.Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir, Workspace: s.Workspace, Trusted: s.Trusted}
+	return &skills.Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir, Workspace: s.Workspace, Trusted: s.Trusted, Installed: s.Installed}
 }
 
 // key returns the candidate's key in a cache, with the options that its reading

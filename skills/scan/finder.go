@@ -68,6 +68,7 @@ func (s *finder) command(file, name string) {
 func (s *finder) take(at string, c *candidate) {
 	c.root = s.root
 	c.skill.Source, c.skill.Workspace, c.skill.Trusted = s.root.Source, s.root.Within, s.root.trusted
+	c.skill.Installed = s.root.Installed
 	if s.inPlugin != nil {
 		c.skill.Plugin, c.skill.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}

@@ -39,6 +39,8 @@ type Root struct {
 	// Ongrid says that each skill.json in the root is meant to be a skill of
 	// ongrid's: one that cannot be used is a fault.
 	Ongrid bool
+	// Installed says that the root holds the skills that the person has installed.
+	Installed bool
 }
 
 // String names the root for people.

@@ -78,6 +78,11 @@ type Roots struct {
 	User    bool `yaml:"user"`
 	System  bool `yaml:"system"`
 	Samples bool `yaml:"samples"`
+
+	// The folders of other clients, among those of Session and User.
+	Copilot bool `yaml:"copilot"` // .github/skills and ~/.copilot/skills
+	Gemini  bool `yaml:"gemini"`  // .gemini/skills, also in the home folder
+	Codex   bool `yaml:"codex"`   // ~/.codex/skills
 }
 
 // Scan bounds how far each root is read, and watched.
@@ -173,7 +178,7 @@ const (
 func Default() *Config {
 	limits, slots := sandbox.DefaultLimits(), admission.DefaultSlots()
 	return &Config{
-		Roots:  Roots{Session: true, User: true, System: true, Samples: true},
+		Roots:  Roots{Session: true, User: true, System: true, Samples: true, Copilot: true, Gemini: true, Codex: true},
 		Scan:   Scan{Depth: scan.DefaultDepth, Manifests: scan.DefaultManifests, Folders: scan.DefaultFolders},
 		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
 		Sandbox: Sandbox{
