@@ -190,7 +190,7 @@ var walls = map[string]string{
 	"skills/install/download":   "",
 	"skills/install/lock":       "skills/install/source skills/surface",
 	"skills/install/quarantine": "skills skills/skillfs skills/truncate",
-	"skills/install/source":     "",
+	"skills/install/source":     "skills/lazyregexp",
 	"skills/lazyregexp":         "",
 	"skills/manifest":           "skills skills/infer skills/infer/python skills/lazyregexp skills/schema skills/skillfs skills/truncate skills/uritemplate",
 	"skills/check/overlap":      "skills skills/search/text",
@@ -213,7 +213,7 @@ var walls = map[string]string{
 // libraries has the packages that may import a library of others.
 var libraries = map[string]string{
 	"github.com/BurntSushi/toml":               "cmd/skills-mcp/connect skills/dependencies",
-	"github.com/agext/levenshtein":             "cmd/skills-mcp/config skills skills/manifest skills/schema skills/search",
+	"github.com/agext/levenshtein":             "cmd/skills-mcp/config skills skills/install/source skills/manifest skills/schema skills/search",
 	"github.com/blevesearch/snowballstem":      "skills/search/text",
 	"github.com/bmatcuk/doublestar/v4":         "skills/activation skills/manifest",
 	"github.com/containerd/errdefs":            "sandbox/docker",

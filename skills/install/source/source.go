@@ -27,7 +27,8 @@ type Source struct {
 	// the web (for Git the one to clone, for ClawHub and NPM the registry's, "" is the
 	// default one), or "host[:port]/repository" of an OCI artifact.
 	Location string `json:"location,omitempty"`
-	// Name is the package of NPM, and the "slug" or "owner/slug" of ClawHub.
+	// Name is the package of NPM, the "slug" or "owner/slug" of ClawHub, and the skill
+	// that "owner/repo@skill" names in Git (see [Request.Wanted]); "" is none.
 	Name string `json:"name,omitempty"`
 	// Ref is the branch, tag or commit of Git, the version of ClawHub and NPM, and the
 	// tag or "sha256:…" of OCI; "" is the default.
@@ -53,6 +54,14 @@ type Request struct {
 	// Progress is told how many bytes or objects have come, of how many (0 is
 	// unknown); nil is told nothing. It must return at once.
 	Progress func(done, total int64)
+}
+
+// Wanted returns the names that are wanted: Names, or the one in a source of kind Git.
+func (r Request) Wanted() []string {
+	if len(r.Names) == 0 && !r.All && r.Source.Kind == Git && r.Source.Name != "" {
+		return []string{r.Source.Name}
+	}
+	return r.Names
 }
 
 // A Fetched is the result of a fetch into a quarantine.

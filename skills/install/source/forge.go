@@ -1,0 +1,87 @@
+package source
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// isForge reports the sites whose two-part paths are repositories.
+func isForge(site string) bool {
+	return slices.Contains([]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "gist.github.com"},
+		strings.TrimPrefix(strings.ToLower(site), "www."))
+}
+
+// forgeSource returns the source of a page of a forge: a repository, or a folder or file
+// of it at a branch, tag or commit. A branch's name with a slash must be encoded there,
+// or be written as #branch: a page's URL does not tell where it ends.
+func forgeSource(u *url.URL, segments []string, fragment string) (Source, error) {
+	if repo, ref, folder, ok := treePage(segments); ok {
+		return pageSource(u, repo, ref, folder, fragment)
+	}
+	rest := segments[min(2, len(segments)):]
+	switch base := path.Base(u.Path); {
+	case len(rest) == 0, u.Host == "gitlab.com" && !slices.Contains(segments, "-"):
+		if hasArchiveName(base) && len(rest) > 0 {
+			return urlSource(u, fragment)
+		}
+		return pageSource(u, segments, "", "", fragment)
+	case rest[0] == "releases" && len(rest) == 3 && rest[1] == "tag", rest[0] == "commit" && len(rest) == 2:
+		return pageSource(u, segments[:2], rest[len(rest)-1], "", fragment)
+	case hasArchiveName(base), isSkillFile(base), base == marketplaceFile:
+		return urlSource(u, fragment)
+	}
+	return Source{}, fmt.Errorf("%s is a page of %s, not a repository, folder or file; write the URL of the repository", u, u.Host)
+}
+
+// treePage reads the path of a page that shows a folder or file of a repository, in the
+// shapes of GitHub, GitLab, Gitea and Bitbucket.
+func treePage(segments []string) (repo []string, ref, folder string, ok bool) {
+	dash := slices.Index(segments, "-")
+	shape := 2 // where GitHub's marker is
+	if dash >= 2 {
+		shape = dash + 1
+	}
+	if len(segments) < shape+2 {
+		return nil, "", "", false
+	}
+	repo, rest := segments[:shape], segments[shape+1:]
+	if dash >= 2 {
+		repo = segments[:dash]
+	}
+	switch marker := segments[shape]; {
+	case marker == "tree", marker == "blob":
+	case marker == "src" && slices.Contains([]string{"branch", "tag", "commit"}, rest[0]) && len(rest) > 1:
+		rest = rest[1:]
+	case marker == "src":
+	default:
+		return nil, "", "", false
+	}
+	if file := rest[len(rest)-1]; segments[shape] == "blob" && !isSkillFile(file) && file != marketplaceFile {
+		return nil, "", "", false
+	}
+	return repo, rest[0], strings.Join(rest[1:], "/"), true
+}
+
+// pageSource returns the source of a repository of a forge. A fragment is read as a ref
+// and folder if the URL has none; a browser's, such as #readme, is not expected after one.
+func pageSource(u *url.URL, repo []string, ref, folder, fragment string) (Source, error) {
+	if u.Scheme != "https" && !isLoopback(u.Hostname()) {
+		return Source{}, fmt.Errorf("%s: write https://", u)
+	}
+	if u.Host != "gist.github.com" || len(repo) > 1 {
+		if err := checkRepo(repo); err != nil {
+			return Source{}, err
+		}
+	}
+	location := repoURL(u.Scheme, u.Host, repo)
+	if fragment == "" {
+		return gitAt(location, ref, folder)
+	}
+	if ref != "" {
+		return Source{}, fmt.Errorf("%s has a branch, and #%s another; write one of them", u, fragment)
+	}
+	return gitSource(location, fragment)
+}
