@@ -1,0 +1,255 @@
+package download
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/download/faulttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// content is larger than the buffers on the way.
+func content() []byte {
+	b := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	return b
+}
+
+func digestOf(b []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(b)) }
+
+// newClient returns a client that notes how long it would wait.
+func newClient(t *testing.T, o Options) (c *Client, waits *[]time.Duration) {
+	t.Helper()
+	waits = &[]time.Duration{}
+	o.Sleep = func(_ context.Context, d time.Duration) error {
+		*waits = append(*waits, d)
+		return nil
+	}
+	c = New(&o)
+	t.Cleanup(c.Close)
+	return c, waits
+}
+
+func TestGet(t *testing.T) {
+	body := content()
+	size := len(body)
+	half := size / 2
+	for _, test := range []struct {
+		name     string
+		faults   []faulttest.Fault
+		get      Get
+		requests int
+		waits    string
+		want     string // "" is the body
+	}{
+		{name: "as it should be", requests: 1},
+		{name: "its digest", get: Get{Digest: digestOf(body)}, requests: 1},
+		{name: "cut at every tenth", faults: faulttest.Tenths(size), requests: 10},
+		{name: "cut at every tenth, and whole each time", faults: []faulttest.Fault{
+			faulttest.All(faulttest.Cut(half/2), faulttest.Whole), faulttest.All(faulttest.Cut(half), faulttest.Whole),
+			faulttest.All(faulttest.Cut(size-1), faulttest.Whole), faulttest.Whole,
+		}, requests: 4, waits: "100ms 100ms 100ms"},
+		{name: "cut before the first byte", faults: []faulttest.Fault{faulttest.Cut(0), faulttest.Cut(0)}, requests: 3, waits: "100ms 200ms"},
+		{name: "always cut at the same byte", faults: []faulttest.Fault{faulttest.Cut(half), faulttest.Cut(0), faulttest.Cut(0), faulttest.Cut(0), faulttest.Cut(0)},
+			requests: 4, want: "download URL: the server cuts the connection: unexpected EOF"},
+		{name: "busy, in seconds", faults: []faulttest.Fault{faulttest.Status(429, "7"), faulttest.Status(503, "0")}, requests: 3, waits: "7s 0s"},
+		{name: "busy, until a date that has gone", faults: []faulttest.Fault{faulttest.Status(503, "Sun, 06 Nov 1994 08:49:37 GMT")}, requests: 2, waits: "0s"},
+		{name: "busy, without a time", faults: []faulttest.Fault{faulttest.Status(503, ""), faulttest.Status(503, "soon")}, requests: 3, waits: "1s 2s"},
+		{name: "busy for too long", faults: []faulttest.Fault{faulttest.Status(429, "3600")}, requests: 1,
+			want: "URL answers 429 Too Many Requests, and asks to wait for 1h0m0s; try again then"},
+		{name: "always busy", faults: []faulttest.Fault{faulttest.Status(503, "1"), faulttest.Status(503, "1"), faulttest.Status(503, "1"), faulttest.Status(503, "1"), faulttest.Status(503, "1")},
+			requests: 4, waits: "1s 1s 1s", want: "URL answers 503 Service Unavailable"},
+		{name: "busy in the middle", faults: []faulttest.Fault{faulttest.Cut(half), faulttest.Status(503, "2"), faulttest.Cut(10)}, requests: 4, waits: "100ms 2s 100ms"},
+		{name: "not there", faults: []faulttest.Fault{faulttest.Status(404, "1")}, requests: 1, want: "URL answers 404 Not Found"},
+		{name: "another error", faults: []faulttest.Fault{faulttest.Status(500, "1")}, requests: 1, want: "URL answers 500 Internal Server Error"},
+		{name: "a part that nobody asked for", faults: []faulttest.Fault{faulttest.Status(206, "")}, requests: 1, want: "URL answers 206 Partial Content"},
+		{name: "another length", faults: []faulttest.Fault{faulttest.Header("Content-Length", fmt.Sprint(size+1))}, requests: 3,
+			want: "URL has changed during the download; try again"},
+		{name: "another digest", get: Get{Digest: digestOf(nil)}, requests: 1,
+			want: "URL has the digest " + digestOf(body) + ", not " + digestOf(nil) + "; ask its author which one is right"},
+		{name: "other content the second time", faults: []faulttest.Fault{faulttest.Cut(half), faulttest.Body(bytes.Repeat([]byte("x"), size))}, requests: 2,
+			want: "URL has changed during the download; try again"},
+		{name: "less content the second time", faults: []faulttest.Fault{faulttest.Cut(half), faulttest.Body(body[:half-1])}, requests: 2,
+			want: "URL has changed during the download; try again"},
+		{name: "the wrong part", faults: []faulttest.Fault{faulttest.Cut(half), faulttest.Header("Content-Range", fmt.Sprintf("bytes 0-%d/%d", size-1, size))}, requests: 3},
+		{name: "larger than the limit, as it says", get: Get{Limit: 1000}, requests: 1, want: "URL is larger than 1000 bytes; leave out what the skill does not need"},
+		{name: "larger than the limit, in secret", get: Get{Limit: 1000}, faults: []faulttest.Fault{faulttest.Header("Content-Length", "")}, requests: 1,
+			want: "URL is larger than 1000 bytes; leave out what the skill does not need"},
+		{name: "packed on the way", faults: []faulttest.Fault{faulttest.Gzip}, requests: 1, get: Get{Digest: digestOf(body)}},
+		{name: "packed by a method that nobody asked for", faults: []faulttest.Fault{faulttest.Header("Content-Encoding", "br")}, requests: 1, want: `URL is packed with "br"`},
+		{name: "a redirect", faults: []faulttest.Fault{faulttest.Redirect("/file")}, requests: 2},
+		{name: "redirects for ever", faults: bytesOf(20, faulttest.Redirect("/file")), requests: 11, want: "URL redirects more than 10 times"},
+		{name: "a redirect to another scheme", faults: []faulttest.Fault{faulttest.Redirect("file:///etc/passwd")}, requests: 1, want: `a URL has the scheme "file"; use https`},
+		{name: "silence in the middle", faults: []faulttest.Fault{faulttest.Stall(half)}, requests: 1, want: "download URL: the server sends nothing for 300ms"},
+		{name: "silence before the header", faults: []faulttest.Fault{func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }},
+			requests: 1, want: "download URL: the server sends nothing for 300ms"},
+		{name: "a header byte by byte", faults: []faulttest.Fault{faulttest.Drip(10 * time.Millisecond)}, requests: 1, want: "download URL: the server sends nothing for 300ms"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := faulttest.New(t, faulttest.Files(map[string][]byte{"/file": body}))
+			server.Fail("/file", test.faults...)
+			idle := 30 * time.Second
+			if strings.HasSuffix(test.want, "300ms") {
+				idle = 300 * time.Millisecond
+			}
+			c, waits := newClient(t, Options{Idle: idle})
+			test.get.URL, test.get.Named = server.URL+"/file", true
+			var got bytes.Buffer
+			response, err := c.Get(t.Context(), test.get, &got)
+			if said := strings.ReplaceAll(fmt.Sprint(err), test.get.URL, "URL"); test.want != "" && said != test.want {
+				t.Errorf("%s\nwant %s", said, test.want)
+			} else if test.want == "" && (err != nil || !bytes.Equal(got.Bytes(), body) || response.Digest != digestOf(body) || response.Size != int64(size)) {
+				t.Errorf("%v, %d bytes, %+v", err, got.Len(), response)
+			}
+			if got := len(server.Requests("")); got != test.requests {
+				t.Errorf("%d requests, want %d", got, test.requests)
+			}
+			if got := strings.Trim(fmt.Sprint(*waits), "[]"); test.waits != "" && got != test.waits {
+				t.Errorf("waited %s, want %s", got, test.waits)
+			}
+		})
+	}
+}
+
+func bytesOf(n int, fault faulttest.Fault) []faulttest.Fault {
+	var all []faulttest.Fault
+	for range n {
+		all = append(all, fault)
+	}
+	return all
+}
+
+// private is what a public address is not; everything here is on loopback.
+func private(netip.Addr) bool { return false }
+
+func TestWhereTo(t *testing.T) {
+	secure := faulttest.NewTLS(t, faulttest.Files(map[string][]byte{"/file": []byte("content")}))
+	plain := faulttest.New(t, faulttest.Files(map[string][]byte{"/file": []byte("content")}))
+	elsewhere := strings.Replace(secure.URL, "127.0.0.1", "localhost", 1) + "/file"
+	for _, test := range []struct {
+		name   string
+		get    Get
+		fault  faulttest.Fault
+		public func(netip.Addr) bool
+		want   string
+	}{
+		{name: "a private host that the person named", get: Get{URL: secure.URL + "/file", Named: true}, want: "content"},
+		{name: "one that a server named", get: Get{URL: secure.URL + "/file"},
+			want: "a server names the address 127.0.0.1, which is not of the public internet; install from that address itself if you trust it"},
+		{name: "a redirect to one", get: Get{URL: secure.URL + "/file", Named: true}, fault: faulttest.Redirect(elsewhere),
+			want: "a server names the address 127.0.0.1, which is not of the public internet; install from that address itself if you trust it"},
+		{name: "a public host that a server named", get: Get{URL: secure.URL + "/file"}, public: func(netip.Addr) bool { return true }, want: "content"},
+		{name: "a redirect from https to http", get: Get{URL: secure.URL + "/file", Named: true}, fault: faulttest.Redirect(plain.URL + "/file"),
+			want: secure.URL + "/file redirects from https to http"},
+		{name: "plain http to this machine", get: Get{URL: plain.URL + "/file", Named: true}, want: "content"},
+		{name: "plain http that a server named", get: Get{URL: plain.URL + "/file"},
+			want: "plain http can be read and changed on the way; use https; http is only for a server of this machine"},
+		{name: "plain http to another machine", get: Get{URL: "http://192.0.2.1/file", Named: true},
+			want: "plain http can be read and changed on the way; use https; http is only for a server of this machine"},
+		{name: "a file", get: Get{URL: "file:///etc/passwd", Named: true}, want: "download: file:///etc/passwd is no address of the web"},
+		{name: "another scheme", get: Get{URL: "ftp://127.0.0.1/file", Named: true}, want: `a URL has the scheme "ftp"; use https`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.public == nil {
+				test.public = private
+			}
+			if test.fault != nil {
+				secure.Fail("/file", test.fault)
+			}
+			c, _ := newClient(t, Options{Transport: secure.Transport(), Public: test.public})
+			var got bytes.Buffer
+			if _, err := c.Get(t.Context(), test.get, &got); err != nil {
+				got.Reset()
+				got.WriteString(err.Error())
+			}
+			if got.String() != test.want {
+				t.Errorf("%s\nwant %s", got.String(), test.want)
+			}
+		})
+	}
+}
+
+// TestHeader sends a header to one origin only.
+func TestHeader(t *testing.T) {
+	other := faulttest.NewTLS(t, faulttest.Files(map[string][]byte{"/file": []byte("content")}))
+	server := faulttest.NewTLS(t, faulttest.Files(nil))
+	server.Fail("/file", faulttest.Redirect("/again"))
+	server.Fail("/again", faulttest.Redirect(other.URL+"/file"))
+	c, _ := newClient(t, Options{Transport: server.Transport()})
+	get := Get{URL: server.URL + "/file", Named: true, Header: http.Header{"X-Token": {"secret"}, "Authorization": {"secret"}}}
+	if _, err := c.Get(t.Context(), get, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for where, want := range map[*http.Request]string{server.Requests("/file")[0]: "secret", server.Requests("/again")[0]: "secret", other.Requests("/file")[0]: ""} {
+		if got := where.Header; got.Get("X-Token") != want || got.Get("Authorization") != want || got.Get("Referer") != "" {
+			t.Errorf("%s got %v, want %q", where.URL, got, want)
+		}
+	}
+}
+
+// TestProxy shows that a proxy gets the request, and that an address in the place of a
+// host name is still checked.
+func TestProxy(t *testing.T) {
+	proxy := faulttest.New(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	transport := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }}
+	c, _ := newClient(t, Options{Transport: transport, Public: private})
+	if _, err := c.Get(t.Context(), Get{URL: "https://skills.example/file"}, io.Discard); err == nil || !strings.Contains(err.Error(), "teapot") {
+		t.Errorf("by name: %v", err)
+	}
+	if _, err := c.Get(t.Context(), Get{URL: "https://10.0.0.1/file"}, io.Discard); err == nil || !strings.Contains(err.Error(), "not of the public internet") {
+		t.Errorf("by address: %v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	server := faulttest.New(t, faulttest.Files(map[string][]byte{"/file": content()}))
+	server.Fail("/file", faulttest.Stall(1000))
+	c, _ := newClient(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	get := Get{URL: server.URL + "/file", Named: true, Progress: func(done, total int64) {
+		if total != 1<<20 {
+			t.Errorf("of %d bytes", total)
+		}
+		if done == 1000 {
+			cancel()
+		}
+	}}
+	if _, err := c.Get(ctx, get, io.Discard); err == nil || !strings.Contains(err.Error(), "canceled") {
+		t.Error(err)
+	}
+}
+
+func TestSlow(t *testing.T) {
+	server := faulttest.New(t, faulttest.Files(map[string][]byte{"/file": content()}))
+	server.Always("/file", faulttest.Cut(1000))
+	c := New(&Options{Slow: 300 * time.Millisecond})
+	defer c.Close()
+	if _, err := c.Get(t.Context(), Get{URL: server.URL + "/file", Named: true}, io.Discard); err == nil || !strings.Contains(err.Error(), "took longer than 300ms") {
+		t.Error(err)
+	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, seed := range []string{"", "0", "120", "-1", "99999999999999999999", "Fri, 31 Dec 1999 23:59:59 GMT", "1.5"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		if d, ok := retryAfter(value, time.Now()); ok && d < 0 {
+			t.Errorf("%q: %s", value, d)
+		}
+	})
+}
