@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -25,6 +26,15 @@ type MarketEntry struct {
 	Here     bool   // the folder is in the marketplace's; else it would have to be fetched
 	SourceAt Position
 	fields   fields
+}
+
+// A MarketSource is the source of a plugin that is not in the marketplace's folder.
+type MarketSource struct {
+	Kind                       string // "github", "url", "git-subdir", "npm", "archive", "command", …; "" if it has none
+	Repo, URL, Path, Ref, SHA  string // of Git
+	Package, Version, Registry string // of npm
+	SHA256                     string // of an archive
+	Text                       string // a source that is a plain text
 }
 
 // ParseMarket reads a marketplace.json.
@@ -70,6 +80,39 @@ func (e MarketEntry) Plugin(plugin *skills.Plugin, folder string) (m *Plugin, st
 		m.Complete = !strict && f.get("skills") != nil
 	}
 	return m, strict, err
+}
+
+// Remote returns the source of a plugin that would have to be fetched.
+func (e MarketEntry) Remote() MarketSource {
+	node := e.fields.get("source")
+	if node != nil && node.Kind == yaml.ScalarNode {
+		return MarketSource{Text: node.Value}
+	}
+	f := newFields(node, discard)
+	return MarketSource{
+		Kind: f.text("source"), Repo: f.text("repo"), URL: f.text("url"), Path: f.text("path"), Ref: f.text("ref"), SHA: f.text("sha"),
+		Package: f.text("package"), Version: f.text("version"), Registry: f.text("registry"), SHA256: f.text("sha256"),
+	}
+}
+
+// Description returns the description of the plugin.
+func (e MarketEntry) Description() string { return e.fields.text("description") }
+
+// Strict reports whether the manifest of the plugin's folder counts, if it has one.
+func (e MarketEntry) Strict() bool { return e.fields.boolean("strict", true) }
+
+// Alone returns a marketplace.json with this entry only, whose folder is the plugin's.
+func (e MarketEntry) Alone(marketplace string) ([]byte, error) {
+	entry := map[string]any{}
+	for _, field := range e.fields.list {
+		var value any
+		if err := field.node.Decode(&value); err != nil {
+			return nil, err
+		}
+		entry[field.key] = value
+	}
+	entry["source"] = "./"
+	return json.MarshalIndent(map[string]any{"name": marketplace, "plugins": []any{entry}}, "", "  ")
 }
 
 // relativeSource returns the path of a source that is in the marketplace's
