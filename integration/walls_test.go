@@ -210,6 +210,9 @@ var walls = map[string]string{
 	"skills/watch":              "skills/scan skills/skillfs",
 
 	"skills/install/download/faulttest": "",
+
+	// fetchers of skills
+	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
 }
 
 // libraries has the packages that may import a library of others.

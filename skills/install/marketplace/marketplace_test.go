@@ -42,7 +42,7 @@ func TestSources(t *testing.T) {
 	}{
 		{name: "folder", source: `"./b"`, folder: "b"},
 		{name: "folder below pluginRoot", source: `"./a"`, folder: "plugins/a"},
-		{name: "the marketplace itself", source: `"./file/.."`, err: "not exist"},
+		{name: "the marketplace itself", source: `"./"`, folder: "plugins"},
 		{name: "missing folder", source: `"./c"`, err: "not exist"},
 		{name: "file", source: `"./file"`, err: "not a folder"},
 		{name: "leaves", source: `"../../b"`, err: "leads out"},

@@ -96,6 +96,9 @@ func New(parent string, limits *Limits) (*Folder, error) {
 // Path returns the absolute host path of the folder.
 func (f *Folder) Path() string { return f.dir }
 
+// Limits returns the limits that apply, with the defaults filled in.
+func (f *Folder) Limits() Limits { return f.limits }
+
 // Notes returns up to ten facts about accepted names, such as that Windows has no such
 // file.
 func (f *Folder) Notes() []string { return f.names.notes }
