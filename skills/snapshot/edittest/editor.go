@@ -25,10 +25,11 @@ type Editor struct {
 	content    func(name string, version int) []byte
 	random     *rand.Rand
 
-	mu    sync.Mutex
-	ended map[int]time.Time // by version; guarded by mu
-	slow  map[int]bool      // versions written with a pause that ends an edit; guarded by mu
-	began time.Time         // when the write began that is under way and has no pause; guarded by mu
+	mu      sync.Mutex
+	ended   map[int]time.Time // by version; guarded by mu
+	slow    map[int]bool      // versions written with a pause that ends an edit; guarded by mu
+	version int               // that is written; guarded by mu
+	began   time.Time         // when the step of the edit began; zero between edits, and while a file is open on purpose; guarded by mu
 }
 
 // settled is the time without a change after which a reader may take an edit for
@@ -66,36 +67,43 @@ func (e *Editor) Edit(version int) error {
 		if i == bytewise {
 			way = e.byByte
 		}
-		e.begin(i != bytewise)
-		err := way(name, e.content(name, version))
-		e.end(version, i == len(e.files)-1)
-		if err != nil {
+		content := e.content(name, version)
+		if i == 0 {
+			e.begin(version)
+		}
+		if err := way(name, content); err != nil {
 			return err
 		}
+		e.step(time.Now())
 	}
+	e.end()
 	time.Sleep(time.Duration(e.random.IntN(150)) * time.Millisecond)
 	return nil
 }
 
-func (e *Editor) begin(fast bool) {
+func (e *Editor) begin(version int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if fast {
-		e.began = time.Now()
-	}
+	e.version, e.began = version, time.Now()
 }
 
-func (e *Editor) end(version int, last bool) {
+// step ends a step of the edit: what lies between two changes that a reader can see is at
+// most two steps. The next one begins at a time; zero is none.
+func (e *Editor) step(next time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.slow[version] = e.slow[version] || e.late()
-	if e.began = (time.Time{}); last {
-		e.ended[version] = time.Now()
-	}
+	e.slow[e.version] = e.slow[e.version] || e.late()
+	e.began = next
 }
 
-// late reports whether the write under way lasts so long that a reader may take it for
-// two.
+func (e *Editor) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended[e.version], e.began = time.Now(), time.Time{}
+}
+
+// late reports whether the step under way lasts so long that a reader may take the edit
+// for two.
 func (e *Editor) late() bool { return !e.began.IsZero() && time.Since(e.began) > settled/3 }
 
 func (e *Editor) path(name string) string { return filepath.Join(e.dir, filepath.FromSlash(name)) }
@@ -126,13 +134,16 @@ func (e *Editor) byOtherName(name string, content []byte) error {
 	return errors.Join(os.Link(e.path(name), other), os.WriteFile(other, content, 0o755))
 }
 
-// byByte rests in the middle for longer than a folder takes to settle.
+// byByte rests in the middle for longer than a folder takes to settle. No time counts while
+// the file is open: a reader knows by that.
 func (e *Editor) byByte(name string, content []byte) error {
 	file, err := os.OpenFile(e.path(name), os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	e.step(time.Time{})
+	defer func() { e.step(time.Now()) }()
 	for i := range content {
 		if _, err := file.Write(content[i : i+1]); err != nil {
 			return err
