@@ -72,19 +72,29 @@ type finder struct {
 	reloader Reloader // nil: the files of skills are not looked at
 }
 
+// maxReads bounds how often a call has a skill read again whose script comes and goes.
+const maxReads = 3
+
 // find returns the skill that a call means, as its files are now, and sets the request's
-// view to the one that it is found in. look finds it in a view.
+// view to the one that it is found in. look finds it in a view. A reload may publish a skill
+// in the middle of an edit: it is read again where it lacks its script.
 func (f *finder) find(r *request, name string, look func(*view) (*skills.Skill, error)) (*skills.Skill, error) {
 	skill, err := look(r.view)
 	if f.reloader == nil {
 		return skill, err
 	}
-	if err := f.reloader.Refresh(r.ctx, name, skill, err); err != nil {
-		return nil, err
-	}
-	if now := f.view(); now != r.view {
+	for range maxReads {
+		if err := f.reloader.Refresh(r.ctx, name, skill, err); err != nil {
+			return nil, err
+		}
+		now := f.view()
+		if now == r.view {
+			break
+		}
 		r.view = now
-		return look(now)
+		if skill, err = look(now); err != nil || !skill.LacksScript() {
+			break
+		}
 	}
 	return skill, err
 }

@@ -17,6 +17,9 @@ type Entry struct {
 	// Interpreter is the command that the script is passed to; none runs the
 	// script as a program.
 	Interpreter []string
+	// Missing says that the script could not be read when the skill was: there was
+	// none, or none that can be run.
+	Missing bool
 	// Args passes arguments to the script; nil is [Flags] without any.
 	Args Args
 	// Inferred says that nobody declared the arguments: Args is read from the

@@ -153,6 +153,9 @@ func (s *Skill) Owner() *Skill {
 	return s
 }
 
+// LacksScript reports whether the skill has a script that was missing when it was read.
+func (s *Skill) LacksScript() bool { return s.Entry != nil && s.Entry.Missing }
+
 // Clone returns a copy of the skill with copies of its tools, which know it.
 func (s *Skill) Clone() *Skill {
 	owner := *s

@@ -176,7 +176,7 @@ func (r *Reloader) Reload(ctx context.Context) (catalog *skills.Catalog, changed
 // folders are checked in which a skill of that name would be. It also applies decisions
 // that were made since. Where nothing changed it costs a look at a file or two.
 func (r *Reloader) Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error {
-	if paths := r.stale(name, skill, lookup); len(paths) > 0 || r.generation(ctx) != r.decided.Load() {
+	if paths := r.stale(ctx, name, skill, lookup); len(paths) > 0 || r.generation(ctx) != r.decided.Load() {
 		_, _, err := r.reload(ctx, r.rescan(paths))
 		return err
 	}
@@ -217,9 +217,9 @@ func (r *Reloader) begin(ctx context.Context) error {
 func (r *Reloader) end() { <-r.turn }
 
 // stale returns the paths to rescan for a call that names a skill.
-func (r *Reloader) stale(name string, skill *skills.Skill, lookup error) []string {
+func (r *Reloader) stale(ctx context.Context, name string, skill *skills.Skill, lookup error) []string {
 	if skill != nil {
-		return r.scanner.Stale(skill)
+		return r.scanner.Stale(ctx, skill)
 	}
 	if broken, ok := errors.AsType[*skills.BrokenError](lookup); ok {
 		return r.scanner.Unread(name, broken.Problem.Path)

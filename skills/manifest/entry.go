@@ -42,10 +42,10 @@ func (p entryReader) entry() error {
 	case errors.Is(err, skillfs.ErrLeaves):
 		return Errorf(p.fields.pos("script"), "put the script into the skill's folder", "script %q leads out of the skill's folder", script)
 	case errors.Is(err, fs.ErrNotExist):
-		p.unavailable("script "+script+" does not exist", "create it or correct the path")
+		p.missing("script "+script+" does not exist", "create it or correct the path")
 		return nil
 	case err != nil:
-		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", script, err), "make it a readable file")
+		p.missing(fmt.Sprintf("script %s cannot be read: %v", script, err), "make it a readable file")
 		return nil
 	}
 	return p.interpreter(entry, name)
@@ -96,15 +96,16 @@ func declares(e *skills.Entry, name string) bool {
 	return slices.ContainsFunc(e.Params(), func(p skills.Param) bool { return p.Name == name })
 }
 
-func (p entryReader) unavailable(reason, remedy string) {
-	p.skill.Unavailable = reason
+// missing marks the skill as one whose script cannot be read.
+func (p entryReader) missing(reason, remedy string) {
+	p.skill.Entry.Missing, p.skill.Unavailable = true, reason
 	p.report(skills.Error, p.fields.pos("script"), remedy, "%s", reason)
 }
 
 func (p entryReader) interpreter(entry *skills.Entry, name string) error {
 	head, err := skillfs.ReadHead(p.skill.Files, name)
 	if err != nil {
-		p.unavailable(fmt.Sprintf("script %s cannot be read: %v", entry.Script, err), "make it a readable file")
+		p.missing(fmt.Sprintf("script %s cannot be read: %v", entry.Script, err), "make it a readable file")
 		return nil
 	}
 	entry.Interpreter = infer.Interpreter(name, head)

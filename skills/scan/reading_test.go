@@ -4,7 +4,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -41,7 +43,7 @@ func TestStale(t *testing.T) {
 			catalog, err := scanner.Scan(t.Context())
 			must(t, err)
 			test.change(t, dir)
-			paths := scanner.Stale(catalog.Skills[0])
+			paths := scanner.Stale(t.Context(), catalog.Skills[0])
 			if (len(paths) > 0) != test.stale {
 				t.Fatalf("stale: %v", paths)
 			}
@@ -53,9 +55,83 @@ func TestStale(t *testing.T) {
 			want, err := Scan(t.Context(), roots, nil)
 			must(t, err)
 			sameCatalog(t, want, got)
-			if len(got.Skills) > 0 && scanner.Stale(got.Skills[0]) != nil && name != "more tools" {
+			if len(got.Skills) > 0 && scanner.Stale(t.Context(), got.Skills[0]) != nil && name != "more tools" {
 				t.Error("stale after it was read again")
 			}
+		})
+	}
+}
+
+// TestStaleScript reads a skill again once its script, which was missing, can be read, and
+// not before.
+func TestStaleScript(t *testing.T) {
+	const tools = "tools:\n- {name: own, script: run.py}\n- {name: call, script: run.py, function: f}\n"
+	for _, name := range []string{"a", "a__own", "a__call"} {
+		t.Run(name, func(t *testing.T) {
+			dir := realTempDir(t)
+			write(t, dir, "a/SKILL.md", "---\nname: a\ndescription: d\nscript: run.py\n---\n")
+			write(t, dir, "a/tools.yaml", tools)
+			roots := []Root{{Source: skills.SourceUser, Dir: dir}}
+			scanner := NewScanner(roots, nil)
+			catalog, err := scanner.Scan(t.Context())
+			must(t, err)
+			check := func(what, unavailable string, stale bool) []string {
+				t.Helper()
+				skill, err := catalog.Lookup(name)
+				must(t, err)
+				paths := scanner.Stale(t.Context(), skill)
+				if slices.Contains(paths, filepath.Join(dir, "a", "SKILL.md")) != stale || skill.Unavailable != unavailable {
+					t.Errorf("%s: unavailable: %q; stale: %q", what, skill.Unavailable, paths)
+				}
+				return paths
+			}
+			const reason = "script run.py does not exist"
+			check("without the script", reason, false)
+			script := filepath.Join(dir, "a", "run.py")
+			must(t, os.Mkdir(script, 0o755))
+			check("with a folder of its name", reason, false)
+			must(t, os.Remove(script))
+			write(t, dir, "a/run.py", "def f(): pass\n")
+			catalog, err = scanner.Rescan(t.Context(), check("with the script", reason, true))
+			must(t, err)
+			want, err := Scan(t.Context(), roots, nil)
+			must(t, err)
+			sameCatalog(t, want, catalog)
+			check("read again", "", false)
+		})
+	}
+}
+
+// TestStaleWaits waits for a script only where one may have been removed a moment ago.
+func TestStaleWaits(t *testing.T) {
+	for name, test := range map[string]struct {
+		changed, comes, waits time.Duration // the folder, the script, and the call
+		stale                 bool
+	}{
+		"a moment ago":             {-10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond, true},
+		"a moment ago, for good":   {-10 * time.Millisecond, time.Second, 40 * time.Millisecond, false},
+		"long ago":                 {-time.Second, 20 * time.Millisecond, 0, false},
+		"on a file server's clock": {time.Second, 20 * time.Millisecond, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := realTempDir(t)
+			write(t, dir, "a/SKILL.md", "---\nname: a\ndescription: d\nscript: run.sh\n---\n")
+			scanner := NewScanner([]Root{{Source: skills.SourceUser, Dir: dir}}, nil)
+			catalog, err := scanner.Scan(t.Context())
+			must(t, err)
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				must(t, os.Chtimes(filepath.Join(dir, "a"), time.Time{}, began.Add(test.changed)))
+				time.AfterFunc(test.comes, func() { write(t, dir, "a/run.sh", "echo\n") })
+				if got := len(scanner.Stale(t.Context(), catalog.Skills[0])) > 0; got != test.stale {
+					t.Errorf("stale: %t", got)
+				}
+				if waited := time.Since(began); waited != test.waits {
+					t.Errorf("it waited %s", waited)
+				}
+				time.Sleep(test.comes)
+				synctest.Wait()
+			})
 		})
 	}
 }
