@@ -189,6 +189,7 @@ var walls = map[string]string{
 	"skills/install":            "skills skills/install/lock skills/install/quarantine skills/install/source skills/surface",
 	"skills/install/download":   "skills/install/source",
 	"skills/install/lock":       "skills/install/source skills/surface",
+	"skills/install/oci":        "skills/install/quarantine skills/install/source skills/lazyregexp",
 	"skills/install/quarantine": "skills skills/skillfs skills/truncate",
 	"skills/install/source":     "skills/lazyregexp",
 	"skills/lazyregexp":         "",
@@ -229,6 +230,8 @@ var libraries = map[string]string{
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/audit server/elicit skills skills/cache skills/infer skills/infer/cli skills/infer/node/js skills/infer/python skills/infer/shell skills/manifest skills/schema",
 	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/tasks server/transport",
+	"github.com/opencontainers/go-digest":      "skills/install/oci",
+	"github.com/opencontainers/image-spec":     "skills/install/oci",
 	"github.com/rogpeppe/go-internal":          "sandbox/sandboxtest",
 	"github.com/santhosh-tekuri/jsonschema/v6": "skills/schema",
 	"github.com/spf13/cobra":                   "cmd/skills-mcp",
@@ -243,4 +246,5 @@ var libraries = map[string]string{
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/manifest",
 	"modernc.org/sqlite":                       "server/store",
 	"mvdan.cc/sh/v3":                           "skills/infer/shell",
+	"oras.land/oras-go/v2":                     "skills/install/oci",
 }
