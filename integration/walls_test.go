@@ -214,6 +214,7 @@ var walls = map[string]string{
 
 	// fetchers of skills
 	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
+	"skills/install/wellknown":   "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/manifest skills/truncate",
 }
 
 // libraries has the packages that may import a library of others.
