@@ -14,8 +14,18 @@ import (
 // headroom bounds the bytes of a tar.gz file's headers and padding.
 const headroom = maxEntries * 2048
 
-// errStream ends the reading of too long a stream.
-var errStream = errors.New("the stream is too long")
+// ErrStream ends the reading of a stream that unpacks to more than its limit.
+var ErrStream = errors.New("the stream is too long")
+
+// Gunzip returns the content of a gzip file, of which limit bytes can be read. More of
+// them are [ErrStream].
+func Gunzip(packed io.Reader, limit int64) (io.Reader, error) {
+	unpacked, err := gzip.NewReader(bufio.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return &boundedReader{unpacked, limit}, nil
+}
 
 // A spool is a temporary file.
 type spool struct {
@@ -70,7 +80,7 @@ func (c *contents) unpackTAR(packed io.Reader) (files *zip.Reader, release func(
 	switch {
 	case err == nil:
 		return files, spool.close, nil
-	case errors.Is(err, errStream):
+	case errors.Is(err, ErrStream):
 		err = &ArchiveError{"", fmt.Sprintf("it unpacks to more than %d MB", c.limits.unpacked>>20), "leave out what the skill does not need"}
 	case broken(err):
 		err = &ArchiveError{"", "it is no whole tar.gz file: " + err.Error(), "pack the skill anew"}
@@ -88,11 +98,10 @@ func broken(err error) bool {
 }
 
 func (c *contents) copyTAR(packed io.Reader, spool *spool) error {
-	unzipped, err := gzip.NewReader(bufio.NewReader(packed))
+	stream, err := Gunzip(packed, c.limits.unpacked+headroom)
 	if err != nil {
 		return err
 	}
-	stream := &boundedReader{unzipped, c.limits.unpacked + headroom}
 	list, out := tar.NewReader(stream), zip.NewWriter(spool)
 	for entries := 0; ; entries++ {
 		header, err := list.Next()
@@ -151,7 +160,7 @@ type boundedReader struct {
 func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, errStream
+		return 0, ErrStream
 	}
 	return n, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -28,9 +27,9 @@ func (f *Folder) Copy(ctx context.Context, dir string) error {
 			return context.Cause(ctx)
 		case name == ".":
 			return nil
-		case isGit(path.Base(name)) && e.IsDir():
+		case isGit(e.Name()) && e.IsDir():
 			return fs.SkipDir
-		case isGit(path.Base(name)):
+		case isGit(e.Name()):
 			return nil
 		}
 		return f.copyEntry(ctx, from, name, e.Type())

@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -30,36 +31,97 @@ func (f *Folder) Link(name, target string) error {
 	}
 	clean, err := f.add(name, false)
 	if err == nil {
+		f.names.byKey[key(clean)] = entry{name: clean, link: true}
 		f.links = append(f.links, link{name, clean, target})
 	}
 	return err
 }
 
 // Seal makes the links, and returns an [*Error] if one leads out of the quarantine, to
-// nothing, or in a circle. Nothing is written after it.
+// nothing, or in a circle, also one of links to folders. Nothing is written after it.
 func (f *Folder) Seal() error {
 	if f.sealed {
 		return errSealed
 	}
 	f.sealed = true
-	r := resolver{f.names, map[string]string{}}
-	for _, l := range f.links {
-		r.targets[l.name] = l.target
-	}
-	for _, l := range f.links {
-		to, message := r.resolve(l.name)
-		if message == "" && strings.HasPrefix(l.name+"/", strings.TrimPrefix(to+"/", "./")) {
-			message = "leads to a folder that it lies in"
-		}
-		if message != "" {
-			return &Error{l.given, fmt.Sprintf("the link to %q %s", l.target, message), "put the file in its place"}
-		}
+	if err := f.checkLinks(); err != nil {
+		return err
 	}
 	for _, l := range f.links {
 		if err := f.root.Symlink(filepath.FromSlash(l.target), filepath.FromSlash(l.name)); err != nil {
 			return fmt.Errorf("make link: %w", err)
 		}
 	}
+	return nil
+}
+
+func (f *Folder) checkLinks() error {
+	if len(f.links) == 0 {
+		return nil
+	}
+	r := resolver{f.names, map[string]string{}}
+	for _, l := range f.links {
+		r.targets[l.name] = l.target
+	}
+	w := f.names.walk()
+	for i, l := range f.links {
+		to, message := r.resolve(l.name)
+		if message != "" {
+			return l.fault(message)
+		}
+		if e, _ := f.names.get(to); e.folder {
+			dir := path.Dir(l.name)
+			w.below[dir] = append(w.below[dir], step{to, &f.links[i]})
+		}
+	}
+	if l := w.circle(".", nil); l != nil {
+		return l.fault("leads to a folder that leads back to it")
+	}
+	return nil
+}
+
+func (l *link) fault(message string) error {
+	return &Error{l.given, fmt.Sprintf("the link to %q %s", l.target, message), "put the file in its place"}
+}
+
+// A walk goes through folders as a program that follows links does.
+type walk struct {
+	below map[string][]step // by the path of a folder
+	state map[string]int    // 1 while it is walked through, 2 after it
+}
+
+// A step leads to a folder, by a link or, if that is nil, by its name.
+type step struct {
+	to   string
+	link *link
+}
+
+func (n *names) walk() *walk {
+	w := &walk{map[string][]step{}, map[string]int{}}
+	for _, e := range n.byKey {
+		if e.folder {
+			w.below[path.Dir(e.name)] = append(w.below[path.Dir(e.name)], step{e.name, nil})
+		}
+	}
+	return w
+}
+
+// circle returns a link by which the walk through dir would not end, nil if it ends. by
+// is the last link on the way to dir.
+func (w *walk) circle(dir string, by *link) *link {
+	w.state[dir] = 1
+	for _, next := range w.below[dir] {
+		last := cmp.Or(next.link, by)
+		switch w.state[next.to] {
+		case 0:
+			if l := w.circle(next.to, last); l != nil {
+				return l
+			}
+		case 1:
+			return last
+		}
+	}
+	w.state[dir] = 2
 	return nil
 }
 

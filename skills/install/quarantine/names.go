@@ -1,6 +1,8 @@
 package quarantine
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -20,14 +22,16 @@ const maxNotes = 10
 
 // names are the paths in a quarantine. No two have the same key.
 type names struct {
-	limits Limits
-	byKey  map[string]entry
-	notes  []string
+	limits  Limits
+	byKey   map[string]entry
+	notes   []string
+	omitted bool // there is a note of omit
 }
 
 type entry struct {
 	name   string // clean
 	folder bool
+	link   bool // which Seal makes
 }
 
 // add checks a name and reserves it. made are the new folders of its path, each after
@@ -54,13 +58,13 @@ func (n *names) add(name string, folder bool) (clean string, made []string, err 
 			}
 			break
 		}
-		added[key(at)] = entry{at, dir}
+		added[key(at)] = entry{name: at, folder: dir}
 		if dir {
 			made = append(made, at)
 		}
 	}
 	if len(n.byKey)+len(added) > n.limits.Files {
-		return "", nil, &Error{name, fmt.Sprintf("there are more than %d files and folders", n.limits.Files), "leave out what the skill does not need"}
+		return "", nil, n.tooMany(name)
 	}
 	for k, e := range added {
 		n.byKey[k] = e
@@ -90,14 +94,29 @@ func (n *names) remove(clean string) { delete(n.byKey, key(clean)) }
 // get returns the entry of a clean path.
 func (n *names) get(clean string) (entry, bool) {
 	if clean == "." {
-		return entry{".", true}, true
+		return entry{name: ".", folder: true}, true
 	}
 	e, ok := n.byKey[key(clean)]
 	return e, ok && e.name == clean
 }
 
+func (n *names) tooMany(name string) error {
+	return &Error{name, fmt.Sprintf("there are more than %d files and folders", n.limits.Files), "leave out what the skill does not need"}
+}
+
 // check returns the path that a name means.
 func (n *names) check(name string) (clean string, err error) {
+	if clean, err = n.clean(name); err != nil {
+		return "", err
+	}
+	if inGit(clean) {
+		return "", &Error{name, "it lies in a folder that git takes for a repository", "leave out .git"}
+	}
+	return clean, nil
+}
+
+// clean returns the path that a name means, which may be in .git.
+func (n *names) clean(name string) (clean string, err error) {
 	if clean, err = skillfs.CleanName(name, n.limits.Depth); err != nil {
 		return "", asError(name, err)
 	}
@@ -105,14 +124,20 @@ func (n *names) check(name string) (clean string, err error) {
 		return "", &Error{name, fmt.Sprintf("its name has the invisible character %U", r), "rename it"}
 	}
 	for part := range strings.SplitSeq(clean, "/") {
-		if isGit(part) {
-			return "", &Error{name, "it lies in a folder that git takes for a repository", "leave out .git"}
-		}
 		if message := foreign(part); message != "" && onWindows {
 			return "", &Error{name, message, "rename it"}
 		}
 	}
 	return clean, nil
+}
+
+// asError returns the error of package skillfs as one of this package.
+func asError(name string, err error) error {
+	var fault *skillfs.ArchiveError
+	if errors.As(err, &fault) {
+		return &Error{cmp.Or(name, fault.Entry), fault.Message, fault.Remedy}
+	}
+	return err
 }
 
 // note notes a name that Windows does not have.
@@ -138,9 +163,20 @@ func key(name string) string {
 	}, folded)
 }
 
+// omit notes that a path in .git is left out, once.
+func (n *names) omit(clean string) {
+	if !n.omitted && len(n.notes) < maxNotes {
+		n.omitted = true
+		n.notes = append(n.notes, fmt.Sprintf("%q: files of a git repository are left out", clean))
+	}
+}
+
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
+
+// inGit reports whether a path is .git or lies in it.
+func inGit(clean string) bool { return slices.ContainsFunc(strings.Split(clean, "/"), isGit) }
 
 // isGit reports whether some file system takes a name for .git.
 func isGit(part string) bool {

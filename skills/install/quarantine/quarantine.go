@@ -13,9 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -183,13 +181,13 @@ func (f *Folder) write(name string, mode fs.FileMode, content io.Reader) (int64,
 
 func (f *Folder) tooLarge(name string) error {
 	if f.limits.Total-f.bytes < f.limits.File {
-		return &Error{name, fmt.Sprintf("with it all files are larger than %s", size(f.limits.Total)), "leave out what the skill does not need"}
+		return &Error{name, fmt.Sprintf("with it all files are larger than %s", bytesText(f.limits.Total)), "leave out what the skill does not need"}
 	}
-	return &Error{name, fmt.Sprintf("it is larger than %s", size(f.limits.File)), "leave it out"}
+	return &Error{name, fmt.Sprintf("it is larger than %s", bytesText(f.limits.File)), "leave it out"}
 }
 
-// size returns a number of bytes for a message.
-func size(bytes int64) string {
+// bytesText returns a number of bytes for a message.
+func bytesText(bytes int64) string {
 	if bytes < 1<<20 {
 		return fmt.Sprintf("%d bytes", bytes)
 	}
@@ -223,13 +221,4 @@ func (f *Folder) unlock() {
 		}
 	}
 	unlock(".")
-}
-
-// below returns the path of a name in the folder into. It does not clean the name: ".."
-// is still an error.
-func below(into, name string) string {
-	if into = strings.Trim(into, "/"); into == "" || into == "." || path.IsAbs(name) {
-		return name
-	}
-	return into + "/" + name
 }

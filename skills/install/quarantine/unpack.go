@@ -1,15 +1,13 @@
 package quarantine
 
 import (
-	"archive/tar"
-	"archive/zip"
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"io/fs"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -17,22 +15,31 @@ import (
 const repack = "pack the folder anew, with zip -r or tar -czf"
 
 // Unpack writes the files of a ZIP, tar.gz or tar file below the folder into, by its
-// first bytes. The error is an [*Error] where the archive is at fault. It leaves out
-// .git. A hard link to a file earlier in the archive becomes a copy of it.
+// first bytes. The error is an [*Error] with the name of the entry, where the archive is
+// at fault; the quarantine has what came before it. It leaves out .git. A hard link to a
+// file earlier in the archive becomes a copy of it.
 func (f *Folder) Unpack(ctx context.Context, archive io.ReaderAt, size int64, into string) error {
-	u := &unpacker{f, ctx, into}
+	u := &unpacker{f, ctx, strings.Trim(into, "/")}
+	if size > f.limits.Total {
+		return &Error{"", fmt.Sprintf("the archive is larger than %s", bytesText(f.limits.Total)), "leave out what the skill does not need"}
+	}
 	magic := make([]byte, 512)
 	n, err := archive.ReadAt(magic, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	all := bufio.NewReader(io.NewSectionReader(archive, 0, size))
 	switch magic = magic[:n]; {
 	case bytes.HasPrefix(magic, []byte("PK")):
 		return u.zip(archive, size)
 	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
-		return u.tarGzip(io.NewSectionReader(archive, 0, size))
-	case n == len(magic) && string(magic[257:262]) == "ustar":
-		return u.tar(bufio.NewReader(io.NewSectionReader(archive, 0, size)))
+		stream, err := skillfs.Gunzip(all, f.limits.Total+headroom)
+		if err != nil {
+			return u.broken("", err)
+		}
+		return u.tar(stream)
+	case n == len(magic) && string(magic[257:262]) == "ustar": // POSIX.1-1988, 10.1.1
+		return u.tar(all)
 	}
 	return &Error{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", repack}
 }
@@ -41,94 +48,67 @@ func (f *Folder) Unpack(ctx context.Context, archive io.ReaderAt, size int64, in
 type unpacker struct {
 	folder *Folder
 	ctx    context.Context
-	into   string
+	into   string // without slashes at its ends; "" is the top
 }
 
-func (u *unpacker) zip(archive io.ReaderAt, size int64) error {
-	list, err := zip.NewReader(archive, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return broken("", err)
-	}
-	for _, file := range list.File {
-		if err := u.zipEntry(file); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (u *unpacker) zipEntry(file *zip.File) error {
-	mode, name := file.Mode(), below(u.into, file.Name)
-	switch {
-	case mode.IsDir():
-		return u.folder.mkdir(name)
-	case mode&fs.ModeSymlink == 0 && !mode.IsRegular():
-		return errSpecial(name)
-	}
-	content, err := file.Open()
+// path returns the path of an entry in the quarantine; "" leaves it out.
+func (u *unpacker) path(entry string) (string, error) {
+	clean, err := u.folder.names.clean(entry)
 	if err != nil {
-		return broken(name, err)
+		return "", err
 	}
-	defer content.Close()
-	if mode&fs.ModeSymlink != 0 {
-		target, err := io.ReadAll(io.LimitReader(content, maxTarget+1))
-		if err != nil {
-			return broken(name, err)
-		}
-		return u.folder.Link(name, string(target))
+	if inGit(clean) {
+		u.folder.names.omit(clean)
+		return "", nil
 	}
-	return u.folder.Create(name, mode&0o111 != 0, &contextReader{u.ctx, content})
+	if u.into == "" || u.into == "." {
+		return clean, nil
+	}
+	return u.into + "/" + clean, nil
 }
 
-func (u *unpacker) tarGzip(packed io.Reader) error {
-	stream, err := gzip.NewReader(bufio.NewReader(packed))
-	if err != nil {
-		return broken("", err)
+// fault returns an error with the name that the archive has for an entry.
+func (u *unpacker) fault(entry string, err error) error {
+	var fault *Error
+	if errors.As(err, &fault) {
+		return &Error{entry, fault.Message, fault.Remedy}
 	}
-	return u.tar(stream)
-}
-
-func (u *unpacker) tar(stream io.Reader) error {
-	list := tar.NewReader(&contextReader{u.ctx, stream})
-	for {
-		header, err := list.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil && !errors.Is(err, tar.ErrInsecurePath):
-			return broken("", err)
-		}
-		if err := u.tarEntry(header, list); err != nil {
-			return err
-		}
-	}
-}
-
-func (u *unpacker) tarEntry(header *tar.Header, content io.Reader) error {
-	name := below(u.into, header.Name)
-	switch header.Typeflag {
-	case tar.TypeXGlobalHeader: // the commit, of git archive
-		return nil
-	case tar.TypeDir:
-		return u.folder.mkdir(name)
-	case tar.TypeSymlink:
-		return u.folder.Link(name, header.Linkname)
-	case tar.TypeReg:
-		return u.folder.Create(name, header.Mode&0o111 != 0, content)
-	}
-	return errSpecial(name)
+	return err
 }
 
 // broken returns the error of an archive, or of an entry, that cannot be read.
-func broken(name string, err error) error {
-	return &Error{name, "the archive is not whole: " + err.Error(), repack}
+func (u *unpacker) broken(entry string, err error) error {
+	var fault *Error
+	switch {
+	case u.ctx.Err() != nil:
+		return context.Cause(u.ctx)
+	case errors.As(err, &fault):
+		return err
+	case errors.Is(err, skillfs.ErrStream):
+		return &Error{entry, fmt.Sprintf("the archive unpacks to more than %s", bytesText(u.folder.limits.Total)), "leave out what the skill does not need"}
+	}
+	return &Error{entry, "the archive is not whole: " + err.Error(), repack}
 }
 
-// asError returns the error of package skillfs as one of this package.
-func asError(name string, err error) error {
-	var fault *skillfs.ArchiveError
-	if errors.As(err, &fault) {
-		return &Error{name, fault.Message, fault.Remedy}
+// create writes a file. An error of reading it is the entry's.
+func (u *unpacker) create(name string, executable bool, entry string, content io.Reader) error {
+	return u.folder.Create(name, executable, &entryReader{u, entry, content})
+}
+
+// An entryReader reads a file of an archive until the context is done.
+type entryReader struct {
+	*unpacker
+	entry   string
+	content io.Reader
+}
+
+func (r *entryReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
 	}
-	return err
+	n, err := r.content.Read(p)
+	if err != nil && err != io.EOF {
+		err = r.broken(r.entry, err)
+	}
+	return n, err
 }
