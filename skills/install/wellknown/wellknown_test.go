@@ -286,7 +286,7 @@ func TestFaults(t *testing.T) {
 		{"to a private address", func(int) []faulttest.Fault { return []faulttest.Fault{faulttest.Redirect("https://10.0.0.1/x")} }, "not of the public internet"},
 		{"a short length", func(int) []faulttest.Fault {
 			return slices.Repeat([]faulttest.Fault{faulttest.Header("Content-Length", "10")}, 20)
-		}, ""},
+		}, "cuts the connection"},
 	}
 	for _, path := range []string{newPath, archivePath} {
 		for _, test := range faults {
