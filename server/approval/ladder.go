@@ -107,6 +107,9 @@ func (q *Question) schema() json.RawMessage {
 		No: "No", Once: "Yes, once: this call only", Session: "Yes, for this session: any arguments, until the client leaves",
 		Always: "Yes, always: any arguments, until the skill gains something or its grant changes",
 	}
+	if q.Review != nil {
+		names[Once] = "Yes: install it"
+	}
 	if q.Trust != nil {
 		names[Once] = "Yes: trust all skills of the workspace, and run this call"
 	}

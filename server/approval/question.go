@@ -33,6 +33,8 @@ type Question struct {
 	Variables []string `json:"variables,omitempty"`
 	Calls     []string `json:"calls,omitempty"` // patterns of skills
 
+	// Review describes the installation that the question is about; nil is of a skill.
+	Review *run.Review `json:"review,omitempty"`
 	// Trust is the workspace that a yes trusts; nil is none.
 	Trust *run.Trust `json:"trust,omitempty"`
 	// Grown are the capabilities that the skill has gained since it was accepted.
@@ -85,7 +87,7 @@ func newQuestion(p *run.Proposal) *Question {
 		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: d.Class, Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p),
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Calls: d.Calls,
-		Trust: d.Trust, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
+		Review: p.Review, Trust: d.Trust, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
 	if q.Class == "" {
 		q.Class = p.Skill.Class

@@ -12,16 +12,17 @@ type bounds struct {
 	value int // bytes of a stranger's text
 	args  int // arguments with lines of their own; the others share one
 	grown int // lines about what is new
+	lines int // of an installation
 }
 
 // form is the size that clients show in a form: the whole has at most 32 lines.
-var form = bounds{value: 160, args: 7, grown: 4}
+var form = bounds{value: 160, args: 7, grown: 4, lines: 24}
 
 // trustForm is that of a question that also asks for trust in a workspace.
 var trustForm = bounds{value: 160, args: 3, grown: 2}
 
 // whole is the size of the text on a terminal, which pages.
-var whole = bounds{value: maxStored, args: 1 << 10, grown: 1 << 10}
+var whole = bounds{value: maxStored, args: 1 << 10, grown: 1 << 10, lines: 1 << 20}
 
 // mark begins the lines of strangers' text: no other line of a question does.
 const mark = "> "
@@ -40,6 +41,9 @@ func (q *Question) Terminal() []string { return q.text(&whole) }
 // summary returns one line for a person whose client shows no question.
 func (q *Question) summary() string {
 	b := bounds{value: 120}
+	if q.Review != nil {
+		return fmt.Sprintf("%s (%s) %s", termtext.Visible(q.Skill), shortDigest(q.Digest), termtext.Visible(q.Review.Summary))
+	}
 	text := fmt.Sprintf("%s (%s, %s) would run with %s", b.text(q.Skill), q.Class, shortDigest(q.Digest), b.shown(joined(q.Args)))
 	if len(q.Writes) > 0 {
 		text += "; may write to " + b.list(q.Writes)
@@ -90,7 +94,10 @@ func (q *Question) text(b *bounds) []string {
 		}
 		all = append(all, fmt.Sprintf("It needs %d different people; %s.", q.Needed, signed))
 	}
-	return append(append(append(all, q.trust(b)...), q.grant(b)...), q.request())
+	if q.Review == nil {
+		all = append(append(all, q.trust(b)...), q.grant(b)...)
+	}
+	return append(all, q.request())
 }
 
 // preview returns the lines that an approval binds. One that covers every call binds
@@ -106,11 +113,33 @@ func (q *Question) preview(every bool) []string {
 
 // call returns the lines about the call: who makes it, the skill and the arguments.
 func (q *Question) call(b *bounds) []string {
+	if q.Review != nil {
+		return q.installation(b)
+	}
 	title := []string{
 		"skills-mcp itself asks, no skill does: may this skill run?",
 		fmt.Sprintf("It is %s, and called by %s.", q.Class, q.Caller),
 	}
 	return append(append(title, q.skill(b)...), q.arguments(b)...)
+}
+
+// installation returns the lines about an installation.
+func (q *Question) installation(b *bounds) []string {
+	all := []string{
+		"skills-mcp itself asks, no skill does: may this be installed?",
+		fmt.Sprintf("%s asks for it, with these arguments:", strings.ToUpper(q.Caller[:1])+q.Caller[1:]),
+		mark + b.shown(joined(q.Args)),
+		"Its digest: " + b.digest(q.Digest),
+	}
+	lines := q.Review.Lines
+	for i, line := range lines {
+		if rest := lines[i:]; i == b.lines-1 && len(rest) > 1 {
+			text := strings.Join(rest, "\n")
+			return append(all, mark+fmt.Sprintf("%d MORE LINES ARE NOT SHOWN: %d bytes, sha256 %s; install it yourself, in a terminal, to see them", len(rest), len(text), digestOf(text)))
+		}
+		all = append(all, shorten(termtext.Visible(line), b.value+len(mark)))
+	}
+	return all
 }
 
 // skill returns the lines about the skill.
@@ -277,8 +306,19 @@ func (q *Question) trust(b *bounds) []string {
 	return all
 }
 
+// Action returns the words for the effect of a yes.
+func (q *Question) Action() string {
+	if q.Review != nil {
+		return "install it"
+	}
+	return "run it"
+}
+
 // request returns the question itself.
 func (q *Question) request() string {
+	if q.Review != nil {
+		return "Install it?"
+	}
 	if q.Trust != nil {
 		return "Trust the workspace, and run it?"
 	}

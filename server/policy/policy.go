@@ -42,7 +42,7 @@ func (p *Policy) MayAsk(who identity.Principal, skill *skills.Skill) bool {
 // shell would run it.
 func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
 	skill := proposal.Skill
-	switch folder := proposal.Action != run.ActionSkill; {
+	switch folder := proposal.Action == run.ActionCode || proposal.Action == run.ActionSession; {
 	case skill == nil || skill.ModelInvocable:
 	case folder:
 		return nil, denied("skill %s may be called by a person only", skill.QualifiedName())
@@ -54,9 +54,12 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 		return nil, err
 	}
 	var d *run.Decision
-	if proposal.Action == run.ActionSkill {
+	switch proposal.Action {
+	case run.ActionSkill:
 		d, err = p.decideSkill(ctx, proposal, len(grown) == 0)
-	} else {
+	case run.ActionInstall:
+		d, err = p.decideInstall(ctx, proposal)
+	default:
 		d, err = p.decideFolder(ctx, proposal)
 	}
 	if err != nil {
@@ -82,7 +85,7 @@ func (p *Policy) grown(ctx context.Context, proposal *run.Proposal) (grown, ance
 // decideSkill decides about the call of a skill. accepted says that it has gained nothing.
 func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accepted bool) (*run.Decision, error) {
 	skill := proposal.Skill
-	s := subject{skill, proposal.Principal.Profile, proposal.Digest, accepted && p.options.Pins != nil}
+	s := subject{skill: skill, profile: proposal.Principal.Profile, digest: proposal.Digest, accepted: accepted && p.options.Pins != nil}
 	t, trusted, err := p.settleTrusted(ctx, s)
 	if err == nil && !proposal.DryRun && trusted == skill && p.bind(ctx, t, skill) {
 		t, err = p.settle(ctx, s)
@@ -111,6 +114,19 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 		}
 	}
 	return d, nil
+}
+
+// decideInstall decides about an installation, which each time needs people's yes, whatever
+// a rule makes of its class.
+func (p *Policy) decideInstall(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
+	t, err := p.settle(ctx, subject{skill: proposal.Skill, profile: proposal.Principal.Profile, install: true})
+	if err != nil {
+		return nil, err
+	}
+	return &run.Decision{
+		Class: skills.Dangerous, Rule: p.rule(t), Signatures: p.signatures(t), Each: true, Version: p.version(t),
+		Concurrent: p.options.Profiles[proposal.Principal.Profile].MaxConcurrent,
+	}, nil
 }
 
 // bind makes the rules of terms belong to the origin of a skill. It reports whether one

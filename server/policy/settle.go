@@ -24,6 +24,7 @@ type subject struct {
 	profile  string
 	digest   string // "" is not known
 	accepted bool   // the pins say that nothing was gained since the person accepted it
+	install  bool   // it is no skill, but an installation
 }
 
 // terms are the terms on which a skill may run for a profile, by all rules.
@@ -51,6 +52,9 @@ func (p *settler) settle(ctx context.Context, s subject) (*terms, error) {
 		return nil, denied("skill %s is not available: %s; tell the person, and do not try again", s.skill.QualifiedName(), why)
 	}
 	t := apply(found, s.skill)
+	if s.install { // rules lower the class of what is known
+		t.class, t.named = skills.Dangerous, slices.ContainsFunc(found, func(m match) bool { return m.Pattern == s.skill.Name && !m.Narrows })
+	}
 	if err := p.addHosts(t, found, s.skill); err != nil {
 		return nil, err
 	}

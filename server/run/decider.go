@@ -56,6 +56,7 @@ const (
 	ActionSkill   Action = "skill"   // [Executor.Run]
 	ActionCode    Action = "code"    // [Executor.RunCode]
 	ActionSession Action = "session" // [Executor.OpenSession]
+	ActionInstall Action = "install" // [Executor.Install]
 )
 
 // A Proposal describes a run that has not started yet.
@@ -87,6 +88,10 @@ type Proposal struct {
 	Stack []string
 	// Parent is the ID of the run whose script made the call; "" for a client's call.
 	Parent string
+
+	// Review describes the installation that is asked about; nil for other actions, and
+	// in Decide.
+	Review *Review
 
 	// Decision is that of Decide, which finds nil.
 	Decision *Decision

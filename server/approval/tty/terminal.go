@@ -81,7 +81,7 @@ func random() (string, error) {
 // Confirm implements [approval.Terminal]. One read of the input may outlive ctx: nothing
 // ends a read of a terminal but the end of the program.
 func (t *Terminal) Confirm(ctx context.Context, q *approval.Question) (approval.Scope, error) {
-	return t.choose(ctx, q.Terminal(), q.Scopes, "run it")
+	return t.choose(ctx, q.Terminal(), q.Scopes, q.Action())
 }
 
 // Ask shows lines and reports whether the person confirms an action, such as "trust it".
