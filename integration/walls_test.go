@@ -118,8 +118,8 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/embeddings server/exposure server/feedback server/httpd server/identity server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/trust server/usage skills skills/cache skills/check skills/check/overlap skills/dependencies skills/lazyregexp skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
-	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/embeddings server/exposure server/policy skills skills/lazyregexp skills/scan",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/embeddings server/exposure server/feedback server/httpd server/identity server/installation server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/trust server/usage skills skills/cache skills/check skills/check/overlap skills/dependencies skills/install skills/install/source skills/lazyregexp skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
+	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/embeddings server/exposure server/policy skills skills/install/quarantine skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"integration":               "sandbox sandbox/docker sandbox/native",
 	"integration/bench":         "integration/bench/catalog sandbox sandbox/docker sandbox/native",
@@ -152,6 +152,7 @@ var walls = map[string]string{
 	"server/feedback":           "server/audit server/identity server/run server/store server/termtext skills skills/truncate",
 	"server/httpd":              "server/identity",
 	"server/identity":           "",
+	"server/installation":       "server/termtext skills skills/install skills/install/source skills/surface",
 	"server/live":               "sandbox server/requirements skills skills/activation skills/scan skills/watch",
 	"server/media":              "",
 	"server/output":             "server/identity",

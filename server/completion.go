@@ -37,6 +37,9 @@ func (c completer) CompletePromptArgument(ctx context.Context, prompt string, ar
 		}
 		return completion(found), nil
 	}
+	if prompt == installPrompt {
+		return completion(complete.List{}), nil
+	}
 	if skill, err := v.prompted(prompt); err == nil {
 		return completion(c.argument(ctx, skill, argument)), nil
 	}

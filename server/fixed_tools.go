@@ -16,7 +16,7 @@ import (
 // fixedNames are the names that no skill's tool or prompt can have.
 func fixedNames() []string {
 	return []string{
-		"close_sandbox", "get_skill", "list_plugins", "list_skills", "load_skill", matchTool, "open_sandbox",
+		"close_sandbox", "get_skill", installPrompt, string(run.WayInstall), "list_plugins", "list_skills", "load_skill", matchTool, "open_sandbox",
 		"rate_skill", "read_output", "reload_skills", "run_code", "run_skill", "search_skills", anyPrompt,
 	}
 }
@@ -32,6 +32,9 @@ func newFixedTools(m *toolMaker, find *finder, search *searcher, invoke *invoker
 	}
 	if options.Feedback != nil {
 		t.constant = append(t.constant, t.rateSkill())
+	}
+	if options.Installer != nil {
+		t.constant = append(t.constant, t.installSkill())
 	}
 	if options.RunCode {
 		t.constant = append(t.constant, t.runCode())

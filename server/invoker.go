@@ -69,17 +69,10 @@ func (i *invoker) run(r *request, req run.Request) (report *result.Report, asked
 	p := newProgressOf(r, req.Skill.QualifiedName())
 	defer p.close()
 	i.complete(&req.Call, r, p)
-	switch {
-	case !req.Skill.Interactive() && r.retry.RequestState == "" && !i.executor.MayAsk(r.principal, req.Skill):
+	if !req.Skill.Interactive() && r.retry.RequestState == "" && !i.executor.MayAsk(r.principal, req.Skill) {
 		o, err = i.executor.Run(r.ctx, req)
-	case !mcpserver.IsModernRequest(r.ctx):
-		req.Client = &elicit.Client{Can: capabilities(r.ctx), Asker: progressAsker{elicit.Sender(transport.Request), p}}
-		o, err = i.executor.Run(r.ctx, req)
-	case r.retry.method == "":
-		req.Client = elicit.Nobody("nobody can be asked in the answer to such a request; call the skill's tool instead")
-		o, err = i.executor.Run(r.ctx, req)
-	default:
-		o, asked, err = i.runBetween(r, req, p)
+	} else {
+		o, asked, err = asking(i, r, p, &req.Call, func(ctx context.Context) (*run.Outcome, error) { return i.executor.Run(ctx, req) })
 	}
 	if o != nil {
 		i.used(r.ctx, req.Skill)
@@ -116,38 +109,55 @@ func (i *invoker) used(ctx context.Context, skill *skills.Skill) {
 	}
 }
 
-// runBetween starts a run that lasts from one request of a client to the next, or
+// asking calls do, whose call c may ask the client of a request. In asked is the result
+// with the questions that the client has to answer first, if there are any: the call then
+// lasts from one request of the client to the next.
+func asking[T any](i *invoker, r *request, p *progress, c *run.Call, do func(context.Context) (T, error)) (result T, asked *mcp.CallToolResult, err error) {
+	switch {
+	case !mcpserver.IsModernRequest(r.ctx):
+		c.Client = &elicit.Client{Can: capabilities(r.ctx), Asker: progressAsker{elicit.Sender(transport.Request), p}}
+		result, err = do(r.ctx)
+		return result, nil, err
+	case r.retry.method == "":
+		c.Client = elicit.Nobody("nobody can be asked in the answer to such a request; call the skill's tool instead")
+		result, err = do(r.ctx)
+		return result, nil, err
+	}
+	return askingBetween(i, r, p, c, do)
+}
+
+// askingBetween starts a call that lasts from one request of a client to the next, or
 // continues the one that has asked.
-func (i *invoker) runBetween(r *request, req run.Request, p *progress) (o *run.Outcome, asked *mcp.CallToolResult, err error) {
+func askingBetween[T any](i *invoker, r *request, p *progress, c *run.Call, do func(context.Context) (T, error)) (result T, asked *mcp.CallToolResult, err error) {
 	args, err := json.Marshal(r.retry.args) // sorted by name
 	if err != nil {
-		return nil, nil, fmt.Errorf("encode arguments: %w", err)
+		return result, nil, fmt.Errorf("encode arguments: %w", err)
 	}
 	call := elicit.Call{
 		Owner: r.principal.Key(), Method: r.retry.method, Name: r.retry.name, Args: args,
 		State: r.retry.RequestState, Responses: r.retry.InputResponses, Stderr: p, Progress: p.say,
 	}
 	type ended struct {
-		outcome *run.Outcome
-		err     error
+		result T
+		err    error
 	}
 	came, err := i.pending.Do(r.ctx, call, func(ctx context.Context, between *elicit.PendingCall) (came any) {
-		defer i.recover(func(err error) { came = ended{nil, err} }) // no transport is around it
-		req.Client = &elicit.Client{Can: capabilities(ctx), Asker: between}
-		req.Stderr, req.Progress = between, between.Say
-		outcome, err := i.executor.Run(ctx, req)
-		return ended{outcome, err}
+		defer i.recover(func(err error) { came = ended{err: err} }) // no transport is around it
+		c.Client = &elicit.Client{Can: capabilities(ctx), Asker: between}
+		c.Stderr, c.Progress = between, between.Say
+		result, err := do(ctx)
+		return ended{result, err}
 	})
 	if required, ok := errors.AsType[*elicit.Required](err); ok {
 		r.task.Until(required.Gone)
 		kind, questions, err := required.Result()
-		return nil, &mcp.CallToolResult{Result: kind, MultiRoundTripResult: questions}, err
+		return result, &mcp.CallToolResult{Result: kind, MultiRoundTripResult: questions}, err
 	}
 	if err != nil {
-		return nil, nil, err
+		return result, nil, err
 	}
-	last := came.(ended) // of this method, as the state is
-	return last.outcome, nil, last.err
+	last := came.(ended) // of this function, as the state is
+	return last.result, nil, last.err
 }
 
 // runCode runs code for a client, with its stderr, and the reasons for which it waits, as

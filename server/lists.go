@@ -73,11 +73,11 @@ func sameDeclared(before, after *view) bool {
 		bytes.Equal(encoded(before.declared.templates()), encoded(after.declared.templates()))
 }
 
-// hookLists makes mcp-go answer with the lists of the current view.
-func hookLists(hooks *mcpserver.Hooks, current func() *view, r *resources) {
+// hookLists makes mcp-go answer with the lists of the current view, and these prompts.
+func hookLists(hooks *mcpserver.Hooks, current func() *view, r *resources, prompts []mcp.Prompt) {
 	hooks.AddBeforeGetPrompt(forwardPrompt)
 	hooks.AddAfterListPrompts(func(_ context.Context, _ any, in *mcp.ListPromptsRequest, out *mcp.ListPromptsResult) {
-		out.Prompts, out.NextCursor = current().promptPage(in.Params.Cursor)
+		out.Prompts, out.NextCursor = current().promptPage(in.Params.Cursor, prompts)
 	})
 	hooks.AddAfterListResources(r.list)
 	hooks.AddAfterListResourceTemplates(func(_ context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, out *mcp.ListResourceTemplatesResult) {

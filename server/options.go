@@ -30,6 +30,8 @@ type Options struct {
 	KeptSandboxes bool
 	// MatchSkills lists the tool match_skills, which answers also where it is not listed.
 	MatchSkills bool
+	// Installer offers the tool install_skill and the prompt install; nil offers neither.
+	Installer Installer
 	// Sandbox describes the runner, for the plans of get_skill.
 	Sandbox describe.Sandbox
 	// Expose bounds and orders the skills that are tools of their own.

@@ -15,17 +15,18 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
-// promptPage returns the prompts from a cursor on, and the next cursor: first [anyPrompt],
-// then those of skills. The prompt of a skill is made when it is listed: for some, a
+// promptPage returns the prompts from a cursor on, and the next cursor: first the fixed
+// ones, then those of skills. The prompt of a skill is made when it is listed: for some, a
 // script is read.
-func (v *view) promptPage(cursor mcp.Cursor) (page []mcp.Prompt, next mcp.Cursor) {
-	all := append([]*skills.Skill{nil}, v.offered()...)
-	page, after, _ := pageOf(all, string(cursor), func(skill *skills.Skill) mcp.Prompt { // mcp-go has refused a cursor of another kind
-		if skill == nil {
-			return usePrompt()
-		}
-		return v.promptOf(skill)
-	})
+func (v *view) promptPage(cursor mcp.Cursor, fixed []mcp.Prompt) (page []mcp.Prompt, next mcp.Cursor) {
+	var all []func() mcp.Prompt
+	for _, prompt := range fixed {
+		all = append(all, func() mcp.Prompt { return prompt })
+	}
+	for _, skill := range v.offered() {
+		all = append(all, func() mcp.Prompt { return v.promptOf(skill) })
+	}
+	page, after, _ := pageOf(all, string(cursor), func(make func() mcp.Prompt) mcp.Prompt { return make() }) // mcp-go has refused a cursor of another kind
 	return page, mcp.Cursor(after)
 }
 
@@ -63,6 +64,14 @@ func (v *view) promptOf(skill *skills.Skill) mcp.Prompt {
 	}
 }
 
+// fixedPrompts returns the prompts that are of no skill.
+func fixedPrompts(options *Options) []mcp.Prompt {
+	if options.Installer == nil {
+		return []mcp.Prompt{usePrompt()}
+	}
+	return []mcp.Prompt{usePrompt(), promptToInstall()}
+}
+
 func usePrompt() mcp.Prompt {
 	return mcp.Prompt{
 		Name:        anyPrompt,
@@ -89,6 +98,8 @@ type prompts struct {
 	find   *finder
 	invoke *invoker
 	loader *loader
+
+	installs bool // there is the prompt install
 }
 
 // get returns the contents of a result as a person's messages.
@@ -108,6 +119,9 @@ func (s *prompts) get(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPro
 
 // use uses the skill of a prompt.
 func (s *prompts) use(r *request, name string, given map[string]string) (*mcp.CallToolResult, error) {
+	if name == installPrompt && s.installs {
+		return askToInstall(given)
+	}
 	if name != anyPrompt {
 		skill, err := s.find.find(r, name, func(v *view) (*skills.Skill, error) { return v.prompted(name) })
 		if err != nil {

@@ -54,7 +54,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	maker, loads := &toolMaker{current, failures{logger}}, &loader{o.Snapshots, invoke.used, o.Texts}
 	s := &Server{
 		options: o, invoke: invoke, published: p, readiness: newReadiness(o.FirstScan, logger),
-		prompts: &prompts{current, finds, invoke, loads}, resources: &resources{current, invoke, o.Texts},
+		prompts: &prompts{current, finds, invoke, loads, o.Installer != nil}, resources: &resources{current, invoke, o.Texts},
 		extension: &extension{current, invoke.tasks, o.Texts, logger},
 	}
 	s.core = s.newCore(completer{current, p.search, invoke})
@@ -91,7 +91,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	current := s.published.view.Load
 	hooks := &mcpserver.Hooks{}
 	hooks.AddOnError(transport.OnError)
-	hookLists(hooks, current, s.resources)
+	hookLists(hooks, current, s.resources, fixedPrompts(&s.options))
 	hooks.AddBeforeCallTool(forwardTool(current, func(name string) bool { return s.core.GetTool(name) != nil }))
 	var hidden []string
 	if !s.options.MatchSkills {

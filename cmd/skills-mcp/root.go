@@ -42,6 +42,7 @@ terminal. To try a skill by hand:
 		newRunCommand(a), newRunsCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
 		newWhyCommand(a), newGrantCommand(a), newEnableCommand(a), newDisableCommand(a),
 		newTrustCommand(a), newUntrustCommand(a), newPinCommand(a),
+		newInstallCommand(a), newUninstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newVerifyCommand(a), newRollbackCommand(a), newLockCommand(a),
 		newRateCommand(a),
 		newEgressCommand(a),
 	)

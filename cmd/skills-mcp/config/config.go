@@ -47,6 +47,8 @@ type Config struct {
 	Serve Serve `yaml:"serve"`
 	// Tools turns on tools that are off by default.
 	Tools Tools `yaml:"tools"`
+	// Install configures how skills are installed from elsewhere.
+	Install Install `yaml:"install"`
 	// Record bounds the record of runs.
 	Record Record `yaml:"record"`
 	// Provides declares features that cannot be detected.
@@ -70,6 +72,7 @@ type Tools struct {
 	RunCode       bool `yaml:"run_code"`       // run code that the model wrote
 	KeptSandboxes bool `yaml:"kept_sandboxes"` // share a sandbox between calls
 	MatchSkills   bool `yaml:"match_skills"`   // list the tool that returns skills for a message
+	InstallSkill  bool `yaml:"install_skill"`  // ask the person to install a skill
 }
 
 // Roots switches the built-in roots on or off.
@@ -191,10 +194,11 @@ func Default() *Config {
 
 			Dependencies: DependenciesReport,
 		},
-		Policy: Policy{Mode: string(policy.Confirm)},
-		Record: Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
-		Serve:  Serve{Transport: "stdio", Listen: DefaultListen},
-		Expose: Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
+		Policy:  Policy{Mode: string(policy.Confirm)},
+		Install: Install{Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
+		Record:  Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
+		Serve:   Serve{Transport: "stdio", Listen: DefaultListen},
+		Expose:  Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
 	}
 }
 

@@ -111,6 +111,9 @@ func (c *Config) validate() error {
 	if err := c.Policy.validateConsent(); err != nil {
 		return err
 	}
+	if err := c.Install.validate(); err != nil {
+		return err
+	}
 	if err := c.Serve.Validate(); err != nil {
 		return err
 	}
@@ -155,6 +158,10 @@ func (c *Config) validateMinimums() error {
 		{"sandbox.asking.wait", s.Asking.Wait >= time.Second, "1s"},
 		{"sandbox.asking.total", s.Asking.Total >= 1, "1"},
 		{"sandbox.asking.per_caller", s.Asking.PerCaller >= 1, "1"},
+		{"install.limits.files", c.Install.Limits.Files >= 1, "1"},
+		{"install.limits.file", c.Install.Limits.File >= 1<<10, "1KB"},
+		{"install.limits.total", c.Install.Limits.Total >= 1<<10, "1KB"},
+		{"install.limits.depth", c.Install.Limits.Depth >= 1, "1"},
 		{"expose.max_tools", c.Expose.MaxTools >= 1, "1"},
 		{"expose.catalog_chars", c.Expose.CatalogChars >= 1000, "1000"},
 	} {

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/skills/install"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+)
+
+// installCommand installs skills from elsewhere.
+type installCommand struct {
+	consent
+	skills                            []string
+	project                           string
+	all, list, locked, asJSON, dryRun bool
+}
+
+func newInstallCommand(a *app) *cobra.Command {
+	c := &installCommand{consent: consent{app: a}}
+	cmd := &cobra.Command{
+		Use:   "install SOURCE",
+		Short: "Get a skill from elsewhere, and look at it before it is installed",
+		Long: `Fetch a skill or plugin, show where it comes from, what was checked and what it
+could do, and ask on the terminal whether it is installed. Nothing of it is run, and
+nothing changes before the answer. A lock file remembers its source and the digest of
+each file: verify, outdated, update, rollback and uninstall work with that.
+
+SOURCE is one of:
+` + source.Help + `
+
+--list prints what a source has. --locked installs what the lock file says, the same
+files and no others; what is right already is not fetched. It asks nothing, since the
+lock file names every byte.
+
+--project installs for everybody who works on a project: the skills go to .agents/skills
+in its folder, and the lock file beside.`,
+		Example: `  skills-mcp install ./report.zip
+  skills-mcp install owner/repo --list
+  skills-mcp install owner/repo --skill report
+  skills-mcp install --locked --project .`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if c.locked {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&c.skills, "skill", nil, "install the skill or plugin `NAME` of the source (repeatable)")
+	f.BoolVar(&c.all, "all", false, "install all that the source has")
+	f.BoolVar(&c.list, "list", false, "list what the source has, and install nothing")
+	f.BoolVar(&c.locked, "locked", false, "install what the lock file says")
+	f.BoolVar(&c.dryRun, "dry-run", false, "show what would be installed, and install nothing")
+	f.BoolVar(&c.asJSON, "json", false, "print JSON")
+	projectFlag(cmd, &c.project)
+	c.register(cmd)
+	cmd.MarkFlagsMutuallyExclusive("skill", "all")
+	cmd.MarkFlagsMutuallyExclusive("list", "locked")
+	cmd.MarkFlagsMutuallyExclusive("list", "dry-run")
+	return cmd
+}
+
+// projectFlag adds --project. Without a value it is the current folder.
+func projectFlag(cmd *cobra.Command, project *string) {
+	cmd.Flags().StringVar(project, "project", "", "for the project in `DIR` rather than for you; its lock file is there")
+}
+
+func (c *installCommand) run(ctx context.Context, args []string) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	i, err := newInstaller(s, c.project)
+	if err != nil {
+		return err
+	}
+	plan, err := c.prepare(ctx, i, args)
+	if choice, ok := errors.AsType[*source.ChoiceError](err); ok && c.list && choice.Missing == "" {
+		return c.printChoices(choice.Choices)
+	}
+	if err != nil {
+		return asUsageOf(err)
+	}
+	defer plan.Close() // what is left is removed by the next one
+	if c.list {
+		return c.printChoices(choicesOf(plan))
+	}
+	change := installation.Describe(plan, i.target)
+	if err := c.accept(ctx, s, change); err != nil || c.dryRun || len(plan.Items) == 0 {
+		return errors.Join(err, c.print(change, err == nil && !c.dryRun))
+	}
+	if c.locked { // a lock file is no acceptance of what is in it
+		err = plan.Commit(ctx)
+	} else {
+		err = i.commit(ctx, plan)
+	}
+	if err != nil {
+		return err
+	}
+	return c.print(change, true)
+}
+
+// prepare fetches the source, or what the lock file lacks.
+func (c *installCommand) prepare(ctx context.Context, i *installer, args []string) (*install.Plan, error) {
+	progress, end := c.fetching()
+	defer end()
+	if c.locked {
+		return i.Locked(ctx, progress)
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	from, err := source.Parse(args[0], folder)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return i.Prepare(ctx, source.Request{Source: from, Named: true, Names: c.skills, All: c.all, Progress: progress})
+}
+
+// accept returns nil if a change may be made.
+func (c *installCommand) accept(ctx context.Context, s *settings, change *installation.Change) error {
+	if c.dryRun || c.locked || len(change.Items) == 0 {
+		return nil
+	}
+	return c.ask(ctx, s, change, "install it")
+}
+
+// print writes the change, which was made or not.
+func (c *installCommand) print(change *installation.Change, made bool) error {
+	if c.asJSON {
+		return c.printJSON(struct {
+			Installed bool `json:"installed"`
+			*installation.Change
+		}{made, change})
+	}
+	if c.dryRun {
+		for _, line := range change.Lines() {
+			fmt.Fprintln(c.stdout, line)
+		}
+		return nil
+	}
+	if !made {
+		return nil
+	}
+	if len(change.Items) == 0 {
+		_, err := fmt.Fprintln(c.stderr, "nothing to do: all of it is installed")
+		return err
+	}
+	for _, item := range change.Items {
+		fmt.Fprintf(c.stdout, "installed %s to %s\n", visible(item.Name), visible(item.Path))
+	}
+	return nil
+}
+
+// choicesOf returns the items of a plan as choices.
+func choicesOf(plan *install.Plan) (all []source.Choice) {
+	for _, item := range plan.Items {
+		choice := source.Choice{Name: item.State.Name, Kind: item.State.Kind, Path: item.State.Path}
+		if len(item.Skills) > 0 {
+			choice.Description = item.Skills[0].Description
+		}
+		all = append(all, choice)
+	}
+	return all
+}
+
+func (c *installCommand) printChoices(all []source.Choice) error {
+	if c.asJSON {
+		return c.printJSON(map[string]any{"skills": nonNil(all)})
+	}
+	return table(c.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "NAME\tKIND\tFOLDER\tDESCRIPTION")
+		for _, choice := range all {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(choice.Name), choice.Kind, visible(choice.Path), oneLine(choice.Description, 70))
+		}
+	})
+}

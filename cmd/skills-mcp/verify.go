@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/skills/install"
+)
+
+// verifyCommand compares installed skills with the lock file, and removes them.
+type verifyCommand struct {
+	*app
+	project string
+	json    bool
+}
+
+func newVerifyCommand(a *app) *cobra.Command {
+	c := &verifyCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "verify [NAME]...",
+		Short: "Prove that the installed skills are the ones that were accepted",
+		Long: `Compare each file of the installed skills with the lock file: its content, whether it
+may be executed, where a link leads, and files that were added. It needs no network.
+Exits with 1 if anything differs.`,
+		Example:           "  skills-mcp verify\n  skills-mcp verify report --json",
+		ValidArgsFunction: a.completeInstalled(&c.project),
+		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names) },
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	projectFlag(cmd, &c.project)
+	return cmd
+}
+
+func (c *verifyCommand) run(ctx context.Context, names []string) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	i, err := newInstaller(s, c.project)
+	if err != nil {
+		return err
+	}
+	found, err := i.Verify(ctx, names...)
+	if err != nil {
+		return asUsageOf(err)
+	}
+	if err := c.print(found); err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return &exitError{exitFailed, nil}
+	}
+	return nil
+}
+
+func (c *verifyCommand) print(found []install.Difference) error {
+	if c.json {
+		return c.printJSON(map[string]any{"ok": len(found) == 0, "differences": nonNil(found)})
+	}
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(c.stderr, "all is as it was installed")
+		return err
+	}
+	return table(c.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "ENTRY\tDIFFERENCE\tFILE")
+		for _, d := range found {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", visible(d.Path), d.Kind, visible(d.File))
+		}
+	})
+}
+
+func newUninstallCommand(a *app) *cobra.Command {
+	c := &verifyCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "uninstall NAME...",
+		Short: "Remove installed skills",
+		Long: `Remove installed skills, and what was installed together with them, such as the other
+skills of a pack. Only files that were installed are removed: those that you have
+added or edited are moved aside, and the place is printed.`,
+		Example:           "  skills-mcp uninstall report",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.completeInstalled(&c.project),
+		RunE:              func(cmd *cobra.Command, names []string) error { return c.uninstall(cmd.Context(), names) },
+	}
+	projectFlag(cmd, &c.project)
+	return cmd
+}
+
+func (c *verifyCommand) uninstall(ctx context.Context, names []string) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	i, err := newInstaller(s, c.project)
+	if err != nil {
+		return err
+	}
+	removed, err := i.Uninstall(ctx, names...)
+	if err != nil {
+		return asUsageOf(err)
+	}
+	for _, entry := range removed.Entries {
+		fmt.Fprintf(c.stdout, "removed %s\n", visible(i.path(entry)))
+	}
+	for _, path := range removed.Kept {
+		fmt.Fprintf(c.stderr, "skills-mcp: files that were added or edited are in %s\n", visible(path))
+	}
+	return nil
+}
+
+// newLockCommand returns the parent of the commands about the lock files of other tools.
+func newLockCommand(_ *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lock",
+		Short: "Take over what other tools have installed",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+}
