@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -77,13 +76,17 @@ func (i *installer) commit(ctx context.Context, plan *install.Plan) error {
 // pin accepts the skills of the items of a plan, so that a later growth of their files
 // blocks them. Files that differ from the plan's are not accepted.
 func (i *installer) pin(ctx context.Context, plan *install.Plan) error {
-	catalog, err := i.settings.scan(ctx)
+	scanner, saved := i.settings.roots.scanner()
+	defer saved()
+	catalog, err := scanner.Scan(ctx)
 	if err != nil {
 		return err
 	}
-	pins, err := i.settings.openPins()
-	if err != nil {
-		return err
+	pins := i.settings.sandboxes.pins
+	if pins == nil { // no server runs
+		if pins, err = i.settings.openPins(); err != nil {
+			return err
+		}
 	}
 	for _, item := range plan.Items {
 		changed, err := i.Verify(ctx, item.Path)
@@ -169,16 +172,7 @@ func asUsageOf(err error) error {
 // it. Both may be called by any goroutine.
 func (a *app) fetching() (progress func(done, total int64), end func()) {
 	report, end := newProgress(a.stderr)
-	var mu sync.Mutex
-	var last string
-	return func(done, total int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		if message := fetched(done, total); message != last {
-			last = message
-			report(message)
-		}
-	}, end
+	return distinct(report), end
 }
 
 // fetched renders the progress of a fetch, in bytes or, if there are few, in what the

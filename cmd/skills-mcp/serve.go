@@ -96,6 +96,9 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	options.Reloader, options.Left, options.Texts = reloader, approvals.Leave, s.sandboxes.pins.Text
 	options.Feedback, options.Indexed = s.feedback(), collector.rest
 	c.flags.offer(ctx, s, options)
+	if s.Tools.InstallSkill {
+		options.Installer = modelInstaller{s}
+	}
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and
 		// the paths of another machine mean something else on this one.
