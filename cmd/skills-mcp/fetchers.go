@@ -1,11 +1,36 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/skills/install"
+	"github.com/skillsmcp/skills-mcp/skills/install/download"
+	"github.com/skillsmcp/skills-mcp/skills/install/oci"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/skillsmcp/skills-mcp/skills/install/wellknown"
 )
 
 // fetchers returns the fetcher of each kind of source.
 func (s *settings) fetchers() map[source.Kind]install.Fetcher {
-	return map[source.Kind]install.Fetcher{}
+	client := download.New(&download.Options{Public: egress.Public, UserAgent: userAgent()})
+	return map[source.Kind]install.Fetcher{
+		source.Index: wellknown.New(client),
+		source.OCI:   oci.New(&oci.Options{DockerConfig: dockerConfig(s.home), Public: egress.Public, UserAgent: userAgent()}),
+	}
+}
+
+// userAgent names the program to servers.
+func userAgent() string { return "skills-mcp/" + readBuilt().Version }
+
+// dockerConfig returns the path of the person's Docker configuration; "" if there is none.
+func dockerConfig(home string) string {
+	if dir := os.Getenv("DOCKER_CONFIG"); dir != "" {
+		return filepath.Join(dir, "config.json")
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".docker", "config.json")
 }
