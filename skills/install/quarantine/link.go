@@ -37,6 +37,15 @@ func (f *Folder) Link(name, target string) error {
 	return err
 }
 
+// Links returns the targets of the links by their clean paths.
+func (f *Folder) Links() map[string]string {
+	targets := map[string]string{}
+	for _, l := range f.links {
+		targets[l.name] = l.target
+	}
+	return targets
+}
+
 // Seal makes the links, and returns an [*Error] if one leads out of the quarantine, to
 // nothing, or in a circle, also one of links to folders. Nothing is written after it.
 func (f *Folder) Seal() error {

@@ -1,7 +1,9 @@
 package quarantine
 
 import (
+	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,5 +45,36 @@ func TestCreate(t *testing.T) {
 	info, err := os.Stat(filepath.Join(f.Path(), "b"))
 	if err != nil || info.Mode() != 0o755 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestUnpackPart(t *testing.T) {
+	archives := map[string][]byte{
+		"zip": packZip(file("repo-1/README"), file("repo-1/skills/pdf/SKILL.md"), symlink("repo-1/skills/pdf/link", "SKILL.md"), file("../../elsewhere")),
+		"tar": packTarGzip(file("repo-1/README"), file("repo-1/skills/pdf/SKILL.md"), symlink("repo-1/skills/pdf/link", "SKILL.md")),
+	}
+	pick := func(name string) string {
+		part, _ := strings.CutPrefix(name, "repo-1/skills/")
+		if part == name {
+			return ""
+		}
+		return part
+	}
+	f := newFolder(t, nil)
+	if err := f.UnpackPart(t.Context(), bytes.NewReader(archives["zip"]), int64(len(archives["zip"])), "", pick); err == nil {
+		t.Error("a path out of the archive was left out in silence")
+	}
+	f = newFolder(t, nil)
+	if err := f.UnpackPart(t.Context(), bytes.NewReader(archives["tar"]), int64(len(archives["tar"])), "to", pick); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(f.Path(), "to/pdf/SKILL.md")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(f.Path(), "README")); err == nil {
+		t.Error("README is no part")
+	}
+	if want := map[string]string{"to/pdf/link": "SKILL.md"}; !maps.Equal(f.Links(), want) {
+		t.Errorf("Links() = %v, want %v", f.Links(), want)
 	}
 }

@@ -19,7 +19,13 @@ const repack = "pack the folder anew, with zip -r or tar -czf"
 // at fault; the quarantine has what came before it. It leaves out .git. A hard link to a
 // file earlier in the archive becomes a copy of it.
 func (f *Folder) Unpack(ctx context.Context, archive io.ReaderAt, size int64, into string) error {
-	u := &unpacker{f, ctx, strings.Trim(into, "/")}
+	return f.UnpackPart(ctx, archive, size, into, func(name string) string { return name })
+}
+
+// UnpackPart is [Folder.Unpack] for a part of an archive. pick gets the clean path of
+// each entry, and returns its path below into; "" leaves it out.
+func (f *Folder) UnpackPart(ctx context.Context, archive io.ReaderAt, size int64, into string, pick func(name string) string) error {
+	u := &unpacker{f, ctx, strings.Trim(into, "/"), pick}
 	if size > f.limits.Total {
 		return &Error{"", fmt.Sprintf("the archive is larger than %s", bytesText(f.limits.Total)), "leave out what the skill does not need"}
 	}
@@ -49,6 +55,7 @@ type unpacker struct {
 	folder *Folder
 	ctx    context.Context
 	into   string // without slashes at its ends; "" is the top
+	pick   func(name string) string
 }
 
 // path returns the path of an entry in the quarantine; "" leaves it out.
@@ -61,7 +68,7 @@ func (u *unpacker) path(entry string) (string, error) {
 		u.folder.names.omit(clean)
 		return "", nil
 	}
-	if u.into == "" || u.into == "." {
+	if clean = u.pick(clean); clean == "" || u.into == "" || u.into == "." {
 		return clean, nil
 	}
 	return u.into + "/" + clean, nil
