@@ -189,6 +189,7 @@ var walls = map[string]string{
 	"skills/infer/usagetext":    "skills/lazyregexp skills/truncate",
 	"skills/install":            "skills skills/install/lock skills/install/quarantine skills/install/source skills/surface",
 	"skills/install/download":   "skills/install/source",
+	"skills/install/files":      "skills/install/download skills/install/quarantine skills/install/source skills/skillfs skills/snapshot",
 	"skills/install/lock":       "skills/install/source skills/surface",
 	"skills/install/oci":        "skills/install/quarantine skills/install/source skills/lazyregexp",
 	"skills/install/quarantine": "skills skills/skillfs skills/truncate",
