@@ -7,6 +7,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
+	"github.com/skillsmcp/skills-mcp/skills/install/files"
 	"github.com/skillsmcp/skills-mcp/skills/install/oci"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/install/wellknown"
@@ -15,7 +16,9 @@ import (
 // fetchers returns the fetcher of each kind of source.
 func (s *settings) fetchers() map[source.Kind]install.Fetcher {
 	client := download.New(&download.Options{Public: egress.Public, UserAgent: userAgent()})
+	local := files.New(client)
 	return map[source.Kind]install.Fetcher{
+		source.Folder: local, source.Archive: local, source.URL: local,
 		source.Index: wellknown.New(client),
 		source.OCI:   oci.New(&oci.Options{DockerConfig: dockerConfig(s.home), Public: egress.Public, UserAgent: userAgent()}),
 	}
