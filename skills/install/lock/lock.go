@@ -38,10 +38,19 @@ type Entry struct {
 	Previous *State `json:"previous,omitempty"`
 }
 
+// The kinds of entries.
+const (
+	Skill  = "skill"
+	Plugin = "plugin"
+)
+
+// Exists reports whether there is a version now: none while the first one is installed.
+func (e *Entry) Exists() bool { return e.Digest != "" }
+
 // A State is one version of an entry: its source and its content.
 type State struct {
 	Name string `json:"name"`
-	Kind string `json:"kind"` // "skill" or "plugin"
+	Kind string `json:"kind"` // [Skill] or [Plugin]
 	// Source is as the person wrote it; Revision identifies the content there; Path is
 	// its folder in the source.
 	Source   source.Source `json:"source"`

@@ -1,0 +1,133 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/lock"
+)
+
+// discard removes the files of a version that are as they were installed, and moves the
+// others to keptDir: somebody else has written them. A version that is not there is fine.
+func (c *change) discard(ctx context.Context, dir, entry string, state *lock.State) {
+	if !c.exists(dir) {
+		return
+	}
+	if info, err := c.Root().Lstat(filepath.FromSlash(dir)); err == nil && info.IsDir() {
+		c.strip(ctx, dir, state)
+		if c.bare(dir) && removeAll(c.Root(), dir) == nil {
+			return
+		}
+	}
+	c.keep(dir, path.Base(entry))
+}
+
+// strip removes the files of a version from a folder, and then empty folders.
+func (c *change) strip(ctx context.Context, dir string, state *lock.State) {
+	sub, err := c.Root().OpenRoot(filepath.FromSlash(dir))
+	if err != nil {
+		return
+	}
+	defer sub.Close()
+	found, err := lock.Files(ctx, sub.FS())
+	if err != nil {
+		return
+	}
+	for name, file := range found {
+		if was, ours := state.Files[name]; ours && equal(was, file) {
+			_ = sub.Remove(filepath.FromSlash(name))
+		}
+	}
+	var folders []string
+	_ = fs.WalkDir(sub.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && name != "." {
+			folders = append(folders, name)
+		}
+		return nil
+	})
+	for i := len(folders) - 1; i >= 0; i-- {
+		_ = sub.Remove(filepath.FromSlash(folders[i])) // fails unless it is empty
+	}
+}
+
+// bare reports whether a folder has nothing in it.
+func (c *change) bare(dir string) bool {
+	entries, err := fs.ReadDir(c.Root().FS(), dir)
+	return err == nil && len(entries) == 0
+}
+
+// maxKept bounds the folders of one name in keptDir.
+const maxKept = 1000
+
+// keep moves a folder to keptDir, under a name that is free.
+func (c *change) keep(dir, name string) {
+	for n := range maxKept {
+		to := path.Join(c.layout.state, keptDir, name)
+		if n > 0 {
+			to += fmt.Sprintf("-%d", n+1)
+		}
+		if c.exists(to) {
+			continue
+		}
+		if c.rename(dir, to) == nil {
+			c.kept = append(c.kept, c.target.host(to))
+		}
+		return
+	}
+}
+
+// removeAll removes a folder, also one whose owner may not write to it.
+func removeAll(root *os.Root, name string) error {
+	name = filepath.FromSlash(name)
+	if err := root.RemoveAll(name); err == nil {
+		return nil
+	}
+	_ = fs.WalkDir(root.FS(), filepath.ToSlash(name), func(at string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = root.Chmod(filepath.FromSlash(at), 0o700)
+		}
+		return nil
+	})
+	return root.RemoveAll(name)
+}
+
+// equal reports whether a file is the one that was installed. Windows has no mode for
+// programs.
+func equal(was, is lock.FileState) bool {
+	if !hasModes {
+		was.Executable, is.Executable = false, false
+	}
+	return was == is
+}
+
+// hasModes reports whether files can be marked as programs.
+const hasModes = filepath.Separator != '\\'
+
+// explain adds the remedy to an error of the file system.
+func explain(err error, target Target) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	if err == nil || !errors.As(err, &path) && !errors.As(err, &link) {
+		return err
+	}
+	remedy := ""
+	switch text := strings.ToLower(err.Error()); {
+	case errors.Is(err, fs.ErrPermission), strings.Contains(text, "read-only"):
+		remedy = "make " + target.Dir + " writable for you"
+	case strings.Contains(text, "no space"), strings.Contains(text, "disk quota"), strings.Contains(text, "not enough space"):
+		remedy = "free space on the disk of " + target.Dir
+	case strings.Contains(text, "cross-device"):
+		remedy = fmt.Sprintf("keep all folders of %s on one file system", target.Dir)
+	case strings.Contains(text, "path escapes"):
+		remedy = "replace the link that leads out of " + target.Dir + " by a folder"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, remedy)
+}

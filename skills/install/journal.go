@@ -1,0 +1,272 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/lock"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// A change has the lock of a target, and moves the folders of its entries.
+//
+// The lock file is a redo log. First all new versions are in nextDir, on the disk. Then
+// the lock file gets Next or Removal for all entries of the change: from here on the
+// change is made, whatever happens. Then folders move: the live one to oldDir, the next
+// one to its place. At last the lock file gets the states, and old versions go. Each step
+// does nothing if it was done before, so a change is ended by doing all steps again.
+type change struct {
+	*lock.Lock
+	target Target
+	layout layout
+	kept   []string // host paths
+}
+
+// begin waits for the lock of the target, and ends the change of a process that did not.
+// The caller closes the change.
+func (i *Installer) begin(ctx context.Context) (*change, error) {
+	l, err := i.target.layout()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := lock.Open(ctx, i.target.Dir, l.state)
+	if err != nil {
+		return nil, explain(err, i.target)
+	}
+	c := &change{Lock: opened, target: i.target, layout: l}
+	err = l.check(c.File)
+	if err == nil && c.pending() {
+		err = c.finish(context.WithoutCancel(ctx))
+	}
+	if err != nil {
+		return nil, errors.Join(explain(err, i.target), c.Close())
+	}
+	c.sweep()
+	return c, nil
+}
+
+// pending reports whether an entry is being changed.
+func (c *change) pending() bool { return pending(c.File) }
+
+func pending(f *lock.File) bool {
+	for _, e := range f.Entries {
+		if e.Next != nil || e.Removal {
+			return true
+		}
+	}
+	return false
+}
+
+// make makes the change that the entries have as Next or Removal: all or nothing. Their
+// next versions are in nextDir.
+func (c *change) make(ctx context.Context) error {
+	if err := c.sync(nextDir); err != nil {
+		return err
+	}
+	if err := c.Write(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := c.move(ctx); err != nil {
+		return errors.Join(err, c.undo())
+	}
+	return c.settle(ctx)
+}
+
+// finish ends a change that was begun by another process.
+func (c *change) finish(ctx context.Context) error {
+	if err := c.move(ctx); err != nil {
+		return fmt.Errorf("end the change that was interrupted: %w", err)
+	}
+	return c.settle(ctx)
+}
+
+// changing returns the paths of the entries that are being changed, sorted.
+func (c *change) changing() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.File.Entries)), func(name string) bool {
+		e := c.File.Entries[name]
+		return e.Next == nil && !e.Removal
+	})
+}
+
+// move moves the folders of all entries that are being changed.
+func (c *change) move(ctx context.Context) error {
+	for _, name := range c.changing() {
+		e := c.File.Entries[name]
+		var err error
+		if e.Removal {
+			err = c.rename(name, c.layout.old(name))
+		} else {
+			err = c.exchange(ctx, name, e.Next.Digest)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchange moves the next version of an entry to its place, and the live one to oldDir.
+// Nobody else writes to nextDir: a folder there with another digest is the old version,
+// and none has been moved already.
+func (c *change) exchange(ctx context.Context, name, digest string) error {
+	next, old := c.layout.next(name), c.layout.old(name)
+	switch there := c.digest(ctx, next); {
+	case !c.exists(next):
+		return nil
+	case there != digest:
+		return c.rename(next, old)
+	case c.digest(ctx, name) == digest:
+		return c.Root().RemoveAll(next)
+	case !c.exists(name):
+		return c.rename(next, name)
+	}
+	err := exchange(c.Root(), next, name)
+	if errors.Is(err, errors.ErrUnsupported) {
+		if err = c.rename(name, old); err == nil {
+			err = c.rename(next, name)
+		}
+		return err
+	}
+	if err == nil {
+		err = c.rename(next, old)
+	}
+	return err
+}
+
+// undo moves back the folders that were moved, and takes the change out of the lock file.
+func (c *change) undo() error {
+	var errs []error
+	for _, name := range c.changing() {
+		e, old, next := c.File.Entries[name], c.layout.old(name), c.layout.next(name)
+		if e.Next != nil && !c.exists(next) && c.exists(name) {
+			errs = append(errs, c.rename(name, next))
+		}
+		if c.exists(old) && !c.exists(name) {
+			errs = append(errs, c.rename(old, name))
+		}
+		e.Next, e.Removal = nil, false
+		if !e.Exists() {
+			delete(c.File.Entries, name)
+		}
+	}
+	if err := errors.Join(errs...); err != nil { // the next process ends the change
+		return err
+	}
+	return c.Write()
+}
+
+// settle writes the states of a change whose folders have moved, and sorts the versions
+// in oldDir: for rollback, or away.
+func (c *change) settle(ctx context.Context) error {
+	for _, name := range c.changing() {
+		e, old := c.File.Entries[name], c.layout.old(name)
+		if e.Removal {
+			c.discard(ctx, old, name, &e.State)
+			delete(c.File.Entries, name)
+			continue
+		}
+		if previous := c.retire(ctx, name, e); previous != nil || e.Digest != e.Next.Digest {
+			e.Previous = previous
+		}
+		e.State, e.Next = *e.Next, nil
+	}
+	for _, dir := range []string{c.layout.skills, c.layout.plugins, path.Join(c.layout.state, previousDir), path.Join(c.layout.state, keptDir)} {
+		if err := lock.SyncFolder(c.Root(), dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := c.Write(); err != nil {
+		return err
+	}
+	c.sweep()
+	return nil
+}
+
+// retire moves the old version of an entry to where rollback finds it, and returns it. A
+// version that somebody has edited is none to return to: its edited files are set aside.
+func (c *change) retire(ctx context.Context, name string, e *lock.Entry) *lock.State {
+	state, old := e.State, c.layout.old(name)
+	if !e.Exists() || e.Digest == e.Next.Digest {
+		c.discard(ctx, old, name, &state)
+		return nil
+	}
+	previous := c.layout.previous(name, e.Digest)
+	if c.exists(old) && c.digest(ctx, old) == e.Digest {
+		_ = c.Root().RemoveAll(previous)
+		_ = c.rename(old, previous)
+	}
+	c.discard(ctx, old, name, &state)
+	if c.digest(ctx, previous) != e.Digest {
+		return nil
+	}
+	return &state
+}
+
+// sweep removes folders in the state that no entry and no living process has. What cannot
+// be removed is tried again the next time.
+func (c *change) sweep() {
+	known := map[string]bool{}
+	for name, e := range c.File.Entries {
+		if e.Previous != nil {
+			known[path.Base(c.layout.previous(name, e.Previous.Digest))] = true
+		}
+	}
+	c.clear(nextDir, func(string) bool { return true })
+	c.clear(oldDir, func(string) bool { return true })
+	c.clear(previousDir, func(name string) bool { return !known[name] })
+	c.clear(workDir, c.abandoned)
+}
+
+// clear removes some of the folders in one of those of the state.
+func (c *change) clear(dir string, some func(name string) bool) {
+	dir = path.Join(c.layout.state, dir)
+	entries, _ := fs.ReadDir(c.Root().FS(), dir)
+	for _, e := range entries {
+		if some(e.Name()) {
+			_ = removeAll(c.Root(), path.Join(dir, e.Name()))
+		}
+	}
+}
+
+func (c *change) sync(dir string) error {
+	return lock.SyncFolder(c.Root(), path.Join(c.layout.state, dir))
+}
+
+// rename moves a folder, and makes the folders above its new path.
+func (c *change) rename(from, to string) error {
+	if err := c.Root().MkdirAll(filepath.FromSlash(path.Dir(to)), 0o755); err != nil {
+		return err
+	}
+	return c.Root().Rename(filepath.FromSlash(from), filepath.FromSlash(to))
+}
+
+// exists reports whether there is something at a path, be it a link to nothing.
+func (c *change) exists(name string) bool {
+	_, err := c.Root().Lstat(filepath.FromSlash(name))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// digest returns the digest of a folder, and "" if it is none or cannot be read.
+func (c *change) digest(ctx context.Context, name string) string {
+	return digestOf(ctx, c.target, c.Root(), name)
+}
+
+func digestOf(ctx context.Context, target Target, root *os.Root, name string) string {
+	if info, err := root.Lstat(filepath.FromSlash(name)); err != nil || !info.IsDir() {
+		return ""
+	}
+	digest, err := snapshot.Digest(ctx, skillfs.Sub(skillfs.DirFS(target.Dir), name))
+	if err != nil {
+		return ""
+	}
+	return digest
+}
