@@ -2,9 +2,12 @@ package install
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
+	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
@@ -20,14 +23,20 @@ type Plan struct {
 	Items []*Item
 	// Kept is set by Commit: see [Removed].
 	Kept []string
+
+	installer *Installer
+	work      *work              // nil after Close
+	staged    *quarantine.Folder // has the items; closed by Close
 }
 
 // An Item is one skill or plugin of a plan.
 type Item struct {
-	Path    string // of its entry in the lock
-	State   *lock.State
-	Skills  []*skills.Skill // those that the person would see
-	Surface []surface.Item  // of all of them
+	Path  string // of its entry in the lock
+	State *lock.State
+	// Skills are those that the person would see; their files are there until the plan
+	// ends. Surface is of all of them.
+	Skills  []*skills.Skill
+	Surface []surface.Item
 	// Replaces is the installed version, nil if there is none; Gained and Lost are the
 	// capabilities that the new one has more and less, Texts the unified difference of
 	// the texts that a model reads.
@@ -35,16 +44,81 @@ type Item struct {
 	Gained   []surface.Change
 	Lost     []surface.Change
 	Texts    string
+	// Problems have paths that begin with the item's folder.
 	Problems []skills.Problem
 	// Edited are the files of the installed version that somebody else has added or
-	// changed. They go aside with the version that is replaced.
+	// changed. They are set aside when it is replaced: see [Plan.Kept].
 	Edited []Difference
+
+	staged string // slash-separated in the target's folder
+	texts  *surface.Surface
+	locked *lock.State // that the item must be; nil is any
 }
+
+var errEnded = errors.New("the plan has ended")
 
 // Commit makes the change: all items or none. Once it has begun to move folders, it ends
 // although ctx is done. The error is a [*ConflictError] if the target has changed since
 // the plan was made.
-func (p *Plan) Commit(ctx context.Context) error { return errLater }
+func (p *Plan) Commit(ctx context.Context) error {
+	if p.work == nil {
+		return errEnded
+	}
+	err := p.commit(ctx)
+	return errors.Join(explain(err, p.installer.target), p.Close())
+}
+
+func (p *Plan) commit(ctx context.Context) error {
+	if len(p.Items) == 0 {
+		return nil
+	}
+	for _, item := range p.Items {
+		if err := syncTree(ctx, p.work.root, item.staged); err != nil {
+			return fmt.Errorf("write %s: %w", item.Path, err)
+		}
+	}
+	c, err := p.installer.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, item := range p.Items {
+		if err := c.conflict(item); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	for _, item := range p.Items {
+		if err := c.rename(item.staged, c.layout.next(item.Path)); err != nil {
+			return err
+		}
+		e := c.File.Entries[item.Path]
+		if e == nil {
+			e = &lock.Entry{}
+			c.File.Entries[item.Path] = e
+		}
+		e.Next = item.State
+	}
+	err = c.make(ctx)
+	p.Kept = c.kept
+	if err == nil {
+		err = p.installer.shareLock(ctx, c)
+	}
+	return err
+}
 
 // Close removes the quarantine.
-func (p *Plan) Close() error { return nil }
+func (p *Plan) Close() error {
+	if p.work == nil {
+		return nil
+	}
+	w := p.work
+	p.work = nil
+	var err error
+	if p.staged != nil {
+		err = p.staged.Close()
+	}
+	return errors.Join(err, w.close())
+}

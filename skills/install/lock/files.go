@@ -12,8 +12,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Files returns the state of each file and link of a folder, for [State.Files]. It leaves
-// out .git. What is neither a file nor a folder nor a link has the zero state.
+// Files returns the state of each file and link of a folder, for [State.Files]. What is
+// neither a file nor a folder nor a link has the zero state, and so has a folder .git,
+// which no installation has: what is in it is left out.
 func Files(ctx context.Context, folder fs.FS) (map[string]FileState, error) {
 	all, buffer := map[string]FileState{}, make([]byte, 64<<10)
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
@@ -23,6 +24,7 @@ func Files(ctx context.Context, folder fs.FS) (map[string]FileState, error) {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case d.IsDir() && d.Name() == ".git":
+			all[name] = FileState{}
 			return fs.SkipDir
 		case d.IsDir():
 			return nil

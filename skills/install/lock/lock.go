@@ -56,6 +56,9 @@ type State struct {
 	Source   source.Source `json:"source"`
 	Revision string        `json:"revision,omitempty"`
 	Path     string        `json:"path,omitempty"`
+	// Origin is the place that a marketplace at Source names for a plugin; nil if the
+	// plugin is at Source.
+	Origin *Origin `json:"origin,omitempty"`
 	// Group is the same for all that was installed as one, such as a pack; "" is none.
 	Group string `json:"group,omitempty"`
 	// Digest is that of the folder, as package snapshot computes it.
@@ -69,6 +72,12 @@ type State struct {
 	Checked   []string  `json:"checked,omitempty"`
 	Unproved  []string  `json:"unproved,omitempty"`
 	Installed time.Time `json:"installed"`
+}
+
+// An Origin is a place that a marketplace has named.
+type Origin struct {
+	Source   source.Source `json:"source"`
+	Revision string        `json:"revision,omitempty"`
 }
 
 // A FileState is one file of an entry.
