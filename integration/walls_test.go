@@ -215,6 +215,7 @@ var walls = map[string]string{
 	"skills/install/download/faulttest": "",
 
 	// fetchers of skills
+	"skills/install/git":         "skills/install/quarantine skills/install/source skills/truncate",
 	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
 	"skills/install/wellknown":   "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/manifest skills/truncate",
 }

@@ -1,0 +1,214 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+)
+
+// A repository is an empty bare repository that objects are fetched into.
+type repository struct {
+	*location
+	fetcher  *Fetcher
+	dir      string
+	env      []string
+	limit    int64 // bytes on disk
+	sha256   bool  // the names of objects
+	progress func(done, total int64)
+}
+
+// open makes a repository below parent, an absolute host path; "" is the folder for
+// temporary files. It is empty: git would copy hooks into one that it makes.
+func (f *Fetcher) open(ctx context.Context, s source.Source, named bool, parent string, limit int64) (*repository, error) {
+	l, err := f.locate(ctx, s.Location, named)
+	if err != nil {
+		return nil, err
+	}
+	if !isRef(s.Ref) || s.Pin != "" && !isCommit(s.Pin) {
+		return nil, refuse("no branch, tag or commit has the name "+strconv.Quote(s.Ref+s.Pin), "correct it")
+	}
+	dir, err := os.MkdirTemp(parent, ".fetch-*")
+	if err != nil {
+		return nil, err
+	}
+	r := &repository{location: l, fetcher: f, dir: dir, env: f.environment(l.protocols), limit: limit}
+	if err := r.clear(); err != nil {
+		r.remove()
+		return nil, err
+	}
+	return r, nil
+}
+
+// clear makes the repository as it was at first (gitrepository-layout(5)).
+func (r *repository) clear() error {
+	for _, name := range []string{"objects", "refs", "config", "shallow", "FETCH_HEAD"} {
+		if err := os.RemoveAll(filepath.Join(r.dir, name)); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"objects/pack", "refs"} {
+		if err := os.MkdirAll(filepath.Join(r.dir, filepath.FromSlash(name)), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "HEAD"), []byte("ref: refs/skills/none\n"), 0o600); err != nil {
+		return err
+	}
+	return r.clearConfig()
+}
+
+func (r *repository) remove() { os.RemoveAll(r.dir) }
+
+// notes returns the facts about the connection.
+func (r *repository) notes() []source.Note {
+	if r.plain && !isLoopback(r.host) {
+		return []source.Note{{Text: "the connection was not encrypted and did not prove the server: a third party may have changed the files"}}
+	}
+	return nil
+}
+
+// A wanted is the part of a repository that is wanted. obtain completes it.
+type wanted struct {
+	ref, pin, path string
+	partial        bool   // without the files, which copy gets
+	at             string // the commit, as git finds it in the repository
+}
+
+// obtain fetches the wanted commit: it alone if the server can do that, else with as
+// much of the history as is needed.
+func (r *repository) obtain(ctx context.Context, w *wanted) error {
+	name := w.pin
+	if name == "" {
+		name = w.ref
+	}
+	err := r.fetch(ctx, w, name)
+	var failed *failure
+	if !errors.As(err, &failed) {
+		return err
+	}
+	switch {
+	case failed.has("not support shallow"): // a server of plain files
+		err = r.history(ctx, w, name, "")
+	case isHex(name) && len(name) >= 4 && failed.has("couldn't find remote ref", "unadvertised object", "not our ref"):
+		err = r.older(ctx, w, name)
+	case failed.has("couldn't find remote ref"):
+		err = r.missing(ctx, w)
+	}
+	return err
+}
+
+// fetch gets one commit without its history.
+func (r *repository) fetch(ctx context.Context, w *wanted, name string) error {
+	if err := r.clearConfig(); err != nil {
+		return err
+	}
+	args := append(fetchArgs(), "--depth=1")
+	if w.partial {
+		args = append(args, "--filter=blob:none")
+	}
+	if name == "" {
+		name = "HEAD"
+	}
+	w.at = "FETCH_HEAD"
+	return r.exec(ctx, append(args, "--", address, name)...)
+}
+
+func (r *repository) exec(ctx context.Context, args ...string) error {
+	_, err := r.run(ctx, "", args...)
+	return err
+}
+
+func fetchArgs() []string {
+	return []string{"fetch", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--progress"}
+}
+
+// older gets a commit that the server does not give by its name, or of which only the
+// beginning is known: it looks for it in the history of all branches and tags.
+func (r *repository) older(ctx context.Context, w *wanted, name string) error {
+	if err := r.history(ctx, w, name, "tree:0"); err != nil {
+		return err
+	}
+	commit, tree, err := r.commit(ctx, w.at)
+	if err != nil || r.has(ctx, tree) { // the server knows no filters
+		return err
+	}
+	if err := r.clear(); err != nil {
+		return err
+	}
+	if err = r.fetch(ctx, w, commit); err == nil {
+		return nil
+	}
+	return r.history(ctx, w, commit, "")
+}
+
+// history gets all branches and tags, without the objects that filter leaves out.
+func (r *repository) history(ctx context.Context, w *wanted, name, filter string) error {
+	if err := r.clear(); err != nil {
+		return err
+	}
+	args := fetchArgs()
+	if filter != "" {
+		args = append(args, "--filter="+filter)
+	}
+	args = append(args, "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+	if name == "" {
+		args, name = append(args, "+HEAD:refs/skills/HEAD"), "refs/skills/HEAD"
+	}
+	w.at = name
+	return r.exec(ctx, args...)
+}
+
+// missing looks for a ref that is not there: the first folders of the path may be the
+// rest of its name.
+func (r *repository) missing(ctx context.Context, w *wanted) error {
+	all, err := r.list(ctx, "*")
+	if err != nil {
+		return err
+	}
+	if branch, rest, ok := all.split(w.ref, w.path); ok && w.path != "" {
+		w.ref, w.path = branch, rest
+		return r.fetch(ctx, w, branch)
+	}
+	if len(all) == 0 {
+		return &Error{Problem: NotFound, Text: fmt.Sprintf("%s is no repository, or an empty one", r.url), Remedy: "correct the address"}
+	}
+	return &Error{Problem: NoRef, Text: fmt.Sprintf("the repository has no branch, tag or commit %q", w.ref), Remedy: "choose one of: " + all.names()}
+}
+
+// fill gets the files that a partial fetch has left out.
+func (r *repository) fill(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := r.clearConfig(); err != nil {
+		return err
+	}
+	args := append(fetchArgs(), "--no-write-fetch-head", "--stdin", "--", address)
+	_, err := r.run(ctx, strings.Join(ids, "\n")+"\n", args...)
+	return err
+}
+
+// clearConfig removes the note of a partial fetch, with which git would get each missing
+// object alone.
+func (r *repository) clearConfig() error {
+	name := filepath.Join(r.dir, "config")
+	if !r.sha256 {
+		err := os.Remove(name)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return os.WriteFile(name, []byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"), 0o600)
+}
+
+func (r *repository) useSHA256() error {
+	r.sha256 = true
+	return r.clear()
+}
