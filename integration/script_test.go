@@ -47,11 +47,15 @@ func params(dir, driver string) testscript.Params {
 		},
 		Condition: func(condition string) (bool, error) {
 			name, value, _ := strings.Cut(condition, ":")
+			if name == "registry" {
+				return hasRegistry(), nil
+			}
 			return name == "driver" && value == driver, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":     code,
 			"mcp":      talk,
+			"registry": registry,
 			"terminal": terminal,
 		},
 	}

@@ -20,8 +20,14 @@ func (s *settings) fetchers() map[source.Kind]install.Fetcher {
 	return map[source.Kind]install.Fetcher{
 		source.Folder: local, source.Archive: local, source.URL: local,
 		source.Index: wellknown.New(client),
-		source.OCI:   oci.New(&oci.Options{DockerConfig: dockerConfig(s.home), Public: egress.Public, UserAgent: userAgent()}),
+		source.OCI:   newOCIFetcher(s.home),
 	}
+}
+
+// newOCIFetcher returns the fetcher of OCI registries, with the credentials of Docker's
+// configuration in a home folder.
+func newOCIFetcher(home string) *oci.Fetcher {
+	return oci.New(&oci.Options{DockerConfig: dockerConfig(home), Public: egress.Public, UserAgent: userAgent()})
 }
 
 // userAgent names the program to servers.

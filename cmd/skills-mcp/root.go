@@ -39,7 +39,7 @@ terminal. To try a skill by hand:
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.AddCommand(
 		newServeCommand(a), newListCommand(a), newShowCommand(a), newSearchCommand(a), newPluginsCommand(a),
-		newRunCommand(a), newRunsCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
+		newRunCommand(a), newRunsCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newPushCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
 		newWhyCommand(a), newGrantCommand(a), newEnableCommand(a), newDisableCommand(a),
 		newTrustCommand(a), newUntrustCommand(a), newPinCommand(a),
 		newInstallCommand(a), newUninstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newVerifyCommand(a), newRollbackCommand(a), newLockCommand(a),

@@ -37,9 +37,9 @@ type Description struct {
 
 // A Pushed is the result of a push.
 type Pushed struct {
-	Digest string // of the manifest
-	Files  int
-	Size   int64 // bytes of the layer
+	Digest string `json:"digest"` // of the manifest
+	Files  int    `json:"files"`
+	Size   int64  `json:"size"` // bytes of the layer
 }
 
 // Push writes the files of a skill to a registry, in the shape of the community's draft.

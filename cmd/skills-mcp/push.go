@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/check"
+	"github.com/skillsmcp/skills-mcp/skills/install/oci"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+// pushCommand publishes a skill in an OCI registry.
+type pushCommand struct {
+	*app
+	json             bool
+	source, revision string
+}
+
+func newPushCommand(a *app) *cobra.Command {
+	c := &pushCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "push DIR oci://REGISTRY/NAME[:TAG]",
+		Short: "Publish a skill in an OCI registry",
+		Long: `Check the skill in DIR as "check --strict" does, and publish it in an OCI registry as
+an artifact of the Agent Skills community (application/vnd.agentskills.skill.v1), which
+"install" and the tools of others fetch. Prints the digest, by which the version can be
+fetched for ever. The same files have the same digest each time. .git is left out.
+
+Credentials are those of Docker: run "docker login REGISTRY" first. A registry of this
+machine may be without TLS.`,
+		Example: "  skills-mcp push ./pdf oci://ghcr.io/OWNER/skills/pdf:1.2.0",
+		Args:    cobra.ExactArgs(2),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0], args[1]) },
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	cmd.Flags().StringVar(&c.source, "source", "", "`URL` of the repository where the skill is developed")
+	cmd.Flags().StringVar(&c.revision, "revision", "", "`COMMIT` of that repository")
+	return cmd
+}
+
+func (c *pushCommand) run(ctx context.Context, dir, to string) error {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	target, err := source.Parse(to, cwd)
+	if err == nil && target.Kind != source.OCI {
+		err = errors.New("write oci://REGISTRY/NAME:TAG")
+	}
+	if err != nil {
+		return usageError(fmt.Errorf("%s: %w", visible(to), err))
+	}
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	skill, err := c.checked(ctx, s, dir)
+	if err != nil {
+		return err
+	}
+	pushed, err := newOCIFetcher(s.home).Push(ctx, skillfs.DirFS(skill.Dir), target, c.describe(skill))
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(struct {
+			Source string `json:"source"` // to install what was pushed, whatever becomes of the tag
+			*oci.Pushed
+		}{"oci://" + target.Location + "@" + pushed.Digest, pushed})
+	}
+	_, err = fmt.Fprintf(c.stdout, "pushed %s in %s, %s, to %s\n%s\n", visible(skill.Name), count(pushed.Files, "file"), sandbox.Bytes(pushed.Size), target, pushed.Digest)
+	return err
+}
+
+// checked returns the skill of a folder if nothing is wrong with it. Problems are printed.
+func (c *pushCommand) checked(ctx context.Context, s *settings, dir string) (*skills.Skill, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(absolute); err != nil || !info.IsDir() {
+		return nil, usageError(fmt.Errorf("%s is no folder", dir))
+	}
+	catalog, err := s.checkPath(ctx, absolute)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	report := &checkReport{findings: map[string][]check.Finding{}, strict: true, installs: s.Sandbox.Dependencies == config.DependenciesBuild}
+	report.add(ctx, catalog)
+	found := report.sorted()
+	if numberOf(found, skills.Error) > 0 {
+		if err := report.print(c.stderr, c.stderr, found, 0); err != nil {
+			return nil, err
+		}
+		return nil, &exitError{exitFailed, errors.New("nothing was pushed")}
+	}
+	var own []*skills.Skill
+	for _, skill := range everySkill(catalog) {
+		if skill.Of == nil && isSkillFile(skill.File) && sameFolder(skill.Dir, absolute) {
+			own = append(own, skill)
+		}
+	}
+	if len(own) != 1 {
+		return nil, usageError(fmt.Errorf("%s has no SKILL.md; name the folder of one skill", dir))
+	}
+	return own[0], nil
+}
+
+func sameFolder(a, b string) bool { return resolved(a) == resolved(b) }
+
+// describe returns the metadata that registries show.
+func (c *pushCommand) describe(skill *skills.Skill) oci.Description {
+	d := oci.Description{Name: skill.Name, Description: skill.Description, Source: c.source, Revision: c.revision}
+	text := func(key string) string {
+		value, _ := skill.Frontmatter[key].(string)
+		return value
+	}
+	d.License, d.Compatibility = text("license"), text("compatibility")
+	d.Metadata, _ = skill.Frontmatter["metadata"].(map[string]any)
+	version, _ := d.Metadata["version"].(string)
+	d.Version = cmp.Or(text("version"), version)
+	d.AllowedTools = strings.Fields(text("allowed-tools"))
+	return d
+}
