@@ -125,6 +125,24 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// TestHTTP2 continues downloads whose streams a server ends, before and behind their
+// first byte.
+func TestHTTP2(t *testing.T) {
+	body := content()
+	server := faulttest.NewTLS(t, faulttest.Files(map[string][]byte{"/file": body}))
+	abort := func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
+	server.Fail("/file", abort, faulttest.Cut(len(body)/2), abort)
+	c, waits := newClient(t, Options{Transport: server.Transport()})
+	var got bytes.Buffer
+	_, err := c.Get(t.Context(), Get{URL: server.URL + "/file", Named: true, Digest: digestOf(body)}, &got)
+	if err != nil || !bytes.Equal(got.Bytes(), body) || len(*waits) != 3 {
+		t.Errorf("%v, %d bytes, waited %v", err, got.Len(), *waits)
+	}
+	if proto := server.Requests("")[0].Proto; proto != "HTTP/2.0" {
+		t.Errorf("it was %s", proto)
+	}
+}
+
 func bytesOf(n int, fault faulttest.Fault) []faulttest.Fault {
 	var all []faulttest.Fault
 	for range n {

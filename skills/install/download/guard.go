@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 
@@ -91,7 +92,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (g *guard) choose(r *http.Request) (*http.Transport, error) {
-	named := g.named != "" && r.URL.Hostname() == g.named
+	named := g.named != "" && strings.EqualFold(r.URL.Hostname(), g.named)
 	switch {
 	case r.URL.Scheme == "http" && named:
 		return g.client.plain, nil
@@ -138,8 +139,8 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// origin adds headers to the requests to one origin, and takes the address of the last
-// one from all.
+// An origin adds headers to the requests to one origin, and removes the Referer, which
+// may hold a secret, from all.
 type origin struct {
 	next   http.RoundTripper
 	url    *url.URL
@@ -150,7 +151,7 @@ type origin struct {
 func (o *origin) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Del("Referer")
-	if r.URL.Scheme == o.url.Scheme && r.URL.Host == o.url.Host {
+	if r.URL.Scheme == o.url.Scheme && strings.EqualFold(r.URL.Host, o.url.Host) {
 		for name, values := range o.header {
 			r.Header[http.CanonicalHeaderKey(name)] = values
 		}

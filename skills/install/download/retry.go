@@ -76,7 +76,20 @@ func isCut(err error) bool {
 	case errors.Is(err, errCut), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return true
 	}
-	return errors.As(err, &network) && (network.Op == "read" || network.Op == "write")
+	return errors.As(err, &network) && (network.Op == "read" || network.Op == "write") || errors.As(err, &streamError{})
+}
+
+// A streamError is a stream of HTTP/2 that the server has ended. Package net/http converts
+// its own to any type with these fields.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+// Error implements error.
+func (e streamError) Error() string {
+	return fmt.Sprintf("stream %d ended with code %d", e.StreamID, e.Code)
 }
 
 // A watchdog cancels a request that gets no byte for some time.

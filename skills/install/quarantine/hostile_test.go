@@ -127,6 +127,19 @@ func overlapping() []byte {
 	return b
 }
 
+// packRaw returns a ZIP file with the sizes of a file in the fields for large ones.
+func packRaw(size, packed uint64) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	to, err := w.CreateRaw(&zip.FileHeader{Name: "a", UncompressedSize64: size, CompressedSize64: packed})
+	if err != nil {
+		panic(err)
+	}
+	io.WriteString(to, "text")
+	w.Close()
+	return b.Bytes()
+}
+
 // lying returns a ZIP file whose directory, or header beside the file, has another size.
 func lying(signature string, field int, size uint32) []byte {
 	b := packZip(pack{name: "a", body: strings.Repeat("0", 1<<20)})
@@ -284,6 +297,8 @@ func hostileCases() []hostile {
 		{name: "headers that differ in size", raw: lying(local, 22, 10), want: "header beside the file"},
 		{name: "headers that differ in name", raw: edited(packZip(file("a"), file("b")), func(b []byte) { b[at(b, local, 1)+30] = 'c' }), want: `"b": the archive's directory and the header beside the file ("c") differ`},
 		{name: "files in each other", raw: overlapping(), want: "it lies in the bytes of"},
+		{name: "a size of an exabyte", raw: packRaw(1<<60, 4), want: `"a": it is larger than 1 MB`},
+		{name: "a packed size of an exabyte", raw: packRaw(4, 1<<60), want: "the archive is not whole"},
 		{name: "an encrypted file", raw: edited(packZip(file("a")), func(b []byte) { b[at(b, directory, 0)+8] |= 1 }), want: `"a": it is encrypted`},
 		{name: "a wrong checksum", raw: edited(packZip(file("a")), func(b []byte) { b[at(b, directory, 0)+16] ^= 1 }), want: `"a": the archive is not whole: zip: checksum error`},
 		{name: "a million entries that are not there", raw: edited(packZip(file("a")), func(b []byte) {
@@ -425,24 +440,43 @@ func listing(t *testing.T, dir string, all bool) string {
 // TestMillion shows that a million entries cost as much as the limit.
 func TestMillion(t *testing.T) {
 	t.Parallel()
+	for kind, archive := range map[string][]byte{"tar.gz": millionTar(), "ZIP": millionZip()} {
+		f := newFolder(t, &Limits{Files: 1000, Total: 1 << 30})
+		began := time.Now()
+		err := f.Unpack(t.Context(), bytes.NewReader(archive), int64(len(archive)), "")
+		if err == nil || !strings.Contains(err.Error(), "more than 1000 files") && !strings.Contains(err.Error(), "list of entries is longer than 4 MB") {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if n := strings.Count(listing(t, f.Path(), false), " "); n >= 1000 {
+			t.Errorf("%s: %d files were written", kind, n)
+		}
+		t.Logf("%s of %d MB, ended after %s", kind, len(archive)>>20, time.Since(began))
+	}
+}
+
+func millionTar() []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	w := tar.NewWriter(z)
+	header := packTar(file("0000000"))[:512]
+	copy(header[124:], "00000000000\x00")
 	for i := range 1_000_000 {
-		w.WriteHeader(&tar.Header{Name: fmt.Sprintf("d%d/f%d", i%100, i), Typeflag: tar.TypeReg, Mode: 0o644})
+		copy(header, fmt.Sprintf("%07d", i))
+		checksum(header)
+		z.Write(header)
+	}
+	z.Write(make([]byte, 1024))
+	z.Close()
+	return b.Bytes()
+}
+
+func millionZip() []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := range 1_000_000 {
+		w.CreateRaw(&zip.FileHeader{Name: fmt.Sprint(i)})
 	}
 	w.Close()
-	z.Close()
-	f := newFolder(t, &Limits{Files: 1000})
-	began := time.Now()
-	err := f.Unpack(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()), "")
-	if err == nil || !strings.Contains(err.Error(), "more than 1000 files") {
-		t.Error(err)
-	}
-	if n := strings.Count(listing(t, f.Path(), false), " "); n >= 1000 {
-		t.Errorf("%d files were written", n)
-	}
-	t.Logf("%d MB, ended after %s", b.Len()>>20, time.Since(began))
+	return b.Bytes()
 }
 
 func TestCancelled(t *testing.T) {
@@ -463,11 +497,14 @@ func FuzzUnpack(f *testing.F) {
 			f.Add(packTarGzip(test.entries...))
 			f.Add(packTar(test.entries...))
 			f.Add(packZip(test.entries...))
-		} else if len(test.raw) < 1<<16 {
+		} else if len(test.raw) < 1<<12 { // bombs are slow
 			f.Add(test.raw)
 		}
 	}
 	f.Fuzz(func(t *testing.T, archive []byte) {
+		if len(archive) > 1<<16 {
+			return
+		}
 		host := newHost(t)
 		before := listing(t, host, true)
 		q, err := New(filepath.Join(host, "quarantines"), &testLimits)

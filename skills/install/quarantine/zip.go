@@ -3,6 +3,7 @@ package quarantine
 import (
 	"archive/zip"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ func (u *unpacker) zip(archive io.ReaderAt, size int64) error {
 	}
 	for _, file := range list.File {
 		if u.ctx.Err() != nil {
-			return u.ctx.Err()
+			return context.Cause(u.ctx)
 		}
 		if err := u.zipEntry(file); err != nil {
 			return u.fault(file.Name, err)

@@ -37,10 +37,12 @@ func New(t testing.TB, handler http.Handler) *Server {
 	return s
 }
 
-// NewTLS starts a server of HTTPS. Transport trusts it.
+// NewTLS starts a server of HTTPS, with HTTP/1 and HTTP/2. Transport trusts it.
 func NewTLS(t testing.TB, handler http.Handler) *Server {
 	s := &Server{handler: handler, faults: map[string][]Fault{}}
-	s.Server = httptest.NewTLSServer(s)
+	s.Server = httptest.NewUnstartedServer(s)
+	s.EnableHTTP2 = true
+	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
 }
