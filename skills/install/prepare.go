@@ -23,6 +23,7 @@ import (
 // [*ConflictError] for a name that is taken, and otherwise as that of [Fetcher]. The
 // caller closes the plan.
 func (i *Installer) Prepare(ctx context.Context, r source.Request) (*Plan, error) {
+	r.Names = r.Wanted()
 	return i.plan(ctx, func(b *planner) error {
 		b.Source = r.Source
 		return b.add(ctx, order{Request: r, choose: func(f *finding) ([]candidate, error) { return f.choose(r) }})

@@ -49,7 +49,7 @@ func (i *Installer) Outdated(ctx context.Context, names ...string) ([]Status, er
 
 // status compares an entry with the answers of its sources.
 func status(p string, state *lock.State, asked map[source.Source]answer) Status {
-	now := asked[state.Source]
+	now := asked[asOne(state)]
 	s := Status{Path: p, Installed: state, Revision: now.revision, Err: now.err}
 	s.Outdated = now.err == nil && now.revision != state.Revision
 	if o := state.Origin; o != nil && s.Err == nil && !s.Outdated {
@@ -73,7 +73,7 @@ const maxAsked = 8
 func (i *Installer) ask(ctx context.Context, f *lock.File, chosen []string) map[source.Source]answer {
 	all := map[source.Source]answer{}
 	for _, p := range chosen {
-		all[f.Entries[p].Source] = answer{}
+		all[asOne(&f.Entries[p].State)] = answer{}
 		if o := f.Entries[p].Origin; o != nil {
 			all[o.Source] = answer{}
 		}
@@ -93,6 +93,16 @@ func (i *Installer) ask(ctx context.Context, f *lock.File, chosen []string) map[
 	}
 	workers.Wait()
 	return all
+}
+
+// asOne returns the source of an entry, with the skill's name where each skill of a source
+// has a revision of its own.
+func asOne(state *lock.State) source.Source {
+	s := state.Source
+	if s.Kind == source.Index {
+		s.Name = state.Name
+	}
+	return s
 }
 
 func (i *Installer) revision(ctx context.Context, s source.Source) answer {

@@ -28,7 +28,8 @@ type Source struct {
 	// default one), or "host[:port]/repository" of an OCI artifact.
 	Location string `json:"location,omitempty"`
 	// Name is the package of NPM, the "slug" or "owner/slug" of ClawHub, and the skill
-	// that "owner/repo@skill" names in Git (see [Request.Wanted]); "" is none.
+	// that "owner/repo@skill" names in Git (see [Request.Wanted]); "" is none. Of Index it
+	// is only set to ask for the revision of one skill.
 	Name string `json:"name,omitempty"`
 	// Ref is the branch, tag or commit of Git, the version of ClawHub and NPM, and the
 	// tag or "sha256:…" of OCI; "" is the default.
