@@ -8,6 +8,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/files"
+	"github.com/skillsmcp/skills-mcp/skills/install/git"
+	"github.com/skillsmcp/skills-mcp/skills/install/npm"
 	"github.com/skillsmcp/skills-mcp/skills/install/oci"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/install/wellknown"
@@ -20,6 +22,8 @@ func (s *settings) fetchers() map[source.Kind]install.Fetcher {
 	return map[source.Kind]install.Fetcher{
 		source.Folder: local, source.Archive: local, source.URL: local,
 		source.Index: wellknown.New(client),
+		source.Git:   git.New(&git.Options{Env: os.Environ(), Terminal: isTerminal(os.Stdin) && isTerminal(os.Stderr), Public: egress.Public}),
+		source.NPM:   npm.New(client),
 		source.OCI:   newOCIFetcher(s.home),
 	}
 }
