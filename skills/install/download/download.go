@@ -28,8 +28,8 @@ type Options struct {
 	Transport *http.Transport
 	// UserAgent names this program and its version.
 	UserAgent string
-	// Idle bounds the time without a byte, and that of a whole response header; 0 is 30
-	// s. Slow bounds the whole of one download; 0 is 10 min.
+	// Idle bounds the time for each KiB, and that for a whole response header; 0 is 30 s.
+	// Slow bounds the whole of one download; 0 is 10 min.
 	Idle, Slow time.Duration
 	// MaxWait bounds how long a Retry-After is obeyed; 0 is 60 s. A longer one is an
 	// error that states it.

@@ -93,10 +93,11 @@ func TestGet(t *testing.T) {
 		{name: "a redirect", faults: []faulttest.Fault{faulttest.Redirect("/file")}, requests: 2},
 		{name: "redirects for ever", faults: bytesOf(20, faulttest.Redirect("/file")), requests: 11, want: "URL redirects more than 10 times"},
 		{name: "a redirect to another scheme", faults: []faulttest.Fault{faulttest.Redirect("file:///etc/passwd")}, requests: 1, want: `a URL has the scheme "file"; use https`},
-		{name: "silence in the middle", faults: []faulttest.Fault{faulttest.Stall(half)}, requests: 1, want: "download URL: the server sends nothing for 300ms"},
+		{name: "silence in the middle", faults: []faulttest.Fault{faulttest.Stall(half)}, requests: 1, want: "download URL: the server sends less than 1 KB in 300ms"},
 		{name: "silence before the header", faults: []faulttest.Fault{func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }},
-			requests: 1, want: "download URL: the server sends nothing for 300ms"},
-		{name: "a header byte by byte", faults: []faulttest.Fault{faulttest.Drip(10 * time.Millisecond)}, requests: 1, want: "download URL: the server sends nothing for 300ms"},
+			requests: 1, want: "download URL: the server sends less than 1 KB in 300ms"},
+		{name: "a body byte by byte", faults: []faulttest.Fault{faulttest.DripBody(10 * time.Millisecond)}, requests: 1, want: "download URL: the server sends less than 1 KB in 300ms"},
+		{name: "a header byte by byte", faults: []faulttest.Fault{faulttest.Drip(10 * time.Millisecond)}, requests: 1, want: "download URL: the server sends less than 1 KB in 300ms"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -26,7 +26,7 @@ type retry struct {
 
 var (
 	errCut  = errors.New("the server cuts the connection")
-	errIdle = errors.New("the server sends nothing")
+	errIdle = errors.New("the server sends less than 1 KB")
 )
 
 // next returns how long to wait before the next attempt, or the error that there is
@@ -92,22 +92,32 @@ func (e streamError) Error() string {
 	return fmt.Sprintf("stream %d ended with code %d", e.StreamID, e.Code)
 }
 
-// A watchdog cancels a request that gets no byte for some time.
+// A watchdog cancels a request that gets less than leastBytes for some time.
 type watchdog struct {
 	timer  *time.Timer // stopped by stop
 	cancel context.CancelCauseFunc
 	ctx    context.Context
 	idle   time.Duration
+	bytes  int // since the timer was set
 }
+
+// leastBytes is few enough for any network, and too many for a server that keeps a
+// client waiting byte by byte.
+const leastBytes = 1 << 10
 
 func newWatchdog(ctx context.Context, idle time.Duration) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(idle, func() { cancel(fmt.Errorf("%w for %s", errIdle, idle)) })
-	return ctx, &watchdog{timer, cancel, ctx, idle}
+	timer := time.AfterFunc(idle, func() { cancel(fmt.Errorf("%w in %s", errIdle, idle)) })
+	return ctx, &watchdog{timer: timer, cancel: cancel, ctx: ctx, idle: idle}
 }
 
-// seen notes that a byte has come.
-func (w *watchdog) seen() { w.timer.Reset(w.idle) }
+// seen notes that so many bytes have come.
+func (w *watchdog) seen(n int) {
+	if w.bytes += n; w.bytes >= leastBytes {
+		w.bytes = 0
+		w.timer.Reset(w.idle)
+	}
+}
 
 // stop ends the request.
 func (w *watchdog) stop() {
@@ -131,8 +141,6 @@ type watched struct {
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
-	if n > 0 {
-		w.idle.seen()
-	}
+	w.idle.seen(n)
 	return n, err
 }

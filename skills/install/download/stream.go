@@ -116,7 +116,7 @@ func (s *stream) attempt() error {
 	if err != nil {
 		return idle.cause(err)
 	}
-	idle.seen()
+	idle.seen(leastBytes)
 	s.body = answer.Body
 	switch answer.StatusCode {
 	case http.StatusOK:
@@ -218,7 +218,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		s.got += int64(n)
 		s.sum.Write(p[:n])
 		if n > 0 {
-			s.idle.seen()
+			s.idle.seen(n)
 			if s.get.Progress != nil {
 				s.get.Progress(s.got, max(0, s.total))
 			}

@@ -168,6 +168,22 @@ func Drip(interval time.Duration) Fault {
 	}
 }
 
+// DripBody sends the body of an answer byte by byte, one for each interval.
+func DripBody(interval time.Duration) Fault {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		a := answer(r, next)
+		w.WriteHeader(a.send(w))
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for _, letter := range a.Body.Bytes() {
+			if _, err := w.Write([]byte{letter}); err != nil || http.NewResponseController(w).Flush() != nil {
+				return
+			}
+			<-ticker.C
+		}
+	}
+}
+
 // Status answers with a status and, unless it is "", a Retry-After header: seconds or a
 // date.
 func Status(code int, retryAfter string) Fault {
