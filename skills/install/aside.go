@@ -15,17 +15,17 @@ import (
 
 // discard removes the files of a version that are as they were installed, and moves the
 // others to keptDir: somebody else has written them. A version that is not there is fine.
-func (c *change) discard(ctx context.Context, dir, entry string, state *lock.State) {
+func (c *change) discard(ctx context.Context, dir, entry string, state *lock.State) error {
 	if !c.exists(dir) {
-		return
+		return nil
 	}
 	if info, err := c.Root().Lstat(filepath.FromSlash(dir)); err == nil && info.IsDir() {
 		c.strip(ctx, dir, state)
-		if c.bare(dir) && removeAll(c.Root(), dir) == nil {
-			return
+		if c.bare(dir) {
+			return removeAll(c.Root(), dir)
 		}
 	}
-	c.keep(dir, path.Base(entry))
+	return c.keep(dir, path.Base(entry))
 }
 
 // strip removes the files of a version from a folder, and then empty folders.
@@ -66,7 +66,7 @@ func (c *change) bare(dir string) bool {
 const maxKept = 1000
 
 // keep moves a folder to keptDir, under a name that is free.
-func (c *change) keep(dir, name string) {
+func (c *change) keep(dir, name string) error {
 	for n := range maxKept {
 		to := path.Join(c.layout.state, keptDir, name)
 		if n > 0 {
@@ -75,11 +75,13 @@ func (c *change) keep(dir, name string) {
 		if c.exists(to) {
 			continue
 		}
-		if c.rename(dir, to) == nil {
-			c.kept = append(c.kept, c.target.host(to))
+		if err := c.rename(dir, to); err != nil {
+			return err
 		}
-		return
+		c.kept = append(c.kept, c.target.host(to))
+		return nil
 	}
+	return fmt.Errorf("there are %d folders like %s; remove those that you do not need", maxKept, c.target.host(path.Join(c.layout.state, keptDir, name)))
 }
 
 // removeAll removes a folder, also one whose owner may not write to it.

@@ -42,7 +42,9 @@ func (i *Installer) begin(ctx context.Context) (*change, error) {
 		return nil, explain(err, i.target)
 	}
 	c := &change{Lock: opened, target: i.target, layout: l}
-	err = l.check(c.File)
+	if err = c.ownState(); err == nil {
+		err = l.check(c.File)
+	}
 	if err == nil && c.pending() {
 		err = c.finish(context.WithoutCancel(ctx))
 	}
@@ -51,6 +53,21 @@ func (i *Installer) begin(ctx context.Context) (*change, error) {
 	}
 	c.sweep()
 	return c, nil
+}
+
+// ownState returns an error if a folder of the state is a link: a stranger's workspace
+// could have the change move or remove other folders of it.
+func (c *change) ownState() error {
+	dirs := []string{c.layout.state}
+	for _, dir := range []string{workDir, nextDir, oldDir, previousDir, keptDir} {
+		dirs = append(dirs, path.Join(c.layout.state, dir))
+	}
+	for _, dir := range dirs {
+		if info, err := c.Root().Lstat(filepath.FromSlash(dir)); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is not a folder; remove it", c.target.host(dir))
+		}
+	}
+	return nil
 }
 
 // pending reports whether an entry is being changed.
@@ -76,7 +93,7 @@ func (c *change) make(ctx context.Context) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := c.move(ctx); err != nil {
-		return errors.Join(err, c.undo())
+		return errors.Join(err, c.undo(ctx))
 	}
 	return c.settle(ctx)
 }
@@ -143,12 +160,15 @@ func (c *change) exchange(ctx context.Context, name, digest string) error {
 }
 
 // undo moves back the folders that were moved, and takes the change out of the lock file.
-func (c *change) undo() error {
+func (c *change) undo(ctx context.Context) error {
 	var errs []error
 	for _, name := range c.changing() {
-		e, old, next := c.File.Entries[name], c.layout.old(name), c.layout.next(name)
-		if e.Next != nil && !c.exists(next) && c.exists(name) {
-			errs = append(errs, c.rename(name, next))
+		e, old := c.File.Entries[name], c.layout.old(name)
+		if next := c.layout.next(name); e.Next != nil && c.exists(next) && c.digest(ctx, next) != e.Next.Digest {
+			errs = append(errs, c.rename(next, old)) // exchanged, and not moved on
+		}
+		if e.Next != nil && (c.exists(old) || !e.Exists()) && c.digest(ctx, name) == e.Next.Digest {
+			errs = append(errs, c.rename(name, c.layout.next(name)))
 		}
 		if c.exists(old) && !c.exists(name) {
 			errs = append(errs, c.rename(old, name))
@@ -170,11 +190,17 @@ func (c *change) settle(ctx context.Context) error {
 	for _, name := range c.changing() {
 		e, old := c.File.Entries[name], c.layout.old(name)
 		if e.Removal {
-			c.discard(ctx, old, name, &e.State)
+			if err := c.discard(ctx, old, name, &e.State); err != nil {
+				return err
+			}
 			delete(c.File.Entries, name)
 			continue
 		}
-		if previous := c.retire(ctx, name, e); previous != nil || e.Digest != e.Next.Digest {
+		previous, err := c.retire(ctx, name, e)
+		if err != nil {
+			return err
+		}
+		if e.Digest != e.Next.Digest {
 			e.Previous = previous
 		}
 		e.State, e.Next = *e.Next, nil
@@ -193,22 +219,31 @@ func (c *change) settle(ctx context.Context) error {
 
 // retire moves the old version of an entry to where rollback finds it, and returns it. A
 // version that somebody has edited is none to return to: its edited files are set aside.
-func (c *change) retire(ctx context.Context, name string, e *lock.Entry) *lock.State {
+func (c *change) retire(ctx context.Context, name string, e *lock.Entry) (*lock.State, error) {
 	state, old := e.State, c.layout.old(name)
 	if !e.Exists() || e.Digest == e.Next.Digest {
-		c.discard(ctx, old, name, &state)
-		return nil
+		return nil, c.discard(ctx, old, name, &state)
 	}
 	previous := c.layout.previous(name, e.Digest)
-	if c.exists(old) && c.digest(ctx, old) == e.Digest {
-		_ = c.Root().RemoveAll(previous)
-		_ = c.rename(old, previous)
+	if c.intact(ctx, old, &state) {
+		if err := removeAll(c.Root(), previous); err != nil {
+			return nil, err
+		}
+		if err := c.rename(old, previous); err != nil {
+			return nil, err
+		}
 	}
-	c.discard(ctx, old, name, &state)
-	if c.digest(ctx, previous) != e.Digest {
-		return nil
+	err := c.discard(ctx, old, name, &state)
+	if !c.intact(ctx, previous, &state) {
+		return nil, err
 	}
-	return &state
+	return &state, err
+}
+
+// intact reports whether a folder has exactly the files of a version.
+func (c *change) intact(ctx context.Context, dir string, state *lock.State) bool {
+	found, err := differences(ctx, c.target, dir, state)
+	return err == nil && len(found) == 0
 }
 
 // sweep removes folders in the state that no entry and no living process has. What cannot
