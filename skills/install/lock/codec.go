@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // maxSize bounds a lock file, in bytes: some 20,000 entries.
@@ -87,7 +88,7 @@ func syntaxError(data []byte, err error) error {
 	case errors.As(err, &syntax):
 		return &Error{lineAt(data, syntax.Offset), "it is not JSON: " + syntax.Error(), restore}
 	case errors.As(err, &kind):
-		return &Error{lineAt(data, kind.Offset), fmt.Sprintf("%q is a JSON %s", kind.Field, kind.Value), restore}
+		return &Error{lineAt(data, kind.Offset), fmt.Sprintf("%q is a JSON %s", strings.ReplaceAll(kind.Field, "State.", ""), kind.Value), restore}
 	}
 	return &Error{Message: err.Error(), Remedy: "update skills-mcp, or " + restore}
 }
