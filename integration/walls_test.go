@@ -247,7 +247,7 @@ var libraries = map[string]string{
 	"golang.org/x/net":                         "sandbox/native",
 	"golang.org/x/sys":                         "sandbox/native server/approval/tty skills/install skills/stamp",
 	"golang.org/x/term":                        "cmd/skills-mcp server/approval/tty",
-	"golang.org/x/text":                        "skills/install/quarantine skills/scan skills/schema skills/search/text",
+	"golang.org/x/text":                        "skills/install/lock skills/install/quarantine skills/scan skills/schema skills/search/text",
 	"golang.org/x/tools":                       "integration/bench/search integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/manifest",
 	"modernc.org/sqlite":                       "server/store",

@@ -178,11 +178,6 @@ func (item *Item) compare(ctx context.Context, target Target) error {
 // system and client takes it.
 func folderName(name, fallback string) (string, error) {
 	for _, n := range []string{name, fallback} {
-		if check.IsName(n) {
-			return n, nil
-		}
-	}
-	for _, n := range []string{name, fallback} {
 		if normal := check.Normalize(n); normal != "" {
 			return normal, nil
 		}

@@ -54,6 +54,7 @@ type Options struct {
 type Installer struct {
 	target  Target
 	options Options
+	fail    func(step string) error // nil but in tests
 }
 
 // New returns an installer for a target. Nil options are the defaults. A change that an

@@ -28,6 +28,7 @@ type change struct {
 	target Target
 	layout layout
 	kept   []string // host paths
+	fail   func(step string) error
 }
 
 // begin waits for the lock of the target, and ends the change of a process that did not.
@@ -41,7 +42,7 @@ func (i *Installer) begin(ctx context.Context) (*change, error) {
 	if err != nil {
 		return nil, explain(err, i.target)
 	}
-	c := &change{Lock: opened, target: i.target, layout: l}
+	c := &change{Lock: opened, target: i.target, layout: l, fail: i.fail}
 	if err = c.ownState(); err == nil {
 		err = l.check(c.File)
 	}
@@ -119,9 +120,14 @@ func (c *change) move(ctx context.Context) error {
 	for _, name := range c.changing() {
 		e := c.File.Entries[name]
 		var err error
-		if e.Removal {
+		if c.fail != nil {
+			err = c.fail("move " + name)
+		}
+		switch {
+		case err != nil:
+		case e.Removal:
 			err = c.rename(name, c.layout.old(name))
-		} else {
+		default:
 			err = c.exchange(ctx, name, e.Next.Digest)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -21,8 +21,9 @@ type Plan struct {
 	Fetched *source.Fetched
 	// Items are sorted by path; none if there is nothing to do.
 	Items []*Item
-	// Kept is set by Commit: see [Removed].
-	Kept []string
+	// Kept and Shared are set by Commit: see [Removed].
+	Kept   []string
+	Shared error
 
 	installer *Installer
 	work      *work              // nil after Close
@@ -90,6 +91,7 @@ func (p *Plan) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
+	before := c.states()
 	for _, item := range p.Items {
 		if err := c.rename(item.staged, c.layout.next(item.Path)); err != nil {
 			return err
@@ -104,7 +106,7 @@ func (p *Plan) commit(ctx context.Context) error {
 	err = c.make(ctx)
 	p.Kept = c.kept
 	if err == nil {
-		err = p.installer.shareLock(ctx, c)
+		p.Shared = c.shareLock(context.WithoutCancel(ctx), before)
 	}
 	return err
 }

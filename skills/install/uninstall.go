@@ -10,6 +10,8 @@ type Removed struct {
 	// Kept are the absolute host paths of the folders below Target.State with the files
 	// that somebody else has added or changed. They are never removed.
 	Kept []string
+	// Shared says why a project's skills-lock.json was not changed; nil if it was.
+	Shared error
 }
 
 // Uninstall removes entries, all or none, each with its group. A name is that of the
@@ -28,11 +30,12 @@ func (i *Installer) Uninstall(ctx context.Context, names ...string) (*Removed, e
 	if err != nil {
 		return nil, err
 	}
+	before := c.states()
 	for _, p := range chosen {
 		c.File.Entries[p].Removal = true
 	}
 	if err := c.make(ctx); err != nil {
 		return nil, explain(err, i.target)
 	}
-	return &Removed{chosen, c.kept}, i.shareLock(ctx, c)
+	return &Removed{chosen, c.kept, c.shareLock(context.WithoutCancel(ctx), before)}, nil
 }
