@@ -32,6 +32,9 @@ type Options struct {
 	MatchSkills bool
 	// Installer offers the tool install_skill and the prompt install; nil offers neither.
 	Installer Installer
+	// Installed returns where an installed skill comes from, for get_skill; nil for another
+	// one. It must return when ctx is done. nil is none of any.
+	Installed func(ctx context.Context, skill *skills.Skill) *describe.Installed
 	// Sandbox describes the runner, for the plans of get_skill.
 	Sandbox describe.Sandbox
 	// Expose bounds and orders the skills that are tools of their own.

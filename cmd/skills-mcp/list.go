@@ -55,11 +55,14 @@ func (c *listCommand) run(ctx context.Context) error {
 		return err
 	}
 	catalog = s.pins(nil).Apply(ctx, catalog) // says which are blocked
-	found := listAll(s.view(ctx, catalog), skills.Source(c.source))
+	view := s.view(ctx, catalog)
 	if c.json {
+		view.Installed = (&installedView{settings: s, batch: true}).of
+		found := listAll(ctx, view, skills.Source(c.source))
 		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": nonNil(catalog.Problems)})
 	}
-	if err := c.print(found); err != nil {
+	view.Installed = nil
+	if err := c.print(listAll(ctx, view, skills.Source(c.source))); err != nil {
 		return err
 	}
 	c.hintProblems(catalog)
@@ -67,18 +70,25 @@ func (c *listCommand) run(ctx context.Context) error {
 }
 
 // listAll describes the skills of the catalog, then the shadowed ones.
-func listAll(v *describe.View, source skills.Source) []describe.Listed {
+func listAll(ctx context.Context, v *describe.View, source skills.Source) []describe.Listed {
 	found := []describe.Listed{}
+	list := func(skill *skills.Skill) describe.Listed {
+		listed := v.Listed(skill)
+		if v.Installed != nil {
+			listed.Installed = v.Installed(ctx, skill)
+		}
+		return listed
+	}
 	for _, first := range []bool{true, false} { // those that the workspace has files for
 		for _, skill := range v.Catalog.Skills {
 			if v.Exposed.Active(skill) == first && (source == "" || skill.Source == source) {
-				found = append(found, v.Listed(skill))
+				found = append(found, list(skill))
 			}
 		}
 	}
 	for _, shadow := range v.Shadowed {
 		if source == "" || shadow.Skill.Source == source {
-			hidden := v.Listed(shadow.Skill)
+			hidden := list(shadow.Skill)
 			hidden.Hide(shadow)
 			found = append(found, hidden)
 		}

@@ -96,6 +96,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	options.Reloader, options.Left, options.Texts = reloader, approvals.Leave, s.sandboxes.pins.Text
 	options.Feedback, options.Indexed = s.feedback(), collector.rest
 	c.flags.offer(ctx, s, options)
+	options.Installed = (&installedView{settings: s}).of
 	if s.Tools.InstallSkill {
 		options.Installer = modelInstaller{s}
 	}

@@ -137,6 +137,10 @@ func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 		row("Conduit's agent", info.ConduitAgent)
 		row("source", whose(info.Source, info.Untrusted))
 		row("workspace", info.Workspace)
+		if from := info.Installed; from != nil {
+			row("installed", strings.TrimSuffix(fmt.Sprintf("from %s, on %s, revision %s", from.Source, day(from.At), from.Revision), ", revision "))
+			row("its files", cmp.Or(strings.Join(from.Differences, ", "), "as they were installed"))
+		}
 		row("class", string(info.Class))
 		row("kind", info.Kind)
 		row("tools", strings.Join(info.Tools, ", "))

@@ -86,6 +86,9 @@ type View struct {
 	State func(*skills.Skill) string
 	// Feedback returns the feedback on a skill, or nil; nil is none on any.
 	Feedback func(context.Context, *skills.Skill) *feedback.Summary
+	// Installed returns where an installed skill comes from, nil for another one; nil is
+	// none of any.
+	Installed func(context.Context, *skills.Skill) *Installed
 	// ForModel cuts texts to the bounds below for a model, and leaves out the
 	// instructions that only a person may follow.
 	ForModel bool
@@ -108,7 +111,7 @@ func (v *View) tool(skill *skills.Skill) string {
 
 // Listed describes a skill in a list for a person.
 func (v *View) Listed(skill *skills.Skill) Listed {
-	l := Listed{summarize(skill, v.tool(skill)), v.Exposed.Of(skill), skill.File, skill.Category}
+	l := Listed{Summary: summarize(skill, v.tool(skill)), Decision: v.Exposed.Of(skill), File: skill.File, Category: skill.Category}
 	if v.State != nil {
 		l.State = v.State(skill)
 	}
@@ -139,6 +142,9 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 	if skill.Entry != nil && skill.Blocked == "" {
 		d.runs(skill)
 		d.Call = v.Plan(ctx, skill)
+	}
+	if v.Installed != nil {
+		d.Installed = v.Installed(ctx, skill)
 	}
 	if v.Feedback != nil {
 		d.Feedback = v.Feedback(ctx, skill)

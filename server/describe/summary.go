@@ -122,6 +122,8 @@ type Listed struct {
 	exposure.Decision
 	File     string `json:"file"`
 	Category string `json:"category,omitempty"`
+
+	Installed *Installed `json:"installed,omitempty"` // nil: it is not, or nobody asked
 }
 
 // Hide marks a skill whose name another skill has.
