@@ -15,14 +15,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/wellknown"
 )
 
-// fetchers returns the fetcher of each kind of source.
-func (s *settings) fetchers() map[source.Kind]install.Fetcher {
+// fetchers returns the fetcher of each kind of source. With terminal, git may ask the
+// person for a password.
+func (s *settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
 	client := download.New(&download.Options{Public: egress.Public, UserAgent: userAgent()})
 	local := files.New(client)
 	return map[source.Kind]install.Fetcher{
 		source.Folder: local, source.Archive: local, source.URL: local,
+		source.Git:   git.New(&git.Options{Env: os.Environ(), Terminal: terminal, Public: egress.Public}),
 		source.Index: wellknown.New(client),
-		source.Git:   git.New(&git.Options{Env: os.Environ(), Terminal: isTerminal(os.Stdin) && isTerminal(os.Stderr), Public: egress.Public}),
 		source.NPM:   npm.New(client),
 		source.OCI:   newOCIFetcher(s.home),
 	}

@@ -74,11 +74,7 @@ func projectFlag(cmd *cobra.Command, project *string) {
 }
 
 func (c *installCommand) run(ctx context.Context, args []string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	i, err := newInstaller(s, c.project)
+	i, err := c.openInstaller(c.project)
 	if err != nil {
 		return err
 	}
@@ -94,7 +90,7 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 		return c.printChoices(choicesOf(plan))
 	}
 	change := installation.Describe(plan, i.target)
-	if err := c.accept(ctx, s, change); err != nil || c.dryRun || len(plan.Items) == 0 {
+	if err := c.accept(ctx, i.settings, change); err != nil || c.dryRun || len(plan.Items) == 0 {
 		return errors.Join(err, c.print(change, err == nil && !c.dryRun))
 	}
 	if c.locked { // a lock file is no acceptance of what is in it

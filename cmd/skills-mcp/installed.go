@@ -81,7 +81,7 @@ func (v *installedView) target(ctx context.Context, project string) *installedTa
 }
 
 func (v *installedView) read(ctx context.Context, project string) *installedTarget {
-	i, err := newInstaller(v.settings, project)
+	i, err := newInstaller(v.settings, project, false)
 	if err != nil {
 		return nil
 	}

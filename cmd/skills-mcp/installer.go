@@ -27,14 +27,24 @@ type installer struct {
 	settings *settings
 }
 
-// newInstaller returns the installer of the person's data folder, or of a project.
-func newInstaller(s *settings, project string) (*installer, error) {
+// openInstaller reads the settings, and returns the installer for a command.
+func (a *app) openInstaller(project string) (*installer, error) {
+	s, err := a.settings()
+	if err != nil {
+		return nil, err
+	}
+	return newInstaller(s, project, isTerminal(a.stdin) && isTerminal(a.stderr))
+}
+
+// newInstaller returns the installer of the person's data folder, or of a project. With
+// terminal, a source may ask the person for a password.
+func newInstaller(s *settings, project string, terminal bool) (*installer, error) {
 	target, err := newTarget(s.roots.data, project)
 	if err != nil {
 		return nil, err
 	}
 	return &installer{install.New(target, &install.Options{
-		Fetchers: s.fetchers(), Public: egress.Public, Limits: s.Install.Limits.Quarantine(),
+		Fetchers: s.fetchers(terminal), Public: egress.Public, Limits: s.Install.Limits.Quarantine(),
 	}), target, s}, nil
 }
 
@@ -195,11 +205,7 @@ func fetched(done, total int64) string {
 // completeInstalled completes the names of what is installed.
 func (a *app) completeInstalled(project *string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		s, err := a.settings()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		i, err := newInstaller(s, *project)
+		i, err := a.openInstaller(*project)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -20,7 +20,7 @@ type modelInstaller struct{ settings *settings }
 // Prepare implements [server.Installer]. A model names no folder of this machine and no
 // private address: the person has not written them.
 func (m modelInstaller) Prepare(ctx context.Context, name, from string, progress func(message string)) (server.Installation, error) {
-	i, err := newInstaller(m.settings, "")
+	i, err := newInstaller(m.settings, "", false)
 	if err != nil {
 		return nil, &run.Error{Code: run.Unavailable, Message: err.Error(), Err: err}
 	}

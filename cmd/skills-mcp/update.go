@@ -45,11 +45,7 @@ rollback returns to the version before.`,
 }
 
 func (c *updateCommand) run(ctx context.Context, names []string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	i, err := newInstaller(s, c.project)
+	i, err := c.openInstaller(c.project)
 	if err != nil {
 		return err
 	}
@@ -147,11 +143,7 @@ version before could do more, or where files that you have edited go aside.`,
 }
 
 func (c *updateCommand) rollback(ctx context.Context, name string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	i, err := newInstaller(s, c.project)
+	i, err := c.openInstaller(c.project)
 	if err != nil {
 		return err
 	}
@@ -190,11 +182,7 @@ type outdatedInfo struct {
 }
 
 func (c *updateCommand) outdated(ctx context.Context, names []string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	i, err := newInstaller(s, c.project)
+	i, err := c.openInstaller(c.project)
 	if err != nil {
 		return err
 	}

@@ -35,11 +35,7 @@ Exits with 1 if anything differs.`,
 }
 
 func (c *verifyCommand) run(ctx context.Context, names []string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	i, err := newInstaller(s, c.project)
+	i, err := c.openInstaller(c.project)
 	if err != nil {
 		return err
 	}
@@ -47,7 +43,7 @@ func (c *verifyCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return asUsageOf(err)
 	}
-	if err := c.print(found); err != nil {
+	if err := c.print(i, found); err != nil {
 		return err
 	}
 	if len(found) > 0 {
@@ -56,12 +52,20 @@ func (c *verifyCommand) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-func (c *verifyCommand) print(found []install.Difference) error {
+func (c *verifyCommand) print(i *installer, found []install.Difference) error {
 	if c.json {
 		return c.printJSON(map[string]any{"ok": len(found) == 0, "differences": nonNil(found)})
 	}
 	if len(found) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "all is as it was installed")
+		file, err := i.Installed()
+		if err != nil {
+			return err
+		}
+		if len(file.Entries) == 0 {
+			_, err = fmt.Fprintln(c.stderr, "nothing is installed")
+		} else {
+			_, err = fmt.Fprintln(c.stderr, "everything is as it was installed")
+		}
 		return err
 	}
 	return table(c.stdout, func(w io.Writer) {
@@ -90,11 +94,7 @@ added or edited are moved aside, and the place is printed.`,
 }
 
 func (c *verifyCommand) uninstall(ctx context.Context, names []string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	i, err := newInstaller(s, c.project)
+	i, err := c.openInstaller(c.project)
 	if err != nil {
 		return err
 	}
