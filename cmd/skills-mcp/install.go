@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,12 @@ in its folder, and the lock file beside.`,
   skills-mcp install owner/repo --skill report
   skills-mcp install --locked --project .`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if c.locked {
+			switch {
+			case c.locked && (c.list || c.all || len(c.skills) > 0):
+				return errors.New("--locked installs all that the lock file has; leave out --list, --all and --skill")
+			case c.all && len(c.skills) > 0:
+				return errors.New("give --all or --skill, not both")
+			case c.locked:
 				return cobra.NoArgs(cmd, args)
 			}
 			return cobra.ExactArgs(1)(cmd, args)
@@ -62,9 +68,6 @@ in its folder, and the lock file beside.`,
 	f.BoolVar(&c.asJSON, "json", false, "print JSON")
 	projectFlag(cmd, &c.project)
 	c.register(cmd)
-	cmd.MarkFlagsMutuallyExclusive("skill", "all")
-	cmd.MarkFlagsMutuallyExclusive("list", "locked")
-	cmd.MarkFlagsMutuallyExclusive("list", "dry-run")
 	return cmd
 }
 
@@ -90,8 +93,12 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 		return c.printChoices(choicesOf(plan))
 	}
 	change := installation.Describe(plan, i.target)
-	if err := c.accept(ctx, i.settings, change); err != nil || c.dryRun || len(plan.Items) == 0 {
-		return errors.Join(err, c.print(change, err == nil && !c.dryRun))
+	if !c.dryRun && i.has(ctx, plan) {
+		change.Items = change.Items[:0]
+		return c.print(change, true)
+	}
+	if err := c.accept(ctx, i.settings, change); err != nil || c.dryRun {
+		return errors.Join(err, c.print(change, false))
 	}
 	if c.locked { // a lock file is no acceptance of what is in it
 		err = plan.Commit(ctx)
@@ -124,7 +131,11 @@ func (c *installCommand) prepare(ctx context.Context, i *installer, args []strin
 
 // accept returns nil if a change may be made.
 func (c *installCommand) accept(ctx context.Context, s *settings, change *installation.Change) error {
-	if c.dryRun || c.locked || len(change.Items) == 0 {
+	switch {
+	case c.dryRun, c.locked:
+		return nil
+	case change.Harmless():
+		fmt.Fprintln(c.stderr, strings.Join(change.Lines(), "\n"))
 		return nil
 	}
 	return c.ask(ctx, s, change, "install it")

@@ -114,6 +114,20 @@ func (i *installer) pin(ctx context.Context, plan *install.Plan) error {
 	return nil
 }
 
+// has reports whether everything of a plan is installed as it is, so that there is nothing
+// to do.
+func (i *installer) has(ctx context.Context, plan *install.Plan) bool {
+	for _, item := range plan.Items {
+		if item.Replaces == nil || item.Replaces.Digest != item.State.Digest || item.Replaces.Source != item.State.Source {
+			return false
+		}
+		if changed, err := i.Verify(ctx, item.Path); err != nil || len(changed) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // path returns the host path of an entry.
 func (i *installer) path(entry string) string {
 	return filepath.Join(i.target.Dir, filepath.FromSlash(entry))

@@ -43,7 +43,7 @@ func (m modelInstaller) Prepare(ctx context.Context, name, from string, progress
 	if err != nil {
 		return nil, refusedFetch(ctx, err)
 	}
-	if len(plan.Items) == 0 {
+	if i.has(ctx, plan) {
 		return nil, errors.Join(&run.Error{Code: run.InvalidParam, Message: "it is installed already, as the source has it now; use it"}, plan.Close())
 	}
 	return &modelInstallation{plan, i, installation.Describe(plan, i.target)}, nil

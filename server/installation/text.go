@@ -91,14 +91,18 @@ func (i *Item) lines() []string {
 
 // what returns the words for the kind of an item.
 func (i *Item) what() string {
-	if i.Kind == "skill" {
+	if i.Kind == "skill" && len(i.Skills) < 2 {
 		return "a skill"
 	}
 	names := make([]string, len(i.Skills))
 	for n, name := range i.Skills {
 		names[n] = quoted(name)
 	}
-	return fmt.Sprintf("a %s with %d skills: %s", i.Kind, len(names), strings.Join(names, ", "))
+	kind := i.Kind
+	if kind == "skill" {
+		kind = "pack"
+	}
+	return cut(fmt.Sprintf("a %s with %d skills: %s", kind, len(names), strings.Join(names, ", ")))
 }
 
 func (i *Item) revision() string {
