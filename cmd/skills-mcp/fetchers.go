@@ -6,6 +6,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/skills/install"
+	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/files"
 	"github.com/skillsmcp/skills-mcp/skills/install/git"
@@ -22,11 +23,18 @@ func (s *settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
 	local := files.New(client)
 	return map[source.Kind]install.Fetcher{
 		source.Folder: local, source.Archive: local, source.URL: local,
-		source.Git:   git.New(&git.Options{Env: os.Environ(), Terminal: terminal, Public: egress.Public}),
-		source.Index: wellknown.New(client),
-		source.NPM:   npm.New(client),
-		source.OCI:   newOCIFetcher(s.home),
+		source.Git:     git.New(&git.Options{Env: os.Environ(), Terminal: terminal, Public: egress.Public}),
+		source.Index:   wellknown.New(client),
+		source.ClawHub: newClawHub(client),
+		source.NPM:     npm.New(client),
+		source.OCI:     newOCIFetcher(s.home),
 	}
+}
+
+// newClawHub returns the fetcher of ClawHub registries. The variable of the clawhub tool
+// names another default one.
+func newClawHub(client *download.Client) *clawhub.Fetcher {
+	return clawhub.New(client, &clawhub.Options{Registry: os.Getenv("CLAWHUB_REGISTRY")})
 }
 
 // newOCIFetcher returns the fetcher of OCI registries, with the credentials of Docker's

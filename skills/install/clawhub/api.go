@@ -1,0 +1,235 @@
+package clawhub
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/download"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+const (
+	maxAnswer  = 8 << 20 // bytes of an answer in JSON
+	maxFiles   = 20_000
+	maxArchive = 256 << 20 // bytes
+	maxMessage = 300       // bytes of a registry's text in an error
+	maxMatches = 100       // of an ambiguous slug
+)
+
+// The answers of a registry, as far as they are read. Unknown fields are ignored.
+type (
+	skillAnswer struct {
+		Skill struct {
+			Slug string          `json:"slug"`
+			Tags json.RawMessage `json:"tags"` // versions by tag
+		} `json:"skill"`
+		LatestVersion *struct {
+			Version string `json:"version"`
+		} `json:"latestVersion"`
+		Owner *struct {
+			Handle string `json:"handle"`
+		} `json:"owner"`
+		Moderation *moderation `json:"moderation"`
+	}
+	versionAnswer struct {
+		Version struct {
+			Files    []file    `json:"files"`
+			Security *security `json:"security"`
+			Yanked   bool      `json:"yanked"`
+			Deleted  any       `json:"softDeletedAt"`
+		} `json:"version"`
+	}
+	file struct {
+		Path   string `json:"path"`
+		Size   int64  `json:"size"`
+		SHA256 string `json:"sha256"`
+	}
+	installAnswer struct {
+		OK          bool   `json:"ok"`
+		InstallKind string `json:"installKind"`
+		Reason      string `json:"reason"`
+		Message     string `json:"message"`
+		GitHub      struct {
+			Commit string `json:"commit"`
+		} `json:"github"`
+	}
+	// ambiguity is the body of a 409 answer.
+	ambiguity struct {
+		Code    string  `json:"code"`
+		Matches []match `json:"matches"`
+	}
+	match struct {
+		OwnerHandle string `json:"ownerHandle"`
+		Slug        string `json:"slug"`
+		DisplayName string `json:"displayName"`
+	}
+)
+
+func (a *skillAnswer) tag(ref string) string {
+	var tags map[string]string
+	if json.Unmarshal(a.Skill.Tags, &tags) != nil {
+		return ""
+	}
+	return tags[ref]
+}
+
+// A registry is an open ClawHub registry.
+type registry struct {
+	client *download.Client
+	base   *url.URL // of its API, without /api/v1
+	named  bool     // base's host is the person's choice
+	host   string   // for messages
+}
+
+// open finds the API of a registry, "" for the default one: the site may name another
+// host for it.
+func (f *Fetcher) open(ctx context.Context, location string, named bool) (*registry, error) {
+	if location == "" {
+		location, named = f.registry, true
+	}
+	site, err := url.Parse(strings.TrimRight(location, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("the registry: %w", err)
+	}
+	r := &registry{f.client, site, named, site.Host}
+	for _, name := range []string{"clawhub.json", "clawdhub.json"} {
+		var found struct {
+			APIBase string `json:"apiBase"`
+		}
+		err := r.send(ctx, download.Get{URL: site.Scheme + "://" + site.Host + "/.well-known/" + name}, &found)
+		var status *download.StatusError
+		var syntax *json.SyntaxError
+		switch {
+		case err == nil && found.APIBase != "":
+			return r, r.move(found.APIBase)
+		case err != nil && !errors.As(err, &status) && !errors.As(err, &syntax):
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// move sets the base of the API to the one that the site names. Unless it is the site's
+// own, its host must be public.
+func (r *registry) move(base string) error {
+	to, err := url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/api/v1"))
+	if err != nil || to.Host == "" || to.User != nil {
+		return &source.RefusedError{Reason: fmt.Sprintf("%s names %q as its API, which is not a URL", r.host, printable(base, maxMessage))}
+	}
+	r.named = r.named && to.Scheme == r.base.Scheme && strings.EqualFold(to.Host, r.base.Host)
+	r.base = to
+	return nil
+}
+
+// url returns the URL of a call.
+func (r *registry) url(path string, query url.Values) string {
+	text := strings.TrimRight(r.base.String(), "/") + "/api/v1" + path
+	if len(query) > 0 {
+		text += "?" + query.Encode()
+	}
+	return text
+}
+
+func (r *registry) get(ctx context.Context, path string, query url.Values, answer any) error {
+	return r.send(ctx, download.Get{URL: r.url(path, query)}, answer)
+}
+
+// send makes a call and decodes its answer.
+func (r *registry) send(ctx context.Context, get download.Get, answer any) error {
+	get.Named, get.Limit = r.named, maxAnswer
+	get.Header = http.Header{"Accept": {"application/json"}}
+	if get.Post != nil {
+		get.Header.Set("Content-Type", "application/json")
+	}
+	var body bytes.Buffer
+	if _, err := r.client.Get(ctx, get, &body); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body.Bytes(), answer); err != nil {
+		return fmt.Errorf("%s does not answer as a ClawHub registry does: %w", r.host, err)
+	}
+	return nil
+}
+
+// explain returns the error of a call about something for the person.
+func (r *registry) explain(err error, of string) error {
+	var status *download.StatusError
+	if !errors.As(err, &status) {
+		return err
+	}
+	text := printable(string(status.Body), maxMessage)
+	var refusal installAnswer
+	if json.Unmarshal(status.Body, &refusal) == nil && refusal.Message != "" {
+		text = printable(refusal.Message, maxMessage)
+	}
+	switch status.Status {
+	case http.StatusNotFound:
+		return fmt.Errorf("%s has no %s; check its name, or search for it", r.host, of)
+	case http.StatusGone:
+		return &source.RefusedError{Reason: fmt.Sprintf("the %s was deleted from %s (it says %q)", of, r.host, text), Remedy: "choose another version or skill"}
+	case http.StatusConflict:
+		if choice := ambiguous(status.Body); choice != nil {
+			return choice
+		}
+	case http.StatusForbidden, http.StatusLocked, http.StatusUnavailableForLegalReasons:
+		return r.refused(text, refusal.Reason)
+	}
+	return fmt.Errorf("%w about the %s: %q", status, of, text)
+}
+
+// refused returns the error of a registry that does not let a skill be installed.
+func (r *registry) refused(text, reason string) error {
+	remedy := "choose another skill"
+	if strings.Contains(reason, "pending") || strings.Contains(reason, "unknown") {
+		remedy = "try again later, when the registry has looked at it"
+	}
+	return &source.RefusedError{Reason: fmt.Sprintf("%s does not let it be installed: %q", r.host, printable(text, maxMessage)), Remedy: remedy}
+}
+
+// ambiguous returns the choices of a slug that several owners have, nil if the body does
+// not tell them.
+func ambiguous(body []byte) error {
+	var a ambiguity
+	if json.Unmarshal(body, &a) != nil || a.Code != "AMBIGUOUS_SKILL_SLUG" {
+		return nil
+	}
+	choice := &source.ChoiceError{}
+	for _, m := range a.Matches[:min(len(a.Matches), maxMatches)] {
+		if name := m.OwnerHandle + "/" + m.Slug; m.OwnerHandle != "" && !strings.ContainsFunc(name, unprintable) {
+			choice.Choices = append(choice.Choices, source.Choice{Name: truncate.String(name, 200), Kind: "skill", Description: printable(m.DisplayName, 200)})
+		}
+	}
+	if len(choice.Choices) == 0 {
+		return nil
+	}
+	slices.SortFunc(choice.Choices, func(a, b source.Choice) int { return strings.Compare(a.Name, b.Name) })
+	return choice
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// printable returns the beginning of a stranger's text, without what a terminal would act
+// on.
+func printable(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		if unprintable(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return truncate.String(strings.TrimSpace(text), limit)
+}
+
+// withdrawn reports whether a version was deleted or yanked by its author or the registry.
+func (a *versionAnswer) withdrawn() bool {
+	return a.Version.Yanked || a.Version.Deleted != nil && a.Version.Deleted != false
+}
