@@ -118,7 +118,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/embeddings server/exposure server/feedback server/httpd server/identity server/installation server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/store server/termtext server/transport server/trust server/usage skills skills/cache skills/check skills/check/overlap skills/dependencies skills/install skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/npm skills/install/oci skills/install/source skills/install/wellknown skills/lazyregexp skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/approval server/approval/tty server/audit server/describe server/elicit server/embeddings server/exposure server/feedback server/httpd server/identity server/installation server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage skills skills/cache skills/check skills/check/overlap skills/dependencies skills/install skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/npm skills/install/oci skills/install/source skills/install/wellknown skills/lazyregexp skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/embeddings server/exposure server/policy skills skills/install/quarantine skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"integration":               "sandbox sandbox/docker sandbox/native",
@@ -165,6 +165,7 @@ var walls = map[string]string{
 	"server/scriptio":           "server/media skills/lazyregexp skills/schema",
 	"server/skillsext":          "skills skills/check skills/manifest skills/skillfs skills/stamp",
 	"server/seal":               "",
+	"server/skillshost":         "server/run server/seal skills skills/atomicfile skills/lazyregexp skills/manifest skills/skillfs",
 	"server/store":              "",
 	"server/tasks":              "sandbox server/identity server/rpc",
 	"server/termtext":           "skills",
@@ -236,7 +237,7 @@ var libraries = map[string]string{
 	"github.com/gofrs/flock":                   "sandbox/docker sandbox/sandboxtest server/store server/usage skills/install skills/install/lock",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/audit server/elicit skills skills/cache skills/infer skills/infer/cli skills/infer/node/js skills/infer/python skills/infer/shell skills/manifest skills/schema",
-	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/tasks server/transport",
+	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/skillshost server/tasks server/transport",
 	"github.com/opencontainers/go-digest":      "skills/install/oci",
 	"github.com/opencontainers/image-spec":     "skills/install/oci",
 	"github.com/rogpeppe/go-internal":          "sandbox/sandboxtest",
@@ -248,7 +249,7 @@ var libraries = map[string]string{
 	"golang.org/x/net":                         "sandbox/native",
 	"golang.org/x/sys":                         "sandbox/native server/approval/tty skills/install skills/stamp",
 	"golang.org/x/term":                        "cmd/skills-mcp server/approval/tty",
-	"golang.org/x/text":                        "skills/install/clawhub skills/install/lock skills/install/quarantine skills/scan skills/schema skills/search/text",
+	"golang.org/x/text":                        "server/skillshost skills/install/clawhub skills/install/lock skills/install/quarantine skills/scan skills/schema skills/search/text",
 	"golang.org/x/tools":                       "integration/bench/search integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/manifest",
 	"modernc.org/sqlite":                       "server/store",

@@ -13,7 +13,11 @@ const (
 	OriginSystem    OriginKind = "system"    // the machine's folders
 	OriginBundled   OriginKind = "bundled"   // part of this program
 	OriginWorkspace OriginKind = "workspace" // a workspace, whose author may be a stranger
+	OriginMCP       OriginKind = "mcp"       // another MCP server that the person has connected
 )
+
+// PlaceMCP begins the places of skills of other MCP servers.
+const PlaceMCP = "mcp:"
 
 // An Origin is the place that a skill comes from. Grants, pins and approvals belong to an
 // origin: a name alone could be claimed by another skill.
@@ -45,6 +49,8 @@ func (s *Skill) Origin() Origin {
 		o.Kind = OriginWorkspace
 	case owner.Dir == "" && strings.HasPrefix(owner.File, "bundled:"):
 		o.Kind = OriginBundled
+	case owner.Dir == "" && strings.HasPrefix(owner.File, PlaceMCP):
+		o = Origin{OriginMCP, strings.TrimPrefix(owner.File, PlaceMCP+"/")}
 	case owner.Source == SourceSystem:
 		o.Kind = OriginSystem
 	case owner.Installed:
@@ -57,10 +63,11 @@ func (s *Skill) Origin() Origin {
 
 // Guarded reports whether a change that adds capabilities blocks the skill until a person
 // accepts it. Skills that the person edits are not guarded, nor those of a workspace that
-// is not trusted: these are granted nothing.
+// is not trusted: these are granted nothing. Those of other MCP servers are used only as
+// they were consented to, file by file: any change asks again.
 func (s *Skill) Guarded() bool {
 	switch s.Origin().Kind {
-	case OriginOwn, OriginBundled:
+	case OriginOwn, OriginBundled, OriginMCP:
 		return false
 	case OriginWorkspace:
 		return s.Trusted

@@ -153,7 +153,7 @@ func (r *Rule) of(origin skills.Origin) bool {
 }
 
 func originKinds() []skills.OriginKind {
-	return []skills.OriginKind{skills.OriginOwn, skills.OriginInstalled, skills.OriginPlugin, skills.OriginSystem, skills.OriginBundled, skills.OriginWorkspace}
+	return []skills.OriginKind{skills.OriginOwn, skills.OriginInstalled, skills.OriginPlugin, skills.OriginSystem, skills.OriginBundled, skills.OriginWorkspace, skills.OriginMCP}
 }
 
 // A match is a rule about one skill.

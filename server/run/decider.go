@@ -130,6 +130,9 @@ type Decision struct {
 	Session bool
 	// Trust is the workspace that a yes trusts, since the run needs that; nil is none.
 	Trust *Trust
+	// Fetch are the files of another MCP server that a yes fetches; nil is none. Nothing
+	// runs then.
+	Fetch *Fetch
 	// Grown are the capabilities that the skill has gained since the person accepted it,
 	// a line each; the run then needs a signature that accepts them. none is unchanged.
 	Grown []string
@@ -155,6 +158,17 @@ type Trust struct {
 	Folder    string `json:"folder"`
 	// Changes are the lines about what changes then.
 	Changes []string `json:"changes,omitempty"`
+}
+
+// Fetch is a skill of another MCP server, in one version, that the person may consent to.
+type Fetch struct {
+	Server  string `json:"server"`  // the person's label
+	Address string `json:"address"` // as the person wrote it
+	URI     string `json:"uri"`
+	// Set is the digest of all that the consent is about: each file, with its digest.
+	Set   string `json:"set"`
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"` // of all files
 }
 
 // A Record is a proposal with its outcome.

@@ -32,6 +32,9 @@ func (s *finder) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	default:
 		s.misnamed(dir, entries)
 	}
+	if s.root.Flat && (name != "" || ongrid) {
+		return false
+	}
 	s.packages(dir, entries)
 	return true
 }

@@ -30,6 +30,8 @@ type Root struct {
 	// Plugins says that the root holds plugins, not skills. Either kind may
 	// also be one itself.
 	Plugins bool
+	// Flat says that no skill is looked for in the folder of another.
+	Flat bool
 	// Commands and Agents say that the root holds Markdown files of that kind, as
 	// Claude Code has them outside of plugins.
 	Commands, Agents bool

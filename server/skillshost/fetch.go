@@ -1,0 +1,79 @@
+package skillshost
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
+)
+
+// A VerificationError says that a skill is not as its server has stated it. Nothing of it
+// is used.
+type VerificationError struct {
+	URI string // of the skill or the file
+	Err error
+}
+
+// Error implements error.
+func (e *VerificationError) Error() string {
+	return fmt.Sprintf("%.200q is not used: %v", e.URI, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *VerificationError) Unwrap() error { return e.Err }
+
+// Fetch gets all files of an entry, SKILL.md first, and passes each to keep once it is
+// verified: its size, its digest, and the fields of its frontmatter. It ends with the
+// first error: nothing that was kept may be used then.
+func (s *Session) Fetch(ctx context.Context, e *Entry, keep func(r Resource, data []byte) error) error {
+	if e.Dynamic {
+		return &VerificationError{e.URI, errDynamic}
+	}
+	order := slices.Clone(e.Files)
+	slices.SortStableFunc(order, func(a, b Resource) int {
+		return boolOrder(a.name != skillFile) - boolOrder(b.name != skillFile)
+	})
+	for i := range order {
+		r := &order[i]
+		data, err := s.read(ctx, r)
+		if err == nil && r.name == skillFile {
+			err = e.checkFrontmatter(data)
+		}
+		if err == nil {
+			err = keep(*r, data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// checkFrontmatter returns a [*VerificationError] for a SKILL.md whose frontmatter is not the entry's,
+// field by field.
+func (e *Entry) checkFrontmatter(data []byte) error {
+	front, err := manifest.Frontmatter(data)
+	if err != nil {
+		return &VerificationError{e.URI, fmt.Errorf("the frontmatter of its %s: %w", skillFile, err)}
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.Frontmatter)) {
+		if value, ok := front[key]; !ok || !sameJSON(value, e.Frontmatter[key]) {
+			return &VerificationError{e.URI, fmt.Errorf("the field %.100q in its %s is not the one that its server has stated", key, skillFile)}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(front)) {
+		if _, ok := e.Frontmatter[key]; !ok {
+			return &VerificationError{e.URI, fmt.Errorf("its server has not stated the field %.100q of its %s", key, skillFile)}
+		}
+	}
+	return nil
+}
