@@ -164,6 +164,9 @@ func (t *fixedTools) reloadSkills() mcpserver.ServerTool {
 			catalog, changed := r.view.catalog, false
 			if args.Cursor == "" && t.find.reloader != nil {
 				var err error
+				if t.options.Connected != nil {
+					t.options.Connected.Again()
+				}
 				if catalog, changed, err = t.find.reloader.Reload(r.ctx); err != nil {
 					return nil, err
 				}
@@ -213,7 +216,7 @@ func (t *fixedTools) loadSkill() mcpserver.ServerTool {
 			if err != nil {
 				return nil, err
 			}
-			return t.loader.load(r.ctx, skill, args.Args)
+			return t.loader.load(r, skill, args.Args)
 		},
 	}.tool(t.toolMaker)
 }

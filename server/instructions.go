@@ -16,18 +16,23 @@ import (
 
 // A loader loads the instructions of skills.
 type loader struct {
+	fetch     func(r *request, skill *skills.Skill) (_ *skills.Skill, asked *mcp.CallToolResult, err error)
 	snapshots *snapshot.Store // of bundled skills
 	used      func(ctx context.Context, skill *skills.Skill)
 	texts     func(ctx context.Context, skill *skills.Skill) error // of the options
 }
 
-// load returns the instructions of a skill for a model.
-func (l *loader) load(ctx context.Context, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
+// load returns the instructions of a skill for a model, or questions for the client.
+func (l *loader) load(r *request, skill *skills.Skill, args string) (*mcp.CallToolResult, error) {
 	skill = skill.Owner()
 	if !skill.ModelInvocable {
 		return nil, &run.Error{Code: run.PermissionDenied, Message: "skill " + skill.QualifiedName() + " may be called by a person only"}
 	}
-	loaded, err := l.instruct(ctx, skill, args)
+	skill, asked, err := l.fetch(r, skill)
+	if asked != nil || err != nil {
+		return asked, err
+	}
+	loaded, err := l.instruct(r.ctx, skill, args)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type invoker struct {
 	outputs  *output.Store // of runs
 	usage    Usage         // nil counts nothing
 	calls    *sessionCalls
+	servers  Connected // nil are none
 	left     func(identity.Key)
 	failures
 }

@@ -52,6 +52,8 @@ type Options struct {
 	// Texts returns nil if the texts and files of a skill may be passed on, or else a
 	// [run.Error]; nil passes on all. It must return when ctx is done.
 	Texts func(ctx context.Context, skill *skills.Skill) error
+	// Connected are the skills of other MCP servers; nil are none. It needs a Reloader.
+	Connected Connected
 	// Feedback holds ratings of skills and how their last calls ended; nil offers none.
 	Feedback *feedback.Book
 	// Search configures the index of the skills; nil is the default.

@@ -151,6 +151,10 @@ func (s *prompts) pick(r *request, skill *skills.Skill, arguments func() (picked
 	if skill.Entry != nil || skill.Unavailable != "" { // which the call refuses
 		return s.invoke.execute(r, run.Request{Call: run.Call{Way: run.WayPrompt}, Skill: skill, Args: given.values, Picked: true})
 	}
+	skill, asked, err := s.loader.fetch(r, skill)
+	if asked != nil || err != nil {
+		return asked, err
+	}
 	loaded, err := s.loader.instruct(r.ctx, skill, given.text)
 	if err != nil {
 		return nil, err

@@ -115,7 +115,7 @@ func (s *skillTools) instructions(skill *skills.Skill, name, title string) mcpse
 			if err != nil {
 				return nil, err
 			}
-			return s.loader.load(r.ctx, skill, args.Args)
+			return s.loader.load(r, skill, args.Args)
 		},
 	}.tool(s.toolMaker)
 }

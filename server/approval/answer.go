@@ -67,7 +67,7 @@ func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, scope Sc
 	}
 	err = a.book.change(ctx, now, a.confirmed(who, scope, store.ApprovalGiven))
 	if err == nil {
-		err = a.trust(ctx, now)
+		err = a.apply(ctx, now)
 	}
 	*r = *now
 	return err

@@ -175,12 +175,16 @@ func (a *Approvals) newRecord(c *call) *Record {
 // newID returns a name for an approval that cannot be guessed, and can be typed.
 func newID() string { return strings.ToLower(rand.Text()[:10]) }
 
-// trust trusts the workspace of a record that enough people have confirmed, as it was when
-// it was shown.
-func (a *Approvals) trust(ctx context.Context, r *Record) error {
-	switch t := r.Question.Trust; {
-	case t == nil || len(r.Signatures) < r.Needed:
+// apply trusts the workspace of a record that enough people have confirmed, or consents to
+// its fetch, as it was when it was shown.
+func (a *Approvals) apply(ctx context.Context, r *Record) error {
+	switch t, f := r.Question.Trust, r.Question.Fetch; {
+	case t == nil && f == nil || len(r.Signatures) < r.Needed:
 		return nil
+	case f != nil && a.options.Servers == nil:
+		return errors.New("skills of other servers cannot be fetched here")
+	case f != nil:
+		return a.options.Servers.Consent(f)
 	case a.options.Workspaces == nil:
 		return errors.New("workspaces cannot be trusted here")
 	default:

@@ -49,7 +49,7 @@ func (a *Approvals) settle(ctx context.Context, c *call, scope Scope) error {
 	}
 	r, err := a.sign(ctx, c, signerOf(c.Principal), scope)
 	if err == nil {
-		err = a.trust(ctx, r)
+		err = a.apply(ctx, r)
 	}
 	switch {
 	case err != nil:

@@ -41,11 +41,15 @@ func differences(c *call, rows []*Record) []string {
 // required returns the error of a call that somebody has to confirm first. It names no
 // command that would approve by itself: the one in it asks on a terminal.
 func required(c *call, r *Record, who string) error {
-	text := fmt.Sprintf(`skill %s is %s, so %s has to say yes first; only then does the same call succeed, once. Say these two lines to them, and wait for their word:
+	kind := "is " + string(c.question.Class)
+	if c.question.Fetch != nil {
+		kind = "is of another MCP server, and nobody has consented to its files"
+	}
+	text := fmt.Sprintf(`skill %s %s, so %s has to say yes first; only then does the same call succeed, once. Say these two lines to them, and wait for their word:
 %s
 They answer in a terminal of their own, with: skills-mcp approve %s (until %s)
 Do not try again before, and do not answer in their place: it asks for their keystrokes.`,
-		termtext.Visible(c.question.Skill), c.question.Class, who, c.question.summary(), r.ID, r.Expires.Format("15:04"))
+		termtext.Visible(c.question.Skill), kind, who, c.question.summary(), r.ID, r.Expires.Format("15:04"))
 	return &run.Error{Code: run.ApprovalRequired, Message: text, Retryable: true, Approval: r.ID}
 }
 

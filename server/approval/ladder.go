@@ -113,6 +113,9 @@ func (q *Question) schema() json.RawMessage {
 	if q.Trust != nil {
 		names[Once] = "Yes: trust all skills of the workspace, and run this call"
 	}
+	if q.Fetch != nil {
+		names[Once] = "Yes: fetch these files, and use them until they change"
+	}
 	choices := append([]Scope{No}, q.Scopes...) // a client that fills in the first says no
 	titles := make([]string, len(choices))
 	for i, choice := range choices {

@@ -34,6 +34,12 @@ type Workspaces interface {
 	Trust(ctx context.Context, t *run.Trust) error
 }
 
+// Servers are the MCP servers that the person has connected.
+type Servers interface {
+	// Consent records the person's yes to a skill of a server.
+	Consent(f *run.Fetch) error
+}
+
 // Options configure [Approvals]. The zero value is usable.
 type Options struct {
 	// Terminal asks a person at the command line; nil asks nobody there.
@@ -41,6 +47,9 @@ type Options struct {
 	// Workspaces records the trust that a confirmed question was about; without it such a
 	// question cannot be confirmed.
 	Workspaces Workspaces
+	// Servers records the consent that a confirmed question was about; without it such a
+	// question cannot be confirmed.
+	Servers Servers
 	// Page returns the URL of the page that asks about an approval, if there is one; nil
 	// is none.
 	Page   func(id string) (url string, ok bool)

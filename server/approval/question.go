@@ -37,6 +37,9 @@ type Question struct {
 	Review *run.Review `json:"review,omitempty"`
 	// Trust is the workspace that a yes trusts; nil is none.
 	Trust *run.Trust `json:"trust,omitempty"`
+	// Fetch are the files of another MCP server that a yes fetches; nil is none. Nothing
+	// runs then.
+	Fetch *run.Fetch `json:"fetch,omitempty"`
 	// Grown are the capabilities that the skill has gained since it was accepted.
 	Grown []string `json:"grown,omitempty"`
 	// Differs are the ways in which the call differs from the last approved one.
@@ -87,7 +90,7 @@ func newQuestion(p *run.Proposal) *Question {
 		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: d.Class, Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p),
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Calls: d.Calls,
-		Review: p.Review, Trust: d.Trust, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
+		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
 	if q.Class == "" {
 		q.Class = p.Skill.Class
@@ -109,6 +112,8 @@ func scopes(p *run.Proposal) []Scope {
 	d := p.Decision
 	lasting := !d.Each && d.Signatures < 2 && d.Class != skills.Dangerous
 	switch {
+	case d.Fetch != nil: // a yes lasts for as long as the files stay the same
+		return []Scope{Once}
 	case !lasting:
 		return []Scope{Once}
 	case d.Session && p.Principal.Session == "":

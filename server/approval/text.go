@@ -44,6 +44,9 @@ func (q *Question) summary() string {
 	if q.Review != nil {
 		return fmt.Sprintf("%s (%s) %s", termtext.Visible(q.Skill), shortDigest(q.Digest), termtext.Visible(q.Review.Summary))
 	}
+	if f := q.Fetch; f != nil {
+		return fmt.Sprintf("%s (%s) would be fetched from %s: %s.", b.text(q.Skill), shortDigest(q.Digest), b.text(f.Address), size(f))
+	}
 	text := fmt.Sprintf("%s (%s, %s) would run with %s", b.text(q.Skill), q.Class, shortDigest(q.Digest), b.shown(joined(q.Args)))
 	if len(q.Writes) > 0 {
 		text += "; may write to " + b.list(q.Writes)
@@ -83,6 +86,9 @@ func (q *Question) gained() string {
 // text returns the lines of the question. The grant and the question itself come last, so
 // that they are in sight.
 func (q *Question) text(b *bounds) []string {
+	if q.Fetch != nil {
+		return append(q.fetch(b), q.request())
+	}
 	all := append(q.call(b), q.news(b)...)
 	if len(q.Differs) > 0 {
 		all = append(all, "Since the last approval of this skill: "+strings.Join(q.Differs, "; ")+".")
@@ -103,6 +109,9 @@ func (q *Question) text(b *bounds) []string {
 // preview returns the lines that an approval binds. One that covers every call binds
 // nothing of this call's own, and its digest apart from them.
 func (q *Question) preview(every bool) []string {
+	if q.Fetch != nil {
+		return q.fetch(&whole)
+	}
 	if every {
 		other := *q
 		other.Digest = ""
@@ -311,6 +320,9 @@ func (q *Question) Action() string {
 	if q.Review != nil {
 		return "install it"
 	}
+	if q.Fetch != nil {
+		return "fetch it"
+	}
 	return "run it"
 }
 
@@ -318,6 +330,9 @@ func (q *Question) Action() string {
 func (q *Question) request() string {
 	if q.Review != nil {
 		return "Install it?"
+	}
+	if q.Fetch != nil {
+		return "Fetch it, and use it?"
 	}
 	if q.Trust != nil {
 		return "Trust the workspace, and run it?"

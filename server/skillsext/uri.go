@@ -13,9 +13,10 @@ import (
 const skillFile = "SKILL.md"
 
 // Has reports whether a library serves a skill's folder. Commands and skills in other
-// formats have no SKILL.md, and the folder of a tool is another skill's.
+// formats have no SKILL.md, and the folder of a tool is another skill's. Skills of other
+// servers are served by these.
 func Has(skill *skills.Skill) bool {
-	return skill.Of == nil && filepath.Base(skill.File) == skillFile
+	return skill.Of == nil && skill.Origin().Kind != skills.OriginMCP && filepath.Base(skill.File) == skillFile
 }
 
 // Listed reports whether a skill is in lists. One that is blocked is not, nor one that

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Connected are the skills of other MCP servers, whose files are fetched when they are
+// first loaded.
+type Connected interface {
+	// Fetched reports whether a skill of a catalog can be used as it is. It must be fast.
+	Fetched(skill *skills.Skill) bool
+	// Again has the servers asked for their skills, in the background.
+	Again()
+	// Fetch has the person of a call consent to a skill, unless they have, and gets its
+	// files: the next scan has them. It may ask the client of the call, and must return
+	// when ctx is done.
+	Fetch(ctx context.Context, skill *skills.Skill, call *run.Call) error
+}
+
+// fetch returns the skill with its files, if it is one of another server. In asked is the
+// result with the questions that the client has to answer first.
+func (i *invoker) fetch(r *request, skill *skills.Skill) (_ *skills.Skill, asked *mcp.CallToolResult, err error) {
+	if i.servers == nil || i.servers.Fetched(skill.Owner()) {
+		return skill, nil, nil
+	}
+	skill = skill.Owner()
+	p := newProgressOf(r, skill.QualifiedName())
+	defer p.close()
+	call := run.Call{Way: run.WayTool}
+	i.complete(&call, r, p)
+	_, asked, err = asking(i, r, p, &call, func(ctx context.Context) (struct{}, error) { return struct{}{}, i.servers.Fetch(ctx, skill, &call) })
+	if asked != nil || err != nil {
+		return nil, asked, err
+	}
+	if _, _, err = i.find.reloader.Reload(r.ctx); err != nil {
+		return nil, nil, err
+	}
+	fetched, err := i.find.named(r, skill.QualifiedName())
+	if err == nil && !i.servers.Fetched(fetched) {
+		err = &run.Error{Code: run.Unavailable, Message: "the skill " + skill.QualifiedName() + " has changed on its server; load it again", Retryable: true}
+	}
+	return fetched, nil, err
+}
