@@ -22,7 +22,7 @@ import (
 // program; nil asks nobody there.
 func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
 	return approval.New(s.store, &approval.Options{
-		Terminal: terminal, Workspaces: truster{s}, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Proofs: s.Policy.Proofs(), Logger: s.logger,
+		Terminal: terminal, Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Proofs: s.Policy.Proofs(), Logger: s.logger,
 	})
 }
 
@@ -279,6 +279,8 @@ func (c *answerCommand) confirm(ctx context.Context, r *approval.Record, who app
 	case err != nil:
 	case len(r.Signatures) < r.Needed:
 		_, err = fmt.Fprintf(c.stderr, "confirmed; a second person has to confirm it, too: skills-mcp approve %s --as NAME\n", r.ID)
+	case r.Question.Fetch != nil:
+		_, err = fmt.Fprintf(c.stderr, "approved: %s is fetched when it is loaded again\n", visible(r.Question.Skill))
 	case scope == approval.Always:
 		_, err = fmt.Fprintf(c.stderr, "approved until %s: skills-mcp revoke %s withdraws it\n", r.Expires.Format(time.DateOnly), r.ID)
 	default:
@@ -332,7 +334,8 @@ func newRevokeCommand(a *app) *cobra.Command {
 		Use:   "revoke ID|NAME",
 		Short: "Withdraw an approval, or all of a skill",
 		Long: `Withdraw the approval of an ID, or all approvals and open questions of a skill. Its
-next call is asked about again.`,
+next call is asked about again. The consent to the files of a skill of another MCP
+server goes with its approvals.`,
 		Example:           "  skills-mcp revoke docx",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeGiven,
@@ -345,7 +348,17 @@ func (c *answerCommand) revoke(ctx context.Context, idOrName string) error {
 	if err != nil {
 		return err
 	}
+	consent, err := s.revokeConsent(ctx, idOrName)
+	if err != nil {
+		return err
+	}
 	revoked, err := s.approvals(nil).Revoke(ctx, idOrName)
+	if consent {
+		fmt.Fprintf(c.stderr, "revoked the consent to the files of %s\n", visible(idOrName))
+		if len(revoked) == 0 {
+			return nil
+		}
+	}
 	for _, r := range revoked {
 		fmt.Fprintf(c.stderr, "revoked %s of %s\n", r.ID, visible(r.Question.Skill))
 	}

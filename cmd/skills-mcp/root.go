@@ -43,6 +43,7 @@ terminal. To try a skill by hand:
 		newWhyCommand(a), newGrantCommand(a), newEnableCommand(a), newDisableCommand(a),
 		newTrustCommand(a), newUntrustCommand(a), newPinCommand(a),
 		newInstallCommand(a), newUninstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newVerifyCommand(a), newRollbackCommand(a), newLockCommand(a),
+		newConnectServerCommand(a), newDisconnectServerCommand(a),
 		newRateCommand(a),
 		newEgressCommand(a),
 	)

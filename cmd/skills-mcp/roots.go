@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	colonysamples "github.com/skillsmcp/skills-mcp/plugins/colony-samples"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/trust"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/cache"
@@ -30,6 +31,7 @@ type rootSettings struct {
 	ongrid     []string // folders of ongrid's skills
 	workspaces *workspaces
 	trust      *trust.Workspaces
+	host       *skillshost.Host // nil is no connected server
 	logger     *slog.Logger
 }
 
@@ -79,6 +81,9 @@ func (r *rootSettings) extra() []scan.Root {
 	}
 	if r.Roots.Samples {
 		roots = append(roots, scan.Root{Source: skills.SourceExtra, FS: colonysamples.FS(), Label: "bundled:colony-samples", Plugins: true})
+	}
+	if r.host != nil { // last: its skills take no name
+		roots = append(roots, scan.Root{Source: skills.SourceExtra, FS: r.host.FS(), Label: skillshost.Label, Plugins: true, Flat: true})
 	}
 	return roots
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -36,6 +37,7 @@ type sandboxSettings struct {
 	logger     *slog.Logger
 	recorder   run.Recorder
 	rules      policy.Options
+	host       *skillshost.Host
 	pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
 	single     bool       // one call is made, so nothing is prepared for others
 }
@@ -138,7 +140,7 @@ func openSnapshots() (*snapshot.Store, error) {
 // executor returns an executor of skills. approver asks the person who runs the
 // program whether a skill may run that is not safe; nil asks nobody.
 func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approver policy.Approver) *run.Executor {
-	return run.New(runner, snapshots, s.decider(approver), &run.Options{
+	return run.New(runner, snapshots, hostedDecider{s.decider(approver), s.host}, &run.Options{
 		Sessions:   sessions,
 		Workspaces: s.workspaces,
 		Secrets:    grantable(s.Sandbox.Env),

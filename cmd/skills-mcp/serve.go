@@ -94,7 +94,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	executor := s.sandboxes.executor(runner, sessions, snapshots, approvals)
 	reloader, options := newReloader(s, scanner, runner, executor, c.flags.filter(s), collector.rest), serverOptions(s, snapshots)
 	options.Reloader, options.Left, options.Texts = reloader, approvals.Leave, s.sandboxes.pins.Text
-	options.Feedback, options.Indexed = s.feedback(), collector.rest
+	options.Feedback, options.Indexed, options.Connected = s.feedback(), collector.rest, connected{s.host, approvals}
 	c.flags.offer(ctx, s, options)
 	options.Installed = (&installedView{settings: s}).of
 	if s.Tools.InstallSkill {
@@ -118,6 +118,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	defer srv.Close()
 	reloader.Start(ctx, srv) // requests wait for the first scan, but clients can connect
 	defer reloader.Close()
+	defer followServers(ctx, s.host, reloader)()
 	if listener != nil {
 		return listener.serve(ctx, srv)
 	}

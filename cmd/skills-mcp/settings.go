@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/trust"
 )
@@ -28,7 +29,8 @@ type settings struct {
 	sandboxes  *sandboxSettings
 	gate       *requirements.Checker
 	trust      *trust.Workspaces
-	store      *store.Store // opens its file when it is used; closed by [app.close]
+	host       *skillshost.Host // the connected MCP servers
+	store      *store.Store     // opens its file when it is used; closed by [app.close]
 }
 
 // settings reads the configuration. Flags override the environment, which overrides
@@ -56,12 +58,13 @@ func (a *app) settings() (*settings, error) {
 	}
 	a.passphrase = c.Policy.Passphrase
 	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, newKey(a.state), logger), store: a.state}
-	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, logger: logger}
+	s.host = newHost(s, a.state)
+	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, host: s.host, logger: logger}
 	if a.recorder == nil {
 		a.recorder = s.sandboxes.newRecorder(a.state)
 	}
 	s.sandboxes.recorder = a.recorder
-	s.roots = &rootSettings{Config: c, home: home, data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.trust, logger: logger}
+	s.roots = &rootSettings{Config: c, home: home, data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.trust, host: s.host, logger: logger}
 	s.gate = newGate(c, logger)
 	w.addProject()
 	s.sandboxes.rules = newRules(c, policy.NewBook(s.store, newKey(s.store), logger), s.trust)

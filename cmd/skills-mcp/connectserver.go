@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server/skillshost"
+)
+
+// connectServerCommand connects another MCP server.
+type connectServerCommand struct {
+	*app
+	list, json, dryRun, verify bool
+	remove, tokenEnv           string
+}
+
+func newConnectServerCommand(a *app) *cobra.Command {
+	c := &connectServerCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "connect-server NAME ADDRESS [ARGUMENT]...",
+		Short: "Use the skills of another MCP server",
+		Long: `Use the skills of another MCP server that has the Skills extension. They are named
+NAME/SKILL. ADDRESS is one of:
+
+  mcp+https://HOST/PATH       Streamable HTTP
+  mcp+http://127.0.0.1/PATH   likewise without encryption, on this machine only
+  mcp+stdio:PROGRAM           a program, with the arguments that follow. It is no
+                              skill: it runs outside of any sandbox, as you, with
+                              your files and variables
+
+This asks the server for its list of skills, shows the address and what is listed,
+and asks you on the terminal. No file of a skill is fetched then. When a skill is
+first loaded, you are asked about it, with all its files; then they are fetched,
+compared with the digests, sizes and frontmatter that the server has stated, and
+cached outside of every folder in which skills are found. Any change of a skill
+asks again. Its scripts run only after that, in the sandbox. Flags come before NAME.
+
+--dry-run shows what a server lists and connects nothing; with --verify it fetches
+all files, too, compares them, and throws them away.`,
+		Example: `  skills-mcp connect-server office mcp+https://skills.example.com/mcp
+  skills-mcp connect-server tools mcp+stdio:my-server --quiet
+  skills-mcp connect-server --dry-run mcp+http://127.0.0.1:8765/mcp
+  skills-mcp connect-server --list`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // the arguments of a program may look like flags
+	f.BoolVar(&c.list, "list", false, "list the connected servers")
+	f.BoolVar(&c.json, "json", false, "with --list or --dry-run: print JSON")
+	f.StringVar(&c.remove, "remove", "", "disconnect the server `NAME`, as disconnect-server does")
+	f.StringVar(&c.tokenEnv, "token-env", "", "send the bearer token in the variable `VARIABLE`, over HTTP")
+	f.BoolVar(&c.dryRun, "dry-run", false, "show what the server at ADDRESS lists, and connect nothing")
+	f.BoolVar(&c.verify, "verify", false, "with --dry-run: fetch and verify all files of its skills")
+	cmd.MarkFlagsMutuallyExclusive("list", "remove", "dry-run")
+	return cmd
+}
+
+func (c *connectServerCommand) run(ctx context.Context, args []string) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.list || c.remove != "":
+		if len(args) > 0 {
+			return usageError(fmt.Errorf("%q is not expected here", args[0]))
+		}
+		if c.list {
+			return c.printList(s)
+		}
+		return c.disconnect(s, c.remove)
+	case c.dryRun:
+		server, err := c.server("dry-run", args)
+		if err != nil {
+			return usageError(err)
+		}
+		return c.look(ctx, s, server)
+	case c.verify:
+		return usageError(errors.New("--verify is for --dry-run"))
+	case len(args) < 2:
+		return usageError(errors.New("give a NAME for the server, and its ADDRESS"))
+	}
+	server, err := c.server(args[0], args[1:])
+	if err != nil {
+		return usageError(err)
+	}
+	return c.connect(ctx, s, server)
+}
+
+// server returns the server that the arguments describe.
+func (c *connectServerCommand) server(name string, address []string) (server skillshost.Server, err error) {
+	if err := skillshost.CheckLabel(name); err != nil {
+		return server, err
+	}
+	server = skillshost.Server{Label: name, TokenEnv: c.tokenEnv}
+	if server.Address, err = skillshost.ParseAddress(address); err != nil {
+		return server, err
+	}
+	command := server.Address.Command
+	switch {
+	case len(command) == 0:
+	case c.tokenEnv != "":
+		return server, errors.New("--token-env is for servers over HTTP; a program has your variables")
+	case strings.ContainsRune(command[0], filepath.Separator):
+		command[0], err = filepath.Abs(command[0])
+	}
+	return server, err
+}
+
+func (c *connectServerCommand) connect(ctx context.Context, s *settings, server skillshost.Server) error {
+	all, err := s.host.Servers()
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if other.Label == server.Label {
+			return usageError(fmt.Errorf("there is a server %s already, %s; disconnect it first", server.Label, visible(other.Address.String())))
+		}
+	}
+	// A program runs as the person: they are asked before it does.
+	if len(server.Address.Command) > 0 {
+		if err := c.app.confirm(ctx, serverQuestion(server, nil), "run it and use its skills"); err != nil {
+			return err
+		}
+	}
+	listing, err := s.host.List(ctx, server)
+	if err != nil {
+		return err
+	}
+	if len(server.Address.Command) == 0 {
+		if err := c.app.confirm(ctx, serverQuestion(server, listing), "use its skills"); err != nil {
+			return err
+		}
+	}
+	c.printFaults(listing)
+	if err := s.host.Add(server, listing); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stdout, "%s is connected, with %d skills\n", server.Label, len(listing.Entries))
+	return err
+}
+
+// maxShownSkills bounds the skills in a question.
+const maxShownSkills = 20
+
+// serverQuestion describes a connection, with strangers' text escaped. A nil listing is
+// not known yet.
+func serverQuestion(server skillshost.Server, l *skillshost.Listing) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "skills-mcp: use the skills of another MCP server, as %s/SKILL?\n> %s\n", server.Label, visible(server.Address.String()))
+	if len(server.Address.Command) > 0 {
+		b.WriteString("This is a program, and no skill: it runs outside of any sandbox, as you. It can do\nall that you can, with all your files and variables. It starts now, and whenever its\nskills are listed or loaded.\n")
+	}
+	if server.TokenEnv != "" {
+		fmt.Fprintf(&b, "It gets the token in your variable %s.\n", visible(server.TokenEnv))
+	}
+	b.WriteString("Models see the names and descriptions of its skills. You are asked about each skill\nwhen it is first loaded, and after each change; only then are its files fetched.\n")
+	if l == nil {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "It lists %d skills:\n", len(l.Entries))
+	for i, e := range l.Entries {
+		if i == maxShownSkills {
+			fmt.Fprintf(&b, "> and %d more\n", len(l.Entries)-i)
+			break
+		}
+		fmt.Fprintf(&b, "> %s: %s\n", visible(e.Name()), visible(oneLine(e.Description(), 70)))
+	}
+	return b.String()
+}
+
+// printFaults prints the skills that cannot be used.
+func (c *connectServerCommand) printFaults(l *skillshost.Listing) {
+	for _, fault := range l.Faults {
+		fmt.Fprintln(c.stderr, "skills-mcp: not used:", visible(fault.Error()))
+	}
+}
+
+// look prints what a server lists.
+func (c *connectServerCommand) look(ctx context.Context, s *settings, server skillshost.Server) error {
+	session, err := s.host.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	listing, err := session.List(ctx)
+	if err != nil {
+		return err
+	}
+	c.printFaults(listing)
+	type looked struct {
+		Name        string `json:"name"`
+		URI         string `json:"uri"`
+		Description string `json:"description"`
+		Files       int    `json:"files"`
+		Bytes       int64  `json:"bytes"`
+		Dynamic     bool   `json:"dynamic"`
+		Verified    bool   `json:"verified"`
+	}
+	list, errs := []looked{}, []error(nil)
+	for _, e := range listing.Entries {
+		one := looked{e.Name(), e.URI, e.Description(), len(e.Files), e.Size(), e.Dynamic, false}
+		if c.verify {
+			err := session.Fetch(ctx, e, func(skillshost.Resource, []byte) error { return nil })
+			one.Verified = err == nil
+			errs = append(errs, err)
+		}
+		list = append(list, one)
+	}
+	if c.json {
+		return errors.Join(append(errs, c.printJSON(map[string]any{"skills": list}))...)
+	}
+	return errors.Join(append(errs, table(c.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "SKILL\tFILES\tBYTES\tDESCRIPTION")
+		for _, l := range list {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", visible(l.Name), l.Files, l.Bytes, visible(oneLine(l.Description, 60)))
+		}
+	}))...)
+}
+
+// printList lists the connected servers.
+func (c *connectServerCommand) printList(s *settings) error {
+	all, err := s.host.Servers()
+	if err != nil {
+		return err
+	}
+	type connected struct {
+		Name     string `json:"name"`
+		Address  string `json:"address"`
+		TokenEnv string `json:"token_env,omitempty"`
+		Since    string `json:"since"`
+		Skills   int    `json:"skills"`
+	}
+	list := []connected{}
+	for _, server := range all {
+		list = append(list, connected{server.Label, server.Address.String(), server.TokenEnv, day(server.Since), s.host.Count(server.Label)})
+	}
+	if c.json {
+		return c.printJSON(map[string]any{"servers": list})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.stderr, "no server is connected")
+		return err
+	}
+	return table(c.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, "NAME\tSKILLS\tSINCE\tADDRESS")
+		for _, l := range list {
+			fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", l.Name, l.Skills, l.Since, visible(l.Address))
+		}
+	})
+}
+
+// disconnect removes a server with all that was fetched from it.
+func (a *app) disconnect(s *settings, name string) error {
+	found, err := s.host.Remove(name)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("no server %q is connected; skills-mcp connect-server --list lists them", visible(name))
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s is disconnected, and what was fetched from it is removed\n", name)
+	return err
+}
+
+func newDisconnectServerCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "disconnect-server NAME",
+		Short: "End the use of another MCP server's skills",
+		Long: `End the use of another MCP server's skills, and remove all that was fetched from it,
+with your consents. Nothing is asked.`,
+		Example: "  skills-mcp disconnect-server office",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := a.settings()
+			if err != nil {
+				return err
+			}
+			return a.disconnect(s, args[0])
+		},
+	}
+}
