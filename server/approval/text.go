@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Bounds are the size of a question's text.
@@ -173,6 +174,9 @@ func (q *Question) whose() string {
 		return "installed by you from elsewhere, in"
 	case "workspace":
 		return "of a workspace, which somebody else may have written, in"
+	}
+	if q.Kind == skills.OriginMCP {
+		return "of another MCP server,"
 	}
 	return termtext.Visible(string(q.Kind)) + ", in"
 }
