@@ -42,6 +42,7 @@ type Host struct {
 	mu      sync.Mutex // held while the tree is made anew
 	stamp   string     // of the files that the tree was made of
 	current atomic.Pointer[tree]
+	former  atomic.Pointer[tree] // the one before: calls of its skills may be under way
 	asked   chan struct{} // has a token if the servers are to be asked again
 }
 
@@ -54,6 +55,7 @@ func New(dir string, key *seal.Key, options *HostOptions) *Host {
 	}
 	h.options.Logger = cmp.Or(h.options.Logger, slog.New(slog.DiscardHandler))
 	h.current.Store(newTree())
+	h.former.Store(newTree())
 	return h
 }
 
@@ -119,7 +121,11 @@ func (f hostFS) Open(name string) (fs.File, error) {
 	if name == "." {
 		f.sync()
 	}
-	return f.current.Load().Open(name)
+	t := f.current.Load()
+	if former := f.former.Load(); t.nodes[name] == nil && former.nodes[name] != nil {
+		t = former
+	}
+	return t.Open(name)
 }
 
 // sync makes the tree anew if something has changed.
@@ -140,7 +146,7 @@ func (h *Host) sync() {
 		l, _ := h.shelf.listing(s.Label)
 		t.addServer(&h.shelf, s, l)
 	}
-	h.current.Store(t)
+	h.former.Store(h.current.Swap(t))
 	h.stamp = stamp
 }
 

@@ -164,6 +164,10 @@ func (s *shelf) listing(label string) (*Listing, time.Time) {
 	return l, in.At
 }
 
+// sweepAge is the age of files that are removed with their version: calls of the version
+// before may be under way.
+const sweepAge = time.Hour
+
 // sweep removes the files and consents of versions that a listing does not have.
 func (s *shelf) sweep(label string, l *Listing) error {
 	used := map[string]bool{}
@@ -180,7 +184,9 @@ func (s *shelf) sweep(label string, l *Listing) error {
 			return err
 		}
 		for _, entry := range entries {
-			if !used[entry.Name()] {
+			info, err := entry.Info()
+			young := dir == filesDir && err == nil && time.Since(info.ModTime()) < sweepAge
+			if !used[entry.Name()] && !young {
 				errs = append(errs, os.RemoveAll(s.path(label, dir, entry.Name())))
 			}
 		}
