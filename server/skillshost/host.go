@@ -43,7 +43,7 @@ type Host struct {
 	stamp   string     // of the files that the tree was made of
 	current atomic.Pointer[tree]
 	former  atomic.Pointer[tree] // the one before: calls of its skills may be under way
-	asked   chan struct{} // has a token if the servers are to be asked again
+	asked   chan struct{}        // has a token if the servers are to be asked again
 }
 
 // New returns the servers in a folder, whose decisions are signed with key. It opens
