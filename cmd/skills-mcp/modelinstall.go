@@ -15,12 +15,12 @@ import (
 )
 
 // A modelInstaller installs the skills that models ask for into the person's data folder.
-type modelInstaller struct{ settings *settings }
+type modelInstaller struct{ open func() (*installer, error) }
 
 // Prepare implements [server.Installer]. A model names no folder of this machine and no
 // private address: the person has not written them.
 func (m modelInstaller) Prepare(ctx context.Context, name, from string, progress func(message string)) (server.Installation, error) {
-	i, err := newInstaller(m.settings, "", false)
+	i, err := m.open()
 	if err != nil {
 		return nil, &run.Error{Code: run.Unavailable, Message: err.Error(), Err: err}
 	}

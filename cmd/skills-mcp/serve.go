@@ -98,7 +98,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	c.flags.offer(ctx, s, options)
 	options.Installed = (&installedView{settings: s}).of
 	if s.Tools.InstallSkill {
-		options.Installer = modelInstaller{s}
+		options.Installer = modelInstaller{func() (*installer, error) { return newInstaller(s, "", false) }}
 	}
 	if listener == nil && !s.workspaces.named {
 		// Over HTTP, who may connect should not choose which folders are read, and

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/skills/install"
+	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+)
+
+// A web has one skill, under every URL.
+type web struct {
+	text    string
+	fetches int
+}
+
+func (w *web) Fetch(_ context.Context, r source.Request, into *quarantine.Folder) (*source.Fetched, error) {
+	w.fetches++
+	if r.Named {
+		return nil, &source.RefusedError{Reason: "the person has not written this URL"}
+	}
+	return &source.Fetched{Revision: "1", Trees: []source.Tree{{Path: "."}}}, into.Create("SKILL.md", false, strings.NewReader(w.text))
+}
+
+func (w *web) Revision(context.Context, source.Source) (string, error) { return "1", nil }
+
+// A modelClient speaks to a server over pipes, and is asked for the person.
+type modelClient struct {
+	t     *testing.T
+	in    io.Writer
+	lines *bufio.Scanner
+}
+
+// A modelAnswer is the answer to a request, or the question that comes first.
+type modelAnswer struct {
+	Result struct {
+		RequestState  string
+		InputRequests map[string]struct{ Params struct{ Message string } }
+		Content       []struct{ Text string }
+		IsError       bool
+		Messages      []struct{ Content struct{ Text string } }
+		Tools         []struct{ Name string }
+		Prompts       []struct{ Name string }
+	}
+	Error *struct{ Message string }
+}
+
+func (a *modelAnswer) text() string {
+	if a.Error != nil {
+		return a.Error.Message
+	}
+	for _, c := range a.Result.Content {
+		return c.Text
+	}
+	return ""
+}
+
+// question returns the key and the message of the question; "" without one.
+func (a *modelAnswer) question() (key, message string) {
+	for key, asked := range a.Result.InputRequests {
+		return key, asked.Params.Message
+	}
+	return "", ""
+}
+
+func (c *modelClient) request(method, params string) *modelAnswer {
+	c.t.Helper()
+	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`+"\n", method, params)
+	for c.lines.Scan() {
+		if !bytes.Contains(c.lines.Bytes(), []byte(`"id":7`)) {
+			continue
+		}
+		answer := &modelAnswer{}
+		if err := json.Unmarshal(c.lines.Bytes(), answer); err != nil {
+			c.t.Fatal(err)
+		}
+		return answer
+	}
+	c.t.Fatal(c.lines.Err())
+	return nil
+}
+
+const installCall = `"name":"install_skill","arguments":{"source":"https://skills.example/greet.zip"},`
+
+func (c *modelClient) install(more string) *modelAnswer {
+	c.t.Helper()
+	return c.request("tools/call", installCall+more)
+}
+
+// answer answers the question of a call with a word.
+func (c *modelClient) answer(asked *modelAnswer, word string) *modelAnswer {
+	c.t.Helper()
+	key, message := asked.question()
+	if key == "" {
+		c.t.Fatalf("nothing is asked: %+v", asked)
+	}
+	if !strings.Contains(message, "may this be installed?") {
+		c.t.Errorf("it asks %s", message)
+	}
+	return c.install(fmt.Sprintf(`"requestState":%q,"inputResponses":{%q:{"action":"accept","content":{"answer":%q}}},`, asked.Result.RequestState, key, word))
+}
+
+// serveInstalls serves a configuration, with the skills of a web.
+func serveInstalls(t *testing.T, configuration string, from *web) (*settings, *modelClient) {
+	t.Helper()
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
+		t.Setenv(name, filepath.Join(home, strings.ToLower(name)))
+	}
+	file := filepath.Join(home, "config.yaml")
+	if err := os.WriteFile(file, []byte("roots: {session: false, system: false, samples: false}\n"+configuration), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
+	a.flags.config, a.flags.logLevel, a.flags.logFormat = file, "error", "text"
+	t.Cleanup(a.close)
+	s, err := a.settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshots, err := openSnapshots()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sandboxes.pins = s.pins(snapshots)
+	runner := s.sandboxes.runner()
+	t.Cleanup(func() { _ = runner.Close() })
+	options := serverOptions(s, snapshots)
+	options.FirstScan, options.Installer = 0, modelInstaller{func() (*installer, error) {
+		i, err := newInstaller(s, "", false)
+		if err == nil {
+			i.Installer = install.New(i.target, &install.Options{Fetchers: map[source.Kind]install.Fetcher{source.URL: from}})
+		}
+		return i, err
+	}}
+	srv := server.New(s.sandboxes.executor(runner, nil, snapshots, s.approvals(nil)), options)
+	in, input := io.Pipe()
+	output, out := io.Pipe()
+	done := make(chan error, 1)
+	ctx := identity.NewContext(t.Context(), identity.Principal{Kind: identity.Model})
+	go func() {
+		done <- transport.ServeStdio(ctx, srv.Backend(), in, out, nil)
+		_ = out.Close()
+	}()
+	c := &modelClient{t, input, bufio.NewScanner(output)}
+	c.lines.Buffer(nil, 1<<20)
+	t.Cleanup(func() {
+		_ = input.Close()
+		for c.lines.Scan() { // to the end
+		}
+		<-done
+		srv.Close()
+	})
+	return s, c
+}
+
+const greet = "---\nname: greet\ndescription: Greets.\n---\nSay hello.\n"
+
+// Without a rule that names it, a call is refused before anything is fetched.
+func TestModelInstallsByRule(t *testing.T) {
+	from := &web{text: greet}
+	_, c := serveInstalls(t, "", from)
+	if got := c.install("").text(); !strings.Contains(got, "PERMISSION_DENIED") || !strings.Contains(got, "no rule of the person names it") || from.fetches > 0 {
+		t.Errorf("%d fetches: %s", from.fetches, got)
+	}
+}
+
+// A call is asked about each time, with the lines that a person at a terminal sees; the
+// yes is for what was shown.
+func TestModelInstalls(t *testing.T) {
+	from := &web{text: greet}
+	s, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: always}}}\n", from)
+	asked := c.install("")
+	_, message := asked.question()
+	for _, want := range []string{`> "greet", a skill`, "> Greets.", "> https://skills.example/greet.zip", "nothing but to be read", "Install it?"} {
+		if !strings.Contains(message, want) {
+			t.Errorf("the question lacks %q:\n%s", want, message)
+		}
+	}
+	skill := filepath.Join(s.roots.data, "skills", "greet", "SKILL.md")
+	if got := c.answer(asked, "no").text(); !strings.Contains(got, "the person said no") {
+		t.Error(got)
+	}
+	if _, err := os.Stat(skill); err == nil {
+		t.Fatal("it is installed after a no")
+	}
+
+	asked = c.install("")
+	from.text = strings.Replace(greet, "hello", "goodbye", 1)
+	if got := c.answer(asked, "once"); got.Result.IsError || !strings.Contains(got.text(), `"greet"`) {
+		t.Fatalf("%+v", got)
+	}
+	if text, err := os.ReadFile(skill); string(text) != greet {
+		t.Errorf("installed is %q, %v; the person saw another text", text, err)
+	}
+	catalog, err := s.scan(t.Context())
+	if err != nil || len(catalog.Skills) != 1 {
+		t.Fatal(catalog, err)
+	}
+	if compared, err := s.sandboxes.pins.Compare(t.Context(), catalog.Skills[0]); err != nil || compared.Pin == nil || !compared.Pin.ByPerson {
+		t.Errorf("it is not pinned: %+v, %v", compared, err)
+	}
+	if rest, err := filepath.Glob(filepath.Join(s.roots.data, "state", "work", "*")); err != nil || len(rest) > 0 {
+		t.Errorf("left are %q, %v", rest, err)
+	}
+
+	// The other text is another question: it gains nothing, and is asked about all the same.
+	if key, _ := c.install("").question(); key == "" {
+		t.Error("a new version is installed without a question")
+	}
+}
+
+// A model names no path of this machine.
+func TestModelInstallsNoPath(t *testing.T) {
+	_, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: each}}}\n", &web{text: greet})
+	for _, path := range []string{t.TempDir(), "./skills", "file:///etc/passwd.zip"} {
+		got := c.request("tools/call", fmt.Sprintf(`"name":"install_skill","arguments":{"source":%q},`, path))
+		if !strings.Contains(got.text(), "INVALID_PARAM") {
+			t.Errorf("%s: %s", path, got.text())
+		}
+	}
+}
+
+// The prompt is a message that has the model call the tool.
+func TestPromptToInstall(t *testing.T) {
+	_, c := serveInstalls(t, "", &web{})
+	var names []string
+	for _, p := range c.request("prompts/list", "").Result.Prompts {
+		names = append(names, p.Name)
+	}
+	if strings.Join(names, " ") != "use_skill install" {
+		t.Errorf("the prompts are %q", names)
+	}
+	got := c.request("prompts/get", `"name":"install","arguments":{"source":"owner/repo","name":"report"},`)
+	if len(got.Result.Messages) != 1 || !strings.Contains(got.Result.Messages[0].Content.Text, `Install the skill "report" from "owner/repo" with the tool install_skill.`) {
+		t.Errorf("%+v %+v", got.Result, got.Error)
+	}
+	if got := c.request("prompts/get", `"name":"install","arguments":{},`); got.Error == nil || !strings.Contains(got.Error.Message, "source") {
+		t.Errorf("%+v", got)
+	}
+}
