@@ -1,0 +1,201 @@
+// Package adopt takes over the skills that other tools have installed: the skills tool of
+// npm, gh, ClawHub and ToolHive. It reads their lock files, finds the folders, and
+// recomputes the hashes that are recorded. It fetches nothing and changes no file of
+// theirs.
+//
+// Start with [Find].
+package adopt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/lock"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+// The tools whose installations are adopted.
+const (
+	Skills   = "skills"   // npx skills
+	GitHub   = "gh skill" // the GitHub CLI
+	ClawHub  = "clawhub"
+	ToolHive = "toolhive"
+)
+
+// Options say where other tools have installed.
+type Options struct {
+	// Dir is the absolute host path of a project, or of the home folder.
+	Dir string
+	// Home reports that Dir is the home folder: the lock of a person's skills is read.
+	Home bool
+	// State is the absolute host path of $XDG_STATE_HOME; "" if it is not set.
+	State string
+	// Workspaces are host paths in Dir in which ClawHub has installed, beside Dir.
+	Workspaces []string
+	// Now is the time of the adoption; the zero time is the current one.
+	Now time.Time
+}
+
+// A Candidate is an entry of another tool's lock file.
+type Candidate struct {
+	Tool string `json:"tool"` // [Skills], [GitHub], [ClawHub] or [ToolHive]
+	Lock string `json:"lock"` // the file with the entry
+	Name string `json:"name"` // as the tool has it
+	// Path is the entry's folder, slash-separated from Options.Dir; "" without one.
+	Path string `json:"path,omitempty"`
+	// Copies are other folders of this name that clients read. They stay as they are.
+	Copies []string `json:"copies,omitempty"`
+	// State describes the folder as it is; nil if it cannot be adopted. Then Reason
+	// says why, and Remedy is an imperative or "".
+	State  *lock.State `json:"-"`
+	Reason string      `json:"reason,omitempty"`
+	Remedy string      `json:"remedy,omitempty"`
+}
+
+// Find returns the entries of all tools in the order of their paths, and an error for
+// each lock file that cannot be read. A folder that several tools claim is one candidate.
+func Find(ctx context.Context, o Options) ([]*Candidate, error) {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	a, err := newAdopter(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer a.files.Close()
+	for _, read := range []func() ([]*record, error){a.projectLock, a.personLock, a.clawhub, a.toolhive, a.stampedByGH} {
+		records, err := read()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			a.errs = append(a.errs, err)
+		}
+		for _, r := range records {
+			a.add(ctx, r)
+		}
+	}
+	slices.SortStableFunc(a.found, func(x, y *Candidate) int {
+		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Name, y.Name))
+	})
+	return a.found, errors.Join(a.errs...)
+}
+
+// An adopter collects the candidates of one folder.
+type adopter struct {
+	Options
+	files   skillfs.Dir // Options.Dir; closed by Find
+	folders []string    // those with skills: see findFolders
+	taken   map[string]bool
+	found   []*Candidate
+	errs    []error
+}
+
+func newAdopter(ctx context.Context, o Options) (*adopter, error) {
+	files, err := skillfs.DirFS(o.Dir).Hold()
+	if err != nil {
+		return nil, err
+	}
+	a := &adopter{Options: o, files: files, taken: map[string]bool{}}
+	a.folders = a.findFolders(ctx)
+	return a, nil
+}
+
+// add makes a candidate of a record, unless an earlier one has its folder.
+func (a *adopter) add(ctx context.Context, r *record) {
+	c := &Candidate{Tool: r.tool, Lock: r.lock, Name: r.name}
+	folders := a.foldersOf(r)
+	if len(folders) > 0 {
+		c.Path, c.Copies = folders[0], folders[1:]
+	}
+	if key := strings.ToLower(c.Path); c.Path != "" {
+		if a.taken[key] {
+			return
+		}
+		a.taken[key] = true
+	}
+	err := r.err
+	if c.Path == "" && err == nil {
+		err = &source.RefusedError{Reason: "its folder is not there", Remedy: "remove the entry with " + r.tool}
+	}
+	if err == nil {
+		c.State, err = a.describe(ctx, r, c.Path)
+	}
+	if err != nil {
+		c.State, c.Reason = nil, err.Error()
+		if refused, ok := errors.AsType[*source.RefusedError](err); ok {
+			c.Reason, c.Remedy = refused.Reason, refused.Remedy
+		}
+	}
+	a.found = append(a.found, c)
+}
+
+// describe returns the state of a record's folder, with the claims that hold.
+func (a *adopter) describe(ctx context.Context, r *record, dir string) (*lock.State, error) {
+	files, err := a.files.HoldSub(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer files.Close()
+	s, err := describe(ctx, files, a.host(dir))
+	if err != nil {
+		return nil, err
+	}
+	s.Source, s.Revision, s.Path = r.source, r.revision, r.path
+	s.Name = cmp.Or(s.Name, path.Base(dir))
+	s.Installed = r.installed
+	if s.Installed.IsZero() {
+		s.Installed = a.Now.UTC().Truncate(time.Second)
+	}
+	for _, claim := range r.claims {
+		holds, err := claim.holds(ctx, files, s.Files)
+		switch {
+		case err != nil:
+			return nil, err
+		case holds:
+			s.Checked = append(s.Checked, claim.name)
+		default:
+			s.Unproved = append(s.Unproved, claim.name+": "+claim.otherwise)
+		}
+	}
+	if len(r.claims) == 0 {
+		s.Unproved = append(s.Unproved, fmt.Sprintf("the content: %s records no hash of it", r.lock))
+	}
+	s.Unproved = append(s.Unproved, r.unproved...)
+	s.Unproved = append(s.Unproved, "that the source has these files: nothing was fetched")
+	return s, nil
+}
+
+func (a *adopter) host(name string) string { return filepath.Join(a.Dir, filepath.FromSlash(name)) }
+
+// maxLock bounds a lock file in bytes, maxRecords its entries, maxField each text in it.
+const (
+	maxLock    = 8 << 20
+	maxRecords = 5000
+	maxField   = 4096
+)
+
+// read returns a file of Dir; nil if there is none.
+func (a *adopter) read(name string) ([]byte, error) {
+	return readLock(a.files, name, name)
+}
+
+func readLock(files fs.FS, name, label string) ([]byte, error) {
+	data, err := skillfs.ReadRegular(files, name, maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", label, err)
+	}
+	return data, nil
+}
