@@ -191,7 +191,7 @@ var walls = map[string]string{
 	"skills/install":            "skills skills/check skills/install/lock skills/install/marketplace skills/install/quarantine skills/install/source skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/download":   "skills/install/source",
 	"skills/install/files":      "skills/install/download skills/install/quarantine skills/install/source skills/skillfs skills/snapshot",
-	"skills/install/lock":       "skills/install/source skills/skillfs skills/surface",
+	"skills/install/lock":       "skills/install/source skills/lazyregexp skills/skillfs skills/surface",
 	"skills/install/oci":        "skills/install/quarantine skills/install/source skills/lazyregexp",
 	"skills/install/quarantine": "skills skills/skillfs skills/truncate",
 	"skills/install/source":     "skills/lazyregexp",
@@ -217,6 +217,7 @@ var walls = map[string]string{
 
 	// fetchers of skills
 	"skills/install/git":         "skills/install/quarantine skills/install/source skills/truncate",
+	"skills/install/adopt":       "skills skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
 	"skills/install/npm":         "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp",
 	"skills/install/clawhub":     "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/truncate",
@@ -251,7 +252,7 @@ var libraries = map[string]string{
 	"golang.org/x/term":                        "cmd/skills-mcp server/approval/tty",
 	"golang.org/x/text":                        "server/skillshost skills/install/clawhub skills/install/lock skills/install/quarantine skills/scan skills/schema skills/search/text",
 	"golang.org/x/tools":                       "integration/bench/search integration/house",
-	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/manifest",
+	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/install/adopt skills/manifest",
 	"modernc.org/sqlite":                       "server/store",
 	"mvdan.cc/sh/v3":                           "skills/infer/shell",
 	"oras.land/oras-go/v2":                     "skills/install/oci",

@@ -59,13 +59,14 @@ func (item *Item) describe(ctx context.Context, folder string) error {
 }
 
 // matches returns an error if the item is not the locked one, and else makes its state the
-// locked one: with its time, and the source as it was written.
+// locked one: with its time, and the source as it was written. An adopted entry may have
+// no revision; then its files decide.
 func (item *Item) matches() error {
 	want, is := item.locked, item.State
 	switch {
 	case want == nil:
 		return nil
-	case want.Revision != is.Revision:
+	case want.Revision != "" && want.Revision != is.Revision:
 		return &EntryError{[]string{item.Path}, fmt.Errorf("the source has the revision %q, and the lock says %q; run update, or restore the lock", is.Revision, want.Revision)}
 	case want.Digest != is.Digest || len(compareFiles(item.Path, want.Files, is.Files)) > 0:
 		return &EntryError{[]string{item.Path}, fmt.Errorf("the files at revision %q have the digest %s, and the lock says %s; somebody has changed them: ask the author, then run update", is.Revision, is.Digest, want.Digest)}

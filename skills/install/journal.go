@@ -193,8 +193,12 @@ func (c *change) undo(ctx context.Context) error {
 // settle writes the states of a change whose folders have moved, and sorts the versions
 // in oldDir: for rollback, or away.
 func (c *change) settle(ctx context.Context) error {
+	dirs := []string{path.Join(c.layout.state, previousDir), path.Join(c.layout.state, keptDir)}
 	for _, name := range c.changing() {
 		e, old := c.File.Entries[name], c.layout.old(name)
+		if dir := path.Dir(name); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
 		if e.Removal {
 			if err := c.discard(ctx, old, name, &e.State); err != nil {
 				return err
@@ -211,7 +215,7 @@ func (c *change) settle(ctx context.Context) error {
 		}
 		e.State, e.Next = *e.Next, nil
 	}
-	for _, dir := range []string{c.layout.skills, c.layout.plugins, path.Join(c.layout.state, previousDir), path.Join(c.layout.state, keptDir)} {
+	for _, dir := range dirs {
 		if err := lock.SyncFolder(c.Root(), dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

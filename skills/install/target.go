@@ -47,11 +47,11 @@ func (l layout) entry(kind, folder string) string {
 }
 
 // check returns an error for a lock file with a path that the target does not have: a
-// stranger may have written it.
+// stranger may have written it. An adopted entry may be in another client's folder.
 func (l layout) check(f *lock.File) error {
 	for name := range f.Entries {
-		if dir := path.Dir(name); dir != l.skills && dir != l.plugins {
-			return &lock.Error{Message: fmt.Sprintf("the entry %q lies in neither %s nor %s", name, l.skills, l.plugins), Remedy: "remove it"}
+		if dir := path.Dir(name); dir != l.skills && dir != l.plugins && !lock.InClientFolder(name) {
+			return &lock.Error{Message: fmt.Sprintf("the entry %q lies in neither %s nor %s, nor in a client's folder of skills", name, l.skills, l.plugins), Remedy: "remove it"}
 		}
 	}
 	return nil
