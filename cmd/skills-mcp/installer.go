@@ -43,6 +43,8 @@ func newInstaller(s *settings, project string, terminal bool) (*installer, error
 	if err != nil {
 		return nil, err
 	}
+	// The home folder has the person's own skills, and no skills-lock.json to share.
+	target.Project = target.Project && resolved(target.Dir) != resolved(s.home)
 	return &installer{install.New(target, &install.Options{
 		Fetchers: s.fetchers(terminal), Public: egress.Public, Limits: s.Install.Limits.Quarantine(),
 	}), target, s}, nil

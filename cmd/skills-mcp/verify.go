@@ -110,13 +110,3 @@ func (c *verifyCommand) uninstall(ctx context.Context, names []string) error {
 	}
 	return nil
 }
-
-// newLockCommand returns the parent of the commands about the lock files of other tools.
-func newLockCommand(_ *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "lock",
-		Short: "Take over what other tools have installed",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-}

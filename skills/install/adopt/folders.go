@@ -70,7 +70,7 @@ func (a *adopter) foldersOf(r *record) (folders []string) {
 	}
 	for _, dir := range dirs {
 		name := path.Join(dir, r.folder)
-		if a.isFolder(name) && lock.InClientFolder(name) {
+		if !slices.Contains(folders, name) && a.isFolder(name) && lock.InClientFolder(name) {
 			folders = append(folders, name)
 		}
 	}

@@ -95,6 +95,9 @@ func (a *adopter) npmRecord(file, dir string) func(key string, e npmEntry) *reco
 		if e.WellKnownDigest != "" {
 			r.unproved = append(r.unproved, "the digest "+e.WellKnownDigest+" of the index: it is that of the download, which is gone")
 		}
+		if r.source.Kind == source.Folder && !a.Home && !skillfs.Inside(a.Dir, r.source.Location) {
+			r.unproved = append(r.unproved, "the source "+r.source.Location+": it is a folder of this machine outside of the project")
+		}
 		a.refine(r, e)
 		return r
 	}

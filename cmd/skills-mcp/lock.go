@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/adopt"
+	"github.com/skillsmcp/skills-mcp/skills/install/lock"
+	"github.com/skillsmcp/skills-mcp/skills/surface"
+)
+
+// newLockCommand returns the parent of the commands about the lock files of other tools.
+func newLockCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lock",
+		Short: "Take over what other tools have installed",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newAdoptCommand(a))
+	return cmd
+}
+
+// adoptCommand takes over what other tools have installed.
+type adoptCommand struct {
+	consent
+	project        string
+	dryRun, asJSON bool
+}
+
+func newAdoptCommand(a *app) *cobra.Command {
+	c := &adoptCommand{consent: consent{app: a}}
+	cmd := &cobra.Command{
+		Use:   "adopt",
+		Short: "Take over the skills that npx skills, gh, ClawHub and ToolHive have installed",
+		Long: `Read the lock files of other tools, recompute the hashes in them, and add an entry to
+skills-mcp.lock for each skill, so that verify, outdated, update, rollback and uninstall
+work with it. Nothing is fetched. The skills stay in their folders, and the other tools'
+files as they are.
+
+Each entry says what was proved of it, and what was not. Exits with 1 if an entry cannot
+be adopted; the others are.
+
+Without --project these are your own skills: the lock file is ~/skills-mcp.lock, and the
+other commands find it with --project ~.`,
+		Example: "  skills-mcp lock adopt --project . --dry-run\n  skills-mcp lock adopt",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+	}
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would be adopted, and change nothing")
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
+	projectFlag(cmd, &c.project)
+	c.register(cmd)
+	return cmd
+}
+
+func (c *adoptCommand) run(ctx context.Context) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	dir := c.project
+	if dir == "" {
+		dir = s.home
+	}
+	if dir == "" {
+		return errors.New("there is no home folder; set HOME, or use --project")
+	}
+	i, err := newInstaller(s, dir)
+	if err != nil {
+		return err
+	}
+	found, unread := adopt.Find(ctx, adopt.Options{Dir: i.target.Dir, Home: !i.target.Project, State: os.Getenv("XDG_STATE_HOME")})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	file, err := i.Installed()
+	if err != nil {
+		return err
+	}
+	fresh, states, refused := sift(found, file)
+	if len(states) > 0 && !c.dryRun {
+		if err := c.accept(ctx, s, fresh); err != nil {
+			return err
+		}
+		if err := i.Adopt(ctx, states); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(c.print(i, fresh, len(states)), unread); err != nil {
+		return err
+	}
+	if refused {
+		return &exitError{exitFailed, nil}
+	}
+	return nil
+}
+
+// sift leaves out the candidates that have entries already. Refused reports that one
+// cannot be adopted.
+func sift(found []*adopt.Candidate, file *lock.File) (fresh []*adopt.Candidate, states map[string]*lock.State, refused bool) {
+	states = map[string]*lock.State{}
+	for _, candidate := range found {
+		switch {
+		case candidate.Path != "" && file.Entries[candidate.Path] != nil:
+			continue
+		case candidate.State == nil:
+			refused = true
+		default:
+			states[candidate.Path] = candidate.State
+		}
+		fresh = append(fresh, candidate)
+	}
+	return fresh, states, refused
+}
+
+// accept returns nil if the person, or a script with the token, agrees.
+func (c *adoptCommand) accept(ctx context.Context, s *settings, found []*adopt.Candidate) error {
+	lines := adoptionLines(found)
+	if c.yes {
+		fmt.Fprintln(c.stderr, strings.Join(lines, "\n"))
+		return provedScript(s)
+	}
+	return c.confirmShown(ctx, lines, "adopt them")
+}
+
+// adoptionLines describes candidates to a person. Strangers wrote most of the texts.
+func adoptionLines(found []*adopt.Candidate) (lines []string) {
+	for _, candidate := range found {
+		if candidate.State == nil {
+			reason := candidate.Reason
+			if candidate.Remedy != "" {
+				reason += "; " + candidate.Remedy
+			}
+			lines = append(lines, fmt.Sprintf("%s (%s): not adopted: %s", visible(candidate.Name), candidate.Tool, visible(reason)))
+			continue
+		}
+		state := candidate.State
+		lines = append(lines, fmt.Sprintf("%s (%s)", visible(candidate.Path), candidate.Tool), "  from "+visible(state.Source.String()))
+		if state.Revision != "" {
+			lines = append(lines, "  revision "+visible(state.Revision))
+		}
+		lines = append(lines, "  "+capabilitiesOf(state.Surface))
+		for _, text := range state.Checked {
+			lines = append(lines, "  proved: "+visible(text))
+		}
+		for _, text := range state.Unproved {
+			lines = append(lines, "  not proved: "+visible(text))
+		}
+		for _, path := range candidate.Copies {
+			lines = append(lines, "  stays as it is: another folder of this name, "+visible(path))
+		}
+	}
+	return lines
+}
+
+// capabilitiesOf names the kinds of capabilities of a surface, which show --capabilities
+// lists one by one.
+func capabilitiesOf(items []surface.Item) string {
+	counts, kinds := map[surface.Kind]int{}, []string{}
+	for _, item := range items {
+		if counts[item.Kind]++; counts[item.Kind] == 1 {
+			kinds = append(kinds, string(item.Kind))
+		}
+	}
+	if len(kinds) == 0 {
+		return "no capabilities were found in it"
+	}
+	return fmt.Sprintf("%d capabilities: %s", len(items), strings.Join(kinds, ", "))
+}
+
+// print writes the result.
+func (c *adoptCommand) print(i *installer, found []*adopt.Candidate, adopted int) error {
+	type entry struct {
+		*adopt.Candidate
+		*lock.State
+	}
+	switch {
+	case c.asJSON:
+		list := []entry{}
+		for _, candidate := range found {
+			list = append(list, entry{candidate, candidate.State})
+		}
+		return c.printJSON(map[string]any{"adopted": !c.dryRun, "lock": filepath.Join(i.target.Dir, lock.Name), "entries": list})
+	case len(found) == 0:
+		_, err := fmt.Fprintln(c.stderr, "other tools have installed nothing here that is not in the lock file already")
+		return err
+	case c.dryRun:
+		_, err := fmt.Fprintln(c.stdout, strings.Join(adoptionLines(found), "\n"))
+		return err
+	}
+	for _, candidate := range found {
+		if candidate.State == nil {
+			fmt.Fprintln(c.stderr, adoptionLines([]*adopt.Candidate{candidate})[0])
+		} else {
+			fmt.Fprintf(c.stdout, "adopted %s\n", visible(i.path(candidate.Path)))
+		}
+	}
+	if adopted > 0 && c.project == "" {
+		fmt.Fprintln(c.stderr, "the other commands find them with --project ~")
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package adopt
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/lock"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// write writes files below a folder; a content "-> TARGET" is a link.
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if target, link := strings.CutPrefix(content, "-> "); link {
+			err = os.Symlink(target, name)
+		} else {
+			err = os.WriteFile(name, []byte(content), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// find returns the candidates of a folder by name.
+func find(t testing.TB, o Options) map[string]*Candidate {
+	t.Helper()
+	all, err := Find(t.Context(), o)
+	if err != nil {
+		t.Log(err)
+	}
+	byName := map[string]*Candidate{}
+	for _, c := range all {
+		byName[c.Name] = c
+	}
+	return byName
+}
+
+func skill(name string) string {
+	return "---\nname: " + name + "\ndescription: Says hello. Use it to greet.\n---\n# " + name + "\n"
+}
+
+// TestHostileLocks: a lock file of a project is a stranger's, and names no file that is
+// not in the project's folders of skills.
+func TestHostileLocks(t *testing.T) {
+	out := t.TempDir()
+	write(t, out, map[string]string{"evil/SKILL.md": skill("evil")})
+	long := strings.Repeat("a", maxField+1)
+	for _, test := range []struct {
+		name, file, content, want string
+		files                     map[string]string
+	}{
+		{name: "traversal in the name", file: projectLockFile, content: `{"version":1,"skills":{"../../evil":{"source":"a/b","sourceType":"github"}}}`, want: "its folder is not there"},
+		{name: "traversal in the path", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"source":"a/b","sourceType":"github","skillPath":"../../etc/SKILL.md"}}}`, want: "leads out of the source"},
+		{name: "an absolute path", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"source":"a/b","sourceType":"github","skillPath":"/etc/SKILL.md"}}}`, want: "leads out of the source"},
+		{name: "a link out", file: projectLockFile, content: `{"version":1,"skills":{"evil":{"source":"a/b","sourceType":"github"}}}`, want: "its folder is not there", files: map[string]string{".agents/skills/evil": "-> " + out + "/evil"}},
+		{name: "a folder that is a link out", file: projectLockFile, content: `{"version":1,"skills":{"evil":{"source":"a/b","sourceType":"github"}}}`, want: "its folder is not there", files: map[string]string{".agents/skills": "-> " + out}},
+		{name: "ext::", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"source":"ext::sh -c id","sourceUrl":"ext::sh -c id","sourceType":"git"}}}`, want: "start a program"},
+		{name: "an option", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"source":"--upload-pack=id","sourceType":"local"}}}`, want: ""},
+		{name: "credentials", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"sourceUrl":"https://u:p@example.com/x.git","sourceType":"git"}}}`, want: "credentials"},
+		{name: "http", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"sourceUrl":"http://example.com/x.git","sourceType":"git"}}}`, want: "not protected"},
+		{name: "control characters", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"source":"a/\u001b[2Jb","sourceType":"github"}}}`, want: "control characters"},
+		{name: "a long text", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"source":"` + long + `","sourceType":"github"}}}`, want: "too long"},
+		{name: "another kind", file: projectLockFile, content: `{"version":1,"skills":{"pdf":{"source":"a/b","sourceType":"magic"}}}`, want: "unknown kind"},
+		{name: "not an object", file: projectLockFile, content: `{"version":1,"skills":{"pdf":7}}`, want: "cannot unmarshal"},
+		{name: "a later version", file: projectLockFile, content: `{"version":9,"skills":{"pdf":{}}}`, want: "-"},
+		{name: "no JSON", file: projectLockFile, content: `{`, want: "-"},
+		{name: "clawhub: traversal", file: ".clawhub/lock.json", content: `{"version":1,"skills":{"@a/../../evil":{"version":"1.0.0","installedAt":1}}}`, want: "its source is not read"},
+		{name: "clawhub: the mirror", file: ".clawhub/lock.json", content: `{"version":1,"skills":{"skills-sh:a/b/pdf":{"version":"1.0.0","installedAt":1,"sourceRef":"skills-sh:a/b/pdf"}}}`, want: "skills.sh mirrors"},
+		{name: "clawhub: a registry without protection", file: ".clawhub/lock.json", content: `{"version":1,"skills":{"pdf":{"version":"1.0.0","installedAt":1}}}`, want: "not protected", files: map[string]string{"skills/pdf/SKILL.md": skill("pdf"), "skills/pdf/.clawhub/origin.json": `{"version":1,"registry":"http://example.com","slug":"pdf","installedVersion":"1.0.0"}`}},
+		{name: "toolhive: traversal", file: toolhiveFile, content: "version: 1\nskills:\n- name: pdf\n  source: git://github.com/a/b#../../etc\n  digest: x\n", want: "leads out"},
+		{name: "toolhive: a plugin", file: toolhiveFile, content: "version: 1\nplugins:\n- name: pdf\n  source: ghcr.io/a/b:1\n  digest: x\n", want: "it is a plugin"},
+		{name: "toolhive: an address", file: toolhiveFile, content: "version: 1\nskills:\n- name: pdf\n  source: http://169.254.169.254/x\n  digest: x\n", want: "its source is not read"},
+		{name: "toolhive: an alias bomb", file: toolhiveFile, content: "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\nskills: *f\n", want: "-"},
+		{name: "no skill in the folder", file: projectLockFile, content: `{"version":1,"skills":{"none":{"source":"a/b","sourceType":"github"}}}`, want: "no skill in it that loads", files: map[string]string{".agents/skills/none/SKILL.md": "\x00"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if test.files == nil {
+				test.files = map[string]string{".agents/skills/pdf/SKILL.md": skill("pdf")}
+			}
+			write(t, dir, test.files)
+			write(t, dir, map[string]string{test.file: test.content})
+			found, err := Find(t.Context(), Options{Dir: dir})
+			if test.want == "-" {
+				if err == nil || len(found) > 0 {
+					t.Fatalf("read: %v, %v", found, err)
+				}
+				return
+			}
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%d candidates, %v", len(found), err)
+			}
+			c := found[0]
+			if test.want == "" {
+				return
+			}
+			if c.State != nil || !strings.Contains(c.Reason, test.want) {
+				t.Errorf("adopted %v, reason %q; want %q", c.State != nil, c.Reason, test.want)
+			}
+		})
+	}
+}
+
+// TestOrderOfNames: the order of localeCompare in Node 22, which the hashes of the skills
+// tool and ClawHub depend on.
+func TestOrderOfNames(t *testing.T) {
+	sorted := []string{"a", "A", "a b", "a_b", "a-b", "a.b", "a/b", "ab", "aB", "Ab", "ab-c", "ab/c", "abc.md"}
+	for i := range sorted {
+		for j := range sorted {
+			if got := compareNames(sorted[i], sorted[j]); (got < 0) != (i < j) || (got == 0) != (i == j) {
+				t.Errorf("compare %q with %q: %d", sorted[i], sorted[j], got)
+			}
+		}
+	}
+}
+
+// TestRecordedHashes has the hashes that git write-tree has for a folder, and the rule of
+// ToolHive in another language. Those of npm tools are in TestRealTools of integration.
+func TestRecordedHashes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"SKILL.md": "hello\n", "scripts/run.sh": "#!/bin/sh\n", "a.md": "x", "a-b.md": "y"})
+	files := skillfs.DirFS(dir)
+	states, err := lock.Files(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := gitTree(context.Background(), files, states, strings.Repeat("0", 40), nil, func(string) bool { return false })
+	if want := "231cc301934a4106a4f62050aa414b9f46ca3d3c"; err != nil || tree != want {
+		t.Errorf("the Git tree is %s, %v; want %s", tree, err, want)
+	}
+	if got, want := contentDigest(states), "sha256:c31b4994ae6086357f5fa5fc0c26e4f1670e15257ebaf9e64b08066b7d743c80"; got != want {
+		t.Errorf("the content digest is %s; want %s", got, want)
+	}
+}
+
+func FuzzProjectLock(f *testing.F) {
+	f.Add([]byte(`{"version":1,"skills":{"pdf":{"source":"a/b","sourceType":"github","skillPath":"x/SKILL.md","computedHash":"00"}}}`))
+	f.Add([]byte(`{"version":1,"skills":{"pdf":{"source":"./x","sourceType":"local"}}}`))
+	fuzz(f, projectLockFile)
+}
+
+func FuzzPersonLock(f *testing.F) {
+	f.Add([]byte(`{"version":3,"skills":{"pdf":{"source":"a/b","sourceType":"github","sourceUrl":"https://github.com/a/b.git","skillFolderHash":"00","installedAt":"2026-01-01T00:00:00Z"}}}`))
+	fuzz(f, ".agents/"+personLockFile)
+}
+
+func FuzzClawHubLock(f *testing.F) {
+	f.Add([]byte(`{"version":1,"skills":{"pdf":{"version":"1.2.0","installedAt":1795417938920,"ownerHandle":"ann","pinned":true}}}`))
+	fuzz(f, ".clawhub/lock.json")
+}
+
+func FuzzClawHubOrigin(f *testing.F) {
+	f.Add([]byte(`{"version":1,"registry":"https://example.com","slug":"pdf","installedVersion":"1.2.0","fingerprint":"00"}`))
+	fuzz(f, "skills/pdf/.clawhub/origin.json")
+}
+
+func FuzzToolHiveLock(f *testing.F) {
+	f.Add([]byte("version: 1\nskills:\n- name: pdf\n  source: git://github.com/a/b@main#skills/pdf\n  digest: 0000000000000000000000000000000000000000\n  contentDigest: sha256:00\n"))
+	fuzz(f, toolhiveFile)
+}
+
+func FuzzStamp(f *testing.F) {
+	f.Add([]byte("---\nname: pdf\ndescription: x\nmetadata:\n    github-path: skills/pdf\n    github-ref: refs/heads/main\n    github-repo: https://github.com/a/b\n    github-tree-sha: 7a8633b2cf8d7f4a0ee055cfc53e9821a26be2dd\n---\nx\n"))
+	fuzz(f, ".agents/skills/stamped/SKILL.md")
+}
+
+// fuzz reads files of strangers: what is adopted lies in a folder of skills, and can be
+// written to our lock.
+func fuzz(f *testing.F, name string) {
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{".agents/skills/pdf/SKILL.md": skill("pdf"), "skills/pdf/SKILL.md": skill("pdf"), ".clawhub/lock.json": `{"version":1,"skills":{"pdf":{"version":"1","installedAt":1}}}`, name: string(data)})
+		found, _ := Find(t.Context(), Options{Dir: dir, Home: true})
+		file := &lock.File{Version: lock.Version, Entries: map[string]*lock.Entry{}}
+		for _, c := range found {
+			if c.State == nil {
+				continue
+			}
+			if !lock.InClientFolder(c.Path) {
+				t.Fatalf("%q is no folder of skills", c.Path)
+			}
+			file.Entries[c.Path] = &lock.Entry{State: *c.State}
+		}
+		encoded, err := file.Encode()
+		if err == nil {
+			_, err = lock.Decode(encoded)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
