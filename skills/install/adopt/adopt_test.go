@@ -35,20 +35,6 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// find returns the candidates of a folder by name.
-func find(t testing.TB, o Options) map[string]*Candidate {
-	t.Helper()
-	all, err := Find(t.Context(), o)
-	if err != nil {
-		t.Log(err)
-	}
-	byName := map[string]*Candidate{}
-	for _, c := range all {
-		byName[c.Name] = c
-	}
-	return byName
-}
-
 func skill(name string) string {
 	return "---\nname: " + name + "\ndescription: Says hello. Use it to greet.\n---\n# " + name + "\n"
 }
