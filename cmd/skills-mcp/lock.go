@@ -72,7 +72,7 @@ func (c *adoptCommand) run(ctx context.Context) error {
 	if dir == "" {
 		return errors.New("there is no home folder; set HOME, or use --project")
 	}
-	i, err := newInstaller(s, dir)
+	i, err := newInstaller(s, dir, false)
 	if err != nil {
 		return err
 	}
