@@ -283,6 +283,9 @@ func hostileCases() []hostile {
 		{name: "a dot at the end", entries: []pack{file("a./b")}, files: "a. a./b", note: "Windows leaves out the dot"},
 		{name: "hooks", entries: []pack{file("SKILL.md"), file(".git/hooks/post-checkout"), file("a/.GIT/config"), file("b/GIT~1/config"), symlink("c/.git", "../..")}, files: "SKILL.md", note: "files of a git repository are left out"},
 
+		{name: "a bare repository", entries: []pack{file("SKILL.md"), file("a/HEAD"), file("a/config"), file("a/objects/info"), file("a/refs/heads/main")}, want: `"a": git takes the folder for a repository`},
+		{name: "a bare repository in capitals, with links", entries: []pack{file("head"), file("x/f"), symlink("Objects", "x"), symlink("REFS", "x")}, want: `".": git takes the folder for a repository`},
+		{name: "no bare repository", entries: []pack{file("HEAD"), file("a/objects/x"), file("refs/y")}, files: "HEAD a a/objects a/objects/x refs refs/y"},
 		{name: "too many", entries: many(101, "%d"), want: "there are more than 100 files and folders"},
 		{name: "too many folders", entries: many(60, "%d/f"), want: "there are more than 100 files and folders"},
 		{name: "the same folder for ever", raw: packTarGzip(slices.Repeat([]pack{{name: "a/", kind: tar.TypeDir}}, 1000)...), want: "there are more than 100 files and folders"},

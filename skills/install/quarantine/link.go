@@ -46,14 +46,15 @@ func (f *Folder) Links() map[string]string {
 	return targets
 }
 
-// Seal makes the links, and returns an [*Error] if one leads out of the quarantine, to
-// nothing, or in a circle, also one of links to folders. Nothing is written after it.
+// Seal makes the links. The error is an [*Error] if one leads out of the quarantine, to
+// nothing, or in a circle, also one of links to folders, and if a folder is a bare
+// repository of git. Nothing is written after it.
 func (f *Folder) Seal() error {
 	if f.sealed {
 		return errSealed
 	}
 	f.sealed = true
-	if err := f.checkLinks(); err != nil {
+	if err := cmp.Or(f.names.checkBare(), f.checkLinks()); err != nil {
 		return err
 	}
 	for _, l := range f.links {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -124,7 +125,7 @@ func (n *names) clean(name string) (clean string, err error) {
 		return "", &Error{name, fmt.Sprintf("its name has the invisible character %U", r), "rename it"}
 	}
 	for part := range strings.SplitSeq(clean, "/") {
-		if message := foreign(part); message != "" && onWindows {
+		if message := foreign(part); message != "" && runtime.GOOS == "windows" {
 			return "", &Error{name, message, "rename it"}
 		}
 	}
@@ -183,6 +184,22 @@ func isGit(part string) bool {
 	part, _, _ = strings.Cut(key(part), ":") // a stream of NTFS
 	part = strings.TrimRight(part, ". ")
 	return part == ".git" || part == "git~1"
+}
+
+// checkBare refuses a folder that git takes for a bare repository: its configuration
+// starts programs when somebody runs git in the folder. Source: gitrepository-layout(5).
+func (n *names) checkBare() error {
+	for k, e := range n.byKey {
+		if path.Base(k) != "head" {
+			continue
+		}
+		_, objects := n.byKey[path.Join(path.Dir(k), "objects")]
+		_, refs := n.byKey[path.Join(path.Dir(k), "refs")]
+		if objects && refs {
+			return &Error{path.Dir(e.name), "git takes the folder for a repository, whose configuration starts programs", "leave it out"}
+		}
+	}
+	return nil
 }
 
 // foreign returns the reason why Windows has no file of this name, "" if it may have
