@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -47,5 +48,40 @@ func TestHostConformance(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A skill of a server that is made with the official TypeScript SDK is listed and
+// verified; one whose frontmatter it states wrongly is not used.
+func TestSDKServer(t *testing.T) {
+	t.Parallel()
+	tools := nodeTools(t)
+	scripts := sdkScripts(t, tools)
+	uri, text := "skill://team/report/SKILL.md", "---\nname: report\ndescription: Writes reports – with numbers.\nmetadata:\n  version: 1.5\n  tags: [a, b]\n---\nWrite it.\n"
+	for _, test := range []struct {
+		name, version, want string
+		code                int
+	}{
+		{"as stated", "1.5", "report", 0},
+		{"another field", "1.6", `the field "metadata" in its SKILL.md is not the one`, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			target, err := json.Marshal(map[string]any{
+				"uri": uri, "files": map[string]string{uri: text, "skill://team/report/notes/data%20%C3%A9.txt": "é\x00\n"},
+				"frontmatter": map[string]any{"name": "report", "description": "Writes reports – with numbers.", "metadata": map[string]any{"version": json.Number(test.version), "tags": []string{"a", "b"}}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), binary, "connect-server", "--dry-run", "--verify", "--json", "mcp+stdio:"+filepath.Join(tools, "node"), filepath.Join(scripts, "skillserver.mjs"), string(target))
+			cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+			out, err := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
+				t.Errorf("exit %d (%v), want %q\n%s", code, err, test.want, out)
+			}
+			if verified := strings.Contains(string(out), `"verified": true`); verified != (test.code == 0) {
+				t.Errorf("verified: %t\n%s", verified, out)
+			}
+		})
 	}
 }

@@ -143,7 +143,7 @@ func (c *connectServerCommand) connect(ctx context.Context, s *settings, server 
 	if err := s.host.Add(server, listing); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s is connected, with %d skills\n", server.Label, len(listing.Entries))
+	_, err = fmt.Fprintf(c.stdout, "%s is connected, with %s\n", server.Label, count(len(listing.Entries), "skill"))
 	return err
 }
 
@@ -156,16 +156,16 @@ func serverQuestion(server skillshost.Server, l *skillshost.Listing) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "skills-mcp: use the skills of another MCP server, as %s/SKILL?\n> %s\n", server.Label, visible(server.Address.String()))
 	if len(server.Address.Command) > 0 {
-		b.WriteString("This is a program, and no skill: it runs outside of any sandbox, as you. It can do\nall that you can, with all your files and variables. It starts now, and whenever its\nskills are listed or loaded.\n")
+		b.WriteString("This is a program, and no skill: it runs outside of any sandbox, as you. It can\ndo all that you can, with all your files and variables. It starts now, and\nwhenever its skills are listed or loaded.\n")
 	}
 	if server.TokenEnv != "" {
 		fmt.Fprintf(&b, "It gets the token in your variable %s.\n", visible(server.TokenEnv))
 	}
-	b.WriteString("Models see the names and descriptions of its skills. You are asked about each skill\nwhen it is first loaded, and after each change; only then are its files fetched.\n")
+	b.WriteString("Models see the names and descriptions of its skills. You are asked about each\nskill when it is first loaded, and after each change; only then are its files\nfetched.\n")
 	if l == nil {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "It lists %d skills:\n", len(l.Entries))
+	fmt.Fprintf(&b, "It lists %s:\n", count(len(l.Entries), "skill"))
 	for i, e := range l.Entries {
 		if i == maxShownSkills {
 			fmt.Fprintf(&b, "> and %d more\n", len(l.Entries)-i)

@@ -19,6 +19,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/skillsmcp/skills-mcp/skills/watch"
@@ -304,6 +305,10 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 		case root.Agents:
 			kind = "agents"
 		}
+		if root.Label == skillshost.Label {
+			findings = append(findings, d.checkServers()...)
+			continue
+		}
 		if root.Dir == "" {
 			findings = append(findings, ok(string(root.Source), "%s", root.Label))
 			continue
@@ -313,6 +318,19 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 		} else if root.Source == skills.SourceExtra {
 			findings = append(findings, warning(string(root.Source), root.Dir+" does not exist", "make the folder, or correct --skills, --plugins or the configuration"))
 		}
+	}
+	return findings
+}
+
+// checkServers returns the connected MCP servers. None is asked.
+func (d *diagnosis) checkServers() []sandbox.Finding {
+	servers, err := d.host.Servers()
+	if err != nil {
+		return []sandbox.Finding{warning("servers", err.Error(), "make the folder readable for you")}
+	}
+	var findings []sandbox.Finding
+	for _, s := range servers {
+		findings = append(findings, ok("server", "%s, with %s, at %s", s.Label, count(d.host.Count(s.Label), "skill"), visible(s.Address.String())))
 	}
 	return findings
 }

@@ -19,8 +19,12 @@ import (
 
 // newHost returns the connected MCP servers, whose folder lies beside the store.
 func newHost(s *settings, state *store.Store) *skillshost.Host {
+	dir := s.home
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir = "" // programs run in the current folder
+	}
 	return skillshost.New(filepath.Join(filepath.Dir(state.File()), "mcp"), newKey(state), &skillshost.HostOptions{
-		Session: skillshost.Options{Version: readBuilt().Version, Env: os.Environ(), Dir: s.home},
+		Session: skillshost.Options{Version: readBuilt().Version, Env: os.Environ(), Dir: dir},
 		Getenv:  os.Getenv, Logger: s.logger,
 	})
 }
