@@ -128,6 +128,8 @@ func explain(err error, target Target) error {
 		remedy = fmt.Sprintf("keep all folders of %s on one file system", target.Dir)
 	case strings.Contains(text, "path escapes"):
 		remedy = "replace the link that leads out of " + target.Dir + " by a folder"
+	case errors.Is(err, fs.ErrExist), strings.Contains(text, "not a directory"):
+		remedy = "remove the file in the place of a folder"
 	default:
 		return err
 	}

@@ -383,6 +383,9 @@ func TestOffline(t *testing.T) {
 	if plan := f.commit(f.Locked(t.Context(), nil)); len(plan.Items) > 0 {
 		t.Error("it wants to fetch what is there")
 	}
+	if found, err := f.Verify(t.Context()); err != nil || len(found) > 0 {
+		t.Error(found, err)
+	}
 	f.clean()
 	if _, err := f.Uninstall(t.Context(), "one", "two"); err != nil {
 		t.Error(err)
@@ -478,6 +481,36 @@ func TestProject(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A plugin that a marketplace has elsewhere is outdated when that place has another
+// revision, and is locked to both.
+func TestOrigin(t *testing.T) {
+	const market, far = "https://example.com/market.git", "https://far.example/kit.git"
+	f := newFixture(t)
+	f.fake.set(market, "1", map[string]string{".claude-plugin/marketplace.json": `{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "far", "source": {"source": "url", "url": "` + far + `"}}]}`})
+	kit := func(body string) map[string]string {
+		return map[string]string{".claude-plugin/plugin.json": `{"name": "far", "description": "Far."}`, "skills/two/SKILL.md": skill("two", "Does two.", body)}
+	}
+	f.fake.set(far, "7", kit("old"))
+	f.install(market)
+	if all, err := f.Outdated(t.Context()); err != nil || len(all) != 1 || all[0].Outdated {
+		t.Errorf("%+v, %v", all, err)
+	}
+	f.fake.set(far, "8", kit("new"))
+	if all, err := f.Outdated(t.Context()); err != nil || !all[0].Outdated || all[0].Revision != "8" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if err := os.RemoveAll(filepath.Join(f.target.Plugins, "far")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Locked(t.Context(), nil); err == nil || !strings.Contains(err.Error(), `plugins/far: the source has the revision "8", and the lock says "7"`) {
+		t.Error(err)
+	}
+	if plans := f.update("far"); len(plans) != 1 || !strings.Contains(plans[0].Items[0].Texts, "new") {
+		t.Errorf("%+v", plans)
+	}
+	f.clean()
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -66,14 +66,22 @@ func (item *Item) matches() error {
 	switch {
 	case want == nil:
 		return nil
-	case want.Revision != "" && want.Revision != is.Revision:
-		return &EntryError{[]string{item.Path}, fmt.Errorf("the source has the revision %q, and the lock says %q; run update, or restore the lock", is.Revision, want.Revision)}
+	case revisionOf(want) != "" && revisionOf(want) != revisionOf(is):
+		return &EntryError{[]string{item.Path}, fmt.Errorf("the source has the revision %q, and the lock says %q; run update, or restore the lock", revisionOf(is), revisionOf(want))}
 	case want.Digest != is.Digest || len(compareFiles(item.Path, want.Files, is.Files)) > 0:
 		return &EntryError{[]string{item.Path}, fmt.Errorf("the files at revision %q have the digest %s, and the lock says %s; somebody has changed them: ask the author, then run update", is.Revision, is.Digest, want.Digest)}
 	}
 	same := *want
 	item.State = &same
 	return nil
+}
+
+// revisionOf returns the revision of the place that has the files of a version.
+func revisionOf(s *lock.State) string {
+	if s.Origin != nil {
+		return s.Origin.Revision
+	}
+	return s.Revision
 }
 
 // refuse returns an error for an item of which nothing loads.

@@ -46,7 +46,7 @@ func (i *Installer) begin(ctx context.Context) (*change, error) {
 	if err = c.ownState(); err == nil {
 		err = l.check(c.File)
 	}
-	if err == nil && c.pending() {
+	if err == nil && pending(c.File) {
 		err = c.finish(context.WithoutCancel(ctx))
 	}
 	if err != nil {
@@ -72,8 +72,6 @@ func (c *change) ownState() error {
 }
 
 // pending reports whether an entry is being changed.
-func (c *change) pending() bool { return pending(c.File) }
-
 func pending(f *lock.File) bool {
 	for _, e := range f.Entries {
 		if e.Next != nil || e.Removal {
@@ -86,7 +84,7 @@ func pending(f *lock.File) bool {
 // make makes the change that the entries have as Next or Removal: all or nothing. Their
 // next versions are in nextDir.
 func (c *change) make(ctx context.Context) error {
-	if err := c.sync(nextDir); err != nil {
+	if err := c.syncAll([]string{path.Join(c.layout.state, nextDir)}); err != nil {
 		return err
 	}
 	if err := c.Write(); err != nil {
@@ -125,12 +123,13 @@ func (c *change) move(ctx context.Context) error {
 		}
 		switch {
 		case err != nil:
-		case e.Removal:
+		case e.Removal && c.exists(name):
 			err = c.rename(name, c.layout.old(name))
+		case e.Removal:
 		default:
 			err = c.exchange(ctx, name, e.Next.Digest)
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
 			return err
 		}
 	}
@@ -215,10 +214,8 @@ func (c *change) settle(ctx context.Context) error {
 		}
 		e.State, e.Next = *e.Next, nil
 	}
-	for _, dir := range dirs {
-		if err := lock.SyncFolder(c.Root(), dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if err := c.syncAll(dirs); err != nil {
+		return err
 	}
 	if err := c.Write(); err != nil {
 		return err
@@ -282,8 +279,14 @@ func (c *change) clear(dir string, some func(name string) bool) {
 	}
 }
 
-func (c *change) sync(dir string) error {
-	return lock.SyncFolder(c.Root(), path.Join(c.layout.state, dir))
+// syncAll makes the disk have the entries of folders, which need not exist.
+func (c *change) syncAll(dirs []string) error {
+	for _, dir := range dirs {
+		if err := lock.SyncFolder(c.Root(), dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // rename moves a folder, and makes the folders above its new path.

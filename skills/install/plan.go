@@ -62,7 +62,10 @@ var errEnded = errors.New("the plan has ended")
 // although ctx is done. The error is a [*ConflictError] if the target has changed since
 // the plan was made.
 func (p *Plan) Commit(ctx context.Context) error {
-	if p.work == nil {
+	switch {
+	case len(p.Items) == 0:
+		return p.Close()
+	case p.work == nil:
 		return errEnded
 	}
 	err := p.commit(ctx)
@@ -70,9 +73,6 @@ func (p *Plan) Commit(ctx context.Context) error {
 }
 
 func (p *Plan) commit(ctx context.Context) error {
-	if len(p.Items) == 0 {
-		return nil
-	}
 	for _, item := range p.Items {
 		if err := syncTree(ctx, p.work.root, item.staged); err != nil {
 			return fmt.Errorf("write %s: %w", item.Path, err)

@@ -1,20 +1,16 @@
 package install
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"maps"
-	"path"
 	"slices"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Status is the state of an entry at its source.
@@ -178,7 +174,7 @@ func (i *Installer) updateGroup(ctx context.Context, group []Status, progress fu
 func (i *Installer) orderFor(group []Status, progress func(done, total int64)) order {
 	first := group[0].Installed
 	o := order{entries: map[string]string{}}
-	o.Request = source.Request{Source: first.Source, Named: !i.target.Project, Progress: progress}
+	o.Request = source.Request{Source: first.Source, Named: !i.target.Project || i.target.Trusted, Progress: progress}
 	for _, s := range group {
 		o.Names = append(o.Names, s.Installed.Name)
 	}
@@ -253,130 +249,4 @@ func (i *Installer) refresh(ctx context.Context, same map[string]*lock.State) er
 		}
 	}
 	return c.Write()
-}
-
-// Rollback returns a plan that exchanges an entry, with all of its group, for the version
-// before its last update. It needs no network.
-func (i *Installer) Rollback(ctx context.Context, name string) (*Plan, error) {
-	return i.plan(ctx, func(b *planner) error {
-		f, err := i.settled(ctx)
-		if err != nil {
-			return err
-		}
-		chosen, err := choose(f, []string{name})
-		if err != nil {
-			return err
-		}
-		for _, p := range chosen {
-			if err := b.takeBack(p, f.Entries[p]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// takeBack stages the previous version of an entry.
-func (b *planner) takeBack(p string, e *lock.Entry) error {
-	l, err := b.installer.target.layout()
-	if err != nil {
-		return err
-	}
-	if e.Previous == nil {
-		return &EntryError{[]string{p}, &source.RefusedError{Reason: "there is no earlier version of it", Remedy: "install the one that you want by its version"}}
-	}
-	tree, err := skillfs.DirFS(b.installer.target.Dir).HoldSub(l.previous(p, e.Previous.Digest))
-	if errors.Is(err, fs.ErrNotExist) {
-		return &EntryError{[]string{p}, errors.New("the earlier version is gone; install it by its version")}
-	} else if err != nil {
-		return err
-	}
-	defer tree.Close()
-	dir := path.Join(fmt.Sprint(len(b.Items)), path.Base(p))
-	state := *e.Previous
-	b.Items, b.dirs = append(b.Items, &Item{Path: p, State: &state, locked: e.Previous}), append(b.dirs, dir)
-	return b.stager.copyFolder(tree, ".", dir, nil)
-}
-
-// Locked returns a plan that makes the target what the lock file says, with the
-// same revisions and digests. Entries that are right already are not fetched and not in
-// the plan, which may be empty. The error names the entry that cannot be had so.
-func (i *Installer) Locked(ctx context.Context, progress func(done, total int64)) (*Plan, error) {
-	f, err := i.settled(ctx)
-	if err != nil {
-		return nil, err
-	}
-	wrong, err := i.wrong(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return i.plan(ctx, func(b *planner) error {
-		for _, group := range bySource(wrong) {
-			if err := b.addLocked(ctx, i.lockedOrder(group, progress), group); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// wrong returns the entries whose files differ from the lock, as if they were outdated.
-func (i *Installer) wrong(ctx context.Context, f *lock.File) (all []Status, err error) {
-	chosen, err := choose(f, nil)
-	if err != nil {
-		return nil, err
-	}
-	found, err := i.verify(ctx, f, chosen)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range found {
-		if len(all) == 0 || all[len(all)-1].Path != d.Path {
-			all = append(all, Status{Path: d.Path, Installed: &f.Entries[d.Path].State, Outdated: true})
-		}
-	}
-	return all, nil
-}
-
-// lockedOrder returns the order for the locked version of entries of one source.
-func (i *Installer) lockedOrder(group []Status, progress func(done, total int64)) order {
-	o := i.orderFor(group, progress)
-	first := group[0].Installed
-	o.Source = at(first.Source, first.Revision)
-	o.origins = map[string]source.Source{}
-	for _, s := range group {
-		if from := s.Installed.Origin; from != nil {
-			o.origins[s.Installed.Name] = at(from.Source, from.Revision)
-		}
-	}
-	return o
-}
-
-// at returns a source at a revision, where the kind can be asked for one.
-func at(s source.Source, revision string) source.Source {
-	switch s.Kind {
-	case source.Git, source.ClawHub, source.OCI, source.NPM:
-		s.Ref = cmp.Or(revision, s.Ref)
-	}
-	return s
-}
-
-// addLocked adds the items of an order, which must be those of the lock.
-func (b *planner) addLocked(ctx context.Context, o order, group []Status) error {
-	before := len(b.Items)
-	if err := b.add(ctx, o); err != nil {
-		var paths []string
-		for _, s := range group {
-			paths = append(paths, s.Path)
-		}
-		return &EntryError{paths, err}
-	}
-	for _, item := range b.Items[before:] {
-		for _, s := range group {
-			if s.Path == item.Path {
-				item.locked = s.Installed
-			}
-		}
-	}
-	return nil
 }
