@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -51,6 +52,27 @@ func BenchmarkVerify(b *testing.B) {
 	for b.Loop() {
 		if found, err := i.Verify(b.Context()); err != nil || len(found) > 0 {
 			b.Fatal(found, err)
+		}
+	}
+}
+
+// BenchmarkInstall installs a skill of 50 files and 1 MB whose fetch costs nothing.
+func BenchmarkInstall(b *testing.B) {
+	files := map[string]string{"SKILL.md": skill("big", "Is large.", "")}
+	for n := range 50 {
+		files[fmt.Sprintf("scripts/%d.py", n)] = strings.Repeat(fmt.Sprintf("print(%d)  # a line of a script\n", n), 650)
+	}
+	for b.Loop() {
+		dir := b.TempDir()
+		target := Target{Dir: dir, Skills: filepath.Join(dir, "skills"), Plugins: filepath.Join(dir, "plugins"), State: filepath.Join(dir, ".state")}
+		fetcher := newFake()
+		fetcher.set("big", "1", files)
+		plan, err := New(target, &Options{Fetchers: map[source.Kind]Fetcher{source.Git: fetcher}}).Prepare(b.Context(), at1("big"))
+		if err == nil {
+			err = plan.Commit(b.Context())
+		}
+		if err != nil {
+			b.Fatal(err)
 		}
 	}
 }
