@@ -25,16 +25,10 @@ func (s *settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
 		source.Folder: local, source.Archive: local, source.URL: local,
 		source.Git:     git.New(&git.Options{Env: os.Environ(), Terminal: terminal, Public: egress.Public}),
 		source.Index:   wellknown.New(client),
-		source.ClawHub: newClawHub(client),
+		source.ClawHub: clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}),
 		source.NPM:     npm.New(client),
 		source.OCI:     newOCIFetcher(s.home),
 	}
-}
-
-// newClawHub returns the fetcher of ClawHub registries. The variable of the clawhub tool
-// names another default one.
-func newClawHub(client *download.Client) *clawhub.Fetcher {
-	return clawhub.New(client, &clawhub.Options{Registry: os.Getenv("CLAWHUB_REGISTRY")})
 }
 
 // newOCIFetcher returns the fetcher of OCI registries, with the credentials of Docker's

@@ -22,6 +22,7 @@ type searchCommand struct {
 	source       string
 	limit        int
 	json         bool
+	clawhub      bool
 }
 
 func newSearchCommand(a *app) *cobra.Command {
@@ -31,15 +32,25 @@ func newSearchCommand(a *app) *cobra.Command {
 		Short: "Find skills by what they are for",
 		Long: `Find skills by words of their names, descriptions and instructions, best first, as
 search_skills does for a model. An exact name comes first; skills without some of
-the words are found too. --or adds another phrasing of the same wish.`,
-		Example: "  skills-mcp search merge pdf files --or \"combine documents\"",
+the words are found too. --or adds another phrasing of the same wish.
+
+--clawhub sends the query to the ClawHub registry instead, for skills to install.`,
+		Example: "  skills-mcp search merge pdf files --or \"combine documents\"\n  skills-mcp search --clawhub weather",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), joinWords(args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.clawhub {
+				return c.runClawHub(cmd.Context(), joinWords(args))
+			}
+			return c.run(cmd.Context(), joinWords(args))
+		},
 	}
 	cmd.Flags().StringArrayVar(&c.alternatives, "or", nil, "another `PHRASING` of the query; may be repeated")
 	cmd.Flags().StringVar(&c.source, "source", "", "only skills of `SOURCE`: session (the project), user, system or extra")
 	cmd.Flags().IntVar(&c.limit, "limit", 10, "print at most `N` skills, up to 200")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&c.clawhub, "clawhub", false, "search the ClawHub registry")
+	cmd.MarkFlagsMutuallyExclusive("clawhub", "or")
+	cmd.MarkFlagsMutuallyExclusive("clawhub", "source")
 	complete(cmd, "source", []string{"session", "user", "system", "extra"})
 	return cmd
 }

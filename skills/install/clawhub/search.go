@@ -9,11 +9,11 @@ import (
 
 // A Hit is a skill that a search found. Its texts are a stranger's.
 type Hit struct {
-	Name      string // "owner/slug", or "slug" if the registry does not tell the owner
-	Title     string
-	Summary   string
-	Version   string
-	Downloads int64
+	Name      string `json:"name"` // "owner/slug", or "slug" if the registry does not tell the owner
+	Title     string `json:"title,omitempty"`
+	Summary   string `json:"summary,omitempty"`
+	Version   string `json:"version,omitempty"`
+	Downloads int64  `json:"downloads"`
 }
 
 // maxHits bounds a search.
