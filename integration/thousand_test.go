@@ -22,7 +22,7 @@ func thousand(t *testing.T) (home string) {
 	if err := catalog.Make(home, 1000); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(home, "config.yaml"), "skills: [skills]\nroots: {session: false, user: false, system: false, samples: false}\nexpose: {pin: ['skill-0*']}\n")
+	writeFile(t, filepath.Join(home, "config.yaml"), "skills: [skills]\nroots: {session: false, user: false, system: false, samples: false}\ntools: {run_code: true, kept_sandboxes: true, match_skills: true, install_skill: true}\nexpose: {pin: ['skill-0*']}\n")
 	return home
 }
 

@@ -3,6 +3,8 @@ package server
 import (
 	"encoding/json"
 
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -49,13 +51,32 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 	return c
 }
 
+// fixedRoom is the size of the fixed tools, in bytes, beside which a list of 20 KB has room
+// for the skills that fit by default, and a whole description of search_skills.
+const fixedRoom = 6600
+
+// descriptionRoom returns the length of the description of search_skills beside other fixed
+// tools, of which match_skills may be hidden: what they have over [fixedRoom] is taken from
+// the names of skills in it.
+func descriptionRoom(fixed []mcpserver.ServerTool, listsMatch bool) int {
+	over := -fixedRoom
+	for _, tool := range fixed {
+		if tool.Tool.Name == matchTool && !listsMatch {
+			continue
+		}
+		encoded, _ := json.Marshal(tool.Tool) // it was made of a schema that can be
+		over += len(encoded)
+	}
+	return maxDescription - min(max(over, 0), maxDescription*3/4)
+}
+
 // searchDescription returns the description of search_skills, with the skills that
-// only it reaches, in at most [maxDescription] bytes.
-func searchDescription(e *exposure.Exposure) string {
+// only it reaches, in at most so many bytes.
+func searchDescription(e *exposure.Exposure, most int) string {
 	const text = "Find the skills for a task, best first. Call this before a task that a skill may cover; then use the skill's own tool, load_skill or run_skill. " +
 		"Give query as English keywords in any conversation, and two or three other phrasings in alternatives."
 	const between = "\n\n"
-	catalog := e.Catalog(maxDescription - len(text) - len(between))
+	catalog := e.Catalog(most - len(text) - len(between))
 	if catalog == "" {
 		return text
 	}

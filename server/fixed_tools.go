@@ -23,7 +23,6 @@ func fixedNames() []string {
 
 func newFixedTools(m *toolMaker, find *finder, search *searcher, invoke *invoker, loader *loader, options *Options) *fixedTools {
 	t := &fixedTools{toolMaker: m, find: find, search: search, invoke: invoke, loader: loader, options: options}
-	t.searchSkills = newSearchTool(m, search, t.choice).tool
 	t.constant = []mcpserver.ServerTool{
 		t.getSkill(), t.listPlugins(), t.listSkills(), t.loadSkill(), t.matchSkills(), t.readOutput(), t.reloadSkills(), t.runSkill(),
 	}
@@ -39,6 +38,7 @@ func newFixedTools(m *toolMaker, find *finder, search *searcher, invoke *invoker
 	if options.RunCode {
 		t.constant = append(t.constant, t.runCode())
 	}
+	t.searchSkills = newSearchTool(m, search, t.choice, descriptionRoom(t.constant, options.MatchSkills)).tool
 	return t
 }
 

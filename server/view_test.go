@@ -32,7 +32,7 @@ func TestNextView(t *testing.T) {
 		got, want := p.next(c), newView(c)
 		want.exposed = want.expose(exposure.State{}, p.expose)
 		if !maps.Equal(got.names.of, want.names.of) || !slices.Equal(got.exposed.Order(), want.exposed.Order()) ||
-			searchDescription(got.exposed) != searchDescription(want.exposed) {
+			searchDescription(got.exposed, maxDescription) != searchDescription(want.exposed, maxDescription) {
 			t.Errorf("%d skills: not what is made anew", len(c.Skills))
 		}
 		for _, skill := range c.Skills {
