@@ -156,6 +156,9 @@ func (c *consent) ask(ctx context.Context, s *settings, change *installation.Cha
 	if change.Suspicious() {
 		return errors.New("the source states that it is suspicious, which no script accepts; look at it yourself, in a terminal and without --yes")
 	}
+	if grown := change.Grown(); len(grown) > 0 {
+		return fmt.Errorf("%s gains something, which only a person accepts; look at it yourself, in a terminal and without --yes", visible(strings.Join(grown, ", ")))
+	}
 	return provedScript(s)
 }
 
