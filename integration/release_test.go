@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	mcpclient "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -28,8 +28,8 @@ console.log(JSON.stringify(await getMcpConfigForManifest({
 })));
 `
 
-// release makes a bundle for this platform.
-func release(t *testing.T) (bundle string) {
+// release makes the files of a release for this platform.
+func release(t *testing.T) releaseFiles {
 	t.Helper()
 	out := t.TempDir()
 	cmd := exec.Command("go", "run", "./integration/release", "--version", "0.1.0", "--platforms", runtime.GOOS+"/"+runtime.GOARCH, "--out", out)
@@ -38,18 +38,26 @@ func release(t *testing.T) (bundle string) {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	return filepath.Join(out, "skills-mcp-0.1.0-"+runtime.GOOS+"-"+runtime.GOARCH+".mcpb")
+	return releaseFiles{out}
 }
 
-// A bundle is the same each time, and starts as clients start it, with answers
-// to its questions and without.
-func TestBundle(t *testing.T) {
+// A release is the same each time, and all that it has for this platform can be installed.
+func TestRelease(t *testing.T) {
 	t.Parallel()
-	tools := nodeTools(t)
-	bundle := release(t)
-	if again := release(t); !bytes.Equal(readFile(t, bundle), readFile(t, again)) {
-		t.Error("the second bundle is another")
+	r, again := release(t), release(t)
+	if diff := cmp.Diff(string(readFile(t, r.file("SHA256SUMS"))), string(readFile(t, again.file("SHA256SUMS")))); diff != "" {
+		t.Errorf("the second release is another (-first +second):\n%s", diff)
 	}
+	t.Run("bundle", func(t *testing.T) {
+		t.Parallel()
+		testBundle(t, r.file("skills-mcp-0.1.0-"+runtime.GOOS+"-"+runtime.GOARCH+".mcpb"))
+	})
+	r.testInstalls(t)
+}
+
+// testBundle starts a bundle as clients start it, with answers to its questions and without.
+func testBundle(t *testing.T, bundle string) {
+	tools := nodeTools(t)
 	folder := filepath.Join(t.TempDir(), "bundle")
 	for _, args := range [][]string{{"info", bundle}, {"unpack", bundle, folder}, {"validate", folder}} {
 		if out, err := exec.Command(filepath.Join(tools, "mcpb"), args...).CombinedOutput(); err != nil {

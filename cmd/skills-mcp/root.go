@@ -47,6 +47,7 @@ terminal. To try a skill by hand:
 		newRateCommand(a),
 		newEgressCommand(a),
 	)
+	addManual(root)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	asUsage(root)

@@ -16,7 +16,8 @@ import (
 type built struct {
 	program []byte
 	main    debug.Module // this module; Go derives its version from the tag
-	terms   []file       // licences, that of this program first
+	linked  []*debug.Module
+	terms   []file // licences, that of this program first
 }
 
 // build compiles the program reproducibly: without paths of this machine and
@@ -43,7 +44,7 @@ func build(ctx context.Context, p platform) (*built, error) {
 		return nil, err
 	}
 	terms, err := licences(ctx, info.Deps)
-	return &built{program, info.Main, terms}, err
+	return &built{program, info.Main, info.Deps, terms}, err
 }
 
 // licences returns the terms of this program, of Go, and of each linked module, as

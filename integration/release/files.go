@@ -16,13 +16,14 @@ import (
 // templates are the files of a release that describe others: manifest.json of MCPB's
 // manifest version 0.4 (github.com/modelcontextprotocol/mcpb, MANIFEST.md), and
 // server.json of the registry's schema of 2025-12-11
-// (github.com/modelcontextprotocol/registry, docs/reference/server-json).
+// (github.com/modelcontextprotocol/registry, docs/reference/server-json). Others are the
+// package.json of npm packages with their launcher, and Homebrew's formula.
 //
 // Settings of a manifest reach the program as environment variables; empty ones count
 // as not set. Each needs a default: without one a client would insert the variable's
 // name for an empty answer.
 //
-//go:embed manifest.json server.json
+//go:embed manifest.json server.json npm.json npmplatform.json launcher.js formula.rb
 var templates embed.FS
 
 // render fills in one of the templates. No value needs escapes in JSON.
@@ -40,7 +41,33 @@ func render(name string, data any) ([]byte, error) {
 type release struct {
 	Module  string // github.com/OWNER/REPOSITORY
 	Version string
-	Assets  []asset
+	Assets  []asset // the bundles
+	Brews   []brew
+	// Platforms are those that the release is for.
+	Platforms []platform
+
+	day             time.Time // of the commit, for all files
+	readme, licence []byte
+}
+
+// A brew has the archives of one system, by its name in Homebrew.
+type brew struct {
+	System string
+	Builds []struct{ CPU, Name, SHA256 string }
+}
+
+// brewed notes an archive for Homebrew's formula.
+func (r *release) brewed(p platform, archive asset) {
+	system := map[string]string{"darwin": "macos", "linux": "linux"}[p.OS]
+	if system == "" {
+		return
+	}
+	i := slices.IndexFunc(r.Brews, func(b brew) bool { return b.System == system })
+	if i < 0 {
+		i, r.Brews = len(r.Brews), append(r.Brews, brew{System: system})
+	}
+	cpu := map[string]string{"amd64": "intel", "arm64": "arm"}[p.Arch]
+	r.Brews[i].Builds = append(r.Brews[i].Builds, struct{ CPU, Name, SHA256 string }{cpu, archive.Name, archive.SHA256})
 }
 
 // An asset is a bundle of the release. SHA256 is in hex.
@@ -71,6 +98,14 @@ func (p platform) System() string {
 		return "win32"
 	}
 	return p.OS
+}
+
+// CPU returns the architecture's name in Node.js, which npm uses.
+func (p platform) CPU() string {
+	if p.Arch == "amd64" {
+		return "x64"
+	}
+	return p.Arch
 }
 
 // Program returns the file name of the program.
