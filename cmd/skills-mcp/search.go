@@ -49,8 +49,6 @@ the words are found too. --or adds another phrasing of the same wish.
 	cmd.Flags().IntVar(&c.limit, "limit", 10, "print at most `N` skills, up to 200")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&c.clawhub, "clawhub", false, "search the ClawHub registry")
-	cmd.MarkFlagsMutuallyExclusive("clawhub", "or")
-	cmd.MarkFlagsMutuallyExclusive("clawhub", "source")
 	complete(cmd, "source", []string{"session", "user", "system", "extra"})
 	return cmd
 }

@@ -13,8 +13,11 @@ import (
 
 // runClawHub asks the ClawHub registry of the configuration. The answer is a stranger's.
 func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
-	if c.limit < 1 {
+	switch {
+	case c.limit < 1:
 		return usageError(fmt.Errorf("--limit is %d; write 1 or more", c.limit))
+	case len(c.alternatives) > 0 || c.source != "":
+		return usageError(errors.New("--or and --source are for your own skills; leave them out with --clawhub"))
 	}
 	s, err := c.settings()
 	if err != nil {

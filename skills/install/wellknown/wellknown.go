@@ -224,7 +224,7 @@ func (d *delivery) checkName() error {
 	}
 	fields, err := manifest.Frontmatter(data)
 	if err != nil {
-		return &source.RefusedError{Reason: "its SKILL.md: " + err.Error(), Remedy: "ask its publisher to mend it"}
+		return &source.RefusedError{Reason: "its SKILL.md: " + err.Error(), Remedy: "ask its publisher to repair it"}
 	}
 	if name, _ := fields["name"].(string); name != d.entry.Name {
 		return &source.RefusedError{
