@@ -165,7 +165,7 @@ var walls = map[string]string{
 	"server/scriptio":           "server/media skills/lazyregexp skills/schema",
 	"server/skillsext":          "skills skills/check skills/manifest skills/skillfs skills/stamp",
 	"server/seal":               "",
-	"server/skillshost":         "server/run server/seal skills skills/atomicfile skills/lazyregexp skills/manifest skills/skillfs",
+	"server/skillshost":         "server/run server/seal server/termtext skills skills/atomicfile skills/lazyregexp skills/manifest skills/skillfs skills/truncate",
 	"server/store":              "",
 	"server/tasks":              "sandbox server/identity server/rpc",
 	"server/termtext":           "skills",

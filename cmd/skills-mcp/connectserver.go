@@ -124,6 +124,15 @@ func (c *connectServerCommand) connect(ctx context.Context, s *settings, server 
 			return usageError(fmt.Errorf("there is a server %s already, %s; disconnect it first", server.Label, visible(other.Address.String())))
 		}
 	}
+	catalog, err := s.scan(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range catalog.Plugins {
+		if strings.EqualFold(p.QualifiedName(), server.Label) {
+			return usageError(fmt.Errorf("there is a plugin %s already; give the server another name", visible(p.QualifiedName())))
+		}
+	}
 	// A program runs as the person: they are asked before it does.
 	if len(server.Address.Command) > 0 {
 		if err := c.app.confirm(ctx, serverQuestion(server, nil), "run it and use its skills"); err != nil {

@@ -122,22 +122,21 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	if listener != nil {
 		return listener.serve(ctx, srv)
 	}
-	err = c.serveStdio(ctx, srv.Backend(), s.logger)
-	if err == nil { // a person who tries a configuration without input wants its warnings
-		ctx, cancel := context.WithTimeout(ctx, firstScan)
-		defer cancel()
-		reloader.AwaitFirst(ctx)
-	}
-	return err
+	return c.serveStdio(ctx, srv.Backend(), reloader, s.logger)
 }
 
 // serveStdio answers on standard input and output until the input ends. A signal, or
 // a client that left, ends a server normally.
-func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend, logger *slog.Logger) error {
+func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend, reloader *live.Reloader, logger *slog.Logger) error {
 	ctx = identity.NewContext(ctx, identity.Principal{Kind: identity.Model, Profile: c.flags.profile})
 	err := transport.ServeStdio(ctx, backend, c.stdin, c.stdout, &transport.StdioOptions{Logger: logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return &exitError{exitOK, nil}
+	}
+	if err == nil { // a person who tries a configuration without input wants its warnings
+		ctx, cancel := context.WithTimeout(ctx, firstScan)
+		defer cancel()
+		reloader.AwaitFirst(ctx)
 	}
 	return err
 }

@@ -227,8 +227,9 @@ func (h *Host) Revoke(skill *skills.Skill) (bool, error) {
 const fetchTime = 5 * time.Minute
 
 // Fetch gets the files of a skill of a catalog that the person has consented to. Its
-// server is asked first whether the skill still is as it was listed; if not, the new
-// entry is stored, and needs a new consent. The next scan has the skill with its files.
+// server is asked first whether the skill still is as it was listed; if it says no, the
+// new entry is stored, and needs a new consent. The next scan has the skill with its
+// files.
 func (h *Host) Fetch(ctx context.Context, skill *skills.Skill) error {
 	l := h.find(skill)
 	if l == nil || !h.shelf.consented(l.server, l.entry) {
@@ -244,11 +245,8 @@ func (h *Host) Fetch(ctx context.Context, skill *skills.Skill) error {
 		return err
 	}
 	defer session.Close()
-	now, err := session.Get(ctx, l.entry.URI)
-	if err != nil {
-		return err
-	}
-	if now.Set() != l.entry.Set() {
+	// A server may not answer that; then the digests tell.
+	if now, err := session.Get(ctx, l.entry.URI); err == nil && now.Set() != l.entry.Set() {
 		return errors.Join(ErrGone, h.replace(l, now))
 	}
 	return h.shelf.fetch(ctx, session, l.server.Label, l.entry)

@@ -145,6 +145,56 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// An entry that changes in its frontmatter alone is no other name for the files that are
+// there.
+func TestFrontmatterChanges(t *testing.T) {
+	f := newFake(t, map[string]string{"skill://a/SKILL.md": skill("a", "one")})
+	h := connected(t, f)
+	must(t, load(t, h, "work/a"))
+	entry := f.entry("skill://a/SKILL.md")
+	entry["frontmatter"].(object)["description"] = "Another"
+	f.reply = func(method string, _ object) any {
+		switch method {
+		case "skills/list":
+			return pageOf("", entry)
+		case "skills/get":
+			return object{"skill": entry}
+		}
+		return nil
+	}
+	follow(t, h)
+	if wrong := (*VerificationError)(nil); !errors.As(load(t, h, "work/a"), &wrong) {
+		t.Error("the files count for another frontmatter")
+	}
+	if s := lookup(t, h, "work/a"); h.Fetched(s) {
+		t.Error("it counts as fetched")
+	}
+}
+
+// A server that does not answer skills/get is one whose files the digests prove.
+func TestWithoutGet(t *testing.T) {
+	f := newFake(t, map[string]string{"skill://a/SKILL.md": skill("a", "one")})
+	f.reply = func(method string, _ object) any {
+		if method == "skills/get" {
+			return object{}
+		}
+		return nil
+	}
+	h := connected(t, f)
+	must(t, load(t, h, "work/a"))
+	f.files["skill://a/SKILL.md"] = skill("a", "two")
+	_, err := h.Remove("work")
+	must(t, err)
+	h = connected(t, f)
+	f.files["skill://a/SKILL.md"] = skill("a", "six") // since the listing
+	if wrong := (*VerificationError)(nil); !errors.As(load(t, h, "work/a"), &wrong) {
+		t.Error("another version than the one consented to is used")
+	}
+	if s := lookup(t, h, "work/a"); h.Fetched(s) {
+		t.Error("it counts as fetched")
+	}
+}
+
 // follow has the servers asked once.
 func follow(t *testing.T, h *Host) {
 	t.Helper()

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,9 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // Options configure a [Session]. The zero value is usable.
@@ -93,7 +97,7 @@ func Connect(ctx context.Context, address Address, options *Options) (_ *Session
 	defer func() {
 		if err != nil {
 			s.Close()
-			err = errors.Join(err, d.err())
+			err = foreign(errors.Join(err, d.err()))
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, 2*o.Request)
@@ -149,7 +153,7 @@ func (s *Session) call(ctx context.Context, method string, params map[string]any
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", method, errors.Join(err, s.dialed.err()))
+		return nil, fmt.Errorf("%s: %w", method, foreign(errors.Join(err, s.dialed.err())))
 	case reply.Error != nil:
 		return nil, fmt.Errorf("%s: the server says: %.500q (%d)", method, reply.Error.Message, reply.Error.Code)
 	case int64(len(reply.Result)) > limit:
@@ -157,6 +161,24 @@ func (s *Session) call(ctx context.Context, method string, params map[string]any
 	}
 	return reply.Result, nil
 }
+
+// maxMessage bounds an error that may have a server's words, in bytes.
+const maxMessage = 500
+
+// A foreignError is an error that may have a server's words: its text is bounded, and one
+// line without control characters.
+type foreignError struct{ error }
+
+// foreign returns the error for people.
+func foreign(err error) error { return foreignError{err} }
+
+// Error implements error.
+func (e foreignError) Error() string {
+	return truncate.String(termtext.Visible(strings.ReplaceAll(e.error.Error(), "\n", "; ")), maxMessage)
+}
+
+// Unwrap returns the error with the words as they are.
+func (e foreignError) Unwrap() error { return e.error }
 
 // firstID is larger than the identifiers of the requests that the client makes by itself.
 const firstID = 1 << 20

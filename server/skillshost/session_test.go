@@ -287,6 +287,19 @@ func TestConnect(t *testing.T) {
 	wants(t, err, "start the server")
 }
 
+// A server's words in an error are short, and do nothing to a terminal.
+func TestForeignWords(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = w.Write([]byte("\x1b[2J\u202e" + strings.Repeat("x\n", 4000)))
+	}))
+	t.Cleanup(s.Close)
+	_, err := Connect(t.Context(), Address{URL: s.URL}, nil)
+	if err == nil || len(err.Error()) > maxMessage+100 || strings.ContainsAny(err.Error(), "\x1b\u202e\n") {
+		t.Errorf("error %q", err)
+	}
+}
+
 // The token goes to the server, and into no error.
 func TestToken(t *testing.T) {
 	var got string

@@ -234,9 +234,17 @@ func (s *shelf) consented(server *Server, e *Entry) bool {
 	return c.URI == e.URI && c.Set == e.Set() && s.key.Valid(c.MAC, c.sealed(server)...)
 }
 
-// complete reports whether all files of an entry are there.
+// complete reports whether all files of an entry are there, and its frontmatter is that of
+// the file: another entry may have had the same files.
 func (s *shelf) complete(label string, e *Entry) bool {
-	return !e.Dynamic && !slices.ContainsFunc(e.Files, func(r Resource) bool {
+	if e.Dynamic {
+		return false
+	}
+	data, err := s.blob(label, e.file(skillFile))
+	if err != nil || e.checkFrontmatter(data) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(e.Files, func(r Resource) bool {
 		info, err := os.Lstat(s.path(label, filesDir, blobName(r.Digest)))
 		return err != nil || !info.Mode().IsRegular() || info.Size() != r.Size
 	})
