@@ -34,6 +34,7 @@ func Needs() []Need {
 		{"clients of others", `export SKILLS_MCP_TEST_TOOLS="$(integration/node-tools)"`, variable("SKILLS_MCP_TEST_TOOLS")},
 		{"server.json", "a Go module proxy", checkRegistry},
 		{"the samples", "apt-get install python3", program("python3")},
+		{"Git repositories", "apt-get install git", program("git")},
 		{"packages of Linux systems", "apt-get install rpm dpkg, as root", program("rpm", "dpkg")},
 		{"OCI registries", "apt-get install docker-registry", program("docker-registry")},
 		{"lines for shells", "apt-get install dash bash perl", program("dash", "bash", "perl")},
