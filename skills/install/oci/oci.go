@@ -139,13 +139,12 @@ func (p *pull) run(ctx context.Context) (*source.Fetched, error) {
 	return p.end(), err
 }
 
-// end returns the result, with the proofs that were checked.
+// end returns the result, with the proofs that were checked. What the registry says of its
+// own files proves nothing about who made them; a digest in the source does.
 func (p *pull) end() *source.Fetched {
-	stated := "the registry's digest of the manifest"
 	if s := p.request.Source; s.Pin != "" || strings.Contains(s.Ref, ":") {
-		stated = "the digest of the manifest, as it is written in the source"
+		p.fetched.Checked = []string{fmt.Sprintf("the digest of the manifest in the source, and with it of %s", count(p.layers, "layer"))}
 	}
-	p.fetched.Checked = []string{stated, fmt.Sprintf("the manifest's digests of %s", count(p.layers, "layer"))}
 	return &p.fetched
 }
 
