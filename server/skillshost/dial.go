@@ -16,6 +16,23 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 )
 
+// Options configure a [Session]. The zero value is usable.
+type Options struct {
+	// Version is that of this program, which the server is told.
+	Version string
+	// Token is sent as a bearer token over HTTP; "" is none.
+	Token string
+	// Env and Dir are the environment and the folder of a server's program; a nil Env is
+	// an empty one.
+	Env []string
+	Dir string
+	// Transport makes the HTTP connections; nil is one with the system's certificates and
+	// proxy variables.
+	Transport *http.Transport
+	// Request bounds the wait for each reply; 0 is 30 s.
+	Request time.Duration
+}
+
 // A dialed is a transport to a server, whose replies are bounded.
 type dialed struct {
 	transport.Interface

@@ -309,3 +309,18 @@ func (e *Entry) Description() string {
 	text, _ := e.Frontmatter["description"].(string)
 	return text
 }
+
+// A VerificationError says that a skill is not as its server has stated it. Nothing of it
+// is used.
+type VerificationError struct {
+	URI string // of the skill or the file
+	Err error
+}
+
+// Error implements error.
+func (e *VerificationError) Error() string {
+	return fmt.Sprintf("%.200q is not used: %v", e.URI, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *VerificationError) Unwrap() error { return e.Err }

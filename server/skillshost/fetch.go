@@ -9,21 +9,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
 
-// A VerificationError says that a skill is not as its server has stated it. Nothing of it
-// is used.
-type VerificationError struct {
-	URI string // of the skill or the file
-	Err error
-}
-
-// Error implements error.
-func (e *VerificationError) Error() string {
-	return fmt.Sprintf("%.200q is not used: %v", e.URI, e.Err)
-}
-
-// Unwrap returns the reason.
-func (e *VerificationError) Unwrap() error { return e.Err }
-
 // Fetch gets all files of an entry, SKILL.md first, and passes each to keep once it is
 // verified: its size, its digest, and the fields of its frontmatter. It ends with the
 // first error: nothing that was kept may be used then.

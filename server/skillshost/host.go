@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -148,19 +147,6 @@ func (h *Host) sync() {
 	}
 	h.former.Store(h.current.Swap(t))
 	h.stamp = stamp
-}
-
-// stamp returns a text that differs once something of the servers has changed.
-func (s *shelf) stamp(servers []*Server) string {
-	var all strings.Builder
-	for _, server := range servers {
-		for _, name := range []string{serverFile, listingFile, consentsDir, filesDir} {
-			if info, err := os.Stat(s.path(server.Label, name)); err == nil {
-				fmt.Fprintln(&all, server.Label, name, info.ModTime().UnixNano(), info.Size())
-			}
-		}
-	}
-	return all.String()
 }
 
 // find returns the listed skill of a catalog's, or nil.

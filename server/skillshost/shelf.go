@@ -138,6 +138,19 @@ type stored struct {
 	Skills []json.RawMessage `json:"skills"`
 }
 
+// stamp returns a text that differs once something of the servers has changed.
+func (s *shelf) stamp(servers []*Server) string {
+	var all strings.Builder
+	for _, server := range servers {
+		for _, name := range []string{serverFile, listingFile, consentsDir, filesDir} {
+			if info, err := os.Stat(s.path(server.Label, name)); err == nil {
+				fmt.Fprintln(&all, server.Label, name, info.ModTime().UnixNano(), info.Size())
+			}
+		}
+	}
+	return all.String()
+}
+
 // putListing stores a listing, and removes the files and consents that it has no use for.
 func (s *shelf) putListing(label string, l *Listing) error {
 	out := stored{At: time.Now(), TTL: l.TTL.Milliseconds(), Skills: []json.RawMessage{}}
