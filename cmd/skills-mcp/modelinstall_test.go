@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills/install"
@@ -41,6 +42,7 @@ type modelClient struct {
 	t     *testing.T
 	in    io.Writer
 	lines *bufio.Scanner
+	mute  bool // it cannot ask
 }
 
 // A modelAnswer is the answer to a request, or the question that comes first.
@@ -77,7 +79,11 @@ func (a *modelAnswer) question() (key, message string) {
 
 func (c *modelClient) request(method, params string) *modelAnswer {
 	c.t.Helper()
-	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`+"\n", method, params)
+	capabilities := `{"elicitation":{}}`
+	if c.mute {
+		capabilities = `{}`
+	}
+	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s}}}`+"\n", method, params, capabilities)
 	for c.lines.Scan() {
 		if !bytes.Contains(c.lines.Bytes(), []byte(`"id":7`)) {
 			continue
@@ -154,7 +160,7 @@ func serveInstalls(t *testing.T, configuration string, from *web) (*settings, *m
 		done <- transport.ServeStdio(ctx, srv.Backend(), in, out, nil)
 		_ = out.Close()
 	}()
-	c := &modelClient{t, input, bufio.NewScanner(output)}
+	c := &modelClient{t: t, in: input, lines: bufio.NewScanner(output)}
 	c.lines.Buffer(nil, 1<<20)
 	t.Cleanup(func() {
 		_ = input.Close()
@@ -249,5 +255,52 @@ func TestPromptToInstall(t *testing.T) {
 	}
 	if got := c.request("prompts/get", `"name":"install","arguments":{},`); got.Error == nil || !strings.Contains(got.Error.Message, "source") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Where the client cannot ask, the question waits for a terminal; the same call then
+// succeeds once, and only with the same content.
+func TestModelInstallsAfterApproval(t *testing.T) {
+	from := &web{text: greet}
+	s, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: each}}}\n", from)
+	c.mute = true
+	waits := func() string {
+		t.Helper()
+		got := c.install("").text()
+		if !strings.Contains(got, "APPROVAL_REQUIRED") || !strings.Contains(got, `would install "greet"`) || strings.Contains(got, "Greets.") {
+			t.Fatal(got)
+		}
+		list, err := s.approvals(nil).List(t.Context(), false)
+		if err != nil || len(list) == 0 || !strings.Contains(strings.Join(list[0].Shown().Terminal(), "\n"), "> Greets.") {
+			t.Fatal(list, err)
+		}
+		return list[0].ID
+	}
+	approve := func(id string) {
+		t.Helper()
+		a := s.approvals(nil)
+		r, err := a.Open(t.Context(), id, approval.Local())
+		if err == nil {
+			err = a.Confirm(t.Context(), r, approval.Local(), approval.Once)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := waits()
+	if again := waits(); again != first {
+		t.Errorf("the same call is another question: %s, %s", first, again)
+	}
+	approve(first)
+	from.text = strings.Replace(greet, "hello", "goodbye", 1)
+	if other := waits(); other == first {
+		t.Error("other content is covered by the same approval")
+	}
+	from.text = greet
+	if got := c.install(""); got.Result.IsError || !strings.Contains(got.text(), `"greet"`) {
+		t.Fatalf("%+v", got)
+	}
+	if got := c.install("").text(); !strings.Contains(got, "it is installed already") {
+		t.Error(got)
 	}
 }
