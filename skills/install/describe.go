@@ -69,7 +69,11 @@ func (item *Item) matches() error {
 	case revisionOf(want) != "" && revisionOf(want) != revisionOf(is):
 		return &EntryError{[]string{item.Path}, fmt.Errorf("the source has the revision %q, and the lock says %q; run update, or restore the lock", revisionOf(is), revisionOf(want))}
 	case want.Digest != is.Digest || len(compareFiles(item.Path, want.Files, is.Files)) > 0:
-		return &EntryError{[]string{item.Path}, fmt.Errorf("the files at revision %q have the digest %s, and the lock says %s; somebody has changed them: ask the author, then run update", is.Revision, is.Digest, want.Digest)}
+		cause := "somebody has changed them: ask the author, then run update"
+		if len(want.Unproved) > 0 {
+			cause = "it was adopted without a proof of " + strings.Join(want.Unproved, ", nor of ") + "; run update"
+		}
+		return &EntryError{[]string{item.Path}, fmt.Errorf("the files at revision %q have the digest %s, and the lock says %s; %s", is.Revision, is.Digest, want.Digest, cause)}
 	}
 	same := *want
 	item.State = &same

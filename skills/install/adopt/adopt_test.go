@@ -2,11 +2,13 @@ package adopt
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
@@ -189,4 +191,53 @@ func fuzz(f *testing.F, name string) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestFixtures finds all that the skills tool and clawhub have installed in testdata, which
+// TestAdoptRealTools of integration writes; the folders of gh and ToolHive are made after
+// their sources.
+func TestFixtures(t *testing.T) {
+	for _, test := range []struct {
+		dir  string
+		want []string
+	}{
+		{"project", []string{
+			"skills .agents/skills/listed from https://skills.example.com@ 1",
+			"skills .agents/skills/local from own@ 1",
+			"skills .agents/skills/report from https://skills.example.com/team/repo.git@ 1",
+			"skills .claude/skills/chart from https://skills.example.com/team/repo.git@ 1",
+			"gh skill .github/skills/stamped from https://skills.example.com/team/repo.git#main@ 1",
+			"toolhive .opencode/skills/hive from github:example/repo#main@commit 1",
+			"clawhub skills/packed from clawhub+https://skills.example.com#ann/packed@1.2.0 1",
+		}},
+		{"home", []string{
+			"skills .agents/skills/packed from /home/ann/skills@ 1",
+			"skills .agents/skills/report from https://skills.example.com/team/repo.git@ 1",
+		}},
+	} {
+		dir := filepath.Join(t.TempDir(), "x")
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", test.dir))); err != nil {
+			t.Fatal(err)
+		}
+		found, err := Find(t.Context(), Options{Dir: dir, Home: test.dir == "home"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range found {
+			if c.State == nil {
+				got = append(got, c.Name+": "+c.Reason)
+				continue
+			}
+			revision := c.State.Revision
+			if isCommit(revision) {
+				revision = "commit"
+			}
+			from := strings.TrimPrefix(c.State.Source.String(), dir+string(filepath.Separator))
+			got = append(got, fmt.Sprintf("%s %s from %s@%s %d", c.Tool, c.Path, from, revision, len(c.State.Checked)))
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", test.dir, diff)
+		}
+	}
 }

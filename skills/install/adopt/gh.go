@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
@@ -114,28 +112,33 @@ func (s *stamp) holds(ctx context.Context, files skillfs.Dir, states map[string]
 	return false, nil
 }
 
-// unstamped returns the texts that a stamped SKILL.md may have been before: with its
-// lines but the stamp's, and as gh writes frontmatter.
+// unstamped returns the texts that a stamped SKILL.md may have been before: its lines but
+// the stamp's, with the name first or sorted.
 func unstamped(data []byte) (all [][]byte) {
 	_, rest, ok := bytes.Cut(data, []byte("---\n"))
 	front, body, closed := bytes.Cut(rest, []byte("\n---\n"))
 	if !ok || !closed {
 		return nil
 	}
-	var lines [][]byte
+	var lines, named [][]byte
 	for line := range bytes.Lines(append(bytes.Clone(front), '\n')) {
 		key, _, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
-		if !slices.Contains(stampKeys(), key) {
+		switch {
+		case slices.Contains(stampKeys(), key):
+		case bytes.HasPrefix(line, []byte("name:")):
+			named = append(named, line)
+			fallthrough
+		default:
 			lines = append(lines, line)
 		}
 	}
-	byLines := bytes.Join(lines, nil)
-	withoutMap := bytes.Replace(byLines, []byte("metadata:\n"), nil, 1)
-	fronts := [][]byte{byLines, withoutMap}
-	for _, indent := range []int{4, 2} {
-		if again, ok := rewritten(front, indent); ok {
-			fronts = append(fronts, again)
-		}
+	fronts := [][]byte{bytes.Join(lines, nil)}
+	if len(named) == 1 { // most authors write the name first, which gh sorts behind
+		rest := slices.DeleteFunc(lines, func(line []byte) bool { return bytes.HasPrefix(line, []byte("name:")) })
+		fronts = append(fronts, bytes.Join(slices.Concat(named, rest), nil))
+	}
+	for _, f := range slices.Clone(fronts) {
+		fronts = append(fronts, bytes.Replace(f, []byte("metadata:\n"), nil, 1))
 	}
 	for _, f := range fronts {
 		for _, blank := range []string{"", "\n"} { // gh drops blank lines above the text
@@ -144,27 +147,4 @@ func unstamped(data []byte) (all [][]byte) {
 		}
 	}
 	return all
-}
-
-// rewritten returns the frontmatter without the stamp, with sorted keys.
-func rewritten(front []byte, indent int) ([]byte, bool) {
-	var fields map[string]any
-	if yaml.Unmarshal(front, &fields) != nil {
-		return nil, false
-	}
-	if meta, ok := fields["metadata"].(map[string]any); ok {
-		for _, key := range stampKeys() {
-			delete(meta, key)
-		}
-		if len(meta) == 0 {
-			delete(fields, "metadata")
-		}
-	}
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(indent)
-	if encoder.Encode(fields) != nil || encoder.Close() != nil {
-		return nil, false
-	}
-	return out.Bytes(), true
 }
