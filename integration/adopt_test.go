@@ -89,6 +89,8 @@ type adoptionOrigin struct {
 
 func newAdoptionOrigin(t *testing.T) *adoptionOrigin {
 	o := &adoptionOrigin{t: t, tools: nodeTools(t), dir: t.TempDir()}
+	_, err := os.Stat(filepath.Join(o.tools, "clawhub"))
+	need(t, "SKILLS_MCP_REQUIRE_TOOLS", err)
 	o.home = o.dir
 	for _, name := range []string{"report", "chart", "stamped", "packed", "hive"} {
 		writeSkill(t, filepath.Join(o.dir, "skills", name), name)
