@@ -28,6 +28,9 @@ func (r *Regexp) compiled() *regexp.Regexp {
 	return r.re
 }
 
+// String returns the text of the expression.
+func (r *Regexp) String() string { return r.text }
+
 func (r *Regexp) Match(b []byte) bool                  { return r.compiled().Match(b) }
 func (r *Regexp) MatchString(s string) bool            { return r.compiled().MatchString(s) }
 func (r *Regexp) FindString(s string) string           { return r.compiled().FindString(s) }

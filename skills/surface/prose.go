@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"iter"
 	"sort"
 	"strings"
 	"unicode"
@@ -15,8 +16,9 @@ func (c *collector) prose(s *source) {
 		c.add(Item{Kind: Hidden, Value: "characters", File: s.name, Line: places[0].Line})
 	}
 	p := plain(s.content)
+	text := newGramText(p.text)
 	for _, d := range directives() {
-		if at := d.find(p.text); at >= 0 {
+		if at := d.find(text); at >= 0 {
 			c.add(Item{Kind: Instruction, Value: d.value, Text: p.passage(s.content, at), File: s.name, Line: p.line(at)})
 		}
 	}
@@ -89,26 +91,47 @@ func (p plainText) passage(content string, at int) string {
 // A directive is an instruction to a model against the person.
 type directive struct {
 	value string
-	// any are words one of which the text must have for the expression to be tried.
-	any        []string
-	expression *lazyregexp.Regexp
+	// starts are the passages one of which begins each match: the expression is tried
+	// there only, as a search at every character takes 0.3 s for 1 MB.
+	starts     []string
+	expression *lazyregexp.Regexp // begins with ^
 	// negates reports that a "not" before it is no part of it: an advice against it.
 	negates bool
 }
 
 // find returns the offset of a directive in a plain text; -1 without one.
-func (d directive) find(text string) int {
-	for _, word := range d.any {
-		if strings.Contains(text, word) {
-			for _, m := range d.expression.FindAllStringSubmatchIndex(text, -1) {
-				if d.meant(text[max(0, m[0]-24):m[0]], text[m[1]:]) {
-					return m[0]
-				}
+func (d directive) find(g *gramText) int {
+	first, text := -1, g.text
+	for _, start := range d.starts {
+		if !g.may(start) {
+			continue
+		}
+		for at := range occurrences(text, start) {
+			if first >= 0 && at > first {
+				break
 			}
-			return -1
+			if at > 0 && isWord(text[at-1]) {
+				continue
+			}
+			if m := d.expression.FindStringSubmatchIndex(text[at:]); m != nil && d.meant(text[max(0, at-24):at], text[at+m[1]:]) {
+				first = at
+			}
 		}
 	}
-	return -1
+	return first
+}
+
+// occurrences yields the offsets of a passage in a text.
+func occurrences(text, passage string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; ; {
+			at := strings.Index(text[from:], passage)
+			if at < 0 || !yield(from+at) {
+				return
+			}
+			from += at + 1
+		}
+	}
 }
 
 // meant reports whether a match is the directive, by the words around it.
@@ -127,23 +150,25 @@ func (d directive) meant(before, after string) bool {
 }
 
 var (
-	hides = lazyregexp.New(`\b(do not|don t|never|must not|should not|shouldn t|without|avoid)( ever| to)? (tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning|reveal to|let|letting|mention this to|mention it to|show this to|disclose this to|report this to)( to)? (the |your |a |any )?(user|users|person|human|humans|developer|operator|anyone|anybody|owner)\b`)
-	keeps = lazyregexp.New(`\b((hide|conceal|keep) (this|it|that|these|them|the following)( step| action| call| instruction| hidden| secret| private)* from (the |your )?(user|users|person|human|developer|operator|owner)|(user|person|human|developer|operator|owner)s? (must|should|need) (not|never) (know|see|notice|learn|find out)|without the (user|person|human|developer|operator|owner) ?s? (s )?(knowledge|knowing|noticing|consent)|(do not|don t|never) (mention|disclose|reveal) (this|these) (step|instruction|action|call|file|script|command)s?|(secretly|covertly|stealthily) (run|send|execute|upload|post|call|read|copy|collect))\b`)
-	skips = lazyregexp.New(`\b(ignore|disregard|forget|override|bypass|circumvent)( all| any| the| of| your| every| these| those| my| and| other)* (previous|prior|above|earlier|preceding|system|safety|security|user s|original)( and| or| system| safety| security)* (instruction|instructions|rules|prompt|prompts|guidelines|messages|checks|policies|policy|restrictions|directives)\b`)
-	gates = lazyregexp.New(`\b((skip|bypass|disable|evade|turn off)( the| all| any| every)* (approval|approvals|permission|permissions|sandbox|sandboxing|safety|consent)( check| checks| prompt| prompts| request| requests)*|dangerously skip permissions|auto approve (all|every|this|it)|approve (it|this|the call|the request) (yourself|by yourself|on behalf))\b`)
-	leaks = lazyregexp.New(`\b(send|post|upload|forward|transmit|exfiltrate|submit|append|include|attach)( \w+){0,6} (conversation history|chat history|entire conversation|whole conversation|full conversation|system prompt|credentials|secrets|api keys|private keys|private key|ssh keys|ssh key|access tokens|environment variables|passwords)( \w+){0,6} (to|at|as|in|into|with)\b`)
-	first = lazyregexp.New(`\b(before (using |calling |running |invoking )?(any|every|each) other (tool|tools|skill|skills|action)|instead of (any|every|all) other (tool|tools|skill|skills)|takes (precedence|priority) over (all|any|every) other)\b`)
+	hides = lazyregexp.New(`^(?:do not|don t|never|must not|should not|shouldn t|without|avoid)( ever| to)? (tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning|reveal to|let|letting|mention this to|mention it to|show this to|disclose this to|report this to)( to)? (the |your |a |any )?(user|users|person|human|humans|developer|operator|anyone|anybody|owner)\b`)
+	keeps = lazyregexp.New(`^(?:(hide|conceal|keep) (this|it|that|these|them|the following)( step| action| call| instruction| hidden| secret| private)* from (the |your )?(user|users|person|human|developer|operator|owner)|(user|person|human|developer|operator|owner)s? (must|should|need) (not|never) (know|see|notice|learn|find out)|without the (user|person|human|developer|operator|owner) ?s? (s )?(knowledge|knowing|noticing|consent)|(do not|don t|never) (mention|disclose|reveal) (this|these) (step|instruction|action|call|file|script|command)s?|(secretly|covertly|stealthily) (run|send|execute|upload|post|call|read|copy|collect))\b`)
+	skips = lazyregexp.New(`^(?:ignore|disregard|forget|override|bypass|circumvent)( all| any| the| of| your| every| these| those| my| and| other)* (previous|prior|above|earlier|preceding|system|safety|security|user s|original)( and| or| system| safety| security)* (instruction|instructions|rules|prompt|prompts|guidelines|messages|checks|policies|policy|restrictions|directives)\b`)
+	gates = lazyregexp.New(`^(?:(skip|bypass|disable|evade|turn off)( the| all| any| every)* (approval|approvals|permission|permissions|sandbox|sandboxing|safety|consent)( check| checks| prompt| prompts| request| requests)*|dangerously skip permissions|auto approve (all|every|this|it)|approve (it|this|the call|the request) (yourself|by yourself|on behalf))\b`)
+	leaks = lazyregexp.New(`^(?:send|post|upload|forward|transmit|exfiltrate|submit|append|include|attach)( \w+){0,6} (conversation history|chat history|entire conversation|whole conversation|full conversation|system prompt|credentials|secrets|api keys|private keys|private key|ssh keys|ssh key|access tokens|environment variables|passwords)( \w+){0,6} (to|at|as|in|into|with)\b`)
+	first = lazyregexp.New(`^(?:before (using |calling |running |invoking )?(any|every|each) other (tool|tools|skill|skills|action)|instead of (any|every|all) other (tool|tools|skill|skills)|takes (precedence|priority) over (all|any|every) other)\b`)
 )
 
 // directives returns the instructions against the person that are recognized.
 func directives() []directive {
-	people := []string{" user", " person", " human", " developer", " operator", " anyone", " anybody", " owner"}
 	return []directive{
-		{"hide something from the person", people, hides, false},
-		{"keep something from the person", append(people, "mention", "disclose", "reveal", "secretly", "covertly", "stealthily"), keeps, false},
-		{"ignore its instructions", []string{"ignore", "disregard", "forget", "override", "bypass", "circumvent"}, skips, true},
-		{"go around a person's consent", []string{"approv", "confirmation", "permission", "sandbox", "safety", "consent"}, gates, true},
-		{"pass on secrets or conversations", []string{"conversation", "history", "prompt", "credentials", "secrets", "keys", "key", "tokens", "variables", "passwords"}, leaks, true},
-		{"prefer it to all others", []string{" other "}, first, false},
+		{"hide something from the person", []string{"do not ", "don t ", "never ", "must not ", "should not ", "shouldn t ", "without ", "avoid "}, hides, false},
+		{"keep something from the person", []string{
+			"hide ", "conceal ", "keep ", "user", "person", "human", "developer", "operator", "owner", "without the ",
+			"do not ", "don t ", "never ", "secretly ", "covertly ", "stealthily ",
+		}, keeps, false},
+		{"ignore its instructions", []string{"ignore ", "disregard ", "forget ", "override ", "bypass ", "circumvent "}, skips, true},
+		{"go around a person's consent", []string{"skip ", "bypass ", "disable ", "evade ", "turn off ", "dangerously skip ", "auto approve ", "approve "}, gates, true},
+		{"pass on secrets or conversations", []string{"send ", "post ", "upload ", "forward ", "transmit ", "exfiltrate ", "submit ", "append ", "include ", "attach "}, leaks, true},
+		{"prefer it to all others", []string{"before ", "instead of ", "takes "}, first, false},
 	}
 }

@@ -1,15 +1,17 @@
 package surface
 
-import (
-	"strings"
-)
-
 // text adds what a text does.
 func (c *collector) text(s *source) {
 	c.prose(s)
 	c.hosts(s)
-	for _, sign := range signs() {
-		c.sign(s, sign)
+	lower, code := newGramText(s.lower), newGramText(s.code)
+	for _, g := range signs() {
+		switch {
+		case g.where == inText:
+			c.sign(s, lower, g)
+		case g.where == inCode, s.script:
+			c.sign(s, code, g)
+		}
 	}
 	c.downloads(s)
 	c.secrets(s)
@@ -40,36 +42,14 @@ const (
 	inScript              // files that are code
 )
 
-// sign adds a capability whose sign is in a text.
-func (c *collector) sign(s *source, g sign) {
-	text := s.lower
-	switch {
-	case g.where == inScript && !s.script:
-		return
-	case g.where != inText:
-		text = s.code
-	}
+// sign adds a capability whose sign is in a text, the content of s in lower case or a mask
+// of it.
+func (c *collector) sign(s *source, text *gramText, g sign) {
 	for _, passage := range g.passages {
-		if at := find(text, passage); at >= 0 {
+		if at := text.find(passage); at >= 0 {
 			c.add(Item{Kind: g.kind, Value: g.value, Text: lineAt(s.content, at), File: s.name, Line: s.line(at)})
 			return
 		}
-	}
-}
-
-// find returns the offset of the first whole occurrence of a passage; -1 without one.
-func find(text, passage string) int {
-	for from := 0; ; {
-		at := strings.Index(text[from:], passage)
-		if at < 0 {
-			return -1
-		}
-		at += from
-		end := at + len(passage)
-		if (at == 0 || !isWord(passage[0]) || !isWord(text[at-1])) && (end == len(text) || !isWord(passage[len(passage)-1]) || !isWord(text[end])) {
-			return at
-		}
-		from = at + 1
 	}
 }
 
