@@ -37,9 +37,6 @@ type Target struct {
 	// Project reports that Dir is a workspace: an entry of skills-lock.json is written
 	// for each skill, too.
 	Project bool
-	// Trusted reports that the person trusts the project, so that the sources in its lock
-	// may be on this machine and in private networks.
-	Trusted bool
 }
 
 // Options configure an [Installer]. The zero value has no fetchers.

@@ -50,7 +50,7 @@ func decode[T any](name string, data []byte, versions []int, make func(key strin
 		Skills  map[string]json.RawMessage `json:"skills"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("%s is not JSON: %w; mend it or remove it", name, err)
+		return nil, fmt.Errorf("%s is not JSON: %w; correct it or remove it", name, err)
 	}
 	if !slices.Contains(versions, file.Version) {
 		return nil, fmt.Errorf("%s has version %d, and this program reads version %d; update one of the tools", name, file.Version, versions[0])

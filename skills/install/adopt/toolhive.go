@@ -42,7 +42,7 @@ func decodeToolHive(data []byte) (all []*record, err error) {
 		Plugins []toolhiveEntry `yaml:"plugins"`
 	}
 	if err := yaml.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("%s is not read: %w; mend it or remove it", toolhiveFile, err)
+		return nil, fmt.Errorf("%s is not read: %w; correct it or remove it", toolhiveFile, err)
 	}
 	if file.Version > 1 {
 		return nil, fmt.Errorf("%s has version %d, and this program reads version 1; update skills-mcp", toolhiveFile, file.Version)
