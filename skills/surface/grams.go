@@ -1,6 +1,10 @@
 package surface
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+	"strings"
+)
 
 // gramLength is the length of a gram in bytes. Shorter passages are always searched for.
 const gramLength = 4
@@ -60,4 +64,17 @@ func (g *gramText) find(passage string) int {
 		}
 	}
 	return -1
+}
+
+// occurrences yields the offsets of a passage in a text.
+func occurrences(text, passage string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; ; {
+			at := strings.Index(text[from:], passage)
+			if at < 0 || !yield(from+at) {
+				return
+			}
+			from += at + 1
+		}
+	}
 }

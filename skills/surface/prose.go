@@ -1,7 +1,6 @@
 package surface
 
 import (
-	"iter"
 	"sort"
 	"strings"
 	"unicode"
@@ -119,19 +118,6 @@ func (d directive) find(g *gramText) int {
 		}
 	}
 	return first
-}
-
-// occurrences yields the offsets of a passage in a text.
-func occurrences(text, passage string) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for from := 0; ; {
-			at := strings.Index(text[from:], passage)
-			if at < 0 || !yield(from+at) {
-				return
-			}
-			from += at + 1
-		}
-	}
 }
 
 // meant reports whether a match is the directive, by the words around it.
