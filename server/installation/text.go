@@ -102,7 +102,11 @@ func (i *Item) what() string {
 	if kind == "skill" {
 		kind = "pack"
 	}
-	return cut(fmt.Sprintf("a %s with %d skills: %s", kind, len(names), strings.Join(names, ", ")))
+	noun := "skills"
+	if len(names) == 1 {
+		noun = "skill"
+	}
+	return cut(fmt.Sprintf("a %s with %d %s: %s", kind, len(names), noun, strings.Join(names, ", ")))
 }
 
 func (i *Item) revision() string {

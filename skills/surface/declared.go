@@ -23,7 +23,7 @@ func collectDeclared(owner *skills.Skill) *collector {
 // declared adds what the definition of a skill asks for.
 func (c *collector) declared(s *skills.Skill) {
 	c.add(Item{Kind: Name, Value: s.Name})
-	if s.Class != skills.Safe {
+	if s.Class != skills.Safe && s.Class != "" {
 		c.add(Item{Kind: Class, Value: string(s.Class)})
 	}
 	if s.Class == skills.Dangerous { // so that the way down is no gain
