@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -187,4 +188,28 @@ func (c *contextReader) Read(p []byte) (int, error) {
 		return 0, context.Cause(c.ctx)
 	}
 	return c.Reader.Read(p)
+}
+
+// fetchURL writes what a URL leads to.
+func (f *Fetcher) fetchURL(ctx context.Context, r source.Request, into *quarantine.Folder) (*source.Fetched, error) {
+	get := download.Get{URL: r.Source.Location, Named: r.Named, Limit: maxArchive, Digest: r.Source.Pin, Progress: r.Progress}
+	file, response, err := f.client.GetFile(ctx, get, filepath.Dir(into.Path()))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	head := make([]byte, 512)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	fetched := &source.Fetched{Revision: response.Digest}
+	switch form := formOf(response.ContentType, []string{response.URL, r.Source.Location}, head[:n]); form {
+	case archive:
+		return fetched, into.Unpack(ctx, file, response.Size, "")
+	case skill, marketplace:
+		return fetched, into.Create(string(form), false, io.NewSectionReader(file, 0, response.Size))
+	default:
+		return nil, unexpected(form, response)
+	}
 }

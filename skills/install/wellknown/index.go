@@ -1,6 +1,7 @@
 package wellknown
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -180,4 +181,9 @@ func (i *index) revision(name string) string {
 	}
 	slices.Sort(lines)
 	return digestOf(lines)
+}
+
+// digestOf returns the digest of lines.
+func digestOf(lines []string) string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(lines, "\n"))))
 }

@@ -7,7 +7,6 @@ package wellknown
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -245,9 +244,4 @@ func readRegular(path string) ([]byte, error) {
 		return nil, fmt.Errorf("it is not a file of at most %d bytes", maxSkill)
 	}
 	return os.ReadFile(path)
-}
-
-// digestOf returns the digest of lines.
-func digestOf(lines []string) string {
-	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(lines, "\n"))))
 }

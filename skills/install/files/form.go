@@ -3,17 +3,12 @@ package files
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
-	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
@@ -28,30 +23,6 @@ const (
 	page        form = "page"
 	unknown     form = ""
 )
-
-// fetchURL writes what a URL leads to.
-func (f *Fetcher) fetchURL(ctx context.Context, r source.Request, into *quarantine.Folder) (*source.Fetched, error) {
-	get := download.Get{URL: r.Source.Location, Named: r.Named, Limit: maxArchive, Digest: r.Source.Pin, Progress: r.Progress}
-	file, response, err := f.client.GetFile(ctx, get, filepath.Dir(into.Path()))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	head := make([]byte, 512)
-	n, err := file.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	fetched := &source.Fetched{Revision: response.Digest}
-	switch form := formOf(response.ContentType, []string{response.URL, r.Source.Location}, head[:n]); form {
-	case archive:
-		return fetched, into.Unpack(ctx, file, response.Size, "")
-	case skill, marketplace:
-		return fetched, into.Create(string(form), false, io.NewSectionReader(file, 0, response.Size))
-	default:
-		return nil, unexpected(form, response)
-	}
-}
 
 // formOf returns the form of a file by its Content-Type, else by the extension of its
 // URLs, else by its first bytes. A web page is one whatever it is said to be: many servers
