@@ -25,63 +25,6 @@ const (
 	maxMatches = 100       // of an ambiguous slug
 )
 
-// The answers of a registry, as far as they are read. Unknown fields are ignored.
-type (
-	skillAnswer struct {
-		Skill struct {
-			Slug string          `json:"slug"`
-			Tags json.RawMessage `json:"tags"` // versions by tag
-		} `json:"skill"`
-		LatestVersion *struct {
-			Version string `json:"version"`
-		} `json:"latestVersion"`
-		Owner *struct {
-			Handle string `json:"handle"`
-		} `json:"owner"`
-		Moderation *moderation `json:"moderation"`
-	}
-	versionAnswer struct {
-		Version struct {
-			Files    []file    `json:"files"`
-			Security *security `json:"security"`
-			Yanked   bool      `json:"yanked"`
-			Deleted  any       `json:"softDeletedAt"`
-		} `json:"version"`
-	}
-	file struct {
-		Path   string `json:"path"`
-		Size   int64  `json:"size"`
-		SHA256 string `json:"sha256"`
-	}
-	installAnswer struct {
-		OK          bool   `json:"ok"`
-		InstallKind string `json:"installKind"`
-		Reason      string `json:"reason"`
-		Message     string `json:"message"`
-		GitHub      struct {
-			Commit string `json:"commit"`
-		} `json:"github"`
-	}
-	// ambiguity is the body of a 409 answer.
-	ambiguity struct {
-		Code    string  `json:"code"`
-		Matches []match `json:"matches"`
-	}
-	match struct {
-		OwnerHandle string `json:"ownerHandle"`
-		Slug        string `json:"slug"`
-		DisplayName string `json:"displayName"`
-	}
-)
-
-func (a *skillAnswer) tag(ref string) string {
-	var tags map[string]string
-	if json.Unmarshal(a.Skill.Tags, &tags) != nil {
-		return ""
-	}
-	return tags[ref]
-}
-
 // A registry is an open ClawHub registry.
 type registry struct {
 	client *download.Client
@@ -90,17 +33,13 @@ type registry struct {
 	host   string   // for messages
 }
 
-// open finds the API of a registry, "" for the default one: the site may name another
-// host for it.
-func (f *Fetcher) open(ctx context.Context, location string, named bool) (*registry, error) {
-	if location == "" {
-		location, named = f.registry, true
-	}
+// open finds the API of a registry: the site may name another host for it.
+func open(ctx context.Context, client *download.Client, location string, named bool) (*registry, error) {
 	site, err := url.Parse(strings.TrimRight(location, "/"))
 	if err != nil {
 		return nil, fmt.Errorf("the registry: %w", err)
 	}
-	r := &registry{f.client, site, named, site.Host}
+	r := &registry{client, site, named, site.Host}
 	for _, name := range []string{"clawhub.json", "clawdhub.json"} {
 		var found struct {
 			APIBase string `json:"apiBase"`
@@ -227,9 +166,4 @@ func printable(text string, limit int) string {
 		return r
 	}, text)
 	return truncate.String(strings.TrimSpace(text), limit)
-}
-
-// withdrawn reports whether a version was deleted or yanked by its author or the registry.
-func (a *versionAnswer) withdrawn() bool {
-	return a.Version.Yanked || a.Version.Deleted != nil && a.Version.Deleted != false
 }

@@ -7,16 +7,12 @@ package clawhub
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // DefaultRegistry is the registry of sources that name none.
@@ -41,19 +37,6 @@ func New(client *download.Client, o *Options) *Fetcher {
 		f.registry = cmp.Or(o.Registry, f.registry)
 	}
 	return f
-}
-
-var commitID = lazyregexp.New(`^[0-9a-f]{40}$`)
-
-// A release is a version of a skill, as its registry describes it.
-type release struct {
-	*registry
-	owner, slug string // owner is "" if the person named none
-	version     string // "" of a skill that GitHub has
-	commit      string // of a skill that GitHub has: the wanted one, "" any
-	skill       skillAnswer
-	files       []file
-	security    *security
 }
 
 // Fetch implements the interface of package install. The only tree is a folder of the
@@ -126,75 +109,10 @@ func (f *Fetcher) skill(ctx context.Context, s source.Source, named bool) (*rele
 	return rel, nil
 }
 
-// path returns the path of a call for the skill.
-func (rel *release) path(rest string) string {
-	return "/skills/" + url.PathEscape(rel.slug) + rest
-}
-
-// query returns the parameters that tell the owner, which registries of different age
-// read by different names.
-func (rel *release) query() url.Values {
-	if rel.owner == "" {
-		return url.Values{}
+// open opens a registry, "" for the default one.
+func (f *Fetcher) open(ctx context.Context, location string, named bool) (*registry, error) {
+	if location == "" {
+		location, named = f.registry, true
 	}
-	return url.Values{"ownerHandle": {rel.owner}, "owner": {rel.owner}}
-}
-
-// details gets the files and the state of security of a version.
-func (rel *release) details(ctx context.Context) error {
-	var answer versionAnswer
-	err := rel.get(ctx, rel.path("/versions/"+url.PathEscape(rel.version)), rel.query(), &answer)
-	var status *download.StatusError
-	switch {
-	case errors.As(err, &status) && status.Status == http.StatusNotFound:
-		return rel.noVersion(ctx)
-	case err != nil:
-		return rel.explain(err, fmt.Sprintf("version %s of %s", rel.version, rel.slug))
-	case answer.withdrawn():
-		return &source.RefusedError{
-			Reason: fmt.Sprintf("version %s of %s was withdrawn from %s", rel.version, rel.slug, rel.host),
-			Remedy: "leave out @" + rel.version + " for the newest",
-		}
-	}
-	rel.files, rel.security = answer.Version.Files, answer.Version.Security
-	if len(rel.files) > maxFiles {
-		return &source.RefusedError{Reason: fmt.Sprintf("the registry lists %d files; %d are the limit", len(rel.files), maxFiles)}
-	}
-	return nil
-}
-
-// noVersion returns the error for a version that is not there, with the newest ones.
-func (rel *release) noVersion(ctx context.Context) error {
-	var list struct {
-		Items []struct {
-			Version string `json:"version"`
-		} `json:"items"`
-	}
-	query := rel.query()
-	query.Set("limit", "12")
-	text := ""
-	if err := rel.get(ctx, rel.path("/versions"), query, &list); err == nil {
-		var versions []string
-		for _, item := range list.Items[:min(12, len(list.Items))] {
-			versions = append(versions, printable(item.Version, 40))
-		}
-		text = "; it has " + strings.Join(versions, ", ")
-	}
-	return fmt.Errorf("%s has no version %q of %s%s", rel.host, rel.version, rel.slug, text)
-}
-
-// resolveGitHub asks where to install a skill from that GitHub has, and returns its
-// commit.
-func (rel *release) resolveGitHub(ctx context.Context) (string, error) {
-	var answer installAnswer
-	if err := rel.get(ctx, rel.path("/install"), rel.query(), &answer); err != nil {
-		return "", rel.explain(err, "skill "+rel.slug)
-	}
-	switch {
-	case !answer.OK:
-		return "", rel.refused(cmp.Or(answer.Message, answer.Reason), answer.Reason)
-	case answer.InstallKind == "github" && commitID.MatchString(answer.GitHub.Commit):
-		return answer.GitHub.Commit, nil
-	}
-	return "", fmt.Errorf("%s has no version of %s to install", rel.host, rel.slug)
+	return open(ctx, f.client, location, named)
 }

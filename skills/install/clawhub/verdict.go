@@ -15,38 +15,6 @@ import (
 // verdictSchema is the schema of the answer about security verdicts.
 const verdictSchema = "clawhub.skill.security-verdicts.v1"
 
-// moderation is the state of a skill that was flagged.
-type moderation struct {
-	IsSuspicious     bool     `json:"isSuspicious"`
-	IsMalwareBlocked bool     `json:"isMalwareBlocked"`
-	Verdict          string   `json:"verdict"`
-	ReasonCodes      []string `json:"reasonCodes"`
-}
-
-// security is the state of a version.
-type security struct {
-	Status    string `json:"status"`
-	RawStatus string `json:"rawStatus"`
-	Verdict   string `json:"verdict"`
-	Passed    *bool  `json:"passed"`
-	// Of a package that is no skill alone.
-	BlockedFromDownload bool `json:"blockedFromDownload"`
-	Pending             bool `json:"pending"`
-	Stale               bool `json:"stale"`
-}
-
-// A verdict is the registry's answer about one version.
-type verdict struct {
-	OK             bool      `json:"ok"`
-	Decision       string    `json:"decision"`
-	Reasons        []string  `json:"reasons"`
-	Slug           string    `json:"slug"`
-	RequestedSlug  string    `json:"requestedSlug"`
-	Version        string    `json:"version"`
-	PublisherOwner string    `json:"publisherHandle"`
-	Security       *security `json:"security"`
-}
-
 // judge refuses a release that its registry calls malicious, and adds a note for each
 // state but clean. A registry that does not know, or has not looked, counts as suspicious.
 func (rel *release) judge(ctx context.Context, fetched *source.Fetched) error {
