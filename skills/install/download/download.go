@@ -11,40 +11,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"time"
 )
 
-// Options configure a [Client]. The zero value is usable.
-type Options struct {
-	// Public reports whether an address is of the public internet. Others are reached
-	// only if the person named their host (see [Client.Get]); nil refuses none.
-	//
-	// The address is checked when it is connected to. A proxy resolves names by itself:
-	// behind one, only addresses in the place of a host name are checked.
-	Public func(netip.Addr) bool
-	// Transport makes the connections, but dials by itself; nil is one with the system's
-	// certificates and proxy variables.
-	Transport *http.Transport
-	// UserAgent names this program and its version.
-	UserAgent string
-	// Idle bounds the time for each KiB, and that for a whole response header; 0 is 30 s.
-	// Slow bounds the whole of one download; 0 is 10 min.
-	Idle, Slow time.Duration
-	// MaxWait bounds how long a Retry-After is obeyed; 0 is 60 s. A longer one is an
-	// error that states it.
-	MaxWait time.Duration
-	// Sleep waits between attempts, at most until ctx is done; nil is a timer. Tests set
-	// it.
-	Sleep func(ctx context.Context, d time.Duration) error
-}
-
 // A Client gets files. Its methods may be called by several goroutines.
 type Client struct {
-	options Options
-	open    *http.Transport // to a host that the person named, or through a proxy
-	public  *http.Transport // to public addresses
-	plain   *http.Transport // plain HTTP to this machine
+	options    Options
+	transports *transports
 }
 
 // New returns a client. Nil options are the defaults. The caller closes it.
@@ -63,60 +36,17 @@ func New(options *Options) *Client {
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport.(*http.Transport)
 	}
-	c.open = transport(o.Transport, nil)
-	c.public = transport(o.Transport, publicOnly(o.Public))
-	c.plain = transport(o.Transport, loopbackOnly)
-	c.public.Proxy, c.plain.Proxy = nil, nil
+	c.transports = newTransports(o.Transport, publicOnly(o.Public))
 	return c
 }
 
 // Close closes the connections that no download uses.
-func (c *Client) Close() {
-	for _, t := range []*http.Transport{c.open, c.public, c.plain} {
-		t.CloseIdleConnections()
-	}
-}
+func (c *Client) Close() { c.transports.close() }
 
-// A Get describes one download.
-type Get struct {
-	URL string
-	// Named reports that the person wrote the URL's host, so that it may be private,
-	// and plain HTTP if it is this machine's own. Hosts that a server names may not.
-	Named bool
-	// Header is sent to the URL's own origin and to no other that it redirects to.
-	Header http.Header
-	// Post makes it a POST request with this body; nil is a GET request.
-	Post []byte
-	// Limit bounds the body in bytes; 0 is 256 MiB.
-	Limit int64
-	// Digest is "sha256:" and 64 hexadecimal digits that the body must have; "" any.
-	Digest string
-	// Progress is told the bytes that have come, and how many there will be (0 is
-	// unknown); nil is told nothing.
-	Progress func(done, total int64)
-}
-
-// A Response is the head of a download that has ended well.
-type Response struct {
-	URL         string // after redirects, without a password
-	ContentType string // without parameters, lower case
-	Header      http.Header
-	Size        int64
-	Digest      string // "sha256:…" of the body
-}
-
-// A StatusError is an answer with another status than 200.
-type StatusError struct {
-	URL    string // without a password
-	Status int
-	Body   []byte // its beginning, a stranger's text
-	Header http.Header
-}
-
-// Error implements error. It leaves out the body.
-func (e *StatusError) Error() string {
-	return fmt.Sprintf("%s answers %d %s", e.URL, e.Status, http.StatusText(e.Status))
-}
+// RoundTripper returns a transport with the client's rules for addresses and schemes,
+// for libraries that make their own requests. named is the host that the person wrote,
+// without a port; "" is none. Redirects are the library's own.
+func (c *Client) RoundTripper(named string) http.RoundTripper { return &guard{c.transports, named} }
 
 // Get downloads to w. An interrupted download is continued where it ended, if the server
 // can do that and its content is still the same, and w gets each byte once. It is tried
@@ -127,7 +57,7 @@ func (c *Client) Get(ctx context.Context, get Get, w io.Writer) (*Response, erro
 	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Slow, fmt.Errorf("the download took longer than %s", c.options.Slow))
 	defer cancel()
 	get.Limit = cmp.Or(get.Limit, defaultLimit)
-	s, err := newStream(ctx, c, &get)
+	s, err := newStream(ctx, c.transports, &c.options, &get)
 	if err != nil {
 		return nil, err
 	}

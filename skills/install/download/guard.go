@@ -20,6 +20,27 @@ const (
 	dialTimeout  = 20 * time.Second
 )
 
+// transports make the connections of a client.
+type transports struct {
+	allow  func(netip.Addr) error // the rule for hosts that the person did not name
+	open   *http.Transport        // to a host that the person named, or through a proxy
+	public *http.Transport        // to addresses that allow has no error for
+	plain  *http.Transport        // plain HTTP to this machine
+}
+
+func newTransports(base *http.Transport, allow func(netip.Addr) error) *transports {
+	t := &transports{allow, transport(base, nil), transport(base, allow), transport(base, loopbackOnly)}
+	t.public.Proxy, t.plain.Proxy = nil, nil
+	return t
+}
+
+// close closes the connections that no download uses.
+func (t *transports) close() {
+	for _, one := range []*http.Transport{t.open, t.public, t.plain} {
+		one.CloseIdleConnections()
+	}
+}
+
 // transport returns a copy of a transport that connects only to the addresses that allow
 // has no error for; nil allows all.
 func transport(base *http.Transport, allow func(netip.Addr) error) *http.Transport {
@@ -68,15 +89,10 @@ var errPlain = &source.RefusedError{
 	Remedy: "use https; http is only for a server of this machine",
 }
 
-// RoundTripper returns a transport with the client's rules for addresses and schemes,
-// for libraries that make their own requests. named is the host that the person wrote,
-// without a port; "" is none. Redirects are the library's own.
-func (c *Client) RoundTripper(named string) http.RoundTripper { return &guard{c, named} }
-
 // A guard chooses the transport of each request.
 type guard struct {
-	client *Client
-	named  string
+	transports *transports
+	named      string // the host that the person wrote, without a port; "" is none
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -95,34 +111,34 @@ func (g *guard) choose(r *http.Request) (*http.Transport, error) {
 	named := g.named != "" && strings.EqualFold(r.URL.Hostname(), g.named)
 	switch {
 	case r.URL.Scheme == "http" && named:
-		return g.client.plain, nil
+		return g.transports.plain, nil
 	case r.URL.Scheme == "http":
 		return nil, errPlain
 	case r.URL.Scheme != "https":
 		return nil, &source.RefusedError{Reason: fmt.Sprintf("a URL has the scheme %q", r.URL.Scheme), Remedy: "use https"}
 	case named:
-		return g.client.open, nil
-	case g.client.proxied(r):
+		return g.transports.open, nil
+	case g.transports.proxied(r):
 		if addr, err := netip.ParseAddr(r.URL.Hostname()); err == nil {
-			return g.client.open, publicOnly(g.client.options.Public)(addr.Unmap())
+			return g.transports.open, g.transports.allow(addr.Unmap())
 		}
-		return g.client.open, nil
+		return g.transports.open, nil
 	}
-	return g.client.public, nil
+	return g.transports.public, nil
 }
 
 // proxied reports whether a request goes through a proxy, which resolves the name.
-func (c *Client) proxied(r *http.Request) bool {
-	if c.open.Proxy == nil {
+func (t *transports) proxied(r *http.Request) bool {
+	if t.open.Proxy == nil {
 		return false
 	}
-	proxy, err := c.open.Proxy(r)
+	proxy, err := t.open.Proxy(r)
 	return err == nil && proxy != nil
 }
 
 // httpClient returns a client for the requests of one download.
-func (c *Client) httpClient(get *Get, first *url.URL) *http.Client {
-	g := &guard{client: c}
+func (t *transports) httpClient(get *Get, first *url.URL) *http.Client {
+	g := &guard{transports: t}
 	if get.Named {
 		g.named = first.Hostname()
 	}

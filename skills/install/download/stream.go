@@ -23,11 +23,11 @@ import (
 
 // A stream is the body of a download, read over as many connections as it needs.
 type stream struct {
-	client *Client
-	http   *http.Client
-	ctx    context.Context
-	get    *Get
-	url    *url.URL
+	options *Options
+	http    *http.Client
+	ctx     context.Context
+	get     *Get
+	url     *url.URL
 
 	first *http.Response // the head of the download
 	body  io.ReadCloser  // of the current connection; nil for none
@@ -39,7 +39,7 @@ type stream struct {
 	retry retry
 }
 
-func newStream(ctx context.Context, c *Client, get *Get) (*stream, error) {
+func newStream(ctx context.Context, t *transports, o *Options, get *Get) (*stream, error) {
 	u, err := url.Parse(get.URL)
 	if err != nil {
 		return nil, fmt.Errorf("download: %w", err)
@@ -47,7 +47,7 @@ func newStream(ctx context.Context, c *Client, get *Get) (*stream, error) {
 	if u.Host == "" {
 		return nil, fmt.Errorf("download: %s is no address of the web", u.Redacted())
 	}
-	return &stream{client: c, http: c.httpClient(get, u), ctx: ctx, get: get, url: u, total: -1, sum: sha256.New()}, nil
+	return &stream{options: o, http: t.httpClient(get, u), ctx: ctx, get: get, url: u, total: -1, sum: sha256.New()}, nil
 }
 
 func (s *stream) close() {
@@ -80,11 +80,11 @@ func (s *stream) wait(cause error) error {
 	if s.ctx.Err() != nil {
 		return fmt.Errorf("download %s: %w", s.url.Redacted(), context.Cause(s.ctx))
 	}
-	d, err := s.retry.next(cause, s.got, s.client.options.MaxWait)
+	d, err := s.retry.next(cause, s.got, s.options.MaxWait)
 	if err != nil {
 		return s.named(err)
 	}
-	return s.client.options.Sleep(s.ctx, d)
+	return s.options.Sleep(s.ctx, d)
 }
 
 // named adds the URL to an error that has none.
@@ -106,7 +106,7 @@ func (s *stream) named(err error) error {
 
 // attempt makes one request.
 func (s *stream) attempt() error {
-	ctx, idle := newWatchdog(s.ctx, s.client.options.Idle)
+	ctx, idle := newWatchdog(s.ctx, s.options.Idle)
 	s.idle = idle
 	r, err := s.request(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *stream) request(ctx context.Context) (*http.Request, error) {
 	}
 	// A compressed body could not be continued, and has another digest.
 	r.Header.Set("Accept-Encoding", "identity")
-	r.Header.Set("User-Agent", cmp.Or(s.client.options.UserAgent, "skills-mcp"))
+	r.Header.Set("User-Agent", cmp.Or(s.options.UserAgent, "skills-mcp"))
 	if s.got > 0 && s.etag != "" {
 		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", s.got))
 		r.Header.Set("If-Range", s.etag)
