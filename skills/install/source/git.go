@@ -28,21 +28,6 @@ func scpSource(text string) (Source, error) {
 	return gitSource(location, fragment)
 }
 
-// gitURL returns the source of a URL that says that it is a repository's.
-func gitURL(text string) (Source, error) {
-	u, err := webURL(text)
-	if err != nil {
-		return Source{}, err
-	}
-	fragment, site := u.EscapedFragment(), strings.TrimPrefix(u.Host, "www.")
-	u.Fragment, u.RawFragment = "", ""
-	if web(text) && isForge(site) {
-		u.Host = site
-		return forgeSource(u, pathSegments(u), fragment)
-	}
-	return repositoryAt(u, fragment)
-}
-
 // repositoryAt returns the source of a repository of any server. Git's own protocol
 // proves nothing about the server: it is accepted for this machine's, and for a whole
 // commit id, which proves the content.
@@ -159,36 +144,4 @@ func checkRepo(parts []string) error {
 func repoURL(scheme, site string, parts []string) string {
 	repo := strings.TrimSuffix(strings.Join(parts, "/"), ".git")
 	return scheme + "://" + site + "/" + repo + ".git"
-}
-
-// gitText returns the text of a source of kind Git.
-func (s Source) gitText() string {
-	text := s.Location
-	for _, prefix := range []string{"github", "gitlab"} {
-		if repo, ok := strings.CutPrefix(s.Location, "https://"+prefix+".com/"); ok && strings.HasSuffix(repo, ".git") {
-			text = prefix + ":" + strings.TrimSuffix(repo, ".git")
-		}
-	}
-	if web(text) && !strings.HasSuffix(text, ".git") {
-		text = "git+" + text
-	}
-	if s.Name != "" {
-		text += "@" + s.Name
-	}
-	return text + fragmentText(s.Ref, s.Path)
-}
-
-// fragmentText returns "#ref:path" with percent-encoding where a part would be misread.
-func fragmentText(ref, folder string) string {
-	if ref == "" && folder == "" {
-		return ""
-	}
-	encode := func(text string) string {
-		return strings.NewReplacer("%2F", "/", "%40", "@").Replace(url.PathEscape(text))
-	}
-	text := "#" + strings.ReplaceAll(encode(ref), ":", "%3A")
-	if folder != "" {
-		text += ":" + encode(folder)
-	}
-	return text
 }

@@ -3,12 +3,13 @@ package source
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Help lists the forms of a source, for a command's help.
@@ -75,11 +76,6 @@ func acceptable(text string) error {
 	return nil
 }
 
-// isInvisible reports characters that a person does not see in a text on a terminal.
-func isInvisible(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == '\u00a0'
-}
-
 // parseBare reads a text without a scheme: a repository of GitHub, the URL of a known
 // site without its scheme, or a path that exists.
 func parseBare(text, folder string) (Source, error) {
@@ -103,94 +99,50 @@ func parseBare(text, folder string) (Source, error) {
 	return Source{}, fmt.Errorf("cannot tell what %q is, and no such path exists; write owner/repo, a URL, ./folder or clawhub:%s", text, text)
 }
 
-func isThere(text, folder string) bool {
-	_, err := os.Stat(resolve(text, folder))
-	return err == nil
+// parseScheme reads a text that begins with a scheme.
+func parseScheme(scheme, text string) (Source, error) {
+	rest := text[len(scheme)+1:]
+	switch scheme {
+	case "https", "http":
+		return webSource(text)
+	case "github", "gitlab":
+		return shorthand(scheme+".com", rest)
+	case "git+https", "git+http":
+		return gitURL(strings.TrimPrefix(text[len("git"):], "+"))
+	case "ssh", "git":
+		return gitURL(text)
+	case "git+ssh":
+		return gitURL(text[len("git+"):])
+	case "file":
+		return fileURL(text)
+	case "oci":
+		return ociSource(rest)
+	case "clawhub", "npm":
+		return packageSource(Kind(scheme), "", rest)
+	case "clawhub+https", "clawhub+http", "npm+https", "npm+http":
+		return otherRegistry(text)
+	case "skills-sh", "skills.sh", "skillssh":
+		return Source{}, refuseMirror(strings.Split(rest, "/"))
+	case "git+file":
+		return Source{}, fmt.Errorf("%q: a folder of this machine is installed by its path, without Git", text)
+	}
+	return Source{}, unknownScheme(scheme, rest)
 }
 
-// isHostPath reports whether a text can only be a path of this machine.
-func isHostPath(text string) bool {
-	slashed := filepath.ToSlash(text)
-	return filepath.IsAbs(text) || filepath.VolumeName(text) != "" || strings.HasPrefix(slashed, "/") ||
-		slashed == "." || slashed == ".." || strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../") ||
-		strings.HasPrefix(slashed, "~")
+func unknownScheme(scheme, rest string) error {
+	schemes := []string{"https", "github", "gitlab", "git+https", "git+ssh", "ssh", "git", "file", "oci", "clawhub", "npm"}
+	slices.SortStableFunc(schemes, func(a, b string) int {
+		return levenshtein.Distance(scheme, a, nil) - levenshtein.Distance(scheme, b, nil)
+	})
+	if levenshtein.Distance(scheme, schemes[0], nil) <= 2 {
+		return fmt.Errorf("there are no sources of the kind %q; did you mean %q?", scheme+":", schemes[0]+":"+rest)
+	}
+	return fmt.Errorf("there are no sources of the kind %q; write owner/repo, https://…, ./folder, clawhub:…, oci://… or npm:…", scheme+":")
 }
 
-func resolve(text, folder string) string {
-	if filepath.IsAbs(text) {
-		return filepath.Clean(text)
-	}
-	return filepath.Join(folder, text)
-}
+var schemeText = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// hostPath returns the source of a path of this machine. A name that ends in a slash is
-// a folder, whatever its extension.
-func hostPath(text, folder string) (Source, error) {
-	if strings.HasPrefix(text, "~") {
-		return Source{}, fmt.Errorf("%q: the shell did not expand ~; write the whole path", text)
-	}
-	location := resolve(text, folder)
-	if !filepath.IsAbs(location) {
-		return Source{}, fmt.Errorf("%q is a relative path, and there is no folder that it starts from; write an absolute one", text)
-	}
-	if text := filepath.ToSlash(text); strings.HasSuffix(text, "/") {
-		return Source{Kind: Folder, Location: location}, nil
-	}
-	info, err := os.Stat(location)
-	isFolder := err == nil && info.IsDir()
-	switch base := filepath.Base(location); {
-	case isFolder:
-	case hasArchiveName(base):
-		return Source{Kind: Archive, Location: location}, nil
-	case isSkillFile(base):
-		location = filepath.Dir(location)
-	case base == marketplaceFile:
-		location = filepath.Dir(location)
-		if filepath.Base(location) == ".claude-plugin" {
-			location = filepath.Dir(location)
-		}
-	}
-	return Source{Kind: Folder, Location: location}, nil
-}
-
-// marketplaceFile is the name of the list of a Claude Code marketplace.
-const marketplaceFile = "marketplace.json"
-
-// isSkillFile reports the name of a skill's main file. Sites write it in either case.
-func isSkillFile(base string) bool { return strings.EqualFold(base, "SKILL.md") }
-
-// hasArchiveName reports whether a path or URL path has the extension of an archive
-// that can be unpacked.
-func hasArchiveName(name string) bool {
-	name = strings.ToLower(name)
-	for _, extension := range []string{".zip", ".skill", ".tar.gz", ".tgz"} {
-		if strings.HasSuffix(name, extension) && len(path.Base(name)) > len(extension) {
-			return true
-		}
-	}
-	return false
-}
-
-// cleanPath returns a slash-separated path inside a source: relative, without "." and
-// "..", the folder of the SKILL.md or marketplace.json that it ends in. "" is all.
-func cleanPath(text string) (string, error) {
-	if strings.Contains(text, `\`) || strings.HasPrefix(text, "/") || strings.ContainsFunc(text, isInvisible) || !utf8.ValidString(text) {
-		return "", fmt.Errorf("the folder %+q: write it relative, with slashes", text)
-	}
-	for part := range strings.SplitSeq(text, "/") {
-		if part == ".." {
-			return "", fmt.Errorf("the folder %q leads out of the source; write it without %q", text, "..")
-		}
-	}
-	text = path.Clean(text)
-	if base := path.Base(text); isSkillFile(base) {
-		text = path.Dir(text)
-	} else if base == marketplaceFile {
-		text = strings.TrimSuffix(path.Dir(text), ".claude-plugin")
-		text = path.Clean(text)
-	}
-	if text == "." {
-		return "", nil
-	}
-	return text, nil
+// schemeOf returns the scheme of a text in lower case, "" if it has none.
+func schemeOf(text string) string {
+	return strings.ToLower(strings.TrimSuffix(schemeText.FindString(text), ":"))
 }

@@ -6,89 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 var (
-	schemeText   = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*:`)
-	word         = lazyregexp.New(`^[A-Za-z0-9_.-]+$`)
 	clawhubName  = lazyregexp.New(`^([a-zA-Z0-9][a-zA-Z0-9_.-]*/)?[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 	npmName      = lazyregexp.New(`^(@[A-Za-z0-9~_][A-Za-z0-9._~-]*/)?[A-Za-z0-9~_][A-Za-z0-9._~-]*$`)
 	versionText  = lazyregexp.New(`^[A-Za-z0-9^~<>=*|][A-Za-z0-9^~<>=*|., +_-]*$`)
 	ociName      = lazyregexp.New(`^[a-zA-Z0-9.-]+(:[0-9]+)?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$`)
 	ociReference = lazyregexp.New(`^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|sha256:[0-9a-f]{64})$`)
 )
-
-func isWord(text string) bool { return word.MatchString(text) }
-
-// schemeOf returns the scheme of a text in lower case, "" if it has none.
-func schemeOf(text string) string {
-	return strings.ToLower(strings.TrimSuffix(schemeText.FindString(text), ":"))
-}
-
-// parseScheme reads a text that begins with a scheme.
-func parseScheme(scheme, text string) (Source, error) {
-	rest := text[len(scheme)+1:]
-	switch scheme {
-	case "https", "http":
-		return webSource(text)
-	case "github", "gitlab":
-		return shorthand(scheme+".com", rest)
-	case "git+https", "git+http":
-		return gitURL(strings.TrimPrefix(text[len("git"):], "+"))
-	case "ssh", "git":
-		return gitURL(text)
-	case "git+ssh":
-		return gitURL(text[len("git+"):])
-	case "file":
-		return fileURL(text)
-	case "oci":
-		return ociSource(rest)
-	case "clawhub", "npm":
-		return packageSource(Kind(scheme), "", rest)
-	case "clawhub+https", "clawhub+http", "npm+https", "npm+http":
-		return otherRegistry(text)
-	case "skills-sh", "skills.sh", "skillssh":
-		return Source{}, refuseMirror(strings.Split(rest, "/"))
-	case "git+file":
-		return Source{}, fmt.Errorf("%q: a folder of this machine is installed by its path, without Git", text)
-	}
-	return Source{}, unknownScheme(scheme, rest)
-}
-
-func unknownScheme(scheme, rest string) error {
-	schemes := []string{"https", "github", "gitlab", "git+https", "git+ssh", "ssh", "git", "file", "oci", "clawhub", "npm"}
-	slices.SortStableFunc(schemes, func(a, b string) int {
-		return levenshtein.Distance(scheme, a, nil) - levenshtein.Distance(scheme, b, nil)
-	})
-	if levenshtein.Distance(scheme, schemes[0], nil) <= 2 {
-		return fmt.Errorf("there are no sources of the kind %q; did you mean %q?", scheme+":", schemes[0]+":"+rest)
-	}
-	return fmt.Errorf("there are no sources of the kind %q; write owner/repo, https://…, ./folder, clawhub:…, oci://… or npm:…", scheme+":")
-}
-
-// fileURL returns the source of a file: URL (RFC 8089) of this machine.
-func fileURL(text string) (Source, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") || u.RawQuery != "" {
-		return Source{}, fmt.Errorf("%q is not a file of this machine; write file:///path", text)
-	}
-	if strings.ContainsFunc(u.Path, isInvisible) {
-		return Source{}, &RefusedError{fmt.Sprintf("%+q has invisible characters", text), "rename the file"}
-	}
-	s, err := hostPath(hostFromURL(u.Path), "")
-	if err != nil || u.Fragment == "" {
-		return s, err
-	}
-	folder, isFolder := strings.CutPrefix(u.Fragment, ":")
-	if !isFolder {
-		return Source{}, fmt.Errorf("#%s: a file has no branches; write #:folder for a folder of an archive", u.Fragment)
-	}
-	s.Path, err = cleanPath(folder)
-	return s, err
-}
 
 // packageSource reads [owner/]slug[@version] of ClawHub or package[@version] of npm.
 func packageSource(kind Kind, registry, text string) (Source, error) {

@@ -3,7 +3,6 @@ package source
 import (
 	"net/url"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -45,14 +44,6 @@ func (s Source) fileText() string {
 	return (&url.URL{Scheme: "file", Path: location}).String() + fragmentText("", s.Path)
 }
 
-// hostFromURL returns the host path of a file URL's path: /C:/x is C:\x on Windows.
-func hostFromURL(path string) string {
-	if runtime.GOOS == "windows" && filepath.VolumeName(filepath.FromSlash(path[1:])) != "" {
-		path = path[1:]
-	}
-	return filepath.FromSlash(path)
-}
-
 // packageText returns the text of a source of kind ClawHub or NPM.
 func (s Source) packageText() string {
 	text := string(s.Kind) + ":" + s.Name
@@ -61,6 +52,38 @@ func (s Source) packageText() string {
 	}
 	if s.Ref != "" {
 		text += "@" + url.PathEscape(s.Ref)
+	}
+	return text
+}
+
+// gitText returns the text of a source of kind Git.
+func (s Source) gitText() string {
+	text := s.Location
+	for _, prefix := range []string{"github", "gitlab"} {
+		if repo, ok := strings.CutPrefix(s.Location, "https://"+prefix+".com/"); ok && strings.HasSuffix(repo, ".git") {
+			text = prefix + ":" + strings.TrimSuffix(repo, ".git")
+		}
+	}
+	if web(text) && !strings.HasSuffix(text, ".git") {
+		text = "git+" + text
+	}
+	if s.Name != "" {
+		text += "@" + s.Name
+	}
+	return text + fragmentText(s.Ref, s.Path)
+}
+
+// fragmentText returns "#ref:path" with percent-encoding where a part would be misread.
+func fragmentText(ref, folder string) string {
+	if ref == "" && folder == "" {
+		return ""
+	}
+	encode := func(text string) string {
+		return strings.NewReplacer("%2F", "/", "%40", "@").Replace(url.PathEscape(text))
+	}
+	text := "#" + strings.ReplaceAll(encode(ref), ":", "%3A")
+	if folder != "" {
+		text += ":" + encode(folder)
 	}
 	return text
 }
