@@ -12,25 +12,6 @@ import (
 // maxSize bounds a lock file, in bytes: some 20,000 entries.
 const maxSize = 64 << 20
 
-// An Error says why a lock file is not accepted.
-type Error struct {
-	Line    int // from 1; 0 is the whole file
-	Message string
-	Remedy  string // an imperative
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	at := Name
-	if e.Line > 0 {
-		at = fmt.Sprintf("%s:%d", Name, e.Line)
-	}
-	return fmt.Sprintf("%s: %s; %s", at, e.Message, e.Remedy)
-}
-
-// restore is the remedy of a file that lost its content.
-const restore = "restore it from version control or a backup"
-
 // Decode returns the content of a lock file, whose author may be a stranger. The error is
 // an [*Error].
 func Decode(data []byte) (*File, error) {
@@ -91,10 +72,6 @@ func syntaxError(data []byte, err error) error {
 		return &Error{lineAt(data, kind.Offset), fmt.Sprintf("%q is a JSON %s", strings.ReplaceAll(kind.Field, "State.", ""), kind.Value), restore}
 	}
 	return &Error{Message: err.Error(), Remedy: "update skills-mcp, or " + restore}
-}
-
-func lineAt(data []byte, offset int64) int {
-	return 1 + bytes.Count(data[:max(0, min(offset, int64(len(data))))], []byte("\n"))
 }
 
 // Encode returns the file as JSON: the same bytes for the same content, and a line for

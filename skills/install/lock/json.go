@@ -107,3 +107,7 @@ func isName(rest []byte) bool {
 	rest = bytes.TrimLeft(rest[:min(len(rest), 64)], " \t\r\n")
 	return len(rest) > 0 && rest[0] == ':'
 }
+
+func lineAt(data []byte, offset int64) int {
+	return 1 + bytes.Count(data[:max(0, min(offset, int64(len(data))))], []byte("\n"))
+}
