@@ -2,13 +2,10 @@ package install
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 )
@@ -82,56 +79,4 @@ func (c *change) keep(dir, name string) error {
 		return nil
 	}
 	return fmt.Errorf("there are %d folders like %s; remove those that you do not need", maxKept, c.target.host(path.Join(c.layout.state, keptDir, name)))
-}
-
-// removeAll removes a folder, also one whose owner may not write to it.
-func removeAll(root *os.Root, name string) error {
-	name = filepath.FromSlash(name)
-	if err := root.RemoveAll(name); err == nil {
-		return nil
-	}
-	_ = fs.WalkDir(root.FS(), filepath.ToSlash(name), func(at string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = root.Chmod(filepath.FromSlash(at), 0o700)
-		}
-		return nil
-	})
-	return root.RemoveAll(name)
-}
-
-// equal reports whether a file is the one that was installed. Windows has no mode for
-// programs.
-func equal(was, is lock.FileState) bool {
-	if !hasModes {
-		was.Executable, is.Executable = false, false
-	}
-	return was == is
-}
-
-// hasModes reports whether files can be marked as programs.
-const hasModes = filepath.Separator != '\\'
-
-// explain adds the remedy to an error of the file system.
-func explain(err error, target Target) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	if err == nil || !errors.As(err, &path) && !errors.As(err, &link) {
-		return err
-	}
-	remedy := ""
-	switch text := strings.ToLower(err.Error()); {
-	case errors.Is(err, fs.ErrPermission), strings.Contains(text, "read-only"):
-		remedy = "make " + target.Dir + " writable for you"
-	case strings.Contains(text, "no space"), strings.Contains(text, "disk quota"), strings.Contains(text, "not enough space"):
-		remedy = "free space on the disk of " + target.Dir
-	case strings.Contains(text, "cross-device"):
-		remedy = fmt.Sprintf("keep all folders of %s on one file system", target.Dir)
-	case strings.Contains(text, "path escapes"):
-		remedy = "replace the link that leads out of " + target.Dir + " by a folder"
-	case errors.Is(err, fs.ErrExist), strings.Contains(text, "not a directory"):
-		remedy = "remove the file in the place of a folder"
-	default:
-		return err
-	}
-	return fmt.Errorf("%w; %s", err, remedy)
 }

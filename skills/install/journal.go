@@ -6,30 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
-	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
-
-// A change has the lock of a target, and moves the folders of its entries.
-//
-// The lock file is a redo log. First all new versions are in nextDir, on the disk. Then
-// the lock file gets Next or Removal for all entries of the change: from here on the
-// change is made, whatever happens. Then folders move: the live one to oldDir, the next
-// one to its place. At last the lock file gets the states, and old versions go. Each step
-// does nothing if it was done before, so a change is ended by doing all steps again.
-type change struct {
-	*lock.Lock
-	target Target
-	layout layout
-	kept   []string // host paths
-	fail   func(step string) error
-}
 
 // begin waits for the lock of the target, and ends the change of a process that did not.
 // The caller closes the change.
@@ -83,6 +65,12 @@ func pending(f *lock.File) bool {
 
 // make makes the change that the entries have as Next or Removal: all or nothing. Their
 // next versions are in nextDir.
+//
+// The lock file is a redo log. First all new versions are in nextDir, on the disk. Then
+// the lock file gets Next or Removal for all entries of the change: from here on the
+// change is made, whatever happens. Then folders move: the live one to oldDir, the next
+// one to its place. At last the lock file gets the states, and old versions go. Each step
+// does nothing if it was done before, so a change is ended by doing all steps again.
 func (c *change) make(ctx context.Context) error {
 	if err := c.syncAll([]string{path.Join(c.layout.state, nextDir)}); err != nil {
 		return err
@@ -277,44 +265,4 @@ func (c *change) clear(dir string, some func(name string) bool) {
 			_ = removeAll(c.Root(), path.Join(dir, e.Name()))
 		}
 	}
-}
-
-// syncAll makes the disk have the entries of folders, which need not exist.
-func (c *change) syncAll(dirs []string) error {
-	for _, dir := range dirs {
-		if err := lock.SyncFolder(c.Root(), dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// rename moves a folder, and makes the folders above its new path.
-func (c *change) rename(from, to string) error {
-	if err := c.Root().MkdirAll(filepath.FromSlash(path.Dir(to)), 0o755); err != nil {
-		return err
-	}
-	return c.Root().Rename(filepath.FromSlash(from), filepath.FromSlash(to))
-}
-
-// exists reports whether there is something at a path, be it a link to nothing.
-func (c *change) exists(name string) bool {
-	_, err := c.Root().Lstat(filepath.FromSlash(name))
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// digest returns the digest of a folder, and "" if it is none or cannot be read.
-func (c *change) digest(ctx context.Context, name string) string {
-	return digestOf(ctx, c.target, c.Root(), name)
-}
-
-func digestOf(ctx context.Context, target Target, root *os.Root, name string) string {
-	if info, err := root.Lstat(filepath.FromSlash(name)); err != nil || !info.IsDir() {
-		return ""
-	}
-	digest, err := snapshot.Digest(ctx, skillfs.Sub(skillfs.DirFS(target.Dir), name))
-	if err != nil {
-		return ""
-	}
-	return digest
 }

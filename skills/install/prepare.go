@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -239,40 +237,5 @@ func (b *planner) describe(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(b.Items, func(x, y *Item) int { return cmp.Compare(x.Path, y.Path) })
-	return nil
-}
-
-// conflict returns an error if the target has changed since the plan was made.
-func (c *change) conflict(item *Item) error {
-	e := c.File.Entries[item.Path]
-	was := ""
-	if item.Replaces != nil {
-		was = item.Replaces.Digest
-	}
-	if e != nil && e.Digest != was || e == nil && was != "" {
-		return &ConflictError{Path: item.Path, Reason: "has been changed by another process since", Remedy: "try again"}
-	}
-	return occupied(c.Root(), c.File, item)
-}
-
-// occupied returns a [*ConflictError] for an item whose path somebody else has: nothing that
-// is not ours is overwritten.
-func occupied(root *os.Root, file *lock.File, item *Item) error {
-	if e := file.Entries[item.Path]; e != nil && e.Exists() {
-		from, to := e.Source, item.State.Source
-		if from.Kind != to.Kind || from.Location != to.Location || from.Name != to.Name {
-			return &ConflictError{Path: item.Path, Owner: &from, Reason: "is installed from " + from.String(), Remedy: "uninstall it first"}
-		}
-		return nil
-	}
-	entries, err := fs.ReadDir(root.FS(), path.Dir(item.Path))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		if strings.EqualFold(e.Name(), path.Base(item.Path)) {
-			return &ConflictError{Path: item.Path, Reason: "is there already, and was not installed by this program", Remedy: "rename or remove it"}
-		}
-	}
 	return nil
 }
