@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -22,44 +21,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
-
-// The tools whose installations are adopted.
-const (
-	Skills   = "skills"   // npx skills
-	GitHub   = "gh skill" // the GitHub CLI
-	ClawHub  = "clawhub"
-	ToolHive = "toolhive"
-)
-
-// Options say where other tools have installed.
-type Options struct {
-	// Dir is the absolute host path of a project, or of the home folder.
-	Dir string
-	// Home reports that Dir is the home folder: the lock of a person's skills is read.
-	Home bool
-	// State is the absolute host path of $XDG_STATE_HOME; "" if it is not set.
-	State string
-	// Workspaces are host paths in Dir in which ClawHub has installed, beside Dir.
-	Workspaces []string
-	// Now is the time of the adoption; the zero time is the current one.
-	Now time.Time
-}
-
-// A Candidate is an entry of another tool's lock file.
-type Candidate struct {
-	Tool string `json:"tool"` // [Skills], [GitHub], [ClawHub] or [ToolHive]
-	Lock string `json:"lock"` // the file with the entry
-	Name string `json:"name"` // as the tool has it
-	// Path is the entry's folder, slash-separated from Options.Dir; "" without one.
-	Path string `json:"path,omitempty"`
-	// Copies are other folders of this name that clients read. They stay as they are.
-	Copies []string `json:"copies,omitempty"`
-	// State describes the folder as it is; nil if it cannot be adopted. Then Reason
-	// says why, and Remedy is an imperative or "".
-	State  *lock.State `json:"-"`
-	Reason string      `json:"reason,omitempty"`
-	Remedy string      `json:"remedy,omitempty"`
-}
 
 // Find returns the entries of all tools in the order of their paths, and an error for
 // each lock file that cannot be read. A folder that several tools claim is one candidate.
@@ -88,16 +49,6 @@ func Find(ctx context.Context, o Options) ([]*Candidate, error) {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Name, y.Name))
 	})
 	return a.found, errors.Join(a.errs...)
-}
-
-// An adopter collects the candidates of one folder.
-type adopter struct {
-	Options
-	files   skillfs.Dir // Options.Dir; closed by Find
-	folders []string    // those with skills: see findFolders
-	taken   map[string]bool
-	found   []*Candidate
-	errs    []error
 }
 
 func newAdopter(ctx context.Context, o Options) (*adopter, error) {
@@ -176,26 +127,3 @@ func (a *adopter) describe(ctx context.Context, r *record, dir string) (*lock.St
 }
 
 func (a *adopter) host(name string) string { return filepath.Join(a.Dir, filepath.FromSlash(name)) }
-
-// maxLock bounds a lock file in bytes, maxRecords its entries, maxField each text in it.
-const (
-	maxLock    = 8 << 20
-	maxRecords = 5000
-	maxField   = 4096
-)
-
-// read returns a file of Dir; nil if there is none.
-func (a *adopter) read(name string) ([]byte, error) {
-	return readLock(a.files, name, name)
-}
-
-func readLock(files fs.FS, name, label string) ([]byte, error) {
-	data, err := skillfs.ReadRegular(files, name, maxLock)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", label, err)
-	}
-	return data, nil
-}

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -160,7 +161,7 @@ func isDefaultRegistry(registry string) bool {
 // mirror returns the source of a skill of the skills.sh mirror: the repository.
 func mirror(key string, e clawhubEntry) (source.Source, error) {
 	if e.SourceRepository == "" {
-		return parseSource(firstOf(e.SourceRef, key), "")
+		return parseSource(cmp.Or(e.SourceRef, key), "")
 	}
 	return parseSource(repository(e.SourceRepository, ""), "")
 }

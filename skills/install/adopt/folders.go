@@ -3,6 +3,7 @@ package adopt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -90,7 +91,18 @@ func (a *adopter) isFolder(name string) bool {
 	return err == nil && file.Close() == nil
 }
 
-// isBelow reports whether a text is a path below a folder, on every system.
-func isBelow(name string) bool {
-	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, `\:`)
+// read returns a file of Dir; nil if there is none.
+func (a *adopter) read(name string) ([]byte, error) {
+	return readLock(a.files, name, name)
+}
+
+func readLock(files fs.FS, name, label string) ([]byte, error) {
+	data, err := skillfs.ReadRegular(files, name, maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", label, err)
+	}
+	return data, nil
 }

@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -67,7 +68,7 @@ func (s *stamp) record(dir string, pinned bool) *record {
 	r := &record{tool: GitHub, lock: path.Join(dir, "SKILL.md"), name: path.Base(dir), dirs: []string{path.Dir(dir)}, folder: path.Base(dir)}
 	ref := s.ref
 	if pinned {
-		ref = firstOf(s.pinned, s.ref)
+		ref = cmp.Or(s.pinned, s.ref)
 	}
 	if r.source, r.err = parseSource(repository(s.repo, ref), ""); r.err != nil {
 		return r

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -147,7 +148,7 @@ func (e npmEntry) source(dir string) (source.Source, error) {
 		if e.Source != "" && !strings.Contains(e.Source, ":") {
 			location = e.Source
 		}
-		return parseSource(repository(location, firstOf(e.PinnedRef, e.Ref)), dir)
+		return parseSource(repository(location, cmp.Or(e.PinnedRef, e.Ref)), dir)
 	case "gitlab", "git":
 		return parseSource(repository(location, e.Ref), dir)
 	case "well-known":
@@ -167,15 +168,6 @@ func (e npmEntry) source(dir string) (source.Source, error) {
 		return parseSource(filepath.FromSlash(location), dir)
 	}
 	return source.Source{}, &source.RefusedError{Reason: "its source is of the unknown kind " + e.SourceType, Remedy: "install it again with skills-mcp"}
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // path returns the folder of an entry in its source. For a local source none is recorded:
@@ -203,7 +195,7 @@ func (a *adopter) refine(r *record, e npmEntry) {
 	for _, dir := range a.foldersOf(r) {
 		if stamp := a.stamp(dir); stamp != nil && e.SkillFolderHash != "" && stamp.tree == e.SkillFolderHash {
 			name, file := r.name, r.lock
-			*r = *stamp.record(dir, firstOf(e.PinnedRef, stamp.pinned) != "")
+			*r = *stamp.record(dir, cmp.Or(e.PinnedRef, stamp.pinned) != "")
 			r.name, r.lock = name, file
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/url"
 	"slices"
@@ -150,4 +151,9 @@ func skillFolder(name string) (string, error) {
 		name = ""
 	}
 	return name, nil
+}
+
+// isBelow reports whether a text is a path below a folder, on every system.
+func isBelow(name string) bool {
+	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, `\:`)
 }

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -81,7 +82,7 @@ func (e toolhiveEntry) record() *record {
 // source returns the source of an entry and the folder in it. A reference is that of an
 // OCI artifact, or git://host/owner/repo[@ref][#path]; the pin is Digest.
 func (e toolhiveEntry) source() (source.Source, string, error) {
-	reference := firstOf(e.ResolvedReference, e.Source)
+	reference := cmp.Or(e.ResolvedReference, e.Source)
 	rest, isGit := strings.CutPrefix(reference, "git://")
 	if !isGit {
 		s, err := parseSource("oci://"+strings.TrimPrefix(reference, "oci://"), "")
