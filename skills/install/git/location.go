@@ -140,3 +140,10 @@ func isRef(ref string) bool {
 		!strings.HasSuffix(ref, ".") && !strings.HasSuffix(ref, ".lock") && !strings.Contains(ref, "..") && !strings.Contains(ref, "@{") && !strings.Contains(ref, "//") &&
 		!strings.HasPrefix(ref, "+") && !strings.ContainsFunc(ref, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) })
 }
+
+// isCommit reports whether text is a full object name, of SHA-1 or SHA-256.
+func isCommit(text string) bool { return (len(text) == 40 || len(text) == 64) && isHex(text) }
+
+func isHex(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
+}
