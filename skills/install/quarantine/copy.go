@@ -75,10 +75,6 @@ func inside(dir, name, target string) string {
 	return filepath.ToSlash(target)
 }
 
-func errSpecial(name string) error {
-	return &Error{name, "it is neither a file nor a folder nor a link", "leave it out"}
-}
-
 // contextReader reads until ctx is done.
 type contextReader struct {
 	ctx context.Context

@@ -8,13 +8,6 @@ import (
 	"strings"
 )
 
-// A link is a symbolic link that Seal makes.
-type link struct {
-	given  string // its name as the source has it
-	name   string // clean
-	target string // slash-separated, relative to the folder of name
-}
-
 const (
 	maxTarget = 1024 // bytes of the target of a link
 	maxChain  = 8    // links on the way to a file

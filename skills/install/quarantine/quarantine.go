@@ -7,58 +7,13 @@
 package quarantine
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
-
-// Limits bound a quarantine. Zero values are the defaults.
-type Limits struct {
-	Files int   // files, folders and links; 20,000
-	File  int64 // bytes of one file; 64 MiB
-	Total int64 // bytes of all files; 256 MiB
-	Depth int   // folders in each other; 32
-}
-
-func (l *Limits) orDefaults() Limits {
-	if l == nil {
-		l = &Limits{}
-	}
-	return Limits{
-		Files: cmp.Or(l.Files, 20_000),
-		File:  cmp.Or(l.File, 64<<20),
-		Total: cmp.Or(l.Total, 256<<20),
-		Depth: cmp.Or(l.Depth, 32),
-	}
-}
-
-// An Error is the reason why a file is not accepted.
-type Error struct {
-	Name    string // as the source has it, "" for the whole source; print it with codes for invisible characters
-	Message string
-	Remedy  string // an imperative
-}
-
-// Error implements error. The name is quoted, with codes for invisible characters.
-func (e *Error) Error() string {
-	text := e.Message
-	if e.Name != "" {
-		text = fmt.Sprintf("%q: %s", truncate.String(e.Name, maxShown), e.Message)
-	}
-	if e.Remedy == "" {
-		return text
-	}
-	return text + "; " + e.Remedy
-}
-
-// maxShown bounds a name in an error, in bytes.
-const maxShown = 255
 
 // A Folder is a quarantine. Its methods are called by one goroutine at a time.
 type Folder struct {
@@ -70,6 +25,13 @@ type Folder struct {
 	links  []link // made by Seal
 	bytes  int64  // of all files
 	sealed bool
+}
+
+// A link is a symbolic link that Seal makes.
+type link struct {
+	given  string // its name as the source has it
+	name   string // clean
+	target string // slash-separated, relative to the folder of name
 }
 
 // New makes an empty quarantine below parent, an absolute host path, which it creates.
@@ -184,14 +146,6 @@ func (f *Folder) tooLarge(name string) error {
 		return &Error{name, fmt.Sprintf("with it all files are larger than %s", bytesText(f.limits.Total)), "leave out what the skill does not need"}
 	}
 	return &Error{name, fmt.Sprintf("it is larger than %s", bytesText(f.limits.File)), "leave it out"}
-}
-
-// bytesText returns a number of bytes for a message.
-func bytesText(bytes int64) string {
-	if bytes < 1<<20 {
-		return fmt.Sprintf("%d bytes", bytes)
-	}
-	return fmt.Sprintf("%d MB", bytes>>20)
 }
 
 // Close removes the quarantine with all that is in it.
