@@ -47,11 +47,13 @@ type node struct {
 // A position is that of an entry in the layers.
 type position struct{ layer, entry int }
 
+func newImage() *image { return &image{root: newFolder(), left: maxUnpacked} }
+
 func newFolder() *node { return &node{children: map[string]*node{}} }
 
 // unpackImage writes the skills of an image below folder.
 func (p *pull) unpackImage(ctx context.Context, found *manifest, layers []*layerFile, folder string) ([]source.Tree, error) {
-	i := &image{root: newFolder(), left: maxUnpacked}
+	i := newImage()
 	for number, layer := range layers {
 		if err := i.apply(ctx, number, layer); err != nil {
 			return nil, err
