@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -69,6 +70,10 @@ func (f *Fetcher) with(ctx context.Context, s source.Source, person bool, use fu
 	}
 	return explain(err, ref, reference(s))
 }
+
+// reference returns the tag or digest to ask a registry for. A pin is more exact than a
+// tag, which may have moved.
+func reference(s source.Source) string { return cmp.Or(s.Pin, s.Ref, "latest") }
 
 // isLocal reports whether a host name is this machine's own, by its form. Its name is not
 // looked up, because the answer of a resolver can be anybody's.

@@ -62,3 +62,7 @@ func explainStatus(status *errcode.ErrorResponse, at registry.Reference, wanted 
 	}
 	return fmt.Errorf("%s answers %d %s%s", at.Registry, status.StatusCode, http.StatusText(status.StatusCode), said)
 }
+
+func tooLarge(has string) error {
+	return &source.RefusedError{Reason: "the artifact has " + has, Remedy: "ask its author for one with the skill alone"}
+}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/opencontainers/go-digest"
@@ -19,41 +17,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
-
-// download gets layers to temporary files and checks their sizes and digests. The caller
-// closes the files, also after an error.
-func (p *pull) download(ctx context.Context, from *repository, layers []v1.Descriptor) ([]*layerFile, error) {
-	total, err := size(layers)
-	if err != nil {
-		return nil, err
-	}
-	var before int64
-	var files []*layerFile
-	for _, layer := range layers {
-		file, err := newLayerFile(filepath.Dir(p.into.Path()), layer)
-		if err != nil {
-			return files, err
-		}
-		files = append(files, file)
-		file.progress = func(done int64) {
-			if p.request.Progress != nil {
-				p.request.Progress(before+done, total)
-			}
-		}
-		if err := file.fetch(ctx, from); err != nil {
-			return files, err
-		}
-		before += layer.Size
-		p.layers++
-	}
-	return files, nil
-}
-
-func closeAll(files []*layerFile) {
-	for _, f := range files {
-		f.close()
-	}
-}
 
 // A layerFile is a layer in a temporary file.
 type layerFile struct {
@@ -182,70 +145,4 @@ func (m meter) Write(b []byte) (int, error) {
 	m.f.done += int64(len(b))
 	m.f.progress(m.f.done)
 	return len(b), nil
-}
-
-// unpackFiles writes independent layers below folder: archives are unpacked, others are
-// files with their path in the title.
-func (p *pull) unpackFiles(ctx context.Context, found *manifest, layers []*layerFile, folder string) ([]source.Tree, error) {
-	for _, layer := range layers {
-		var err error
-		title := layer.layer.Annotations[v1.AnnotationTitle]
-		switch {
-		case isArchive(layer.layer):
-			err = p.into.Unpack(ctx, layer, layer.layer.Size, folder)
-		case title != "":
-			err = p.into.Create(join(folder, title), false, io.NewSectionReader(layer, 0, layer.layer.Size))
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	root, err := findRoot(filepath.Join(p.into.Path(), filepath.FromSlash(folder)))
-	if err != nil {
-		return nil, err
-	}
-	if root == "" {
-		return nil, found.noSkill()
-	}
-	return []source.Tree{{Path: join(folder, root), In: strings.TrimPrefix(root, ".")}}, nil
-}
-
-// join is [path.Join] that leaves a stranger's name as it is, to be judged as such.
-func join(folder, name string) string {
-	switch {
-	case folder == ".":
-		return name
-	case name == ".":
-		return folder
-	}
-	return folder + "/" + name
-}
-
-// isArchive reports whether a layer is an archive, by its type or because its author asks
-// to unpack it (a mark of ORAS for folders).
-func isArchive(layer v1.Descriptor) bool {
-	kind := layer.MediaType
-	return strings.HasSuffix(kind, "tar+gzip") || strings.HasSuffix(kind, "tar.gzip") || strings.HasSuffix(kind, "+zip") || layer.Annotations["io.deis.oras.content.unpack"] == "true"
-}
-
-// findRoot returns the folder with the SKILL.md of an unpacked artifact: ".", or one at
-// the top; "" if there is none.
-func findRoot(dir string) (string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	root := ""
-	for _, e := range entries {
-		if e.Name() == "SKILL.md" {
-			return ".", nil
-		}
-		if _, err := os.Lstat(filepath.Join(dir, e.Name(), "SKILL.md")); err == nil && e.IsDir() {
-			if root != "" {
-				return ".", nil // of several, all are looked through
-			}
-			root = e.Name()
-		}
-	}
-	return root, nil
 }

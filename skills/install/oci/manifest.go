@@ -72,6 +72,14 @@ func readManifest(ctx context.Context, from *repository, reference string) (*man
 	return parseManifest(text, at)
 }
 
+// checkable refuses a digest that this program cannot check: it is not skipped.
+func checkable(d digest.Digest) error {
+	if d.Validate() != nil || d.Algorithm() != digest.SHA256 && d.Algorithm() != digest.SHA512 {
+		return &source.RefusedError{Reason: fmt.Sprintf("the manifest has the digest %q, which cannot be checked", d)}
+	}
+	return nil
+}
+
 func parseManifest(text []byte, at v1.Descriptor) (*manifest, error) {
 	m := &manifest{digest: at.Digest}
 	if err := json.Unmarshal(text, m); err != nil {
