@@ -21,7 +21,7 @@ func languages() []string { return []string{"bash", "python", "node"} }
 func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error) {
 	j, err := x.codeJob(&r)
 	if err != nil {
-		return nil, x.refuse(ctx, &Proposal{Action: ActionCode, RunID: newID("run-"), Skill: r.Skill}, &r.Call, err)
+		return nil, x.records.refuse(ctx, &Proposal{Action: ActionCode, RunID: newID("run-"), Skill: r.Skill}, &r.Call, err)
 	}
 	return x.perform(ctx, j)
 }

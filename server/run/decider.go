@@ -171,6 +171,17 @@ type Fetch struct {
 	Bytes int64  `json:"bytes"` // of all files
 }
 
+// A Review describes an installation to the person who is asked about it.
+type Review struct {
+	// Digest identifies the content, the place that it comes from, and what it could do.
+	Digest string `json:"digest"`
+	// Lines are the lines of the question, the most important first. Those with a
+	// stranger's text begin with "> ", and have codes for characters that are not seen.
+	Lines []string `json:"lines"`
+	// Summary is a line of this program's own words alone, which a model passes on.
+	Summary string `json:"summary"`
+}
+
 // A Record is a proposal with its outcome.
 type Record struct {
 	*Proposal
@@ -193,9 +204,3 @@ func (e Environ) Values(_ context.Context, _ identity.Principal, names []string)
 	}
 	return values, nil
 }
-
-// discard is the [Recorder] that records nothing.
-type discard struct{}
-
-func (discard) Begin(context.Context, *Proposal) error { return nil }
-func (discard) Record(context.Context, Record)         {}

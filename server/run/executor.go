@@ -65,6 +65,7 @@ type Executor struct {
 	runner    *sandbox.Runner
 	snapshots *snapshot.Store
 	decider   Decider
+	records   records
 	waits     *elicit.WaitLimiter
 	callers   *callerLimiter
 	options   Options
@@ -78,7 +79,7 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 	if o.Sessions == nil {
 		o.Sessions = session.New(runner, nil)
 	}
-	return &Executor{runner: runner, snapshots: snapshots, decider: decider, waits: elicit.NewWaitLimiter(o.Asking), callers: newCallerLimiter(o.Asking), options: o}
+	return &Executor{runner: runner, snapshots: snapshots, decider: decider, records: records{o.Recorder}, waits: elicit.NewWaitLimiter(o.Asking), callers: newCallerLimiter(o.Asking), options: o}
 }
 
 // Workspaces returns the absolute host folders that skills may be granted.
@@ -107,7 +108,7 @@ func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
 	if err == nil {
 		o, err = x.admitted(ctx, j, p)
 	}
-	x.record(ctx, p, o, err)
+	x.records.record(ctx, p, o, err)
 	return o, err
 }
 
@@ -118,7 +119,7 @@ func (x *Executor) admitted(ctx context.Context, j *job, p *Proposal) (*Outcome,
 		return nil, err
 	}
 	defer leave()
-	if err := x.begin(ctx, p); err != nil {
+	if err := x.records.begin(ctx, p); err != nil {
 		return nil, err
 	}
 	return x.execute(ctx, j, p)
@@ -243,25 +244,7 @@ func (x *Executor) startElicitation(ctx context.Context, j *job, p *Proposal) (_
 	return ctx, dialogue.End
 }
 
-// begin tells the recorder that a run is about to start.
-func (x *Executor) begin(ctx context.Context, p *Proposal) error {
-	return translate("the call", "", x.options.Recorder.Begin(context.WithoutCancel(ctx), p))
-}
-
 // MayAsk reports whether somebody may be asked about a call of a skill before it runs.
 func (x *Executor) MayAsk(p identity.Principal, skill *skills.Skill) bool {
 	return x.decider.MayAsk(p, skill)
-}
-
-// refuse tells the recorder of a call that was refused before there was a proposal, and
-// returns its error.
-func (x *Executor) refuse(ctx context.Context, p *Proposal, c *Call, err error) error {
-	p.Way, p.Principal, p.Client, p.Stack, p.Parent = c.Way, c.Principal, c.Client, c.Stack, c.Parent
-	x.record(ctx, p, nil, err)
-	return err
-}
-
-// record tells the recorder of a proposal.
-func (x *Executor) record(ctx context.Context, p *Proposal, o *Outcome, err error) {
-	x.options.Recorder.Record(context.WithoutCancel(ctx), Record{p, o, err})
 }

@@ -7,9 +7,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// installSkill is the name of the tool that installs a skill, by which rules name it.
-const installSkill = "install_skill"
-
 // An InstallRequest asks to install a skill from elsewhere. Its Session, Timeout and
 // Workspaces are ignored.
 type InstallRequest struct {
@@ -33,28 +30,18 @@ type Installation interface {
 	Close() error
 }
 
-// A Review describes an installation to the person who is asked about it.
-type Review struct {
-	// Digest identifies the content, the place that it comes from, and what it could do.
-	Digest string `json:"digest"`
-	// Lines are the lines of the question, the most important first. Those with a
-	// stranger's text begin with "> ", and have codes for characters that are not seen.
-	Lines []string `json:"lines"`
-	// Summary is a line of this program's own words alone, which a model passes on.
-	Summary string `json:"summary"`
-}
-
 // Install installs a skill: it is decided about before anything is fetched, as a dangerous
 // skill's call is, and the person is asked each time about what was fetched. Just that
 // content is installed. The error is an [*Error].
 func (x *Executor) Install(ctx context.Context, r InstallRequest) error {
+	const tool = string(WayInstall) // rules name it so
 	p := &Proposal{
 		Action: ActionInstall, Way: r.Way, RunID: newID("run-"), Principal: r.Principal, Client: r.Client, Command: &sandbox.Command{},
-		Skill: &skills.Skill{Name: installSkill, Class: skills.Dangerous, ModelInvocable: true, File: "bundled:" + installSkill},
+		Skill: &skills.Skill{Name: tool, Class: skills.Dangerous, ModelInvocable: true, File: "bundled:" + tool},
 		Args:  map[string]any{"name": r.Name, "source": r.Source},
 	}
 	err := x.install(ctx, p, r.Prepare)
-	x.record(ctx, p, nil, err)
+	x.records.record(ctx, p, nil, err)
 	return err
 }
 
@@ -73,7 +60,7 @@ func (x *Executor) install(ctx context.Context, p *Proposal, prepare func(contex
 	if err := x.decider.Approve(ctx, p); err != nil {
 		return translate(subject, "", err)
 	}
-	if err := x.begin(ctx, p); err != nil {
+	if err := x.records.begin(ctx, p); err != nil {
 		return err
 	}
 	return translate(subject, "", prepared.Commit(ctx))

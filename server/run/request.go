@@ -68,7 +68,7 @@ const (
 	WayRunSkill Way = "run_skill" // the fixed tool that runs any skill
 	WayCode     Way = "run_code"
 	WaySession  Way = "open_sandbox"
-	WayInstall  Way = installSkill
+	WayInstall  Way = "install_skill"
 	WayPrompt   Way = "prompt"
 	WayResource Way = "resource"
 	WayCommand  Way = "command line"

@@ -15,16 +15,16 @@ import (
 func (x *Executor) OpenSession(ctx context.Context, r OpenRequest) (*Session, error) {
 	j, err := x.sessionJob(&r)
 	if err != nil {
-		return nil, x.refuse(ctx, &Proposal{Action: ActionSession, RunID: newID("box-"), Skill: r.Skill}, &r.Call, err)
+		return nil, x.records.refuse(ctx, &Proposal{Action: ActionSession, RunID: newID("box-"), Skill: r.Skill}, &r.Call, err)
 	}
 	p, err := x.propose(ctx, j)
 	if err == nil {
-		err = x.begin(ctx, p)
+		err = x.records.begin(ctx, p)
 	}
 	if err == nil {
 		err = translate(j.subject, "", x.options.Sessions.Open(ctx, *p.Command))
 	}
-	x.record(ctx, p, nil, err)
+	x.records.record(ctx, p, nil, err)
 	if err != nil {
 		return nil, err
 	}

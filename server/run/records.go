@@ -1,0 +1,30 @@
+package run
+
+import "context"
+
+// records tells a [Recorder] of calls, also of those whose context has ended.
+type records struct{ recorder Recorder }
+
+// begin tells of a run that is about to start.
+func (r records) begin(ctx context.Context, p *Proposal) error {
+	return translate("the call", "", r.recorder.Begin(context.WithoutCancel(ctx), p))
+}
+
+// refuse tells of a call that was refused before there was a proposal, and returns its
+// error.
+func (r records) refuse(ctx context.Context, p *Proposal, c *Call, err error) error {
+	p.Way, p.Principal, p.Client, p.Stack, p.Parent = c.Way, c.Principal, c.Client, c.Stack, c.Parent
+	r.record(ctx, p, nil, err)
+	return err
+}
+
+// record tells of a proposal that has ended.
+func (r records) record(ctx context.Context, p *Proposal, o *Outcome, err error) {
+	r.recorder.Record(context.WithoutCancel(ctx), Record{p, o, err})
+}
+
+// discard is the [Recorder] that records nothing.
+type discard struct{}
+
+func (discard) Begin(context.Context, *Proposal) error { return nil }
+func (discard) Record(context.Context, Record)         {}
