@@ -9,19 +9,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Connected are the skills of other MCP servers, whose files are fetched when they are
-// first loaded.
-type Connected interface {
-	// Fetched reports whether a skill of a catalog can be used as it is. It must be fast.
-	Fetched(skill *skills.Skill) bool
-	// Again has the servers asked for their skills, in the background.
-	Again()
-	// Fetch has the person of a call consent to a skill, unless they have, and gets its
-	// files: the next scan has them. It may ask the client of the call, and must return
-	// when ctx is done.
-	Fetch(ctx context.Context, skill *skills.Skill, call *run.Call) error
-}
-
 // fetch returns the skill with its files, if it is one of another server. In asked is the
 // result with the questions that the client has to answer first.
 func (i *invoker) fetch(r *request, skill *skills.Skill) (_ *skills.Skill, asked *mcp.CallToolResult, err error) {

@@ -11,21 +11,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// An Installer installs skills from elsewhere.
-type Installer interface {
-	// Prepare fetches a skill of a source that a model names; "" is the only one. Nothing
-	// changes before [Installation.Commit]. It must return when ctx is done. progress gets
-	// a message for each step.
-	Prepare(ctx context.Context, name, source string, progress func(message string)) (Installation, error)
-}
-
-// An Installation is a fetched skill, which the person is asked about.
-type Installation interface {
-	run.Installation
-	// Installed returns the result for the model after Commit, as a JSON object.
-	Installed() any
-}
-
 type installArgs struct {
 	Name   string `json:"name,omitempty" jsonschema_description:"Which one, if it has several."`
 	Source string `json:"source" jsonschema_description:"As owner/repo or a URL."`

@@ -21,9 +21,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Usage counts the uses of skills.
-type Usage interface{ Used(name string) }
-
 // An invoker runs skills and code for clients: it relays questions, sends progress, and
 // makes tasks of calls that take long.
 type invoker struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/search"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -83,4 +84,35 @@ func (o *Options) withDefaults() Options {
 	}
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
+}
+
+// Usage counts the uses of skills.
+type Usage interface{ Used(name string) }
+
+// Connected are the skills of other MCP servers, whose files are fetched when they are
+// first loaded.
+type Connected interface {
+	// Fetched reports whether a skill of a catalog can be used as it is. It must be fast.
+	Fetched(skill *skills.Skill) bool
+	// Again has the servers asked for their skills, in the background.
+	Again()
+	// Fetch has the person of a call consent to a skill, unless they have, and gets its
+	// files: the next scan has them. It may ask the client of the call, and must return
+	// when ctx is done.
+	Fetch(ctx context.Context, skill *skills.Skill, call *run.Call) error
+}
+
+// An Installer installs skills from elsewhere.
+type Installer interface {
+	// Prepare fetches a skill of a source that a model names; "" is the only one. Nothing
+	// changes before [Installation.Commit]. It must return when ctx is done. progress gets
+	// a message for each step.
+	Prepare(ctx context.Context, name, source string, progress func(message string)) (Installation, error)
+}
+
+// An Installation is a fetched skill, which the person is asked about.
+type Installation interface {
+	run.Installation
+	// Installed returns the result for the model after Commit, as a JSON object.
+	Installed() any
 }
