@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -18,14 +19,13 @@ import (
 )
 
 // newHost returns the connected MCP servers, whose folder lies beside the store.
-func newHost(s *settings, state *store.Store) *skillshost.Host {
-	dir := s.home
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		dir = "" // programs run in the current folder
+func newHost(home string, state *store.Store, logger *slog.Logger) *skillshost.Host {
+	if info, err := os.Stat(home); err != nil || !info.IsDir() {
+		home = "" // programs run in the current folder
 	}
 	return skillshost.New(filepath.Join(filepath.Dir(state.File()), "mcp"), newKey(state), &skillshost.HostOptions{
-		Session: skillshost.Options{Version: readBuilt().Version, Env: os.Environ(), Dir: dir},
-		Getenv:  os.Getenv, Logger: s.logger,
+		Session: skillshost.Options{Version: readBuilt().Version, Env: os.Environ(), Dir: home},
+		Getenv:  os.Getenv, Logger: logger,
 	})
 }
 
@@ -83,23 +83,6 @@ func fetchError(skill *skills.Skill, err error) error {
 		return &run.Error{Code: run.PermissionDenied, Message: fmt.Sprintf("skill %s is not as its MCP server has stated it, so nothing of it is used: %v", skill.QualifiedName(), err), Err: err}
 	}
 	return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("skill %s cannot be fetched from its MCP server now: %v", skill.QualifiedName(), err), Retryable: true, Err: err}
-}
-
-// revokeConsent withdraws the consent to the files of a skill of another MCP server. It
-// reports whether there was one.
-func (s *settings) revokeConsent(ctx context.Context, name string) (bool, error) {
-	if all, err := s.host.Servers(); err != nil || len(all) == 0 {
-		return false, err
-	}
-	catalog, err := s.scan(ctx)
-	if err != nil {
-		return false, err
-	}
-	skill, err := catalog.Lookup(name)
-	if err != nil {
-		return false, nil // it may be the name of an approval
-	}
-	return s.host.Revoke(skill)
 }
 
 // followServers asks the connected servers for their skills in the background, until stop

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
-	"github.com/skillsmcp/skills-mcp/server/approval"
-	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -135,56 +132,6 @@ func (i *installer) path(entry string) string {
 	return filepath.Join(i.target.Dir, filepath.FromSlash(entry))
 }
 
-// A consent asks a person about changes of the installed skills.
-type consent struct {
-	*app
-	yes bool // the token of a script answers
-}
-
-// register adds the flag of scripts.
-func (c *consent) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "ask nobody, with the token of policy.script_token in "+scriptTokenVariable)
-}
-
-// ask asks whether a change is made.
-func (c *consent) ask(ctx context.Context, s *settings, change *installation.Change, action string) error {
-	lines := change.Lines()
-	if !c.yes {
-		return c.confirmShown(ctx, lines, action)
-	}
-	fmt.Fprintln(c.stderr, strings.Join(lines, "\n"))
-	if change.Suspicious() {
-		return errors.New("the source states that it is suspicious, which no script accepts; look at it yourself, in a terminal and without --yes")
-	}
-	if grown := change.Grown(); len(grown) > 0 {
-		return fmt.Errorf("%s gains something, which only a person accepts; look at it yourself, in a terminal and without --yes", visible(strings.Join(grown, ", ")))
-	}
-	return provedScript(s)
-}
-
-// confirmShown is confirm for lines that are shown also where nobody can be asked.
-func (c *consent) confirmShown(ctx context.Context, lines []string, action string) error {
-	if !isTerminal(c.stdin) || !isTerminal(c.stderr) {
-		fmt.Fprintln(c.stderr, strings.Join(lines, "\n"))
-	}
-	err := c.confirm(ctx, "skills-mcp: "+action+"?\n"+strings.Join(lines, "\n"), action)
-	if err != nil && (!isTerminal(c.stdin) || !isTerminal(c.stderr)) {
-		err = fmt.Errorf("%w; run it in a terminal of your own, or as a script with --yes and a token (docs/install.md)", err)
-	}
-	return err
-}
-
-// provedScript returns an error unless the environment has the token of policy.script_token.
-func provedScript(s *settings) error {
-	switch {
-	case s.Policy.ScriptToken == "":
-		return errors.New("--yes needs a token that the person set up, as policy.script_token in the configuration; there is none")
-	case !approval.IsPassphrase(s.Policy.ScriptToken, os.Getenv(scriptTokenVariable)):
-		return fmt.Errorf("%s does not hold the token of policy.script_token", scriptTokenVariable)
-	}
-	return nil
-}
-
 // asUsageOf marks the errors of an installer that are of usage: a choice that is missing,
 // and a name that is not installed.
 func asUsageOf(err error) error {
@@ -195,30 +142,6 @@ func asUsageOf(err error) error {
 		return usageError(err)
 	}
 	return err
-}
-
-// fetching returns a function that reports the progress of a fetch, and one that erases
-// it. Both may be called by any goroutine.
-func (a *app) fetching() (progress func(done, total int64), end func()) {
-	report, end := newProgress(a.stderr)
-	return distinct(report), end
-}
-
-// fetched renders the progress of a fetch, in bytes or, if there are few, in what the
-// source counts.
-func fetched(done, total int64) string {
-	const megabyte = 1 << 20
-	switch {
-	case total >= 2*megabyte:
-		return fmt.Sprintf("fetching: %d of %d MB", done/megabyte, total/megabyte)
-	case total > 0 || done < megabyte:
-		return "fetching"
-	}
-	for step := int64(megabyte); ; step *= 2 { // few lines where nothing is redrawn
-		if 2*step > done {
-			return fmt.Sprintf("fetching: more than %d MB", step/megabyte)
-		}
-	}
 }
 
 // completeInstalled completes the names of what is installed.

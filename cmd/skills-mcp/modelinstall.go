@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/installation"
@@ -59,20 +58,6 @@ func refusedFetch(ctx context.Context, err error) error {
 		code, err = run.InvalidParam, fmt.Errorf(`%w; give one as "name"`, choice)
 	}
 	return &run.Error{Code: code, Message: "it cannot be installed: " + visible(err.Error()), Err: err}
-}
-
-// distinct returns a function that reports the progress of a fetch in messages, each once.
-func distinct(report func(message string)) func(done, total int64) {
-	var mu sync.Mutex
-	var last string
-	return func(done, total int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		if message := fetched(done, total); message != last {
-			last = message
-			report(message)
-		}
-	}
 }
 
 // A modelInstallation is a fetched skill that a model asked for.

@@ -58,7 +58,7 @@ func (a *app) settings() (*settings, error) {
 	}
 	a.passphrase = c.Policy.Passphrase
 	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, newKey(a.state), logger), store: a.state}
-	s.host = newHost(s, a.state)
+	s.host = newHost(home, a.state, logger)
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, host: s.host, logger: logger}
 	if a.recorder == nil {
 		a.recorder = s.sandboxes.newRecorder(a.state)
