@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"context"
@@ -34,8 +35,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/wellknown"
 )
 
-// updateAdoption writes the folders that the tools have made to the testdata of package
-// adopt, where they are read without the tools.
+// updateAdoption writes archives of the folders that the tools have made to the testdata
+// of package adopt, where they are read without the tools.
 var updateAdoption = flag.Bool("update-adoption", false, "write skills/install/adopt/testdata")
 
 // TestAdoptRealTools lets the skills tool and clawhub install from servers of this test,
@@ -262,24 +263,33 @@ skills:
 `, o.commit, sum.Sum(nil)))
 }
 
-// keep copies the skills and lock files of a folder to testdata, with another server.
+// keep writes the skills and lock files of a folder to testdata, with another server: as
+// a tar archive, which has their modes, and which no scan of this repository reads.
 func (o *adoptionOrigin) keep(dir, name string) {
 	o.t.Helper()
-	to := filepath.Join("..", "skills", "install", "adopt", "testdata", name)
-	if err := os.RemoveAll(to); err != nil {
-		o.t.Fatal(err)
-	}
-	for file, content := range treeOf(o.t, dir) {
+	var archive bytes.Buffer
+	to := tar.NewWriter(&archive)
+	all := treeOf(o.t, dir)
+	for _, file := range slices.Sorted(maps.Keys(all)) {
 		if !strings.Contains(file, "skill") && !strings.HasSuffix(file, "lock.json") && !strings.HasSuffix(file, "lock.yaml") {
 			continue
 		}
-		content = strings.NewReplacer(o.url, "https://skills.example.com", o.dir, "/home/ann").Replace(content)
-		at := filepath.Join(to, filepath.FromSlash(file))
-		writeAt(o.t, at, content)
-		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file))); err != nil || os.Chmod(at, info.Mode().Perm()) != nil {
-			o.t.Fatal("the mode of ", file, " cannot be kept")
+		content := strings.NewReplacer(o.url, "https://skills.example.com", o.dir, "/home/ann").Replace(all[file])
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file)))
+		if err == nil {
+			err = to.WriteHeader(&tar.Header{Name: file, Mode: int64(info.Mode().Perm()), Size: int64(len(content))})
+		}
+		if err == nil {
+			_, err = io.WriteString(to, content)
+		}
+		if err != nil {
+			o.t.Fatal(err)
 		}
 	}
+	if err := to.Close(); err != nil {
+		o.t.Fatal(err)
+	}
+	writeAt(o.t, filepath.Join("..", "skills", "install", "adopt", "testdata", name+".tar"), archive.String())
 }
 
 // installer returns the installer of a folder, with all fetchers that the sources need.

@@ -1,8 +1,11 @@
 package adopt
 
 import (
+	"archive/tar"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,9 +196,36 @@ func fuzz(f *testing.F, name string) {
 	})
 }
 
-// TestFixtures finds all that the skills tool and clawhub have installed in testdata, which
-// TestAdoptRealTools of integration writes; the folders of gh and ToolHive are made after
-// their sources.
+// unpack writes the files of an archive of testdata below a folder.
+func unpack(t *testing.T, archive, dir string) {
+	t.Helper()
+	file, err := os.Open(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for from := tar.NewReader(file); ; {
+		header, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, map[string]string{header.Name: string(content)})
+		if err := os.Chmod(filepath.Join(dir, filepath.FromSlash(header.Name)), header.FileInfo().Mode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFixtures finds all that the skills tool and clawhub have installed in the archives
+// of testdata, which TestAdoptRealTools of integration writes with -update-adoption; the
+// folders of gh and ToolHive are made after their sources.
 func TestFixtures(t *testing.T) {
 	for _, test := range []struct {
 		dir  string
@@ -215,10 +245,8 @@ func TestFixtures(t *testing.T) {
 			"skills .agents/skills/report from https://skills.example.com/team/repo.git@ 1",
 		}},
 	} {
-		dir := filepath.Join(t.TempDir(), "x")
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", test.dir))); err != nil {
-			t.Fatal(err)
-		}
+		dir := t.TempDir()
+		unpack(t, filepath.Join("testdata", test.dir+".tar"), dir)
 		found, err := Find(t.Context(), Options{Dir: dir, Home: test.dir == "home"})
 		if err != nil {
 			t.Fatal(err)
