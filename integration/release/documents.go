@@ -18,7 +18,7 @@ type documents struct {
 	completions map[string]file
 }
 
-// shells are those that the program has completions for, with the file of each by its
+// shells have completions of the program; the value is the file of each by its
 // custom.
 func shells() map[string]string {
 	return map[string]string{"bash": "skills-mcp.bash", "fish": "skills-mcp.fish", "zsh": "_skills-mcp", "powershell": "skills-mcp.ps1"}

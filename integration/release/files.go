@@ -43,7 +43,7 @@ type release struct {
 	Version string
 	Assets  []asset // the bundles
 	Brews   []brew
-	// Platforms are those that the release is for.
+	// Platforms are the platforms of the release.
 	Platforms []platform
 
 	day             time.Time // of the commit, for all files

@@ -19,7 +19,7 @@ import (
 
 // A Change describes a plan. Strangers wrote most of its texts, which are raw.
 type Change struct {
-	Source string `json:"source,omitempty"` // as a person writes it; "" is those of the items
+	Source string `json:"source,omitempty"` // as a person writes it; "" for the sources of the items
 	// Checked are the proofs that were checked; Notes state what the source says.
 	Checked []string      `json:"checked"`
 	Notes   []source.Note `json:"notes"`

@@ -43,7 +43,7 @@ type Resource struct {
 	name string // the path in the skill's folder, slash-separated
 }
 
-// An Entry is a skill of a server. Its files are what the server has stated of them: a
+// An Entry is a skill of a server. Its files are the server's statement: a
 // file with another content is not used.
 type Entry struct {
 	URI         string

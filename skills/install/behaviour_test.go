@@ -17,7 +17,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 )
 
-// TestSources has what a source may look like, and what of it is installed, or why not.
+// TestSources installs sources of every layout, and reports the refusals.
 func TestSources(t *testing.T) {
 	one := skill("one", "Does one.", "")
 	two := skill("two", "Does two.", "")

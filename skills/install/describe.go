@@ -168,7 +168,7 @@ func (item *Item) compare(ctx context.Context, target Target) error {
 	old := &Item{State: &lock.State{Name: was.Name, Kind: was.Kind}}
 	switch {
 	case len(found) == 1 && found[0].File == "" && found[0].Kind == Missing:
-		before.Items = nil // nobody has what a lock says
+		before.Items = nil // nobody has accepted the lock's items
 	case !slices.ContainsFunc(found, func(d Difference) bool { return d.File == "" }) && old.describe(ctx, target.host(item.Path)) == nil:
 		before.Texts = old.texts.Texts
 		if len(found) == 0 || target.Project {

@@ -35,7 +35,7 @@ type candidate struct {
 	market *marketplace.Entry
 }
 
-// A finding is what the trees of a fetch have.
+// A finding lists the skills and plugins in the trees of a fetch.
 type finding struct {
 	all      []candidate
 	markets  int // trees with a marketplace

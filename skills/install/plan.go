@@ -38,7 +38,7 @@ type Plan struct {
 type Item struct {
 	Path  string // of its entry in the lock
 	State *lock.State
-	// Skills are those that the person would see; their files are there until the plan
+	// Skills are visible to the person after the change; their files are there until the plan
 	// ends. Surface is of all of them.
 	Skills  []*skills.Skill
 	Surface []surface.Item

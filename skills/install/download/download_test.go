@@ -152,7 +152,7 @@ func bytesOf(n int, fault faulttest.Fault) []faulttest.Fault {
 	return all
 }
 
-// private is what a public address is not; everything here is on loopback.
+// private rejects every address; all servers here are on loopback.
 func private(netip.Addr) bool { return false }
 
 func TestWhereTo(t *testing.T) {

@@ -25,7 +25,7 @@ type digest struct {
 
 type digests []digest
 
-// algorithms are those of Subresource Integrity, the strongest first, and the SHA-1 of old
+// algorithms lists the algorithms of Subresource Integrity, the strongest first, and the SHA-1 of old
 // packages.
 var algorithms = [...]struct {
 	name string

@@ -90,7 +90,7 @@ func (f *Fetcher) connect(ref registry.Reference, person, plain bool) (*connecti
 		c.transport = f.options.Transport.Clone()
 	}
 	c.transport.DialContext = c.dial
-	// A length and a digest are those of the bytes that are sent.
+	// Length and digest count the bytes on the wire.
 	c.transport.DisableCompression = true
 	c.transport.MaxResponseHeaderBytes = 1 << 20
 	if proxy := c.transport.Proxy; proxy != nil {

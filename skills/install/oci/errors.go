@@ -15,7 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// explain turns an error of a registry into one that says what to do. The texts of
+// explain adds the remedy to an error of a registry. The texts of
 // registries are strangers': they are quoted.
 func explain(err error, at registry.Reference, wanted string) error {
 	var refused *source.RefusedError

@@ -64,7 +64,7 @@ func layerFiles(t testing.TB, folder string, layers ...[]byte) []*layerFile {
 	return files
 }
 
-// TestHostileImages has what a hostile image tries, and the outcome: what is in the
+// TestHostileImages tries hostile images, with the outcome: what is in the
 // quarantine, or why it is refused.
 func TestHostileImages(t *testing.T) {
 	t.Parallel()

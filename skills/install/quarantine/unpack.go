@@ -14,7 +14,7 @@ import (
 
 // Unpack writes the files of a ZIP, tar.gz or tar file below the folder into, by its
 // first bytes. The error is an [*Error] with the name of the entry, where the archive is
-// at fault; the quarantine has what came before it. It leaves out .git. A hard link to a
+// at fault; the quarantine keeps the entries before it. It leaves out .git. A hard link to a
 // file earlier in the archive becomes a copy of it.
 func (f *Folder) Unpack(ctx context.Context, archive io.ReaderAt, size int64, into string) error {
 	return f.UnpackPart(ctx, archive, size, into, func(name string) string { return name })

@@ -36,7 +36,7 @@ type Source struct {
 	Ref string `json:"ref,omitempty"`
 	// Path is the slash-separated folder in the source that is meant; "" is all of it.
 	Path string `json:"path,omitempty"`
-	// Pin is what the content must have, by whoever wrote the source: a commit of Git,
+	// Pin identifies the content for whoever wrote the source: a commit of Git,
 	// "sha256:…" of an archive's bytes, or the integrity of an npm package. "" is not
 	// checked.
 	Pin string `json:"pin,omitempty"`
