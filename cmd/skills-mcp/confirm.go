@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -91,6 +92,20 @@ func provedScript(s *settings) error {
 type consent struct {
 	*app
 	yes bool // the token of a script answers
+	// proved waits for the check of the token that prove has started; nil if none is.
+	proved func() error
+}
+
+// prove starts the check of a script's token, which takes as long as a small download and
+// goes on beside it. The caller calls the result before it ends.
+func (c *consent) prove(s *settings) (wait func() error) {
+	if !c.yes {
+		return func() error { return nil }
+	}
+	result := make(chan error, 1)
+	go func() { result <- provedScript(s) }()
+	c.proved = sync.OnceValue(func() error { return <-result })
+	return c.proved
 }
 
 // register adds the flag of scripts.
@@ -110,6 +125,9 @@ func (c *consent) ask(ctx context.Context, s *settings, change *installation.Cha
 	}
 	if grown := change.Grown(); len(grown) > 0 {
 		return fmt.Errorf("%s gains something, which only a person accepts; look at it yourself, in a terminal and without --yes", visible(strings.Join(grown, ", ")))
+	}
+	if c.proved != nil {
+		return c.proved()
 	}
 	return provedScript(s)
 }

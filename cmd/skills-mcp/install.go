@@ -81,6 +81,7 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer c.prove(i.settings)()
 	plan, err := c.prepare(ctx, i, args)
 	if choice, ok := errors.AsType[*source.ChoiceError](err); ok && c.list && choice.Missing == "" {
 		return c.printChoices(choice.Choices)
