@@ -26,7 +26,9 @@ func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.
 	err = repo.obtain(ctx, &want)
 	if errors.Is(err, errPackTooLarge) && !want.partial {
 		want.partial = true // may be smaller without the files that are not wanted
-		err = repo.obtain(ctx, &want)
+		if err = repo.clear(); err == nil {
+			err = repo.obtain(ctx, &want)
+		}
 	}
 	if err != nil {
 		return nil, repo.explain(err, want.ref)

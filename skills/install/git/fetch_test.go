@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -247,5 +249,32 @@ func TestProgress(t *testing.T) {
 	r.Progress = func(d, of int64) { done, total = d, of }
 	if _, _, err := fetch(t, nil, r); err != nil || done != 5 || total != 5 {
 		t.Errorf("%d of %d objects: %v", done, total, err)
+	}
+}
+
+// TestSecondAttempt fetches again after a git process was ended and left its lock files.
+func TestSecondAttempt(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.files("main", map[string]string{"SKILL.md": skillText, "large": noise(2 << 20)})
+	o.run("", "config", "uploadpack.allowFilter", "true")
+	program := filepath.Join(t.TempDir(), "git")
+	// The first fetch exceeds the limit, and is ended with its locks held.
+	writeFile(t, program, `#!/bin/sh
+dir=${1#--git-dir=}
+case "$*" in
+*--filter*) ;;
+*--depth=1*) : >"$dir/shallow.lock"; : >"$dir/FETCH_HEAD.lock"; head -c 3000000 /dev/zero >"$dir/objects/pack/tmp_pack"; exec sleep 600 ;;
+esac
+exec git "$@"
+`)
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	limits := &quarantine.Limits{Files: 20, Total: 1 << 20, File: 4 << 20}
+	_, _, err := fetchLimited(t, &Options{Program: program}, request(o.serve(o.backend())), limits)
+	var refused *quarantine.Error
+	if !errors.As(err, &refused) {
+		t.Errorf("%v, want the quarantine's refusal of the second fetch", err)
 	}
 }

@@ -43,10 +43,15 @@ func (f *Fetcher) open(ctx context.Context, s source.Source, named bool, parent 
 	return r, nil
 }
 
-// clear makes the repository as it was at first (gitrepository-layout(5)).
+// clear makes the repository as it was at first (gitrepository-layout(5)). It removes the
+// lock files, too, that a git process leaves that was ended.
 func (r *repository) clear() error {
-	for _, name := range []string{"objects", "refs", "config", "shallow", "FETCH_HEAD"} {
-		if err := os.RemoveAll(filepath.Join(r.dir, name)); err != nil {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if err := os.RemoveAll(filepath.Join(r.dir, entry.Name())); err != nil {
 			return err
 		}
 	}
