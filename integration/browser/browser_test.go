@@ -1,0 +1,3 @@
+package browser
+
+import _ "github.com/chromedp/chromedp"

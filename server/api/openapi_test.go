@@ -1,0 +1,3 @@
+package api
+
+import _ "github.com/getkin/kin-openapi/openapi3"

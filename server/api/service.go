@@ -1,0 +1,138 @@
+// Package api is the REST API, and the operations below it that the page shares. Each
+// operation acts for the principal of its context, with the policy and the record of a
+// call over MCP.
+//
+// Start with [New]; [Service.Handler] serves the API.
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/result"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
+)
+
+// A Directory finds and runs the skills that the server publishes, as its MCP tools do.
+type Directory interface {
+	// View describes the published skills to a person. It waits for the first scan, and
+	// must return when ctx is done.
+	View(ctx context.Context) (*describe.View, error)
+	// Find returns the skill of a name, as fresh as its files. The error is one that
+	// [run.AsError] knows.
+	Find(ctx context.Context, name string) (*skills.Skill, error)
+	// Search finds skills by words.
+	Search(ctx context.Context, q search.Query) (search.Result, error)
+	// Run runs a skill. The directory sets its callees, and keeps the outputs for the
+	// principal of the request. A nil result has an error, which is a [*run.Error].
+	Run(ctx context.Context, r run.Request) (*result.Run, error)
+	// Output returns an output of a run that the principal of ctx owns.
+	Output(ctx context.Context, uri string) (output.Item, bool)
+}
+
+// Rules are the decisions of the person about skills.
+type Rules interface {
+	// Enable enables or disables a skill for everybody.
+	Enable(ctx context.Context, skill *skills.Skill, enabled bool) error
+	// Pin keeps the tool of a skill, however many skills there are, or no longer.
+	Pin(ctx context.Context, skill *skills.Skill, pinned bool) error
+}
+
+// Options connect a [Service] to the server.
+type Options struct {
+	Directory Directory
+	Rules     Rules
+	Approvals *approval.Approvals
+	Runs      store.Runs
+	Jobs      *jobs.Jobs
+	// Doctor diagnoses the machine. It must return when ctx is done.
+	Doctor func(ctx context.Context) (*Diagnosis, error)
+}
+
+// A Service has the operations of the API and of the page.
+type Service struct{ options Options }
+
+// New returns a service.
+func New(o Options) *Service { return &Service{o} }
+
+// A SkillQuery selects skills. Zero fields select all.
+type SkillQuery struct {
+	Category, Text, State string
+	Source                skills.Source
+	Cursor                string // of the page before; "" is the first page
+	Limit                 int    // of one page; 0 is 50, at most 200
+}
+
+// A SkillPage is one page of skills. Skills that are off are in it, for a person.
+type SkillPage struct {
+	Items []SkillItem `json:"items"`
+	Total int         `json:"total"` // that match, on all pages
+	Next  string      `json:"next,omitempty"`
+}
+
+// A SkillItem is a skill in a list.
+type SkillItem struct {
+	describe.Listed
+	Title   string `json:"title"` // for people
+	Plugin  string `json:"plugin,omitempty"`
+	Enabled bool   `json:"enabled"`
+	Pinned  bool   `json:"pinned"`
+	Match   string `json:"match,omitempty"` // a line that shows what a search found
+}
+
+// An Execution is a request to run a skill.
+type Execution struct {
+	Params    map[string]any `json:"params"`
+	Workspace string         `json:"workspace,omitempty"` // one of the server's; "" is all
+	// Ask lets the run ask its person by [jobs.Question]; else questions are refused.
+	Ask bool `json:"-"`
+}
+
+// A RunQuery selects runs of the record.
+type RunQuery struct {
+	Skill, Outcome string
+	Since          time.Time
+	Cursor         string
+	Limit          int // 0 is 50, at most 500
+}
+
+// A RunPage is one page of runs, the newest first.
+type RunPage struct {
+	Items []*store.Run `json:"items"`
+	Next  string       `json:"next,omitempty"`
+}
+
+// A Run is a run of the record, or one that has not ended, or both.
+type Run struct {
+	ID     string         `json:"id"`
+	Record *store.Run     `json:"record,omitempty"` // nil before its first row
+	Live   *jobs.Snapshot `json:"live,omitempty"`   // while this server holds it
+}
+
+// An Answer answers a question of an approval.
+type Answer struct {
+	Scope approval.Scope `json:"scope"` // "no" denies
+	// As names a second person of policy.approvers, whom the passphrase proves.
+	As         string `json:"as,omitempty"`
+	Passphrase string `json:"passphrase,omitempty"`
+}
+
+// A Diagnosis is the report of doctor.
+type Diagnosis struct {
+	Sections []Section `json:"sections"`
+	OK       bool      `json:"ok"` // skills can be run
+}
+
+// A Section is a part of a diagnosis.
+type Section struct {
+	Name     string            `json:"name"`
+	Findings []sandbox.Finding `json:"findings"`
+}

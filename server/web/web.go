@@ -1,0 +1,137 @@
+// Package web is the page: skills, approvals, runs and the state of the machine, for a
+// person with a browser. Each screen is HTML that works without script; the script only
+// replaces parts of it that have changed.
+//
+// Start with [New]; [Page.Handler] serves the page below [Path].
+package web
+
+import (
+	"bytes"
+	"context"
+	"html/template"
+	"log/slog"
+	"net/http"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// Path is the beginning of the paths of the page.
+const Path = "/ui/"
+
+// Options connect a [Page] to the server.
+type Options struct {
+	Service *api.Service
+	// Manage knows the machine: sources, clients and settings.
+	Manage  Manage
+	Version string
+	Logger  *slog.Logger
+}
+
+// A Page serves the screens.
+type Page struct {
+	options Options
+	screens *screens
+}
+
+// New returns a page.
+func New(o Options) *Page { return &Page{o, &screens{}} }
+
+// A content is the answer of a screen.
+type content struct {
+	Title string
+	// Template is the name of a file in the folder templates.
+	Template string
+	Data     any
+	// Live are the topics whose changes have the script get the screen again: "skills",
+	// "approvals", "runs", or "run/ID". It then replaces the elements with the attribute
+	// data-live and an id that differ.
+	Live []string
+	// Section is the part of the navigation that the screen belongs to: "skills",
+	// "approvals", "runs", "sources", "clients", "doctor" or "settings".
+	Section string
+}
+
+// A screen answers a GET request. An error is shown with a status of its own; see fail.
+type screen func(r *http.Request) (*content, error)
+
+// An action answers a POST request of a form: it changes something, and returns the path
+// of the screen that shows it.
+type action func(r *http.Request) (next string, err error)
+
+// Handler serves the page. Requests carry their principal; see package signin.
+func (p *Page) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, add := range []func(*router){p.skillRoutes, p.tryRoutes, p.approvalRoutes, p.runRoutes, p.manageRoutes, p.staticRoutes} {
+		add(&router{p, mux})
+	}
+	return mux
+}
+
+// A router mounts screens and actions.
+type router struct {
+	page *Page
+	mux  *http.ServeMux
+}
+
+// get mounts a screen at a path below [Path].
+func (r *router) get(path string, s screen) {
+	r.mux.HandleFunc("GET "+Path+path, func(w http.ResponseWriter, q *http.Request) {
+		c, err := s(q)
+		if err != nil {
+			r.page.fail(w, q, err)
+			return
+		}
+		r.page.show(w, q, http.StatusOK, c)
+	})
+}
+
+// post mounts an action at a path below [Path].
+func (r *router) post(path string, a action) {
+	r.mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, q *http.Request) {
+		next, err := a(q)
+		if err != nil {
+			r.page.fail(w, q, err)
+			return
+		}
+		http.Redirect(w, q, next, http.StatusSeeOther)
+	})
+}
+
+// raw mounts a handler at a pattern with its method, such as "GET /ui/events".
+func (r *router) raw(pattern string, h http.HandlerFunc) { r.mux.HandleFunc(pattern, h) }
+
+// show writes a screen.
+func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, c *content) {
+	t, err := p.screens.of(c.Template)
+	var text bytes.Buffer
+	if err == nil {
+		err = t.ExecuteTemplate(&text, "layout.html", frame{content: c, Version: p.options.Version, Path: r.URL.RequestURI()})
+	}
+	if err != nil {
+		p.options.Logger.Error("show a screen of the page", "template", c.Template, "error", err)
+		http.Error(w, "the screen cannot be shown; the log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text.Bytes())
+}
+
+// A frame is the data of the layout.
+type frame struct {
+	*content
+	Version string
+	Path    string // of this screen, with its query
+}
+
+// fail shows the screen of an error, with the status of its code.
+func (p *Page) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if context.Cause(r.Context()) != nil {
+		return
+	}
+	e := run.AsError(err)
+	p.show(w, r, api.Status(e.Code), &content{Title: "Error", Template: "error.html", Data: e})
+}
+
+var _ = template.HTML("") // the templates escape everything else
