@@ -12,6 +12,8 @@ var templateFiles embed.FS
 // screens are the parsed templates, each when it is first shown: a server whose page
 // nobody opens parses none.
 type screens struct {
+	assets assets
+
 	mu     sync.Mutex
 	parsed map[string]*template.Template // guarded by mu
 }
@@ -23,7 +25,7 @@ func (s *screens) of(name string) (*template.Template, error) {
 	if t := s.parsed[name]; t != nil {
 		return t, nil
 	}
-	t, err := template.New(name).Funcs(functions()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name)
+	t, err := template.New(name).Funcs(functions(s.assets)).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name)
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +35,3 @@ func (s *screens) of(name string) (*template.Template, error) {
 	s.parsed[name] = t
 	return t, nil
 }
-
-// functions are the functions of all templates.
-func functions() template.FuncMap { return template.FuncMap{} }

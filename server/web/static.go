@@ -1,3 +1,99 @@
 package web
 
-func (p *Page) staticRoutes(r *router) {}
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+)
+
+//go:embed static
+var staticFiles embed.FS
+
+// An asset is a static file of the page: several of the folder static, one after another.
+type asset struct {
+	kind    string // Content-Type
+	pattern string // of its files
+	once    sync.Once
+	plain   []byte // the fields below are valid after once
+	zipped  []byte
+	sum     string
+}
+
+// assets are the static files by name, each read and compressed at its first use.
+type assets map[string]*asset
+
+func newAssets() assets {
+	return assets{
+		"page.css": {kind: "text/css; charset=utf-8", pattern: "static/*.css"},
+		"page.js":  {kind: "text/javascript; charset=utf-8", pattern: "static/*.js"},
+		"mark.svg": {kind: "image/svg+xml", pattern: "static/mark.svg"},
+	}
+}
+
+// url returns the path of an asset, which changes with its contents.
+func (a assets) url(name string) string { return Path + "static/" + name + "?v=" + a[name].load().sum }
+
+// serve answers a request for an asset. One with the sum of its contents may be cached for
+// good; the sign-in screen, which knows no sum, has it checked each time.
+func (a assets) serve(w http.ResponseWriter, r *http.Request) {
+	found := a[path.Base(r.URL.Path)]
+	if found == nil {
+		http.NotFound(w, r)
+		return
+	}
+	found.load()
+	header, body := w.Header(), found.plain
+	header.Set("Content-Type", found.kind)
+	header.Set("ETag", `"`+found.sum+`"`)
+	header.Set("Vary", "Accept-Encoding")
+	header.Set("Cache-Control", "no-cache")
+	if r.URL.Query().Get("v") == found.sum {
+		header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	if r.Header.Get("If-None-Match") == `"`+found.sum+`"` {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		header.Set("Content-Encoding", "gzip")
+		body = found.zipped
+	}
+	_, _ = w.Write(body)
+}
+
+// load reads the files of an asset, once.
+func (a *asset) load() *asset {
+	a.once.Do(func() {
+		names, _ := fs.Glob(staticFiles, a.pattern) // the pattern is right
+		for _, name := range names {
+			text, _ := staticFiles.ReadFile(name) // embedded files can be read
+			a.plain = append(append(a.plain, text...), '\n')
+		}
+		sum := sha256.Sum256(a.plain)
+		a.sum = hex.EncodeToString(sum[:8])
+		a.zipped = compress(a.plain)
+	})
+	return a
+}
+
+// compress returns a text compressed with gzip.
+func compress(text []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is right
+	_, _ = w.Write(text)
+	_ = w.Close() // a buffer takes everything
+	return out.Bytes()
+}
+
+// staticRoutes mounts the static files, and the screen of paths that do not exist.
+func (p *Page) staticRoutes(r *router) {
+	r.raw("GET "+Path+"static/", p.screens.assets.serve)
+	r.get("", p.missing)
+}

@@ -8,11 +8,11 @@ package web
 import (
 	"bytes"
 	"context"
-	"html/template"
 	"log/slog"
 	"net/http"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -35,7 +35,7 @@ type Page struct {
 }
 
 // New returns a page.
-func New(o Options) *Page { return &Page{o, &screens{}} }
+func New(o Options) *Page { return &Page{o, &screens{assets: newAssets()}} }
 
 // A content is the answer of a screen.
 type content struct {
@@ -106,7 +106,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, c *conte
 	t, err := p.screens.of(c.Template)
 	var text bytes.Buffer
 	if err == nil {
-		err = t.ExecuteTemplate(&text, "layout.html", frame{content: c, Version: p.options.Version, Path: r.URL.RequestURI()})
+		err = t.ExecuteTemplate(&text, "layout.html", frame{c, p.options.Version, r.URL.RequestURI(), isPerson(r.Context())})
 	}
 	if err != nil {
 		p.options.Logger.Error("show a screen of the page", "template", c.Template, "error", err)
@@ -118,11 +118,17 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, c *conte
 	_, _ = w.Write(text.Bytes())
 }
 
-// A frame is the data of the layout.
+// A frame is the data of the layout, and of each screen.
 type frame struct {
 	*content
 	Version string
 	Path    string // of this screen, with its query
+	Person  bool   // decisions are offered
+}
+
+// isPerson reports whether a request acts for a person, who may decide.
+func isPerson(ctx context.Context) bool {
+	return identity.FromContext(ctx).Kind == identity.Person
 }
 
 // fail shows the screen of an error, with the status of its code.
@@ -130,8 +136,19 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if context.Cause(r.Context()) != nil {
 		return
 	}
-	e := run.AsError(err)
-	p.show(w, r, api.Status(e.Code), &content{Title: "Error", Template: "error.html", Data: e})
+	e, title := run.AsError(err), "That did not work"
+	switch e.Code {
+	case run.NotFound:
+		title = "Not found"
+	case run.PermissionDenied:
+		title = "Not allowed"
+	case run.InternalError:
+		p.options.Logger.Error("serve a screen of the page", "path", r.URL.Path, "error", err)
+	}
+	p.show(w, r, api.Status(e.Code), &content{Title: title, Template: "error.html", Data: e})
 }
 
-var _ = template.HTML("") // the templates escape everything else
+// missing is the screen of a path that does not exist.
+func (p *Page) missing(*http.Request) (*content, error) {
+	return nil, &run.Error{Code: run.NotFound, Message: "There is nothing at this address."}
+}

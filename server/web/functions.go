@@ -1,0 +1,103 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// A section is a part of the navigation.
+type section struct{ Name, Title, Path string }
+
+// sections returns the navigation.
+func sections() []section {
+	return []section{
+		{"skills", "Skills", Path}, {"approvals", "Approvals", Path + "approvals"}, {"runs", "Runs", Path + "runs"},
+		{"sources", "Sources", Path + "sources"}, {"clients", "Clients", Path + "clients"},
+		{"doctor", "Doctor", Path + "doctor"}, {"settings", "Settings", Path + "settings"},
+	}
+}
+
+// functions are the functions of all templates: path is the path of a skill's screen, asset
+// that of a static file; ago, stamp, duration, bytes, short and json format values.
+func functions(a assets) template.FuncMap {
+	return template.FuncMap{
+		"asset": a.url, "sections": sections, "path": skillPath,
+		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "short": short, "json": indented,
+	}
+}
+
+// skillPath returns the path of a skill's screen.
+func skillPath(name string) string { return Path + "skills/" + url.PathEscape(name) }
+
+// ago returns the distance of a time from now, for people.
+func ago(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	d := time.Since(t)
+	if d < 0 {
+		return "in " + roughly(-d)
+	}
+	if d < 10*time.Second {
+		return "just now"
+	}
+	return roughly(d) + " ago"
+}
+
+// roughly returns a distance in its largest unit.
+func roughly(d time.Duration) string {
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{365 * 24 * time.Hour, "year"}, {24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		if n := int(d / unit.size); n == 1 {
+			return "1 " + unit.name
+		} else if n > 1 {
+			return fmt.Sprintf("%d %ss", n, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d s", int(d.Seconds()))
+}
+
+// stamp returns a time exactly.
+func stamp(t time.Time) string { return t.Format(time.RFC3339) }
+
+// duration returns a duration with three digits.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+// byteSize returns a size for people. n is an int or an int64.
+func byteSize(n any) string {
+	switch n := n.(type) {
+	case int:
+		return sandbox.Bytes(int64(n))
+	case int64:
+		return sandbox.Bytes(n)
+	}
+	return fmt.Sprint(n)
+}
+
+// short returns the beginning of a digest, without its algorithm.
+func short(digest string) string {
+	digest = strings.TrimPrefix(digest, "sha256:")
+	return digest[:min(len(digest), 12)]
+}
+
+// indented returns a value as JSON of several lines.
+func indented(value any) (string, error) {
+	text, err := json.MarshalIndent(value, "", "  ")
+	return string(text), err
+}

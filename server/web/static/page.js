@@ -1,0 +1,152 @@
+// The script of the page. Every screen works without it. It does three things:
+//
+// Live: an event of the topics in body[data-topics] has it get the screen again, and bring
+// the elements with [data-live] and an id up to date. Focus, scroll, typed text and open
+// details stay.
+//
+// Search: form[data-search] is sent as one types, and #results replaced.
+//
+// Copy: button[data-copy=ID] copies the text of the element #ID.
+(() => {
+  "use strict";
+  const status = document.getElementById("status");
+  const say = (text) => { if (status) status.textContent = text; };
+  document.documentElement.classList.add("script");
+
+  // update makes one element like another, and keeps each node that it can.
+  function update(from, to) {
+    if (from.isEqualNode(to)) return;
+    if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName || from.id !== to.id) {
+      from.replaceWith(to);
+      return;
+    }
+    if (from.nodeType !== Node.ELEMENT_NODE) {
+      from.nodeValue = to.nodeValue;
+      return;
+    }
+    for (const { name } of [...from.attributes]) {
+      if (!to.hasAttribute(name) && !(name === "open" && from.nodeName === "DETAILS")) from.removeAttribute(name);
+    }
+    for (const { name, value } of to.attributes) {
+      if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+    }
+    let at = from.firstChild;
+    for (const next of [...to.childNodes]) {
+      const same = next.id && [...from.children].find((child) => child.id === next.id);
+      if (same) {
+        if (same === at) at = at.nextSibling;
+        else from.insertBefore(same, at);
+        update(same, next);
+      } else if (at && !at.id && !next.id) {
+        const old = at;
+        at = at.nextSibling;
+        update(old, next);
+      } else {
+        from.insertBefore(next, at);
+      }
+    }
+    while (at) {
+      const old = at;
+      at = at.nextSibling;
+      old.remove();
+    }
+  }
+
+  async function get(url, signal) {
+    const answer = await fetch(url, { signal, headers: { Accept: "text/html" } });
+    if (answer.status === 401) throw new Error("signed out");
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
+  }
+
+  // Live. Only a visible page listens: a browser has few connections for each server.
+  let events, busy = false, again = false;
+  async function refresh() {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      const fresh = await get(location.href);
+      for (const old of document.querySelectorAll("[data-live][id]")) {
+        const now = fresh.getElementById(old.id);
+        if (now && document.contains(old)) update(old, now);
+      }
+      const topics = fresh.body.dataset.topics;
+      if (topics !== document.body.dataset.topics) {
+        if (topics) document.body.dataset.topics = topics; else delete document.body.dataset.topics;
+        listen();
+      }
+    } catch (error) {
+      if (error.message === "signed out") stop("You are signed out: load the page again.");
+    }
+    await new Promise((done) => setTimeout(done, 200)); // many events are one refresh
+    busy = false;
+    if (again) { again = false; refresh(); }
+  }
+  function stop(text) {
+    events?.close();
+    events = undefined;
+    if (text) say(text);
+  }
+  function listen() {
+    stop();
+    const topics = document.body.dataset.topics;
+    if (!topics || document.hidden) return;
+    let lost = false;
+    events = new EventSource("/ui/events?topics=" + encodeURIComponent(topics));
+    events.onmessage = refresh;
+    events.onerror = () => { lost = true; };
+    events.onopen = () => { if (lost) refresh(); lost = false; };
+  }
+  document.addEventListener("visibilitychange", () => {
+    if (!document.body.dataset.topics) return;
+    if (!document.hidden) refresh();
+    listen();
+  });
+  addEventListener("pagehide", () => stop());
+  addEventListener("pageshow", listen);
+
+  // Search.
+  for (const form of document.querySelectorAll("form[data-search]")) {
+    let timer, running;
+    const search = async () => {
+      const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+      const url = form.action.split("?")[0] + (query.size ? "?" + query : "");
+      running?.abort();
+      running = new AbortController();
+      try {
+        const fresh = (await get(url, running.signal)).getElementById("results");
+        if (fresh) update(document.getElementById("results"), fresh);
+        history.replaceState(null, "", url);
+      } catch (error) {
+        if (error.name !== "AbortError") form.submit();
+      }
+    };
+    form.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(search, 80);
+    });
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      clearTimeout(timer);
+      search();
+    });
+  }
+
+  // Copy.
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("[data-copy]");
+    const source = button && document.getElementById(button.dataset.copy);
+    if (!source) return;
+    try {
+      await navigator.clipboard.writeText(source.value ?? source.textContent);
+      say("Copied.");
+      const label = button.textContent;
+      if (label !== "Copied") {
+        button.textContent = "Copied";
+        setTimeout(() => { button.textContent = label; }, 1500);
+      }
+    } catch {
+      getSelection().selectAllChildren(source);
+      say("Selected: press Ctrl-C or Command-C to copy.");
+    }
+  });
+})();
