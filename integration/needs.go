@@ -37,6 +37,7 @@ func Needs() []Need {
 		{"Git repositories", "apt-get install git", program("git")},
 		{"packages of Linux systems", "apt-get install rpm dpkg, as root", program("rpm", "dpkg")},
 		{"OCI registries", "apt-get install docker-registry", program("docker-registry")},
+		{"the page in a browser", "apt-get install chromium", program("chromium")},
 		{"lines for shells", "apt-get install dash bash perl", program("dash", "bash", "perl")},
 		{"an engine that restarts", "SKILLS_MCP_TEST_RESTART=1, as root", variable("SKILLS_MCP_TEST_RESTART")},
 		{"attacks as root, and becoming another user", "run the tests as root", checkRoot},

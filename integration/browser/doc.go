@@ -1,2 +1,0 @@
-// Package browser tests the page in a real browser.
-package browser

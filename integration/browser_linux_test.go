@@ -1,0 +1,201 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// A browser is one window of a headless Chromium with a profile of its own.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// browserPatience bounds each step in a browser.
+const browserPatience = 30 * time.Second
+
+// newBrowser starts a browser, which ends with the test.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	need(t, "CI", program("chromium")(t.Context()))
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", true),
+	)
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, closeWindow := chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		closeWindow() // waits for the process
+		stop()
+	})
+	b := &browser{t, ctx}
+	b.do(chromedp.Navigate("about:blank"))
+	return b
+}
+
+// do runs steps, and fails the test unless all succeed in time.
+func (b *browser) do(steps ...chromedp.Action) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	if err := chromedp.Run(ctx, steps...); err != nil {
+		b.t.Fatalf("%v\n%s", err, b.seen())
+	}
+}
+
+// seen returns the address and the text of the window, for failures.
+func (b *browser) seen() string {
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	var text string
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`location.href + "\n" + document.body.innerText`, &text)); err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// open shows a page.
+func (b *browser) open(url string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(url))
+}
+
+// click clicks the first element that is seen and that a CSS selector matches.
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Click(selector, chromedp.ByQuery, chromedp.NodeVisible))
+}
+
+// await waits until an expression is true.
+func (b *browser) await(expression string) {
+	b.t.Helper()
+	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(browserPatience)))
+}
+
+// says waits until the page shows a text.
+func (b *browser) says(text string) {
+	b.t.Helper()
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.await(fmt.Sprintf("document.body.innerText.includes(%s)", quoted))
+}
+
+// value returns the value of an expression.
+func (b *browser) value(expression string, to any) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(expression, to, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+}
+
+// size sets the size of the window in CSS pixels, and its colours: "light" or "dark".
+func (b *browser) size(width, height int64, scheme string) {
+	b.t.Helper()
+	b.do(
+		emulation.SetDeviceMetricsOverride(width, height, 1, width < 600),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
+	)
+}
+
+// screenshot returns the window as a PNG image.
+func (b *browser) screenshot() (image []byte) {
+	b.t.Helper()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		image, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatPng).Do(ctx)
+		return err
+	}))
+	return image
+}
+
+// accessible fails the test if axe-core finds something on the page.
+func (b *browser) accessible() {
+	b.t.Helper()
+	var found []struct {
+		ID, Help string
+		Nodes    []struct {
+			HTML           string
+			FailureSummary string
+		}
+	}
+	b.do(chromedp.Evaluate(axe(b.t), nil))
+	b.value(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations)`, &found)
+	for _, v := range found {
+		for _, node := range v.Nodes {
+			b.t.Errorf("%s: %s: %s\n%s", v.ID, v.Help, node.HTML, node.FailureSummary)
+		}
+	}
+}
+
+// axe returns the program of axe-core.
+func axe(t *testing.T) string {
+	t.Helper()
+	tools := os.Getenv("SKILLS_MCP_TEST_TOOLS")
+	if tools == "" {
+		need(t, "SKILLS_MCP_REQUIRE_TOOLS", errors.New("SKILLS_MCP_TEST_TOOLS is not set"))
+	}
+	text, err := os.ReadFile(filepath.Join(tools, "..", "libraries", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// pageLink matches the link that signs a person in.
+var pageLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/ui/\S+`)
+
+// page runs "skills-mcp ui" on a terminal, and returns the link that signs in once. It
+// has to end well at an interrupt, with the test.
+func (a *account) page(args ...string) (link string) {
+	a.t.Helper()
+	cmd := a.command(binary, append([]string{"ui", "--no-open"}, args...)...)
+	cmd = &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env} // the test's context ends before its cleanups
+	person := a.attach(cmd)
+	screen, links := &lockedBuffer{}, make(chan string, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for part := make([]byte, 4096); ; {
+			n, err := person.Read(part)
+			if err != nil {
+				return
+			}
+			_, _ = screen.Write(part[:n])
+			if found := pageLink.FindString(strings.TrimRight(terminalCodes.ReplaceAllString(screen.String(), ""), "\n")); found != "" && strings.Contains(screen.String(), found+"\r\n") {
+				select {
+				case links <- found:
+				default:
+				}
+			}
+		}
+	}()
+	a.t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		if err := cmd.Wait(); err != nil {
+			a.t.Errorf("the page did not end well: %v\n%s", err, screen)
+		}
+		person.Close()
+		<-done
+	})
+	select {
+	case link = <-links:
+	case <-done:
+		a.t.Fatalf("the page did not start:\n%s", screen)
+	}
+	return link
+}
