@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -35,8 +33,7 @@ func newBrowser(t *testing.T) *browser {
 	need(t, "CI", program("chromium")(t.Context()))
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
 	)
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, closeWindow := chromedp.NewContext(ctx)
@@ -44,17 +41,18 @@ func newBrowser(t *testing.T) *browser {
 		closeWindow() // waits for the process
 		stop()
 	})
-	b := &browser{t, ctx}
-	b.do(chromedp.Navigate("about:blank"))
-	return b
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil { // without a deadline, which would end the browser
+		t.Fatal(err)
+	}
+	return &browser{t, ctx}
 }
 
 // do runs steps, and fails the test unless all succeed in time.
-func (b *browser) do(steps ...chromedp.Action) {
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
 	defer cancel()
-	if err := chromedp.Run(ctx, steps...); err != nil {
+	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatalf("%v\n%s", err, b.seen())
 	}
 }
@@ -63,8 +61,8 @@ func (b *browser) do(steps ...chromedp.Action) {
 func (b *browser) seen() string {
 	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
 	defer cancel()
-	var text string
-	if err := chromedp.Run(ctx, chromedp.Evaluate(`location.href + "\n" + document.body.innerText`, &text)); err != nil {
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+	if err != nil {
 		return err.Error()
 	}
 	return text
@@ -79,13 +77,26 @@ func (b *browser) open(url string) {
 // click clicks the first element that is seen and that a CSS selector matches.
 func (b *browser) click(selector string) {
 	b.t.Helper()
-	b.do(chromedp.Click(selector, chromedp.ByQuery, chromedp.NodeVisible))
+	b.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
-// await waits until an expression is true.
+// await waits until an expression is true. The page's policy forbids the polling of
+// chromedp, which makes functions of texts.
 func (b *browser) await(expression string) {
 	b.t.Helper()
-	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(browserPatience)))
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	for {
+		// An error is of a page that is being replaced.
+		if done, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && done {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			b.t.Fatalf("%s is not so:\n%s", expression, b.seen())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // says waits until the page shows a text.
@@ -98,43 +109,50 @@ func (b *browser) says(text string) {
 	b.await(fmt.Sprintf("document.body.innerText.includes(%s)", quoted))
 }
 
-// value returns the value of an expression.
-func (b *browser) value(expression string, to any) {
+// value returns the value of an expression, which may be a promise.
+func value[T any](b *browser, expression string) T {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(expression, to, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	result, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v\n%s", expression, err, b.seen())
+	}
+	return result
 }
 
 // size sets the size of the window in CSS pixels, and its colours: "light" or "dark".
 func (b *browser) size(width, height int64, scheme string) {
 	b.t.Helper()
-	b.do(
-		emulation.SetDeviceMetricsOverride(width, height, 1, width < 600),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
-	)
+	b.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}})
+		return err
+	}))
 }
 
 // screenshot returns the window as a PNG image.
-func (b *browser) screenshot() (image []byte) {
+func (b *browser) screenshot() []byte {
 	b.t.Helper()
-	b.do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		image, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatPng).Do(ctx)
-		return err
-	}))
+	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
+	defer cancel()
+	image, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	return image
 }
 
 // accessible fails the test if axe-core finds something on the page.
 func (b *browser) accessible() {
 	b.t.Helper()
-	var found []struct {
+	type violation struct {
 		ID, Help string
-		Nodes    []struct {
-			HTML           string
-			FailureSummary string
-		}
+		Nodes    []struct{ HTML, FailureSummary string }
 	}
-	b.do(chromedp.Evaluate(axe(b.t), nil))
-	b.value(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations)`, &found)
+	b.do(chromedp.Evaluate[chromedp.Void](axe(b.t)))
+	found := value[[]violation](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => ({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))`)
 	for _, v := range found {
 		for _, node := range v.Nodes {
 			b.t.Errorf("%s: %s: %s\n%s", v.ID, v.Help, node.HTML, node.FailureSummary)
