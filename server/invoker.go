@@ -51,7 +51,12 @@ func (i *invoker) complete(c *run.Call, r *request, p *progress) {
 	c.Principal, c.Workspaces = r.principal, i.workspaces(r.ctx)
 	c.Group, c.Connection = share(r.ctx)
 	c.Stderr, c.Progress, c.Warn = p, p.say, p.warn
-	c.Callees = result.Callees(func(ctx context.Context, name string) (*skills.Skill, error) {
+	c.Callees = i.callees(r)
+}
+
+// callees returns the skills that the script of a request's call may call.
+func (i *invoker) callees(r *request) run.Callees {
+	return result.Callees(func(ctx context.Context, name string) (*skills.Skill, error) {
 		inner := *r
 		inner.ctx = ctx
 		return i.find.named(&inner, name)
@@ -100,8 +105,11 @@ func speaks(ctx context.Context, revision string) bool {
 }
 
 // used counts a use of a skill by the client of ctx.
-func (i *invoker) used(ctx context.Context, skill *skills.Skill) {
-	i.calls.add(principal(ctx), skill.QualifiedName())
+func (i *invoker) used(ctx context.Context, skill *skills.Skill) { i.count(principal(ctx), skill) }
+
+// count counts a use of a skill by a principal.
+func (i *invoker) count(p identity.Principal, skill *skills.Skill) {
+	i.calls.add(p, skill.QualifiedName())
 	if i.usage != nil {
 		i.usage.Used(skill.QualifiedName())
 	}

@@ -16,9 +16,13 @@ import (
 // approvals returns the approvals of the store. terminal asks the person who runs the
 // program; nil asks nobody there.
 func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
-	return approval.New(s.store, &approval.Options{
+	return approval.New(s.store, s.approvalOptions(terminal))
+}
+
+func (s *settings) approvalOptions(terminal approval.Terminal) *approval.Options {
+	return &approval.Options{
 		Terminal: terminal, Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Proofs: s.Policy.Proofs(), Logger: s.logger,
-	})
+	}
 }
 
 // approvalsCommand lists approvals.

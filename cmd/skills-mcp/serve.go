@@ -10,13 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
-	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -78,51 +76,20 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	snapshots, err := openSnapshots()
+	b, err := s.newBackend(ctx, backendOptions{
+		flags: c.flags, idle: collector.rest,
+		// Over HTTP, who may connect should not choose which folders are read, and the
+		// paths of another machine mean something else on this one.
+		clientRoots: listener == nil && !s.workspaces.named,
+	})
 	if err != nil {
 		return err
 	}
-	scanner, saved := s.roots.scanner()
-	defer saved()
-	runner := s.sandboxes.runner()
-	defer func() { err = errors.Join(err, runner.Close()) }()
-	limits := session.Limits(s.Sandbox.Kept)
-	sessions := session.New(runner, &limits)
-	defer sessions.Close()
-	approvals := s.approvals(nil)
-	s.sandboxes.pins = s.pins(snapshots)
-	executor := s.sandboxes.executor(runner, sessions, snapshots, approvals)
-	reloader, options := newReloader(s, scanner, runner, executor, c.flags.filter(s), collector.rest), serverOptions(s, snapshots)
-	options.Reloader, options.Left, options.Texts = reloader, approvals.Leave, s.sandboxes.pins.Text
-	options.Feedback, options.Indexed, options.Connected = s.feedback(), collector.rest, connected{s.host, approvals}
-	c.flags.offer(ctx, s, options)
-	options.Installed = (&installedView{settings: s}).of
-	if s.Tools.InstallSkill {
-		options.Installer = modelInstaller{func() (*installer, error) { return newInstaller(s, "", false) }}
-	}
-	if listener == nil && !s.workspaces.named {
-		// Over HTTP, who may connect should not choose which folders are read, and
-		// the paths of another machine mean something else on this one.
-		options.Roots = s.workspaces.among
-	}
-	if file := s.usageFile(); file != "" {
-		counter := usage.Open(file, &usage.Options{Logger: s.logger})
-		defer counter.Close()
-		options.Usage, options.Expose.Uses = counter, counter.Uses()
-	}
-	if r := s.reranker(); r != nil {
-		defer r.Close()
-		options.Reranker = r
-	}
-	srv := server.New(executor, options)
-	defer srv.Close()
-	reloader.Start(ctx, srv) // requests wait for the first scan, but clients can connect
-	defer reloader.Close()
-	defer followServers(ctx, s.host, reloader)()
+	defer func() { err = errors.Join(err, b.close()) }()
 	if listener != nil {
-		return listener.serve(ctx, srv)
+		return listener.serve(ctx, b.server)
 	}
-	return c.serveStdio(ctx, srv.Backend(), reloader, s.logger)
+	return c.serveStdio(ctx, b.server.Backend(), b.reloader, s.logger)
 }
 
 // serveStdio answers on standard input and output until the input ends. A signal, or

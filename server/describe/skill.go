@@ -89,6 +89,9 @@ type View struct {
 	// Installed returns where an installed skill comes from, nil for another one; nil is
 	// none of any.
 	Installed func(context.Context, *skills.Skill) *Installed
+	// Texts returns nil if the texts of a skill may be passed on, or else the error of
+	// [View.Skill]; nil passes on all.
+	Texts func(context.Context, *skills.Skill) error
 	// ForModel cuts texts to the bounds below for a model, and leaves out the
 	// instructions that only a person may follow.
 	ForModel bool
@@ -118,9 +121,14 @@ func (v *View) Listed(skill *skills.Skill) Listed {
 	return l
 }
 
-// Skill describes a skill in full. Its files are read for that. The error is that
-// ctx is done, or of a cache that was damaged.
+// Skill describes a skill in full. Its files are read for that. The error is that its texts
+// may not be passed on, that ctx is done, or of a cache that was damaged.
 func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
+	if v.Texts != nil {
+		if err := v.Texts(ctx, skill); err != nil {
+			return nil, err
+		}
+	}
 	d := &Skill{
 		Listed: v.Listed(skill), DisplayName: skill.DisplayName, WhenToUse: skill.WhenToUse, Keywords: skill.Keywords,
 		Plugin: skill.Plugin, Workspace: skill.Workspace, Arguments: skill.Arguments,

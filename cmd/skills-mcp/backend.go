@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/session"
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/live"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/usage"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// backendOptions configure a [backend].
+type backendOptions struct {
+	flags serveFlags
+	// clientRoots lets the roots of a legacy client choose the workspaces.
+	clientRoots bool
+	// idle is called when the skills are read, and again when they are indexed.
+	idle func()
+	// page returns the URL of the page that asks about an approval, if the page is
+	// served; nil is no page.
+	page func(approval string) (url string, ok bool)
+}
+
+// A backend is an MCP server with the parts below it, for clients and for the page. The
+// caller must close it.
+type backend struct {
+	*settings
+	options   backendOptions
+	server    *server.Server
+	reloader  *live.Reloader
+	approvals *approval.Approvals
+	filter    *policy.Filter // of the catalog
+	asker     *asker         // asks the person of the page; nil without one
+	closers   []func() error // in the order in which the parts were opened
+}
+
+// newBackend starts a backend, which reads the skills in the background until ctx is done.
+func (s *settings) newBackend(ctx context.Context, o backendOptions) (*backend, error) {
+	snapshots, err := openSnapshots()
+	if err != nil {
+		return nil, err
+	}
+	b := &backend{settings: s, options: o, filter: o.flags.filter(s)}
+	scanner, saved := s.roots.scanner()
+	b.onClose(saved)
+	runner := s.sandboxes.runner()
+	b.closers = append(b.closers, runner.Close)
+	limits := session.Limits(s.Sandbox.Kept)
+	sessions := session.New(runner, &limits)
+	b.onClose(sessions.Close)
+	b.approvals = b.newApprovals()
+	s.sandboxes.pins = s.pins(snapshots)
+	executor := s.sandboxes.executor(runner, sessions, snapshots, b.approvals)
+	b.reloader = newReloader(s, scanner, runner, executor, b.filter, o.idle)
+	b.server = server.New(executor, b.serverOptions(ctx, snapshots))
+	b.onClose(b.server.Close)
+	b.reloader.Start(ctx, b.server) // requests wait for the first scan, but clients can connect
+	b.onClose(b.reloader.Close)
+	b.onClose(followServers(ctx, s.host, b.reloader))
+	return b, nil
+}
+
+// newApprovals returns the approvals, which ask also on the page, if there is one.
+func (b *backend) newApprovals() *approval.Approvals {
+	options := b.settings.approvalOptions(nil)
+	if b.options.page != nil {
+		b.asker = &asker{}
+		options.Terminal, options.Page = b.asker, b.options.page
+	}
+	return approval.New(b.store, options)
+}
+
+// serverOptions returns the options of the server. It opens what they need.
+func (b *backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) *server.Options {
+	s := b.settings
+	options := serverOptions(s, snapshots)
+	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.sandboxes.pins.Text
+	options.Feedback, options.Indexed, options.Connected = s.feedback(), b.options.idle, connected{s.host, b.approvals}
+	b.options.flags.offer(ctx, s, options)
+	options.Installed = (&installedView{settings: s}).of
+	if s.Tools.InstallSkill {
+		options.Installer = modelInstaller{func() (*installer, error) { return newInstaller(s, "", false) }}
+	}
+	if b.options.clientRoots {
+		options.Roots = s.workspaces.among
+	}
+	if file := s.usageFile(); file != "" {
+		counter := usage.Open(file, &usage.Options{Logger: s.logger})
+		b.onClose(counter.Close)
+		options.Usage, options.Expose.Uses = counter, counter.Uses()
+	}
+	if r := s.reranker(); r != nil {
+		b.onClose(r.Close)
+		options.Reranker = r
+	}
+	return options
+}
+
+func (b *backend) onClose(do func()) {
+	b.closers = append(b.closers, func() error { do(); return nil })
+}
+
+// close closes the parts, the last one first.
+func (b *backend) close() error {
+	var all []error
+	for _, do := range slices.Backward(b.closers) {
+		all = append(all, do())
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/store"
+)
+
+// service returns the operations of the REST API and of the page, which act on the parts of
+// the backend. The backend closes their jobs before all else. It is called once, and only
+// if the backend has a page.
+func (b *backend) service() *api.Service {
+	directory := b.server.Directory()
+	running := jobs.New(directory.Run)
+	b.asker.jobs.Store(running)
+	b.onClose(running.Close)
+	return api.New(api.Options{
+		Directory: directory, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
+		Doctor: b.diagnose,
+	})
+}
+
+// An asker asks the person of a call by the jobs of the page. It implements
+// [approval.Terminal].
+type asker struct{ jobs atomic.Pointer[jobs.Jobs] } // set when the page has a service
+
+// Confirm implements [approval.Terminal].
+func (a *asker) Confirm(ctx context.Context, q *approval.Question) (approval.Scope, error) {
+	if running := a.jobs.Load(); running != nil {
+		return running.Confirm(ctx, q)
+	}
+	return "", errors.New("the page is not served yet")
+}
+
+// diagnose returns the report of doctor about this process. Registries are not asked.
+func (b *backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
+	s, sandboxes := *b.settings, *b.sandboxes
+	sandboxes.single, s.sandboxes = true, &sandboxes
+	found, err := (&diagnosis{&s, b.server.Catalog()}).sections(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	d := &api.Diagnosis{OK: found[len(found)-1].works()} // the verdict
+	for _, each := range found {
+		d.Sections = append(d.Sections, api.Section{Name: each.Name, Findings: each.Findings})
+	}
+	return d, nil
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/result"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
+)
+
+// A Directory finds and runs the published skills for callers that do not speak MCP: the
+// REST API and the page. It acts for the principal of each context, with the finder, the
+// searcher and the executor that calls over MCP have. It may be used concurrently.
+type Directory struct{ server *Server }
+
+// Directory returns the directory of the server.
+func (s *Server) Directory() *Directory { return &Directory{s} }
+
+// await waits for the first catalog and returns a request of the principal of ctx.
+func (d *Directory) await(ctx context.Context) (*request, error) {
+	select {
+	case <-d.server.readiness.calls:
+		return &request{ctx: ctx, principal: identity.FromContext(ctx), view: d.server.published.view.Load()}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// View describes the published skills: to a person whole, and to anybody else as
+// get_skill does to a model. It waits for the first catalog.
+func (d *Directory) View(ctx context.Context) (*describe.View, error) {
+	r, err := d.await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	view := d.server.published.fixed.describer(r)
+	if isPerson(r.principal) {
+		view.ForModel, view.Texts = false, nil
+	}
+	return view, nil
+}
+
+func isPerson(p identity.Principal) bool { return p.Kind == identity.Person }
+
+// Find returns the skill of a name, as fresh as its files and as the decisions of the
+// person. The error is one that [run.AsError] knows.
+func (d *Directory) Find(ctx context.Context, name string) (*skills.Skill, error) {
+	r, err := d.await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.server.invoke.find.named(r, name)
+}
+
+// Search finds skills by words, for a person also those that a model may not call.
+func (d *Directory) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	r, err := d.await(ctx)
+	if err != nil {
+		return search.Result{}, err
+	}
+	q.Person = isPerson(r.principal)
+	return d.server.published.search.search(ctx, r.view, q)
+}
+
+// Run runs a skill for the principal of the request, which the outputs are stored for. A
+// nil result has an error, which is a [*run.Error]; the error of a run that has started is
+// in its result.
+func (d *Directory) Run(ctx context.Context, req run.Request) (report *result.Run, err error) {
+	i := d.server.invoke
+	defer i.recover(func(caught error) { report, err = nil, caught })
+	r, err := d.await(ctx)
+	if err != nil {
+		return nil, run.AsError(err)
+	}
+	r.principal = req.Principal
+	if len(req.Workspaces) == 0 {
+		req.Workspaces = i.executor.Workspaces()
+	}
+	req.Callees = i.callees(r)
+	o, err := i.executor.Run(ctx, req)
+	if o == nil {
+		return nil, run.AsError(err)
+	}
+	i.count(r.principal, req.Skill)
+	return &i.newReport(r, req.Skill, o, err).Run, nil
+}
+
+// Output returns an output of a run that the principal of ctx owns.
+func (d *Directory) Output(ctx context.Context, uri string) (output.Item, bool) {
+	return d.server.invoke.outputs.Get(identity.FromContext(ctx).Key(), uri)
+}
