@@ -53,6 +53,8 @@ type Options struct {
 	Approvals *approval.Approvals
 	Runs      store.Runs
 	Jobs      *jobs.Jobs
+	// Published counts the publications of skills, for [Service.Stamps]; nil counts none.
+	Published func() uint64
 	// Doctor diagnoses the machine. It must return when ctx is done.
 	Doctor func(ctx context.Context) (*Diagnosis, error)
 }
@@ -99,6 +101,8 @@ type Execution struct {
 // A RunQuery selects runs of the record.
 type RunQuery struct {
 	Skill, Outcome string
+	Parent         string // ID of a run: those that its script called
+	Approval       string // ID of the approval that they ran by
 	Since          time.Time
 	Cursor         string
 	Limit          int // 0 is 50, at most 500

@@ -111,6 +111,11 @@ func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, err
 	return revoked, nil
 }
 
+// Stamp returns a text that differs after each change of a record.
+func (a *Approvals) Stamp(ctx context.Context) (string, error) {
+	return a.book.store.ApprovalsStamp(ctx)
+}
+
 // List returns the records that wait for an answer or that count, or all with those that
 // have ended; the newest first.
 func (a *Approvals) List(ctx context.Context, ended bool) ([]*Record, error) {

@@ -111,6 +111,15 @@ func (s *Store) Approvals(ctx context.Context, subject string) ([]Approval, erro
 	return s.approvals(ctx, "WHERE subject = ? ORDER BY rowid DESC", subject)
 }
 
+// ApprovalsStamp returns a text that differs after each change of an approval, and after the
+// end of a question or an approval that nobody has answered or used.
+func (s *Store) ApprovalsStamp(ctx context.Context) (string, error) {
+	now := time.Now().Unix()
+	return s.text(ctx, `SELECT coalesce(max(rowid), 0) || ' ' ||
+		(SELECT coalesce(group_concat(n), '') FROM (SELECT state || (expires > ?) || count(*) AS n FROM approvals GROUP BY state, expires > ?)) || ' ' ||
+		(SELECT coalesce(group_concat(hex(mac)), '') FROM approvals WHERE state = ?) FROM approvals`, now, now, ApprovalPending)
+}
+
 func (s *Store) approvals(ctx context.Context, where string, args ...any) ([]Approval, error) {
 	if !s.Exists() {
 		return nil, nil

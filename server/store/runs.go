@@ -177,6 +177,7 @@ func (t Runs) Repeat(ctx context.Context, seq int64) (found bool, err error) {
 type RunFilter struct {
 	Skill, Outcome string
 	Parent         string // ID of a run: those that its script called
+	Approval       string // ID of the approval that they ran by
 	// Since bounds the end of the runs, from the newest on: it is not for Oldest.
 	Since time.Time
 	// Before and After bound the numbers of the rows, without themselves.
@@ -208,6 +209,7 @@ func (f RunFilter) where() (condition string, values []any) {
 	add(f.Skill != "", "skill = ?", f.Skill)
 	add(f.Outcome != "", "outcome = ?", f.Outcome)
 	add(f.Parent != "", "parent = ? AND parent <> ''", f.Parent) // as the index says
+	add(f.Approval != "", "approval = ?", f.Approval)
 	add(f.Before != 0, "seq < ?", f.Before)
 	add(f.After != 0, "seq > ?", f.After)
 	if all == nil {
@@ -219,6 +221,11 @@ func (f RunFilter) where() (condition string, values []any) {
 // Find returns the rows whose ID begins with prefix, the newest first, at most limit.
 func (t Runs) Find(ctx context.Context, prefix string, limit int) ([]*Run, error) {
 	return t.query(ctx, time.Time{}, "SELECT seq, "+runColumns+" FROM runs WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?", prefix, prefix+"\x7f", limit)
+}
+
+// Stamp returns a text that differs after each row and each end of a run.
+func (t Runs) Stamp(ctx context.Context) (string, error) {
+	return t.store.text(ctx, "SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM runs")
 }
 
 // query returns the rows of a statement, up to the first that ended before since; none

@@ -223,6 +223,22 @@ func (s *stateFile) Generation(ctx context.Context) (int64, error) {
 	return n, err
 }
 
+// text returns the text that a statement selects; "" while there is no file.
+func (s *stateFile) text(ctx context.Context, statement string, values ...any) (text string, err error) {
+	if !s.Exists() {
+		return "", nil
+	}
+	rows, err := s.query(ctx, statement, values...)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if rows.Next() {
+		err = rows.Scan(&text)
+	}
+	return text, errors.Join(err, rows.Err())
+}
+
 // query returns the rows of a statement, which is prepared once. There must be a file.
 func (s *stateFile) query(ctx context.Context, statement string, values ...any) (*sql.Rows, error) {
 	db, err := s.connected()

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+// A stamp differs after each change, and at no other time.
+func TestStamps(t *testing.T) {
+	s, _ := newStore(t)
+	runs, ctx := NewRuns(s), t.Context()
+	row := Approval{ID: "a", State: ApprovalPending, Expires: time.Now().Add(time.Hour), Content: []byte("{}"), MAC: []byte("1")}
+	replace := func(change func(*Approval)) func() error {
+		return func() error {
+			next := row
+			change(&next)
+			_, err := s.ReplaceApproval(ctx, row, next)
+			row = next
+			return err
+		}
+	}
+	seq := int64(2)
+	if _, err := runs.Add(ctx, &Run{ID: "first", Outcome: Running}); err != nil { // makes the file
+		t.Fatal(err)
+	}
+	stamps := func() map[string]string {
+		approvals, err1 := s.ApprovalsStamp(ctx)
+		runs, err2 := runs.Stamp(ctx)
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		return map[string]string{"approvals": approvals, "runs": runs}
+	}
+	last := stamps()
+	for _, step := range []struct {
+		name   string
+		change func() error
+		want   string // the stamps that change
+	}{
+		{"a question", func() error { return s.AddApproval(ctx, row, ApprovalLimits{1, 1}) }, "approvals"},
+		{"the first of two people", replace(func(a *Approval) { a.MAC = []byte("2") }), "approvals"},
+		{"the second one", replace(func(a *Approval) { a.MAC, a.State = []byte("3"), ApprovalGiven }), "approvals"},
+		{"the end of its time", replace(func(a *Approval) { a.MAC, a.Expires = []byte("4"), time.Now().Add(-time.Second) }), "approvals"},
+		{"a run", func() error {
+			_, err := runs.Add(ctx, &Run{ID: "r", Outcome: Running})
+			return err
+		}, "runs"},
+		{"its end", func() error { return runs.End(ctx, seq, &Run{ID: "r", Outcome: "ok"}) }, "runs"},
+		{"nothing", func() error { return nil }, ""},
+	} {
+		if err := step.change(); err != nil {
+			t.Fatal(step.name, err)
+		}
+		now := stamps()
+		for name := range now {
+			if changed := now[name] != last[name]; changed != (name == step.want) {
+				t.Errorf("after %s the stamp of %s is %q, before %q", step.name, name, now[name], last[name])
+			}
+		}
+		last = now
+	}
+}
