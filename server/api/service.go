@@ -55,6 +55,8 @@ type Options struct {
 	Jobs      *jobs.Jobs
 	// Published counts the publications of skills, for [Service.Stamps]; nil counts none.
 	Published func() uint64
+	// Page returns the address at which a person answers a question, or ""; nil is none.
+	Page func(approval string) string
 	// Doctor diagnoses the machine. It must return when ctx is done.
 	Doctor func(ctx context.Context) (*Diagnosis, error)
 }
@@ -67,10 +69,13 @@ func New(o Options) *Service { return &Service{o} }
 
 // A SkillQuery selects skills. Zero fields select all.
 type SkillQuery struct {
-	Category, Text, State string
-	Source                skills.Source
-	Cursor                string // of the page before; "" is the first page
-	Limit                 int    // of one page; 0 is 50, at most 200
+	Category string        `json:"category,omitempty"`
+	Text     string        `json:"q,omitempty" jsonschema_description:"words to search for"`
+	State    string        `json:"state,omitempty" jsonschema_description:"the first word of a state, such as ready, unavailable or blocked"`
+	Source   skills.Source `json:"source,omitempty" jsonschema:"enum=session,enum=user,enum=system,enum=extra"`
+	// Cursor is the Next of the page before; "" is the first page.
+	Cursor string `json:"cursor,omitempty" jsonschema_description:"next of the page before"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200" jsonschema_description:"skills of one page; 50 by default"`
 }
 
 // A SkillPage is one page of skills. Skills that are off are in it, for a person.
@@ -92,20 +97,21 @@ type SkillItem struct {
 
 // An Execution is a request to run a skill.
 type Execution struct {
-	Params    map[string]any `json:"params"`
-	Workspace string         `json:"workspace,omitempty"` // one of the server's; "" is all
+	Params    map[string]any `json:"params,omitempty" jsonschema_description:"the arguments, as the skill's schema has them"`
+	Workspace string         `json:"workspace,omitempty" jsonschema_description:"one of the server's workspaces; all by default"`
 	// Ask lets the run ask its person by [jobs.Question]; else questions are refused.
 	Ask bool `json:"-"`
 }
 
 // A RunQuery selects runs of the record.
 type RunQuery struct {
-	Skill, Outcome string
-	Parent         string // ID of a run: those that its script called
-	Approval       string // ID of the approval that they ran by
-	Since          time.Time
-	Cursor         string
-	Limit          int // 0 is 50, at most 500
+	Skill    string    `json:"skill,omitempty"`
+	Outcome  string    `json:"outcome,omitempty"`
+	Parent   string    `json:"parent,omitempty" jsonschema_description:"ID of a run: those that its script called"`
+	Approval string    `json:"approval,omitempty" jsonschema_description:"ID of the approval that they ran by"`
+	Since    time.Time `json:"since,omitzero" jsonschema_description:"runs that ended at this time or later"`
+	Cursor   string    `json:"cursor,omitempty" jsonschema_description:"next of the page before"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"runs of one page; 50 by default"`
 }
 
 // A RunPage is one page of runs, the newest first.
@@ -123,10 +129,12 @@ type Run struct {
 
 // An Answer answers a question of an approval.
 type Answer struct {
-	Scope approval.Scope `json:"scope"` // "no" denies
+	Scope approval.Scope `json:"scope" jsonschema:"enum=no,enum=once,enum=always"` // No denies
 	// As names a second person of policy.approvers, whom the passphrase proves.
-	As         string `json:"as,omitempty"`
-	Passphrase string `json:"passphrase,omitempty"`
+	As         string `json:"as,omitempty" jsonschema_description:"a second person of policy.approvers"`
+	Passphrase string `json:"passphrase,omitempty" jsonschema_description:"of that person"`
+	// Token is the one of policy.script_token, with which a script answers once; "" is none.
+	Token string `json:"-"`
 }
 
 // A Diagnosis is the report of doctor.
