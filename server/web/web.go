@@ -62,7 +62,7 @@ type action func(r *http.Request) (next string, err error)
 // Handler serves the page. Requests carry their principal; see package signin.
 func (p *Page) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, add := range []func(*router){p.skillRoutes, p.tryRoutes, p.approvalRoutes, p.runRoutes, p.manageRoutes, p.staticRoutes} {
+	for _, add := range []func(*router){p.skillRoutes, p.oneSkillRoutes, p.tryRoutes, p.approvalRoutes, p.runRoutes, p.manageRoutes, p.staticRoutes} {
 		add(&router{p, mux})
 	}
 	return mux
