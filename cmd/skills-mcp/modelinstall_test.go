@@ -21,13 +21,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// A web has one skill, under every URL.
-type web struct {
+// An everywhere has one skill, under every URL.
+type everywhere struct {
 	text    string
 	fetches int
 }
 
-func (w *web) Fetch(_ context.Context, r source.Request, into *quarantine.Folder) (*source.Fetched, error) {
+func (w *everywhere) Fetch(_ context.Context, r source.Request, into *quarantine.Folder) (*source.Fetched, error) {
 	w.fetches++
 	if r.Named {
 		return nil, &source.RefusedError{Reason: "the person has not written this URL"}
@@ -35,7 +35,7 @@ func (w *web) Fetch(_ context.Context, r source.Request, into *quarantine.Folder
 	return &source.Fetched{Revision: "1", Trees: []source.Tree{{Path: "."}}}, into.Create("SKILL.md", false, strings.NewReader(w.text))
 }
 
-func (w *web) Revision(context.Context, source.Source) (string, error) { return "1", nil }
+func (w *everywhere) Revision(context.Context, source.Source) (string, error) { return "1", nil }
 
 // A modelClient speaks to a server over pipes, and is asked for the person.
 type modelClient struct {
@@ -118,8 +118,8 @@ func (c *modelClient) answer(asked *modelAnswer, word string) *modelAnswer {
 	return c.install(fmt.Sprintf(`"requestState":%q,"inputResponses":{%q:{"action":"accept","content":{"answer":%q}}},`, asked.Result.RequestState, key, word))
 }
 
-// serveInstalls serves a configuration, with the skills of a web.
-func serveInstalls(t *testing.T, configuration string, from *web) (*settings, *modelClient) {
+// serveInstalls serves a configuration, with the skills of an everywhere.
+func serveInstalls(t *testing.T, configuration string, from *everywhere) (*settings, *modelClient) {
 	t.Helper()
 	home := t.TempDir()
 	for _, name := range []string{"HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
@@ -176,7 +176,7 @@ const greet = "---\nname: greet\ndescription: Greets.\n---\nSay hello.\n"
 
 // Without a rule that names it, a call is refused before anything is fetched.
 func TestModelInstallsByRule(t *testing.T) {
-	from := &web{text: greet}
+	from := &everywhere{text: greet}
 	_, c := serveInstalls(t, "", from)
 	if got := c.install("").text(); !strings.Contains(got, "PERMISSION_DENIED") || !strings.Contains(got, "no rule of the person names it") || from.fetches > 0 {
 		t.Errorf("%d fetches: %s", from.fetches, got)
@@ -186,7 +186,7 @@ func TestModelInstallsByRule(t *testing.T) {
 // A call is asked about each time, with the lines that a person at a terminal sees; the
 // yes is for what was shown.
 func TestModelInstalls(t *testing.T) {
-	from := &web{text: greet}
+	from := &everywhere{text: greet}
 	s, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: always}}}\n", from)
 	asked := c.install("")
 	_, message := asked.question()
@@ -230,7 +230,7 @@ func TestModelInstalls(t *testing.T) {
 
 // A model names no path of this machine.
 func TestModelInstallsNoPath(t *testing.T) {
-	_, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: each}}}\n", &web{text: greet})
+	_, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: each}}}\n", &everywhere{text: greet})
 	for _, path := range []string{t.TempDir(), "./skills", "file:///etc/passwd.zip"} {
 		got := c.request("tools/call", fmt.Sprintf(`"name":"install_skill","arguments":{"source":%q},`, path))
 		if !strings.Contains(got.text(), "INVALID_PARAM") {
@@ -241,7 +241,7 @@ func TestModelInstallsNoPath(t *testing.T) {
 
 // The prompt is a message that has the model call the tool.
 func TestPromptToInstall(t *testing.T) {
-	_, c := serveInstalls(t, "", &web{})
+	_, c := serveInstalls(t, "", &everywhere{})
 	var names []string
 	for _, p := range c.request("prompts/list", "").Result.Prompts {
 		names = append(names, p.Name)
@@ -261,7 +261,7 @@ func TestPromptToInstall(t *testing.T) {
 // Where the client cannot ask, the question waits for a terminal; the same call then
 // succeeds once, and only with the same content.
 func TestModelInstallsAfterApproval(t *testing.T) {
-	from := &web{text: greet}
+	from := &everywhere{text: greet}
 	s, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: each}}}\n", from)
 	c.mute = true
 	waits := func() string {

@@ -1,6 +1,122 @@
 package web
 
-// Manage knows the machine: the installed skills, the clients and the settings.
-type Manage interface{}
+import (
+	"context"
+	"net/http"
+	"time"
 
-func (p *Page) manageRoutes(r *router) {}
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// Manage knows the machine: the installed skills, the clients and the settings. Its
+// methods must return when ctx is done.
+type Manage interface {
+	Sources
+	Clients
+	// Settings returns the effective settings, without any secret.
+	Settings(ctx context.Context) ([]Setting, error)
+}
+
+// Sources knows the installed skills.
+type Sources interface {
+	// Installed describes the installed skills by target, the person's own first. It asks no
+	// source for anything.
+	Installed(ctx context.Context) ([]Target, error)
+	// Servers returns the connected MCP servers. None is asked.
+	Servers(ctx context.Context) ([]Server, error)
+	// Operations returns the changes that are under way. It is the same each time.
+	Operations() *installation.Operations
+}
+
+// A Target has installed skills: the person's data folder, or a project.
+type Target struct {
+	Project   string // its folder; "" is the person's own
+	Dir       string // has the lock file
+	Untrusted bool   // nothing is read from it
+	Err       string // why the lock file cannot be read
+	Items     []Installed
+	Checked   time.Time // when the sources were asked; zero is never
+}
+
+// An Installed is an installed skill or plugin.
+type Installed struct {
+	describe.Installed
+	Name, Kind string
+	Before     string  // the version that a rollback returns to; "" if there is none
+	Newest     *Newest // nil if nobody has asked
+}
+
+// A Newest is the version that a source has.
+type Newest struct {
+	Revision string
+	Outdated bool
+	Err      string // why the source could not be asked
+}
+
+// A Server is a connected MCP server.
+type Server struct {
+	Name, Address string
+	TokenEnv      string // the variable with its token; "" is none
+	Since         time.Time
+	Skills        int
+}
+
+// Clients knows the MCP clients of this machine.
+type Clients interface {
+	// Clients describes the MCP clients, with what their files have of this server.
+	Clients(ctx context.Context) ([]Client, error)
+	// Connect adds this server to the file of a client, or removes it. Force replaces or
+	// removes another server of the name. The result says what was done, in lines.
+	Connect(ctx context.Context, client string, remove, force bool) ([]string, error)
+}
+
+// A Client is an MCP client.
+type Client struct {
+	Name, Title string
+	File        string // that configures it
+	Installed   bool
+	// Has reports that the file starts this server as the entry does, Other the program or
+	// address of another server of the name.
+	Has   bool
+	Other string
+	Same  bool   // Other is this program, with other arguments
+	Entry string // to add
+	Hint  string // about the entry
+	Err   string // why the file cannot be read
+}
+
+// A Setting is an effective value of the configuration.
+type Setting struct {
+	Group, Key, Value string
+	Origin            string // "default", or where it is set
+}
+
+func (p *Page) manageRoutes(r *router) {
+	p.sourceRoutes(r)
+}
+
+// forPerson returns a screen for a person only.
+func forPerson(s screen) screen {
+	return func(r *http.Request) (*content, error) {
+		if !isPerson(r.Context()) {
+			return nil, errNotPerson()
+		}
+		return s(r)
+	}
+}
+
+// byPerson returns an action for a person only.
+func byPerson(a action) action {
+	return func(r *http.Request) (string, error) {
+		if !isPerson(r.Context()) {
+			return "", errNotPerson()
+		}
+		return a(r)
+	}
+}
+
+func errNotPerson() error {
+	return &run.Error{Code: run.PermissionDenied, Message: `Only the person at this machine may see and change this: sign in with the link that "skills-mcp ui" prints on a terminal.`}
+}
