@@ -14,7 +14,7 @@ import (
 // the call, and else asks down a ladder: the terminal of the person's own call, a form of
 // the client, the page, and last an APPROVAL_REQUIRED with the ID of the question.
 func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
-	c := newCall(p)
+	c := newCall(p, &a.options)
 	rows, err := a.book.about(ctx, c.subject)
 	if err != nil {
 		return unavailable(err)
@@ -68,13 +68,13 @@ func (a *Approvals) settle(ctx context.Context, c *call, scope Scope) error {
 // askPage asks by a link to the page, where the answer is given: the call waits until the
 // store has it. done is false if nobody can be asked so.
 func (a *Approvals) askPage(ctx context.Context, c *call) (done bool, err error) {
-	if a.options.Page == nil || c.Principal.Kind == identity.Person || !c.Client.OpensLinks() {
+	if c.page == nil || c.Principal.Kind == identity.Person || !c.Client.OpensLinks() {
 		return false, nil
 	}
 	if err := a.pend(ctx, c); err != nil {
 		return true, err
 	}
-	url, ok := a.options.Page(c.pending.ID)
+	url, ok := c.pageOf(c.pending.ID)
 	if !ok {
 		return false, nil
 	}

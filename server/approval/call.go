@@ -15,16 +15,17 @@ type call struct {
 	*run.Proposal
 	question *Question
 	subject  string
-	owner    string  // the principal, without its session
-	exact    Binding // of this call
-	every    Binding // of calls with any arguments
-	pending  *Record // the row of the same question; nil is none
+	owner    string                                // the principal, without its session
+	exact    Binding                               // of this call
+	every    Binding                               // of calls with any arguments
+	pending  *Record                               // the row of the same question; nil is none
+	page     func(id string) (url string, ok bool) // that of the [Options]
 }
 
 // newCall returns the call of a proposal.
-func newCall(p *run.Proposal) *call {
+func newCall(p *run.Proposal, o *Options) *call {
 	q := newQuestion(p)
-	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true)}
+	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page}
 }
 
 // differences returns the ways in which a call differs from the newest approval of the
@@ -38,18 +39,23 @@ func differences(c *call, rows []*Record) []string {
 	return nil
 }
 
-// required returns the error of a call that somebody has to confirm first. It names no
-// command that would approve by itself: the one in it asks on a terminal.
+// required returns the error of a call that somebody has to confirm first. It names nothing
+// that would approve by itself: the command in it asks on a terminal, and the page asks
+// whom it knows.
 func required(c *call, r *Record, who string) error {
 	kind := "is " + string(c.question.Class)
 	if c.question.Fetch != nil {
 		kind = "is of another MCP server, and nobody has consented to its files"
 	}
+	way := "in a terminal of their own, with: skills-mcp approve " + r.ID
+	if url, ok := c.pageOf(r.ID); ok {
+		way = "on the page, " + url + " , or " + way
+	}
 	text := fmt.Sprintf(`skill %s %s, so %s has to say yes first; only then does the same call succeed, once. Say these two lines to them, and wait for their word:
 %s
-They answer in a terminal of their own, with: skills-mcp approve %s (until %s)
+They answer %s (until %s)
 Do not try again before, and do not answer in their place: it asks for their keystrokes.`,
-		termtext.Visible(c.question.Skill), kind, who, c.question.summary(), r.ID, r.Expires.Format("15:04"))
+		termtext.Visible(c.question.Skill), kind, who, c.question.summary(), way, r.Expires.Format("15:04"))
 	return &run.Error{Code: run.ApprovalRequired, Message: text, Retryable: true, Approval: r.ID}
 }
 
@@ -57,6 +63,14 @@ Do not try again before, and do not answer in their place: it asks for their key
 // has to.
 func awaitsSecond(c *call, r *Record) error {
 	return required(c, r, "a second person, other than "+strings.Join(r.signers(), " and ")+", who has confirmed it already,")
+}
+
+// pageOf returns the URL of the screen of an approval; ok is false without a page.
+func (c *call) pageOf(id string) (url string, ok bool) {
+	if c.page == nil {
+		return "", false
+	}
+	return c.page(id)
 }
 
 // refused returns the error of a call that nobody confirms.

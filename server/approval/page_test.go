@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // A browser opens links for its person, who answers on the page after a while.
@@ -90,6 +91,43 @@ func TestPage(t *testing.T) {
 					t.Errorf("%s, want %s", got, test.want)
 				}
 			})
+		})
+	}
+}
+
+// The refusal of a call names the page, if there is one, and how to answer without it.
+// Nothing in it answers: the address is that of a screen, and the command asks for keys.
+func TestRefusalNamesThePage(t *testing.T) {
+	for name, test := range map[string]struct {
+		page func(id string) (string, bool)
+		want string
+	}{
+		"a page":      {func(id string) (string, bool) { return "http://127.0.0.1:8765/ui/approvals/" + id, true }, "They answer on the page, http://127.0.0.1:8765/ui/approvals/ID , or in a terminal of their own, with: skills-mcp approve ID (until "},
+		"no page now": {func(string) (string, bool) { return "", false }, "They answer in a terminal of their own, with: skills-mcp approve ID (until "},
+		"no page":     {nil, "They answer in a terminal of their own, with: skills-mcp approve ID (until "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := proposed(nil)
+			p.Decision.Signatures = 2
+			a := newApprovals(t, &Options{Page: test.page})
+			refusal := func() string {
+				e := run.AsError(a.Approve(t.Context(), p))
+				if !strings.Contains(strings.ReplaceAll(e.Message, e.Approval, "ID"), test.want) {
+					t.Errorf("%s", e.Message)
+				}
+				return e.Approval
+			}
+			id := refusal()
+			r, err := a.Open(t.Context(), id, Local())
+			if err == nil {
+				err = a.Confirm(t.Context(), r, Local(), Once)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again := refusal(); again != id { // for the second person
+				t.Errorf("the second person is asked about %s, not %s", again, id)
+			}
 		})
 	}
 }
