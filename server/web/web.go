@@ -14,10 +14,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
 
 // Path is the beginning of the paths of the page.
-const Path = "/ui/"
+const Path = signin.Path
 
 // Options connect a [Page] to the server.
 type Options struct {

@@ -1,11 +1,24 @@
 // Package signin proves the person at a browser: by a link that works once, or by a
 // bearer token, for a session of which the browser keeps a cookie.
+//
+// Start with [New], [Sessions.Link] and [Sessions.Guard].
 package signin
 
 import (
 	"net/http"
+	"strings"
+	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
+)
+
+// Path is the beginning of the paths that [Sessions.Guard] guards.
+const Path = "/ui/"
+
+const (
+	signinPath  = Path + "signin"
+	signoutPath = Path + "signout"
+	staticPath  = Path + "static/" // needs no session: the sign-in screen uses it
 )
 
 // Options configure [Sessions].
@@ -19,19 +32,121 @@ type Options struct {
 	Profile string
 }
 
-// Sessions are the signed-in browsers of one server, in memory.
-type Sessions struct{ options Options }
+// Sessions are the signed-in browsers of one server, in memory. They may be used
+// concurrently.
+type Sessions struct {
+	options             Options
+	origins             *http.CrossOriginProtection
+	screen              screen
+	tokens, passphrases throttle
+
+	mu       sync.Mutex // guards the fields below
+	links    secrets[struct{}]
+	proofs   secrets[int] // of used links that wait for the passphrase: failed attempts
+	sessions secrets[identity.Principal]
+}
 
 // New returns no sessions yet.
-func New(o Options) *Sessions { return &Sessions{o} }
+func New(o Options) *Sessions {
+	return &Sessions{
+		options: o, origins: http.NewCrossOriginProtection(),
+		links:    secrets[struct{}]{most: maxLinks, life: linkLife},
+		proofs:   secrets[int]{most: maxLinks, life: linkLife},
+		sessions: secrets[identity.Principal]{most: maxSessions, life: idleLife},
+	}
+}
 
-// Link returns the path of a new link, below the page's, that signs a person in once.
-func (s *Sessions) Link() string { panic("TODO") }
-
-// Authenticate returns the principal of the session whose cookie a request has; ok is false
-// without one. It is a person for a session that a link began.
-func (s *Sessions) Authenticate(r *http.Request) (p identity.Principal, ok bool) { panic("TODO") }
+// Link returns the path of a new link, below [Path], that signs a person in once, within
+// ten minutes.
+func (s *Sessions) Link() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return signinPath + "?key=" + s.links.add(struct{}{})
+}
 
 // Guard returns a handler that serves h to signed-in browsers, with their principal in the
-// context, and the sign-in screen to others. It sets the headers that protect the page.
-func (s *Sessions) Guard(h http.Handler) http.Handler { panic("TODO") }
+// context, and the sign-in screen to others. It sets the headers that protect the page,
+// which h may replace, and refuses requests that another origin's page has made a browser
+// send.
+func (s *Sessions) Guard(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protect(w.Header())
+		if err := s.origins.Check(r); err != nil {
+			http.Error(w, "this request came from a page of another origin", http.StatusForbidden)
+			return
+		}
+		switch {
+		case r.URL.Path == signinPath:
+			s.signIn(w, r)
+		case r.URL.Path == signoutPath && r.Method == http.MethodPost:
+			s.signOut(w, r)
+		case strings.HasPrefix(r.URL.Path, staticPath):
+			h.ServeHTTP(w, r)
+		default:
+			s.serve(w, r, h)
+		}
+	})
+}
+
+// serve serves h to a sender that is signed in.
+func (s *Sessions) serve(w http.ResponseWriter, r *http.Request, h http.Handler) {
+	p, ok := s.Authenticate(r)
+	if !ok && s.options.Tokens != nil && r.Header.Get("Authorization") != "" {
+		var err error
+		p, err = s.options.Tokens(r)
+		ok = err == nil
+	}
+	switch {
+	case ok:
+		h.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), p)))
+	case ledHere(r):
+		// The browser keeps a Strict cookie from a request that another site began. The
+		// next one is of this page.
+		s.screen.show(w, http.StatusOK, view{Title: "One moment", Onward: r.URL.RequestURI()})
+	default:
+		s.ask(w, http.StatusUnauthorized, r.URL.RequestURI(), "")
+	}
+}
+
+// ledHere reports whether a link of another site led a browser here.
+func ledHere(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// Authenticate returns the principal of the session whose cookie a request has; ok is false
+// without one, and for a request that a page of another origin has made a browser send. It
+// is a person for a session that a link began.
+func (s *Sessions) Authenticate(r *http.Request) (p identity.Principal, ok bool) {
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil || s.foreign(r) {
+		return identity.Principal{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.sessions.find(cookie.Value)
+	if found == nil {
+		return identity.Principal{}, false
+	}
+	s.sessions.renew(found)
+	return found.value, true
+}
+
+// foreign reports whether a page of another origin sent a request, other than by a link. A
+// page of another port of this machine is of the same site, so that its requests have the
+// cookie.
+func (s *Sessions) foreign(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	linked := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return s.origins.Check(r) != nil || (site == "cross-site" || site == "same-site") && !linked
+}
+
+// protect sets the headers of every answer.
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cache-Control", "no-store")
+}

@@ -1,0 +1,46 @@
+package signin
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"net/http"
+	"sync"
+)
+
+//go:embed signin.html
+var source string
+
+// A screen is the template of this package's screens, parsed when it is first shown.
+type screen struct {
+	once   sync.Once
+	parsed *template.Template // valid after once
+	err    error              // likewise
+}
+
+// A view is the data of the template. It has one of Onward, Proof and Ask.
+type view struct {
+	Title   string
+	Problem string
+	Onward  string // the path that the browser goes on to by itself
+	Proof   string // of a used link, for the passphrase
+	Ask     bool   // how to sign in
+	Tokens  bool   // with a field for a token
+	Next    string // the path after it
+}
+
+func (s *screen) show(w http.ResponseWriter, status int, v view) {
+	s.once.Do(func() { s.parsed, s.err = template.New("signin").Parse(source) })
+	var text bytes.Buffer
+	err := s.err
+	if err == nil {
+		err = s.parsed.Execute(&text, v)
+	}
+	if err != nil {
+		http.Error(w, "the screen cannot be shown", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text.Bytes())
+}

@@ -1,0 +1,101 @@
+package signin
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+const (
+	linkLife    = 10 * time.Minute
+	idleLife    = 12 * time.Hour // of a session
+	maxLinks    = 16
+	maxSessions = 32
+)
+
+// secrets are values that a random text gives access to, for a time. Only the sums of the
+// texts are held, so that a lookup's time tells nothing about them.
+type secrets[V any] struct {
+	most int           // the oldest goes for one more
+	life time.Duration // since the last use
+	held map[[sha256.Size]byte]*held[V]
+}
+
+// A held value belongs to one secret.
+type held[V any] struct {
+	value   V
+	expires time.Time
+}
+
+// add returns a new secret, of 128 bits or more, for a value.
+func (s *secrets[V]) add(value V) string {
+	if s.held == nil {
+		s.held = map[[sha256.Size]byte]*held[V]{}
+	}
+	for len(s.held) >= s.most {
+		s.dropOldest()
+	}
+	secret := rand.Text()
+	h := &held[V]{value: value}
+	s.renew(h)
+	s.held[sha256.Sum256([]byte(secret))] = h
+	return secret
+}
+
+func (s *secrets[V]) dropOldest() {
+	var oldest [sha256.Size]byte
+	var found *held[V]
+	for sum, h := range s.held {
+		if found == nil || h.expires.Before(found.expires) {
+			oldest, found = sum, h
+		}
+	}
+	delete(s.held, oldest)
+}
+
+// renew begins the life of a value again.
+func (s *secrets[V]) renew(h *held[V]) { h.expires = time.Now().Add(s.life) }
+
+// find returns the value of a secret, or nil.
+func (s *secrets[V]) find(secret string) *held[V] {
+	h := s.held[sha256.Sum256([]byte(secret))]
+	if h == nil || !time.Now().Before(h.expires) {
+		return nil
+	}
+	return h
+}
+
+// take is find for the last time.
+func (s *secrets[V]) take(secret string) *held[V] {
+	h := s.find(secret)
+	delete(s.held, sha256.Sum256([]byte(secret)))
+	return h
+}
+
+// maxFailures is the number of wrong tokens and passphrases in a minute.
+const maxFailures = 10
+
+// A throttle bounds guesses, of all senders together: those of one machine have one
+// address. One guess is checked at a time, as a passphrase's check is made expensive.
+type throttle struct {
+	mu       sync.Mutex // guards the fields below, and is held during a check
+	since    time.Time  // of the minute
+	failures int        // in it
+}
+
+// try makes a check, unless too many have failed. tried is false then.
+func (t *throttle) try(check func() bool) (right, tried bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now := time.Now(); now.Sub(t.since) >= time.Minute {
+		t.since, t.failures = now, 0
+	}
+	if t.failures >= maxFailures {
+		return false, false
+	}
+	if right = check(); !right {
+		t.failures++
+	}
+	return right, true
+}
