@@ -33,10 +33,16 @@ type Options struct {
 type Page struct {
 	options Options
 	screens *screens
+	streams *streams
 }
 
-// New returns a page.
-func New(o Options) *Page { return &Page{o, &screens{assets: newAssets()}} }
+// New returns a page. Close ends its streams of events.
+func New(o Options) *Page {
+	return &Page{o, &screens{assets: newAssets()}, newStreams(o.Service, o.Logger)}
+}
+
+// Close ends the requests that have no end of their own.
+func (p *Page) Close() error { return p.streams.Close() }
 
 // A content is the answer of a screen.
 type content struct {
@@ -48,6 +54,8 @@ type content struct {
 	// "approvals", "runs", or "run/ID". It then replaces the elements with the attribute
 	// data-live and an id that differ.
 	Live []string
+	// Stamp says how current the screen is, for the events of its topics; get sets it.
+	Stamp string
 	// Section is the part of the navigation that the screen belongs to: "skills",
 	// "approvals", "runs", "sources", "clients", "doctor" or "settings".
 	Section string
@@ -63,7 +71,7 @@ type action func(r *http.Request) (next string, err error)
 // Handler serves the page. Requests carry their principal; see package signin.
 func (p *Page) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, add := range []func(*router){p.skillRoutes, p.oneSkillRoutes, p.tryRoutes, p.approvalRoutes, p.runRoutes, p.manageRoutes, p.staticRoutes} {
+	for _, add := range []func(*router){p.skillRoutes, p.oneSkillRoutes, p.tryRoutes, p.approvalRoutes, p.runRoutes, p.eventRoutes, p.manageRoutes, p.staticRoutes} {
 		add(&router{p, mux})
 	}
 	return mux
@@ -78,11 +86,13 @@ type router struct {
 // get mounts a screen at a path below [Path].
 func (r *router) get(path string, s screen) {
 	r.mux.HandleFunc("GET "+Path+path, func(w http.ResponseWriter, q *http.Request) {
+		before := r.page.streams.current(q.Context())
 		c, err := s(q)
 		if err != nil {
 			r.page.fail(w, q, err)
 			return
 		}
+		c.Stamp = stampOf(before, c.Live...)
 		r.page.show(w, q, http.StatusOK, c)
 	})
 }

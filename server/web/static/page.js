@@ -70,6 +70,7 @@
         if (now && document.contains(old)) update(old, now);
       }
       const topics = fresh.body.dataset.topics;
+      document.body.dataset.stamp = fresh.body.dataset.stamp ?? "";
       if (topics !== document.body.dataset.topics) {
         if (topics) document.body.dataset.topics = topics; else delete document.body.dataset.topics;
         listen();
@@ -91,7 +92,7 @@
     const topics = document.body.dataset.topics;
     if (!topics || document.hidden) return;
     let lost = false;
-    events = new EventSource("/ui/events?topics=" + encodeURIComponent(topics));
+    events = new EventSource("/ui/events?topics=" + encodeURIComponent(topics) + "&stamp=" + document.body.dataset.stamp);
     events.onmessage = refresh;
     events.onerror = () => { lost = true; };
     events.onopen = () => { if (lost) refresh(); lost = false; };

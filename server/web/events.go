@@ -1,0 +1,252 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+)
+
+const (
+	maxStreams = 32 // of all browsers
+	maxTopics  = 8  // of one stream
+	// stampAge is the longest time for which all streams share the stamps of one query.
+	stampAge = time.Second
+	// eventGap is the shortest time between two events of a stream.
+	eventGap = 250 * time.Millisecond
+	// heartbeat is the longest silence of a stream: one whose client has left is noticed.
+	heartbeat = 15 * time.Second
+	// streamPatience is the time in which a client has to read an event.
+	streamPatience = 30 * time.Second
+)
+
+// streams send browsers the names of the topics that change. They query the store only
+// while there is one, and at most once a second for all of them.
+type streams struct {
+	service *api.Service
+	logger  *slog.Logger
+	slots   chan struct{}   // one for each stream
+	life    context.Context // done after Close
+	end     context.CancelFunc
+
+	mu     sync.Mutex // guards the fields below
+	stamps api.Stamps
+	read   time.Time // of the stamps
+}
+
+func newStreams(service *api.Service, logger *slog.Logger) *streams {
+	s := &streams{service: service, logger: logger, slots: make(chan struct{}, maxStreams)}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Close ends all streams and waits for them. Later ones are refused.
+func (s *streams) Close() error {
+	s.end()
+	for range cap(s.slots) {
+		s.slots <- struct{}{}
+	}
+	return nil
+}
+
+func (p *Page) eventRoutes(r *router) { r.raw("GET "+Path+"events", p.streams.serve) }
+
+// topicsOf returns the topics of a list with commas.
+func topicsOf(list string) ([]string, error) {
+	topics := strings.Split(list, ",")
+	if len(topics) > maxTopics {
+		return nil, fmt.Errorf("at most %d topics are for one stream", maxTopics)
+	}
+	for _, topic := range topics {
+		id, run := strings.CutPrefix(topic, "run/")
+		if !run && topic != "skills" && topic != "approvals" && topic != "runs" || run && !isRunID(id) {
+			return nil, errors.New(`topics are "skills", "approvals", "runs" and "run/ID", with commas`)
+		}
+	}
+	return slices.Compact(topics), nil
+}
+
+// isRunID reports whether a text has the form of a run's ID.
+func isRunID(text string) bool {
+	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' && r != '_'
+	})
+}
+
+// serve answers GET /ui/events?topics=…: each event's data are the names of the topics that
+// have changed. The first one comes at once if a topic has changed since the screen that
+// has the stamp was made, or names a run.
+func (s *streams) serve(w http.ResponseWriter, r *http.Request) {
+	topics, err := topicsOf(r.URL.Query().Get("topics"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "too many screens are open; close some of them", http.StatusServiceUnavailable)
+		return
+	}
+	var followers sync.WaitGroup
+	defer followers.Wait()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	changed := make(chan string)
+	for _, topic := range topics {
+		if id, run := strings.CutPrefix(topic, "run/"); run {
+			if job, err := s.service.Job(ctx, id); err == nil {
+				followers.Go(func() { follow(ctx, job, topic, changed) })
+			}
+		}
+	}
+	e := newStream(w)
+	now := s.current(ctx)
+	if r.URL.Query().Get("stamp") != stampOf(now, topics...) {
+		e.send(topics)
+	}
+	e.run(ctx, s, now, topics, changed)
+}
+
+// follow sends a topic whenever a job has new events, until it ends.
+func follow(ctx context.Context, job *jobs.Job, topic string, changed chan<- string) {
+	for last := 0; ; {
+		if job.Wait(ctx, last) != nil {
+			return
+		}
+		now := job.Snapshot(last)
+		if n := len(now.Events); n > 0 {
+			last = now.Events[n-1].Seq
+		}
+		select {
+		case changed <- topic:
+		case <-ctx.Done():
+			return
+		}
+		if now.State == jobs.Ended {
+			return
+		}
+	}
+}
+
+// current returns the stamps, which are a second old at most; the last ones if they cannot
+// be read.
+func (s *streams) current(ctx context.Context) api.Stamps {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.service == nil || time.Since(s.read) < stampAge {
+		return s.stamps
+	}
+	s.read = time.Now()
+	now, err := s.service.Stamps(ctx)
+	if err != nil {
+		s.logger.Debug("the page does not know what has changed", "error", err)
+		return s.stamps
+	}
+	s.stamps = now
+	return now
+}
+
+// stampOf returns a text that differs after a change of one of the topics; those of runs do
+// not count, as their streams begin with an event.
+func stampOf(s api.Stamps, topics ...string) string {
+	h := fnv.New64a()
+	for _, topic := range topics {
+		switch topic {
+		case "skills":
+			topic = s.Skills
+		case "approvals":
+			topic = s.Approvals
+		case "runs":
+			topic = s.Runs
+		}
+		fmt.Fprintf(h, "%q", topic)
+	}
+	return fmt.Sprintf("%x", h.Sum64())
+}
+
+// A stream writes the events of one client.
+type stream struct {
+	w       io.Writer
+	control *http.ResponseController
+	wrote   time.Time
+	err     error // of the last write
+}
+
+// newStream begins an answer that has no end.
+func newStream(w http.ResponseWriter) *stream {
+	e := &stream{w: w, control: http.NewResponseController(w)}
+	_ = e.control.SetReadDeadline(time.Time{}) // where it can be set
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // of proxies
+	e.write("retry: 2000\n\n")
+	return e
+}
+
+func (e *stream) write(text string) {
+	_ = e.control.SetWriteDeadline(time.Now().Add(streamPatience)) // where it can be set
+	if _, e.err = io.WriteString(e.w, text); e.err == nil {
+		e.err = e.control.Flush()
+	}
+	e.wrote = time.Now()
+}
+
+func (e *stream) send(topics []string) { e.write("data: " + strings.Join(topics, " ") + "\n\n") }
+
+// run sends events until ctx is done or the client has left. Any number of changes between
+// two events are one.
+func (e *stream) run(ctx context.Context, s *streams, before api.Stamps, topics []string, changed <-chan string) {
+	tick := time.NewTicker(eventGap)
+	defer tick.Stop()
+	for e.err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := s.current(ctx)
+		names := received(changed, len(topics))
+		for _, topic := range topics {
+			if stampOf(now, topic) != stampOf(before, topic) {
+				names = append(names, topic)
+			}
+		}
+		before = now
+		switch {
+		case len(names) > 0:
+			e.send(names)
+		case time.Since(e.wrote) >= heartbeat:
+			e.write(":\n\n")
+		}
+	}
+}
+
+// received returns the different texts that wait in a channel, of at most so many.
+func received(from <-chan string, most int) (all []string) {
+	for range most {
+		select {
+		case text := <-from:
+			if !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		default:
+			return all
+		}
+	}
+	return all
+}
