@@ -197,6 +197,27 @@ func (c *Catalog) broken(name string) *BrokenError {
 	return nil
 }
 
+// Replace returns the catalog with copies in the place of skills; the catalog itself, if
+// there are none.
+func (c *Catalog) Replace(copies map[*Skill]*Skill) *Catalog {
+	if len(copies) == 0 {
+		return c
+	}
+	next := *c
+	next.Skills, next.Shadowed = slices.Clone(c.Skills), slices.Clone(c.Shadowed)
+	for i, skill := range next.Skills {
+		if copied := copies[skill]; copied != nil {
+			next.Skills[i] = copied
+		}
+	}
+	for i, shadow := range next.Shadowed {
+		if copied := copies[shadow.By]; copied != nil {
+			next.Shadowed[i].By = copied
+		}
+	}
+	return &next
+}
+
 // Replaced returns the successors of the skills of before that changed, by those
 // skills; ok is false where a skill came, went or was renamed. Its cost grows
 // with the changes.

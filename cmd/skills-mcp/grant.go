@@ -120,9 +120,7 @@ func (c *ruleCommand) disable(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	off := false
-	r.rule.Enabled = &off
-	if err := r.put(ctx); err != nil {
+	if _, err := r.decider.Enable(ctx, (&serveFlags{}).principal(), r.skill, false); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.stderr, "%s is disabled; skills-mcp enable %s enables it\n", visible(r.rule.Pattern), visible(name))
@@ -134,24 +132,20 @@ func (c *ruleCommand) enable(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if r.rule.Enabled == nil {
-		if why := r.decider.Missing(ctx, (&serveFlags{}).principal(), r.skill); why != "" {
-			return fmt.Errorf("%s cannot be enabled here: %s", r.rule.Pattern, why)
+	if r.rule.Enabled != nil {
+		if err := c.ask(ctx, r, "enable it", nil); err != nil {
+			return err
 		}
-		_, err := fmt.Fprintf(c.stderr, "%s is not disabled\n", visible(r.rule.Pattern))
+	}
+	changed, err := r.decider.Enable(ctx, (&serveFlags{}).principal(), r.skill, true)
+	if err != nil {
 		return err
 	}
-	if err := c.ask(ctx, r, "enable it", nil); err != nil {
-		return err
+	state := "is not disabled"
+	if changed {
+		state = "is enabled"
 	}
-	r.rule.Enabled = nil
-	if err := r.put(ctx); err != nil {
-		return err
-	}
-	if why := r.decider.Missing(ctx, (&serveFlags{}).principal(), r.skill); why != "" {
-		return fmt.Errorf("your rule is removed, but %s is still not available: %s", r.rule.Pattern, why)
-	}
-	_, err = fmt.Fprintf(c.stderr, "%s is enabled\n", visible(r.rule.Pattern))
+	_, err = fmt.Fprintf(c.stderr, "%s %s\n", visible(r.rule.Pattern), state)
 	return err
 }
 

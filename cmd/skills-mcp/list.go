@@ -54,7 +54,7 @@ func (c *listCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	catalog = s.pins(nil).Apply(ctx, catalog) // says which are blocked
+	catalog = s.decided(ctx, catalog)
 	view := s.view(ctx, catalog)
 	if c.json {
 		view.Installed = (&installedView{settings: s, batch: true}).of

@@ -74,7 +74,7 @@ func (c *searchCommand) run(ctx context.Context, query string) error {
 	if err != nil {
 		return err
 	}
-	catalog = s.pins(nil).Apply(ctx, catalog) // says which are blocked
+	catalog = s.decided(ctx, catalog)
 	keep := func(skill *skills.Skill) bool { return c.source == "" || string(skill.Source) == c.source }
 	v, found := s.view(ctx, catalog), []matched{}
 	result, err := search.New(nil).Search(ctx, catalog, search.Query{

@@ -45,6 +45,7 @@ func (c *showCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	catalog = s.sandboxes.rules.Book.Apply(ctx, catalog)
 	skill, own, err := pick(catalog, name, s.gate)
 	if err != nil {
 		c.hintProblems(catalog)

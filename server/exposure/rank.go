@@ -14,7 +14,12 @@ import (
 func (r ranked) reason() string {
 	switch r.level {
 	case byPerson:
+		if r.skill.PinnedByPerson {
+			return "pinned by you"
+		}
 		return "pinned by the configuration"
+	case byPriority:
+		return fmt.Sprintf("of priority %d", r.skill.Priority)
 	case bySession:
 		return "used in this session"
 	case byFiles:
@@ -50,7 +55,7 @@ func (r ranked) compare(o ranked) int {
 		return 1
 	}
 	return cmp.Or(
-		cmp.Compare(r.level, o.level), cmp.Compare(r.pin, o.pin), cmp.Compare(o.uses, r.uses),
+		cmp.Compare(r.level, o.level), cmp.Compare(o.skill.Priority, r.skill.Priority), cmp.Compare(r.pin, o.pin), cmp.Compare(o.uses, r.uses),
 		cmp.Compare(r.source, o.source), cmp.Compare(r.name, o.name))
 }
 
@@ -71,6 +76,10 @@ func (e *Exposure) rankOf(skill *skills.Skill) ranked {
 	switch {
 	case pin >= 0:
 		r.level, r.pin = byPerson, pin
+	case skill.PinnedByPerson: // after those of the configuration
+		r.level, r.pin = byPerson, len(e.options.Pin)
+	case skill.Priority > 0:
+		r.level = byPriority
 	case e.state.Used[name]:
 		r.level = bySession
 	case e.state.Active[name]:

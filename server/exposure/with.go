@@ -49,6 +49,6 @@ func replace(list []*skills.Skill, old, skill *skills.Skill) {
 // of the configuration and uses depend on the name alone.
 func alike(a, b *skills.Skill) bool {
 	return a.QualifiedName() == b.QualifiedName() && a.ModelInvocable == b.ModelInvocable &&
-		a.Unavailable == b.Unavailable && (a.Blocked == "") == (b.Blocked == "") && a.Pinned == b.Pinned &&
+		a.Unavailable == b.Unavailable && (a.Blocked == "") == (b.Blocked == "") && a.Pinned == b.Pinned && a.PinnedByPerson == b.PinnedByPerson && a.Priority == b.Priority &&
 		a.Source == b.Source && a.Plugin == b.Plugin && a.Untrusted() == b.Untrusted() && (a.Of == nil) == (b.Of == nil)
 }

@@ -191,22 +191,7 @@ func marked(catalog *skills.Catalog, pins map[string]store.Pin) *skills.Catalog 
 			mark(owner, &pin, copies)
 		}
 	}
-	if len(copies) == 0 {
-		return catalog
-	}
-	next := *catalog
-	next.Skills, next.Shadowed = slices.Clone(catalog.Skills), slices.Clone(catalog.Shadowed)
-	for i, skill := range next.Skills {
-		if copied := copies[skill]; copied != nil {
-			next.Skills[i] = copied
-		}
-	}
-	for i, shadow := range next.Shadowed {
-		if copied := copies[shadow.By]; copied != nil {
-			next.Shadowed[i].By = copied
-		}
-	}
-	return &next
+	return catalog.Replace(copies)
 }
 
 // mark adds copies of a skill and its tools without their texts.

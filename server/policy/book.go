@@ -44,6 +44,8 @@ type Book struct {
 type page struct {
 	rules   []Rule            // sorted by pattern and origin
 	origins map[string]string // by key of a row
+
+	assignments map[string]Assignment // by key of a row
 }
 
 // NewBook returns the book in a store, whose rows are signed with the key. It reads
@@ -70,6 +72,7 @@ type entry struct {
 const (
 	ruleRow   = "rule"
 	originRow = "origin"
+	assignRow = "assignment"
 )
 
 // rowKey returns the key of a row.
@@ -103,24 +106,42 @@ func (b *Book) read(ctx context.Context) *page {
 
 // decode returns the page of rows. Rows with a wrong MAC do not count.
 func (b *Book) decode(rows []store.Rule) *page {
-	p := &page{origins: map[string]string{}}
+	p := &page{origins: map[string]string{}, assignments: map[string]Assignment{}}
 	for _, row := range rows {
-		var e entry
 		if !b.key.Valid(row.MAC, row.Key, string(row.Content)) {
 			b.logger.Warn("a rule in the store was not written by this program, and does not count", "rule", strings.ReplaceAll(row.Key, "\x00", " "))
 			continue
 		}
-		if err := json.Unmarshal(row.Content, &e); err != nil {
+		if err := p.add(row); err != nil {
 			b.logger.Warn("a rule in the store cannot be read, and does not count", "error", err)
-			continue
-		}
-		if kind, _, _ := strings.Cut(row.Key, "\x00"); kind == originRow {
-			p.origins[row.Key] = e.Origin
-		} else {
-			p.rules = append(p.rules, e.rule())
 		}
 	}
 	return p
+}
+
+// add adds the content of a row.
+func (p *page) add(row store.Rule) error {
+	var e entry
+	var a Assignment
+	switch kind, _, _ := strings.Cut(row.Key, "\x00"); kind {
+	case assignRow:
+		if err := json.Unmarshal(row.Content, &a); err != nil {
+			return err
+		}
+		p.assignments[row.Key] = a
+		return nil
+	case originRow:
+		err := json.Unmarshal(row.Content, &e)
+		if err == nil {
+			p.origins[row.Key] = e.Origin
+		}
+		return err
+	}
+	err := json.Unmarshal(row.Content, &e)
+	if err == nil {
+		p.rules = append(p.rules, e.rule())
+	}
+	return err
 }
 
 func (e *entry) rule() Rule {
@@ -145,8 +166,8 @@ func entryOf(r *Rule) *entry {
 	return e
 }
 
-// row returns the signed row of an entry.
-func (b *Book) row(key string, e *entry) (*store.Rule, error) {
+// row returns the signed row of an entry, or of an assignment.
+func (b *Book) row(key string, e any) (*store.Rule, error) {
 	content, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
@@ -211,7 +232,7 @@ func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
 	if err != nil {
 		b.logger.Warn("the origin of the skill of a rule cannot be written; it holds until the server ends", "rule", rule, "error", err)
 		b.unsaved[key] = bound
-		b.page = &page{b.page.rules, maps.Clone(b.page.origins)}
+		b.page = &page{b.page.rules, maps.Clone(b.page.origins), b.page.assignments}
 		maps.Copy(b.page.origins, b.unsaved)
 	}
 	return bound

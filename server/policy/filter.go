@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -11,7 +13,8 @@ import (
 
 // Missing returns why a skill does not exist for a principal, or "".
 func (p *Policy) Missing(ctx context.Context, who identity.Principal, skill *skills.Skill) string {
-	return p.missing(p.matches(p.options.Book.read(ctx), subject{skill: skill}), who.Profile, skill)
+	page := p.options.Book.read(ctx)
+	return p.missing(page, p.matches(page, subject{skill: skill}), who.Profile, skill)
 }
 
 // Offers reports whether a tool without a skill, run_code or open_sandbox, exists for a
@@ -20,37 +23,83 @@ func (p *Policy) Offers(ctx context.Context, who identity.Principal, tool run.Wa
 	return p.Missing(ctx, who, &skills.Skill{Name: string(tool)}) == ""
 }
 
-// A Filter removes the skills from catalogs that do not exist for a principal.
+// A Filter removes the skills from catalogs that do not exist for a principal, and marks
+// those that the person has pinned or given a priority. Its other methods change such
+// decisions; they may be used concurrently.
 type Filter struct {
 	policy *Policy
 	who    identity.Principal
+	last   atomic.Pointer[filtered]
+}
 
-	before, after *skills.Catalog // of the last Apply
-	gone          []string        // names of the skills that it removed
+// filtered is the result of one Apply. It is immutable.
+type filtered struct {
+	before, after *skills.Catalog
+	gone          []string // names of the skills that it removed
+	marks         []mark
 }
 
 // NewFilter returns the filter of a policy for a principal.
-func NewFilter(p *Policy, who identity.Principal) *Filter { return &Filter{policy: p, who: who} }
+func NewFilter(p *Policy, who identity.Principal) *Filter {
+	f := &Filter{policy: p, who: who}
+	f.last.Store(&filtered{before: &skills.Catalog{}})
+	return f
+}
 
 // Apply returns the catalog without the skills that do not exist: the catalog itself, if
 // all do, and the result of the last call, if nothing has changed since. Calls must not
 // overlap.
 func (f *Filter) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
-	gone := f.missing(ctx, catalog)
-	if catalog != f.before || !slices.Equal(gone, f.gone) {
-		f.before, f.after, f.gone = catalog, without(catalog, gone), gone
+	page, last := f.policy.options.Book.read(ctx), f.last.Load()
+	gone := f.missing(page, catalog)
+	marks := page.marks(f.who.Profile, catalog)
+	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(marks, last.marks) {
+		last = &filtered{catalog, marked(without(catalog, gone), marks), gone, marks}
+		f.last.Store(last)
 	}
-	return f.after
+	return last.after
+}
+
+// An Off is a skill that does not exist for the principal of a [Filter], with the reason.
+type Off struct {
+	Skill *skills.Skill
+	Why   string
+}
+
+// Off returns the skills that the last Apply has removed, by qualified name.
+func (f *Filter) Off(ctx context.Context) []Off {
+	var all []Off
+	last := f.last.Load()
+	for _, name := range last.gone {
+		at, _ := last.before.Place(name)
+		skill := last.before.Skills[at]
+		why := cmp.Or(f.policy.Missing(ctx, f.who, skill), f.policy.Missing(ctx, f.who, skill.Owner()))
+		all = append(all, Off{skill, why})
+	}
+	return all
+}
+
+// Enable enables or disables a skill by the rule of the person. The error is a
+// [*run.Error] where something else disables it.
+func (f *Filter) Enable(ctx context.Context, skill *skills.Skill, enabled bool) error {
+	_, err := f.policy.Enable(ctx, f.who, skill, enabled)
+	return err
+}
+
+// Pin keeps the tool of a skill, or no longer.
+func (f *Filter) Pin(ctx context.Context, skill *skills.Skill, pinned bool) error {
+	a := f.policy.Assignment(ctx, "", skill)
+	a.Pinned = pinned
+	return f.policy.Assign(ctx, a)
 }
 
 // missing returns the qualified names of the skills that do not exist, sorted.
-func (f *Filter) missing(ctx context.Context, catalog *skills.Catalog) []string {
-	page := f.policy.options.Book.read(ctx)
+func (f *Filter) missing(page *page, catalog *skills.Catalog) []string {
 	if f.policy.open(page, f.who.Profile) {
 		return nil
 	}
 	missing := func(skill *skills.Skill) bool {
-		return f.policy.missing(f.policy.matches(page, subject{skill: skill}), f.who.Profile, skill) != ""
+		return f.policy.missing(page, f.policy.matches(page, subject{skill: skill}), f.who.Profile, skill) != ""
 	}
 	var gone []string
 	for _, skill := range catalog.Skills {
@@ -66,6 +115,11 @@ func (p *Policy) open(page *page, profile string) bool {
 	disables := func(r Rule) bool { return r.Enabled != nil }
 	if slices.ContainsFunc(p.options.Rules, disables) || slices.ContainsFunc(page.rules, disables) {
 		return false
+	}
+	for _, a := range page.assignments {
+		if a.narrows(profile) {
+			return false
+		}
 	}
 	for _, name := range []string{"", profile} {
 		bounds, known := p.options.Profiles[name]

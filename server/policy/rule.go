@@ -81,7 +81,7 @@ type Rule struct {
 
 // empty reports whether a rule says nothing.
 func (r *Rule) empty() bool {
-	return r.Enabled == nil && r.Class == "" && r.Approve == "" && r.Hosts == nil && r.Write == nil && r.Env == nil && r.Timeout == 0
+	return r.Enabled == nil && r.Class == "" && r.Approve == "" && r.Hosts == nil && r.Write == nil && r.Env == nil && r.Calls == nil && r.Timeout == 0
 }
 
 // exact is the width of a pattern that matches one name, and the width of the name of a

@@ -47,8 +47,9 @@ type terms struct {
 // settle returns the terms of a subject. The error, a [*run.Error], refuses its calls for
 // everybody of the profile.
 func (p *settler) settle(ctx context.Context, s subject) (*terms, error) {
-	found := p.matches(p.options.Book.read(ctx), s)
-	if why := p.missing(found, s.profile, s.skill); why != "" {
+	page := p.options.Book.read(ctx)
+	found := p.matches(page, s)
+	if why := p.missing(page, found, s.profile, s.skill); why != "" {
 		return nil, denied("skill %s is not available: %s; tell the person, and do not try again", s.skill.QualifiedName(), why)
 	}
 	t := apply(found, s.skill)
@@ -88,7 +89,13 @@ func (p *settler) matches(page *page, s subject) []match {
 }
 
 // missing returns why a skill does not exist for a profile, or "".
-func (p *settler) missing(found []match, profile string, skill *skills.Skill) string {
+func (p *settler) missing(page *page, found []match, profile string, skill *skills.Skill) string {
+	return cmp.Or(p.bounded(found, profile, skill), page.excludes(profile, skill))
+}
+
+// bounded returns why a skill does not exist for a profile by its rules and by the
+// configuration, or "".
+func (p *settler) bounded(found []match, profile string, skill *skills.Skill) string {
 	if by := disabledBy(found); by != "" {
 		return "it is disabled by " + by
 	}
