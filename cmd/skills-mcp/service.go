@@ -7,6 +7,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
@@ -16,7 +17,7 @@ import (
 // if the backend has a page.
 func (b *backend) service() *api.Service {
 	directory := b.server.Directory()
-	running := jobs.New(directory.Run)
+	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.settings.Sandbox.Asking), Logger: b.settings.logger})
 	b.asker.jobs.Store(running)
 	b.onClose(running.Close)
 	return api.New(api.Options{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // errCannotAsk is returned by a way of asking that reaches nobody for this call: the next
@@ -32,11 +33,16 @@ func (l *ladder) askTerminal(ctx context.Context, c *call) (Scope, error) {
 		return "", errCannotAsk
 	}
 	scope, err := l.terminal.Confirm(ctx, c.question)
+	late, unanswered := errors.AsType[*elicit.WaitError](err)
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
+	case unanswered:
+		return "", refused(c, late.Error())
 	case err != nil:
 		return "", errCannotAsk
+	case scope == No && c.Way == run.WayPage:
+		return No, nil
 	case !slices.Contains(c.question.Scopes, scope):
 		return "", refused(c, "it was not confirmed on the terminal")
 	}

@@ -11,10 +11,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
-// A Terminal asks the person who runs the program.
+// A Terminal asks the person whose own call it is, at the command line or on the page.
 type Terminal interface {
 	// Confirm shows a question and returns the answer, [No] or one of its scopes. It must
-	// return when ctx is done. An error says that nobody was asked.
+	// return when ctx is done. An [*elicit.WaitError] says that nobody answered; any other
+	// error says that nobody was asked.
 	Confirm(ctx context.Context, q *Question) (Scope, error)
 }
 
@@ -42,7 +43,7 @@ type Servers interface {
 
 // Options configure [Approvals]. The zero value is usable.
 type Options struct {
-	// Terminal asks a person at the command line; nil asks nobody there.
+	// Terminal asks a person about their own calls; nil asks nobody so.
 	Terminal Terminal
 	// Workspaces records the trust that a confirmed question was about; without it such a
 	// question cannot be confirmed.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -135,6 +136,12 @@ func caller(p *run.Proposal) string {
 		return "the skill " + quote(strings.Join(p.Stack, " → "))
 	case p.Way == run.WayCommand:
 		return "you, on the command line"
+	case p.Way == run.WayPage && p.Principal.Kind == identity.Person:
+		return "you, on the page"
+	case p.Way == run.WayPage:
+		return "somebody on the page who has proved no person"
+	case p.Way == run.WayREST:
+		return "a program, over the REST API"
 	}
 	return "a model"
 }

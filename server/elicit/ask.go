@@ -71,9 +71,17 @@ type Client struct {
 	Asker
 	// Can are the capabilities that the client declares; nil are none.
 	Can *mcp.ClientCapabilities
+	// ScriptsOnly reports that the client answers scripts alone: it approves no call.
+	ScriptsOnly bool
 	// Why is the reason why a question without a capability is not answered; "" is
 	// that the client does not declare it.
 	Why string
+}
+
+// Forms returns a client that shows the forms of scripts to a person, and answers nothing
+// else, for a reason.
+func Forms(a Asker, why string) *Client {
+	return &Client{Asker: a, Can: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}}, ScriptsOnly: true, Why: why}
 }
 
 // Nobody returns a client that answers nothing, for a reason.

@@ -32,9 +32,10 @@ func NewLink(message, id, url string) (*Request, error) {
 	return &Request{Method: methodPerson, Params: params}, err
 }
 
-// ShowsForms reports whether a client shows forms to its person. nil shows none.
+// ShowsForms reports whether a client shows the server's own forms to its person. nil
+// shows none.
 func (c *Client) ShowsForms() bool {
-	return c != nil && c.Asker != nil && c.missing(methodPerson) == nil
+	return c != nil && c.Asker != nil && !c.ScriptsOnly && c.missing(methodPerson) == nil
 }
 
 // OpensLinks reports whether a client opens links for its person. nil opens none.

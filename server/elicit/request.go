@@ -33,6 +33,13 @@ type Request struct {
 	content *schema.Schema // of an accepted form; nil for a link
 }
 
+// Form returns the message and the schema of a request to a person.
+func (r *Request) Form() (message string, schema json.RawMessage) {
+	var form formParams
+	_ = json.Unmarshal(r.Params, &form) // which was encoded here
+	return form.Message, form.Schema
+}
+
 // maxMessage is the longest message to a person, in bytes.
 const maxMessage = 4 << 10
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,10 +20,7 @@ import (
 // One read of in may outlive the last question.
 func Terminal(in io.Reader, out io.Writer) *Client {
 	t := &terminal{in: in, out: out, lines: make(chan string)}
-	return &Client{
-		Asker: AskerFunc(t.ask), Can: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}},
-		Why: "on the command line only a person can be asked",
-	}
+	return Forms(AskerFunc(t.ask), "on the command line only a person can be asked")
 }
 
 type terminal struct {
@@ -38,12 +34,12 @@ type terminal struct {
 const maxTries = 3
 
 func (t *terminal) ask(ctx context.Context, r *Request) (json.RawMessage, error) {
-	var form formParams
 	var schema jsonschema.Schema
-	if err := errors.Join(json.Unmarshal(r.Params, &form), json.Unmarshal(form.Schema, &schema)); err != nil {
+	message, form := r.Form()
+	if err := json.Unmarshal(form, &schema); err != nil {
 		return Refuse(err.Error()), nil
 	}
-	fmt.Fprintln(t.out, form.Message)
+	fmt.Fprintln(t.out, message)
 	for range maxTries {
 		answer, err := t.fill(ctx, &schema)
 		if err != nil {

@@ -6,105 +6,208 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
-// A State says how far a job has come.
-type State string
-
-// The states of a job.
 const (
-	Running State = "running"
-	Asking  State = "asking" // it waits for an answer of the person
-	Ended   State = "ended"
+	// maxRunning and maxOwned bound the jobs that run, in all and of one principal.
+	maxRunning, maxOwned = 64, 16
+	// maxEnded and endedAge bound the jobs that have ended.
+	maxEnded = 256
+	endedAge = 30 * time.Minute
 )
 
-// A Job is one run. Its methods may be used concurrently.
-type Job struct {
-	ID    string // of the run
-	Skill string // the qualified name
-	Owner identity.Principal
-	Began time.Time
-}
-
-// An Event is a step of a job.
-type Event struct {
-	Seq  int       `json:"seq"` // from 1
-	At   time.Time `json:"at"`
-	Kind string    `json:"kind"` // "progress", "stdout", "stderr", "question", "answer" or "end"
-	Text string    `json:"text,omitempty"`
-	// Question is the question that waits for an answer, for that kind.
-	Question *Question `json:"question,omitempty"`
-}
-
-// A Question waits for an answer of the person who started a job. It has a Form or an
-// Approval.
-type Question struct {
-	ID string `json:"id"`
-	// Message and Form are those of MCP's form elicitation: the form is a flat JSON Schema.
-	Message string          `json:"message,omitempty"`
-	Form    json.RawMessage `json:"form,omitempty"`
-	// Approval asks to confirm the run itself, or a call of its script.
-	Approval *approval.Question `json:"approval,omitempty"`
-}
-
-// An Answer answers a [Question].
-type Answer struct {
-	Action  string          `json:"action"`            // "accept", "decline" or "cancel"
-	Content json.RawMessage `json:"content,omitempty"` // of a form
-	Scope   approval.Scope  `json:"scope,omitempty"`   // of an approval
-}
-
-// A Snapshot is the state of a job at one time.
-type Snapshot struct {
-	State     State         `json:"state"`
-	Events    []Event       `json:"events"`
-	Questions []Question    `json:"questions,omitempty"`
-	Result    *result.Run   `json:"result,omitempty"` // after the end of a run that has started
-	Err       *run.Error    `json:"error,omitempty"`  // after the end
-	Took      time.Duration `json:"-"`
-}
-
-// A Runner runs one call to its end.
+// A Runner runs one call to its end. It must return when ctx is done. A nil result has an
+// error.
 type Runner func(ctx context.Context, request run.Request) (*result.Run, error)
 
-// Jobs are the runs of one server. They may be used concurrently.
-type Jobs struct{}
-
-// New returns no jobs yet. Close ends them.
-func New(run Runner) *Jobs { panic("TODO") }
-
-// Start starts a run, which goes on when ctx ends. With ask it may ask its person.
-func (j *Jobs) Start(ctx context.Context, request run.Request, ask bool) (*Job, error) { panic("TODO") }
-
-// Find returns the job of an ID, or nil.
-func (j *Jobs) Find(id string) *Job { panic("TODO") }
-
-// Close ends all jobs and waits for them.
-func (j *Jobs) Close() { panic("TODO") }
-
-// Confirm implements [approval.Terminal] for the runs of jobs: the question becomes one of
-// the job. It returns an error for the call of another context.
-func (j *Jobs) Confirm(ctx context.Context, q *approval.Question) (approval.Scope, error) {
-	panic("TODO")
+// Options configure [Jobs]. A nil *Options means the defaults.
+type Options struct {
+	// Asking bounds how runs wait for a person to confirm them; zero fields:
+	// elicit.DefaultLimits.
+	Asking elicit.Limits
+	// Logger gets the panics of runs; nil discards them.
+	Logger *slog.Logger
 }
 
-// Snapshot returns the events after one of a number, with the state.
-func (j *Job) Snapshot(after int) Snapshot { panic("TODO") }
+// Jobs are the runs of one server. They may be used concurrently.
+type Jobs struct {
+	run    Runner
+	waits  *elicit.WaitLimiter
+	logger *slog.Logger
+	all    sync.WaitGroup // of the goroutine of each run
 
-// Wait returns when there is an event after one of a number, or the job has ended, or ctx
-// is done.
-func (j *Job) Wait(ctx context.Context, after int) error { panic("TODO") }
+	mu     sync.Mutex // guards the fields below
+	jobs   []*Job     // the oldest first
+	closed bool
+}
 
-// Answer answers a question. The error says why it does not count.
-func (j *Job) Answer(id string, a Answer) error { panic("TODO") }
+// New returns no jobs yet. Close ends them. Options may be nil.
+func New(run Runner, options *Options) *Jobs {
+	o := cmp.Or(options, &Options{})
+	return &Jobs{run: run, waits: elicit.NewWaitLimiter(o.Asking), logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
+}
 
-// Cancel ends the run.
-func (j *Job) Cancel() { panic("TODO") }
+// jobKey is the key of a context's job.
+type jobKey struct{}
+
+// Start starts a run, which goes on when ctx ends. With ask it may ask its person. It sets
+// the request's client, output and progress. The error is a [*run.Error].
+func (j *Jobs) Start(ctx context.Context, request run.Request, ask bool) (*Job, error) {
+	request.RunID = cmp.Or(request.RunID, run.NewID())
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	job := newJob(&request, ask, cancel)
+	if err := j.add(job); err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	out, errs := job.output(Stdout), job.output(Stderr)
+	request.Client, request.Stdout, request.Stderr = client(job), out, errs
+	request.Progress, request.Warn = job.say, job.say
+	go func() {
+		defer j.all.Done()
+		defer cancel(nil)
+		r, err := j.recovered(context.WithValue(ctx, jobKey{}, job), request)
+		out.flush()
+		errs.flush()
+		job.end(r, failure(r, err))
+		time.AfterFunc(endedAge, func() { j.forget(job) })
+	}()
+	return job, nil
+}
+
+// add adds a job, if there is room.
+func (j *Jobs) add(job *Job) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	running, owned, ended := 0, 0, 0
+	for _, other := range j.jobs {
+		switch {
+		case other.isOver():
+			ended++
+		case other.Owner.Key() == job.Owner.Key():
+			running, owned = running+1, owned+1
+		default:
+			running++
+		}
+	}
+	switch {
+	case j.closed:
+		return &run.Error{Code: run.Unavailable, Message: "the server is stopping", Retryable: true}
+	case owned >= maxOwned:
+		return &run.Error{Code: run.Busy, Message: fmt.Sprintf("%d runs of yours have not ended, as many as there may be; wait for one, or cancel one", maxOwned), Retryable: true}
+	case running >= maxRunning:
+		return &run.Error{Code: run.Busy, Message: fmt.Sprintf("%d runs have not ended, as many as there may be; try again in a moment", maxRunning), Retryable: true}
+	}
+	// Those that run now may all end.
+	for ; ended+running >= maxEnded; ended-- {
+		i := slices.IndexFunc(j.jobs, (*Job).isOver)
+		j.jobs = slices.Delete(j.jobs, i, i+1)
+	}
+	j.jobs = append(j.jobs, job)
+	j.all.Add(1)
+	return nil
+}
+
+// recovered runs a request. A panic becomes an error: no transport is around the run.
+func (j *Jobs) recovered(ctx context.Context, request run.Request) (r *result.Run, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.logger.Error("a run has panicked", "run", request.RunID, "panic", p, "stack", string(debug.Stack()))
+			r, err = nil, &run.Error{Code: run.InternalError, Message: "internal error; the log of the server has it"}
+		}
+	}()
+	return j.run(ctx, request)
+}
+
+// failure returns the error of a run that has ended; nil is none.
+func failure(r *result.Run, err error) *run.Error {
+	switch {
+	case err != nil:
+		return run.AsError(err)
+	case r != nil:
+		return r.Error
+	}
+	return &run.Error{Code: run.InternalError, Message: "the run has ended without a result"}
+}
+
+// Find returns the job of an ID, or nil.
+func (j *Jobs) Find(id string) *Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := slices.IndexFunc(j.jobs, func(job *Job) bool { return job.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return j.jobs[i]
+}
+
+// All returns the jobs, the newest first.
+func (j *Jobs) All() []*Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	all := slices.Clone(j.jobs)
+	slices.Reverse(all)
+	return all
+}
+
+// forget removes a job.
+func (j *Jobs) forget(job *Job) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.jobs = slices.DeleteFunc(j.jobs, func(other *Job) bool { return other == job })
+}
+
+// Leave ends and removes the jobs of a principal that has left.
+func (j *Jobs) Leave(owner identity.Key) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.jobs = slices.DeleteFunc(j.jobs, func(job *Job) bool {
+		left := job.Owner.Key() == owner
+		if left {
+			job.Cancel()
+		}
+		return left
+	})
+}
+
+// Close ends all jobs and waits for them.
+func (j *Jobs) Close() {
+	j.mu.Lock()
+	j.closed = true
+	for _, job := range j.jobs {
+		job.Cancel()
+	}
+	j.mu.Unlock()
+	j.all.Wait()
+}
+
+// errNotAsked is returned for a call that is of no person's job.
+var errNotAsked = errors.New("the call is not of a person on the page")
+
+// Confirm implements [approval.Terminal] for the runs of jobs: the question becomes one of
+// the job. It returns an error for the call of another context, and for principals that
+// are no person.
+func (j *Jobs) Confirm(ctx context.Context, q *approval.Question) (approval.Scope, error) {
+	job, _ := ctx.Value(jobKey{}).(*Job)
+	if job == nil || !job.asks || job.Owner.Kind != identity.Person {
+		return "", errNotAsked
+	}
+	waiting, leave := j.waits.Enter(ctx, job.Owner.Key())
+	defer leave()
+	return confirm(waiting, job, q)
+}

@@ -21,7 +21,7 @@ func languages() []string { return []string{"bash", "python", "node"} }
 func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error) {
 	j, err := x.codeJob(&r)
 	if err != nil {
-		return nil, x.records.refuse(ctx, &Proposal{Action: ActionCode, RunID: newID("run-"), Skill: r.Skill}, &r.Call, err)
+		return nil, x.records.refuse(ctx, &Proposal{Action: ActionCode, RunID: r.runID(), Skill: r.Skill}, &r.Call, err)
 	}
 	return x.perform(ctx, j)
 }
@@ -39,7 +39,7 @@ func (x *Executor) codeJob(r *CodeRequest) (*job, error) {
 		return nil, err
 	}
 	j := &job{
-		Call: &r.Call, action: ActionCode, id: newID("run-"), skill: r.Skill, label: "run_code", subject: "the code",
+		Call: &r.Call, action: ActionCode, id: r.runID(), skill: r.Skill, label: "run_code", subject: "the code",
 		role: roleOf(r.Skill), timeout: timeout, lease: timeout, workspaces: workspaces, opened: opened,
 		warm: -1, // no two calls are alike enough
 	}

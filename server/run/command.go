@@ -87,6 +87,17 @@ func shorter(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
+// NewID returns the ID of a new run.
+func NewID() string { return newID("run-") }
+
+// runID returns the ID of a call's run.
+func (c *Call) runID() string {
+	if c.RunID != "" {
+		return c.RunID
+	}
+	return NewID()
+}
+
 // newID returns a new name for a run or a session, in the alphabet of labels. It
 // cannot be guessed.
 func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:16]) }

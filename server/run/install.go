@@ -36,7 +36,7 @@ type Installation interface {
 func (x *Executor) Install(ctx context.Context, r InstallRequest) error {
 	const tool = string(WayInstall) // rules name it so
 	p := &Proposal{
-		Action: ActionInstall, Way: r.Way, RunID: newID("run-"), Principal: r.Principal, Client: r.Client, Command: &sandbox.Command{},
+		Action: ActionInstall, Way: r.Way, RunID: r.runID(), Principal: r.Principal, Client: r.Client, Command: &sandbox.Command{},
 		Skill: &skills.Skill{Name: tool, Class: skills.Dangerous, ModelInvocable: true, File: "bundled:" + tool},
 		Args:  map[string]any{"name": r.Name, "source": r.Source},
 	}

@@ -16,6 +16,9 @@ import (
 // A Call holds the fields that requests of every kind share. The zero Call is
 // anonymous, and fine.
 type Call struct {
+	// RunID is the ID of the run, made by [NewID], for a caller that names the run before
+	// it has ended; "" makes one. A session that is opened has an ID of its own.
+	RunID string
 	// Principal is the party that the call acts for. Slots are counted for it, and
 	// it owns the sessions that it opens.
 	Principal identity.Principal
@@ -72,6 +75,8 @@ const (
 	WayPrompt   Way = "prompt"
 	WayResource Way = "resource"
 	WayCommand  Way = "command line"
+	WayREST     Way = "REST"
+	WayPage     Way = "page"
 	WaySkill    Way = "skill" // another skill's script
 )
 
@@ -111,8 +116,8 @@ type CodeRequest struct {
 	Skill *skills.Skill
 }
 
-// An OpenRequest asks for a session: a sandbox that several calls share. Its Session
-// and Timeout are ignored.
+// An OpenRequest asks for a session: a sandbox that several calls share. Its RunID,
+// Session and Timeout are ignored.
 type OpenRequest struct {
 	Call
 	// Skill is the skill whose folder is mounted at /skill; nil mounts an empty one.

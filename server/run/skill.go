@@ -21,7 +21,7 @@ import (
 func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	j, err := x.skillJob(&r)
 	if err != nil {
-		return nil, x.records.refuse(ctx, &Proposal{Action: ActionSkill, RunID: newID("run-"), Skill: r.Skill, Args: r.Args, Picked: r.Picked}, &r.Call, err)
+		return nil, x.records.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: r.Skill, Args: r.Args, Picked: r.Picked}, &r.Call, err)
 	}
 	return x.perform(ctx, j)
 }
@@ -35,7 +35,7 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 	}
 	skill := r.Skill
 	j := newSkillJob(skill)
-	j.Call, j.workspaces, j.opened, j.picked = &r.Call, workspaces, opened, r.Picked
+	j.Call, j.id, j.workspaces, j.opened, j.picked = &r.Call, r.runID(), workspaces, opened, r.Picked
 	if err := cannotRun(skill); err != nil {
 		if mayKnow(r) {
 			return nil, err
@@ -62,7 +62,7 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 
 // newSkillJob returns the job of a skill without the fields of a call.
 func newSkillJob(skill *skills.Skill) *job {
-	j := &job{Call: &Call{}, action: ActionSkill, id: newID("run-"), skill: skill, label: skill.QualifiedName(), subject: "the skill", role: roleOf(skill)}
+	j := &job{Call: &Call{}, action: ActionSkill, skill: skill, label: skill.QualifiedName(), subject: "the skill", role: roleOf(skill)}
 	if skill.Entry != nil {
 		j.warm = skill.Entry.Warm
 	}
