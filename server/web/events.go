@@ -26,6 +26,9 @@ const (
 	eventGap = 250 * time.Millisecond
 	// heartbeat is the longest silence of a stream: one whose client has left is noticed.
 	heartbeat = 15 * time.Second
+	// streamLife is the longest time of a stream: a browser asks for the next one, with its
+	// session if that has not expired.
+	streamLife = time.Hour
 	// streamPatience is the time in which a client has to read an event.
 	streamPatience = 30 * time.Second
 )
@@ -102,7 +105,7 @@ func (s *streams) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	var followers sync.WaitGroup
 	defer followers.Wait()
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithTimeout(r.Context(), streamLife)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
 	changed := make(chan string)

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"sync"
@@ -26,6 +27,16 @@ type secrets[V any] struct {
 type held[V any] struct {
 	value   V
 	expires time.Time
+	life    context.Context // done when the secret is gone
+	end     context.CancelFunc
+}
+
+// drop ends the value of a sum, if there is one.
+func (s *secrets[V]) drop(sum [sha256.Size]byte) {
+	if h := s.held[sum]; h != nil {
+		h.end()
+		delete(s.held, sum)
+	}
 }
 
 // add returns a new secret, of 128 bits or more, for a value.
@@ -38,6 +49,7 @@ func (s *secrets[V]) add(value V) string {
 	}
 	secret := rand.Text()
 	h := &held[V]{value: value}
+	h.life, h.end = context.WithCancel(context.Background())
 	s.renew(h)
 	s.held[sha256.Sum256([]byte(secret))] = h
 	return secret
@@ -51,7 +63,7 @@ func (s *secrets[V]) dropOldest() {
 			oldest, found = sum, h
 		}
 	}
-	delete(s.held, oldest)
+	s.drop(oldest)
 }
 
 // renew begins the life of a value again.
@@ -69,7 +81,7 @@ func (s *secrets[V]) find(secret string) *held[V] {
 // take is find for the last time.
 func (s *secrets[V]) take(secret string) *held[V] {
 	h := s.find(secret)
-	delete(s.held, sha256.Sum256([]byte(secret)))
+	s.drop(sha256.Sum256([]byte(secret)))
 	return h
 }
 

@@ -5,6 +5,7 @@
 package signin
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -90,7 +91,8 @@ func (s *Sessions) Guard(h http.Handler) http.Handler {
 
 // serve serves h to a sender that is signed in.
 func (s *Sessions) serve(w http.ResponseWriter, r *http.Request, h http.Handler) {
-	p, ok := s.Authenticate(r)
+	session, ok := s.session(r)
+	p, life := session.value, session.life
 	if !ok && s.options.Tokens != nil && r.Header.Get("Authorization") != "" {
 		var err error
 		p, err = s.options.Tokens(r)
@@ -98,7 +100,12 @@ func (s *Sessions) serve(w http.ResponseWriter, r *http.Request, h http.Handler)
 	}
 	switch {
 	case ok:
-		h.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), p)))
+		ctx, cancel := context.WithCancel(identity.NewContext(r.Context(), p))
+		defer cancel()
+		if life != nil { // events end when the person signs out
+			defer context.AfterFunc(life, cancel)()
+		}
+		h.ServeHTTP(w, r.WithContext(ctx))
 	case ledHere(r):
 		// The browser keeps a Strict cookie from a request that another site began. The
 		// next one is of this page.
@@ -117,18 +124,24 @@ func ledHere(r *http.Request) bool {
 // without one, and for a request that a page of another origin has made a browser send. It
 // is a person for a session that a link began.
 func (s *Sessions) Authenticate(r *http.Request) (p identity.Principal, ok bool) {
+	session, ok := s.session(r)
+	return session.value, ok
+}
+
+// session is Authenticate with the life of the session.
+func (s *Sessions) session(r *http.Request) (session held[identity.Principal], ok bool) {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil || s.foreign(r) {
-		return identity.Principal{}, false
+		return session, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := s.sessions.find(cookie.Value)
 	if found == nil {
-		return identity.Principal{}, false
+		return session, false
 	}
 	s.sessions.renew(found)
-	return found.value, true
+	return *found, true
 }
 
 // foreign reports whether a page of another origin sent a request, other than by a link. A

@@ -335,3 +335,33 @@ func TestBounds(t *testing.T) {
 		}
 	})
 }
+
+// A request that goes on, such as a stream of events, ends when its session does.
+func TestSignOutEndsRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{})
+		b := newBrowser(t, s)
+		b.get(s.Link())
+		var ended error
+		stream := newBrowser(t, s)
+		stream.cookies = b.cookies
+		stream.handler = s.Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			ended = r.Context().Err()
+		}))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			stream.get(Path + "events")
+		}()
+		synctest.Wait()
+		if ended != nil {
+			t.Fatal(ended)
+		}
+		b.do("POST", signoutPath, url.Values{})
+		<-done
+		if b.served("person") || ended == nil {
+			t.Error("the session goes on")
+		}
+	})
+}
