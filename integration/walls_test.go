@@ -238,7 +238,7 @@ var libraries = map[string]string{
 	"github.com/gofrs/flock":                   "sandbox/docker sandbox/sandboxtest server/store server/usage skills/install skills/install/lock",
 	"github.com/goreleaser/nfpm/v2":            "integration/release",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
-	"github.com/invopop/jsonschema":            "server server/audit server/elicit skills skills/cache skills/infer skills/infer/cli skills/infer/node/js skills/infer/python skills/infer/shell skills/manifest skills/schema",
+	"github.com/invopop/jsonschema":            "server server/api server/audit server/elicit skills skills/cache skills/infer skills/infer/cli skills/infer/node/js skills/infer/python skills/infer/shell skills/manifest skills/schema",
 	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/skillshost server/tasks server/transport",
 	"github.com/opencontainers/go-digest":      "skills/install/oci",
 	"github.com/opencontainers/image-spec":     "skills/install/oci",

@@ -1,6 +1,212 @@
 package api
 
-import "net/http"
+import (
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
 
-// Handler serves the API, whose paths begin with "/v1/".
-func (s *Service) Handler() http.Handler { panic("TODO") }
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// For pages of other origins (CORS): the methods and headers of requests, and the headers
+// of answers that clients read.
+const (
+	Methods = "GET, POST, PUT, DELETE"
+	Headers = "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer"
+	Exposed = "Allow, ETag, Location, Preference-Applied, Retry-After"
+)
+
+// maxBody bounds the body of a request, in bytes.
+const maxBody = 1 << 20
+
+// Handler serves the API, whose paths begin with [Path]. It is made by the first request.
+func (s *Service) Handler() http.Handler {
+	made := sync.OnceValue(func() http.Handler { return newHandler(s) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { made().ServeHTTP(w, r) })
+}
+
+// A handler routes requests to the operations.
+type handler struct {
+	service  *Service
+	mux      *http.ServeMux
+	forgery  *http.CrossOriginProtection
+	paths    map[string]map[string]*endpoint // by path and method
+	keys     *idempotency
+	document func() ([]byte, error)
+
+	changing sync.Mutex // held by a PUT, from its check of If-Match to its end
+}
+
+// An endpoint is an operation with the schema of its arguments.
+type endpoint struct {
+	operation
+	arguments *arguments // nil takes none
+}
+
+func newHandler(s *Service) *handler {
+	all := operations()
+	h := &handler{
+		service: s, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection(), paths: map[string]map[string]*endpoint{}, keys: newIdempotency(),
+		document: sync.OnceValues(func() ([]byte, error) { return newDocument(all) }),
+	}
+	for _, o := range all {
+		e := &endpoint{operation: o}
+		if args := o.arguments(); args != nil {
+			e.arguments = newArguments(args)
+		}
+		if h.paths[o.path] == nil {
+			h.paths[o.path] = map[string]*endpoint{}
+			h.mux.HandleFunc(Path+o.path, h.route(o.path))
+		}
+		h.paths[o.path][o.method] = e
+	}
+	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.problem(refuse(http.StatusNotFound, "there is no %s; GET %sopenapi.json lists the paths", r.URL.Path, Path)).write(w)
+	})
+	return h
+}
+
+// ServeHTTP refuses requests that a page of another site sends with a session's cookie.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Cookie") != "" {
+		if err := h.forgery.Check(r); err != nil {
+			h.service.problem(&statusError{http.StatusForbidden, &run.Error{Code: run.PermissionDenied, Message: err.Error()}}).write(w)
+			return
+		}
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// route returns the handler of a path.
+func (h *handler) route(path string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		e := h.paths[path][method]
+		if e == nil {
+			allowed := strings.Join(slices.Sorted(maps.Keys(h.paths[path])), ", ")
+			w.Header().Set("Allow", allowed)
+			h.service.problem(refuse(http.StatusMethodNotAllowed, "%s is not for %s, but %s", r.Method, r.URL.Path, allowed)).write(w)
+			return
+		}
+		x := &exchange{Request: r, operation: &e.operation, service: h.service, keys: h.keys, document: h.document, w: w}
+		if err := h.answer(x, e.arguments); err != nil {
+			h.fail(x, err)
+		}
+	}
+}
+
+// fail answers with an error, unless the answer has begun or nobody reads it.
+func (h *handler) fail(x *exchange, err error) {
+	if x.begun || x.Context().Err() != nil {
+		return
+	}
+	p := h.service.problem(err)
+	if failed, ok := errors.AsType[*runError](err); ok {
+		p.Run = failed.run
+	}
+	if x.id == executeID {
+		p.Error = newRefusal(p)
+	}
+	p.write(x.w)
+}
+
+// answer serves a request.
+func (h *handler) answer(x *exchange, takes *arguments) error {
+	if !accepts(x.Header, x.medias()...) {
+		return refuse(http.StatusNotAcceptable, "the answer is %s, which the Accept header excludes", strings.Join(x.medias(), " or "))
+	}
+	if err := check(x, takes); err != nil {
+		return err
+	}
+	if x.method == http.MethodPut {
+		h.changing.Lock()
+		defer h.changing.Unlock()
+		if err := h.matches(x); err != nil {
+			return err
+		}
+	}
+	value, err := x.serve(x)
+	if err != nil || x.begun {
+		return err
+	}
+	if value == nil {
+		protect(x.w.Header())
+		x.w.WriteHeader(x.status)
+		return nil
+	}
+	return x.write(http.StatusOK, value)
+}
+
+// check reads the arguments of a request, after it has checked that its principal may
+// send it.
+func check(x *exchange, takes *arguments) (err error) {
+	if err := permitted(x); err != nil {
+		return err
+	}
+	var given map[string]any
+	switch {
+	case x.body == nil:
+		given, err = takes.parse(x.URL.RawQuery)
+	case x.URL.RawQuery != "":
+		return refuse(http.StatusBadRequest, "%s %s takes a body, and no query", x.Method, x.URL.Path)
+	default:
+		given, err = readBody(x.w, x.Request)
+	}
+	if err == nil && takes != nil {
+		x.args, err = takes.check(given)
+	}
+	return err
+}
+
+// permitted returns an error if the principal of a request may not send it.
+func permitted(x *exchange) error {
+	if x.who == everyone || identity.FromContext(x.Context()).Kind == identity.Person || x.who == andScripts && x.Header.Get(tokenHeader) != "" {
+		return nil
+	}
+	return &run.Error{Code: run.PermissionDenied, Message: "only a person may do this: sign in on the page, or use skills-mcp on a terminal"}
+}
+
+// matches checks the header If-Match of a PUT against the answer that a GET has now.
+func (h *handler) matches(x *exchange) error {
+	want := x.Header.Values("If-Match")
+	if len(want) == 0 {
+		return nil
+	}
+	value, err := h.paths[x.path][http.MethodGet].serve(x)
+	if err != nil {
+		return err
+	}
+	body, err := encode(value)
+	if err != nil {
+		return err
+	}
+	if !tagged(want, tag(body)) {
+		return refuse(http.StatusPreconditionFailed, "it has changed since: get it again, and its ETag")
+	}
+	return nil
+}
+
+// readBody returns the JSON object of a request.
+func readBody(w http.ResponseWriter, r *http.Request) (map[string]any, error) {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != jsonMedia || r.Header.Get("Content-Encoding") != "" {
+		return nil, refuse(http.StatusUnsupportedMediaType, "the body must be %s, not compressed", jsonMedia)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxBody)
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "the body cannot be read: %v", err)
+	}
+	return object(body)
+}

@@ -1,0 +1,209 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+// An operation is one method of one path. The router and the OpenAPI document are both
+// made of it, so that they cannot differ.
+type operation struct {
+	method string
+	path   string // below [Path], with the wildcards of [http.ServeMux]
+	id     string // of the document, unique
+	does   string // for people
+	who    audience
+	query  any // the zero value of a struct, of whose tags the parameters are; nil is none
+	body   any // likewise
+	result any // of type T, for the JSON of T; nil is none
+	status int // of success
+	media  string
+	more   []string // headers of requests: keys of headers
+	errors []int    // beside those that follow from the fields above
+	ask    string   // an example of the body
+	answer string   // an example of the result
+	// serve returns the result, or a reply.
+	serve func(x *exchange) (any, error)
+}
+
+// An audience says who may use an operation.
+type audience int
+
+const (
+	everyone   audience = iota
+	persons             // a session of the page that a person began
+	andScripts          // they, and a script with policy.script_token
+)
+
+// Media types.
+const jsonMedia, eventMedia, anyMedia = "application/json", "text/event-stream", "*/*"
+
+// tokenHeader has the token of policy.script_token.
+const tokenHeader = "Approval-Token"
+
+// arguments returns the struct of the arguments of an operation, or nil.
+func (o *operation) arguments() any {
+	if o.body != nil {
+		return o.body
+	}
+	return o.query
+}
+
+// headers returns the headers of requests that count, beside Accept.
+func (o *operation) headers() []string {
+	switch {
+	case o.method == http.MethodGet && o.status == 0:
+		return append([]string{"If-None-Match"}, o.more...)
+	case o.method == http.MethodPut:
+		return append([]string{"If-Match"}, o.more...)
+	}
+	return o.more
+}
+
+// problems returns the statuses of the errors that an operation can end with.
+func (o *operation) problems() []int {
+	all := append([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable}, o.errors...)
+	if o.body != nil {
+		all = append(all, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if o.query != nil {
+		all = append(all, http.StatusBadRequest)
+	}
+	if o.method == http.MethodPut {
+		all = append(all, http.StatusPreconditionFailed)
+	}
+	if strings.Contains(o.path, "{") {
+		all = append(all, http.StatusNotFound)
+	}
+	return all
+}
+
+// medias returns the media types of the answer.
+func (o *operation) medias() []string {
+	switch {
+	case o.media == "":
+		return []string{jsonMedia}
+	case o.result == nil:
+		return []string{o.media}
+	}
+	return []string{jsonMedia, o.media}
+}
+
+// An exchange is one request with its answer.
+type exchange struct {
+	*http.Request
+	*operation
+	service  *Service
+	keys     *idempotency
+	document func() ([]byte, error)
+	w        http.ResponseWriter
+	args     json.RawMessage // checked
+	begun    bool            // the operation itself writes the answer
+}
+
+// A reply is an answer that is not JSON.
+type reply struct {
+	media  string
+	body   []byte
+	header map[string]string
+}
+
+// patience is the time that a client has to read a part of an answer.
+const patience = 30 * time.Second
+
+// decode decodes the checked arguments.
+func (x *exchange) decode(into any) error {
+	if err := json.Unmarshal(x.args, into); err != nil {
+		return refuse(http.StatusBadRequest, "%v", err)
+	}
+	return nil
+}
+
+// take decodes the checked arguments of a request into args, and then returns the result
+// of serve.
+func take[T any](x *exchange, args any, serve func() (T, error)) (any, error) {
+	if err := x.decode(args); err != nil {
+		return nil, err
+	}
+	return serve()
+}
+
+// write answers with a value, or a reply.
+func (x *exchange) write(status int, value any) error {
+	answer, ok := value.(reply)
+	if !ok {
+		body, err := encode(value)
+		if err != nil {
+			return err
+		}
+		answer = reply{jsonMedia, body, nil}
+	}
+	header, current := x.w.Header(), tag(answer.body)
+	protect(header)
+	for name, value := range answer.header {
+		header.Set(name, value)
+	}
+	if x.method != http.MethodPost {
+		header.Set("ETag", current)
+	}
+	if x.method == http.MethodGet && tagged(x.Header.Values("If-None-Match"), current) {
+		x.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	header.Set("Content-Type", answer.media)
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(patience)) // where it can be set
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(answer.body) // its error is that the client has left
+	return nil
+}
+
+// encode returns the JSON of a value.
+func encode(value any) ([]byte, error) {
+	body, err := json.Marshal(value)
+	return append(body, '\n'), err
+}
+
+// tag returns the ETag of a body.
+func tag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + hex.EncodeToString(sum[:12]) + `"`
+}
+
+// tagged reports whether the values of If-Match or If-None-Match name a tag.
+func tagged(values []string, current string) bool {
+	for each := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		if each = strings.TrimSpace(each); each == "*" || strings.TrimPrefix(each, "W/") == current {
+			return true
+		}
+	}
+	return false
+}
+
+// accepts reports whether a client reads one of several media types.
+func accepts(header http.Header, medias ...string) bool {
+	accepted := strings.Join(header.Values("Accept"), ",")
+	if strings.TrimSpace(accepted) == "" {
+		return true
+	}
+	for each := range strings.SplitSeq(accepted, ",") {
+		pattern, parameters, err := mime.ParseMediaType(each)
+		if err != nil || strings.Trim(parameters["q"], "0.") == "" && parameters["q"] != "" {
+			continue
+		}
+		for _, media := range medias {
+			if media == anyMedia || pattern == anyMedia {
+				return true
+			}
+			if matched, _ := path.Match(pattern, media); matched {
+				return true
+			}
+		}
+	}
+	return false
+}
