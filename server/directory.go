@@ -89,6 +89,9 @@ func (d *Directory) Run(ctx context.Context, req run.Request) (report *result.Ru
 	return &i.newReport(r, req.Skill, o, err).Run, nil
 }
 
+// Published counts the publications of skills.
+func (d *Directory) Published() uint64 { return d.server.published.count.Load() }
+
 // Output returns an output of a run that the principal of ctx owns.
 func (d *Directory) Output(ctx context.Context, uri string) (output.Item, bool) {
 	return d.server.invoke.outputs.Get(identity.FromContext(ctx).Key(), uri)

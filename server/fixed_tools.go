@@ -116,7 +116,7 @@ func (t *fixedTools) choice(r *request) func(*skills.Skill) describe.Choice {
 func (t *fixedTools) describer(r *request) *describe.View {
 	v := r.view
 	return &describe.View{
-		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Shadowed: v.catalog.Shadowed, ForModel: true, Feedback: t.feedbackOf, State: t.state(r), Installed: t.options.Installed, Texts: t.options.Texts,
+		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Title: v.titles.Of, Shadowed: v.catalog.Shadowed, ForModel: true, Feedback: t.feedbackOf, State: t.state(r), Installed: t.options.Installed, Texts: t.options.Texts,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
 			command, err := t.invoke.executor.Plan(ctx, skill, t.invoke.workspaces(ctx))
 			return t.options.Sandbox.Plan(skill, command, err)

@@ -30,6 +30,7 @@ type publisher struct {
 	fixed  *fixedTools
 	skills *skillTools
 
+	count atomic.Uint64        // of the views; see [Directory.Published]
 	view  atomic.Pointer[view] // used by calls; replaced as a whole
 	state atomic.Uint64        // counts the beginnings and ends of changes of the tools
 
@@ -62,6 +63,7 @@ func (p *publisher) show(catalog *skills.Catalog) (changed bool) {
 	tools := append(p.fixed.tools(v), p.skills.tools(v)...)
 	v.list(tools)
 	p.view.Store(v)
+	p.count.Add(1)
 	p.search.published()
 	if before != nil && before.catalog != catalog {
 		p.notify(before, v)

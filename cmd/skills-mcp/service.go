@@ -21,7 +21,8 @@ func (b *backend) service() *api.Service {
 	b.asker.jobs.Store(running)
 	b.onClose(running.Close)
 	return api.New(api.Options{
-		Directory: directory, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
+		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
+		Page:   func(approval string) string { url, _ := b.options.page(approval); return url },
 		Doctor: b.diagnose,
 	})
 }

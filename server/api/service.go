@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -44,6 +45,8 @@ type Rules interface {
 	Enable(ctx context.Context, skill *skills.Skill, enabled bool) error
 	// Pin keeps the tool of a skill, however many skills there are, or no longer.
 	Pin(ctx context.Context, skill *skills.Skill, pinned bool) error
+	// Off returns the skills that do not exist for the server's clients, by qualified name.
+	Off(ctx context.Context) []policy.Off
 }
 
 // Options connect a [Service] to the server.

@@ -78,6 +78,8 @@ type View struct {
 	Library *skillsext.Library
 	// Name returns the name of a skill's tool, if it has one, and of its prompt.
 	Name func(*skills.Skill) string
+	// Title returns the name of a skill for people.
+	Title func(*skills.Skill) string
 	// Shadowed are the skills that did not get their name, of the whole catalog.
 	Shadowed []skills.Shadow
 	// Plan returns the plan of a call; nil where the skill has nothing to run.
@@ -115,10 +117,16 @@ func (v *View) tool(skill *skills.Skill) string {
 // Listed describes a skill in a list for a person.
 func (v *View) Listed(skill *skills.Skill) Listed {
 	l := Listed{Summary: summarize(skill, v.tool(skill)), Decision: v.Exposed.Of(skill), File: skill.File, Category: skill.Category}
-	if v.State != nil {
-		l.State = v.State(skill)
-	}
+	l.State = v.StateOf(skill)
 	return l
+}
+
+// StateOf returns whether a skill can be used, in a word or a few.
+func (v *View) StateOf(skill *skills.Skill) string {
+	if v.State == nil {
+		return State(skill)
+	}
+	return v.State(skill)
 }
 
 // Skill describes a skill in full. Its files are read for that. The error is that its texts

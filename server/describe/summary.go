@@ -126,6 +126,12 @@ type Listed struct {
 	Installed *Installed `json:"installed,omitempty"` // nil: it is not, or nobody asked
 }
 
+// TurnOff marks a skill that does not exist for the clients of a server, for a reason.
+func (l *Listed) TurnOff(why string) {
+	l.Tool, l.State = "", "off: "+why
+	l.Decision = exposure.Decision{Reach: exposure.ByNobody, Why: "it is off"}
+}
+
 // Hide marks a skill whose name another skill has.
 func (l *Listed) Hide(shadow skills.Shadow) {
 	l.Tool, l.State = "", "shadowed by "+shadow.By.File
