@@ -52,6 +52,10 @@ type Options struct {
 	// machine.
 	Origins []string
 
+	// Fail answers requests that are refused before they reach a handler. The default is
+	// [http.Error].
+	Fail func(w http.ResponseWriter, r *http.Request, message string, status int)
+
 	// CORS lists the methods and headers that those pages may send and read.
 	CORS CORS
 
@@ -100,6 +104,11 @@ func New(options *Options) *Server {
 	if o.Ready == nil {
 		o.Ready = func() error { return nil }
 	}
+	if o.Fail == nil {
+		o.Fail = func(w http.ResponseWriter, _ *http.Request, message string, status int) {
+			http.Error(w, message, status)
+		}
+	}
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
 	s := &Server{options: o, guard: newGuard(o.Hosts, o.Origins, o.CORS), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
 	s.life, s.end = context.WithCancelCause(context.Background())
@@ -121,7 +130,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if refused := s.guard.check(r); refused != "" {
 		s.Refused(r, refused)
-		http.Error(w, refused, http.StatusForbidden)
+		s.options.Fail(w, r, refused, http.StatusForbidden)
 		return
 	}
 	if s.guard.share(w, r) {
@@ -167,14 +176,14 @@ func (s *Server) challenge(w http.ResponseWriter, r *http.Request, err error) {
 	c, ok := errors.AsType[*identity.Challenge](err)
 	if !ok {
 		s.options.Logger.Error("authenticate a request", "err", err)
-		http.Error(w, "it cannot be found out who you are: try again later", http.StatusServiceUnavailable)
+		s.options.Fail(w, r, "it cannot be found out who you are: try again later", http.StatusServiceUnavailable)
 		return
 	}
 	s.Refused(r, c.Reason)
 	if c.Authenticate != "" {
 		w.Header().Set("WWW-Authenticate", c.Authenticate)
 	}
-	http.Error(w, c.Message, c.Status)
+	s.options.Fail(w, r, c.Message, c.Status)
 }
 
 // Serve answers on l until ctx ends or l fails, closes l, and returns the errors of l and

@@ -124,6 +124,22 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
+// The refusals of the server itself have the form that the options say.
+func TestFail(t *testing.T) {
+	s := New(&Options{Authenticator: basic{}, Fail: func(w http.ResponseWriter, r *http.Request, message string, status int) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, r.URL.Path, ": ", message)
+	}})
+	s.Handle("/who", who)
+	for address, want := range map[string]string{"http://localhost/who": "/who: who are you?", "http://evil.example.com/who": "/who: the server is not called"} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("GET", address, nil))
+		if w.Code != http.StatusForbidden || !strings.HasPrefix(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", address, w.Code, w.Body)
+		}
+	}
+}
+
 // A preflight is answered with what pages may send, and needs no credentials.
 func TestPreflight(t *testing.T) {
 	s := New(&Options{Authenticator: basic{}, CORS: CORS{Methods: "GET, PATCH", Headers: "X-One", Exposed: "X-Two"}})
