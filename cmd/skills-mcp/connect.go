@@ -21,6 +21,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
+// defaultServerName is the name of this server in the files of clients.
+const defaultServerName = "skills"
+
 // connectCommand adds the server to a client's configuration.
 type connectCommand struct {
 	*app
@@ -73,7 +76,7 @@ client finds it: the token itself is written to no file.`,
 	f.BoolVar(&c.remove, "remove", false, "take it out of the client's file")
 	f.BoolVar(&c.own, "project", false, "use the file of the project in the current folder")
 	f.BoolVar(&c.force, "force", false, "replace or remove another server of the name; make a client's folder that is missing")
-	f.StringVar(&c.name, "name", "skills", "call the server `NAME` in the client")
+	f.StringVar(&c.name, "name", defaultServerName, "call the server `NAME` in the client")
 	f.StringVar(&c.url, "http", "", "connect to the server at `URL`, such as http://127.0.0.1:8765/mcp")
 	f.StringVar(&c.token, "token-env", "", "send the token that the client finds in the variable `NAME` (with --http)")
 	return cmd
@@ -157,6 +160,11 @@ func (c *connectCommand) entry() (connect.Entry, error) {
 		}
 		c.sees = s.workspaces.named
 	}
+	return c.startEntry(folder)
+}
+
+// startEntry returns the entry with the command that starts the server.
+func (c *connectCommand) startEntry(folder string) (connect.Entry, error) {
 	program, err := thisProgram()
 	if err != nil {
 		return connect.Entry{}, fmt.Errorf("find this program: %w", err)

@@ -2,14 +2,94 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web"
 )
 
 // Clients implements [web.Clients].
-func (m *manage) Clients(ctx context.Context) ([]web.Client, error) { panic("TODO") }
+func (m *manage) Clients(ctx context.Context) ([]web.Client, error) {
+	var all []web.Client
+	for _, client := range connect.Clients() {
+		described := web.Client{Name: client.Name, Title: client.Title}
+		if err := m.describeClient(client, &described); err != nil {
+			described.Err = err.Error()
+		}
+		all = append(all, described)
+	}
+	return all, context.Cause(ctx)
+}
+
+// describeClient describes a client, as far as its file can be read.
+func (m *manage) describeClient(client connect.Client, to *web.Client) error {
+	var hint strings.Builder
+	c := m.connecting(client, &hint)
+	target, err := c.target()
+	if err != nil {
+		return err
+	}
+	to.File = target.File
+	entry, err := m.entry(c)
+	if err != nil {
+		return err
+	}
+	text, err := client.Snippet(c.name, entry)
+	if err != nil {
+		return err
+	}
+	c.advise(entry)
+	to.Entry, to.Hint = string(text), strings.TrimSpace(hint.String())
+	state, err := client.State(target, c.name, entry)
+	to.Installed, to.Has, to.Same, to.Other = state.Installed, state.Has, state.Same, state.Starts
+	return err
+}
+
+// connecting returns the command that connects a client to a server like this one. Its
+// messages go to told.
+func (m *manage) connecting(client connect.Client, told *strings.Builder) *connectCommand {
+	return &connectCommand{
+		app: &app{stdout: told, stderr: told, flags: m.app.flags}, client: client, name: defaultServerName, sees: m.settings.workspaces.named,
+	}
+}
+
+// entry returns the entry that starts a server with the flags of this one.
+func (m *manage) entry(c *connectCommand) (connect.Entry, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return connect.Entry{}, err
+	}
+	return c.startEntry(folder)
+}
 
 // Connect implements [web.Clients].
-func (m *manage) Connect(ctx context.Context, client string, remove, force bool) ([]string, error) {
-	panic("TODO")
+func (m *manage) Connect(_ context.Context, name string, remove, force bool) ([]string, error) {
+	client, err := connect.Find(name)
+	if err != nil {
+		return nil, &run.Error{Code: run.NotFound, Message: visible(err.Error())}
+	}
+	var told strings.Builder
+	c := m.connecting(client, &told)
+	c.remove, c.force = remove, force
+	target, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	entry, err := m.entry(c)
+	if err == nil && remove {
+		err = c.takeOut(target, entry)
+	} else if err == nil {
+		err = c.add(target, entry)
+	}
+	if different, ok := errors.AsType[*connect.DifferentError](err); ok { // its text may have secrets
+		err = fmt.Errorf("%s has another server %q now; look at the clients again", different.File, different.Name)
+	}
+	if err != nil {
+		return nil, &run.Error{Code: run.InvalidParam, Message: visible(err.Error()), Err: err}
+	}
+	return strings.Split(strings.TrimSpace(told.String()), "\n"), nil
 }

@@ -49,8 +49,8 @@ type Operations struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	all     []*Operation  // the oldest first; guarded by mu
-	changed chan struct{} // closed by the next change; guarded by mu
+	all     []*Operation // the oldest first; guarded by mu
+	version int          // of the states; guarded by mu
 	workers sync.WaitGroup
 }
 
@@ -58,7 +58,7 @@ type Operations struct {
 // ctx is done, with everything closed that it has fetched. The caller calls Close.
 func NewOperations(work func(ctx context.Context, o *Operation) error) *Operations {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Operations{work: work, ctx: ctx, cancel: cancel, changed: make(chan struct{})}
+	return &Operations{work: work, ctx: ctx, cancel: cancel}
 }
 
 // Close ends all operations, and waits for them.
@@ -85,7 +85,7 @@ func (a *Operations) Start(order Order) (*Operation, error) {
 		defer cancel()
 		o.end(a.work(ctx, o))
 	})
-	a.notify()
+	a.version++
 	return o, nil
 }
 
@@ -111,17 +111,11 @@ func (a *Operations) forget() {
 	})
 }
 
-// notify reports a change. The caller holds mu.
-func (a *Operations) notify() {
-	close(a.changed)
-	a.changed = make(chan struct{})
-}
-
-// Changed returns a channel that the next change of an operation closes.
-func (a *Operations) Changed() <-chan struct{} {
+// Version returns a number that each change of an operation makes higher.
+func (a *Operations) Version() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.changed
+	return a.version
 }
 
 // All returns the operations, the newest first.
@@ -193,14 +187,14 @@ func (o *Operation) Report(line string) {
 	o.update(func(s *Snapshot) { s.Lines = append(s.Lines, line) })
 }
 
-// update changes the state, and reports it.
+// update changes the state.
 func (o *Operation) update(change func(*Snapshot)) {
 	o.mu.Lock()
 	change(&o.state)
 	o.mu.Unlock()
 	o.owner.mu.Lock()
 	defer o.owner.mu.Unlock()
-	o.owner.notify()
+	o.owner.version++
 }
 
 func (o *Operation) ended() bool {

@@ -33,22 +33,29 @@ const (
 	streamPatience = 30 * time.Second
 )
 
+// stamps change with the state of what screens show.
+type stamps struct {
+	api.Stamps
+	sources int // the version of the operations
+}
+
 // streams send browsers the names of the topics that change. They query the store only
 // while there is one, and at most once a second for all of them.
 type streams struct {
 	service *api.Service
+	sources Sources
 	logger  *slog.Logger
 	slots   chan struct{}   // one for each stream
 	life    context.Context // done after Close
 	end     context.CancelFunc
 
 	mu     sync.Mutex // guards the fields below
-	stamps api.Stamps
+	stamps stamps
 	read   time.Time // of the stamps
 }
 
-func newStreams(service *api.Service, logger *slog.Logger) *streams {
-	s := &streams{service: service, logger: logger, slots: make(chan struct{}, maxStreams)}
+func newStreams(service *api.Service, sources Sources, logger *slog.Logger) *streams {
+	s := &streams{service: service, sources: sources, logger: logger, slots: make(chan struct{}, maxStreams)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -72,8 +79,8 @@ func topicsOf(list string) ([]string, error) {
 	}
 	for _, topic := range topics {
 		id, run := strings.CutPrefix(topic, "run/")
-		if !run && topic != "skills" && topic != "approvals" && topic != "runs" || run && !isRunID(id) {
-			return nil, errors.New(`topics are "skills", "approvals", "runs" and "run/ID", with commas`)
+		if !run && topic != "skills" && topic != "approvals" && topic != "runs" && topic != "sources" || run && !isRunID(id) {
+			return nil, errors.New(`topics are "skills", "approvals", "runs", "sources" and "run/ID", with commas`)
 		}
 	}
 	return slices.Compact(topics), nil
@@ -147,9 +154,12 @@ func follow(ctx context.Context, job *jobs.Job, topic string, changed chan<- str
 
 // current returns the stamps, which are a second old at most; the last ones if they cannot
 // be read.
-func (s *streams) current(ctx context.Context) api.Stamps {
+func (s *streams) current(ctx context.Context) stamps {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.sources != nil {
+		s.stamps.sources = s.sources.Operations().Version()
+	}
 	if s.service == nil || time.Since(s.read) < stampAge {
 		return s.stamps
 	}
@@ -159,13 +169,13 @@ func (s *streams) current(ctx context.Context) api.Stamps {
 		s.logger.Debug("the page does not know what has changed", "error", err)
 		return s.stamps
 	}
-	s.stamps = now
-	return now
+	s.stamps.Stamps = now
+	return s.stamps
 }
 
 // stampOf returns a text that differs after a change of one of the topics; those of runs do
 // not count, as their streams begin with an event.
-func stampOf(s api.Stamps, topics ...string) string {
+func stampOf(s stamps, topics ...string) string {
 	h := fnv.New64a()
 	for _, topic := range topics {
 		switch topic {
@@ -175,6 +185,8 @@ func stampOf(s api.Stamps, topics ...string) string {
 			topic = s.Approvals
 		case "runs":
 			topic = s.Runs
+		case "sources":
+			topic = fmt.Sprint(s.sources)
 		}
 		fmt.Fprintf(h, "%q", topic)
 	}
@@ -213,7 +225,7 @@ func (e *stream) send(topics []string) { e.write("data: " + strings.Join(topics,
 
 // run sends events until ctx is done or the client has left. Any number of changes between
 // two events are one.
-func (e *stream) run(ctx context.Context, s *streams, before api.Stamps, topics []string, changed <-chan string) {
+func (e *stream) run(ctx context.Context, s *streams, before stamps, topics []string, changed <-chan string) {
 	tick := time.NewTicker(eventGap)
 	defer tick.Stop()
 	for e.err == nil {

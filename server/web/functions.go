@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 // A section is a part of the navigation.
@@ -24,11 +25,13 @@ func sections() []section {
 }
 
 // functions are the functions of all templates: path is the path of a skill's screen, asset
-// that of a static file; ago, stamp, duration, bytes, short and json format values.
+// that of a static file; ago, stamp, duration, bytes, short and json format values; visible
+// has codes for the characters of a stranger's text that are not seen.
 func functions(a assets) template.FuncMap {
 	return template.FuncMap{
 		"asset": a.url, "sections": sections, "path": skillPath,
 		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "short": short, "json": indented,
+		"visible": termtext.Visible, "lines": splitLines, "entry": entryPath, "uninstall": uninstallPath,
 	}
 }
 
@@ -101,3 +104,6 @@ func indented(value any) (string, error) {
 	text, err := json.MarshalIndent(value, "", "  ")
 	return string(text), err
 }
+
+// splitLines returns the lines of a text.
+func splitLines(text string) []string { return strings.Split(text, "\n") }

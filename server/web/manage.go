@@ -95,6 +95,9 @@ type Setting struct {
 
 func (p *Page) manageRoutes(r *router) {
 	p.sourceRoutes(r)
+	p.clientRoutes(r)
+	p.doctorRoutes(r)
+	p.settingRoutes(r)
 }
 
 // forPerson returns a screen for a person only.

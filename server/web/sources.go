@@ -1,3 +1,251 @@
 package web
 
-func (p *Page) sourceRoutes(r *router) {}
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+)
+
+// sourceRoutes mounts the screens of installed skills. No GET request asks a source.
+func (p *Page) sourceRoutes(r *router) {
+	r.get("sources", forPerson(p.sources))
+	r.get("sources/entry", forPerson(p.source))
+	r.get("sources/uninstall", forPerson(p.confirmUninstall))
+	r.get("sources/operations/{id}", forPerson(p.operation))
+	r.post("sources/operations", byPerson(p.order))
+	r.post("sources/operations/{id}/answer", byPerson(p.answerOperation))
+	r.post("sources/operations/{id}/stop", byPerson(p.stopOperation))
+}
+
+// sources lists the installed skills.
+func (p *Page) sources(r *http.Request) (*content, error) {
+	targets, err := p.options.Manage.Installed(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	servers, err := p.options.Manage.Servers(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	var operations []operation
+	for _, o := range p.options.Manage.Operations().All() {
+		operations = append(operations, operation{o, o.Snapshot()})
+	}
+	return &content{Title: "Sources", Template: "sources.html", Section: "sources", Live: []string{"sources", "skills"}, Data: map[string]any{
+		"Targets": targets, "Servers": servers, "Operations": operations, "Help": source.Help,
+	}}, nil
+}
+
+// source shows one installed skill.
+func (p *Page) source(r *http.Request) (*content, error) {
+	target, item, err := p.entry(r)
+	if err != nil {
+		return nil, err
+	}
+	return &content{Title: termtext.Visible(item.Name), Template: "source.html", Section: "sources", Live: []string{"sources", "skills"}, Data: map[string]any{
+		"Target": target, "Item": item,
+	}}, nil
+}
+
+// entry returns the entry that the fields "project" and "name" of a request mean.
+func (p *Page) entry(r *http.Request) (*Target, *Installed, error) {
+	targets, err := p.options.Manage.Installed(r.Context())
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range targets {
+		for _, item := range t.Items {
+			if t.Project == r.FormValue("project") && item.Entry == r.FormValue("name") {
+				return &t, &item, nil
+			}
+		}
+	}
+	return nil, nil, &run.Error{Code: run.NotFound, Message: "Nothing of this name is installed there any more."}
+}
+
+// confirmUninstall asks whether a skill is removed.
+func (p *Page) confirmUninstall(r *http.Request) (*content, error) {
+	target, item, err := p.entry(r)
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{"Its folder in " + target.Dir + " is removed, with all that was installed together with it, and its entry in the lock file."}
+	if item.Intact {
+		lines = append(lines, "None of its files was edited or added since it was installed.")
+	} else {
+		lines = append(lines, "Files that were edited or added since it was installed are not removed: they go aside, and you are told where.")
+	}
+	return &content{Title: "Uninstall " + termtext.Visible(item.Name), Template: "confirm.html", Section: "sources", Data: confirmation{
+		Lines: lines, Details: item.Differences, Action: Path + "sources/operations", Button: "Uninstall it", Back: entryPath(target.Project, item.Entry),
+		Fields: [][2]string{{"action", string(installation.Uninstall)}, {"project", target.Project}, {"name", item.Entry}},
+	}}, nil
+}
+
+// A confirmation asks whether a form is sent.
+type confirmation struct {
+	Lines, Details []string // Details are strangers'
+	Action         string   // the path of the form
+	Fields         [][2]string
+	Button, Back   string
+}
+
+// entryPath returns the path of the screen of an installed skill.
+func entryPath(project, name string) string {
+	return Path + "sources/entry?" + url.Values{"project": {project}, "name": {name}}.Encode()
+}
+
+// uninstallPath returns the path of the screen that asks whether it is removed.
+func uninstallPath(project, name string) string {
+	return Path + "sources/uninstall?" + url.Values{"project": {project}, "name": {name}}.Encode()
+}
+
+// order starts the operation of a form.
+func (p *Page) order(r *http.Request) (string, error) {
+	if err := r.ParseForm(); err != nil {
+		return "", &run.Error{Code: run.InvalidParam, Message: "The form cannot be read; send it again."}
+	}
+	order := installation.Order{
+		Action: installation.Action(r.PostForm.Get("action")), Project: r.PostForm.Get("project"),
+		Source: strings.TrimSpace(r.PostForm.Get("source")), Names: r.PostForm["name"],
+	}
+	switch order.Action {
+	case installation.Check, installation.Update, installation.Rollback, installation.Uninstall:
+	case installation.Install:
+		if order.Source == "" {
+			return "", &run.Error{Code: run.InvalidParam, Message: "Say what is installed: write a source, such as owner/repo or the path of a .zip file."}
+		}
+	default:
+		return "", &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf("There is no action %q.", order.Action)}
+	}
+	o, err := p.options.Manage.Operations().Start(order)
+	if err != nil {
+		return "", err
+	}
+	return operationPath(o.ID), nil
+}
+
+func operationPath(id string) string { return Path + "sources/operations/" + url.PathEscape(id) }
+
+// An operation is one with its state at the time of a screen.
+type operation struct {
+	*installation.Operation
+	Now installation.Snapshot
+}
+
+// Path returns the path of its screen.
+func (o operation) Path() string { return operationPath(o.ID) }
+
+// Title returns the order in words.
+func (o operation) Title() string {
+	names := strings.Join(o.Order.Names, ", ")
+	switch o.Order.Action {
+	case installation.Check:
+		return "Look for newer versions"
+	case installation.Install:
+		return "Install from " + o.Order.Source
+	case installation.Update:
+		if names == "" {
+			names = "everything"
+		}
+		return "Update " + names
+	case installation.Rollback:
+		return "Roll back " + names
+	}
+	return "Uninstall " + names
+}
+
+// State returns the state in a word.
+func (o operation) State() string {
+	switch {
+	case o.Now.Change != nil:
+		return "waits for you"
+	case o.Now.Ended.IsZero():
+		return "under way"
+	case o.Now.Err != nil:
+		return "failed"
+	}
+	return "done"
+}
+
+// Items returns the items of the change that waits for an answer.
+func (o operation) Items() (all []changed) {
+	for i := range o.Now.Change.Items {
+		all = append(all, changed{&o.Now.Change.Items[i]})
+	}
+	return all
+}
+
+// operation shows one operation: its progress, the change that it asks about, or its result.
+func (p *Page) operation(r *http.Request) (*content, error) {
+	o, err := p.options.Manage.Operations().Find(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	now := operation{o, o.Snapshot()}
+	c := &content{Title: termtext.Visible(now.Title()), Template: "operation.html", Section: "sources", Data: now}
+	if now.Now.Ended.IsZero() {
+		c.Live = []string{"sources"}
+	}
+	return c, nil
+}
+
+// answerOperation accepts the change that was shown, or leaves everything as it is.
+func (p *Page) answerOperation(r *http.Request) (string, error) {
+	o, err := p.options.Manage.Operations().Find(r.PathValue("id"))
+	if err != nil {
+		return "", err
+	}
+	return operationPath(o.ID), o.Answer(r.PostFormValue("digest"), r.PostFormValue("answer") == "accept")
+}
+
+// stopOperation ends an operation.
+func (p *Page) stopOperation(r *http.Request) (string, error) {
+	o, err := p.options.Manage.Operations().Find(r.PathValue("id"))
+	if err != nil {
+		return "", err
+	}
+	o.Stop()
+	return operationPath(o.ID), nil
+}
+
+// A changed is an item of a change, in the parts that the screen shows.
+type changed struct{ *installation.Item }
+
+// Could returns what it could do, in lines.
+func (c changed) Could() []string {
+	all := installation.Capabilities(c.Capabilities)
+	for i, line := range all {
+		all[i] = strings.TrimPrefix(line, "> ")
+	}
+	return all
+}
+
+// Elsewhere reports that the installed version came from another source.
+func (c changed) Elsewhere() bool { return c.Replaces != nil && c.Replaces.Source != c.Source }
+
+// A diffLine is a line of a unified difference.
+type diffLine struct{ Class, Text string }
+
+// Difference returns the lines in which its texts differ.
+func (c changed) Difference() (all []diffLine) {
+	for line := range strings.Lines(c.Texts) {
+		class := ""
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "@@"):
+			class = "muted"
+		case line[0] == '+':
+			class = "added"
+		case line[0] == '-':
+			class = "removed"
+		}
+		text := strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
+		all = append(all, diffLine{class, termtext.Visible(text)})
+	}
+	return all
+}

@@ -34,11 +34,12 @@ type Page struct {
 	options Options
 	screens *screens
 	streams *streams
+	known   *known
 }
 
 // New returns a page. Close ends its streams of events.
 func New(o Options) *Page {
-	return &Page{o, &screens{assets: newAssets()}, newStreams(o.Service, o.Logger)}
+	return &Page{o, &screens{assets: newAssets()}, newStreams(o.Service, o.Manage, o.Logger), &known{}}
 }
 
 // Close ends the requests that have no end of their own.
@@ -51,7 +52,7 @@ type content struct {
 	Template string
 	Data     any
 	// Live are the topics whose changes have the script get the screen again: "skills",
-	// "approvals", "runs", or "run/ID". It then replaces the elements with the attribute
+	// "approvals", "runs", "sources", or "run/ID". It then replaces the elements with the attribute
 	// data-live and an id that differ.
 	Live []string
 	// Stamp says how current the screen is, for the events of its topics; get sets it.

@@ -1,0 +1,90 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/api"
+)
+
+// known are the results that the screens of the machine show until the server ends.
+type known struct {
+	mu        sync.Mutex
+	diagnosis *api.Diagnosis // the last one; nil before
+	at        time.Time      // of diagnosis
+	told      []string       // about the last change of a client's file
+}
+
+// doctorRoutes mounts the screen of doctor.
+func (p *Page) doctorRoutes(r *router) {
+	r.get("doctor", forPerson(p.doctor))
+	r.post("doctor", byPerson(p.diagnose))
+}
+
+// doctor shows the last diagnosis. It runs no checks, which take seconds.
+func (p *Page) doctor(*http.Request) (*content, error) {
+	p.known.mu.Lock()
+	defer p.known.mu.Unlock()
+	data := map[string]any{"At": p.known.at}
+	if d := p.known.diagnosis; d != nil {
+		var sections []diagnosed
+		for _, s := range d.Sections {
+			sections = append(sections, newDiagnosed(s))
+		}
+		data["Sections"], data["OK"] = sections, d.OK
+	}
+	return &content{Title: "Doctor", Template: "doctor.html", Section: "doctor", Data: data}, nil
+}
+
+// diagnose runs the checks.
+func (p *Page) diagnose(r *http.Request) (string, error) {
+	d, err := p.options.Service.Doctor(r.Context())
+	if err != nil {
+		return "", err
+	}
+	p.known.mu.Lock()
+	defer p.known.mu.Unlock()
+	p.known.diagnosis, p.known.at = d, time.Now()
+	return Path + "doctor", nil
+}
+
+// A diagnosed is a section of a diagnosis.
+type diagnosed struct {
+	Name     string
+	Findings []finding
+}
+
+func newDiagnosed(s api.Section) diagnosed {
+	d := diagnosed{Name: s.Name}
+	for _, f := range s.Findings {
+		d.Findings = append(d.Findings, finding{f})
+	}
+	return d
+}
+
+// A finding is one of the results of a check.
+type finding struct{ sandbox.Finding }
+
+// Mark returns the level in a word, with the class of its colour.
+func (f finding) Mark() map[string]string {
+	switch f.Level {
+	case sandbox.LevelOK:
+		return map[string]string{"Word": "ok", "Class": "badge-ok"}
+	case sandbox.LevelWarning:
+		return map[string]string{"Word": "warn", "Class": "badge-warn"}
+	}
+	return map[string]string{"Word": "FAIL", "Class": "badge-bad"}
+}
+
+// Command returns the command of the remedy; "" if it has none.
+func (f finding) Command() string {
+	_, command, found := strings.Cut(f.Remedy, "run: ")
+	if !found {
+		return ""
+	}
+	command, _, _ = strings.Cut(command, ";")
+	return strings.TrimSpace(command)
+}

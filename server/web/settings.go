@@ -1,0 +1,27 @@
+package web
+
+import "net/http"
+
+// settingRoutes mounts the screen of settings.
+func (p *Page) settingRoutes(r *router) { r.get("settings", forPerson(p.settings)) }
+
+// settings shows the effective settings.
+func (p *Page) settings(r *http.Request) (*content, error) {
+	all, err := p.options.Manage.Settings(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	type group struct {
+		Name     string
+		Settings []Setting
+	}
+	var groups []*group
+	for _, s := range all {
+		if len(groups) == 0 || groups[len(groups)-1].Name != s.Group {
+			groups = append(groups, &group{Name: s.Group})
+		}
+		last := groups[len(groups)-1]
+		last.Settings = append(last.Settings, s)
+	}
+	return &content{Title: "Settings", Template: "settings.html", Section: "settings", Data: groups}, nil
+}
