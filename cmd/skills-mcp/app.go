@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -89,7 +90,7 @@ func (a *app) printJSON(value any) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	_, err := io.WriteString(a.stdout, escapeJSON(text.String()))
+	_, err := io.WriteString(a.stdout, terminal.EscapeJSON(text.String()))
 	return err
 }
 

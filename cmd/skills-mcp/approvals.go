@@ -68,7 +68,7 @@ func (c *approvalsCommand) run(ctx context.Context) error {
 		for _, r := range list {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, stateOf(r), visible(r.Question.Skill), r.Question.Class, r.Scope, signedBy(r), r.Expires.Format(time.DateTime))
 		}
-	})
+	}, "UNTIL", "CONFIRMED BY", "SCOPE", "CLASS")
 }
 
 // stateOf returns the state of an approval for people.

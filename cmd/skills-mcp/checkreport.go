@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -161,8 +162,11 @@ func numberOf(problems []skills.Problem, severity skills.Severity) int {
 // print prints the problems to stdout, and their numbers to stderr. repairable counts
 // the files with problems that --fix corrects.
 func (r *checkReport) print(stdout, stderr io.Writer, found []skills.Problem, repairable int) error {
+	screen := terminal.Of(stdout)
 	for _, p := range found {
-		if _, err := fmt.Fprintln(stdout, p); err != nil {
+		severity := string(p.Severity)
+		line := strings.Replace(p.String(), ": "+severity+": ", ": "+screen.Paint(terminal.Tone(severity), severity)+": ", 1)
+		if _, err := fmt.Fprintln(stdout, line); err != nil {
 			return err
 		}
 	}

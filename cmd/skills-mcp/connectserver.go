@@ -229,9 +229,9 @@ func (c *connectServerCommand) look(ctx context.Context, s *settings, server ski
 	return errors.Join(append(errs, table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "SKILL\tFILES\tBYTES\tDESCRIPTION")
 		for _, l := range list {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", visible(l.Name), l.Files, l.Bytes, visible(oneLine(l.Description, 60)))
+			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", visible(l.Name), l.Files, l.Bytes, visible(flat(l.Description)))
 		}
-	}))...)
+	}, "BYTES", "FILES"))...)
 }
 
 // printList lists the connected servers.
@@ -263,7 +263,7 @@ func (c *connectServerCommand) printList(s *settings) error {
 		for _, l := range list {
 			fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", l.Name, l.Skills, l.Since, visible(l.Address))
 		}
-	})
+	}, "SINCE")
 }
 
 // disconnect removes a server with all that was fetched from it.

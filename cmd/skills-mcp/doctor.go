@@ -27,8 +27,9 @@ found in, the workspace, the Docker engine with its images, and the native
 sandbox, in which a tiny command is run as a skill would be. Nothing is pulled:
 where an image is not there, --registry asks the registry whether it can be had.
 Exits with 1 when skills cannot be run.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+		Example: "  skills-mcp doctor --registry",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&c.registry, "registry", false, "ask registries whether images that are not there can be had")
@@ -66,7 +67,7 @@ func (c *doctorCommand) print(sections []section) {
 			fmt.Fprintln(c.stdout)
 		}
 		fmt.Fprintln(c.stdout, s.Name)
-		_ = table(c.stdout, func(w io.Writer) {
+		_ = facts(c.stdout, func(w io.Writer) {
 			for _, f := range s.Findings {
 				line := f.Detail
 				if f.Remedy != "" {

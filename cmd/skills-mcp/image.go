@@ -26,8 +26,9 @@ func newImageCommand(a *app) *cobra.Command {
 		Short: "List, pull, build and prune the images that skills run in",
 		Long: `List, pull, build and prune the images that the docker driver runs skills in.
 Which image a role has is the setting "images" of the configuration.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: "  skills-mcp image list",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(c.list(), c.pull(), c.build(), c.prune())
 	return cmd
@@ -57,7 +58,8 @@ func (c *imageCommand) list() *cobra.Command {
 		Short: "List the image of each role, and whether it is there",
 		Long: `List the image of each role, whether the Docker engine has it, and the layers
 with packages that skills declare, which were made from these images.`,
-		Args: cobra.NoArgs,
+		Example: "  skills-mcp image list --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDocker(func(_ *settings, d *docker.Driver) error {
 				found, err := d.Images(cmd.Context())
@@ -93,7 +95,7 @@ func (c *imageCommand) printImages(found []docker.Image) error {
 			}
 			fmt.Fprintf(w, "%s\t%s\tready\t%s\t%s\t%s\n", i.Role, i.Ref, shortID(i.ID), sandbox.Bytes(i.Size), day(i.Created))
 		}
-	})
+	}, "CREATED", "ID", "SIZE")
 }
 
 func (c *imageCommand) printLayers(layers []docker.Layer) error {
@@ -102,7 +104,7 @@ func (c *imageCommand) printLayers(layers []docker.Layer) error {
 		for _, l := range layers {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s: %s\n", l.Ref, l.Base, shortID(l.ID), sandbox.Bytes(l.Size), day(l.Used), l.Kind, oneLine(l.Packages, 60))
 		}
-	})
+	}, "USED", "FROM", "ID", "SIZE")
 }
 
 // shortID returns the short form of an image's id that docker's tools print.
@@ -118,6 +120,7 @@ func (c *imageCommand) pull() *cobra.Command {
 		Long: `Pull the image of each ROLE, or of all roles, so that no call has to wait for
 it. An image that is there already is brought up to date. When one cannot be
 pulled the others are still tried, and the exit code is 1.`,
+		Example:           "  skills-mcp image pull default node",
 		ValidArgsFunction: c.completeRoles,
 		RunE: func(cmd *cobra.Command, roles []string) error {
 			return c.withDocker(func(s *settings, d *docker.Driver) error {
@@ -187,7 +190,8 @@ of public authorities. The Docker engine builds it, and needs the network for
 what BASE lacks. To use the image, name it in the configuration:
 
   images: {default: ` + fullImage + `, node: ` + fullImage + `}`,
-		Args: cobra.NoArgs,
+		Example: "  skills-mcp image build --tag mine",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDocker(func(_ *settings, d *docker.Driver) error {
 				if err := d.BuildImage(cmd.Context(), tag, base, c.stderr); err != nil {
@@ -212,7 +216,8 @@ func (c *imageCommand) prune() *cobra.Command {
 a while. They are made again where a skill needs them. Images of roles, and
 whatever else the Docker engine has, stay. The server does the same, with 30
 days, whenever it makes a layer.`,
-		Args: cobra.NoArgs,
+		Example: "  skills-mcp image prune --unused 168h",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if unused < 0 {
 				return usageError(fmt.Errorf("--unused is %s; write 0s or more", unused))

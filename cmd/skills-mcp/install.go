@@ -188,7 +188,7 @@ func (c *installCommand) printChoices(all []source.Choice) error {
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tKIND\tFOLDER\tDESCRIPTION")
 		for _, choice := range all {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(choice.Name), choice.Kind, visible(choice.Path), oneLine(choice.Description, 70))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(choice.Name), choice.Kind, visible(choice.Path), flat(choice.Description))
 		}
-	})
+	}, "FOLDER", "KIND")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,8 +26,11 @@ type listCommand struct {
 func newListCommand(a *app) *cobra.Command {
 	c := &listCommand{app: a}
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List every skill there is, and whether it is ready",
+		Use:   "list",
+		Short: "List every skill there is, and whether it is ready",
+		Long: `List every skill there is, and whether it is ready. On a terminal with descriptions,
+and only the columns that fit; elsewhere each column in full, and without descriptions,
+which --json has.`,
 		Example: "  skills-mcp list --changed",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
@@ -112,11 +116,28 @@ func (c *listCommand) print(found []describe.Listed) error {
 			found = slices.Clone(found)
 			slices.SortStableFunc(found, func(a, b describe.Listed) int { return cmp.Compare(a.Category, b.Category) })
 		}
-		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+grouped+reached+"STATE")
-		for _, s := range found {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s%s\n", s.Name, s.Tool, whose(s.Source, s.Untrusted), s.Class, s.Kind, group(s), reach(s), flat(s.State))
+		described, state := "", func(s describe.Listed) string { return flat(s.State) }
+		if isTerminal(c.stdout) {
+			described, state = "\tDESCRIPTION", stateAndDescription
 		}
-	})
+		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+grouped+reached+"STATE"+described)
+		for _, s := range found {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s%s\n", s.Name, s.Tool, whose(s.Source, s.Untrusted), s.Class, s.Kind, group(s), reach(s), state(s))
+		}
+	}, "TOOL", "KIND", "SOURCE", "REACHED BY", "CATEGORY", "CLASS")
+}
+
+// stateAndDescription returns the cells of a skill's state, in few words, and of what
+// else is known of it, in as many as there is room for.
+func stateAndDescription(s describe.Listed) string {
+	state, why, found := strings.Cut(flat(s.State), ": ")
+	if by, shadowed := strings.CutPrefix(state, "shadowed "); shadowed {
+		state, why, found = "shadowed", by, true
+	}
+	if found {
+		why += " · "
+	}
+	return state + "\t" + why + flat(s.Description)
 }
 
 // whose returns the source of a skill or plugin, and whether it is of an untrusted

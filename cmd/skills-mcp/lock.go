@@ -18,10 +18,11 @@ import (
 // newLockCommand returns the parent of the commands about the lock files of other tools.
 func newLockCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "lock",
-		Short: "Take over what other tools have installed",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     "lock",
+		Short:   "Take over what other tools have installed",
+		Example: "  skills-mcp lock adopt --dry-run",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newAdoptCommand(a))
 	return cmd

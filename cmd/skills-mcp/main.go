@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 )
 
 func main() {
@@ -31,8 +33,8 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		out = &output{file: file}
 		stdout = out
 	}
-	if file, ok := stderr.(*os.File); ok && isTerminal(file) {
-		stderr = &statusLine{file: file}
+	if file, ok := stderr.(*os.File); ok && terminal.Of(file).Controls {
+		stderr = terminal.NewStatus(file)
 	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := newRootCommand(a)

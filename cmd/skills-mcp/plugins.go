@@ -19,11 +19,12 @@ type pluginsCommand struct {
 func newPluginsCommand(a *app) *cobra.Command {
 	c := &pluginsCommand{app: a}
 	cmd := &cobra.Command{
-		Use:   "plugins",
-		Short: "List the plugins that skills come from",
-		Long:  "List the plugins that skills come from, and how many skills and agents each has.\nWith --json also their agents, hooks and MCP servers, none of which is run.",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+		Use:     "plugins",
+		Short:   "List the plugins that skills come from",
+		Long:    "List the plugins that skills come from, and how many skills and agents each has.\nWith --json also their agents, hooks and MCP servers, none of which is run.",
+		Example: "  skills-mcp plugins --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	return cmd
@@ -40,7 +41,7 @@ func (c *pluginsCommand) run(ctx context.Context) error {
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
 		for _, p := range describe.Plugins(catalog) {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, oneLine(p.Version, 40), whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), oneLine(p.Description, 60))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, oneLine(p.Version, 40), whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), flat(p.Description))
 		}
-	})
+	}, "AGENTS", "SKILLS", "SOURCE", "VERSION")
 }

@@ -64,7 +64,7 @@ func (c *rateCommand) run(ctx context.Context, name string) error {
 // quoted, each in one line.
 func printFeedback(w io.Writer, f *feedback.Summary) error {
 	fmt.Fprintf(w, "\nlast runs and ratings:\n  %d runs, %d failed; rated good %d times, bad %d times\n", f.Calls, f.Failures, f.Good, f.Bad)
-	return table(w, func(w io.Writer) {
+	return facts(w, func(w io.Writer) {
 		for _, e := range f.LastErrors {
 			fmt.Fprintf(w, "  %s\tfailed\t%q\n", day(e.At), e.Error)
 		}

@@ -22,9 +22,8 @@ func newRootCommand(a *app) *cobra.Command {
 and runs every call in a fresh, locked-down sandbox.
 
 Without arguments it serves MCP on standard input and output, unless that is a
-terminal. To try a skill by hand:
-
-  skills-mcp list
+terminal.`,
+		Example: `  skills-mcp list
   skills-mcp run colony-samples/code-complexity --path . --top_n 3`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -38,7 +37,7 @@ terminal. To try a skill by hand:
 	root.SetVersionTemplate("{{.Version}}")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.AddCommand(
-		newServeCommand(a), newListCommand(a), newShowCommand(a), newSearchCommand(a), newPluginsCommand(a),
+		newServeCommand(a), newListCommand(a), newShowCommand(a), newReadCommand(a), newSearchCommand(a), newPluginsCommand(a),
 		newRunCommand(a), newRunsCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newPushCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
 		newWhyCommand(a), newGrantCommand(a), newEnableCommand(a), newDisableCommand(a),
 		newTrustCommand(a), newUntrustCommand(a), newPinCommand(a),
@@ -50,6 +49,8 @@ terminal. To try a skill by hand:
 	addManual(root)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
+	root.SetUsageFunc(printUsage)
+	addExamples(root)
 	asUsage(root)
 	return root
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
@@ -96,9 +97,11 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if err != nil {
 		return err
 	}
+	end := c.show(&request, given.json)
 	outcome, err := s.sandboxes.executor(runner, nil, snapshots, s.approvals(s.terminal(c.app))).Run(ctx, request)
-	_, done := newProgress(c.stderr)
-	done()
+	if ended := end(); err == nil {
+		err = ended
+	}
 	return c.finish(skill, given, outcome, err)
 }
 
@@ -133,14 +136,11 @@ func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given
 	if err != nil {
 		return run.Request{}, err
 	}
-	report, done := newProgress(c.stderr)
 	request := run.Request{
 		Call: run.Call{
 			Principal: identity.Principal{Kind: identity.Person},
 			Way:       run.WayCommand,
 			Timeout:   given.timeout,
-			Stderr:    display(c.stderr),
-			Progress:  report,
 			Warn:      func(message string) { fmt.Fprintln(c.stderr, "skills-mcp:", message) },
 			Callees: result.Callees(func(_ context.Context, name string) (*skills.Skill, error) {
 				return server.Lookup(catalog, name)
@@ -158,10 +158,40 @@ func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given
 	} else {
 		request.Client = elicit.Nobody("nobody can be asked: skills-mcp run is not on a terminal")
 	}
-	if !given.json {
-		request.Stdout = after(done, display(c.stdout))
-	}
 	return request, nil
+}
+
+// show connects the outputs of a request to the streams: to a file or a pipe they are
+// unchanged, and cannot control a terminal, where progress is a bar and JSON is laid out.
+// end must be called when it has run.
+func (c *runCommand) show(request *run.Request, quiet bool) (end func() error) {
+	ends := []func() error{}
+	report, done := newProgress(c.stderr)
+	request.Progress, request.Stderr, request.Stdout = report, display(c.stderr), c.stdout
+	status, drawn := c.stderr.(*terminal.Status)
+	if drawn {
+		progress := terminal.NewProgress(request.Skill.QualifiedName(), status)
+		request.Stderr, ends = progress, append(ends, progress.Close)
+	}
+	switch screen := terminal.Of(c.stdout); {
+	case quiet:
+		request.Stdout = nil
+	case screen.Width > 0:
+		out := c.stdout
+		if drawn {
+			out = status.Beside(out)
+		}
+		result := terminal.NewResult(out, screen)
+		request.Stdout, ends = result, append(ends, result.Close)
+	}
+	return func() error {
+		done()
+		var errs []error
+		for _, end := range ends {
+			errs = append(errs, end())
+		}
+		return errors.Join(errs...)
+	}
 }
 
 // display returns the writer of a skill's output: to a terminal as plain text, so that
@@ -172,18 +202,6 @@ func display(w io.Writer) io.Writer {
 	}
 	return w
 }
-
-// after returns a writer to w that calls do before each write.
-func after(do func(), w io.Writer) io.Writer {
-	return writerFunc(func(p []byte) (int, error) {
-		do()
-		return w.Write(p)
-	})
-}
-
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // exit returns the exit code of a run.
 func exit(outcome *run.Outcome, err error) error {

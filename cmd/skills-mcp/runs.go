@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
@@ -231,39 +231,21 @@ func (c *runsCommand) printLines(page []*store.Run) error {
 	return err
 }
 
-// printRuns prints a table, whose lines are no longer than those of the terminal.
+// printRuns prints a table, with headings if head is set.
 func (c *runsCommand) printRuns(page []*store.Run, head bool) error {
-	width := 0
-	if file, ok := c.stdout.(interface{ Fd() uintptr }); ok && isTerminal(c.stdout) {
-		width, _, _ = term.GetSize(int(file.Fd()))
-	}
-	var lines bytes.Buffer
+	short := isTerminal(c.stdout)
 	now := time.Now()
-	err := table(&lines, func(w io.Writer) {
-		if head {
-			fmt.Fprintln(w, "ID\tSTARTED\tSKILL\tOUTCOME\tTIME\tBY\tABOUT")
-		}
+	t := terminal.Table{Headless: !head, Optional: []string{"BY", "TIME", "STARTED"}}
+	return writeTable(c.stdout, t, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tSTARTED\tSKILL\tOUTCOME\tTIME\tBY\tABOUT")
 		for _, r := range page {
-			id := r.ID
-			if width > 0 {
-				id = oneLine(id, 14)
+			id := visible(r.ID)
+			if short {
+				id = strings.TrimSuffix(oneLine(id, 14), "…")
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", visible(strings.TrimSuffix(id, "…")), when(r.Started, now), visible(subject(r)), outcomeText(r), duration(r.Duration), visible(by(r)), visible(about(r)))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id, when(r.Started, now), visible(subject(r)), outcomeText(r), duration(r.Duration), visible(by(r)), visible(about(r)))
 		}
 	})
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(lines.String()) {
-		line = strings.TrimRight(line, " \n")
-		if width > 0 {
-			line = cutLine(line, width)
-		}
-		if _, err := fmt.Fprintln(c.stdout, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // one prints all that is recorded about the run whose ID begins with a text.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
@@ -78,7 +79,7 @@ func about(r *store.Run) string {
 
 // printRun writes all that is recorded about a run.
 func printRun(w io.Writer, r *store.Run, children []*store.Run) error {
-	return table(w, func(w io.Writer) {
+	return facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
 				fmt.Fprintf(w, "%s\t%s\n", key, visible(value))
@@ -169,15 +170,6 @@ func writeJSONLine(w *bytes.Buffer, value any) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	w.WriteString(escapeJSON(line.String()))
+	w.WriteString(terminal.EscapeJSON(line.String()))
 	return nil
-}
-
-// cutLine returns a line of at most so many characters.
-func cutLine(line string, most int) string {
-	runes := []rune(line)
-	if len(runes) <= most {
-		return line
-	}
-	return string(runes[:most-1]) + "…"
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
@@ -100,8 +101,9 @@ func (c *searchCommand) print(result search.Result, found []matched) error {
 	if result.Doubtful {
 		fmt.Fprintln(c.stderr, "probably no skill fits; these are the nearest")
 	}
+	screen := terminal.Of(c.stdout)
 	for _, s := range found {
-		if err := s.print(c.stdout); err != nil {
+		if err := s.print(c.stdout, screen); err != nil {
 			return err
 		}
 	}
@@ -139,9 +141,9 @@ func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
 	err = table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "SOURCE\tVERSION\tDOWNLOADS\tDESCRIPTION")
 		for _, hit := range hits {
-			fmt.Fprintf(w, "clawhub:%s\t%s\t%d\t%s\n", visible(hit.Name), visible(hit.Version), hit.Downloads, oneLine(hit.Summary, 70))
+			fmt.Fprintf(w, "clawhub:%s\t%s\t%d\t%s\n", visible(hit.Name), visible(hit.Version), hit.Downloads, flat(hit.Summary))
 		}
-	})
+	}, "DOWNLOADS", "VERSION")
 	fmt.Fprintln(c.stderr, "to look at one: skills-mcp install SOURCE --dry-run")
 	return err
 }
@@ -156,12 +158,17 @@ func resembling(names []string) string {
 
 // print writes the skill in two lines, with further ones for a state that is not ready and
 // for why it was found.
-func (m matched) print(w io.Writer) error {
-	lines := []string{m.Name, "    " + oneLine(m.Description, 160)}
-	if m.State != "ready" {
-		lines = append(lines, "    "+oneLine(m.State, 160))
+func (m matched) print(w io.Writer, screen terminal.Screen) error {
+	most := 160
+	if screen.Width > 0 {
+		most = max(20, screen.Width-4)
 	}
-	if why := oneLine(m.Why, 160); why != "" {
+	lines := []string{screen.Paint(terminal.Bold, m.Name), "    " + oneLine(m.Description, most)}
+	if m.State != "ready" {
+		state, _, _ := strings.Cut(m.State, " ")
+		lines = append(lines, "    "+screen.Paint(terminal.Tone(strings.TrimSuffix(state, ":")), oneLine(m.State, most)))
+	}
+	if why := oneLine(m.Why, most); why != "" {
 		lines = append(lines, "    "+why)
 	}
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))

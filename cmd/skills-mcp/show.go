@@ -31,6 +31,7 @@ func newShowCommand(a *app) *cobra.Command {
 		Use:               "show NAME",
 		Short:             "Show one skill in full",
 		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its capabilities and, if it has changed\nsince it was accepted, the difference, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool; SOURCE:NAME (session:deploy) or the path of its folder also means one\nwhose name another one has. Nothing of it is run.",
+		Example:           "  skills-mcp show colony-samples/code-complexity",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
@@ -122,7 +123,7 @@ func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {
 
 // printFacts writes a table of a skill's properties.
 func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
-	return table(w, func(w io.Writer) {
+	return facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
 				fmt.Fprintf(w, "%s\t%s\n", key, flat(value))
@@ -240,7 +241,7 @@ func warm(n int) string {
 
 // printParams writes a table of an entry's parameters.
 func printParams(w io.Writer, entry *skills.Entry) error {
-	return table(w, func(w io.Writer) {
+	return facts(w, func(w io.Writer) {
 		for _, p := range entry.Params() {
 			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), oneLine(p.Help(), 400))
 		}
@@ -275,7 +276,7 @@ func processors(n float64) string {
 
 // printPlan writes the plan of a call.
 func printPlan(w io.Writer, p *describe.Plan) error {
-	return table(w, func(w io.Writer) {
+	return facts(w, func(w io.Writer) {
 		row := func(key, value string) { fmt.Fprintf(w, "  %s\t%s\n", key, flat(value)) }
 		if p.Refused != nil {
 			row("refused", fmt.Sprintf("%s: %s", p.Refused.Code, p.Refused.Message))

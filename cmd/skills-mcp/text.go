@@ -4,20 +4,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode/utf16"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// oneLine folds a text into one line of at most so many characters.
+// oneLine folds a text into one line of at most so many columns.
 func oneLine(text string, most int) string {
-	runes := []rune(flat(text))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most-1]) + "…"
+	return terminal.Cut(flat(text), most)
 }
 
 // flat folds a stranger's text into one line without control characters.
@@ -66,26 +61,19 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-// table aligns the columns that rows writes, separated by tabs.
-func table(w io.Writer, rows func(w io.Writer)) error {
-	aligned := tabwriter.NewWriter(termtext.NewWriter(w), 0, 0, 2, ' ', 0)
-	rows(aligned)
-	return aligned.Flush()
+// table writes a row of headings and rows, whose cells are separated by tabs. A narrow
+// terminal goes without the optional columns, the first of them first.
+func table(w io.Writer, rows func(w io.Writer), optional ...string) error {
+	return writeTable(w, terminal.Table{Optional: optional}, rows)
 }
 
-// escapeJSON returns encoded JSON with escapes for characters of strings that are
-// invisible, or that control a terminal.
-func escapeJSON(encoded string) string {
-	var b strings.Builder
-	for _, r := range encoded {
-		plain := r == '\n' || r >= ' ' && r < 0x7f // strings have no line ends
-		if plain || visible(string(r)) == string(r) {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
-		}
-	}
-	return b.String()
+// facts writes rows of a name and a text, separated by a tab.
+func facts(w io.Writer, rows func(w io.Writer)) error {
+	return writeTable(w, terminal.Table{Facts: true}, rows)
+}
+
+func writeTable(w io.Writer, t terminal.Table, rows func(w io.Writer)) error {
+	var text strings.Builder
+	rows(&text)
+	return t.Write(w, text.String())
 }

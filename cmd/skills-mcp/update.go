@@ -226,7 +226,7 @@ func (c *updateCommand) printOutdated(list []outdatedInfo) error {
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(info.Name), shortRevision(info.Installed), current, visible(info.Source))
 		}
-	})
+	}, "SOURCE")
 }
 
 // shortRevision returns a revision of at most 20 characters.

@@ -20,10 +20,11 @@ type versionCommand struct {
 func newVersionCommand(a *app) *cobra.Command {
 	c := &versionCommand{app: a}
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, the commit and the protocol revisions",
-		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return c.run() },
+		Use:     "version",
+		Short:   "Print the version, the commit and the protocol revisions",
+		Example: "  skills-mcp version --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return c.run() },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	return cmd

@@ -151,7 +151,7 @@ func covers(d *run.Decision) string {
 }
 
 func (e *explanation) print(w io.Writer) error {
-	return table(w, func(w io.Writer) {
+	return facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
 				fmt.Fprintf(w, "%s\t%s\n", key, visible(value))
