@@ -7,9 +7,11 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // service returns the operations of the REST API and of the page, which act on the parts of
@@ -21,7 +23,7 @@ func (b *backend) service() *api.Service {
 	b.asker.jobs.Store(running)
 	b.onClose(running.Close)
 	return api.New(api.Options{
-		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
+		Directory: directory, Rules: b.filter, Policy: b.sandboxes.decider(nil), Outlook: b.outlook, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
 		Page:   func(approval string) string { url, _ := b.options.page(approval); return url },
 		Doctor: b.diagnose,
 	})
@@ -37,6 +39,15 @@ func (a *asker) Confirm(ctx context.Context, q *approval.Question) (approval.Sco
 		return running.Confirm(ctx, q)
 	}
 	return "", errors.New("the page is not served yet")
+}
+
+// outlook returns the decisions about calls of a skill under a profile.
+func (b *backend) outlook(ctx context.Context, skill *skills.Skill, profile string) ([]describe.Outlook, error) {
+	e, err := b.explain(ctx, skill, profile)
+	if err != nil {
+		return nil, err
+	}
+	return e.Calls, nil
 }
 
 // diagnose returns the report of doctor about this process. Registries are not asked.

@@ -9,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillsmcp/skills-mcp/server/policy"
-	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -42,33 +41,14 @@ caller where they differ. Nothing is run, and nobody is asked.`,
 
 // An explanation has the decisions about calls of a skill.
 type explanation struct {
-	Skill   string           `json:"skill"`
-	Origin  string           `json:"origin"`
-	Digest  string           `json:"digest"`
-	Class   skills.Class     `json:"class"` // that it declares
-	Profile string           `json:"profile,omitempty"`
-	Mode    string           `json:"mode"`
-	Calls   []explainedCalls `json:"calls"`
-	Notes   []string         `json:"notes"`
-}
-
-// explainedCalls is the decision about the calls of some callers.
-type explainedCalls struct {
-	By         []string     `json:"by"`
-	Outcome    string       `json:"outcome"` // runs, asks or refused
-	Class      skills.Class `json:"class,omitempty"`
-	Rule       string       `json:"rule,omitempty"`
-	Signatures int          `json:"signatures"`
-	Covers     string       `json:"covers,omitempty"` // of a yes
-	Grown      []string     `json:"grown,omitempty"`
-	Writes     bool         `json:"writes"`
-	Workspaces []string     `json:"workspaces,omitempty"`
-	Network    []string     `json:"network,omitempty"`
-	Variables  []string     `json:"variables,omitempty"`
-	Calls      []string     `json:"calls,omitempty"`
-	Timeout    float64      `json:"timeout_seconds,omitempty"`
-	Code       run.Code     `json:"code,omitempty"`
-	Message    string       `json:"message,omitempty"`
+	Skill   string             `json:"skill"`
+	Origin  string             `json:"origin"`
+	Digest  string             `json:"digest"`
+	Class   skills.Class       `json:"class"` // that it declares
+	Profile string             `json:"profile,omitempty"`
+	Mode    string             `json:"mode"`
+	Calls   []describe.Outlook `json:"calls"`
+	Notes   []string           `json:"notes"`
 }
 
 func (c *whyCommand) run(ctx context.Context, name string) error {
@@ -108,7 +88,7 @@ func (s *settings) explain(ctx context.Context, skill *skills.Skill, profile str
 		e.Notes = append(e.Notes, fmt.Sprintf("the workspace %s is not trusted: no rule gives its skills anything", skill.Workspace))
 	}
 	for _, o := range decider.Outlooks(ctx, skill, profile, snap.Digest, snap.Dir, s.workspaces.folders) {
-		e.Calls = append(e.Calls, explained(o))
+		e.Calls = append(e.Calls, describe.NewOutlook(o.Callers, o.Decision, o.Refused))
 	}
 	return e, nil
 }
@@ -120,34 +100,6 @@ func snapshotOf(ctx context.Context, skill *skills.Skill) (*snapshot.Snapshot, e
 		return nil, err
 	}
 	return snapshots.Take(ctx, skill.Files, snapshot.Use{})
-}
-
-func explained(o policy.Outlook) explainedCalls {
-	if o.Refused != nil {
-		return explainedCalls{By: o.Callers, Outcome: "refused", Code: o.Refused.Code, Message: o.Refused.Message}
-	}
-	d := o.Decision
-	c := explainedCalls{
-		By: o.Callers, Outcome: "runs", Class: d.Class, Rule: d.Rule, Signatures: d.Signatures, Grown: d.Grown,
-		Writes: d.Grant.Write, Workspaces: d.Grant.Workspaces, Network: d.Grant.Hosts, Variables: d.Variables, Calls: d.Calls, Timeout: d.Timeout.Seconds(),
-	}
-	if d.Signatures > 0 {
-		c.Outcome, c.Covers = "asks", covers(d)
-	}
-	return c
-}
-
-// covers says which calls a yes covers.
-func covers(d *run.Decision) string {
-	switch {
-	case d.Each:
-		return "the one call"
-	case d.Always:
-		return "all later calls, while the skill gains no capability"
-	case d.Session:
-		return "at most the client's session"
-	}
-	return "what you choose: the call, the session, or all later calls"
 }
 
 func (e *explanation) print(w io.Writer) error {
@@ -163,9 +115,9 @@ func (e *explanation) print(w io.Writer) error {
 		row("declares", string(e.Class))
 		row("mode", e.Mode)
 		row("profile", e.Profile)
-		for _, calls := range e.Calls {
+		for i := range e.Calls {
 			fmt.Fprintln(w)
-			calls.print(row)
+			printOutlook(&e.Calls[i], row)
 		}
 		for _, note := range e.Notes {
 			row("note", note)
@@ -173,7 +125,7 @@ func (e *explanation) print(w io.Writer) error {
 	})
 }
 
-func (c *explainedCalls) print(row func(key, value string)) {
+func printOutlook(c *describe.Outlook, row func(key, value string)) {
 	row("calls of", strings.Join(c.By, "; "))
 	if c.Outcome == "refused" {
 		row("refused", fmt.Sprintf("%s: %s", c.Code, c.Message))

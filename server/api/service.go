@@ -46,7 +46,9 @@ type Rules interface {
 	// Pin keeps the tool of a skill, however many skills there are, or no longer.
 	Pin(ctx context.Context, skill *skills.Skill, pinned bool) error
 	// Off returns the skills that do not exist for the server's clients, by qualified name.
-	Off(ctx context.Context) []policy.Off
+	Off() []policy.Off
+	// Generation returns a number that differs after each decision.
+	Generation(ctx context.Context) (int64, error)
 }
 
 // Options connect a [Service] to the server.
@@ -56,6 +58,10 @@ type Options struct {
 	Approvals *approval.Approvals
 	Runs      store.Runs
 	Jobs      *jobs.Jobs
+	// Policy has the profiles of the configuration, and what the person assigns to them.
+	Policy *policy.Policy
+	// Outlook returns the decisions about calls of a skill under a profile.
+	Outlook func(ctx context.Context, skill *skills.Skill, profile string) ([]describe.Outlook, error)
 	// Published counts the publications of skills, for [Service.Stamps]; nil counts none.
 	Published func() uint64
 	// Page returns the address at which a person answers a question, or ""; nil is none.
@@ -65,10 +71,13 @@ type Options struct {
 }
 
 // A Service has the operations of the API and of the page.
-type Service struct{ options Options }
+type Service struct {
+	options Options
+	states  states
+}
 
 // New returns a service.
-func New(o Options) *Service { return &Service{o} }
+func New(o Options) *Service { return &Service{options: o} }
 
 // A SkillQuery selects skills. Zero fields select all.
 type SkillQuery struct {

@@ -138,21 +138,16 @@ func (f found) item(view *describe.View) SkillItem {
 	}
 }
 
-// keeps reports whether the fields of a query select a skill. The state is looked at last,
-// as it needs a decision.
-func (q *SkillQuery) keeps(view *describe.View, f found) bool {
+// keeps reports whether the fields of a query select a skill. The state, of which state
+// returns the first word, is looked at last, as it needs a decision.
+func (q *SkillQuery) keeps(state func(*skills.Skill) string, f found) bool {
 	if q.Category != "" && f.skill.Category != q.Category || q.Source != "" && f.skill.Source != q.Source {
 		return false
 	}
 	if q.State == "" {
 		return true
 	}
-	state := "off"
-	if f.off == "" {
-		state = view.StateOf(f.skill)
-	}
-	word, _, _ := strings.Cut(state, " ")
-	return strings.TrimSuffix(word, ":") == q.State
+	return f.off != "" && q.State == "off" || f.off == "" && state(f.skill) == q.State
 }
 
 // matches reports whether a skill that is off has all words of a query.
@@ -169,24 +164,36 @@ func (q *SkillQuery) matches(skill *skills.Skill) bool {
 // find returns the skills that a query selects, as many as there can be on all pages, and
 // the number of all.
 func (s *Service) find(ctx context.Context, view *describe.View, q *SkillQuery) (all []found, total int, err error) {
-	off := s.off(ctx, func(f found) bool { return q.matches(f.skill) && q.keeps(view, f) })
+	state := s.states.of(ctx, s.options.Rules, view)
+	off := s.off(ctx, func(f found) bool { return q.matches(f.skill) && q.keeps(state, f) })
 	if strings.TrimSpace(q.Text) == "" {
 		for _, skill := range view.Catalog.Skills {
-			if f := (found{skill: skill}); q.keeps(view, f) {
+			if f := (found{skill: skill}); q.keeps(state, f) {
 				all = append(all, f)
 			}
 		}
-		all = append(all, off...)
-		if len(off) > 0 {
-			slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.name(), b.name()) })
-		}
+		all = merge(all, off)
 		return all, len(all), nil
 	}
-	result, err := s.options.Directory.Search(ctx, search.Query{Text: q.Text, Keep: func(skill *skills.Skill) bool { return q.keeps(view, found{skill: skill}) }})
+	result, err := s.options.Directory.Search(ctx, search.Query{Text: q.Text, Keep: func(skill *skills.Skill) bool { return q.keeps(state, found{skill: skill}) }})
 	for _, h := range result.Hits {
 		all = append(all, found{skill: h.Skill, match: h.Why()})
 	}
 	return append(all, off...), result.Total + len(off), err
+}
+
+// merge merges two lists that are sorted by name.
+func merge(a, b []found) []found {
+	if len(b) == 0 {
+		return a
+	}
+	all := make([]found, 0, len(a)+len(b))
+	for _, f := range b {
+		at, _ := slices.BinarySearchFunc(a, f.name(), func(f found, name string) int { return cmp.Compare(f.name(), name) })
+		all = append(append(all, a[:at]...), f)
+		a = a[at:]
+	}
+	return append(all, a...)
 }
 
 // off returns the skills that do not exist for the server's clients, of those that keep
@@ -195,7 +202,7 @@ func (s *Service) off(ctx context.Context, keep func(found) bool) (all []found) 
 	if !isPerson(ctx) || s.options.Rules == nil {
 		return nil
 	}
-	for _, o := range s.options.Rules.Off(ctx) {
+	for _, o := range s.options.Rules.Off() {
 		if f := (found{skill: o.Skill, off: o.Why}); keep(f) {
 			all = append(all, f)
 		}

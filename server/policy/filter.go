@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -35,7 +34,7 @@ type Filter struct {
 // filtered is the result of one Apply. It is immutable.
 type filtered struct {
 	before, after *skills.Catalog
-	gone          []string // names of the skills that it removed
+	gone          []Off // by qualified name
 	marks         []mark
 }
 
@@ -66,17 +65,13 @@ type Off struct {
 	Why   string
 }
 
-// Off returns the skills that the last Apply has removed, by qualified name.
-func (f *Filter) Off(ctx context.Context) []Off {
-	var all []Off
-	last := f.last.Load()
-	for _, name := range last.gone {
-		at, _ := last.before.Place(name)
-		skill := last.before.Skills[at]
-		why := cmp.Or(f.policy.Missing(ctx, f.who, skill), f.policy.Missing(ctx, f.who, skill.Owner()))
-		all = append(all, Off{skill, why})
-	}
-	return all
+// Off returns the skills that the last Apply has removed, by qualified name. The list must
+// not be changed.
+func (f *Filter) Off() []Off { return f.last.Load().gone }
+
+// Generation returns a number that differs after each decision of the person. It is fast.
+func (f *Filter) Generation(ctx context.Context) (int64, error) {
+	return f.policy.options.Book.store.Generation(ctx)
 }
 
 // Enable enables or disables a skill by the rule of the person. The error is a
@@ -93,18 +88,21 @@ func (f *Filter) Pin(ctx context.Context, skill *skills.Skill, pinned bool) erro
 	return f.policy.Assign(ctx, a)
 }
 
-// missing returns the qualified names of the skills that do not exist, sorted.
-func (f *Filter) missing(page *page, catalog *skills.Catalog) []string {
+// missing returns the skills that do not exist, by qualified name.
+func (f *Filter) missing(page *page, catalog *skills.Catalog) (gone []Off) {
 	if f.policy.open(page, f.who.Profile) {
 		return nil
 	}
-	missing := func(skill *skills.Skill) bool {
-		return f.policy.missing(page, f.policy.matches(page, subject{skill: skill}), f.who.Profile, skill) != ""
+	missing := func(skill *skills.Skill) string {
+		return f.policy.missing(page, f.policy.matches(page, subject{skill: skill}), f.who.Profile, skill)
 	}
-	var gone []string
 	for _, skill := range catalog.Skills {
-		if missing(skill) || skill.Of != nil && missing(skill.Of) {
-			gone = append(gone, skill.QualifiedName())
+		why := missing(skill)
+		if why == "" && skill.Of != nil {
+			why = missing(skill.Of)
+		}
+		if why != "" {
+			gone = append(gone, Off{skill, why})
 		}
 	}
 	return gone
@@ -130,23 +128,21 @@ func (p *Policy) open(page *page, profile string) bool {
 	return true
 }
 
-// without returns a catalog without the skills with names, which are sorted. Skills that
-// lose some of their tools are copies.
-func without(catalog *skills.Catalog, names []string) *skills.Catalog {
-	if len(names) == 0 {
+// without returns a catalog without skills that are gone. Skills that lose some of their
+// tools are copies.
+func without(catalog *skills.Catalog, gone []Off) *skills.Catalog {
+	if len(gone) == 0 {
 		return catalog
 	}
+	names := make(map[string]bool, len(gone))
+	for _, off := range gone {
+		names[off.Skill.QualifiedName()] = true
+	}
+	removed := func(s *skills.Skill) bool { return names[s.QualifiedName()] }
 	next := *catalog
 	next.Skills = nil
-	next.Shadowed = slices.DeleteFunc(slices.Clone(catalog.Shadowed), func(s skills.Shadow) bool {
-		_, found := slices.BinarySearch(names, s.Skill.QualifiedName())
-		return found
-	})
+	next.Shadowed = slices.DeleteFunc(slices.Clone(catalog.Shadowed), func(s skills.Shadow) bool { return removed(s.Skill) })
 	copies := map[*skills.Skill]*skills.Skill{}
-	removed := func(s *skills.Skill) bool {
-		_, found := slices.BinarySearch(names, s.QualifiedName())
-		return found
-	}
 	for _, skill := range catalog.Skills {
 		if removed(skill) {
 			continue
