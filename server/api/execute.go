@@ -144,9 +144,9 @@ func events(s jobs.Snapshot, after int) (text string, last int, err error) {
 		}
 		fmt.Fprintf(&b, "id: %d\nevent: %s\ndata: %s\n\n", seq, kind, data)
 	}
-	end := End{Seq: after + 1, At: time.Now(), Kind: "end", Result: s.Result, Error: s.Err}
+	end := End{Seq: after + 1, At: time.Now(), Kind: jobs.End, Result: s.Result, Error: s.Err}
 	for _, e := range s.Events {
-		if e.Kind == "end" {
+		if e.Kind == jobs.End {
 			end.Seq, end.At = e.Seq, e.At
 			continue
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/sha256"
+	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ func (i *idempotency) start(ctx context.Context, key, path string, body []byte, 
 
 // again reports whether a run has not begun, and may do so at another time.
 func again(job *jobs.Job) bool {
-	s := job.Snapshot(0)
+	s := job.Snapshot(math.MaxInt)
 	return s.State == jobs.Ended && s.Result == nil && s.Err != nil && s.Err.Retryable
 }
 

@@ -130,7 +130,7 @@ func (c components) responses(o *operation) node {
 // result returns the schema of a result.
 func (c components) result(of any) node {
 	if reflect.TypeOf(of).Kind() == reflect.Map {
-		return node{"type": "object"}
+		return node{"type": "object", "additionalProperties": true}
 	}
 	return c.schema(of, true)
 }
@@ -190,6 +190,8 @@ func schemaName(t reflect.Type) string {
 		return "Approval"
 	case reflect.TypeFor[Answer]():
 		return "ApprovalAnswer"
+	case reflect.TypeFor[List[*approval.Record]]():
+		return "ApprovalList"
 	}
 	name, of, generic := strings.Cut(t.Name(), "[")
 	if generic {
@@ -198,12 +200,15 @@ func schemaName(t reflect.Type) string {
 	return name
 }
 
-// enumerated returns the schema of a type with few values.
+// enumerated returns the schema of a type with few values, or of any object; nil is of
+// another type.
 func enumerated(t reflect.Type) *jsonschema.Schema {
 	var values []any
 	switch t {
 	case reflect.TypeFor[run.Code]():
 		values = []any{run.InvalidParam, run.NotFound, run.PermissionDenied, run.ApprovalRequired, run.Unavailable, run.Busy, run.Timeout, run.ExecutionError, run.InternalError}
+	case reflect.TypeFor[map[string]any]():
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: jsonschema.TrueSchema}
 	case reflect.TypeFor[jobs.State]():
 		values = []any{jobs.Running, jobs.Asking, jobs.Ended}
 	default:
