@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -25,7 +24,7 @@ type jobScreen struct {
 	Began        time.Time
 	Progress     string // the last
 	Log          string
-	Asked        []*question
+	Asked        []*pending
 	Tree         *node // of the result or of the output; nil is none
 	Files        []outFile
 	Command, MCP string // that make the same call; "" is not known
@@ -34,28 +33,12 @@ type jobScreen struct {
 // maxLog bounds the part of a log that is shown, in bytes.
 const maxLog = 64 << 10
 
-// A question waits for the person's answer.
-type question struct {
+// A pending question waits for the person's answer.
+type pending struct {
 	jobs.Question
-	Fields *form.Form // nil for an approval
-	Lines  []string   // of an approval
+	About  *question  // of an approval; else nil
+	Fields *form.Form // of a form; else nil
 	Error  string
-}
-
-// Scopes are the answers that approve.
-func (q *question) Scopes() []scopeButton {
-	var all []scopeButton
-	for _, scope := range q.Approval.Scopes {
-		label := map[approval.Scope]string{approval.Once: "Once", approval.Session: "For this session", approval.Always: "Always, while it gains nothing"}[scope]
-		all = append(all, scopeButton{scope, cmp.Or(label, string(scope))})
-	}
-	return all
-}
-
-// A scopeButton is an answer to the question of an approval.
-type scopeButton struct {
-	Scope approval.Scope
-	Label string
 }
 
 // An outFile is a file that a run left.
@@ -69,7 +52,7 @@ func (p *Page) job(r *http.Request) (*content, error) { return p.jobContent(r, n
 
 // jobContent returns the screen of a run. The answered question, if there is one, shows
 // what was typed.
-func (p *Page) jobContent(r *http.Request, answered *question) (*content, error) {
+func (p *Page) jobContent(r *http.Request, answered *pending) (*content, error) {
 	job, err := p.options.Service.Job(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -108,7 +91,7 @@ func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
 	}
 	s.Log = truncate.String(log.String(), maxLog)
 	for _, q := range snapshot.Questions {
-		s.Asked = append(s.Asked, newQuestion(q))
+		s.Asked = append(s.Asked, newPending(q))
 	}
 	if done := snapshot.Result; done != nil {
 		s.Tree = newTree(done.Result)
@@ -124,11 +107,12 @@ func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
 
 func jobPath(id string) string { return Path + "jobs/" + url.PathEscape(id) }
 
-// newQuestion returns a question with the form that answers it.
-func newQuestion(q jobs.Question) *question {
-	asked := &question{Question: q}
+// newPending returns a question with the form that answers it.
+func newPending(q jobs.Question) *pending {
+	asked := &pending{Question: q}
 	if q.Approval != nil {
-		asked.Lines = q.Approval.Terminal()
+		about := newQuestion(q.Approval)
+		asked.About = &about
 		return asked
 	}
 	fields, err := form.New(q.Form, q.ID+"-")
@@ -139,8 +123,8 @@ func newQuestion(q jobs.Question) *question {
 	return asked
 }
 
-// answer answers a question of a run: the fields question, and action or scope.
-func (p *Page) answer(w http.ResponseWriter, r *http.Request) {
+// answerJob answers a question of a run: the fields question, and action or scope.
+func (p *Page) answerJob(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	job, err := p.options.Service.Job(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -154,7 +138,7 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, jobPath(job.ID), http.StatusSeeOther)
 		return
 	}
-	q := newQuestion(questions[at])
+	q := newPending(questions[at])
 	a, err := q.read(r)
 	if err == nil {
 		err = job.Answer(id, a)
@@ -173,7 +157,7 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // read returns the answer of a browser.
-func (q *question) read(r *http.Request) (jobs.Answer, error) {
+func (q *pending) read(r *http.Request) (jobs.Answer, error) {
 	a := jobs.Answer{Action: r.PostFormValue("action"), Scope: approval.Scope(r.PostFormValue("scope"))}
 	if q.Approval != nil {
 		if a.Action = "accept"; a.Scope == "" || a.Scope == approval.No {

@@ -20,7 +20,7 @@ func (p *Page) tryRoutes(r *router) {
 	r.get("skills/{name}/try", p.tryForm)
 	r.raw("POST "+Path+"skills/{name}/try", p.try)
 	r.get("jobs/{id}", p.job)
-	r.raw("POST "+Path+"jobs/{id}/answer", p.answer)
+	r.raw("POST "+Path+"jobs/{id}/answer", p.answerJob)
 	r.post("jobs/{id}/cancel", p.cancel)
 	r.raw("GET "+Path+"jobs/{id}/{piece}", p.stream)
 	r.raw("GET "+Path+"jobs/{id}/out/{file...}", p.output)
