@@ -112,10 +112,14 @@ func TestInspector(t *testing.T) {
 				t.Helper()
 				return inspector(t, tools, target, args...)
 			}
-			if result, exit := ask("--method", "initialize"); exit != 0 || result["capabilities"] == nil {
+			result, exit := ask("--method", "initialize")
+			if exit != 0 || result["capabilities"] == nil {
 				t.Errorf("initialize: exit %d, %s", exit, result)
 			}
-			result, exit := ask("--method", "tools/list", "--strict")
+			if info := string(result["serverInfo"]); !strings.Contains(info, `"title":"Skills"`) || !strings.Contains(info, `"src":"data:image/svg+xml;base64,`) {
+				t.Errorf("initialize: the server has no title and icons: %s", info)
+			}
+			result, exit = ask("--method", "tools/list", "--strict")
 			names := string(result["tools"])
 			for _, name := range []string{"colony-samples__code-complexity", "run_skill", "odd-name"} {
 				if !strings.Contains(names, fmt.Sprintf(`"name":%q`, name)) {

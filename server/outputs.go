@@ -18,7 +18,7 @@ const pageSize = result.MaxText
 
 // outputTemplate returns the template of the outputs of runs.
 func outputTemplate() mcp.ResourceTemplate {
-	return mcp.NewResourceTemplate(output.Template, "run output", mcp.WithTemplateDescription(
+	return mcp.NewResourceTemplate(output.Template, "run output", mcp.WithTemplateTitle("Run output"), mcp.WithTemplateDescription(
 		"What a run printed (stdout, stderr) or left in /out (out/NAME), for a while after it. Results link to it. "+
 			"With ?offset=N a page of at most 48 KB from that byte, and where the next one begins."))
 }

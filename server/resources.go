@@ -97,7 +97,7 @@ func outputContents(uri, mediaType string, o *run.Outcome) ([]mcp.ResourceConten
 
 // skillTemplate returns the template of the files of skills.
 func skillTemplate() mcp.ResourceTemplate {
-	return mcp.NewResourceTemplate(skillsext.Template, "skill file", mcp.WithTemplateDescription(
+	return mcp.NewResourceTemplate(skillsext.Template, "skill file", mcp.WithTemplateTitle("Skill file"), mcp.WithTemplateDescription(
 		"A file of a skill: NAME/SKILL.md, PLUGIN/NAME/SKILL.md, and the paths beside it. resources/directory/read lists folders."))
 }
 

@@ -91,6 +91,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	current := s.published.view.Load
 	hooks := &mcpserver.Hooks{}
 	hooks.AddOnError(transport.OnError)
+	s.options.hookIdentity(hooks)
 	hookLists(hooks, current, s.resources, fixedPrompts(&s.options))
 	hooks.AddBeforeCallTool(forwardTool(current, func(name string) bool { return s.core.GetTool(name) != nil }))
 	var hidden []string
@@ -127,9 +128,6 @@ const instructions = `This server offers the skills that the person has installe
 - When a skill fits the task, load it with load_skill before you act, follow what it says, and read the files it names only when you need them. Do not load skills that do not fit, nor one twice.
 - run_skill runs any executable skill by name, also one that has no tool or was added after this session began; get_skill tells its parameters.
 - Files are named by their path in the workspace (/workspace); what a skill writes to /out is returned. A failed call says what to do next.`
-
-// serverName is the server's name in its replies to initialize.
-const serverName = "skills-mcp"
 
 // ProtocolVersions returns the supported revisions of MCP, newest first.
 func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions) }

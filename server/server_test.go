@@ -33,6 +33,51 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
+// TestIdentity has a client learn title and icons once, as far as its revision knows them,
+// and 2026-07-28 name and version in all other results.
+func TestIdentity(t *testing.T) {
+	const modern = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`
+	b := newBench(t, ends(0, "", ""))
+	for _, test := range []struct {
+		method, params string
+		title, icons   bool
+	}{
+		{"initialize", `{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`, false, false},
+		{"initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`, true, false},
+		{"initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`, true, true},
+		{"server/discover", modern, true, true},
+		{"tools/list", modern, false, false},
+		{"prompts/list", modern, false, false},
+	} {
+		answer := b.ask(test.method, test.params)
+		title, icons := strings.Contains(answer, `"title":"Skills"`), strings.Contains(answer, `"icons":[`)
+		if title != test.title || icons != test.icons || !strings.Contains(answer, `"name":"skills-mcp"`) {
+			t.Errorf("%s %s: title %t, icons %t: %s", test.method, test.params, title, icons, answer)
+		}
+	}
+}
+
+// TestTitles wants a title for people beside each name.
+func TestTitles(t *testing.T) {
+	b := newBenchWith(t, ends(0, "", ""), Options{Feedback: newBook(t), RunCode: true, KeptSandboxes: true, MatchSkills: true})
+	for _, list := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
+		var answer map[string]json.RawMessage
+		var items []struct{ Name, Title string }
+		method := strings.Replace(list, "resourceTemplates", "resources/templates", 1) + "/list"
+		if err := json.Unmarshal([]byte(b.ask(method, "{}")), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(answer[list], &items); err != nil || len(items) == 0 {
+			t.Fatalf("%s: %v", method, err)
+		}
+		for _, item := range items {
+			if item.Title == "" || item.Title == item.Name {
+				t.Errorf("%s: %s has the title %q", method, item.Name, item.Title)
+			}
+		}
+	}
+}
+
 func TestFixedTools(t *testing.T) {
 	b := newBenchWith(t, ends(0, "", ""), Options{Feedback: newBook(t)})
 	var all strings.Builder

@@ -11,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/skillsmcp/skills-mcp/server/icon"
 )
 
 //go:embed static
@@ -19,9 +21,9 @@ var staticFiles embed.FS
 // An asset is a static file of the page: several of the folder static, one after another.
 type asset struct {
 	kind    string // Content-Type
-	pattern string // of its files
+	pattern string // of its files; "" for one that is not in the folder
 	once    sync.Once
-	plain   []byte // the fields below are valid after once
+	plain   []byte // this and the fields below are valid after once
 	zipped  []byte
 	sum     string
 }
@@ -33,7 +35,7 @@ func newAssets() assets {
 	return assets{
 		"page.css": {kind: "text/css; charset=utf-8", pattern: "static/*.css"},
 		"page.js":  {kind: "text/javascript; charset=utf-8", pattern: "static/*.js"},
-		"mark.svg": {kind: "image/svg+xml", pattern: "static/mark.svg"},
+		"mark.svg": {kind: "image/svg+xml", plain: []byte(icon.SVG())},
 	}
 }
 
