@@ -212,7 +212,7 @@ func (c *connectCommand) serveArguments(folder string) ([]string, error) {
 
 // personal reports whether a flag's values come from this person's environment.
 func personal(flag string, values []string) bool {
-	set := os.Getenv("SKILLS_MCP_" + strings.ToUpper(strings.TrimPrefix(flag, "--")))
+	set := os.Getenv(variableOf(flag))
 	return set != "" && set == strings.Join(values, string(filepath.ListSeparator))
 }
 

@@ -52,6 +52,22 @@ func (v serveFlags) apply(s *config.Serve) error {
 	return s.Validate()
 }
 
+// record records which flags are applied over the file.
+func (v serveFlags) record(c *config.Config) {
+	for key, given := range map[string]struct {
+		flag   string
+		values []string
+	}{
+		"serve.transport": {"--transport", []string{v.transport}}, "serve.listen": {"--listen", []string{v.listen}},
+		"serve.token_file": {"--token-file", []string{v.tokenFile}}, "serve.allow_hosts": {"--allow-host", v.allowHosts}, "serve.allow_origins": {"--allow-origin", v.allowOrigins},
+	} {
+		recordFlag(c, key, given.flag, given.values)
+	}
+	if v.insecure {
+		recordFlag(c, "serve.insecure", "--insecure", []string{"true"})
+	}
+}
+
 // principal returns a client of the server, for what exists for all of them.
 func (v *serveFlags) principal() identity.Principal {
 	return identity.Principal{Kind: identity.Model, Profile: v.profile}
@@ -85,6 +101,7 @@ func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
 	if err := v.apply(&s.Serve); err != nil {
 		return nil, usageError(err)
 	}
+	v.record(s.Config)
 	if err := checkProfile(s.Policy, "--profile", v.profile); err != nil {
 		return nil, err
 	}

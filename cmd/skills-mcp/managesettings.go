@@ -1,10 +1,117 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/web"
 )
 
 // Settings implements [web.Manage].
-func (m *manage) Settings(ctx context.Context) ([]web.Setting, error) { panic("TODO") }
+func (m *manage) Settings(context.Context) ([]web.Setting, error) {
+	all := m.folderSettings()
+	for _, v := range m.settings.effective() {
+		all = append(all, web.Setting{Group: groupOf(v.Key), Key: v.Key, Value: v.Text, Origin: v.Origin})
+	}
+	return append(all, m.settings.projectSettings()...), nil
+}
+
+// effective returns the settings that count, with the workspaces and the mode that were
+// chosen while they were read.
+func (s *settings) effective() []config.Value {
+	all := s.Config.Values()
+	for i, v := range all {
+		switch {
+		case v.Key == "workspaces" && len(s.workspaces.folders) > 0:
+			all[i].Text = strings.Join(s.workspaces.folders, ", ")
+			if !s.workspaces.named {
+				all[i].Origin = "the folder in which the server was started"
+			}
+		case v.Key == "policy.mode" && string(s.sandboxes.rules.Mode) != v.Text:
+			all[i].Text, all[i].Origin = string(s.sandboxes.rules.Mode), s.projectFile()
+		}
+	}
+	return all
+}
+
+// projectFile returns the path of the workspace's own file.
+func (s *settings) projectFile() string {
+	return filepath.Join(s.workspaces.folders[0], config.ProjectFile)
+}
+
+// folderSettings returns the files and folders of the program, and whether clients need a
+// token.
+func (m *manage) folderSettings() []web.Setting {
+	s := m.settings
+	const group = "Files"
+	chosen := func(variable, otherwise string) string {
+		if os.Getenv(variable) != "" {
+			return variable
+		}
+		return otherwise
+	}
+	cache, _ := cacheDir() // doctor says why there is none
+	token := web.Setting{Group: group, Key: "token of clients", Value: "not set", Origin: "default"}
+	if os.Getenv(tokenVariable) != "" {
+		token.Value, token.Origin = "set", tokenVariable
+	}
+	file := web.Setting{Group: group, Key: "configuration", Value: cmp.Or(s.File, "none"), Origin: "default"}
+	if given := []string{m.app.flags.config}; given[0] != "" {
+		file.Origin = setBy("--config", given)
+	}
+	return []web.Setting{
+		file,
+		{Group: group, Key: "installed skills", Value: cmp.Or(s.roots.data, "none"), Origin: chosen("XDG_DATA_HOME", "default")},
+		{Group: group, Key: "record and decisions", Value: cmp.Or(s.store.File(), "none"), Origin: chosen("XDG_STATE_HOME", "default")},
+		{Group: group, Key: "cache", Value: cmp.Or(cache, "none"), Origin: chosen("XDG_CACHE_HOME", "default")},
+		token,
+	}
+}
+
+// projectSettings returns what the workspace's own file adds.
+func (s *settings) projectSettings() (all []web.Setting) {
+	p := s.workspaces.project
+	if p == nil {
+		return nil
+	}
+	add := func(key string, values []string) {
+		if len(values) > 0 {
+			all = append(all, web.Setting{Group: "The workspace's own file", Key: key, Value: strings.Join(values, ", "), Origin: s.projectFile()})
+		}
+	}
+	add("skills", p.Skills)
+	add("plugins", p.Plugins)
+	add("policy.deny", p.Policy.Deny)
+	add("policy.skills", slices.Sorted(maps.Keys(p.Policy.Skills)))
+	return all
+}
+
+// groupOf returns the title of the group of a key.
+func groupOf(key string) string {
+	first, _, _ := strings.Cut(key, ".")
+	switch first {
+	case "skills", "plugins", "roots", "scan", "workspaces":
+		return "Skills and workspaces"
+	case "images", "sandbox":
+		return "Sandbox"
+	case "expose", "search":
+		return "Tools and search"
+	case "policy":
+		return "Policy"
+	case "serve":
+		return "Serving"
+	case "tools":
+		return "More tools"
+	case "install":
+		return "Installing"
+	case "record":
+		return "Record"
+	}
+	return "Provided features"
+}

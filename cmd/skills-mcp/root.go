@@ -100,7 +100,7 @@ func asUsage(cmd *cobra.Command) {
 func fromEnvironment(flags *pflag.FlagSet) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
-		name := "SKILLS_MCP_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		name := variableOf(f.Name)
 		value := os.Getenv(name)
 		if f.Changed || value == "" || failed != nil || f.Name == "help" || f.Name == "version" {
 			return
@@ -116,6 +116,11 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return failed
+}
+
+// variableOf returns the variable of a flag, with or without its dashes.
+func variableOf(flag string) string {
+	return "SKILLS_MCP_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"))
 }
 
 // wrongVariable returns the error of a variable with a wrong value for its flag.

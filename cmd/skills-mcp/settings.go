@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
@@ -96,7 +97,43 @@ func (a *app) configuration(home, folder string, logger *slog.Logger) (*config.C
 		}
 		c.Sandbox.Driver = driver
 	}
-	return c, chooseExpose(&c.Expose, a.flags.expose)
+	if err := chooseExpose(&c.Expose, a.flags.expose); err != nil {
+		return nil, err
+	}
+	a.recordFlags(c)
+	return c, nil
+}
+
+// recordFlags records which flags and variables are applied over the file.
+func (a *app) recordFlags(c *config.Config) {
+	for key, given := range map[string]struct {
+		flag   string
+		values []string
+	}{
+		"skills": {"--skills", a.flags.skills}, "plugins": {"--plugins", a.flags.plugins}, "workspaces": {"--workspace", a.flags.workspaces},
+		"sandbox.driver": {"--sandbox", []string{a.flags.sandbox}}, "expose.mode": {"--expose", []string{a.flags.expose}},
+	} {
+		recordFlag(c, key, given.flag, given.values)
+	}
+	if os.Getenv(budgetVariable) != "" {
+		c.Apply("expose.catalog_chars", budgetVariable)
+	}
+}
+
+// recordFlag records that a flag, or its variable, is applied over a key. Without values
+// it is not.
+func recordFlag(c *config.Config, key, flag string, values []string) {
+	if strings.Join(values, "") != "" {
+		c.Apply(key, setBy(flag, values))
+	}
+}
+
+// setBy returns a flag that has values, or the variable that set it.
+func setBy(flag string, values []string) string {
+	if personal(flag, values) {
+		return variableOf(flag)
+	}
+	return flag
 }
 
 // loadConfig reads the file of --config (or its variable), else the one in the user's

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -168,10 +169,10 @@ func check(x *exchange, takes *arguments) (err error) {
 
 // permitted returns an error if the principal of a request may not send it.
 func permitted(x *exchange) error {
-	if x.who == everyone || x.who == andScripts && x.Header.Get(tokenHeader) != "" {
+	if x.who == everyone || identity.FromContext(x.Context()).Kind == identity.Person || x.who == andScripts && x.Header.Get(tokenHeader) != "" {
 		return nil
 	}
-	return onlyPersons(x.Context())
+	return &run.Error{Code: run.PermissionDenied, Message: "only a person may do this: sign in on the page, or use skills-mcp on a terminal"}
 }
 
 // matches checks the header If-Match of a PUT against the answer that a GET has now.

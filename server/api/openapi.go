@@ -195,8 +195,7 @@ func schemaName(t reflect.Type) string {
 	}
 	name, of, generic := strings.Cut(t.Name(), "[")
 	if generic {
-		of = strings.TrimSuffix(of[strings.LastIndex(of, ".")+1:], "]")
-		return strings.ToUpper(of[:1]) + of[1:] + name
+		return strings.TrimSuffix(of[strings.LastIndex(of, ".")+1:], "]") + name
 	}
 	return name
 }

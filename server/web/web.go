@@ -24,9 +24,7 @@ const Path = signin.Path
 type Options struct {
 	Service *api.Service
 	// Manage knows the machine: sources, clients and settings.
-	Manage Manage
-	// Pins knows the accepted versions of skills; nil shows none.
-	Pins    Pins
+	Manage  Manage
 	Version string
 	Logger  *slog.Logger
 }

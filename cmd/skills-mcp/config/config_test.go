@@ -51,7 +51,7 @@ search: {embeddings: {url: "http://localhost:11434/v1", model: nomic-embed-text,
 	want.Search.Embeddings = Embeddings{URL: "http://localhost:11434/v1", Model: "nomic-embed-text", Key: "API_KEY"}
 	want.Sandbox.Dependencies = DependenciesBuild
 	want.Sandbox.DependencyEnv = []string{"PIP_INDEX_URL", "NPM_CONFIG_REGISTRY=https://npm.example.com"}
-	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(Sandbox{}, "Network")); diff != "" {
+	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(Sandbox{}, "Network"), cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
 	}
 	if got := fmt.Sprint(c.Hosts(), c.Egress().Private); got != "[api.example.com:443 *.example.org] [10.1.0.0/16 fd00::/8]" {
@@ -115,7 +115,7 @@ func TestLoadTakesTheFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Default(), c); diff != "" {
+	if diff := cmp.Diff(Default(), c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -136,6 +136,9 @@ func FuzzParse(f *testing.F) {
 		}
 		if err := c.validate(); err != nil {
 			t.Error(err)
+		}
+		if len(c.Values()) == 0 {
+			t.Error("it has no settings")
 		}
 	})
 }

@@ -1,0 +1,190 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+)
+
+// A Value is an effective setting, for people.
+type Value struct {
+	Key  string // with dots, such as "sandbox.limits.memory"
+	Text string // without any secret
+	// Origin is "default", or the file with a line, and what is applied over it.
+	Origin string
+}
+
+// Apply records that a flag or a variable is applied over a key of the file.
+func (c *Config) Apply(key, origin string) {
+	if c.applied == nil {
+		c.applied = map[string]string{}
+	}
+	c.applied[key] = origin
+}
+
+// Values returns the settings in the order of the documentation.
+func (c *Config) Values() []Value {
+	w := &valueWriter{config: c, lines: lines(c.text)}
+	w.add("", reflect.ValueOf(*c))
+	return w.all
+}
+
+// A valueWriter renders settings.
+type valueWriter struct {
+	config *Config
+	lines  map[string]int // by key
+	all    []Value
+}
+
+// add adds a value, or those in it.
+func (w *valueWriter) add(key string, v reflect.Value) {
+	switch {
+	case secret(key):
+		w.put(key, hidden(v))
+	case v.Kind() == reflect.Struct && !isText(v):
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+			if name != "" && name != "-" && !(inMap(key) && v.Field(i).IsZero()) {
+				w.add(join(key, name), v.Field(i))
+			}
+		}
+	case v.Kind() == reflect.Map && v.Len() > 0:
+		for _, k := range slices.SortedFunc(maps.Keys(asMap(v)), strings.Compare) {
+			w.add(join(key, k), asMap(v)[k])
+		}
+	default:
+		w.put(key, render(v))
+	}
+}
+
+// inMap reports whether a key is of a rule or a profile, of which few fields are set.
+func inMap(key string) bool {
+	return strings.HasPrefix(key, "policy.skills.") || strings.HasPrefix(key, "policy.profiles.")
+}
+
+func asMap(v reflect.Value) map[string]reflect.Value {
+	all := map[string]reflect.Value{}
+	for i := v.MapRange(); i.Next(); {
+		all[i.Key().String()] = i.Value()
+	}
+	return all
+}
+
+func join(key, name string) string { return strings.TrimPrefix(key+"."+name, ".") }
+
+func (w *valueWriter) put(key, text string) {
+	w.all = append(w.all, Value{key, text, w.origin(key)})
+}
+
+// origin returns where a key is set.
+func (w *valueWriter) origin(key string) string {
+	var from []string
+	if line := w.lines[key]; line > 0 {
+		from = append(from, fmt.Sprintf("%s:%d", w.config.File, line))
+	}
+	if applied := w.config.applied[key]; applied != "" {
+		from = append(from, applied)
+	}
+	if len(from) == 0 {
+		return "default"
+	}
+	return strings.Join(from, ", ")
+}
+
+// secret reports whether the value of a key proves who somebody is.
+func secret(key string) bool {
+	return key == "policy.passphrase" || key == "policy.script_token" || strings.HasPrefix(key, "policy.approvers.")
+}
+
+func hidden(v reflect.Value) string {
+	if v.IsZero() {
+		return "not set"
+	}
+	return "set; only its hash is known"
+}
+
+// isText reports whether a value has a text of its own.
+func isText(v reflect.Value) bool {
+	_, ok := v.Interface().(fmt.Stringer)
+	return ok
+}
+
+// render returns the text of a value that has no other settings in it.
+func render(v reflect.Value) string {
+	switch value := v.Interface().(type) {
+	case Size:
+		return sandbox.Bytes(int64(value))
+	case Age:
+		return time.Duration(value).String()
+	case string:
+		return withoutSecret(value)
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return render(v.Elem())
+	case reflect.Slice, reflect.Map:
+		if v.Len() == 0 {
+			return "none"
+		}
+		all := make([]string, v.Len())
+		for i := range all {
+			all[i] = render(v.Index(i))
+		}
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// withoutSecret returns a text without the value of a variable, and without the password
+// and the query of a URL.
+func withoutSecret(text string) string {
+	if name, _, variable := strings.Cut(text, "="); variable && environmentEntry.MatchString(text) {
+		return name + "=…"
+	}
+	to, err := url.Parse(text)
+	if err != nil || to.Host == "" {
+		return text
+	}
+	if to.RawQuery != "" {
+		to.RawQuery = "…"
+	}
+	return to.Redacted()
+}
+
+// lines returns the lines of a file's keys.
+func lines(text []byte) map[string]int {
+	all := map[string]int{}
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) != nil { // nothing has lines then
+		return all
+	}
+	var walk func(key string, n *yaml.Node)
+	walk = func(key string, n *yaml.Node) {
+		switch n.Kind {
+		case yaml.AliasNode:
+			walk(key, n.Alias)
+		case yaml.DocumentNode:
+			walk(key, n.Content[0])
+		case yaml.MappingNode:
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				below := join(key, n.Content[i].Value)
+				if n.Content[i].Value == "<<" {
+					below = key
+				} else {
+					all[below] = n.Content[i].Line
+				}
+				walk(below, n.Content[i+1])
+			}
+		}
+	}
+	walk("", &document)
+	return all
+}
