@@ -83,17 +83,24 @@ func (s *Service) ProfileSkills(ctx context.Context, profile string, q ProfileQu
 	if err != nil {
 		return nil, err
 	}
-	priority := make(map[*skills.Skill]int, len(all))
-	for _, f := range all {
-		priority[f.skill] = s.options.Policy.Assignment(ctx, profile, f.skill).Priority
-	}
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(priority[b.skill], priority[a.skill]) })
+	s.prioritize(ctx, profile, all)
 	found, next, err := pageOf(listing{of: []any{"profile", profile}, cursor: q.Cursor, most: limit(q.Limit, 100, 500)}, all, found.name)
 	page := &ProfilePage{Items: []ProfileSkill{}, Total: len(all), Next: next}
 	for _, f := range found {
 		page.Items = append(page.Items, s.profileSkill(ctx, profile, f.skill))
 	}
 	return page, err
+}
+
+// prioritize orders skills, which are sorted by name, by their priority for a profile.
+func (s *Service) prioritize(ctx context.Context, profile string, all []found) {
+	priority := map[string]int{}
+	for _, a := range s.options.Policy.Assignments(ctx, profile) {
+		priority[a.Name] = a.Priority
+	}
+	if len(priority) > 0 {
+		slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(priority[b.name()], priority[a.name()]) })
+	}
 }
 
 // profileSkill describes a skill under a profile.

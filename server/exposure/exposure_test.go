@@ -134,6 +134,32 @@ func TestFillOrder(t *testing.T) {
 	}
 }
 
+// TestPerson orders the skills that the person pinned after those that the configuration
+// does, and before those to which they gave a priority, the highest first.
+func TestPerson(t *testing.T) {
+	all := usable("a", "b", "c", "d", "e")
+	all[4].PinnedByPerson, all[2].Priority, all[1].Priority = true, 1, 2
+	s, o := State{Used: map[string]bool{"a": true}}, Options{Pin: []string{"d"}}
+	want := []string{"d", "e", "b", "c", "a"}
+	for n := range want {
+		o.MaxTools = n + 1
+		if diff := cmp.Diff(want[:n+1], Choose(all, s, each(10, 10), o).toolNames()); diff != "" {
+			t.Errorf("%d tools: %s", n+1, diff)
+		}
+	}
+	e := Choose(all, s, each(10, 10), Options{Mode: Search})
+	if got := e.Of(all[4]); got != (Decision{ByTool, "pinned by you"}) || len(e.Tools()) != 1 {
+		t.Errorf("%+v, %d tools", got, len(e.Tools()))
+	}
+	for _, change := range []func(*skills.Skill){func(s *skills.Skill) { s.Priority = 3 }, func(s *skills.Skill) { s.PinnedByPerson = true }} {
+		changed := *all[0]
+		change(&changed)
+		if e.With(map[*skills.Skill]*skills.Skill{all[0]: &changed}) != nil {
+			t.Error("the ranks are not chosen anew")
+		}
+	}
+}
+
 // TestShownToolsStay leaves the tools that clients know where they are, whatever the name
 // of a new skill; a reason precedes them.
 func TestShownToolsStay(t *testing.T) {

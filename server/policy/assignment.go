@@ -74,6 +74,16 @@ func (p *Policy) Assignment(ctx context.Context, profile string, skill *skills.S
 	return p.options.Book.read(ctx).assignment(profile, skill)
 }
 
+// Assignments returns the person's decisions for a profile, in no order.
+func (p *Policy) Assignments(ctx context.Context, profile string) (all []Assignment) {
+	for _, a := range p.options.Book.read(ctx).assignments {
+		if a.Profile == profile {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 // Assign writes an assignment in place of the one of its profile and skill. One without a
 // decision is removed.
 func (p *Policy) Assign(ctx context.Context, a Assignment) error {
