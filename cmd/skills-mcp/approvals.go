@@ -25,6 +25,11 @@ func (s *settings) approvalOptions(terminal approval.Terminal) *approval.Options
 	}
 }
 
+// passphrases returns the hashes by which people prove who they are.
+func (s *settings) passphrases() approval.Passphrases {
+	return approval.Passphrases{Person: s.Policy.Passphrase, Approvers: s.Policy.Approvers, Script: s.Policy.ScriptToken}
+}
+
 // approvalsCommand lists approvals.
 type approvalsCommand struct {
 	*app

@@ -109,19 +109,13 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 // signer returns the person who answers, and the hash of the passphrase that proves it; ""
 // is none. The token of a script is proved here.
 func (c *answerCommand) signer(s *settings) (who approval.Signer, hash string, err error) {
-	who, hash = approval.Local(), s.Policy.Passphrase
 	switch {
 	case c.yes && c.as != "":
 		return who, "", usageError(errors.New("--yes is the answer of a script, and --as that of a person; give one of them"))
 	case c.yes:
-		return who, hash, provedScript(s)
-	case c.as != "":
-		who = approval.Named(c.as)
-		if hash = s.Policy.Approvers[c.as]; hash == "" {
-			return who, "", fmt.Errorf("policy.approvers in the configuration names no %q", visible(c.as))
-		}
+		return approval.Local(), "", provedScript(s)
 	}
-	return who, hash, nil
+	return s.passphrases().Signer(c.as)
 }
 
 // confirm records the answer and prints its effect.
@@ -150,11 +144,7 @@ func (c *answerCommand) settingsFor(ctx context.Context, t *run.Trust) (*setting
 	if t == nil {
 		return c.settings()
 	}
-	s, _, err := c.workspaceOf([]string{t.Workspace})
-	if err == nil {
-		_, err = s.scan(ctx)
-	}
-	return s, err
+	return c.scannedFor(ctx, t.Workspace)
 }
 
 func newDenyCommand(a *app) *cobra.Command {

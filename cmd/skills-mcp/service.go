@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
@@ -10,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -25,8 +27,21 @@ func (b *backend) service() *api.Service {
 	return api.New(api.Options{
 		Directory: directory, Rules: b.filter, Policy: b.sandboxes.decider(nil), Outlook: b.outlook, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
 		Page:   func(approval string) string { url, _ := b.options.page(approval); return url },
-		Doctor: b.diagnose,
+		Doctor: b.diagnose, Passphrases: b.passphrases(), Workspaces: b.workspaces.folders, Trusting: b.approvalsFor,
 	})
+}
+
+// approvalsFor returns the approvals in which a question about trust in a workspace is
+// answered: another program may have asked it, for a workspace of its own.
+func (b *backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.Approvals, error) {
+	if slices.Contains(b.workspaces.folders, t.Workspace) {
+		return b.approvals, nil
+	}
+	s, err := b.scannedFor(ctx, t.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return s.approvals(nil), nil
 }
 
 // An asker asks the person of a call by the jobs of the page. It implements

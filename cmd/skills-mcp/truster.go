@@ -50,6 +50,15 @@ func (t truster) Trust(ctx context.Context, proposed *run.Trust) error {
 	return t.trust.Trust(ctx, proposed)
 }
 
+// scannedFor returns the settings for one workspace, whose skills have been read.
+func (a *app) scannedFor(ctx context.Context, workspace string) (*settings, error) {
+	s, _, err := a.workspaceOf([]string{workspace})
+	if err == nil {
+		_, err = s.scan(ctx)
+	}
+	return s, err
+}
+
 // workspaceOf returns the settings for one workspace, and its path: the named folder, or
 // else the only workspace there is.
 func (a *app) workspaceOf(args []string) (*settings, string, error) {

@@ -2,45 +2,189 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/audit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
-// Execute starts a run of a skill.
+// Execute starts a run of a skill. What the run itself refuses is in the job: its
+// parameters, its class, and a skill without a script.
 func (s *Service) Execute(ctx context.Context, name string, e Execution) (*jobs.Job, error) {
-	panic("TODO")
+	skill, err := s.options.Directory.Find(ctx, name)
+	if err != nil {
+		return nil, run.AsError(err)
+	}
+	workspaces, err := run.ChooseWorkspace(s.options.Workspaces, e.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	way := run.WayREST
+	if e.Ask {
+		way = run.WayPage
+	}
+	if e.Params == nil {
+		e.Params = map[string]any{}
+	}
+	call := run.Call{Way: way, Principal: identity.FromContext(ctx), Workspaces: workspaces}
+	return s.options.Jobs.Start(ctx, run.Request{Call: call, Skill: skill, Args: e.Params}, e.Ask)
 }
 
 // Runs returns a page of the record: all of it for a person, and for another principal its
 // own runs.
-func (s *Service) Runs(ctx context.Context, q RunQuery) (*RunPage, error) { panic("TODO") }
+func (s *Service) Runs(ctx context.Context, q RunQuery) (*RunPage, error) {
+	f := store.RunFilter{Skill: q.Skill, Outcome: q.Outcome, Parent: q.Parent, Approval: q.Approval, Since: q.Since}
+	if !isPerson(ctx) {
+		own := audit.Owner(identity.FromContext(ctx))
+		f.Owner = &own
+	}
+	if q.Outcome != "" && !slices.Contains(audit.Outcomes(), q.Outcome) {
+		return nil, invalid("%q is no outcome; the outcomes are %s", q.Outcome, strings.Join(audit.Outcomes(), ", "))
+	}
+	if q.Cursor != "" {
+		var err error
+		if f.Before, err = strconv.ParseInt(q.Cursor, 10, 64); err != nil || f.Before <= 0 {
+			return nil, invalid("%q is no cursor; use the next of the page before", q.Cursor)
+		}
+	}
+	f.Limit = limit(q.Limit, 50, 500) + 1 // one more tells whether there is another page
+	items, err := s.options.Runs.List(ctx, f)
+	if err != nil {
+		return nil, run.AsError(err)
+	}
+	page := &RunPage{Items: items, Running: s.running(ctx, q)}
+	if len(items) == f.Limit {
+		page.Items = items[:f.Limit-1]
+		page.Next = strconv.FormatInt(page.Items[f.Limit-2].Seq, 10)
+	}
+	return page, nil
+}
+
+// running returns the jobs that a query selects and that have not ended, the newest first.
+func (s *Service) running(ctx context.Context, q RunQuery) []Running {
+	if q.Cursor != "" || q.Outcome != "" && q.Outcome != store.Running || q.Parent != "" || q.Approval != "" {
+		return nil
+	}
+	var all []Running
+	for _, job := range s.options.Jobs.All() {
+		if !owns(ctx, job) || q.Skill != "" && q.Skill != job.Skill {
+			continue
+		}
+		if state := job.State(); state != jobs.Ended {
+			all = append(all, Running{job.ID, job.Skill, job.Began, state})
+		}
+	}
+	return all
+}
+
+// owns reports whether the principal of ctx may see a job: its own, and a person any.
+func owns(ctx context.Context, job *jobs.Job) bool {
+	return isPerson(ctx) || identity.FromContext(ctx).Key() == job.Owner.Key()
+}
 
 // Run returns one run.
-func (s *Service) Run(ctx context.Context, id string) (*Run, error) { panic("TODO") }
+func (s *Service) Run(ctx context.Context, id string) (*Run, error) {
+	r := &Run{ID: id}
+	if job, err := s.Job(ctx, id); err == nil {
+		live := job.Snapshot(0)
+		r.Live = &live
+	}
+	rows, err := s.options.Runs.Find(ctx, id, 1)
+	if err != nil {
+		return nil, run.AsError(err)
+	}
+	if len(rows) > 0 && rows[0].ID == id && (isPerson(ctx) || audit.Owner(identity.FromContext(ctx)).Owns(rows[0])) {
+		r.Record = rows[0]
+	}
+	if r.Record == nil && r.Live == nil {
+		return nil, noRun(id)
+	}
+	r.Proof, err = s.proof(ctx, r.Record)
+	return r, err
+}
+
+// proof returns the proof of a row; nil for one without an approval.
+func (s *Service) proof(ctx context.Context, row *store.Run) (*Proof, error) {
+	if row == nil || row.Approval == "" {
+		return nil, nil
+	}
+	p := &Proof{Approval: row.Approval, Ran: row.Digest}
+	r, err := s.options.Approvals.Find(ctx, row.Approval)
+	if _, gone := errors.AsType[*approval.AnswerError](err); gone {
+		return p, nil
+	}
+	if err != nil {
+		return nil, run.AsError(err)
+	}
+	p.Approved, p.Scope, p.Signatures = r.Binding.Digest, r.Scope, r.Signatures
+	p.Same = p.Approved == p.Ran
+	return p, nil
+}
 
 // Job returns a run that this server holds.
-func (s *Service) Job(ctx context.Context, id string) (*jobs.Job, error) { panic("TODO") }
+func (s *Service) Job(ctx context.Context, id string) (*jobs.Job, error) {
+	job := s.options.Jobs.Find(id)
+	if job == nil || !owns(ctx, job) {
+		return nil, noRun(id)
+	}
+	return job, nil
+}
 
 // Output returns an output of a run: "stdout", "stderr", or "out/" and the path of a file.
-func (s *Service) Output(ctx context.Context, id, piece string) (output.Item, error) { panic("TODO") }
-
-// CancelRun ends a run that this server holds.
-func (s *Service) CancelRun(ctx context.Context, id string) error { panic("TODO") }
-
-// Approvals returns the records that wait or count, or all with those that have ended.
-func (s *Service) Approvals(ctx context.Context, ended bool) ([]*approval.Record, error) {
-	panic("TODO")
+func (s *Service) Output(ctx context.Context, id, piece string) (output.Item, error) {
+	job, err := s.Job(ctx, id)
+	if err == nil {
+		ctx = identity.NewContext(ctx, job.Owner) // of the output, which a person may see
+	}
+	if item, found := s.options.Directory.Output(ctx, output.URI(id, piece)); found {
+		return item, nil
+	}
+	if err == nil {
+		if text := streamOf(job, piece); text != "" {
+			return output.Item{MIMEType: "text/plain; charset=utf-8", Data: []byte(text)}, nil
+		}
+	}
+	return output.Item{}, &run.Error{Code: run.NotFound, Message: "this output is not there, or not any more: outputs are kept for a while only; run the skill again"}
 }
 
-// Approval returns one record.
-func (s *Service) Approval(ctx context.Context, id string) (*approval.Record, error) { panic("TODO") }
-
-// Answer records a person's answer to a question.
-func (s *Service) Answer(ctx context.Context, id string, a Answer) (*approval.Record, error) {
-	panic("TODO")
+// streamOf returns a stream of a job's result, which is not stored on its own if it is
+// short.
+func streamOf(job *jobs.Job, piece string) string {
+	r := job.Snapshot(0).Result
+	switch {
+	case r == nil:
+	case piece == "stdout":
+		return r.Stdout
+	case piece == "stderr":
+		return r.Stderr
+	}
+	return ""
 }
 
-// Revoke withdraws an approval.
-func (s *Service) Revoke(ctx context.Context, id string) error { panic("TODO") }
+// CancelRun ends a run that this server holds. It does not wait for the end.
+func (s *Service) CancelRun(ctx context.Context, id string) error {
+	job, err := s.Job(ctx, id)
+	if err != nil {
+		return err
+	}
+	job.Cancel()
+	return nil
+}
+
+func noRun(id string) error {
+	return &run.Error{Code: run.NotFound, Message: fmt.Sprintf("there is no run %q of yours here", id)}
+}
+
+// invalid returns an error of the code InvalidParam.
+func invalid(format string, args ...any) error {
+	return &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf(format, args...)}
+}

@@ -56,8 +56,15 @@ type Options struct {
 	Directory Directory
 	Rules     Rules
 	Approvals *approval.Approvals
-	Runs      store.Runs
-	Jobs      *jobs.Jobs
+	// Trusting returns the approvals in which a question about trust in a workspace is
+	// answered; nil are Approvals.
+	Trusting func(ctx context.Context, t *run.Trust) (*approval.Approvals, error)
+	// Passphrases prove second people, and scripts.
+	Passphrases approval.Passphrases
+	// Workspaces are the absolute folders that runs may be granted.
+	Workspaces []string
+	Runs       store.Runs
+	Jobs       *jobs.Jobs
 	// Policy has the profiles of the configuration, and what the person assigns to them.
 	Policy *policy.Policy
 	// Outlook returns the decisions about calls of a skill under a profile.
@@ -74,10 +81,11 @@ type Options struct {
 type Service struct {
 	options Options
 	states  states
+	proving chan struct{} // has room for the passphrase that is checked
 }
 
 // New returns a service.
-func New(o Options) *Service { return &Service{options: o} }
+func New(o Options) *Service { return &Service{options: o, proving: make(chan struct{}, 1)} }
 
 // A SkillQuery selects skills. Zero fields select all.
 type SkillQuery struct {
@@ -111,7 +119,8 @@ type SkillItem struct {
 type Execution struct {
 	Params    map[string]any `json:"params,omitempty" jsonschema_description:"the arguments, as the skill's schema has them"`
 	Workspace string         `json:"workspace,omitempty" jsonschema_description:"one of the server's workspaces; all by default"`
-	// Ask lets the run ask its person by [jobs.Question]; else questions are refused.
+	// Ask lets the run ask its person by [jobs.Question], as the page does; else questions
+	// are refused.
 	Ask bool `json:"-"`
 }
 
@@ -130,6 +139,17 @@ type RunQuery struct {
 type RunPage struct {
 	Items []*store.Run `json:"items"`
 	Next  string       `json:"next,omitempty"`
+	// Running are the runs that this server holds and that have not ended, on the first
+	// page.
+	Running []Running `json:"running,omitempty"`
+}
+
+// A Running is a run that has not ended.
+type Running struct {
+	ID    string     `json:"id"`
+	Skill string     `json:"skill"`
+	Began time.Time  `json:"began"`
+	State jobs.State `json:"state"`
 }
 
 // A Run is a run of the record, or one that has not ended, or both.
@@ -137,6 +157,19 @@ type Run struct {
 	ID     string         `json:"id"`
 	Record *store.Run     `json:"record,omitempty"` // nil before its first row
 	Live   *jobs.Snapshot `json:"live,omitempty"`   // while this server holds it
+	Proof  *Proof         `json:"proof,omitempty"`  // of a run that people approved
+}
+
+// A Proof compares the files that people approved with those that have run.
+type Proof struct {
+	Approval string `json:"approval"` // its ID
+	Approved string `json:"approved"` // digest of the files that it was about; "" if it is gone
+	Ran      string `json:"ran"`      // digest of the files that the run had
+	Same     bool   `json:"same"`
+	// Scope and Signatures are the answers. With the scope always, files may have run that
+	// differ from the approved ones, and by which the skill has gained nothing.
+	Scope      approval.Scope       `json:"scope,omitempty"`
+	Signatures []approval.Signature `json:"signatures,omitempty"`
 }
 
 // An Answer answers a question of an approval.

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 const (
@@ -22,6 +24,26 @@ const (
 	// minPassphrase is the shortest passphrase, in bytes.
 	minPassphrase = 8
 )
+
+// Passphrases are the hashes of the passphrases by which people, and scripts of theirs,
+// prove who they are. "" proves nobody.
+type Passphrases struct {
+	Person    string            // of this machine; "" asks for none
+	Approvers map[string]string // other people, by name
+	Script    string            // its token
+}
+
+// Signer returns the person of a name, where "" is the one of this machine, and the hash
+// of the passphrase that proves it; "" is none.
+func (p Passphrases) Signer(name string) (who Signer, hash string, err error) {
+	if name == "" {
+		return Local(), p.Person, nil
+	}
+	if hash = p.Approvers[name]; hash == "" {
+		return who, "", wrong("policy.approvers in the configuration names no %q", termtext.Visible(name))
+	}
+	return Named(name), hash, nil
+}
 
 // HashPassphrase returns the hash of a new passphrase, for the configuration.
 func HashPassphrase(passphrase string) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
@@ -45,6 +46,9 @@ type Signature struct {
 
 // current reports whether a record has not expired.
 func (r *Record) current() bool { return time.Now().Before(r.Expires) }
+
+// OwnedBy reports whether a record is about a call of a principal, in whatever session.
+func (r *Record) OwnedBy(p identity.Principal) bool { return r.Owner == ownerOf(p) }
 
 // concerns reports whether a record may let a call of a principal run: it is of the same one,
 // or of several people who confirm the same call.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
@@ -68,11 +69,17 @@ func codeOf(err error) run.Code {
 	return run.InternalError
 }
 
+// Owner returns a principal as rows name it: without its session.
+func Owner(p identity.Principal) store.RunOwner {
+	return store.RunOwner{Principal: string(p.Kind), Subject: cut(p.ID, maxText), Profile: p.Profile}
+}
+
 // row returns the row of a proposal, without its end.
 func row(p *run.Proposal, secrets []string, started time.Time) *store.Run {
+	owner := Owner(p.Principal)
 	r := &store.Run{
 		ID: p.RunID, Parent: p.Parent, Started: started, Ended: time.Now(), PID: os.Getpid(), Times: 1,
-		Principal: string(p.Principal.Kind), Subject: cut(p.Principal.ID, maxText), Profile: p.Principal.Profile,
+		Principal: owner.Principal, Subject: owner.Subject, Profile: owner.Profile,
 		Way: string(p.Way), Action: string(p.Action), Digest: p.Digest, Approval: p.Approval,
 		Args: arguments(p, secrets),
 	}

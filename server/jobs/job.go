@@ -53,14 +53,32 @@ func newJob(request *run.Request, ask bool, cancel context.CancelCauseFunc) *Job
 func (j *Job) Snapshot(after int) Snapshot {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s := Snapshot{State: Running, Events: j.log.after(after), Result: j.result, Err: j.err, Took: time.Since(j.Began)}
+	s := Snapshot{State: j.state(), Events: j.log.after(after), Result: j.result, Err: j.err, Took: time.Since(j.Began)}
 	for _, q := range j.questions {
-		s.State, s.Questions = Asking, append(s.Questions, q.Question)
+		s.Questions = append(s.Questions, q.Question)
 	}
-	if !j.ended.IsZero() {
-		s.State, s.Took = Ended, j.ended.Sub(j.Began)
+	if s.State == Ended {
+		s.Took = j.ended.Sub(j.Began)
 	}
 	return s
+}
+
+// State returns the state.
+func (j *Job) State() State {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state()
+}
+
+// state is State while the mutex is held.
+func (j *Job) state() State {
+	switch {
+	case !j.ended.IsZero():
+		return Ended
+	case len(j.questions) > 0:
+		return Asking
+	}
+	return Running
 }
 
 // Wait returns when there is an event after one of a number, or the job has ended, or ctx

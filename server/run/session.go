@@ -38,7 +38,7 @@ func (x *Executor) sessionJob(r *OpenRequest) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if workspaces, err = chooseWorkspace(workspaces, r.Workspace); err != nil {
+	if workspaces, err = ChooseWorkspace(workspaces, r.Workspace); err != nil {
 		return nil, err
 	}
 	j := &job{
@@ -55,8 +55,8 @@ func (x *Executor) sessionJob(r *OpenRequest) (*job, error) {
 	return j, nil
 }
 
-// chooseWorkspace returns one of all workspaces, or all for "".
-func chooseWorkspace(all []string, one string) ([]string, error) {
+// ChooseWorkspace returns one of all workspaces, or all for "". The error is an [*Error].
+func ChooseWorkspace(all []string, one string) ([]string, error) {
 	switch {
 	case one == "":
 		return all, nil

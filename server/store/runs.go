@@ -178,6 +178,8 @@ type RunFilter struct {
 	Skill, Outcome string
 	Parent         string // ID of a run: those that its script called
 	Approval       string // ID of the approval that they ran by
+	// Owner selects the runs of one principal; nil selects those of all.
+	Owner *RunOwner
 	// Since bounds the end of the runs, from the newest on: it is not for Oldest.
 	Since time.Time
 	// Before and After bound the numbers of the rows, without themselves.
@@ -187,6 +189,12 @@ type RunFilter struct {
 	// Limit is the largest number of rows.
 	Limit int
 }
+
+// A RunOwner is a principal, as a [Run] names it.
+type RunOwner struct{ Principal, Subject, Profile string }
+
+// Owns reports whether a run is of a principal.
+func (o RunOwner) Owns(r *Run) bool { return o == RunOwner{r.Principal, r.Subject, r.Profile} }
 
 // List returns a page of the rows that a filter selects.
 func (t Runs) List(ctx context.Context, f RunFilter) (page []*Run, err error) {
@@ -210,6 +218,11 @@ func (f RunFilter) where() (condition string, values []any) {
 	add(f.Outcome != "", "outcome = ?", f.Outcome)
 	add(f.Parent != "", "parent = ? AND parent <> ''", f.Parent) // as the index says
 	add(f.Approval != "", "approval = ?", f.Approval)
+	if o := f.Owner; o != nil {
+		add(true, "principal = ?", o.Principal)
+		add(true, "subject = ?", o.Subject)
+		add(true, "profile = ?", o.Profile)
+	}
 	add(f.Before != 0, "seq < ?", f.Before)
 	add(f.After != 0, "seq > ?", f.After)
 	if all == nil {

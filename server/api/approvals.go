@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// Approvals returns the records that wait or count, or all with those that have ended; the
+// newest first. A principal that is no person gets those about its own calls.
+func (s *Service) Approvals(ctx context.Context, ended bool) ([]*approval.Record, error) {
+	all, err := s.options.Approvals.List(ctx, ended)
+	if err != nil {
+		return nil, run.AsError(err)
+	}
+	return slices.DeleteFunc(all, func(r *approval.Record) bool { return !concerns(ctx, r) }), nil
+}
+
+// concerns reports whether the principal of ctx may see a record.
+func concerns(ctx context.Context, r *approval.Record) bool {
+	return isPerson(ctx) || r.OwnedBy(identity.FromContext(ctx))
+}
+
+// Approval returns one record.
+func (s *Service) Approval(ctx context.Context, id string) (*approval.Record, error) {
+	r, err := s.options.Approvals.Find(ctx, id)
+	if err == nil && !concerns(ctx, r) {
+		err = noApproval(id)
+	}
+	return r, answerError(err, run.NotFound)
+}
+
+// Answer records a person's answer to a question, or that of a script of theirs.
+func (s *Service) Answer(ctx context.Context, id string, a Answer) (*approval.Record, error) {
+	who, err := s.signer(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.options.Approvals.Find(ctx, id)
+	if err != nil {
+		return nil, answerError(err, run.NotFound)
+	}
+	if a.Scope == approval.No {
+		r, err = s.options.Approvals.Deny(ctx, id)
+		return r, answerError(err, run.InvalidParam)
+	}
+	approvals := s.options.Approvals
+	if t := r.Question.Trust; t != nil && s.options.Trusting != nil {
+		if approvals, err = s.options.Trusting(ctx, t); err != nil {
+			return nil, run.AsError(err)
+		}
+	}
+	return r, answerError(approvals.Confirm(ctx, r, who, a.Scope), run.InvalidParam)
+}
+
+// signer returns the proved signer of an answer.
+func (s *Service) signer(ctx context.Context, a *Answer) (who approval.Signer, err error) {
+	if a.Token != "" {
+		return approval.Local(), s.proveScript(ctx, a)
+	}
+	if err := onlyPersons(ctx); err != nil {
+		return who, err
+	}
+	who, hash, err := s.options.Passphrases.Signer(a.As)
+	if err != nil || a.As == "" { // the session has proved the person of this machine
+		return who, answerError(err, run.InvalidParam)
+	}
+	return who, s.prove(ctx, hash, a.Passphrase, "this is not the passphrase of that person")
+}
+
+// proveScript returns an error unless an answer is one that a script may give.
+func (s *Service) proveScript(ctx context.Context, a *Answer) error {
+	hash := s.options.Passphrases.Script
+	switch {
+	case hash == "":
+		return denied("scripts cannot answer: no token is set up as policy.script_token in the configuration")
+	case a.Scope != approval.Once || a.As != "":
+		return invalid("a script answers %q, and for nobody else", approval.Once)
+	}
+	return s.prove(ctx, hash, a.Token, "this is not the token of policy.script_token")
+}
+
+// proofPause is the time after a wrong passphrase in which none is checked.
+const proofPause = time.Second
+
+// prove returns an error unless a text is the passphrase of a hash. One is checked at a
+// time, and a wrong one holds the next up: nobody tries many.
+func (s *Service) prove(ctx context.Context, hash, text, wrong string) error {
+	select {
+	case s.proving <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	release := func() { <-s.proving }
+	if !approval.IsPassphrase(hash, text) {
+		time.AfterFunc(proofPause, release)
+		return denied(wrong)
+	}
+	release()
+	return nil
+}
+
+// Revoke withdraws an approval, or a question that waits. Only a person may.
+func (s *Service) Revoke(ctx context.Context, id string) error {
+	if err := onlyPersons(ctx); err != nil {
+		return err
+	}
+	if _, err := s.options.Approvals.Find(ctx, id); err != nil { // a name would revoke more
+		return answerError(err, run.NotFound)
+	}
+	_, err := s.options.Approvals.Revoke(ctx, id)
+	return answerError(err, run.InvalidParam)
+}
+
+func denied(message string) error { return &run.Error{Code: run.PermissionDenied, Message: message} }
+
+func noApproval(id string) error {
+	return &run.Error{Code: run.NotFound, Message: "there is no approval " + id + " of yours"}
+}
+
+// answerError returns an error of package approval as a [*run.Error]: one that says why an
+// answer does not count has a code.
+func answerError(err error, code run.Code) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*approval.AnswerError](err); ok {
+		return &run.Error{Code: code, Message: e.Error(), Err: err}
+	}
+	return run.AsError(err)
+}
