@@ -21,9 +21,8 @@ type backendOptions struct {
 	clientRoots bool
 	// idle is called when the skills are read, and again when they are indexed.
 	idle func()
-	// page returns the URL of the page that asks about an approval, if the page is
-	// served; nil is no page.
-	page func(approval string) (url string, ok bool)
+	// page reports that the backend has a page, whose calls ask their person there.
+	page bool
 }
 
 // A backend is an MCP server with the parts below it, for clients and for the page. The
@@ -68,9 +67,10 @@ func (s *settings) newBackend(ctx context.Context, o backendOptions) (*backend, 
 // newApprovals returns the approvals, which ask also on the page, if there is one.
 func (b *backend) newApprovals() *approval.Approvals {
 	options := b.settings.approvalOptions(nil)
-	if b.options.page != nil {
+	options.Page = b.pages().approval
+	if b.options.page {
 		b.asker = &asker{}
-		options.Terminal, options.Page = b.asker, b.options.page
+		options.Terminal = b.asker
 	}
 	return approval.New(b.store, options)
 }

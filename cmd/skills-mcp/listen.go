@@ -19,13 +19,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/server/web"
+	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
 
 // serveFlags are the flags by which clients reach the server.
 type serveFlags struct {
 	transport, listen, tokenFile string
 	profile                      string
-	insecure                     bool
+	insecure, ui                 bool
 	allowHosts, allowOrigins     []string
 }
 
@@ -37,6 +39,7 @@ func (v *serveFlags) register(cmd *cobra.Command) {
 	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN)")
 	f.StringVar(&v.profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
 	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")
+	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", and the REST API at "+apiPath+", over http")
 	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
 	f.StringArrayVar(&v.allowOrigins, "allow-origin", nil, "let web pages of `ORIGIN`, such as https://app.example.com, use the server (repeatable)")
 }
@@ -47,6 +50,7 @@ func (v serveFlags) apply(s *config.Serve) error {
 	s.Listen = cmp.Or(v.listen, s.Listen)
 	s.TokenFile = cmp.Or(v.tokenFile, s.TokenFile)
 	s.Insecure = s.Insecure || v.insecure
+	s.UI = s.UI || v.ui
 	s.AllowHosts = append(s.AllowHosts, v.allowHosts...)
 	s.AllowOrigins = append(s.AllowOrigins, v.allowOrigins...)
 	return s.Validate()
@@ -105,6 +109,9 @@ func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
 	if err := checkProfile(s.Policy, "--profile", v.profile); err != nil {
 		return nil, err
 	}
+	if v.ui && s.Serve.Transport != "http" {
+		return nil, usageError(errNoPage)
+	}
 	if s.Serve.Transport == "stdio" {
 		v.hintStdio(a, s.logger)
 		return nil, nil
@@ -144,12 +151,21 @@ func isLoopback(address string) bool {
 }
 
 // serve serves MCP until ctx ends.
-func (l *listener) serve(ctx context.Context, backend *server.Server) error {
+func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
+	authenticator, mounted := l.authenticator(), []io.Closer(nil)
+	var page *pageServer
+	if l.settings.UI {
+		var err error
+		if page, err = l.page(a, b, authenticator); err != nil {
+			return err
+		}
+		authenticator, mounted = page, append(mounted, page)
+	}
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: backend.Ready, Authenticator: l.authenticator(), Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
+		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods, Headers: transport.Headers, Exposed: transport.SessionHeader},
 	})
-	mcp := transport.NewHTTP(backend.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
+	mcp := transport.NewHTTP(b.server.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
 	srv.Handle(transport.Path, mcp)
 	hint := "MCP is served at " + transport.Path
 	if l.offersSSE() {
@@ -163,7 +179,33 @@ func (l *listener) serve(ctx context.Context, backend *server.Server) error {
 	}
 	srv.Handle("/", notFound(hint))
 	fmt.Fprintf(l.stderr, "skills-mcp: serving MCP at %s\n", l.url())
-	return srv.Serve(ctx, l.Listener, mcp)
+	if page != nil {
+		page.mount(srv)
+		l.tellPage(page)
+	}
+	return srv.Serve(ctx, l.Listener, append(mounted, mcp)...)
+}
+
+// page returns the page beside MCP. Holders of the token can sign in with it.
+func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) (*pageServer, error) {
+	options := signin.Options{Profile: l.profile}
+	if l.token != "" {
+		options.Tokens = tokens.Authenticate
+	}
+	address := l.settings.Listen
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		address = net.JoinHostPort("127.0.0.1", "0") // where a browser of this machine finds it
+	}
+	return newPageServer(a, b, serverURL(address, l), options, tokens)
+}
+
+// tellPage prints the address of the page, and on a terminal, where no program reads it, a
+// link that signs in.
+func (l *listener) tellPage(p *pageServer) {
+	fmt.Fprintf(l.stderr, "skills-mcp: serving the page at %s\n", p.base+web.Path)
+	if isTerminal(l.stderr) {
+		fmt.Fprintf(l.stderr, "Sign in, once and within ten minutes:\n  %s\n", p.link())
+	}
 }
 
 func notFound(text string) http.Handler {
@@ -178,10 +220,15 @@ func (l *listener) url() string {
 	if l.offersSSE() {
 		path += " and " + transport.SSEPath
 	}
-	// The configured host, as the system may write 0.0.0.0 as [::].
-	host, _, _ := net.SplitHostPort(l.settings.Listen) // it has been checked
+	return serverURL(l.settings.Listen, l) + path
+}
+
+// serverURL returns the URL of a server that listens on a configured address, with the host
+// as it is written there: the system may write 0.0.0.0 as [::].
+func serverURL(address string, l net.Listener) string {
+	host, _, _ := net.SplitHostPort(address) // it has been checked
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return "http://" + net.JoinHostPort(cmp.Or(host, "localhost"), port) + path
+	return "http://" + net.JoinHostPort(cmp.Or(host, "localhost"), port)
 }
 
 // authenticator accepts clients with the token, and without one everybody; nil accepts

@@ -37,7 +37,7 @@ terminal.`,
 	root.SetVersionTemplate("{{.Version}}")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.AddCommand(
-		newServeCommand(a), newListCommand(a), newShowCommand(a), newReadCommand(a), newSearchCommand(a), newPluginsCommand(a),
+		newServeCommand(a), newUICommand(a), newListCommand(a), newShowCommand(a), newReadCommand(a), newSearchCommand(a), newPluginsCommand(a),
 		newRunCommand(a), newRunsCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newPushCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
 		newWhyCommand(a), newGrantCommand(a), newEnableCommand(a), newDisableCommand(a),
 		newTrustCommand(a), newUntrustCommand(a), newPinCommand(a),

@@ -41,7 +41,9 @@ address. For any other one, clients must send a bearer token, which is read from
 --token-file or from the variable SKILLS_MCP_TOKEN. That file must not lie in a
 workspace or where skills are found, and nobody else may read it (chmod 600).
 Web pages are refused, but those of this machine and of --allow-origin. /healthz
-and /readyz are for probes.
+and /readyz are for probes. --ui adds the page for people at /ui/, as "skills-mcp ui"
+opens it, and the REST API at /v1/. On a terminal it prints a link that signs in
+once; holders of the token can look and call, but not decide.
 
 Add it to an MCP client as the command "skills-mcp serve". Skills that read the
 files of a project need to see them: start it in the project's folder, or add
@@ -80,14 +82,14 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 		flags: c.flags, idle: collector.rest,
 		// Over HTTP, who may connect should not choose which folders are read, and the
 		// paths of another machine mean something else on this one.
-		clientRoots: listener == nil && !s.workspaces.named,
+		clientRoots: listener == nil && !s.workspaces.named, page: listener != nil && s.Serve.UI,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if listener != nil {
-		return listener.serve(ctx, b.server)
+		return listener.serve(ctx, c.app, b)
 	}
 	return c.serveStdio(ctx, b.server.Backend(), b.reloader, s.logger)
 }

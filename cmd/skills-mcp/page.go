@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/httpd"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/web"
+	"github.com/skillsmcp/skills-mcp/server/web/signin"
+)
+
+// apiPath is the beginning of the paths of the REST API.
+const apiPath = "/v1/"
+
+// A pageServer serves the page and the REST API of a backend.
+type pageServer struct {
+	backend  *backend
+	sessions *signin.Sessions
+	tokens   httpd.Authenticator // of the requests without a session; nil accepts everybody
+	base     string              // URL of the server, without the last slash
+	manage   *manage
+	page     *web.Page
+	withdraw func()
+}
+
+// newPageServer returns the page of a server with the URL base. Its first requests parse and
+// build what they need. The caller closes it.
+func newPageServer(a *app, b *backend, base string, options signin.Options, tokens httpd.Authenticator) (*pageServer, error) {
+	if hash := b.Policy.Passphrase; hash != "" {
+		options.Passphrase = func(text string) bool { return approval.IsPassphrase(hash, text) }
+	}
+	withdraw, err := b.pages().publish(base + web.Path)
+	if err != nil {
+		b.logger.Warn("other programs of yours will not lead to the page", "err", err)
+		withdraw = func() {}
+	}
+	return &pageServer{backend: b, sessions: signin.New(options), tokens: tokens, base: base, manage: newManage(a, b.settings), withdraw: withdraw}, nil
+}
+
+// mount mounts the page and the API.
+func (p *pageServer) mount(srv *httpd.Server) {
+	service := p.backend.service()
+	p.page = web.New(web.Options{Service: service, Manage: p.manage, Version: readBuilt().Version, Logger: p.backend.logger})
+	srv.Handle(web.Path, p.sessions.Guard(p.page.Handler()))
+	srv.Handle(apiPath, service.Handler())
+	srv.Handle("GET /{$}", http.RedirectHandler(web.Path, http.StatusSeeOther))
+	srv.Handle("GET /favicon.ico", http.RedirectHandler(web.Path+"static/mark.svg", http.StatusSeeOther))
+}
+
+// link returns a URL that signs a person in once.
+func (p *pageServer) link() string { return p.base + p.sessions.Link() }
+
+// Authenticate implements [httpd.Authenticator]. The page asks by itself who its reader is,
+// and the API takes a session as well as a token. MCP takes no session: a page of another
+// port could make a browser send it.
+func (p *pageServer) Authenticate(r *http.Request) (identity.Principal, error) {
+	switch path := r.URL.Path; {
+	case path == "/", path == "/favicon.ico", strings.HasPrefix(path, web.Path):
+		return identity.Principal{}, nil
+	case strings.HasPrefix(path, apiPath):
+		if who, ok := p.sessions.Authenticate(r); ok {
+			return who, nil
+		}
+	}
+	if p.tokens == nil {
+		return identity.Principal{}, nil
+	}
+	return p.tokens.Authenticate(r)
+}
+
+// Close ends the requests of the page that have no end of their own, and its changes.
+func (p *pageServer) Close() error {
+	p.withdraw()
+	var err error
+	if closer, ok := any(p.page).(io.Closer); ok {
+		err = closer.Close()
+	}
+	p.manage.close()
+	return err
+}
+
+// signedOut refuses requests without a session.
+type signedOut struct{}
+
+// Authenticate implements [httpd.Authenticator].
+func (signedOut) Authenticate(*http.Request) (identity.Principal, error) {
+	const needed = "sign in on the page first: press Enter where skills-mcp ui runs, and open the link"
+	return identity.Principal{}, &identity.Challenge{Status: http.StatusUnauthorized, Message: needed, Reason: "it has no session"}
+}
+
+// errNoPage is returned for a page over standard input and output.
+var errNoPage = errors.New("--ui serves the page beside MCP over HTTP: add --transport http; skills-mcp ui opens a page of its own")

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skillsmcp/skills-mcp/server/httpd"
+	"github.com/skillsmcp/skills-mcp/server/web"
+	"github.com/skillsmcp/skills-mcp/server/web/signin"
+)
+
+// uiCommand serves the page to the person at the terminal.
+type uiCommand struct {
+	*app
+	listen string
+	noOpen bool
+}
+
+func newUICommand(a *app) *cobra.Command {
+	c := &uiCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "ui",
+		Short: "Open the page: skills, approvals and runs in a browser",
+		Long: `Serve the page on a loopback address, and open it in the browser with a link that
+signs in once, within ten minutes. Each press of Enter prints another link. Ctrl-C
+ends the page.
+
+On the page you decide as on a terminal. So the command needs a terminal, and no
+program gets a link. While it runs, servers of yours that need your yes lead there.`,
+		Example: "  skills-mcp ui\n  skills-mcp ui --no-open --listen 127.0.0.1:8766",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+	}
+	cmd.Flags().StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on the loopback `ADDRESS:PORT`; port 0 takes a free one")
+	cmd.Flags().BoolVar(&c.noOpen, "no-open", false, "print the link only")
+	return cmd
+}
+
+func (c *uiCommand) run(ctx context.Context) (err error) {
+	if !isLoopback(c.listen) {
+		return usageError(fmt.Errorf("--listen is %q, and the page is for this machine alone; write a loopback address, such as 127.0.0.1:0; for others there is serve --transport http --ui", c.listen))
+	}
+	if _, err := newTerminal(c.stdin, c.stderr, nil); err != nil {
+		return fmt.Errorf("who opens the page decides as the person: %w; run skills-mcp ui yourself, in a terminal of your own", err)
+	}
+	collector := newCollector()
+	defer collector.close()
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.listen)
+	if err != nil {
+		return fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
+	}
+	defer l.Close()
+	b, err := s.newBackend(ctx, backendOptions{idle: collector.rest, page: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	return c.serve(ctx, l, b)
+}
+
+// serve serves the page of a backend until ctx ends.
+func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *backend) error {
+	p, err := newPageServer(c.app, b, serverURL(c.listen, l), signin.Options{}, signedOut{})
+	if err != nil {
+		return err
+	}
+	srv := httpd.New(&httpd.Options{Logger: b.logger, Ready: b.server.Ready, Authenticator: p})
+	p.mount(srv)
+	link := p.link()
+	fmt.Fprintf(c.stderr, "skills-mcp: the page is at %s\nSign in, once and within ten minutes:\n  %s\nPress Enter for another link, and Ctrl-C to end the page.\n", p.base+web.Path, link)
+	if !c.noOpen {
+		c.open(ctx, link)
+	}
+	go c.relink(ctx, p) // nothing ends its read of the terminal but the end of the program
+	return srv.Serve(ctx, l, p)
+}
+
+// relink prints a link for each line of the terminal.
+func (c *uiCommand) relink(ctx context.Context, p *pageServer) {
+	for lines := bufio.NewScanner(c.stdin); lines.Scan() && ctx.Err() == nil; {
+		fmt.Fprintf(c.stderr, "  %s\n", p.link())
+	}
+}
+
+// open opens a URL in the browser, where there is one. A failure is none of the command's:
+// the link has been printed.
+func (c *uiCommand) open(ctx context.Context, url string) {
+	name, args := "xdg-open", []string{url}
+	switch {
+	case runtime.GOOS == "darwin":
+		name = "open"
+	case runtime.GOOS == "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+	case os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "":
+		return // a browser in this terminal would take it over
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...)
+	if cmd.Start() == nil {
+		go func() { _ = cmd.Wait() }() // a browser may live longer than the page
+	}
+}
