@@ -155,10 +155,7 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 	authenticator, mounted := l.authenticator(), []io.Closer(nil)
 	var page *pageServer
 	if l.settings.UI {
-		var err error
-		if page, err = l.page(a, b, authenticator); err != nil {
-			return err
-		}
+		page = l.page(a, b, authenticator)
 		authenticator, mounted = page, append(mounted, page)
 	}
 	srv := httpd.New(&httpd.Options{
@@ -187,7 +184,7 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 }
 
 // page returns the page beside MCP. Holders of the token can sign in with it.
-func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) (*pageServer, error) {
+func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) *pageServer {
 	options := signin.Options{Profile: l.profile}
 	if l.token != "" {
 		options.Tokens = tokens.Authenticate

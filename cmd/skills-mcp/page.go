@@ -2,10 +2,11 @@ package main
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strings"
+	"sync"
 
+	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -18,10 +19,10 @@ const apiPath = "/v1/"
 
 // A pageServer serves the page and the REST API of a backend.
 type pageServer struct {
-	backend  *backend
 	sessions *signin.Sessions
 	tokens   httpd.Authenticator // of the requests without a session; nil accepts everybody
 	base     string              // URL of the server, without the last slash
+	api      *api.Service
 	manage   *manage
 	page     *web.Page
 	withdraw func()
@@ -29,7 +30,7 @@ type pageServer struct {
 
 // newPageServer returns the page of a server with the URL base. Its first requests parse and
 // build what they need. The caller closes it.
-func newPageServer(a *app, b *backend, base string, options signin.Options, tokens httpd.Authenticator) (*pageServer, error) {
+func newPageServer(a *app, b *backend, base string, options signin.Options, tokens httpd.Authenticator) *pageServer {
 	if hash := b.Policy.Passphrase; hash != "" {
 		options.Passphrase = func(text string) bool { return approval.IsPassphrase(hash, text) }
 	}
@@ -38,15 +39,16 @@ func newPageServer(a *app, b *backend, base string, options signin.Options, toke
 		b.logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}
 	}
-	return &pageServer{backend: b, sessions: signin.New(options), tokens: tokens, base: base, manage: newManage(a, b.settings), withdraw: withdraw}, nil
+	p := &pageServer{sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManage(a, b.settings), withdraw: withdraw}
+	p.page = web.New(web.Options{Service: p.api, Manage: p.manage, Version: readBuilt().Version, Logger: b.logger})
+	return p
 }
 
 // mount mounts the page and the API.
 func (p *pageServer) mount(srv *httpd.Server) {
-	service := p.backend.service()
-	p.page = web.New(web.Options{Service: service, Manage: p.manage, Version: readBuilt().Version, Logger: p.backend.logger})
 	srv.Handle(web.Path, p.sessions.Guard(p.page.Handler()))
-	srv.Handle(apiPath, service.Handler())
+	handler := sync.OnceValue(p.api.Handler)
+	srv.Handle(apiPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) }))
 	srv.Handle("GET /{$}", http.RedirectHandler(web.Path, http.StatusSeeOther))
 	srv.Handle("GET /favicon.ico", http.RedirectHandler(web.Path+"static/mark.svg", http.StatusSeeOther))
 }
@@ -75,12 +77,8 @@ func (p *pageServer) Authenticate(r *http.Request) (identity.Principal, error) {
 // Close ends the requests of the page that have no end of their own, and its changes.
 func (p *pageServer) Close() error {
 	p.withdraw()
-	var err error
-	if closer, ok := any(p.page).(io.Closer); ok {
-		err = closer.Close()
-	}
 	p.manage.close()
-	return err
+	return p.page.Close()
 }
 
 // signedOut refuses requests without a session.

@@ -72,10 +72,7 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 
 // serve serves the page of a backend until ctx ends.
 func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *backend) error {
-	p, err := newPageServer(c.app, b, serverURL(c.listen, l), signin.Options{}, signedOut{})
-	if err != nil {
-		return err
-	}
+	p := newPageServer(c.app, b, serverURL(c.listen, l), signin.Options{}, signedOut{})
 	srv := httpd.New(&httpd.Options{Logger: b.logger, Ready: b.server.Ready, Authenticator: p})
 	p.mount(srv)
 	link := p.link()

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The newest live page is the one that servers lead to, and a killed program's is none.
+func TestPageAddresses(t *testing.T) {
+	p := pages{filepath.Join(t.TempDir(), "pages")}
+	want := func(want string) {
+		t.Helper()
+		if got, ok := p.approval("a/b"); got != want || ok != (want != "") {
+			t.Errorf("led to %q, %v; want %q", got, ok, want)
+		}
+	}
+	want("")
+	dead := filepath.Join(p.dir, "dead")
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{dead + ".json", dead + ".lock"} {
+		if err := os.WriteFile(name, []byte(`{"url": "http://127.0.0.1:1/ui/", "pid": 1}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("")
+	withdraw, err := p.publish("http://127.0.0.1:2/ui/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead + ".json"); err == nil {
+		t.Error("the file of the killed program stays")
+	}
+	want("http://127.0.0.1:2/ui/approvals/a%2Fb")
+	if withdraw(); len(p.names()) > 0 {
+		t.Errorf("%v stay", p.names())
+	}
+	want("")
+	if withdraw, err = (pages{}).publish("http://127.0.0.1:2/ui/"); err != nil {
+		t.Error(err)
+	}
+	withdraw()
+	if _, ok := (pages{}).approval("a"); ok {
+		t.Error("a page without a state folder")
+	}
+}
