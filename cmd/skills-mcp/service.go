@@ -26,7 +26,7 @@ func (b *backend) service() *api.Service {
 	b.onClose(running.Close)
 	return api.New(api.Options{
 		Directory: directory, Rules: b.filter, Policy: b.sandboxes.decider(nil), Outlook: b.outlook, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
-		Page:   func(approval string) string { url, _ := b.options.page(approval); return url },
+		Page:   func(approval string) string { url, _ := b.pages().approval(approval); return url },
 		Doctor: b.diagnose, Passphrases: b.passphrases(), Workspaces: b.workspaces.folders, Trusting: b.approvalsFor,
 	})
 }
