@@ -14,9 +14,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
 
-// apiPath is the beginning of the paths of the REST API.
-const apiPath = "/v1/"
-
 // A pageServer serves the page and the REST API of a backend.
 type pageServer struct {
 	sessions *signin.Sessions
@@ -48,7 +45,7 @@ func newPageServer(a *app, b *backend, base string, options signin.Options, toke
 func (p *pageServer) mount(srv *httpd.Server) {
 	srv.Handle(web.Path, p.sessions.Guard(p.page.Handler()))
 	handler := sync.OnceValue(p.api.Handler)
-	srv.Handle(apiPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) }))
+	srv.Handle(api.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) }))
 	srv.Handle("GET /{$}", http.RedirectHandler(web.Path, http.StatusSeeOther))
 	srv.Handle("GET /favicon.ico", http.RedirectHandler(web.Path+"static/mark.svg", http.StatusSeeOther))
 }
@@ -63,7 +60,7 @@ func (p *pageServer) Authenticate(r *http.Request) (identity.Principal, error) {
 	switch path := r.URL.Path; {
 	case path == "/", path == "/favicon.ico", strings.HasPrefix(path, web.Path):
 		return identity.Principal{}, nil
-	case strings.HasPrefix(path, apiPath):
+	case strings.HasPrefix(path, api.Path):
 		if who, ok := p.sessions.Authenticate(r); ok {
 			return who, nil
 		}

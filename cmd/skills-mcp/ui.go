@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
@@ -73,7 +74,7 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 // serve serves the page of a backend until ctx ends.
 func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *backend) error {
 	p := newPageServer(c.app, b, serverURL(c.listen, l), signin.Options{}, signedOut{})
-	srv := httpd.New(&httpd.Options{Logger: b.logger, Ready: b.server.Ready, Authenticator: p})
+	srv := httpd.New(&httpd.Options{Logger: b.logger, Ready: b.server.Ready, Authenticator: p, Fail: api.Fail})
 	p.mount(srv)
 	link := p.link()
 	fmt.Fprintf(c.stderr, "skills-mcp: the page is at %s\nSign in, once and within ten minutes:\n  %s\nPress Enter for another link, and Ctrl-C to end the page.\n", p.base+web.Path, link)
