@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -169,10 +168,10 @@ func check(x *exchange, takes *arguments) (err error) {
 
 // permitted returns an error if the principal of a request may not send it.
 func permitted(x *exchange) error {
-	if x.who == everyone || identity.FromContext(x.Context()).Kind == identity.Person || x.who == andScripts && x.Header.Get(tokenHeader) != "" {
+	if x.who == everyone || x.who == andScripts && x.Header.Get(tokenHeader) != "" {
 		return nil
 	}
-	return &run.Error{Code: run.PermissionDenied, Message: "only a person may do this: sign in on the page, or use skills-mcp on a terminal"}
+	return onlyPersons(x.Context())
 }
 
 // matches checks the header If-Match of a PUT against the answer that a GET has now.

@@ -195,7 +195,8 @@ func schemaName(t reflect.Type) string {
 	}
 	name, of, generic := strings.Cut(t.Name(), "[")
 	if generic {
-		return strings.TrimSuffix(of[strings.LastIndex(of, ".")+1:], "]") + name
+		of = strings.TrimSuffix(of[strings.LastIndex(of, ".")+1:], "]")
+		return strings.ToUpper(of[:1]) + of[1:] + name
 	}
 	return name
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
@@ -33,6 +32,7 @@ type approvalQuery struct {
 func operations() []operation {
 	all := append(skillOperations(), runOperations()...)
 	all = append(all, approvalOperations()...)
+	all = append(all, profileOperations()...)
 	return append(all,
 		operation{
 			method: "GET", path: "plugins", id: "listPlugins", does: "List the plugins", result: List[describe.Plugin]{},
@@ -79,8 +79,8 @@ func skillOperations() []operation {
 			method: "GET", path: "skills/{name}/enabled", id: "getEnabled", does: "Tell whether a skill is enabled", result: Enabled{},
 			answer: `{"enabled":true}`,
 			serve: func(x *exchange) (any, error) {
-				enabled, _, err := x.service.switches(x.Context(), x.PathValue("name"))
-				return Enabled{enabled}, err
+				item, err := x.service.Item(x.Context(), x.PathValue("name"))
+				return Enabled{err == nil && item.Enabled}, err
 			},
 		},
 		{
@@ -97,8 +97,8 @@ func skillOperations() []operation {
 			method: "GET", path: "skills/{name}/pinned", id: "getPinned", does: "Tell whether a skill keeps its tool", result: Pinned{},
 			answer: `{"pinned":false}`,
 			serve: func(x *exchange) (any, error) {
-				_, pinned, err := x.service.switches(x.Context(), x.PathValue("name"))
-				return Pinned{pinned}, err
+				item, err := x.service.Item(x.Context(), x.PathValue("name"))
+				return Pinned{err == nil && item.Pinned}, err
 			},
 		},
 		{
@@ -172,23 +172,49 @@ func approvalOperations() []operation {
 	}
 }
 
-// switches returns whether a skill is enabled and pinned.
-func (s *Service) switches(ctx context.Context, name string) (enabled, pinned bool, err error) {
-	for q := (SkillQuery{Limit: 200}); ; {
-		page, err := s.Skills(ctx, q)
-		if err != nil {
-			return false, false, err
-		}
-		for _, item := range page.Items {
-			if item.Name == name {
-				return item.Enabled, item.Pinned, nil
-			}
-		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			return false, false, refuse(http.StatusNotFound, "there is no skill %q", name)
-		}
+func profileOperations() []operation {
+	return []operation{
+		{
+			method: "GET", path: "profiles", id: "listProfiles", does: "List the profiles of the configuration", who: persons, result: List[string]{},
+			answer: `{"items":["ci"]}`,
+			serve:  func(x *exchange) (any, error) { return list(x.service.Profiles(x.Context())) },
+		},
+		{
+			method: "GET", path: "profiles/{name}/skills", id: "listProfileSkills", does: "List the skills of a profile, the highest priority first", who: persons, query: ProfileQuery{}, result: ProfilePage{},
+			answer: `{"items":[` + profileExample + `],"total":1}`,
+			serve: func(x *exchange) (any, error) {
+				var q ProfileQuery
+				return take(x, &q, func() (*ProfilePage, error) { return x.service.ProfileSkills(x.Context(), x.PathValue("name"), q) })
+			},
+		},
+		{
+			method: "GET", path: "profiles/{name}/skills/{skill}", id: "getProfileSkill", does: "Get a skill under a profile", who: persons, result: ProfileSkill{},
+			answer: profileExample,
+			serve: func(x *exchange) (any, error) {
+				return x.service.ProfileSkill(x.Context(), x.PathValue("name"), x.PathValue("skill"))
+			},
+		},
+		{
+			method: "PUT", path: "profiles/{name}/skills/{skill}", id: "setProfileSkill", does: "Assign a skill to a profile, enable it there, or order it. A field that is left out stays", who: persons, body: ProfileChange{}, result: ProfileSkill{},
+			ask: `{"enabled":true,"priority":3}`, answer: profileExample,
+			serve: func(x *exchange) (any, error) {
+				var c ProfileChange
+				return take(x, &c, func() (*ProfileSkill, error) {
+					return x.service.SetProfileSkill(x.Context(), x.PathValue("name"), x.PathValue("skill"), c)
+				})
+			},
+		},
+		{
+			method: "GET", path: "profiles/{name}/skills/{skill}/test", id: "testProfileSkill", does: "Tell what calls of a skill would meet under a profile. Nothing runs, and nobody is asked", who: persons, result: List[describe.Outlook]{},
+			answer: `{"items":[]}`,
+			serve: func(x *exchange) (any, error) {
+				return list(x.service.TestProfile(x.Context(), x.PathValue("name"), x.PathValue("skill")))
+			},
+		},
 	}
 }
+
+const profileExample = `{"name":"hello","class":"safe","assigned":true,"enabled":true,"priority":3}`
 
 // list returns items as a list.
 func list[T any](items []T, err error) (List[T], error) {

@@ -109,23 +109,10 @@ func put(ctx context.Context, c *call, request *elicit.Request) (*answer, error)
 
 // schema returns the form of a question: one choice, which has no default.
 func (q *Question) schema() json.RawMessage {
-	names := map[Scope]string{
-		No: "No", Once: "Yes, once: this call only", Session: "Yes, for this session: any arguments, until the client leaves",
-		Always: "Yes, always: any arguments, until the skill gains something or its grant changes",
-	}
-	if q.Review != nil {
-		names[Once] = "Yes: install it"
-	}
-	if q.Trust != nil {
-		names[Once] = "Yes: trust all skills of the workspace, and run this call"
-	}
-	if q.Fetch != nil {
-		names[Once] = "Yes: fetch these files, and use them until they change"
-	}
 	choices := append([]Scope{No}, q.Scopes...) // a client that fills in the first says no
 	titles := make([]string, len(choices))
 	for i, choice := range choices {
-		titles[i] = names[choice]
+		titles[i] = q.Title(choice)
 	}
 	form, _ := json.Marshal(map[string]any{ // texts can be encoded
 		"type": "object", "required": []string{"answer"},

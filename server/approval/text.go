@@ -135,7 +135,7 @@ func (q *Question) installation(b *bounds) []string {
 // skill returns the lines about the skill.
 func (q *Question) skill(b *bounds) []string {
 	all := []string{
-		mark + fmt.Sprintf("%s, %s %s", b.text(q.Skill), q.whose(), b.text(q.Place)),
+		mark + fmt.Sprintf("%s, %s %s", b.text(q.Skill), q.Whose(), b.text(q.Place)),
 		mark + "runs " + b.text(q.Runs) + ", digest",
 		mark + b.digest(q.Digest),
 	}
@@ -145,8 +145,8 @@ func (q *Question) skill(b *bounds) []string {
 	return all
 }
 
-// whose returns the words for an origin, before its place.
-func (q *Question) whose() string {
+// Whose returns the words for an origin, before its place.
+func (q *Question) Whose() string {
 	switch q.Kind {
 	case "own":
 		return "your own, in"
@@ -253,6 +253,25 @@ func (q *Question) Action() string {
 		return "fetch it"
 	}
 	return "run it"
+}
+
+// Title returns an answer in words: the answer, and its effect after a colon.
+func (q *Question) Title(answer Scope) string {
+	switch {
+	case answer == No:
+		return "No"
+	case answer == Session:
+		return "Yes, for this session: any arguments, until the client leaves"
+	case answer == Always:
+		return "Yes, always: any arguments, until the skill gains something or its grant changes"
+	case q.Fetch != nil:
+		return "Yes: fetch these files, and use them until they change"
+	case q.Trust != nil:
+		return "Yes: trust all skills of the workspace, and run this call"
+	case q.Review != nil:
+		return "Yes: install it"
+	}
+	return "Yes, once: this call only"
 }
 
 // request returns the question itself.

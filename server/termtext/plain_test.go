@@ -56,3 +56,13 @@ func FuzzWriter(f *testing.F) {
 		}
 	})
 }
+
+func TestLegible(t *testing.T) {
+	for given, want := range map[string]string{
+		"a\tb\nc ⚠\ufe0f 👩\u200d💻": "a\tb\nc ⚠\ufe0f 👩\u200d💻", "a\u202eb\u200b\x1b[1m\x00": `a\u202eb\u200b\x1b[1m\x00`, "a\u200db\xff": "a\\u200db\ufffd",
+	} {
+		if got := Legible(given); got != want {
+			t.Errorf("%q: %q, want %q", given, got, want)
+		}
+	}
+}

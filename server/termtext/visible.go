@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Visible returns s in one line, with each character as a code that is invisible or that
@@ -17,6 +19,24 @@ func Visible(s string) string {
 			continue
 		}
 		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Legible returns s with each hidden character as a code, and other characters as they are:
+// lines stay lines, and emoji stay whole. In contrast to [Text] nothing is lost.
+func Legible(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	prev := rune(0)
+	for _, r := range s {
+		if skills.IsHidden(prev, r) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(r)
+		prev = r
 	}
 	return b.String()
 }

@@ -1,3 +1,116 @@
 package web
 
-func (p *Page) approvalRoutes(r *router) {}
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/store"
+)
+
+const (
+	maxEnded      = 50       // ended approvals in the list
+	maxAnswerForm = 16 << 10 // bytes
+	maxProofs     = 20       // runs of one approval
+)
+
+func (p *Page) approvalRoutes(r *router) {
+	r.get("approvals", p.approvals)
+	r.get("approvals/{id}", p.approval)
+	r.post("approvals/{id}", p.answer)
+}
+
+// approvalPath returns the path of an approval's screen.
+func approvalPath(id string) string { return Path + "approvals/" + url.PathEscape(id) }
+
+// A decision is a record of an approval for the templates.
+type decision struct {
+	*approval.Record
+	Asked question
+	State string // that of the record, or "expired"
+	// Runs are those that the approval let run; for the screen of one approval.
+	Runs []*store.Run
+}
+
+func newDecision(r *approval.Record, whole bool) *decision {
+	d := &decision{Record: r, Asked: question{r.Shown(), whole}, State: r.State}
+	if (d.Waits() || r.State == store.ApprovalGiven) && !r.Expires.After(time.Now()) {
+		d.State = "expired"
+	}
+	return d
+}
+
+// Waits reports whether the question waits for an answer.
+func (d *decision) Waits() bool { return d.State == store.ApprovalPending }
+
+// Second reports whether the person of this machine has confirmed it, and another one has to.
+func (d *decision) Second() bool {
+	return slices.ContainsFunc(d.Signatures, func(s approval.Signature) bool { return s.Signer == approval.Local() })
+}
+
+// Lasts reports whether it counts for more than one call.
+func (d *decision) Lasts() bool { return d.Scope != approval.Once }
+
+// approvalLists are the data of the screen of all approvals.
+type approvalLists struct{ Waiting, Given, Ended []*decision }
+
+// approvals shows all approvals. The questions that wait are in the order in which they
+// came: a new one moves none of the others, as somebody may be about to answer one.
+func (p *Page) approvals(r *http.Request) (*content, error) {
+	all, err := p.options.Service.Approvals(r.Context(), true)
+	if err != nil {
+		return nil, err
+	}
+	var lists approvalLists
+	for _, record := range all { // the newest first
+		switch d := newDecision(record, false); d.State {
+		case store.ApprovalPending:
+			lists.Waiting = append(lists.Waiting, d)
+		case store.ApprovalGiven:
+			lists.Given = append(lists.Given, d)
+		default:
+			lists.Ended = append(lists.Ended, d)
+		}
+	}
+	slices.Reverse(lists.Waiting)
+	lists.Ended = lists.Ended[:min(len(lists.Ended), maxEnded)]
+	return &content{Title: "Approvals", Template: "approvals.html", Section: "approvals", Live: []string{"approvals"}, Data: lists}, nil
+}
+
+// approval shows one approval, with the runs that prove what it has let run.
+func (p *Page) approval(r *http.Request) (*content, error) {
+	record, err := p.options.Service.Approval(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	d := newDecision(record, true)
+	if d.State != store.ApprovalPending && d.State != store.ApprovalDenied {
+		page, err := p.options.Service.Runs(r.Context(), api.RunQuery{Skill: record.Question.Skill, Approval: record.ID, Limit: maxProofs})
+		if err != nil {
+			return nil, err
+		}
+		d.Runs = page.Items
+	}
+	return &content{Title: "Approval " + record.ID, Template: "approval.html", Section: "approvals", Live: []string{"approvals", "runs"}, Data: d}, nil
+}
+
+// answer answers a question, or withdraws an approval. Its screen shows the effect.
+func (p *Page) answer(r *http.Request) (next string, err error) {
+	r.Body = http.MaxBytesReader(nil, r.Body, maxAnswerForm)
+	id, scope := r.PathValue("id"), approval.Scope(r.PostFormValue("answer"))
+	if scope == "revoke" {
+		return approvalPath(id), p.options.Service.Revoke(r.Context(), id)
+	}
+	_, err = p.options.Service.Answer(r.Context(), id, api.Answer{Scope: scope, As: r.PostFormValue("as"), Passphrase: r.PostFormValue("passphrase")})
+	if late := (*approval.AnswerError)(nil); errors.As(err, &late) {
+		// The second click of two finds the answer of the first: the screen shows that.
+		if now, failed := p.options.Service.Approval(r.Context(), id); failed == nil && now.State != store.ApprovalPending {
+			return approvalPath(id), nil
+		}
+	}
+	return approvalPath(id), err
+}

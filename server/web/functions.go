@@ -26,12 +26,14 @@ func sections() []section {
 
 // functions are the functions of all templates: path is the path of a skill's screen, asset
 // that of a static file; ago, stamp, duration, bytes, short and json format values; visible
-// has codes for the characters of a stranger's text that are not seen.
+// has codes for the characters of a stranger's text that are not seen, and text leaves
+// them out, with the colours of terminals.
 func functions(a assets) template.FuncMap {
 	return template.FuncMap{
 		"asset": a.url, "sections": sections, "path": skillPath,
 		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "short": short, "json": indented,
-		"visible": termtext.Visible, "lines": splitLines, "entry": entryPath, "uninstall": uninstallPath,
+		"visible": termtext.Legible, "text": termtext.Text, "lines": splitLines, "entry": entryPath, "uninstall": uninstallPath,
+		"isPicture": isPicture, "isDocument": isDocument,
 	}
 }
 

@@ -1,3 +1,205 @@
 package web
 
-func (p *Page) runRoutes(r *router) {}
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/audit"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+)
+
+const (
+	exportPage     = 500 // runs that are read at once
+	maxChildren    = 100
+	exportPatience = 30 * time.Second // of a client, for a page of an export
+)
+
+func (p *Page) runRoutes(r *router) {
+	r.get("runs", p.runs)
+	r.get("runs/{id}", p.run)
+	r.raw("GET "+Path+"runs/export", p.exportRuns)
+}
+
+// A period is a choice of the filter of runs.
+type period struct{ Value, Title string }
+
+// periods returns the choices of the filter of runs.
+func periods() []period {
+	return []period{{"", "any time"}, {"1h", "the last hour"}, {"24h", "the last day"}, {"168h", "the last week"}, {"720h", "the last 30 days"}}
+}
+
+// runFilter returns the query of a request's form.
+func runFilter(form url.Values) (q api.RunQuery, err error) {
+	q = api.RunQuery{Skill: strings.TrimSpace(form.Get("skill")), Outcome: form.Get("outcome"), Cursor: form.Get("cursor")}
+	if since := form.Get("since"); since != "" {
+		ago, err := time.ParseDuration(since)
+		if err != nil || ago <= 0 {
+			return q, &run.Error{Code: run.InvalidParam, Message: "The time is not known: choose one of the list."}
+		}
+		q.Since = time.Now().Add(-ago)
+	}
+	return q, nil
+}
+
+// runList are the data of the screen of all runs.
+type runList struct {
+	*api.RunPage
+	Form           map[string]string // as it was sent
+	Outcomes       []string
+	Periods        []period
+	Newest         bool // this is the first page
+	Older, Exports string
+}
+
+// runs shows a page of the record.
+func (p *Page) runs(r *http.Request) (*content, error) {
+	form := r.URL.Query()
+	q, err := runFilter(form)
+	if err != nil {
+		return nil, err
+	}
+	page, err := p.options.Service.Runs(r.Context(), q)
+	if err != nil {
+		return nil, err
+	}
+	list := runList{RunPage: page, Form: map[string]string{}, Outcomes: audit.Outcomes(), Periods: periods(), Newest: q.Cursor == ""}
+	sent := url.Values{}
+	for _, name := range []string{"skill", "outcome", "since"} {
+		if value := form.Get(name); value != "" {
+			list.Form[name] = value
+			sent.Set(name, value)
+		}
+	}
+	list.Exports = Path + "runs/export?" + sent.Encode()
+	if page.Next != "" {
+		sent.Set("cursor", page.Next)
+		list.Older = Path + "runs?" + sent.Encode()
+	}
+	c := &content{Title: "Runs", Template: "runs.html", Section: "runs", Data: list}
+	if list.Newest {
+		c.Live = []string{"runs"}
+	}
+	return c, nil
+}
+
+// A runView is a run for its screen.
+type runView struct {
+	*api.Run
+	Grant struct {
+		Workspaces, Hosts, Variables []string
+		Write                        bool
+	}
+	Connections []sandbox.Connection
+	Arguments   string           // JSON
+	Approval    *approval.Record // nil is none that can be shown
+	Children    []*store.Run
+	Files       []heldFile
+}
+
+// A heldFile is an output that the server still holds.
+type heldFile struct {
+	Name, Path string
+	Size       int
+}
+
+// run shows one run.
+func (p *Page) run(r *http.Request) (*content, error) {
+	found, err := p.options.Service.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	view := &runView{Run: found, Files: heldFiles(found)}
+	if row := found.Record; row != nil {
+		_ = json.Unmarshal(row.Grant, &view.Grant)             // that which cannot be read
+		_ = json.Unmarshal(row.Connections, &view.Connections) // is shown as it is
+		view.Arguments = shownJSON(row.Args)
+		if row.Approval != "" {
+			view.Approval, _ = p.options.Service.Approval(r.Context(), row.Approval) // it may have been deleted since
+		}
+	}
+	children, err := p.options.Service.Runs(r.Context(), api.RunQuery{Parent: found.ID, Limit: maxChildren})
+	if err != nil {
+		return nil, err
+	}
+	view.Children = children.Items
+	c := &content{Title: "Run " + found.ID, Template: "run.html", Section: "runs", Data: view, Live: []string{"runs"}}
+	if found.Live != nil && found.Live.State != jobs.Ended {
+		c.Live = append(c.Live, "run/"+found.ID)
+	}
+	return c, nil
+}
+
+// heldFiles returns the files of a run that the server holds.
+func heldFiles(r *api.Run) []heldFile {
+	if r.Live == nil || r.Live.Result == nil {
+		return nil
+	}
+	var all []heldFile
+	for _, f := range r.Live.Result.Out {
+		names := strings.Split(f.Name, "/")
+		for i, name := range names {
+			names[i] = url.PathEscape(name)
+		}
+		all = append(all, heldFile{f.Name, Path + "jobs/" + url.PathEscape(r.ID) + "/out/" + strings.Join(names, "/"), f.Size})
+	}
+	return all
+}
+
+// shownJSON returns JSON in several lines, without characters that are not seen.
+func shownJSON(data json.RawMessage) string {
+	var text bytes.Buffer
+	if json.Indent(&text, data, "", "  ") != nil {
+		return termtext.Visible(string(data))
+	}
+	lines := strings.Split(text.String(), "\n")
+	for i, line := range lines {
+		lines[i] = termtext.Visible(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// exportRuns answers with the runs of a filter as JSON lines. An export that cannot be
+// completed ends without the end of its answer.
+func (p *Page) exportRuns(w http.ResponseWriter, r *http.Request) {
+	q, err := runFilter(r.URL.Query())
+	q.Limit = exportPage
+	page := &api.RunPage{}
+	if err == nil {
+		page, err = p.options.Service.Runs(r.Context(), q)
+	}
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Content-Disposition", `attachment; filename="runs.jsonl"`)
+	control, lines := http.NewResponseController(w), json.NewEncoder(w)
+	for {
+		_ = control.SetWriteDeadline(time.Now().Add(exportPatience)) // where it can be set
+		for _, row := range page.Items {
+			err = errors.Join(err, lines.Encode(row))
+		}
+		if err == nil && page.Next == "" {
+			return
+		}
+		q.Cursor = page.Next
+		if err == nil {
+			page, err = p.options.Service.Runs(r.Context(), q)
+		}
+		if err != nil {
+			p.options.Logger.Info("an export of runs was not completed", "error", err)
+			panic(http.ErrAbortHandler)
+		}
+	}
+}

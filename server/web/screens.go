@@ -25,7 +25,7 @@ func (s *screens) of(name string) (*template.Template, error) {
 	if t := s.parsed[name]; t != nil {
 		return t, nil
 	}
-	t, err := template.New(name).Funcs(functions(s.assets)).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name)
+	t, err := template.New(name).Funcs(functions(s.assets)).ParseFS(templateFiles, "templates/layout.html", "templates/parts*.html", "templates/"+name)
 	if err != nil {
 		return nil, err
 	}

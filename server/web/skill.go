@@ -1,15 +1,212 @@
 package web
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/pins"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/server/web/form"
+	"github.com/skillsmcp/skills-mcp/server/web/markdown"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// oneSkillRoutes mounts the screen of a skill and its switches.
+// Pins knows the accepted versions of skills, as [pins.Pins] does.
+type Pins interface {
+	// Compare compares a skill with its accepted version. It records nothing.
+	Compare(ctx context.Context, skill *skills.Skill) (*pins.Comparison, error)
+	// Accept records that a person has accepted a skill with the files of a folder, which
+	// have the digest.
+	Accept(ctx context.Context, skill *skills.Skill, digest, folder string) error
+}
+
+// oneSkillRoutes mounts the screen of a skill, its files and its switches.
 func (p *Page) oneSkillRoutes(r *router) {
+	r.get("skills/{name}", p.skill)
+	r.get("skills/{name}/files/{file...}", p.skillFile)
+	r.raw("GET "+Path+"skills/{name}/raw/{file...}", p.rawFile)
 	r.post("skills/{name}/enabled", p.setEnabled)
 	r.post("skills/{name}/pinned", p.setPinned)
+	r.post("skills/{name}/accept", p.acceptChange)
+}
+
+// A skillScreen is the data of the screen of a skill.
+type skillScreen struct {
+	*describe.Skill
+	Switches     *api.SkillItem // nil: they are not shown
+	Remedy       string         // for its state; "" is none
+	Raw          bool           // the instructions are shown as they are written
+	Instructions template.HTML
+	Rows         []form.Row
+	Sizes        []fileSize
+	Argv         string
+	Change       *change // since it was accepted; nil is none
+	Runs         []*store.Run
+	Command, MCP string // that call it
+}
+
+// A fileSize is a file of a skill.
+type fileSize struct {
+	Name, Path string
+	Size       int64 // -1 where it cannot be read
+}
+
+// A change is the difference of a skill to its accepted version.
+type change struct {
+	*pins.Comparison
+	Blocked      bool
+	Gained, Lost []string
+}
+
+// skill shows one skill.
+func (p *Page) skill(r *http.Request) (*content, error) {
+	ctx, name := r.Context(), r.PathValue("name")
+	info, err := p.options.Service.Skill(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.options.Service.Find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	screen, err := newSkillScreen(info, found.Files, r.URL.Query().Get("view") == "raw")
+	if err != nil {
+		return nil, err
+	}
+	screen.Switches = p.switches(ctx, info.Name)
+	if screen.Change, err = p.change(ctx, found); err != nil {
+		p.options.Logger.Warn("compare a skill with its accepted version", "skill", info.Name, "error", err)
+	}
+	runs, err := p.options.Service.Runs(ctx, api.RunQuery{Skill: info.Name, Limit: 10})
+	if err != nil {
+		p.options.Logger.Warn("read the runs of a skill", "skill", info.Name, "error", err)
+	} else {
+		screen.Runs = runs.Items
+	}
+	return &content{Title: titleOf(info), Template: "skill.html", Section: "skills", Live: []string{"skills", "runs"}, Data: screen}, nil
+}
+
+// newSkillScreen returns the screen of a skill, without that which only the server knows.
+func newSkillScreen(info *describe.Skill, files fs.FS, raw bool) (*skillScreen, error) {
+	parameters, err := json.Marshal(info.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	s := &skillScreen{Skill: info, Remedy: remedy(info), Raw: raw, Rows: form.Rows(parameters), Command: commandLine(info.Name, nil)}
+	if !raw {
+		s.Instructions = markdown.Render(info.Body, func(name string) string {
+			if !slices.Contains(info.Files, name) {
+				return ""
+			}
+			return filePath(info.Name, "files", name)
+		})
+	}
+	for _, name := range info.Files {
+		s.Sizes = append(s.Sizes, newFileSize(files, info.Name, name))
+	}
+	if info.Call != nil {
+		s.Argv = shellWords(info.Call.Argv)
+		s.MCP, err = toolCall(info, nil)
+	}
+	return s, err
+}
+
+func newFileSize(files fs.FS, skill, name string) fileSize {
+	f := fileSize{name, filePath(skill, "files", name), -1}
+	if stat, err := fs.Stat(files, name); err == nil && stat.Mode().IsRegular() {
+		f.Size = stat.Size()
+	}
+	return f
+}
+
+// titleOf returns the name of a skill for people.
+func titleOf(info *describe.Skill) string {
+	return termtext.Legible(cmp.Or(info.DisplayName, info.Name))
+}
+
+// remedy says what a person can do about the state of a skill.
+func remedy(info *describe.Skill) string {
+	word, _, _ := strings.Cut(info.State, ":")
+	switch {
+	case word == "unavailable":
+		return "The section Doctor shows what this machine has and lacks."
+	case word == "blocked":
+		return "Look at what has changed below, and accept it or leave the skill blocked."
+	case word == "off":
+		return "Enable it to have it again; a rule of the configuration comes first."
+	case word == "person only":
+		return "No model can call it: try it here."
+	case word == "needs trust in its workspace":
+		return "If you trust all skills there, run skills-mcp trust " + info.Workspace + " in a terminal."
+	case strings.HasPrefix(word, "needs"):
+		return "Each call asks you first: here, in the client, or in the section Approvals."
+	case strings.HasPrefix(word, "shadowed"):
+		return "Rename one of the two, or remove one."
+	case word == "refused" && info.Call != nil && info.Call.Refused != nil:
+		return info.Call.Refused.Message
+	}
+	return ""
+}
+
+// switches returns the item of a skill in the list, which has its switches; nil without one.
+func (p *Page) switches(ctx context.Context, name string) *api.SkillItem {
+	item, err := p.options.Service.Item(ctx, name)
+	if err != nil {
+		return nil
+	}
+	return item
+}
+
+// change returns the difference of a skill to its accepted version; nil for none.
+func (p *Page) change(ctx context.Context, skill *skills.Skill) (*change, error) {
+	if p.options.Pins == nil {
+		return nil, nil
+	}
+	compared, err := p.options.Pins.Compare(ctx, skill)
+	if err != nil || compared.Pin == nil || !compared.Changed() {
+		return nil, err
+	}
+	c := &change{Comparison: compared, Blocked: compared.Grown() && skill.Guarded()}
+	for _, one := range compared.Changes {
+		if one.Gone {
+			c.Lost = append(c.Lost, one.String())
+		} else {
+			c.Gained = append(c.Gained, one.String())
+		}
+	}
+	return c, nil
+}
+
+// acceptChange accepts a skill as it is now, if its files are still those that the person
+// has seen: the field digest has theirs.
+func (p *Page) acceptChange(r *http.Request) (string, error) {
+	ctx, name := r.Context(), r.PathValue("name")
+	if !isPerson(ctx) || p.options.Pins == nil {
+		return "", &run.Error{Code: run.PermissionDenied, Message: "Only the person may accept a change: sign in with the link that skills-mcp ui prints on a terminal, or run skills-mcp pin there."}
+	}
+	skill, err := p.options.Service.Find(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	compared, err := p.options.Pins.Compare(ctx, skill)
+	if err != nil {
+		return "", err
+	}
+	if compared.Digest != r.PostFormValue("digest") {
+		return "", &run.Error{Code: run.InvalidParam, Message: "The skill has changed again since you looked at it. Go back, load the page again and look at the change."}
+	}
+	return skillPath(name), p.options.Pins.Accept(ctx, skill.Owner(), compared.Digest, compared.Folder)
 }
 
 // setEnabled enables or disables a skill: the field "to" of the form is "true" or "false".
@@ -28,8 +225,22 @@ func (p *Page) setPinned(r *http.Request) (string, error) {
 // nextScreen returns the screen of the page that a form names, or that of a skill.
 func nextScreen(r *http.Request, skill string) string {
 	next, err := url.Parse(r.PostFormValue("next"))
-	if err != nil || next.Scheme != "" || next.Host != "" || !strings.HasPrefix(next.Path, Path) || strings.Contains(next.Path, "..") || strings.ContainsAny(next.String(), "\\") {
+	if err != nil || next.Scheme != "" || next.Host != "" || !strings.HasPrefix(next.Path, Path) || strings.Contains(next.Path, "..") || strings.Contains(next.Path, `\`) {
 		return skillPath(skill)
 	}
 	return next.String()
+}
+
+// filePath returns the path of a file of a skill: its view is "files" or "raw".
+func filePath(skill, view, name string) string {
+	return skillPath(skill) + "/" + view + "/" + escapedPath(name)
+}
+
+// escapedPath returns the path of a file as a part of a URL.
+func escapedPath(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return strings.Join(parts, "/")
 }

@@ -1,3 +1,120 @@
 package web
 
-func (p *Page) tryRoutes(r *router) {}
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/web/form"
+)
+
+// maxForm bounds the arguments that a browser sends, in bytes.
+const maxForm = 8 << 20
+
+// tryRoutes mounts the form of a skill's arguments, and the screens of runs that this
+// server holds.
+func (p *Page) tryRoutes(r *router) {
+	r.get("skills/{name}/try", p.tryForm)
+	r.raw("POST "+Path+"skills/{name}/try", p.try)
+	r.get("jobs/{id}", p.job)
+	r.raw("POST "+Path+"jobs/{id}/answer", p.answerJob)
+	r.post("jobs/{id}/cancel", p.cancel)
+	r.raw("GET "+Path+"jobs/{id}/{piece}", p.stream)
+	r.raw("GET "+Path+"jobs/{id}/out/{file...}", p.output)
+}
+
+// A tryScreen is the data of the form of a skill's arguments.
+type tryScreen struct {
+	*describe.Skill
+	Form *form.Form
+	// Folders are the workspaces that a call sees; Workspace is the chosen one, "" is all.
+	Folders   []string
+	Workspace string
+}
+
+// tryForm shows the form, with the arguments of the run that the query names as from.
+func (p *Page) tryForm(r *http.Request) (*content, error) {
+	s, err := p.newTryScreen(r)
+	if err != nil {
+		return nil, err
+	}
+	if args := p.recordedArgs(r.Context(), r.URL.Query().Get("from")); args != nil {
+		s.Form.Fill(args)
+	}
+	return s.content(), nil
+}
+
+func (s *tryScreen) content() *content {
+	return &content{Title: "Try " + titleOf(s.Skill), Template: "try.html", Section: "skills", Data: s}
+}
+
+func (p *Page) newTryScreen(r *http.Request) (*tryScreen, error) {
+	info, err := p.options.Service.Skill(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return nil, err
+	}
+	if info.Parameters == nil {
+		return nil, &run.Error{Code: run.InvalidParam, Message: "This skill has nothing to run: it has instructions alone."}
+	}
+	parameters, err := json.Marshal(info.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	s := &tryScreen{Skill: info}
+	if s.Form, err = form.New(parameters, "f"); err != nil {
+		return nil, &run.Error{Code: run.Unavailable, Message: "The schema of its parameters cannot be used: " + err.Error(), Err: err}
+	}
+	if info.Call != nil {
+		for _, m := range info.Call.Mounts {
+			if m.From == m.Path {
+				s.Folders = append(s.Folders, m.Path)
+			}
+		}
+	}
+	return s, nil
+}
+
+// recordedArgs returns the arguments of a run, as they are recorded; nil for none.
+func (p *Page) recordedArgs(ctx context.Context, id string) (args map[string]any) {
+	if id == "" {
+		return nil
+	}
+	found, err := p.options.Service.Run(ctx, id)
+	if err != nil || found.Record == nil || json.Unmarshal(found.Record.Args, &args) != nil {
+		return nil
+	}
+	return args
+}
+
+// try starts a run, and leads to its screen. Wrong arguments stay in the form.
+func (p *Page) try(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	s, err := p.newTryScreen(r)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		p.fail(w, r, &run.Error{Code: run.InvalidParam, Message: "The form cannot be read, or is larger than 8 MB: put large values into a file of the workspace.", Err: err})
+		return
+	}
+	args := s.Form.Read(r.PostForm)
+	s.Workspace = r.PostForm.Get("workspace")
+	if !s.Form.Invalid {
+		job, err := p.options.Service.Execute(r.Context(), s.Name, api.Execution{Params: args, Workspace: s.Workspace, Ask: true})
+		if err == nil {
+			http.Redirect(w, r, Path+"jobs/"+job.ID, http.StatusSeeOther)
+			return
+		}
+		wrong := run.AsError(err)
+		if wrong.Code != run.InvalidParam {
+			p.fail(w, r, err)
+			return
+		}
+		s.Form.Errors = append(s.Form.Errors, wrong.Message)
+	}
+	p.show(w, r, http.StatusUnprocessableEntity, s.content())
+}

@@ -24,7 +24,9 @@ const Path = signin.Path
 type Options struct {
 	Service *api.Service
 	// Manage knows the machine: sources, clients and settings.
-	Manage  Manage
+	Manage Manage
+	// Pins knows the accepted versions of skills; nil shows none.
+	Pins    Pins
 	Version string
 	Logger  *slog.Logger
 }

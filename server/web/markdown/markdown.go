@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"html/template"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -20,7 +19,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 // MaxText is the part of a text that is rendered, in bytes. A note follows it.
@@ -41,7 +40,7 @@ func Render(text string, file func(path string) string) template.HTML {
 	if !hostile(text) {
 		out = convert(text, file)
 	}
-	out = visible(out)
+	out = termtext.Legible(out)
 	if cut {
 		out += cutNote
 	}
@@ -106,21 +105,3 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p.RequireNoFollowOnLinks(true)
 	return p
 })
-
-// visible returns HTML with each character as a code that is invisible or that changes the
-// direction of others.
-func visible(html string) string {
-	var b strings.Builder
-	b.Grow(len(html))
-	prev := rune(0)
-	for _, r := range html {
-		if skills.IsHidden(prev, r) {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-			continue
-		}
-		b.WriteRune(r)
-		prev = r
-	}
-	return b.String()
-}

@@ -1,0 +1,182 @@
+package form
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const document = `{"type":"object","required":["name","flag","tags"],"additionalProperties":false,"properties":{
+ "name":{"type":"string","title":"Your name","description":"Who","minLength":2,"maxLength":20,"pattern":"^[a-z]+$"},
+ "body":{"type":"string"},
+ "when":{"type":"string","format":"date"},
+ "file":{"type":"string","format":"path"},
+ "n":{"type":"integer","minimum":1,"maximum":9,"default":3},
+ "x":{"type":"number"},
+ "flag":{"type":"boolean"},
+ "maybe":{"type":"boolean"},
+ "on":{"type":"boolean","default":true},
+ "size":{"type":"string","enum":["s","m <b>"],"default":"m <b>"},
+ "level":{"enum":[1,"1",null]},
+ "titled":{"type":"string","oneOf":[{"const":"a","title":"A!"},{"const":"b"}]},
+ "tags":{"type":"array","items":{"type":"string"},"minItems":1},
+ "ints":{"type":"array","items":{"type":"integer"}},
+ "some":{"type":"array","items":{"type":"string","enum":["p","q","r"]}},
+ "tree":{"type":"object","properties":{"a":{"type":"integer"}}},
+ "free":{},
+ "odd":{"type":["string","null"],"description":"odd one"},
+ "<i>\"":{"type":"string"}
+}}`
+
+func newForm(t *testing.T) *Form {
+	t.Helper()
+	f, err := New([]byte(document), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// The fields come in the schema's order, each with a control that fits.
+func TestNew(t *testing.T) {
+	var got []string
+	for _, f := range newForm(t).Fields {
+		line := f.ID + " " + f.Name + ": " + string(f.Kind)
+		if f.Required {
+			line += ", required"
+		}
+		if f.Value != "" {
+			line += ", is " + f.Value
+		}
+		for _, o := range f.Options {
+			line += " [" + o.Label
+			if o.Selected {
+				line += "*"
+			}
+			line += "]"
+		}
+		got = append(got, line+" "+strings.Join(f.Hints, ", "))
+	}
+	want := []string{
+		"f0 name: text, required at least 2 characters, at most 20 characters, of the pattern ^[a-z]+$", "f1 body: long ", "f2 when: text ", "f3 file: text a path, relative to the workspace",
+		"f4 n: number, is 3 at least 1, at most 9", "f5 x: number ", "f6 flag: check, required ", "f7 maybe: choice [yes] [no] ", "f8 on: check, is true ",
+		"f9 size: choice, is m <b> [s] [m <b>*] ", "f10 level: choice [1] [1] [null] ", "f11 titled: choice [A!] [b] ", "f12 tags: lines, required one on each line, at least 1",
+		"f13 ints: lines one on each line", "f14 some: choices [p] [q] [r] ", "f15 tree: json object as JSON", "f16 free: json text, or JSON", "f17 odd: json text, or JSON", "f18 <i>\": text ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Values that are written into the fields are read back from them.
+func TestRoundTrip(t *testing.T) {
+	for _, given := range []string{
+		`{"name":"ada","flag":true,"tags":["a","b c"],"n":3,"on":true,"size":"s"}`,
+		`{"name":"ada","flag":false,"tags":["x"],"body":"one\ntwo","when":"2026-01-02","file":"a b/c.txt","n":9,"x":-1.5e3,"maybe":false,"on":false,"size":"m <b>","level":"1","titled":"b","ints":[1,-2],"some":["p","r"],"tree":{"a":1},"free":[1,{"b":null}],"odd":"text","<i>\"":"</script>"}`,
+		`{"name":"ada","flag":true,"tags":["two\nlines"],"n":12345678901234567890,"on":true,"size":"s","level":null,"free":"12","odd":"a"}`,
+		`{"name":"ada","flag":true,"tags":["[1]",""],"on":true,"size":"s","level":1,"free":12,"x":0.10}`,
+	} {
+		d := json.NewDecoder(strings.NewReader(given))
+		d.UseNumber()
+		var args map[string]any
+		if err := d.Decode(&args); err != nil {
+			t.Fatal(err)
+		}
+		f := newForm(t)
+		f.Fill(args)
+		got := newForm(t).Read(f.values())
+		if diff := cmp.Diff(args, got); diff != "" {
+			t.Errorf("%s:\n%s", given, diff)
+		}
+	}
+}
+
+// values returns what a browser would send.
+func (f *Form) values() url.Values {
+	sent := url.Values{}
+	for _, field := range f.Fields {
+		switch field.Kind {
+		case Check:
+			if field.Value == "true" {
+				sent.Add(field.Control(), "true")
+			}
+		case Choice, Choices:
+			for _, o := range field.Options {
+				if o.Selected {
+					sent.Add(field.Control(), o.Value)
+				}
+			}
+		default:
+			sent.Add(field.Control(), strings.ReplaceAll(field.Value, "\n", "\r\n"))
+		}
+	}
+	return sent
+}
+
+// Wrong values stay in their fields, with the reason.
+func TestReadWrong(t *testing.T) {
+	f := newForm(t)
+	f.Read(url.Values{
+		"p.name": {"A"}, "p.n": {"12"}, "p.x": {"abc"}, "p.size": {`"z"`}, "p.ints": {"1\ntwo"}, "p.tree": {"{"}, "p.tags": {""}, "p.when": {"x"},
+	})
+	got := map[string]string{}
+	for _, field := range f.Fields {
+		if field.Error != "" {
+			got[field.Name] = field.Error
+		}
+	}
+	want := map[string]string{
+		"x": "must be a number", "size": "must be one of the options", "ints": `"two" must be of the type integer`, "tree": "this is not JSON: unexpected EOF",
+		"name": got["name"], "n": got["n"], "tags": got["tags"],
+	}
+	if diff := cmp.Diff(want, got); diff != "" || got["name"] == "" || got["n"] == "" || got["tags"] == "" || !f.Invalid {
+		t.Error(diff, got)
+	}
+	if f.field("name").Value != "A" || f.field("x").Value != "abc" || f.field("tree").Value != "{" || f.field("ints").Value != "1\ntwo" {
+		t.Error("what was typed is lost")
+	}
+	if slices.ContainsFunc(f.field("size").Options, func(o Option) bool { return o.Selected }) {
+		t.Error("an option that nobody chose is selected")
+	}
+}
+
+// A text of which a person has removed the default is empty; another empty field is none.
+func TestReadEmpty(t *testing.T) {
+	f, err := New([]byte(`{"type":"object","properties":{"a":{"type":"string","default":"x"},"b":{"type":"string"},"c":{"type":"integer","default":1},"d":{"type":"array","items":{"type":"string"}}}}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := f.Read(url.Values{"p.a": {""}, "p.b": {""}, "p.c": {""}, "p.d": {"\r\n"}})
+	if diff := cmp.Diff(map[string]any{"a": ""}, got); diff != "" || f.Invalid {
+		t.Error(diff, f.Errors)
+	}
+}
+
+func TestNewWrong(t *testing.T) {
+	for _, given := range []string{`{`, `[]`, `{"properties":[]}`, `{"properties":{"a":{"type":"nothing"}}}`} {
+		if _, err := New([]byte(given), ""); err == nil {
+			t.Errorf("%s has a form", given)
+		}
+	}
+	if f, err := New([]byte(`{"type":"object"}`), ""); err != nil || len(f.Fields) != 0 {
+		t.Error(f, err)
+	}
+}
+
+// FuzzRead has no schema and no form do more than be refused.
+func FuzzRead(f *testing.F) {
+	f.Add(document, "p.name=x&p.n=1&p.ints=1%0a2")
+	f.Add(`{"properties":{"a":{"enum":[{}],"default":[1]},"b":{"items":{"enum":[1]},"type":"array"}}}`, "p.a={}&p.b=1")
+	f.Fuzz(func(t *testing.T, document, query string) {
+		form, err := New([]byte(document), "f")
+		if err != nil {
+			return
+		}
+		sent, _ := url.ParseQuery(query)
+		form.Fill(form.Read(sent))
+	})
+}

@@ -1,0 +1,203 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/result"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/server/web/form"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// A jobScreen is the data of the screen of a run that this server holds.
+type jobScreen struct {
+	jobs.Snapshot
+	ID, Skill    string
+	Began        time.Time
+	Progress     string // the last
+	Log          string
+	Asked        []*pending
+	Tree         *node // of the result or of the output; nil is none
+	Files        []outFile
+	Command, MCP string // that make the same call; "" is not known
+}
+
+// maxLog bounds the part of a log that is shown, in bytes.
+const maxLog = 64 << 10
+
+// A pending question waits for the person's answer.
+type pending struct {
+	jobs.Question
+	About  *question  // of an approval; else nil
+	Fields *form.Form // of a form; else nil
+	Error  string
+}
+
+// An outFile is a file that a run left.
+type outFile struct {
+	result.File
+	Path string
+}
+
+// job shows a run.
+func (p *Page) job(r *http.Request) (*content, error) { return p.jobContent(r, nil) }
+
+// jobContent returns the screen of a run. The answered question, if there is one, shows
+// what was typed.
+func (p *Page) jobContent(r *http.Request, answered *pending) (*content, error) {
+	job, err := p.options.Service.Job(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	s := newJobScreen(job.ID, job.Skill, job.Snapshot(0))
+	s.Began = job.Began
+	for i, q := range s.Asked {
+		if answered != nil && q.ID == answered.ID {
+			s.Asked[i] = answered
+		}
+	}
+	if args := p.recordedArgs(r.Context(), job.ID); args != nil {
+		if info, err := p.options.Service.Skill(r.Context(), job.Skill); err == nil {
+			s.Command = commandLine(job.Skill, args)
+			if s.MCP, err = toolCall(info, args); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &content{Title: "Run of " + termtext.Legible(job.Skill), Template: "job.html", Section: "runs", Live: []string{"run/" + job.ID}, Data: s}, nil
+}
+
+func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
+	s := &jobScreen{Snapshot: snapshot, ID: id, Skill: skill}
+	var log strings.Builder
+	for _, e := range snapshot.Events {
+		switch e.Kind {
+		case jobs.Progress:
+			s.Progress = e.Text
+		case jobs.Stdout, jobs.Stderr, jobs.Dropped:
+			log.WriteString(e.Text)
+			if !strings.HasSuffix(e.Text, "\n") {
+				log.WriteByte('\n')
+			}
+		}
+	}
+	s.Log = truncate.String(log.String(), maxLog)
+	for _, q := range snapshot.Questions {
+		s.Asked = append(s.Asked, newPending(q))
+	}
+	if done := snapshot.Result; done != nil {
+		s.Tree = newTree(done.Result)
+		if s.Tree == nil && !done.Truncated {
+			s.Tree = newTree([]byte(done.Stdout))
+		}
+		for _, f := range done.Out {
+			s.Files = append(s.Files, outFile{f, jobPath(id) + "/out/" + escapedPath(f.Name)})
+		}
+	}
+	return s
+}
+
+func jobPath(id string) string { return Path + "jobs/" + url.PathEscape(id) }
+
+// newPending returns a question with the form that answers it.
+func newPending(q jobs.Question) *pending {
+	asked := &pending{Question: q}
+	if q.Approval != nil {
+		about := newQuestion(q.Approval)
+		asked.About = &about
+		return asked
+	}
+	fields, err := form.New(q.Form, q.ID+"-")
+	if err != nil {
+		fields, asked.Error = &form.Form{}, "The form cannot be shown: "+err.Error()
+	}
+	asked.Fields = fields
+	return asked
+}
+
+// answerJob answers a question of a run: the fields question, and action or scope.
+func (p *Page) answerJob(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	job, err := p.options.Service.Job(r.Context(), r.PathValue("id"))
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	id := r.PostFormValue("question")
+	questions := job.Snapshot(0).Questions
+	at := slices.IndexFunc(questions, func(q jobs.Question) bool { return q.ID == id })
+	if at < 0 { // it was answered elsewhere: the screen shows how it goes on
+		http.Redirect(w, r, jobPath(job.ID), http.StatusSeeOther)
+		return
+	}
+	q := newPending(questions[at])
+	a, err := q.read(r)
+	if err == nil {
+		err = job.Answer(id, a)
+	}
+	if err == nil {
+		http.Redirect(w, r, jobPath(job.ID), http.StatusSeeOther)
+		return
+	}
+	q.Error = run.AsError(err).Message
+	c, err := p.jobContent(r, q)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	p.show(w, r, http.StatusUnprocessableEntity, c)
+}
+
+// read returns the answer of a browser.
+func (q *pending) read(r *http.Request) (jobs.Answer, error) {
+	a := jobs.Answer{Action: r.PostFormValue("action"), Scope: approval.Scope(r.PostFormValue("scope"))}
+	if q.Approval != nil {
+		if a.Action = "accept"; a.Scope == "" || a.Scope == approval.No {
+			a.Action = "decline"
+		}
+		return a, nil
+	}
+	if a.Action != "accept" {
+		return a, nil
+	}
+	values := q.Fields.Read(r.PostForm)
+	if q.Fields.Invalid {
+		return a, &run.Error{Code: run.InvalidParam, Message: "Some values are wrong."}
+	}
+	var err error
+	a.Content, err = json.Marshal(values)
+	return a, err
+}
+
+// cancel ends a run.
+func (p *Page) cancel(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	return jobPath(id), p.options.Service.CancelRun(r.Context(), id)
+}
+
+// output serves a file that a run left.
+func (p *Page) output(w http.ResponseWriter, r *http.Request) {
+	p.serveOutput(w, r, "out/"+r.PathValue("file"))
+}
+
+// stream serves the whole standard output or error of a run.
+func (p *Page) stream(w http.ResponseWriter, r *http.Request) {
+	p.serveOutput(w, r, r.PathValue("piece"))
+}
+
+func (p *Page) serveOutput(w http.ResponseWriter, r *http.Request, piece string) {
+	item, err := p.options.Service.Output(r.Context(), r.PathValue("id"), piece)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	serveHostile(w, piece, item.MIMEType, item.Data, r.URL.Query().Has("frame"))
+}
