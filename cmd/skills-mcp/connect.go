@@ -210,12 +210,6 @@ func (c *connectCommand) serveArguments(folder string) ([]string, error) {
 	return args, failed
 }
 
-// personal reports whether a flag's values come from this person's environment.
-func personal(flag string, values []string) bool {
-	set := os.Getenv(variableOf(flag))
-	return set != "" && set == strings.Join(values, string(filepath.ListSeparator))
-}
-
 // path returns a path for the entry: absolute, or in a project's file relative to the
 // project's folder, so that it is valid in every copy of the project.
 func (c *connectCommand) path(folder, flag, value string) (string, error) {

@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/web"
-	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 )
 
@@ -22,24 +19,15 @@ var _ web.Manage = (*manage)(nil)
 type manage struct {
 	app        *app
 	settings   *settings
+	changer    *changer
 	operations *installation.Operations
-
-	mu      sync.Mutex
-	checked map[string]asked // by project; guarded by mu
-}
-
-// An asked is the answers of the sources of a target's entries.
-type asked struct {
-	at     time.Time
-	status []install.Status
 }
 
 // newManage returns the management of the machine by some settings, which does nothing yet.
 // The caller calls close.
 func newManage(a *app, s *settings) *manage {
-	m := &manage{app: a, settings: s, checked: map[string]asked{}}
-	m.operations = installation.NewOperations(m.carryOut)
-	return m
+	c := &changer{settings: s, checked: map[string]asked{}}
+	return &manage{a, s, c, installation.NewOperations(c.carryOut)}
 }
 
 // close ends the changes that are under way.
@@ -61,8 +49,8 @@ func (m *manage) Servers(context.Context) ([]web.Server, error) {
 // Installed implements [web.Sources].
 func (m *manage) Installed(ctx context.Context) ([]web.Target, error) {
 	var all []web.Target
-	for _, project := range m.projects() {
-		t := web.Target{Project: project, Dir: project, Untrusted: !m.trusts(ctx, project)}
+	for _, project := range m.changer.projects() {
+		t := web.Target{Project: project, Dir: project, Untrusted: !m.changer.trusts(ctx, project)}
 		if t.Untrusted { // a comparison could end a change that a stranger's lock file has begun
 			if _, err := os.Lstat(filepath.Join(project, lock.Name)); err != nil {
 				continue
@@ -73,21 +61,6 @@ func (m *manage) Installed(ctx context.Context) ([]web.Target, error) {
 		all = append(all, t)
 	}
 	return all, context.Cause(ctx)
-}
-
-// projects returns the targets of skills: the person's data folder as "", the workspaces,
-// and the home folder, whose skills other tools have installed.
-func (m *manage) projects() []string {
-	all := append([]string{""}, m.settings.workspaces.folders...)
-	if home := m.settings.home; home != "" && !slices.Contains(all, home) {
-		all = append(all, home)
-	}
-	return all
-}
-
-// trusts reports whether a target is the person's own, or a workspace that they trust.
-func (m *manage) trusts(ctx context.Context, project string) bool {
-	return project == "" || project == m.settings.home || m.settings.trust.Trusts(ctx, project)
 }
 
 // describe describes the entries of a target, which are compared with their files.
@@ -106,9 +79,7 @@ func (m *manage) describe(ctx context.Context, t *web.Target) {
 	if len(found.file.Entries) > 0 {
 		found.found, found.err = i.Verify(ctx)
 	}
-	m.mu.Lock()
-	last := m.checked[t.Project]
-	m.mu.Unlock()
+	last := m.changer.last(t.Project)
 	t.Checked = last.at
 	for path, entry := range found.file.Entries {
 		if !entry.Exists() {
@@ -123,21 +94,6 @@ func (m *manage) describe(ctx context.Context, t *web.Target) {
 	slices.SortFunc(t.Items, func(a, b web.Installed) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Entry, b.Entry))
 	})
-}
-
-// of returns the answer about an entry; nil if there is none about its revision.
-func (c asked) of(path, revision string) *web.Newest {
-	for _, s := range c.status {
-		if s.Path != path || s.Installed.Revision != revision {
-			continue
-		}
-		n := &web.Newest{Revision: s.Revision, Outdated: s.Outdated}
-		if s.Err != nil {
-			n.Err = s.Err.Error()
-		}
-		return n
-	}
-	return nil
 }
 
 // versionOf names a version of an entry.

@@ -7,19 +7,72 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// carryOut carries out an order of the page. Whatever it fetches is closed when it returns.
-func (m *manage) carryOut(ctx context.Context, o *installation.Operation) error {
-	if o.Order.Action == installation.Check {
-		return m.check(ctx, o)
+// A changer changes the installed skills, as the page orders it.
+type changer struct {
+	*settings
+
+	mu      sync.Mutex
+	checked map[string]asked // by project; guarded by mu
+}
+
+// An asked is the answers of the sources of a target's entries.
+type asked struct {
+	at     time.Time
+	status []install.Status
+}
+
+// of returns the answer about an entry; nil if there is none about its revision.
+func (c asked) of(path, revision string) *web.Newest {
+	for _, s := range c.status {
+		if s.Path != path || s.Installed.Revision != revision {
+			continue
+		}
+		n := &web.Newest{Revision: s.Revision, Outdated: s.Outdated}
+		if s.Err != nil {
+			n.Err = s.Err.Error()
+		}
+		return n
 	}
-	i, err := m.installer(ctx, o.Order.Project)
+	return nil
+}
+
+// last returns the last answers for a target.
+func (c *changer) last(project string) asked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.checked[project]
+}
+
+// projects returns the targets of skills: the person's data folder as "", the workspaces,
+// and the home folder, whose skills other tools have installed.
+func (c *changer) projects() []string {
+	all := append([]string{""}, c.workspaces.folders...)
+	if home := c.home; home != "" && !slices.Contains(all, home) {
+		all = append(all, home)
+	}
+	return all
+}
+
+// trusts reports whether a target is the person's own, or a workspace that they trust.
+func (c *changer) trusts(ctx context.Context, project string) bool {
+	return project == "" || project == c.home || c.trust.Trusts(ctx, project)
+}
+
+// carryOut carries out an order of the page. Whatever it fetches is closed when it returns.
+func (c *changer) carryOut(ctx context.Context, o *installation.Operation) error {
+	if o.Order.Action == installation.Check {
+		return c.check(ctx, o)
+	}
+	i, err := c.installer(ctx, o.Order.Project)
 	if err != nil {
 		return err
 	}
@@ -28,7 +81,7 @@ func (m *manage) carryOut(ctx context.Context, o *installation.Operation) error 
 	}
 	switch o.Order.Action {
 	case installation.Install:
-		plan, err := m.prepare(ctx, i, o)
+		plan, err := c.prepare(ctx, i, o)
 		if err != nil {
 			return err
 		}
@@ -52,25 +105,25 @@ func (m *manage) carryOut(ctx context.Context, o *installation.Operation) error 
 }
 
 // installer returns the installer of a target that the page shows.
-func (m *manage) installer(ctx context.Context, project string) (*installer, error) {
+func (c *changer) installer(ctx context.Context, project string) (*installer, error) {
 	switch {
-	case !slices.Contains(m.projects(), project):
+	case !slices.Contains(c.projects(), project):
 		return nil, fmt.Errorf("%s is no workspace of this server; start it with --workspace", project)
-	case !m.trusts(ctx, project):
+	case !c.trusts(ctx, project):
 		return nil, fmt.Errorf("the workspace %s is not trusted; trust it first, with skills-mcp trust", project)
 	}
-	return newInstaller(m.settings, project, false)
+	return newInstaller(c.settings, project, false)
 }
 
 // check asks the sources of the installed skills of all targets for their versions.
-func (m *manage) check(ctx context.Context, o *installation.Operation) error {
+func (c *changer) check(ctx context.Context, o *installation.Operation) error {
 	newer := 0
 	var failed []error
-	for _, project := range m.projects() {
-		if !m.trusts(ctx, project) {
+	for _, project := range c.projects() {
+		if !c.trusts(ctx, project) {
 			continue
 		}
-		i, err := newInstaller(m.settings, project, false)
+		i, err := newInstaller(c.settings, project, false)
 		if err != nil {
 			return err
 		}
@@ -87,21 +140,21 @@ func (m *manage) check(ctx context.Context, o *installation.Operation) error {
 				newer++
 			}
 		}
-		m.mu.Lock()
-		m.checked[project] = asked{time.Now(), status}
-		m.mu.Unlock()
+		c.mu.Lock()
+		c.checked[project] = asked{time.Now(), status}
+		c.mu.Unlock()
 	}
 	o.Report(fmt.Sprintf("%s with another version at the source.", count(newer, "installed skill")))
 	return errors.Join(failed...)
 }
 
 // prepare fetches the source of an order.
-func (m *manage) prepare(ctx context.Context, i *installer, o *installation.Operation) (*install.Plan, error) {
+func (c *changer) prepare(ctx context.Context, i *installer, o *installation.Operation) (*install.Plan, error) {
 	text := strings.TrimSpace(o.Order.Source)
 	if rest, below := strings.CutPrefix(text, "~/"); below {
-		text = filepath.Join(m.settings.home, rest)
+		text = filepath.Join(c.home, rest)
 	}
-	from, err := source.Parse(text, m.settings.home)
+	from, err := source.Parse(text, c.home)
 	if err != nil {
 		return nil, err
 	}

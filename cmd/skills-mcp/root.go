@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -116,11 +115,6 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return failed
-}
-
-// variableOf returns the variable of a flag, with or without its dashes.
-func variableOf(flag string) string {
-	return "SKILLS_MCP_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"))
 }
 
 // wrongVariable returns the error of a variable with a wrong value for its flag.

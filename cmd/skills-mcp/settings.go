@@ -135,14 +135,6 @@ func recordFlag(c *config.Config, key, flag string, values []string) {
 	}
 }
 
-// setBy returns a flag that has values, or the variable that set it.
-func setBy(flag string, values []string) string {
-	if personal(flag, values) {
-		return variableOf(flag)
-	}
-	return flag
-}
-
 // loadConfig reads the file of --config (or its variable), else the one in the user's
 // configuration folder.
 func (a *app) loadConfig(home string) (*config.Config, error) {

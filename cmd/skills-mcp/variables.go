@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -49,4 +50,23 @@ func (entries grantable) Values(_ context.Context, _ identity.Principal, names [
 		}
 	}
 	return values, nil
+}
+
+// setBy returns a flag that has values, or the variable that set it.
+func setBy(flag string, values []string) string {
+	if personal(flag, values) {
+		return variableOf(flag)
+	}
+	return flag
+}
+
+// personal reports whether a flag's values come from this person's environment.
+func personal(flag string, values []string) bool {
+	set := os.Getenv(variableOf(flag))
+	return set != "" && set == strings.Join(values, string(filepath.ListSeparator))
+}
+
+// variableOf returns the variable of a flag, with or without its dashes.
+func variableOf(flag string) string {
+	return "SKILLS_MCP_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"))
 }

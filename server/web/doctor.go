@@ -3,20 +3,11 @@ package web
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
 )
-
-// known are the results that the screens of the machine show until the server ends.
-type known struct {
-	mu        sync.Mutex
-	diagnosis *api.Diagnosis // the last one; nil before
-	at        time.Time      // of diagnosis
-	told      []string       // about the last change of a client's file
-}
 
 // doctorRoutes mounts the screen of doctor.
 func (p *Page) doctorRoutes(r *router) {

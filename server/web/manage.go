@@ -2,12 +2,12 @@ package web
 
 import (
 	"context"
-	"net/http"
+	"sync"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/installation"
-	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 // Manage knows the machine: the installed skills, the clients and the settings. Its
@@ -93,33 +93,10 @@ type Setting struct {
 	Origin            string // "default", or where it is set
 }
 
-func (p *Page) manageRoutes(r *router) {
-	p.sourceRoutes(r)
-	p.clientRoutes(r)
-	p.doctorRoutes(r)
-	p.settingRoutes(r)
-}
-
-// forPerson returns a screen for a person only.
-func forPerson(s screen) screen {
-	return func(r *http.Request) (*content, error) {
-		if !isPerson(r.Context()) {
-			return nil, errNotPerson()
-		}
-		return s(r)
-	}
-}
-
-// byPerson returns an action for a person only.
-func byPerson(a action) action {
-	return func(r *http.Request) (string, error) {
-		if !isPerson(r.Context()) {
-			return "", errNotPerson()
-		}
-		return a(r)
-	}
-}
-
-func errNotPerson() error {
-	return &run.Error{Code: run.PermissionDenied, Message: `Only the person at this machine may see and change this: sign in with the link that "skills-mcp ui" prints on a terminal.`}
+// known are the results that the screens of the machine show until the server ends.
+type known struct {
+	mu        sync.Mutex
+	diagnosis *api.Diagnosis // the last one; nil before
+	at        time.Time      // of diagnosis
+	told      []string       // about the last change of a client's file
 }
