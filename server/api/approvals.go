@@ -11,9 +11,25 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
+// An Answer answers a question of an approval.
+type Answer struct {
+	Scope approval.Scope `json:"scope" jsonschema:"enum=no,enum=once,enum=always"` // No denies
+	// As names a second person of policy.approvers, whom the passphrase proves.
+	As         string `json:"as,omitempty" jsonschema_description:"a second person of policy.approvers"`
+	Passphrase string `json:"passphrase,omitempty" jsonschema_description:"of that person"`
+	// Token is the one of policy.script_token, with which a script answers once; "" is none.
+	Token string `json:"-"`
+}
+
+// An ApprovalService has the operations on approvals.
+type ApprovalService struct {
+	options *Options
+	proving chan struct{} // has room for the passphrase that is checked
+}
+
 // Approvals returns the records that wait or count, or all with those that have ended; the
 // newest first. A principal that is no person gets those about its own calls.
-func (s *Service) Approvals(ctx context.Context, ended bool) ([]*approval.Record, error) {
+func (s *ApprovalService) Approvals(ctx context.Context, ended bool) ([]*approval.Record, error) {
 	all, err := s.options.Approvals.List(ctx, ended)
 	if err != nil {
 		return nil, run.AsError(err)
@@ -27,7 +43,7 @@ func concerns(ctx context.Context, r *approval.Record) bool {
 }
 
 // Approval returns one record.
-func (s *Service) Approval(ctx context.Context, id string) (*approval.Record, error) {
+func (s *ApprovalService) Approval(ctx context.Context, id string) (*approval.Record, error) {
 	r, err := s.options.Approvals.Find(ctx, id)
 	if err == nil && !concerns(ctx, r) {
 		err = noApproval(id)
@@ -36,7 +52,7 @@ func (s *Service) Approval(ctx context.Context, id string) (*approval.Record, er
 }
 
 // Answer records a person's answer to a question, or that of a script of theirs.
-func (s *Service) Answer(ctx context.Context, id string, a Answer) (*approval.Record, error) {
+func (s *ApprovalService) Answer(ctx context.Context, id string, a Answer) (*approval.Record, error) {
 	who, err := s.signer(ctx, &a)
 	if err != nil {
 		return nil, err
@@ -59,7 +75,7 @@ func (s *Service) Answer(ctx context.Context, id string, a Answer) (*approval.Re
 }
 
 // signer returns the proved signer of an answer.
-func (s *Service) signer(ctx context.Context, a *Answer) (who approval.Signer, err error) {
+func (s *ApprovalService) signer(ctx context.Context, a *Answer) (who approval.Signer, err error) {
 	if a.Token != "" {
 		return approval.Local(), s.proveScript(ctx, a)
 	}
@@ -74,7 +90,7 @@ func (s *Service) signer(ctx context.Context, a *Answer) (who approval.Signer, e
 }
 
 // proveScript returns an error unless an answer is one that a script may give.
-func (s *Service) proveScript(ctx context.Context, a *Answer) error {
+func (s *ApprovalService) proveScript(ctx context.Context, a *Answer) error {
 	hash := s.options.Passphrases.Script
 	switch {
 	case hash == "":
@@ -90,7 +106,7 @@ const proofPause = time.Second
 
 // prove returns an error unless a text is the passphrase of a hash. One is checked at a
 // time, and a wrong one holds the next up: nobody tries many.
-func (s *Service) prove(ctx context.Context, hash, text, wrong string) error {
+func (s *ApprovalService) prove(ctx context.Context, hash, text, wrong string) error {
 	select {
 	case s.proving <- struct{}{}:
 	case <-ctx.Done():
@@ -106,7 +122,7 @@ func (s *Service) prove(ctx context.Context, hash, text, wrong string) error {
 }
 
 // Revoke withdraws an approval, or a question that waits. Only a person may.
-func (s *Service) Revoke(ctx context.Context, id string) error {
+func (s *ApprovalService) Revoke(ctx context.Context, id string) error {
 	if err := onlyPersons(ctx); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
@@ -17,9 +18,69 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
+// An Execution is a request to run a skill.
+type Execution struct {
+	Params    map[string]any `json:"params,omitempty" jsonschema_description:"the arguments, as the skill's schema has them"`
+	Workspace string         `json:"workspace,omitempty" jsonschema_description:"one of the server's workspaces; all by default"`
+	// Ask lets the run ask its person by [jobs.Question], as the page does; else questions
+	// are refused.
+	Ask bool `json:"-"`
+}
+
+// A RunQuery selects runs of the record.
+type RunQuery struct {
+	Skill    string    `json:"skill,omitempty"`
+	Outcome  string    `json:"outcome,omitempty"`
+	Parent   string    `json:"parent,omitempty" jsonschema_description:"ID of a run: those that its script called"`
+	Approval string    `json:"approval,omitempty" jsonschema_description:"ID of the approval that they ran by"`
+	Since    time.Time `json:"since,omitzero" jsonschema_description:"runs that ended at this time or later"`
+	Cursor   string    `json:"cursor,omitempty" jsonschema_description:"next of the page before"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"runs of one page; 50 by default"`
+}
+
+// A RunPage is one page of runs, the newest first.
+type RunPage struct {
+	Items []*store.Run `json:"items"`
+	Next  string       `json:"next,omitempty"`
+	// Running are the runs that this server holds and that have not ended, on the first
+	// page.
+	Running []Running `json:"running,omitempty"`
+}
+
+// A Running is a run that has not ended.
+type Running struct {
+	ID    string     `json:"id"`
+	Skill string     `json:"skill"`
+	Began time.Time  `json:"began"`
+	State jobs.State `json:"state"`
+}
+
+// A Run is a run of the record, or one that has not ended, or both.
+type Run struct {
+	ID     string         `json:"id"`
+	Record *store.Run     `json:"record,omitempty"` // nil before its first row
+	Live   *jobs.Snapshot `json:"live,omitempty"`   // while this server holds it
+	Proof  *Proof         `json:"proof,omitempty"`  // of a run that people approved
+}
+
+// A Proof compares the files that people approved with those that have run.
+type Proof struct {
+	Approval string `json:"approval"` // its ID
+	Approved string `json:"approved"` // digest of the files that it was about; "" if it is gone
+	Ran      string `json:"ran"`      // digest of the files that the run had
+	Same     bool   `json:"same"`
+	// Scope and Signatures are the answers. With the scope always, files may have run that
+	// differ from the approved ones, and by which the skill has gained nothing.
+	Scope      approval.Scope       `json:"scope,omitempty"`
+	Signatures []approval.Signature `json:"signatures,omitempty"`
+}
+
+// A RunService has the operations on runs.
+type RunService struct{ options *Options }
+
 // Execute starts a run of a skill. What the run itself refuses is in the job: its
 // parameters, its class, and a skill without a script.
-func (s *Service) Execute(ctx context.Context, name string, e Execution) (*jobs.Job, error) {
+func (s *RunService) Execute(ctx context.Context, name string, e Execution) (*jobs.Job, error) {
 	skill, err := s.options.Directory.Find(ctx, name)
 	if err != nil {
 		return nil, run.AsError(err)
@@ -41,7 +102,7 @@ func (s *Service) Execute(ctx context.Context, name string, e Execution) (*jobs.
 
 // Runs returns a page of the record: all of it for a person, and for another principal its
 // own runs.
-func (s *Service) Runs(ctx context.Context, q RunQuery) (*RunPage, error) {
+func (s *RunService) Runs(ctx context.Context, q RunQuery) (*RunPage, error) {
 	f := store.RunFilter{Skill: q.Skill, Outcome: q.Outcome, Parent: q.Parent, Approval: q.Approval, Since: q.Since}
 	if !isPerson(ctx) {
 		own := audit.Owner(identity.FromContext(ctx))
@@ -70,7 +131,7 @@ func (s *Service) Runs(ctx context.Context, q RunQuery) (*RunPage, error) {
 }
 
 // running returns the jobs that a query selects and that have not ended, the newest first.
-func (s *Service) running(ctx context.Context, q RunQuery) []Running {
+func (s *RunService) running(ctx context.Context, q RunQuery) []Running {
 	if q.Cursor != "" || q.Outcome != "" && q.Outcome != store.Running || q.Parent != "" || q.Approval != "" {
 		return nil
 	}
@@ -92,7 +153,7 @@ func owns(ctx context.Context, job *jobs.Job) bool {
 }
 
 // Run returns one run.
-func (s *Service) Run(ctx context.Context, id string) (*Run, error) {
+func (s *RunService) Run(ctx context.Context, id string) (*Run, error) {
 	r := &Run{ID: id}
 	if job, err := s.Job(ctx, id); err == nil {
 		live := job.Snapshot(0)
@@ -113,7 +174,7 @@ func (s *Service) Run(ctx context.Context, id string) (*Run, error) {
 }
 
 // proof returns the proof of a row; nil for one without an approval.
-func (s *Service) proof(ctx context.Context, row *store.Run) (*Proof, error) {
+func (s *RunService) proof(ctx context.Context, row *store.Run) (*Proof, error) {
 	if row == nil || row.Approval == "" {
 		return nil, nil
 	}
@@ -131,7 +192,7 @@ func (s *Service) proof(ctx context.Context, row *store.Run) (*Proof, error) {
 }
 
 // Job returns a run that this server holds.
-func (s *Service) Job(ctx context.Context, id string) (*jobs.Job, error) {
+func (s *RunService) Job(ctx context.Context, id string) (*jobs.Job, error) {
 	job := s.options.Jobs.Find(id)
 	if job == nil || !owns(ctx, job) {
 		return nil, noRun(id)
@@ -140,7 +201,7 @@ func (s *Service) Job(ctx context.Context, id string) (*jobs.Job, error) {
 }
 
 // Output returns an output of a run: "stdout", "stderr", or "out/" and the path of a file.
-func (s *Service) Output(ctx context.Context, id, piece string) (output.Item, error) {
+func (s *RunService) Output(ctx context.Context, id, piece string) (output.Item, error) {
 	job, err := s.Job(ctx, id)
 	if err == nil {
 		ctx = identity.NewContext(ctx, job.Owner) // of the output, which a person may see
@@ -171,7 +232,7 @@ func streamOf(job *jobs.Job, piece string) string {
 }
 
 // CancelRun ends a run that this server holds. It does not wait for the end.
-func (s *Service) CancelRun(ctx context.Context, id string) error {
+func (s *RunService) CancelRun(ctx context.Context, id string) error {
 	job, err := s.Job(ctx, id)
 	if err != nil {
 		return err
