@@ -20,7 +20,7 @@ func commandLine(skill string, args map[string]any) string {
 		switch value := args[name].(type) {
 		case string, bool, json.Number:
 			if text, err := skills.Render(value, ""); err == nil && skills.IsParamName(name) && !ownOption(name) {
-				words = append(words, "--"+name+"="+text)
+				words = append(words, option(name, text)...)
 				continue
 			}
 		}
@@ -30,6 +30,14 @@ func commandLine(skill string, args map[string]any) string {
 		words = append(words, "--args-json", plainJSON(rest))
 	}
 	return shellWords(words)
+}
+
+// option returns the words of an option: one, where the value would be taken for another.
+func option(name, value string) []string {
+	if strings.HasPrefix(value, "--") {
+		return []string{"--" + name + "=" + value}
+	}
+	return []string{"--" + name, value}
 }
 
 // ownOption reports whether run has an option of a name, so that a skill's parameter of that
