@@ -42,7 +42,7 @@ type directory struct {
 func (d *directory) View(context.Context) (*describe.View, error) {
 	catalog := &skills.Catalog{Skills: []*skills.Skill{d.skill}}
 	return &describe.View{
-		Catalog: catalog, Library: skillsext.New(catalog, nil), Name: func(s *skills.Skill) string { return s.PlainToolName() },
+		Title: func(s *skills.Skill) string { return s.Name }, Catalog: catalog, Library: skillsext.New(catalog, nil), Name: func(s *skills.Skill) string { return s.PlainToolName() },
 		Exposed: exposure.Choose(catalog.Skills, exposure.State{}, func(*skills.Skill) exposure.Cost { return exposure.Cost{} }, exposure.Options{}),
 		Plan: func(context.Context, *skills.Skill) *describe.Plan {
 			return &describe.Plan{Argv: []string{"python3", "run.py"}, Mounts: []describe.Mount{{Path: "/a", From: "/a"}, {Path: "/b", From: "/b"}}}
@@ -182,7 +182,7 @@ func TestTry(t *testing.T) {
 	}
 	w = post(t, h, identity.Person, reportPath+"/try", url.Values{"p.path": {"a<b>.txt"}, "p.top": {"7"}})
 	job := w.Header().Get("Location")
-	if w.Code != 303 || !regexp.MustCompile(`^/ui/jobs/\w+$`).MatchString(job) {
+	if w.Code != 303 || !regexp.MustCompile(`^/ui/jobs/[\w-]+$`).MatchString(job) {
 		t.Fatalf("%d to %s: %s", w.Code, job, w.Body)
 	}
 	page = ended(t, h, job, "The skill asks")
