@@ -56,6 +56,7 @@ func params(dir, driver string) testscript.Params {
 			"code":     code,
 			"mcp":      talk,
 			"registry": registry,
+			"screen":   screen,
 			"terminal": terminal,
 		},
 	}

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
@@ -57,16 +60,11 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 		defer input.Close()
 		args = args[2:]
 	}
-	cmd := exec.Command(binary, args...)
-	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SKILLS_MCP_SANDBOX", "SKILLS_MCP_CONFIG", "DOCKER_HOST", "TMPDIR"} {
-		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
-	}
+	cmd := onTerminal(ts, args)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, ts.Stdout(), program
 	if input != nil {
 		cmd.Stdin = input
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 	err = cmd.Start()
 	program.Close()
 	ts.Check(err)
@@ -79,6 +77,78 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	if got := cmd.ProcessState.ExitCode(); got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// onTerminal returns skills-mcp with the variables of a script, to be started on a terminal.
+func onTerminal(ts *testscript.TestScript, args []string) *exec.Cmd {
+	cmd := exec.Command(binary, args...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SKILLS_MCP_SANDBOX", "SKILLS_MCP_CONFIG", "DOCKER_HOST", "TMPDIR", "TERM", "NO_COLOR"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
+	return cmd
+}
+
+// screen runs skills-mcp with all streams on a terminal of so many columns, and wants it to
+// succeed: screen 80 list. What is on the screen at the end is for stdout to look at, with
+// styles as <32>, and what was drawn in between for stderr.
+func screen(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: screen COLUMNS args...")
+	}
+	columns, err := strconv.ParseUint(args[0], 10, 16)
+	ts.Check(err)
+	person, program, err := openTerminal()
+	ts.Check(err)
+	defer person.Close()
+	ts.Check(unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}))
+	cmd := onTerminal(ts, args[1:])
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
+	err = cmd.Start()
+	program.Close()
+	ts.Check(err)
+	drawn := converse(person, "")
+	_, err = ts.Stderr().Write(drawn)
+	ts.Check(err)
+	_, err = io.WriteString(ts.Stdout(), shown(string(drawn)))
+	ts.Check(err)
+	ts.Check(cmd.Wait())
+}
+
+// control matches a control sequence.
+var control = regexp.MustCompile(`^\x1b\[([0-9;]*)([A-Za-z])`)
+
+// shown returns the lines that a terminal shows in the end. It knows carriage returns,
+// styles, and that everything after the cursor is erased.
+func shown(drawn string) string {
+	var lines strings.Builder
+	var line []string // characters with the styles before them
+	at, style := 0, ""
+	for drawn != "" {
+		if found := control.FindStringSubmatch(drawn); found != nil {
+			if found[2] == "J" {
+				line = line[:min(at, len(line))]
+			} else {
+				style += "<" + found[1] + ">"
+			}
+			drawn = drawn[len(found[0]):]
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(drawn)
+		drawn = drawn[n:]
+		switch r {
+		case '\r':
+			at = 0
+		case '\n':
+			lines.WriteString(strings.Join(line, "") + style + "\n")
+			line, at, style = nil, 0, ""
+		default:
+			line = append(line[:min(at, len(line))], append([]string{style + string(r)}, line[min(at+1, len(line)):]...)...)
+			at, style = at+1, ""
+		}
+	}
+	return lines.String() + strings.Join(line, "") + style
 }
 
 // converse reads a program's terminal until it ends, and types the answer where it

@@ -8,3 +8,5 @@ import "github.com/rogpeppe/go-internal/testscript"
 func terminal(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Fatalf("there are no terminals here")
 }
+
+func screen(ts *testscript.TestScript, neg bool, args []string) { terminal(ts, neg, args) }

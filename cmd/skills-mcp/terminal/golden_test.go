@@ -118,6 +118,7 @@ func TestResult(t *testing.T) {
 		{"broken", "{\"a\": \n\x1b[31mno\n"},
 		{"pretty", "\n{\n \"a\": [\n  {}\n ]\n}\n\n"},
 		{"deep", strings.Repeat("[", 40) + strings.Repeat("]", 40)},
+		{"log", "[info] begun\n{\"a\": 1}\n"},
 		{"empty", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,6 +145,16 @@ func TestResult(t *testing.T) {
 			}
 			golden(t, "result-"+test.name, whole+"---\n"+render(1<<20, true))
 		})
+	}
+}
+
+// TestResultHoldsNoPrompt has text on the terminal as soon as it cannot be JSON.
+func TestResultHoldsNoPrompt(t *testing.T) {
+	for _, prompt := range []string{"Name: ", "[y/n] ", "{name}? ", "[1] or [2]? "} {
+		var out bytes.Buffer
+		if _, err := NewResult(&out, Screen{Width: 80}).Write([]byte(prompt)); err != nil || out.String() != prompt {
+			t.Errorf("%q shows %q, %v", prompt, out.String(), err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 const (
 	maxResult  = 256 << 10 // bytes of a JSON value that is laid out
+	maxBegin   = 4 << 10   // bytes of which each write is checked: others may be a prompt
 	maxNesting = 32
 	maxRows    = 1000
 	maxColumns = 12
@@ -42,28 +44,38 @@ func (r *Result) Write(p []byte) (int, error) {
 		return r.plain.Write(p)
 	}
 	r.held = append(r.held, p...)
-	begin := bytes.TrimLeft(r.held, " \t\r\n")
-	r.passes = len(r.held) > maxResult || len(begin) > 0 && begin[0] != '{' && begin[0] != '['
-	if r.passes {
-		return len(p), r.flush()
-	}
-	line, rest, ended := bytes.Cut(begin, []byte("\n"))
-	if r.first || !ended {
-		return len(p), nil
-	}
-	if r.first = !json.Valid(line); r.first {
-		return len(p), nil
-	}
-	r.held = line // of several values, perhaps: each is shown as it comes
-	if err := r.layOut(); err != nil {
-		return 0, err
-	}
-	if len(rest) > 0 {
-		if _, err := r.Write(bytes.Clone(rest)); err != nil {
-			return 0, err
+	for len(r.held) > 0 {
+		begin := bytes.TrimLeft(r.held, " \t\r\n")
+		line, rest, ended := bytes.Cut(begin, []byte("\n"))
+		if ended && !r.first && len(line) <= maxResult && json.Valid(line) { // perhaps of many: each is shown as it comes
+			r.held = line
+			err := r.layOut()
+			if r.held = rest; err != nil {
+				return 0, err
+			}
+			continue
 		}
+		r.first = ended
+		if r.passes = len(r.held) > maxResult || len(r.held) <= maxBegin && !mayBeJSON(begin); r.passes {
+			return len(p), r.flush()
+		}
+		break
 	}
 	return len(p), nil
+}
+
+// mayBeJSON reports whether a text may be the beginning of objects and arrays.
+func mayBeJSON(text []byte) bool {
+	if len(text) > 0 && text[0] != '{' && text[0] != '[' {
+		return false
+	}
+	var value json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(text))
+	err := d.Decode(&value)
+	for err == nil {
+		err = d.Decode(&value)
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // Close writes what is left.

@@ -180,7 +180,7 @@ func (w *Progress) step() bool {
 
 // Close writes a last line that has no end, and erases the bar.
 func (w *Progress) Close() error {
-	if !w.step() {
+	if _, counts := scriptio.ParseProgress(string(w.line)); !counts {
 		w.pass(w.line)
 	}
 	w.line = nil

@@ -82,7 +82,7 @@ func TestProgress(t *testing.T) {
 		"10%\r20%\r\n":                        "10%\r20%\r\n",
 		"1) choose: ":                         "1) choose: ",
 		"12":                                  "12",
-		"3/4":                                 "<skill [#######   ] 3 of 4><>",
+		"3/4":                                 "",
 		"1/0 x\n2/1\n1/2/3\n\n /2\n":          "1/0 x\n2/1\n1/2/3\n\n /2\n",
 		"text 1/2\n2/2 \x1b[31mred\u202e\n":   "text 1/2\n<red [##########] 2 of 2><>",
 		"no end\x1b[2J1/2\n":                  "no end1/2\n",

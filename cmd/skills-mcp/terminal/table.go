@@ -70,21 +70,24 @@ func (g *grid) measure() {
 	}
 }
 
-// minText is the least number of columns for the last cells, in which texts are, before
-// other columns are left out.
-const minText = 24
+// The last cells have texts: for roomy columns of these, others are left out, and for the
+// least number of columns, others are narrowed.
+const (
+	roomyText = 48
+	leastText = 24
+)
 
 // fit leaves columns out, and narrows the others, until a row fits the screen.
 func (g *grid) fit() {
 	for _, name := range g.Optional {
 		last := len(g.widths) - 1
-		if g.excess()-max(0, g.widths[last]-minText) <= 0 {
+		if g.excess()-max(0, g.widths[last]-roomyText) <= 0 {
 			break
 		}
 		g.drop(name)
 	}
 	last := len(g.widths) - 1
-	g.widths[last] -= min(max(0, g.excess()), max(0, g.widths[last]-minText))
+	g.widths[last] -= min(max(0, g.excess()), max(0, g.widths[last]-leastText))
 	for g.excess() > 0 {
 		widest := 0
 		for i, n := range g.widths {
@@ -135,7 +138,7 @@ func (g *grid) row(out *strings.Builder, row []string, heading bool) {
 			if lines[0] = Cut(cell, g.widths[i]); i == 0 {
 				lines[0] = CutMiddle(cell, g.widths[i])
 			}
-		case i == len(row)-1 && room >= minText && Width(cell) > room:
+		case i == len(row)-1 && room >= leastText && Width(cell) > room:
 			lines = Wrap(cell, room)
 		}
 		for n, line := range lines {
