@@ -48,6 +48,7 @@ type streams struct {
 	slots   chan struct{}   // one for each stream
 	life    context.Context // done after Close
 	end     context.CancelFunc
+	closing sync.Once
 
 	mu     sync.Mutex // guards the fields below
 	stamps stamps
@@ -63,9 +64,11 @@ func newStreams(service *api.Service, sources Sources, logger *slog.Logger) *str
 // Close ends all streams and waits for them. Later ones are refused.
 func (s *streams) Close() error {
 	s.end()
-	for range cap(s.slots) {
-		s.slots <- struct{}{}
-	}
+	s.closing.Do(func() {
+		for range cap(s.slots) {
+			s.slots <- struct{}{}
+		}
+	})
 	return nil
 }
 

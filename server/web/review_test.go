@@ -1,0 +1,558 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/audit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/result"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A review is a page over a real store.
+type review struct {
+	t         *testing.T
+	page      *Page
+	handler   http.Handler
+	approvals *approval.Approvals
+	recorder  *audit.Recorder
+	runs      store.Runs
+	jobs      *jobs.Jobs
+	queries   atomic.Int32 // of stamps
+}
+
+// newReview returns a page with nothing to see yet. runner runs its jobs; approvers are
+// the hashes of the second people.
+func newReview(t *testing.T, runner jobs.Runner, approvers map[string]string) *review {
+	t.Helper()
+	s := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
+	v := &review{t: t, approvals: approval.New(s, nil), recorder: audit.New(s, nil), runs: store.NewRuns(s)}
+	held := jobs.New(runner, nil)
+	v.jobs = held
+	v.page = New(Options{Logger: slog.New(slog.DiscardHandler), Service: api.New(api.Options{
+		Approvals: v.approvals, Runs: v.runs, Jobs: held, Passphrases: approval.Passphrases{Approvers: approvers},
+		Published: func() uint64 { v.queries.Add(1); return 0 },
+	})})
+	v.handler = v.page.Handler()
+	t.Cleanup(func() {
+		held.Close()
+		v.recorder.Close()
+		if err := errors.Join(v.page.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return v
+}
+
+// proposed returns a call of a mutating skill by a model.
+func proposed(name string) *run.Proposal {
+	skill := &skills.Skill{Name: name, Dir: "/home/ann/.claude/skills/" + name, Class: skills.Mutating, Entry: &skills.Entry{Script: "edit.py"}}
+	return &run.Proposal{
+		Action: run.ActionSkill, Way: run.WayTool, Skill: skill, Digest: "sha256:0123456789abcdef0123",
+		Principal: identity.Principal{Kind: identity.Model, Session: "1"},
+		Args:      map[string]any{"path": "a.docx"},
+		Decision:  &run.Decision{Class: skills.Mutating, Signatures: 1, Version: "1", Rule: "the mode confirm"},
+		Command:   &sandbox.Command{Skill: name, Grant: sandbox.Grant{Workspaces: []string{"/work"}, Write: true}},
+	}
+}
+
+// call makes a call, which is recorded, and returns the ID of its question; "" if it ran.
+func (v *review) call(p *run.Proposal) string {
+	v.t.Helper()
+	p.RunID, p.Approval = run.NewID(), ""
+	err := v.approvals.Approve(v.t.Context(), p)
+	record := run.Record{Proposal: p, Err: err}
+	if err == nil {
+		record.Outcome = &run.Outcome{RunID: p.RunID, Digest: p.Digest, Result: &sandbox.Result{}}
+		record.Outcome.WallTime = 1500 * time.Millisecond
+		record.Outcome.Exited = true
+		record.Outcome.Connections = []sandbox.Connection{{Host: "api.example:443", Address: "192.0.2.1:443", Sent: 10, Got: 2000}, {Host: "evil.example:80", Refused: "it is not granted"}}
+	}
+	v.recorder.Record(v.t.Context(), record)
+	if err == nil {
+		return ""
+	}
+	return run.AsError(err).Approval
+}
+
+// get returns a screen, as a person sees it.
+func (v *review) get(path string) string {
+	v.t.Helper()
+	w := get(v.t, v.handler, identity.Person, path)
+	if w.Code != http.StatusOK {
+		v.t.Fatalf("GET %s: %d %s", path, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// post sends a form with fields in pairs, and returns the status, and the screen that
+// follows.
+func (v *review) post(kind identity.Kind, path string, fields ...string) (status int, next string) {
+	v.t.Helper()
+	form := url.Values{}
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	r := httptest.NewRequest("POST", path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	v.handler.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), identity.Principal{Kind: kind})))
+	if w.Code != http.StatusSeeOther {
+		return w.Code, w.Body.String()
+	}
+	return w.Code, v.get(w.Header().Get("Location"))
+}
+
+// golden compares the main part of a screen, without IDs, with a file of testdata.
+func (v *review) golden(name, screen string, ids ...string) {
+	v.t.Helper()
+	_, screen, _ = strings.Cut(screen, `<main id="main" tabindex="-1">`)
+	screen, _, _ = strings.Cut(screen, "</main>")
+	for i, id := range ids {
+		screen = strings.ReplaceAll(screen, id, fmt.Sprintf("ID%d", i+1))
+	}
+	screen = regexp.MustCompile(`\n\s*\n+`).ReplaceAllString(strings.TrimSpace(screen), "\n") + "\n"
+	file := filepath.Join("testdata", "review", name+".html")
+	if *updateGolden {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(screen), 0o644)); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), screen); diff != "" {
+		v.t.Errorf("%s: run go test -update if it is right: %s", file, diff)
+	}
+}
+
+// A refused call becomes a question in the list; one click answers it, its screen says
+// what that means, and after the repetition of the call it proves what ran.
+func TestAnswering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newReview(t, nil, nil)
+		v.golden("approvals-empty", v.get(Path+"approvals"))
+		id := v.call(proposed("docx"))
+		v.golden("approvals-waiting", v.get(Path+"approvals"), id)
+		v.golden("approval-waiting", v.get(approvalPath(id)), id)
+		status, given := v.post(identity.Person, approvalPath(id), "answer", "once")
+		if status != http.StatusSeeOther {
+			t.Fatal(status, given)
+		}
+		v.golden("approval-given", given, id)
+		p := proposed("docx")
+		if again := v.call(p); again != "" {
+			t.Fatalf("the repetition asks %s", again)
+		}
+		v.golden("approval-used", v.get(approvalPath(id)), id, p.RunID)
+		v.golden("run", v.get(Path+"runs/"+p.RunID), id, p.RunID)
+		if again := v.call(proposed("docx")); again == "" || again == id {
+			t.Errorf("the approval counts twice: %q", again)
+		}
+		if status, shown := v.post(identity.Person, approvalPath(id), "answer", "no"); status != http.StatusSeeOther || !strings.Contains(shown, "the approval is used") {
+			t.Errorf("a late second click: %d %s", status, shown)
+		}
+	})
+}
+
+// Each answer has its effect on the same call.
+func TestAnswers(t *testing.T) {
+	for answer, want := range map[string]struct {
+		shown string
+		asks  bool
+	}{
+		"once":         {"the same call succeeds once", false},
+		"always":       {"Approved until", false},
+		"no":           {"You said no", true},
+		"revoke":       {"It was revoked", true},
+		"this session": {"cannot be confirmed", true},
+		"":             {"cannot be confirmed", true},
+	} {
+		t.Run(answer, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := newReview(t, nil, nil)
+				id := v.call(proposed("docx"))
+				if _, shown := v.post(identity.Person, approvalPath(id), "answer", answer); !strings.Contains(shown, want.shown) {
+					t.Errorf("no %q in %s", want.shown, shown)
+				}
+				p := proposed("docx")
+				if v.call(p); (p.Approval == "") != want.asks {
+					t.Errorf("the call ran: %t", p.Approval != "")
+				}
+			})
+		})
+	}
+}
+
+// Nobody but a person answers, and is offered to.
+func TestOnlyPersonsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newReview(t, nil, nil)
+		p := proposed("docx")
+		p.Principal = identity.Principal{Kind: identity.Token}
+		id := v.call(p)
+		for _, path := range []string{Path + "approvals", approvalPath(id)} {
+			w := get(t, v.handler, identity.Token, path)
+			if body := w.Body.String(); !strings.Contains(body, "docx") || strings.Contains(body, `name="answer"`) {
+				t.Errorf("%s: %d %s", path, w.Code, body)
+			}
+		}
+		for _, answer := range []string{"once", "always", "no", "revoke"} {
+			if status, body := v.post(identity.Token, approvalPath(id), "answer", answer); status != http.StatusForbidden {
+				t.Errorf("%s: %d %s", answer, status, body)
+			}
+		}
+		if w := get(t, v.handler, identity.Anonymous, approvalPath(id)); w.Code != http.StatusNotFound {
+			t.Errorf("another principal sees the question: %d", w.Code)
+		}
+		p.Approval = ""
+		if v.call(p); p.Approval != "" {
+			t.Error("it ran")
+		}
+	})
+}
+
+// Two people confirm: the person of the page, and one of policy.approvers with their
+// passphrase.
+func TestTwoPeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hash, err := approval.HashPassphrase("a long passphrase")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := newReview(t, nil, map[string]string{"bea": hash})
+		p := proposed("pay")
+		p.Decision.Class, p.Decision.Signatures = skills.Dangerous, 2
+		id := v.call(p)
+		first := v.get(approvalPath(id))
+		if !strings.Contains(first, `name="passphrase"`) || strings.Contains(first, "required") {
+			t.Errorf("first: %s", first)
+		}
+		if status, next := v.post(identity.Person, approvalPath(id), "answer", "once"); status != 303 || !strings.Contains(next, "It waits for a second person") || !strings.Contains(next, " required") {
+			t.Fatalf("%d %s", status, next)
+		}
+		if list := v.get(Path + "approvals"); strings.Contains(list, `name="answer"`) || !strings.Contains(list, "A second person confirms it") {
+			t.Errorf("the list offers the second answer without a proof: %s", list)
+		}
+		for _, wrong := range [][]string{{}, {"as", "bea"}, {"as", "bea", "passphrase", "a wrong passphrase"}, {"as", "eve", "passphrase", "a long passphrase"}} {
+			if status, next := v.post(identity.Person, approvalPath(id), append(wrong, "answer", "once")...); status == 303 {
+				t.Errorf("%v: %s", wrong, next)
+			}
+		}
+		if status, next := v.post(identity.Person, approvalPath(id), "answer", "once", "as", "bea", "passphrase", "a long passphrase"); status != 303 || !strings.Contains(next, "the same call succeeds once") {
+			t.Errorf("%d %s", status, next)
+		}
+		if v.call(p); p.Approval != id {
+			t.Error("it did not run")
+		}
+	})
+}
+
+// A new question comes after those that wait: it moves no button.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newReview(t, nil, nil)
+		for _, name := range []string{"first", "second", "third"} {
+			v.call(proposed(name))
+			time.Sleep(time.Second)
+		}
+		list := v.get(Path + "approvals")
+		if a, b, c := strings.Index(list, "<bdi>first"), strings.Index(list, "<bdi>second"), strings.Index(list, "<bdi>third"); a < 0 || a > b || b > c {
+			t.Errorf("%d %d %d", a, b, c)
+		}
+	})
+}
+
+// evilText is a text that would leave its element, turn others around, or hide.
+const evilText = "</main><script>alert(1)</script>\" onclick=\"x\" '\u202e\u200b\x1b[2K\r\n{{.}}javascript:x"
+
+// evilCall returns a call all of whose texts are evilText.
+func evilCall() *run.Proposal {
+	p := proposed(evilText)
+	p.Skill.Dir, p.Skill.Entry.Script = "/"+evilText, evilText
+	p.Args = map[string]any{evilText: evilText, "long": strings.Repeat("x", 5000), "longer": strings.Repeat("y", 40_000)}
+	p.Stack, p.Decision.Rule, p.Decision.Grown = []string{evilText}, evilText, []string{evilText}
+	p.Command.Grant = sandbox.Grant{Workspaces: []string{evilText}, Hosts: []string{evilText}}
+	p.Variables = []string{evilText}
+	return p
+}
+
+// Texts of strangers are texts: in the questions, and in the record.
+func TestHostileTexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newReview(t, nil, nil)
+		plain := v.call(evilCall())
+		trust := evilCall()
+		trust.Decision.Trust = &run.Trust{Workspace: evilText, Changes: []string{evilText}}
+		fetch := evilCall()
+		fetch.Decision.Fetch = &run.Fetch{Server: evilText, Address: evilText, Files: 3, Bytes: 4}
+		review := evilCall()
+		review.Review = &run.Review{Digest: evilText, Lines: []string{"> " + evilText}, Summary: evilText}
+		ids := []string{plain, v.call(trust), v.call(fetch), v.call(review)}
+		if _, err := v.runs.Add(t.Context(), &store.Run{ID: "evil", Outcome: "ok", Action: "skill", Skill: evilText, Subject: evilText, Profile: evilText, Message: evilText, Rule: evilText, Origin: evilText, Digest: evilText, Parent: evilText, Approval: evilText,
+			Args: []byte(`{"a":"</pre><script>` + "\u202e" + `"}`), Grant: []byte(`{"hosts":["<script>"]}`), Connections: []byte(`[{"host":"<script>","refused":"<script>"}]`)}); err != nil {
+			t.Fatal(err)
+		}
+		paths := []string{Path + "approvals", Path + "runs", Path + "runs/evil", Path + "runs?skill=" + url.QueryEscape(evilText)}
+		for _, id := range ids {
+			paths = append(paths, approvalPath(id))
+		}
+		for _, path := range paths {
+			body := v.get(path)
+			if strings.Count(body, "<script") != 1 || strings.Count(body, "</main>") != 1 || strings.Contains(body, `onclick="`) || strings.Contains(body, "href=\"javascript") || strings.Contains(body, "ZgotmplZ") {
+				t.Errorf("%s: %s", path, body)
+			}
+			if path != paths[3] && strings.ContainsAny(body, "\u202e\u200b\x1b") { // the form has the text as it was sent
+				t.Errorf("%s shows a character that is not seen, or turns others", path)
+			}
+		}
+		list, whole := v.get(Path+"approvals"), v.get(approvalPath(plain))
+		if strings.Contains(list, strings.Repeat("x", 5000)) || !strings.Contains(list, "Not shown whole: it has 5002 bytes, with the sha256 ") {
+			t.Error("the list shows a long argument whole, or hides that it does not")
+		}
+		if !strings.Contains(whole, strings.Repeat("x", 5000)) || !strings.Contains(whole, "Not shown whole: it has 40002 bytes") {
+			t.Error("the screen of the question does not show an argument as it is stored")
+		}
+	})
+}
+
+// Runs are filtered, and shown and exported a page after the other.
+func TestRuns(t *testing.T) {
+	v := newReview(t, nil, nil)
+	for i := range 1200 {
+		outcome, code := "ok", 0
+		if i%2 == 1 {
+			outcome, code = "error", 3
+		}
+		r := &store.Run{ID: fmt.Sprintf("r%04d", i), Action: "skill", Skill: fmt.Sprintf("s%d", i%3), Outcome: outcome, Exit: &code, Started: time.Now().Add(-48 * time.Hour), Ended: time.Now().Add(time.Duration(i-1200) * time.Minute)}
+		if _, err := v.runs.Add(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := v.get(Path + "runs?skill=s1&outcome=error")
+	if n := strings.Count(first, "<tr id="); n != 50 || !strings.Contains(first, "r1195") || !strings.Contains(first, `data-topics="runs"`) || !strings.Contains(first, `value="s1"`) || !strings.Contains(first, "<option selected>error") {
+		t.Fatalf("%d rows: %s", n, first)
+	}
+	older := regexp.MustCompile(`href="(/ui/runs\?[^"]*cursor=[^"]*)"`).FindStringSubmatch(first)
+	if older == nil {
+		t.Fatal(first)
+	}
+	second := v.get(strings.ReplaceAll(older[1], "&amp;", "&"))
+	if n := strings.Count(second, "<tr id="); n != 50 || strings.Contains(second, "r1195") || strings.Contains(second, "data-topics") {
+		t.Errorf("%d rows on the second page: %s", n, second)
+	}
+	for query, want := range map[string]int{"": 1200, "?skill=s1&outcome=error": 200, "?since=1h": 59, "?skill=none": 0} {
+		w := get(t, v.handler, identity.Person, Path+"runs/export"+query)
+		if n := strings.Count(w.Body.String(), "\n"); n != want || w.Header().Get("Content-Disposition") != `attachment; filename="runs.jsonl"` {
+			t.Errorf("export%s: %d lines, want %d; %v", query, n, want, w.Header())
+		}
+	}
+	for _, path := range []string{"runs?since=x", "runs/export?since=-1h", "runs?outcome=x", "runs/export?outcome=x", "runs?cursor=x"} {
+		if w := get(t, v.handler, identity.Person, Path+path); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	if w := get(t, v.handler, identity.Token, Path+"runs/export"); w.Body.Len() > 0 {
+		t.Errorf("a token exports the runs of others: %.200s", w.Body)
+	}
+}
+
+// A client is that of a stream of events, in the bubble of a test.
+type client struct {
+	*httptest.ResponseRecorder
+	mu    sync.Mutex // guards the recorder's body
+	seen  int
+	leave context.CancelFunc
+	done  chan struct{}
+}
+
+// WriteString implements the answer.
+func (c *client) WriteString(text string) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ResponseRecorder.WriteString(text)
+}
+
+// listen begins a stream.
+func (v *review) listen(query string) *client {
+	c := &client{ResponseRecorder: httptest.NewRecorder(), done: make(chan struct{})}
+	r := httptest.NewRequest("GET", Path+"events?"+query, nil)
+	ctx := identity.NewContext(v.t.Context(), identity.Principal{Kind: identity.Person})
+	ctx, c.leave = context.WithCancel(ctx)
+	go func() {
+		defer close(c.done)
+		v.handler.ServeHTTP(c, r.WithContext(ctx))
+	}()
+	synctest.Wait()
+	return c
+}
+
+// after returns the text of the stream that has come up to so long from now.
+func (c *client) after(d time.Duration) string {
+	time.Sleep(d)
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := c.Body.String()[c.seen:]
+	c.seen += len(text)
+	return text
+}
+
+// A stream names the topics that change, within 1.25 s, each time once; and only those
+// that its client wants.
+func TestEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newReview(t, nil, nil)
+		v.call(proposed("first"))
+		stamp := regexp.MustCompile(`data-stamp="(\w+)"`).FindStringSubmatch(v.get(Path + "approvals"))[1]
+		both, runs := v.listen("topics=approvals,runs"), v.listen("topics=runs")
+		current := v.listen("topics=approvals&stamp=" + stamp)
+		if got := both.after(0) + "|" + runs.after(0) + "|" + current.after(0); got != "retry: 2000\n\ndata: approvals runs\n\n|retry: 2000\n\ndata: runs\n\n|retry: 2000\n\n" {
+			t.Errorf("at first %q", got)
+		}
+		const latency = stampAge + eventGap
+		if got := both.after(latency); got != "" {
+			t.Errorf("without a change %q", got)
+		}
+		v.call(proposed("docx")) // a question, and a run that was refused
+		v.call(proposed("docx"))
+		if got := both.after(latency) + runs.after(0) + current.after(0); got != "data: approvals runs\n\ndata: runs\n\ndata: approvals\n\n" {
+			t.Errorf("after a call %q", got)
+		}
+		late := v.listen("topics=approvals&stamp=" + stamp)
+		if got := late.after(0); got != "retry: 2000\n\ndata: approvals\n\n" {
+			t.Errorf("for an old screen %q", got)
+		}
+		v.queries.Store(0)
+		if got := both.after(heartbeat + time.Second); got != ":\n\n" {
+			t.Errorf("in silence %q", got)
+		}
+		if n, most := int(v.queries.Load()), int((heartbeat+time.Second)/stampAge); n > most || n < most/2 {
+			t.Errorf("%d queries", n)
+		}
+		if got := both.after(10 * time.Minute); strings.Count(got, "approvals") != 2 {
+			t.Errorf("the two questions expire with %q", got)
+		}
+		for _, c := range []*client{both, runs, current, late} {
+			c.leave()
+			<-c.done
+		}
+		v.queries.Store(0)
+		if time.Sleep(time.Minute); v.queries.Load() > 0 {
+			t.Errorf("%d queries while nobody listens", v.queries.Load())
+		}
+	})
+}
+
+// The stream of a run names it at each of its steps, until it ends.
+func TestRunEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		steps := make(chan string)
+		v := newReview(t, func(_ context.Context, r run.Request) (*result.Run, error) {
+			for step := range steps {
+				r.Progress(step)
+			}
+			return &result.Run{RunID: r.RunID}, nil
+		}, nil)
+		person := identity.NewContext(t.Context(), identity.Principal{Kind: identity.Person})
+		r := run.Request{Call: run.Call{Principal: identity.Principal{Kind: identity.Person}}, Skill: &skills.Skill{Name: "demo"}}
+		job, err := v.jobs.Start(person, r, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := v.listen("topics=run/" + job.ID)
+		c.after(eventGap)
+		for range 100 {
+			steps <- "a line"
+		}
+		if got := c.after(2 * eventGap); !strings.Contains(got, "data: run/"+job.ID) || strings.Count(got, "data:") > 2 {
+			t.Errorf("after a hundred lines %q", got)
+		}
+		close(steps)
+		if got := c.after(2 * eventGap); strings.Count(got, "data:") != 1 {
+			t.Errorf("at its end %q", got)
+		}
+		c.leave()
+		<-c.done
+	})
+}
+
+// There are few streams at once, and they end with the page.
+func TestStreamsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newReview(t, nil, nil)
+		var all []*client
+		for range maxStreams {
+			all = append(all, v.listen("topics=skills"))
+		}
+		if c := v.listen("topics=skills"); c.Code != http.StatusServiceUnavailable || c.Header().Get("Retry-After") == "" {
+			t.Errorf("one more: %d", c.Code)
+		}
+		all[0].leave()
+		<-all[0].done
+		if c := v.listen("topics=skills"); c.Code != http.StatusOK || !strings.HasPrefix(c.Header().Get("Content-Type"), "text/event-stream") {
+			t.Errorf("after one has left: %d", c.Code)
+		}
+		if err := v.page.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, c := range all {
+			<-c.done
+		}
+		if c := v.listen("topics=skills"); c.Code != http.StatusServiceUnavailable {
+			t.Errorf("after the end: %d", c.Code)
+		}
+	})
+	v := newReview(t, nil, nil)
+	for _, topics := range []string{"", "x", "run/", "run/a%2Fb", "skills,", strings.Repeat("skills,", maxTopics) + "runs"} {
+		if w := get(t, v.handler, identity.Person, Path+"events?topics="+topics); w.Code != http.StatusBadRequest {
+			t.Errorf("%q: %d", topics, w.Code)
+		}
+	}
+}
+
+// A client that does not read ends its stream; its slot is free then.
+func TestStreamOfDeafClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newReview(t, nil, nil)
+		r := httptest.NewRequest("GET", Path+"events?topics=approvals", nil)
+		v.handler.ServeHTTP(deaf{httptest.NewRecorder()}, r) // returns
+		if n := len(v.page.streams.slots); n != 0 {
+			t.Errorf("%d streams", n)
+		}
+	})
+}
+
+// deaf is the answer to a client that has left.
+type deaf struct{ *httptest.ResponseRecorder }
+
+func (deaf) Write([]byte) (int, error)       { return 0, io.ErrClosedPipe }
+func (deaf) WriteString(string) (int, error) { return 0, io.ErrClosedPipe }
