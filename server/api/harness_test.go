@@ -1,0 +1,280 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/audit"
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// library returns the skills of the tests.
+func library() fstest.MapFS {
+	files := fstest.MapFS{
+		"p/plugin.json":           {Data: []byte(`{"name": "demo", "version": "1.0", "description": "For tests.", "author": "Ann"}`)},
+		"p/skills/guide/SKILL.md": {Data: []byte("---\nname: guide\ndescription: Tells how to do a thing.\n---\nFirst this, then rest.\n")},
+	}
+	for name, fields := range map[string]string{
+		"run":     "params:\n  target: {type: string, description: What to run.}\n",
+		"fail":    "",
+		"hang":    "",
+		"write":   "class: mutating\n",
+		"private": "disable-model-invocation: true\n",
+		"off":     "",
+		"denied":  "",
+	} {
+		files["p/skills/"+name+"/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: " + name + "\ndescription: Runs the thing " + name + ".\nscript: run.sh\n" + fields + "---\nCall it.\n")}
+		files["p/skills/"+name+"/run.sh"] = &fstest.MapFile{Data: []byte("echo")}
+	}
+	return files
+}
+
+// driver runs the skills of the library without a sandbox.
+type driver struct{}
+
+func (driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	cmd.Started()
+	name := cmd.Skill[strings.LastIndex(cmd.Skill, "/")+1:]
+	_, _ = io.WriteString(cmd.Stdout, "first\nsecond\n")
+	exit := &sandbox.Exit{Sandbox: "none"}
+	switch name {
+	case "fail":
+		_, _ = io.WriteString(cmd.Stderr, "it is broken\n")
+		exit.Code = 3
+	case "hang":
+		_, _ = io.WriteString(cmd.Stderr, "it hangs\n")
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	case "run":
+		exit.Out.Taken = []sandbox.File{{Name: "sub/page.html", Data: []byte("<script>alert(1)</script>")}}
+	}
+	return exit, nil
+}
+
+func (driver) Close() error { return nil }
+
+// bench is a server with a real policy, record and approvals, and its two ways in.
+type bench struct {
+	t        testing.TB
+	url      string
+	contract *contract // checks each answer
+}
+
+// people are the principals by the name in the header X-As.
+func people() map[string]identity.Principal {
+	return map[string]identity.Principal{
+		"person":    {Kind: identity.Person},
+		"anonymous": {},
+		"token":     {Kind: identity.Token, ID: "laptop"},
+		"other":     {Kind: identity.Token, ID: "desktop"},
+		"ci":        {Kind: identity.Token, ID: "laptop", Profile: "ci"},
+	}
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	state := store.New(filepath.Join(dir, "skills-mcp.db"), nil)
+	cleanup(t, state.Close)
+	approvals := approval.New(state, nil)
+	decider := policy.New(&policy.Options{
+		Book: policy.NewBook(state, seal.New(filepath.Join(dir, "key")), nil), Approver: approvals,
+		Profiles: map[string]policy.Profile{"ci": {Deny: []string{"demo/denied"}}},
+	})
+	recorder := audit.New(state, nil)
+	t.Cleanup(recorder.Close)
+	runner := sandbox.New(driver{}, nil)
+	cleanup(t, runner.Close)
+	snapshots := snapshot.New(filepath.Join(dir, "snapshots"))
+	files := library()
+	filter := policy.NewFilter(decider, identity.Principal{Kind: identity.Model})
+	reloader := &reloader{files: files, filter: filter}
+	s := server.New(run.New(runner, snapshots, decider, &run.Options{Recorder: recorder}), &server.Options{Version: "test", Snapshots: snapshots, Reloader: reloader})
+	t.Cleanup(s.Close)
+	reloader.server = s
+	if _, _, err := reloader.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	directory := s.Directory()
+	running := jobs.New(directory.Run, nil)
+	t.Cleanup(running.Close)
+	service := api.New(api.Options{
+		Directory: directory, Rules: filter, Approvals: approvals, Runs: store.NewRuns(state), Jobs: running, Policy: decider,
+		Outlook: func(context.Context, *skills.Skill, string) ([]describe.Outlook, error) {
+			return []describe.Outlook{{By: []string{"a model"}, Outcome: "runs"}}, nil
+		},
+		Page: func(id string) string { return "http://localhost/ui/approvals/" + id },
+		Doctor: func(context.Context) (*api.Diagnosis, error) {
+			return &api.Diagnosis{Sections: []api.Section{{Name: "sandbox", Findings: []sandbox.Finding{{Subject: "engine", Level: sandbox.LevelOK, Detail: "none"}}}}, OK: true}, nil
+		},
+	})
+	mcp := transport.NewHTTP(s.Backend(), nil)
+	cleanup(t, mcp.Close)
+	mux := http.NewServeMux()
+	mux.Handle(api.Path, service.Handler())
+	mux.Handle(transport.Path, mcp)
+	all := people()
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), all[r.Header.Get("X-As")])))
+	}))
+	t.Cleanup(func() {
+		running.Close() // ends the requests that wait
+		h.Close()
+		h.Client().CloseIdleConnections()
+	})
+	b := &bench{t: t, url: h.URL}
+	b.contract = newContract(t, b.call("token", "GET", "/v1/openapi.json", "").body)
+	return b
+}
+
+func cleanup(t testing.TB, end func() error) {
+	t.Cleanup(func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An answer is that of the server, read to its end.
+type answer struct {
+	*http.Response
+	body []byte
+}
+
+// problem returns the answer as a problem, and fails the test if it is none.
+func (a *answer) problem(t testing.TB) *api.Problem {
+	t.Helper()
+	var p api.Problem
+	if err := json.Unmarshal(a.body, &p); err != nil || a.Header.Get("Content-Type") != "application/problem+json" || p.Status != a.StatusCode {
+		t.Fatalf("%s %s: %d %s %s", a.Request.Method, a.Request.URL, a.StatusCode, a.Header.Get("Content-Type"), a.body)
+	}
+	return &p
+}
+
+// decode returns the answer as a value, and fails the test unless it is fine.
+func decode[T any](t testing.TB, a *answer) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(a.body, &v); err != nil || a.StatusCode >= 300 {
+		t.Fatalf("%s %s: %d %s", a.Request.Method, a.Request.URL, a.StatusCode, a.body)
+	}
+	return v
+}
+
+// open sends a request; headers are "Name: value" each.
+func (b *bench) open(ctx context.Context, who, method, path, body string, headers ...string) *http.Response {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, b.url+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("X-As", who)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return response
+}
+
+// call sends a request, and reads its answer.
+func (b *bench) call(who, method, path, body string, headers ...string) *answer {
+	b.t.Helper()
+	response := b.open(b.t.Context(), who, method, path, body, headers...)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	a := &answer{response, text}
+	if b.contract != nil && strings.HasPrefix(path, api.Path) {
+		if err := b.contract.check(a); err != nil {
+			b.t.Error(err)
+		}
+	}
+	return a
+}
+
+// mcp calls run_skill over MCP, and returns the code of its error, or "".
+func (b *bench) mcp(who, skill string) run.Code {
+	b.t.Helper()
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
+		"name": "run_skill", "arguments": map[string]any{"name": skill, "params": map[string]any{}},
+		"_meta": map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": map[string]any{}},
+	}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	a := b.call(who, "POST", transport.Path, string(body), "Accept: application/json, text/event-stream", "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: run_skill")
+	text := a.body
+	if i := bytes.LastIndex(text, []byte("data: ")); i >= 0 {
+		text = text[i+len("data: "):]
+	}
+	var reply struct {
+		Result struct {
+			StructuredContent struct{ Error *run.Error }
+		}
+		Error any
+	}
+	if err := json.Unmarshal(text, &reply); err != nil || reply.Error != nil {
+		b.t.Fatalf("%v: %s", err, a.body)
+	}
+	if e := reply.Result.StructuredContent.Error; e != nil {
+		return e.Code
+	}
+	return ""
+}
+
+// reloader publishes the library, as the rules of the person have it.
+type reloader struct {
+	files  fstest.MapFS
+	filter *policy.Filter
+	server *server.Server
+}
+
+// Reload implements [server.Reloader].
+func (r *reloader) Reload(ctx context.Context) (*skills.Catalog, bool, error) {
+	catalog, err := scan.Scan(ctx, []scan.Root{{Source: skills.SourceExtra, FS: r.files, Label: "bundled", Plugins: true}}, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	return catalog, r.server.Publish(r.filter.Apply(ctx, catalog)), nil
+}
+
+// Refresh implements [server.Reloader].
+func (r *reloader) Refresh(ctx context.Context, _ string, _ *skills.Skill, _ error) error {
+	_, _, err := r.Reload(ctx)
+	return err
+}

@@ -1,0 +1,318 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/result"
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// execute is the path that runs a skill.
+func execute(skill string) string { return "/v1/skills/demo%2F" + skill + "/execute" }
+
+// The same call is decided alike over REST and MCP, for each kind of principal.
+func TestSameAsMCP(t *testing.T) {
+	b := newBench(t)
+	if a := b.call("person", "PUT", "/v1/skills/demo%2Foff/enabled", `{"enabled":false}`); a.StatusCode != 200 {
+		t.Fatalf("%d %s", a.StatusCode, a.body)
+	}
+	want := map[string]map[string]run.Code{ // by skill and principal; "" principal is all others
+		"run":     {"": ""},
+		"fail":    {"": run.ExecutionError},
+		"write":   {"": run.ApprovalRequired},
+		"private": {"": run.PermissionDenied},
+		"off":     {"": run.NotFound},
+		"none":    {"": run.NotFound},
+		"denied":  {"ci": run.PermissionDenied, "": ""},
+		"guide":   {"": run.InvalidParam},
+	}
+	for skill, codes := range want {
+		for who := range people() {
+			t.Run(skill+"/"+who, func(t *testing.T) {
+				code, ok := codes[who]
+				if !ok {
+					code = codes[""]
+				}
+				overMCP := b.mcp(who, "demo/"+skill)
+				var overREST run.Code
+				if a := b.call(who, "POST", execute(skill), `{}`); a.StatusCode != http.StatusOK {
+					overREST = a.problem(t).Code
+				}
+				if overMCP != overREST || overREST != code {
+					t.Errorf("%q over MCP, %q over REST, want %q", overMCP, overREST, code)
+				}
+			})
+		}
+	}
+}
+
+// Decisions are a person's alone, whatever a program sends.
+func TestWhoMay(t *testing.T) {
+	b := newBench(t)
+	asked := b.call("token", "POST", execute("write"), `{}`).problem(t)
+	if asked.Approval == nil || asked.Approval.Page != "http://localhost/ui/approvals/"+asked.Approval.ID || asked.Error.Code != "APPROVAL_REQUIRED" {
+		t.Fatalf("%+v", asked)
+	}
+	question := asked.Approval.Href
+	for _, test := range []struct{ method, path, body string }{
+		{"PUT", "/v1/skills/demo%2Frun/enabled", `{"enabled":true}`},
+		{"PUT", "/v1/skills/demo%2Frun/pinned", `{"pinned":false}`},
+		{"GET", "/v1/doctor", ""},
+		{"GET", "/v1/profiles", ""},
+		{"GET", "/v1/profiles/ci/skills", ""},
+		{"GET", "/v1/profiles/ci/skills/demo%2Frun", ""},
+		{"PUT", "/v1/profiles/ci/skills/demo%2Frun", `{"enabled":true}`},
+		{"GET", "/v1/profiles/ci/skills/demo%2Frun/test", ""},
+		{"POST", question, `{"scope":"once"}`},
+		{"DELETE", question, ""},
+	} {
+		for who := range people() {
+			a := b.call(who, test.method, test.path, test.body)
+			if who == "person" {
+				if a.StatusCode >= 300 {
+					t.Errorf("%s %s: %d %s", test.method, test.path, a.StatusCode, a.body)
+				}
+			} else if p := a.problem(t); p.Code != run.PermissionDenied {
+				t.Errorf("%s %s as %s: %s", test.method, test.path, who, a.body)
+			}
+		}
+		if test.method == "POST" { // a person has confirmed it: it runs once
+			if a := b.call("token", "POST", execute("write"), `{}`, "Approval-Token: guessed"); a.StatusCode != 200 {
+				t.Errorf("%d %s", a.StatusCode, a.body)
+			}
+			question = b.call("token", "POST", execute("write"), `{}`).problem(t).Approval.Href
+		}
+	}
+}
+
+// A program sees its own runs and questions, and a person all.
+func TestOwn(t *testing.T) {
+	b := newBench(t)
+	ran := decode[result.Run](t, b.call("token", "POST", execute("run"), `{}`))
+	asked := b.call("token", "POST", execute("write"), `{}`).problem(t)
+	for path, kind := range map[string]string{"/v1/runs/" + ran.RunID: "", "/v1/runs/" + ran.RunID + "/outputs/out/sub/page.html": "output", asked.Approval.Href: ""} {
+		for _, who := range []string{"token", "person"} {
+			if a := b.call(who, "GET", path, "", "Accept: */*"); a.StatusCode != 200 {
+				t.Errorf("%s as %s: %d %s", path, who, a.StatusCode, a.body)
+			} else if kind == "output" && (string(a.body) != "<script>alert(1)</script>" || a.Header.Get("Content-Disposition") != "attachment; filename=page.html" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox")) {
+				t.Errorf("%v %s", a.Header, a.body)
+			}
+		}
+		if p := b.call("other", "GET", path, "", "Accept: */*").problem(t); p.Status != 404 {
+			t.Errorf("%s: %+v", path, p)
+		}
+	}
+	for who, want := range map[string]int{"person": 1, "token": 1, "other": 0} {
+		runs := decode[api.RunPage](t, b.call(who, "GET", "/v1/runs?skill=demo/run", ""))
+		asked := decode[struct{ Items []struct{ ID string } }](t, b.call(who, "GET", "/v1/approvals", ""))
+		if len(runs.Items) != want || len(asked.Items) != want || runs.Items == nil {
+			t.Errorf("%s sees %d runs and %d approvals", who, len(runs.Items), len(asked.Items))
+		}
+	}
+}
+
+// event is a server-sent event.
+type event struct {
+	id, name string
+	data     api.End
+	text     string
+}
+
+// read reads the next event.
+func read(t *testing.T, lines *bufio.Scanner) (e event, ok bool) {
+	t.Helper()
+	for lines.Scan() {
+		field, value, _ := strings.Cut(lines.Text(), ": ")
+		switch field {
+		case "id":
+			e.id = value
+		case "event":
+			e.name = value
+		case "data":
+			var step jobs.Event
+			if json.Unmarshal([]byte(value), &step) != nil || json.Unmarshal([]byte(value), &e.data) != nil {
+				t.Fatal(value)
+			}
+			e.text = step.Text
+		}
+		if lines.Text() == "" && e.name != "" {
+			return e, true
+		}
+	}
+	return event{}, false
+}
+
+// A run's output comes as events, the last one with its result; from an event on, it can
+// be read again.
+func TestStream(t *testing.T) {
+	b := newBench(t)
+	all := func(lines *bufio.Scanner) (ids, out []string, last event) {
+		for {
+			e, ok := read(t, lines)
+			if !ok {
+				return ids, out, last
+			}
+			ids, last = append(ids, e.id), e
+			if e.name == "stdout" {
+				out = append(out, e.text)
+			}
+		}
+	}
+	r := b.open(t.Context(), "token", "POST", execute("run"), `{}`, "Accept: text/event-stream")
+	defer r.Body.Close()
+	ids, out, last := all(bufio.NewScanner(r.Body))
+	if r.Header.Get("Content-Type") != "text/event-stream" || strings.Join(out, "") != "first\nsecond\n" || last.name != "end" || last.data.Result == nil || last.data.Error != nil {
+		t.Fatalf("%v %v %+v", ids, out, last)
+	}
+	if unique := slices.Compact(slices.Clone(ids)); len(unique) != len(ids) {
+		t.Errorf("ids %v", ids)
+	}
+	r = b.open(t.Context(), "token", "GET", "/v1/runs/"+last.data.Result.RunID, "", "Accept: text/event-stream", "Last-Event-ID: "+ids[len(ids)-2])
+	defer r.Body.Close()
+	if again, _, end := all(bufio.NewScanner(r.Body)); !slices.Equal(again, ids[len(ids)-1:]) || end.name != "end" {
+		t.Errorf("after %s: %v %+v", ids[len(ids)-2], again, end)
+	}
+	r = b.open(t.Context(), "token", "POST", execute("fail"), `{}`, "Accept: text/event-stream")
+	defer r.Body.Close()
+	if _, _, end := all(bufio.NewScanner(r.Body)); end.data.Error == nil || end.data.Error.Code != run.ExecutionError || *end.data.Result.ExitCode != 3 {
+		t.Errorf("%+v", end)
+	}
+}
+
+// A client that leaves ends its run, unless it has asked for a run that goes on.
+func TestLeave(t *testing.T) {
+	for name, test := range map[string]struct {
+		header string
+		ends   bool
+	}{
+		"plain": {"X-None: 1", true},
+		"keyed": {"Idempotency-Key: k", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			ctx, leave := context.WithCancel(t.Context())
+			r := b.open(ctx, "token", "POST", execute("hang"), `{}`, "Accept: text/event-stream", test.header)
+			lines := bufio.NewScanner(r.Body)
+			for e, ok := read(t, lines); e.name != "stderr"; e, ok = read(t, lines) {
+				if !ok {
+					t.Fatal("the stream has ended")
+				}
+			}
+			running := decode[api.RunPage](t, b.call("token", "GET", "/v1/runs", "")).Running
+			if len(running) != 1 {
+				t.Fatalf("%+v", running)
+			}
+			leave()
+			r.Body.Close()
+			path := "/v1/runs/" + running[0].ID
+			if !test.ends {
+				if got := decode[api.Run](t, b.call("token", "GET", path, "")); got.Live.State != jobs.Running {
+					t.Errorf("%+v", got.Live)
+				}
+				return
+			}
+			r = b.open(t.Context(), "token", "GET", path, "", "Accept: text/event-stream")
+			defer r.Body.Close()
+			lines = bufio.NewScanner(r.Body)
+			for e, ok := read(t, lines); e.name != "end"; e, ok = read(t, lines) {
+				if !ok {
+					t.Fatal("there is no end")
+				}
+			}
+		})
+	}
+}
+
+// A run can be started, polled and ended by three requests.
+func TestAsync(t *testing.T) {
+	b := newBench(t)
+	a := b.call("token", "POST", execute("hang"), `{}`, "Prefer: wait=1, respond-async")
+	started := decode[api.Run](t, a)
+	path := a.Header.Get("Location")
+	if a.StatusCode != http.StatusAccepted || a.Header.Get("Preference-Applied") != "respond-async" || path != "/v1/runs/"+started.ID {
+		t.Fatalf("%d %v %s", a.StatusCode, a.Header, a.body)
+	}
+	if p := b.call("other", "DELETE", path, "").problem(t); p.Status != 404 {
+		t.Errorf("%+v", p)
+	}
+	if a := b.call("token", "DELETE", path, ""); a.StatusCode != http.StatusNoContent || len(a.body) != 0 {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	r := b.open(t.Context(), "token", "GET", path, "", "Accept: text/event-stream")
+	defer r.Body.Close()
+	lines := bufio.NewScanner(r.Body)
+	var last event
+	for e, ok := read(t, lines); ok; e, ok = read(t, lines) {
+		last = e
+	}
+	if last.name != "end" || last.data.Error == nil {
+		t.Errorf("%+v", last)
+	}
+	if got := decode[api.Run](t, b.call("token", "GET", path, "")); got.Live == nil || got.Live.State != jobs.Ended || got.Live.Err == nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A key stands for one run of one principal, until the run needs another attempt.
+func TestIdempotency(t *testing.T) {
+	b := newBench(t)
+	id := func(who, body string) string {
+		return decode[result.Run](t, b.call(who, "POST", execute("run"), body, "Idempotency-Key: k")).RunID
+	}
+	first := id("token", `{"params":{"target":"a"}}`)
+	if again := id("token", `{ "params": {"target": "a"}}`); again != first {
+		t.Errorf("%s, then %s", first, again)
+	}
+	if other := id("other", `{"params":{"target":"a"}}`); other == first {
+		t.Error("another principal got the run")
+	}
+	if p := b.call("token", "POST", execute("run"), `{}`, "Idempotency-Key: k").problem(t); p.Status != 422 {
+		t.Errorf("%+v", p)
+	}
+	if p := b.call("token", "POST", execute("fail"), `{"params":{"target":"a"}}`, "Idempotency-Key: k").problem(t); p.Status != 422 || p.Run != nil {
+		t.Errorf("%+v", p)
+	}
+	asked := b.call("token", "POST", execute("write"), `{}`, "Idempotency-Key: w").problem(t)
+	if a := b.call("person", "POST", asked.Approval.Href, `{"scope":"once"}`); a.StatusCode != 200 {
+		t.Fatalf("%d %s", a.StatusCode, a.body)
+	}
+	written := decode[result.Run](t, b.call("token", "POST", execute("write"), `{}`, "Idempotency-Key: w"))
+	if again := decode[result.Run](t, b.call("token", "POST", execute("write"), `{}`, "Idempotency-Key: w")); again.RunID != written.RunID {
+		t.Errorf("%s, then %s", written.RunID, again.RunID)
+	}
+}
+
+// Answers are compared by their ETags.
+func TestConditional(t *testing.T) {
+	b := newBench(t)
+	const path = "/v1/skills/demo%2Frun/enabled"
+	a := b.call("token", "GET", path, "")
+	tag := a.Header.Get("ETag")
+	if a.StatusCode != 200 || tag == "" || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Fatalf("%d %v", a.StatusCode, a.Header)
+	}
+	if a := b.call("token", "GET", path, "", `If-None-Match: "x", W/`+tag); a.StatusCode != 304 || len(a.body) != 0 {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	if a := b.call("token", "HEAD", path, ""); a.StatusCode != 200 || len(a.body) != 0 || a.Header.Get("ETag") != tag {
+		t.Errorf("%d %v", a.StatusCode, a.Header)
+	}
+	off := b.call("person", "PUT", path, `{"enabled":false}`, "If-Match: "+tag)
+	if off.StatusCode != 200 || off.Header.Get("ETag") == tag {
+		t.Fatalf("%d %v %s", off.StatusCode, off.Header, off.body)
+	}
+	if p := b.call("person", "PUT", path, `{"enabled":true}`, "If-Match: "+tag).problem(t); p.Status != 412 {
+		t.Errorf("%+v", p)
+	}
+	if a := b.call("person", "PUT", path, `{"enabled":true}`, "If-Match: "+off.Header.Get("ETag")); a.StatusCode != 200 {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+}
