@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
@@ -75,7 +76,7 @@ func (b *backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
 	}
 	d := &api.Diagnosis{OK: found[len(found)-1].works()} // the verdict
 	for _, each := range found {
-		d.Sections = append(d.Sections, api.Section{Name: each.Name, Findings: each.Findings})
+		d.Sections = append(d.Sections, api.Section{Name: each.Name, Findings: append([]sandbox.Finding{}, each.Findings...)})
 	}
 	return d, nil
 }

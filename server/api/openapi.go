@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A node is an object of the document.
@@ -178,6 +179,8 @@ func schemaName(t reflect.Type) string {
 		return "RunResult"
 	case reflect.TypeFor[run.Error]():
 		return "RunError"
+	case reflect.TypeFor[skills.Problem]():
+		return "SkillProblem"
 	case reflect.TypeFor[jobs.Snapshot]():
 		return "LiveRun"
 	case reflect.TypeFor[jobs.Event]():

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/invopop/jsonschema"
 )
 
 // document returns the document of the API.
@@ -35,6 +37,31 @@ func TestDocument(t *testing.T) {
 		if path == nil || path.GetOperation(o.method) == nil {
 			t.Errorf("the document lacks %s %s", o.method, o.path)
 		}
+	}
+}
+
+// No two types have one name in the document.
+func TestSchemaNames(t *testing.T) {
+	named := map[string]reflect.Type{}
+	r := jsonschema.Reflector{Anonymous: true, Mapper: enumerated, Namer: func(of reflect.Type) string {
+		name := schemaName(of)
+		if other := named[name]; name != "" && other != nil && other != of {
+			t.Errorf("%v and %v are both called %s", of, other, name)
+		}
+		named[name] = of
+		return name
+	}}
+	for _, o := range operations() {
+		for _, of := range []any{o.body, o.result} {
+			if of != nil && reflect.TypeOf(of).Kind() == reflect.Struct {
+				r.Reflect(of)
+			}
+		}
+	}
+	r.Reflect(Problem{})
+	r.Reflect(End{})
+	if len(named) < 30 {
+		t.Errorf("found %d types", len(named))
 	}
 }
 

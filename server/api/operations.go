@@ -71,7 +71,7 @@ func skillOperations() []operation {
 		{
 			method: "POST", path: "skills/{name}/execute", id: "executeSkill",
 			does: "Run a skill. The answer comes when it has ended; as text/event-stream, its output comes while it runs, and with Prefer: respond-async, only the run to poll. A client that leaves ends the run, unless it sent an Idempotency-Key or Prefer: respond-async",
-			body: Execution{}, result: result.Run{}, media: eventMedia, more: []string{"Idempotency-Key", "Prefer"}, errors: []int{409, 410, 422, 429, 500, 503, 504},
+			body: Execution{}, result: result.Run{}, media: eventMedia, more: []string{"Idempotency-Key", "Prefer"}, errors: []int{410, 422, 429, 500, 503, 504},
 			ask: `{"params":{"name":"Ann"}}`, answer: `{"skill":"hello","run_id":"r1","exit_code":0,"stdout":"hello Ann\n","stderr":"","wall_time_ms":41,"truncated":false}`,
 			serve: execute,
 		},

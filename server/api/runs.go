@@ -122,7 +122,7 @@ func (s *RunService) Runs(ctx context.Context, q RunQuery) (*RunPage, error) {
 	if err != nil {
 		return nil, run.AsError(err)
 	}
-	page := &RunPage{Items: items, Running: s.running(ctx, q)}
+	page := &RunPage{Items: append([]*store.Run{}, items...), Running: s.running(ctx, q)}
 	if len(items) == f.Limit {
 		page.Items = items[:f.Limit-1]
 		page.Next = strconv.FormatInt(page.Items[f.Limit-2].Seq, 10)

@@ -23,7 +23,7 @@ type Question struct {
 	// Caller is the party that wants to run it.
 	Caller string `json:"caller"`
 	// Args are the arguments by name, sorted.
-	Args []Argument `json:"args"`
+	Args []Argument `json:"args" jsonschema:"nullable"`
 	// Input reports that it also reads what the caller passes on standard input.
 	Input bool   `json:"input,omitempty"`
 	Runs  string `json:"runs"`

@@ -22,7 +22,7 @@ type Declared struct {
 	// File is the declaring file, in the skill's folder.
 	File string `json:"file"`
 	// Packages are the requirements, such as "requests>=2" or "left-pad@^1.3.0".
-	Packages []string `json:"packages"`
+	Packages []string `json:"packages" jsonschema:"nullable"`
 	// Lock is the input of an installer: for Python "requirements.txt" and, if
 	// the script has one, "requires-python"; for Node "package.json" and, if there
 	// is one, "package-lock.json". Each is rewritten with the accepted fields only.
