@@ -193,7 +193,8 @@ var walls = map[string]string{
 	"skills/install":            "skills skills/check skills/install/lock skills/install/marketplace skills/install/quarantine skills/install/source skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/download":   "skills/install/source",
 	"skills/install/files":      "skills/install/download skills/install/quarantine skills/install/source skills/skillfs skills/snapshot",
-	"skills/install/lock":       "skills/install/source skills/lazyregexp skills/skillfs skills/surface",
+	"skills/install/collation":  "",
+	"skills/install/lock":       "skills/install/collation skills/install/source skills/lazyregexp skills/skillfs skills/surface",
 	"skills/install/oci":        "skills/install/quarantine skills/install/source skills/lazyregexp",
 	"skills/install/quarantine": "skills skills/skillfs skills/truncate",
 	"skills/install/source":     "skills/lazyregexp",
@@ -222,7 +223,7 @@ var walls = map[string]string{
 	"skills/install/adopt":       "skills skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
 	"skills/install/npm":         "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp",
-	"skills/install/clawhub":     "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/truncate",
+	"skills/install/clawhub":     "skills/install/collation skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/truncate",
 	"skills/install/wellknown":   "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/manifest skills/truncate",
 }
 
@@ -253,7 +254,7 @@ var libraries = map[string]string{
 	"golang.org/x/net":                         "sandbox/native",
 	"golang.org/x/sys":                         "sandbox/native server/approval/tty skills/install skills/stamp",
 	"golang.org/x/term":                        "cmd/skills-mcp/terminal server/approval/tty",
-	"golang.org/x/text":                        "cmd/skills-mcp/terminal server/skillshost skills/install/clawhub skills/install/lock skills/install/quarantine skills/scan skills/schema skills/search/text",
+	"golang.org/x/text":                        "cmd/skills-mcp/terminal server/skillshost skills/install/collation skills/install/quarantine skills/scan skills/schema skills/search/text",
 	"golang.org/x/tools":                       "integration/bench/search integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/install/adopt skills/manifest",
 	"modernc.org/sqlite":                       "server/store",

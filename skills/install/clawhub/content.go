@@ -15,9 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/collate"
-	"golang.org/x/text/language"
-
+	"github.com/skillsmcp/skills-mcp/skills/install/collation"
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -179,7 +177,7 @@ func (rel *release) checkHash(into *quarantine.Folder, h *handoff) error {
 	for name := range have {
 		names = append(names, name)
 	}
-	orders := []func(a, b string) int{collate.New(language.Und).CompareString, strings.Compare}
+	orders := []func(a, b string) int{collation.Compare, strings.Compare}
 	for _, order := range orders {
 		slices.SortFunc(names, func(a, b string) int { return cmp.Or(order(a, b), strings.Compare(a, b)) })
 		sum := sha256.New()

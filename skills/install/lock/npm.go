@@ -17,9 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/collate"
-	"golang.org/x/text/language"
-
+	"github.com/skillsmcp/skills-mcp/skills/install/collation"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -93,7 +91,7 @@ func NPMHash(ctx context.Context, folder fs.FS) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	collate.New(language.English).SortStrings(names)
+	slices.SortFunc(names, collation.Compare)
 	sum := sha256.New()
 	for _, name := range names {
 		io.WriteString(sum, name)
